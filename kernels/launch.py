@@ -1,0 +1,126 @@
+"""Launches a model over the rows of an ensemble: on CPU threads, or on a CUDA device through CuPy.
+
+The result of a row depends on nothing but the row: not on its neighbours, on the number of
+threads, on the target, or on the capacity of the rings that hold packets in flight.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels import compile as compilers
+from netcarlo.kernels.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
+
+LARGEST_RING = 1 << 24
+"""Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
+
+Progress = Callable[[int], object]
+
+
+def run(
+    model: Any, rows: Rows, *, target: str = "cpu", threads: int | None = None, progress: Progress | None = None
+) -> NDArray[np.int64]:
+    """Simulate every row; returns the outcomes, int64[n, len(Out)].
+
+    `target` is "cpu" or "cuda"; `threads` (CPU) defaults to the cores this process may use;
+    `progress(rows_done)` is called now and then.
+    """
+    launch = _run_cuda if target == "cuda" else _run_cpu
+    rows = _with_rings(model, rows)
+    out = launch(model, rows, threads=threads, progress=progress)
+    while (full := np.flatnonzero(out[:, Out.STATUS] == STATUS_RING_FULL)).size:
+        rows.parameters[full, P.RING] *= 2
+        if rows.parameters[full, P.RING].max() > LARGEST_RING:
+            raise MemoryError(f"more than {LARGEST_RING // 2} packets in flight in replication row {full[0]}")
+        out[full] = launch(model, _take(rows, full), threads=threads, progress=None)
+    return out
+
+
+def trace(model: Any, rows: Rows, *, row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Simulate one row on the CPU with its trace.
+
+    Returns the events, float64[events, len(Trace)], and the outcomes, int64[len(Out)].
+    """
+    one = _with_rings(model, _take(rows, np.array([row])))
+    out = np.zeros(len(Out), np.int64)
+    flow = compilers.cpu_flow(model)
+    length = 1 << 14
+    while True:
+        events = np.zeros((length, len(Trace)))
+        scratch, memory = _scratch(model, one)
+        count = flow(*(field[0] for field in one[:4]), one.losses, scratch, memory, out, events)
+        if out[Out.STATUS] == STATUS_TRACE_FULL:
+            length *= 4
+        elif out[Out.STATUS] == STATUS_RING_FULL:
+            one.parameters[:, P.RING] *= 2
+        else:
+            return events[:count], out
+
+
+def _with_rings(model: Any, rows: Rows) -> Rows:
+    """Contiguous rows whose rings hold two windows: packets in flight seldom exceed one."""
+    parameters = np.array(rows.parameters, np.int64, order="C")
+    window = parameters[:, P.WINDOW]
+    if model.name == "sctp":
+        window = parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER])
+    parameters[:, P.RING] = 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)
+    return Rows(
+        parameters,
+        np.require(rows.constants, np.float64, "CW"),
+        np.require(rows.hops, np.int64, "CW"),
+        np.require(rows.outages, np.int64, "CW"),
+        np.require(rows.losses, np.uint32, "CW"),
+    )
+
+
+def _take(rows: Rows, index: NDArray[np.int64]) -> Rows:
+    return Rows(rows.parameters[index], rows.constants[index], rows.hops[index], rows.outages[index], rows.losses)
+
+
+def _scratch(model: Any, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    words, floats = model.scratch(rows)
+    return np.empty(words, np.int64), np.empty(floats, np.float64)
+
+
+def _run_cpu(model: Any, rows: Rows, *, threads: int | None, progress: Progress | None) -> NDArray[np.int64]:
+    n = len(rows.parameters)
+    out = np.zeros((n, len(Out)), np.int64)
+    if not n:
+        return out
+    loop = compilers.cpu_loop(model)
+    workers = min(threads or _cores(), n)
+    block = min(max(n // (workers * 16), 1), 1024)
+    no_trace = np.zeros((0, len(Trace)))
+    spare: SimpleQueue[Any] = SimpleQueue()
+    for _ in range(workers):
+        spare.put(_scratch(model, rows))
+
+    def simulate(lo: int) -> int:
+        hi = min(lo + block, n)
+        mine = spare.get()
+        loop(lo, hi, *rows, *mine, out, no_trace)
+        spare.put(mine)
+        return hi
+
+    with ThreadPoolExecutor(workers) as pool:
+        try:
+            for done in pool.map(simulate, range(0, n, block)):
+                if progress:
+                    progress(done)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
+    return out
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _run_cuda(model: Any, rows: Rows, *, threads: int | None, progress: Progress | None) -> NDArray[np.int64]:
+    raise NotImplementedError
