@@ -1,36 +1,56 @@
-"""The one module that knows the compilers: Numba for the CPU, Numba's CUDA compiler for PTX.
+"""The one module that knows the compilers: Numba for the CPU, numba-cuda for PTX.
 
 Models are plain functions made by factories that take `dev`, the step that compiles a function for
 a target: `cpu`, `cuda` or `plain` (no compilation).  Floating-point rounding is never relaxed.
+
+`python -m netcarlo.kernels.compile` compiles the built-in models to PTX in the cache folder, which
+a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of the folder there).
 """
 
 import functools
-from collections.abc import Callable
-from typing import Any, TypeVar
+import platform
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
 
-F = TypeVar("F", bound=Callable[..., Any])
+from netcarlo.kernels import cache
 
-_ROW = "int64[::1],float64[::1],int64[:,:,::1],int64[:,:,:,::1],uint32[:,::1],int64[::1],float64[::1],int64[::1],float64[:,::1]"
-_ROWS = (
-    "int64[:,::1],float64[:,::1],int64[:,:,:,::1],int64[:,:,:,:,::1],uint32[:,::1],"
-    "int64[::1],float64[::1],int64[:,::1],float64[:,::1]"
-)
+ENTRY = "netcarlo"
+"""Name of the kernel in the PTX of every model."""
+
+CAPABILITY = (7, 5)
+"""The PTX asks for this compute capability; devices from it on compile it when it is loaded."""
+
+_TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
+_ROW = 1, 1, 3, 4, 2, 1, 1, 1, 2  # dimensions of a flow's arguments
+_CPU = 2, 2, 4, 5, 2, 1, 1, 2, 2  # of all rows, scratch and memory of one thread
+_CUDA = 2, 2, 4, 5, 2, 2, 2, 2, 2  # of all rows, scratch and memory of all threads
 
 
-def plain(function: F) -> F:
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """The step that compiles nothing: models run as Python."""
     return function
 
 
 def cpu(function: Callable[..., Any]) -> Any:
-    """Compile a function for the CPU; it runs without the interpreter lock."""
+    """The step that compiles for the CPU; compiled functions run without the interpreter lock."""
     import numba
 
     return numba.njit(nogil=True, error_model="numpy")(function)
 
 
-def make_loop(dev: Callable[[Any], Any], flow: Any) -> Any:
-    """`loop(lo, hi, ...)`: simulate rows `lo` to `hi` - 1 one after the other."""
+def cuda(function: Callable[..., Any]) -> Any:
+    """The step that compiles a function of a CUDA kernel (no device is needed)."""
+    from numba import cuda as compiler
+
+    return compiler.jit(device=True)(function)
+
+
+@functools.cache
+def cpu_loop(model: Any) -> Any:
+    """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other."""
+    flow = model.make(cpu, False)
 
     def loop(
         lo: Any, hi: Any, parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
@@ -39,20 +59,105 @@ def make_loop(dev: Callable[[Any], Any], flow: Any) -> Any:
         for i in range(lo, hi):
             flow(parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace)
 
-    return dev(loop)
-
-
-@functools.cache
-def cpu_loop(model: Any) -> Any:
-    """The compiled loop of a model, see `make_loop`."""
-    loop = make_loop(cpu, model.make(cpu, False))
-    loop.compile(f"void(int64,int64,{_ROWS})")
-    return loop
+    return _compiled(cpu(loop), model, f"void(int64,int64,{_arrays(_CPU)})")
 
 
 @functools.cache
 def cpu_flow(model: Any) -> Any:
-    """The compiled flow of a model that records a trace and returns its length."""
-    flow = model.make(cpu, True)
-    flow.compile(f"int64({_ROW})")
-    return flow
+    """Compile the flow of a model that records a trace and returns its length."""
+    return _compiled(model.make(cpu, True), model, f"int64({_arrays(_ROW)})")
+
+
+def make_kernel(model: Any) -> Callable[..., None]:
+    """The CUDA kernel that simulates one row per thread, uncompiled."""
+    from numba import cuda as compiler
+
+    flow = model.make(cuda, False)
+    grid = compiler.grid
+
+    def kernel(
+        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
+        scratch: Any, memory: Any, out: Any, trace: Any,
+    ) -> None:  # fmt: skip
+        i = grid(1)
+        if i < out.shape[0]:
+            flow(
+                parameters[i], constants[i], hops[i], outages[i], losses, scratch[i], memory[i], out[i], trace
+            )  # fmt: skip
+
+    return kernel
+
+
+@functools.cache
+def ptx(model: Any) -> str:
+    """The PTX of a model's kernel `ENTRY`, from the cache folder or compiled.
+
+    Raises ModuleNotFoundError, saying what to do, where it would have to be compiled and cannot be.
+    """
+    file = cache.path(model, ".ptx", ENTRY, CAPABILITY)
+    if file.exists():
+        return file.read_text()
+    try:
+        with _pretended_device():
+            from numba import cuda as compiler
+
+            text, _ = compiler.compile_ptx(make_kernel(model), f"void({_arrays(_CUDA)})", cc=CAPABILITY)
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
+            f"or copy the cache folder of a machine that has it ({file.name} is not in {file.parent})"
+        ) from error
+    found = re.search(r"\.entry (\w+)\(", text)
+    assert found, "the PTX has no kernel"
+    text = text.replace(found[1], ENTRY)
+    cache.write(file, text.encode())
+    return text
+
+
+def _arrays(dimensions: tuple[int, ...]) -> str:
+    """The types of the arguments of a flow, with these numbers of dimensions."""
+    shapes = [",".join(":" * (n - 1) + "1").replace("1", "::1") for n in dimensions]
+    return ",".join(f"{kind}[{shape}]" for kind, shape in zip(_TYPES, shapes, strict=True))
+
+
+def _compiled(function: Any, model: Any, signature: str) -> Any:
+    """Compile a function for one signature, or load it from the cache folder."""
+    import llvmlite
+    import numba
+    import numpy as np
+    from numba.core.registry import cpu_target
+
+    target = cpu_target.target_context.codegen().magic_tuple()  # triple, CPU and its features
+    versions = numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), target
+    function._cache = cache.NumbaFile(cache.path(model, ".nbc", signature, *versions))
+    function.compile(signature)
+    return function
+
+
+@contextmanager
+def _pretended_device() -> Iterator[None]:
+    """Let numba-cuda compile device functions where there is no device to ask for its capability."""
+    from numba.cuda import dispatcher
+
+    class Device:
+        compute_capability = CAPABILITY
+
+    asked = dispatcher.get_current_device
+    dispatcher.get_current_device = Device
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = asked
+
+
+def main() -> None:
+    """Compile the built-in models to PTX in the cache folder."""
+    from netcarlo.kernels import models
+
+    for name in models.NAMES:
+        text = ptx(models.model(name))
+        print(f"{cache.folder()}: {name}, {len(text)} bytes of PTX")
+
+
+if __name__ == "__main__":
+    main()

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels import compile as compilers
+from netcarlo.kernels import device
 from netcarlo.kernels.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
 
 LARGEST_RING = 1 << 24
@@ -27,17 +28,22 @@ def run(
 ) -> NDArray[np.int64]:
     """Simulate every row; returns the outcomes, int64[n, len(Out)].
 
-    `target` is "cpu" or "cuda"; `threads` (CPU) defaults to the cores this process may use;
-    `progress(rows_done)` is called now and then.
+    `target` is "cpu", "cuda", or "auto": a CUDA device if there is one; `threads` (CPU) defaults to
+    the cores this process may use; `progress(rows_done)` is called now and then.
     """
-    launch = _run_cuda if target == "cuda" else _run_cpu
+
+    def launch(rows: Rows, progress: Progress | None) -> NDArray[np.int64]:
+        if target == "cuda" or target == "auto" and device.devices():
+            return device.run(model, rows, progress=progress)
+        return _run_cpu(model, rows, threads=threads or _cores(), progress=progress)
+
     rows = _with_rings(model, rows)
-    out = launch(model, rows, threads=threads, progress=progress)
+    out = launch(rows, progress)
     while (full := np.flatnonzero(out[:, Out.STATUS] == STATUS_RING_FULL)).size:
         rows.parameters[full, P.RING] *= 2
         if rows.parameters[full, P.RING].max() > LARGEST_RING:
             raise MemoryError(f"more than {LARGEST_RING // 2} packets in flight in replication row {full[0]}")
-        out[full] = launch(model, _take(rows, full), threads=threads, progress=None)
+        out[full] = launch(_take(rows, full), None)
     return out
 
 
@@ -87,13 +93,13 @@ def _scratch(model: Any, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.floa
     return np.empty(words, np.int64), np.empty(floats, np.float64)
 
 
-def _run_cpu(model: Any, rows: Rows, *, threads: int | None, progress: Progress | None) -> NDArray[np.int64]:
+def _run_cpu(model: Any, rows: Rows, *, threads: int, progress: Progress | None) -> NDArray[np.int64]:
     n = len(rows.parameters)
     out = np.zeros((n, len(Out)), np.int64)
     if not n:
         return out
     loop = compilers.cpu_loop(model)
-    workers = min(threads or _cores(), n)
+    workers = min(threads, n)
     block = min(max(n // (workers * 16), 1), 1024)
     no_trace = np.zeros((0, len(Trace)))
     spare: SimpleQueue[Any] = SimpleQueue()
@@ -120,7 +126,3 @@ def _run_cpu(model: Any, rows: Rows, *, threads: int | None, progress: Progress 
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _run_cuda(model: Any, rows: Rows, *, threads: int | None, progress: Progress | None) -> NDArray[np.int64]:
-    raise NotImplementedError

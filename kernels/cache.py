@@ -1,0 +1,107 @@
+"""Compiled models on disk, found again by what they were compiled from.
+
+Numba's own cache never finds a function made by a factory again, because the random identity of the
+functions in its closure becomes part of the key.  Here the key is a hash of the sources.
+"""
+
+import hashlib
+import os
+import pickle
+import re
+import sys
+import tempfile
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+KEPT = 100
+"""Files kept in the folder; the oldest go first."""
+
+
+def folder() -> Path:
+    """Where compiled models are kept: `NETCARLO_CACHE`, or `netcarlo` in the user's cache folder."""
+    if own := os.environ.get("NETCARLO_CACHE"):
+        return Path(own)
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netcarlo"
+
+
+def path(model: Any, suffix: str, *versions: object) -> Path:
+    """The file of a model compiled from its present sources with a compiler of these versions."""
+    digest = hashlib.sha256(repr(versions).encode())
+    digest.update(Path(__file__).with_name("compile.py").read_bytes())
+    _describe(model.make(lambda function: function, False), digest.update, set())
+    return folder() / f"{re.sub(r'[^a-z0-9]+', '_', model.name.lower())[-40:]}-{digest.hexdigest()[:24]}{suffix}"
+
+
+def _describe(value: Any, update: Any, seen: set[int]) -> None:
+    """Everything that a function computes with: source files, closures, globals, constants."""
+    if isinstance(value, FunctionType):
+        if id(value) in seen:
+            return
+        seen.add(id(value))
+        code = value.__code__
+        update(repr((value.__qualname__, code.co_code, code.co_consts, code.co_names)).encode())
+        update(_source(code.co_filename))
+        for cell in value.__closure__ or ():
+            _describe(cell.cell_contents, update, seen)
+        for name in code.co_names:
+            if name in value.__globals__:
+                _describe(value.__globals__[name], update, seen)
+    elif isinstance(value, np.ndarray):
+        update(value.tobytes())
+    elif isinstance(value, type | ModuleType):
+        update(value.__name__.encode())
+        module = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
+        update(_source(getattr(module, "__file__", None)))
+    else:
+        update(repr(value).encode())
+
+
+def _source(file: str | None) -> bytes:
+    return Path(file).read_bytes() if file and Path(file).is_file() else b""
+
+
+def write(file: Path, data: bytes) -> None:
+    """Write a file at once, or not at all where the folder cannot be written."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as part:
+            part.write(data)
+        os.replace(part.name, file)
+        for old in sorted(file.parent.glob("*-*.*"), key=lambda f: f.stat().st_mtime)[:-KEPT]:
+            old.unlink(missing_ok=True)
+    except OSError:
+        pass
+
+
+class NumbaFile:
+    """One compiled function in one file, in place of the cache of a Numba dispatcher.
+
+    Both methods use private parts of Numba; whatever fails in them only costs a compilation.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """The compiled function, or None if there is none."""
+        try:
+            from numba.core.compiler import CompileResult
+
+            payload = pickle.loads(self.file.read_bytes())
+            context.refresh()
+            return CompileResult._rebuild(context, *payload)
+        except Exception:
+            return None
+
+    def save_overload(self, signature: Any, result: Any) -> None:
+        """Keep a compiled function."""
+        try:
+            from numba.core.serialize import dumps
+
+            if not result.library.has_dynamic_globals:
+                write(self.file, dumps(result._reduce()))
+        except Exception:
+            pass

@@ -1,0 +1,90 @@
+"""CUDA devices through CuPy: memory, and launches of PTX that Numba compiled.
+
+CuPy is imported when a device is asked for, never before.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels import compile as compilers
+from netcarlo.kernels.layout import Out, Rows, Trace
+
+THREADS = 64
+"""Threads of a block: few, so that a block whose rows are done makes room soon."""
+
+MEMORY_SHARE = 0.8
+"""Share of the free device memory that one launch may fill."""
+
+
+class Device(NamedTuple):
+    """A CUDA device."""
+
+    name: str
+    capability: str  # compute capability, "9.0"
+    memory_bytes: int
+
+
+def devices() -> list[Device]:
+    """The CUDA devices that CuPy can use; none where CuPy or a driver is missing."""
+    try:
+        import cupy
+
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception:  # no CuPy, no driver, or a driver that does not fit: no device either way
+        return []
+    found = []
+    for index in range(count):
+        properties = cupy.cuda.runtime.getDeviceProperties(index)
+        capability = f"{properties['major']}.{properties['minor']}"
+        found.append(Device(properties["name"].decode(), capability, int(properties["totalGlobalMem"])))
+    return found
+
+
+def run(model: Any, rows: Rows, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
+    """Simulate every row on the device, one thread each; returns the outcomes, int64[n, len(Out)]."""
+    if not devices():
+        raise RuntimeError("no CUDA device: a driver and CuPy are needed, pip install 'netcarlo[cuda13]'")
+    import cupy
+
+    module = cupy.cuda.function.Module()
+    module.load(compilers.ptx(model).encode())
+    kernel = module.get_function(compilers.ENTRY)
+    n = len(rows.parameters)
+    words, floats = model.scratch(rows)
+    row_bytes = 8 * (words + floats + len(Out)) + sum(field[:1].nbytes for field in rows[:4])
+    at_once = int(cupy.cuda.runtime.memGetInfo()[0] * MEMORY_SHARE) // row_bytes
+    if at_once < 1:
+        raise MemoryError(f"one replication needs {row_bytes} bytes on the device, more than it has free")
+    out = np.zeros((n, len(Out)), np.int64)
+    losses = cupy.asarray(rows.losses)
+    no_trace = cupy.zeros((0, len(Trace)))
+    for lo in range(0, n, at_once):
+        hi = min(lo + at_once, n)
+        arrays = [
+            *(cupy.asarray(field[lo:hi]) for field in rows[:4]),
+            losses,
+            cupy.empty((hi - lo, words), np.int64),
+            cupy.empty((hi - lo, floats), np.float64),
+            cupy.zeros((hi - lo, len(Out)), np.int64),
+            no_trace,
+        ]
+        kernel((-(-(hi - lo) // THREADS),), (THREADS,), arguments(arrays))
+        out[lo:hi] = cupy.asnumpy(arrays[7])
+        del arrays
+        if progress:
+            progress(hi)
+    return out
+
+
+def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
+    """The parameters of a kernel that Numba compiled for these contiguous arrays.
+
+    Each array becomes meminfo and parent (unused), number of items, item size, address, shape, strides.
+    """
+    flat: list[int] = []
+    for array in arrays:
+        flat += (0, 0, array.size, array.itemsize, array.data.ptr, *array.shape, *array.strides)
+    return tuple(np.int64(value) for value in flat)

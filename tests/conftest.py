@@ -1,0 +1,65 @@
+"""Tools that some tests need, and the option that makes their absence a failure."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+
+import pytest
+
+TOOLS = {
+    "ns": "apt-get install ns2",
+    "chromium": "apt-get install chromium",
+    "ptxas": "pip install nvidia-cuda-nvcc",
+    "numba_cuda": "pip install '.[test]'",
+    "cupy": "pip install '.[cuda13]'",
+    "cuda device": "a machine with an NVIDIA GPU",
+}
+"""What `@pytest.mark.needs(...)` may name, and how to get it."""
+
+
+def find(tool: str) -> str | None:
+    """The path of a tool or module, or None."""
+    if tool == "cuda device":
+        from netcarlo.kernels import device
+
+        found = device.devices()
+        return found[0].name if found else None
+    if tool in ("numba_cuda", "cupy"):
+        spec = importlib.util.find_spec(tool)
+        return spec.origin if spec else None
+    if tool == "ptxas":
+        nvidia = importlib.util.find_spec("nvidia")
+        for folder in nvidia.submodule_search_locations or () if nvidia else ():
+            for path in Path(folder).glob("*/bin/ptxas"):
+                return str(path)
+    return shutil.which(tool)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--no-skips", action="store_true", help="a test skipped for want of a tool fails")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(tool, ...): skip where a tool is missing, see tests/conftest.py")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        for tool in mark.args:
+            if find(tool) is None:
+                pytest.skip(f"needs {tool}: {TOOLS[tool]}")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
+    report = yield
+    if report.skipped and item.config.getoption("--no-skips") and not hasattr(report, "wasxfail"):
+        if "needs cuda device" not in str(report.longrepr):
+            report.outcome = "failed"
+    return report
+
+
+@pytest.fixture
+def tool() -> object:
+    """`tool(name)` is the path of a tool that the test's `needs` mark names."""
+    return find

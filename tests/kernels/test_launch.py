@@ -1,0 +1,176 @@
+"""Launching: the same bits for any threads, blocks, ring sizes; traces; CUDA launches as far as no device is needed."""
+
+import sys
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import toy
+from netcarlo.kernels import compile as compilers
+from netcarlo.kernels import device, launch
+from netcarlo.kernels.layout import STATUS_OK, Out, P, Rows, Trace
+
+
+def test_equals_plain_python() -> None:
+    rows = toy.rows(20)
+    out = launch.run(toy.TOY, rows, threads=1)
+    assert (out == toy.plain(rows)).all()
+    assert len(set(out[:, Out.SENT])) == 20
+
+
+@pytest.mark.parametrize("threads", [2, 3, 7, 500])
+def test_threads_change_nothing(threads: int) -> None:
+    rows = toy.rows(301)
+    assert (launch.run(toy.TOY, rows, threads=threads) == launch.run(toy.TOY, rows, threads=1)).all()
+
+
+def test_chunks_change_nothing() -> None:
+    rows = toy.rows(101)
+    parts = [slice(0, 1), slice(1, 50), slice(50, 101)]
+    pieces = [Rows(*(field[part] for field in rows[:4]), rows.losses) for part in parts]
+    assert (np.concatenate([launch.run(toy.TOY, piece) for piece in pieces]) == launch.run(toy.TOY, rows)).all()
+
+
+def test_full_rings_are_enlarged_and_leave_the_input_alone() -> None:
+    rows = toy.rows(10)
+    before = rows.parameters.copy()
+    out = launch.run(toy.TOY, rows)
+    assert (out[:, Out.STATUS] == STATUS_OK).all()
+    assert (rows.parameters == before).all()
+
+
+def test_ring_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch, "LARGEST_RING", 2048)
+    with pytest.raises(MemoryError, match="in flight"):
+        launch.run(toy.TOY, toy.rows(10))
+
+
+def test_rings_hold_two_windows_and_are_powers_of_two() -> None:
+    rows = toy.rows(4)
+    rows.parameters[:, P.WINDOW] = [1, 31, 32, 4096]
+    rows.parameters[:, P.DATA], rows.parameters[:, P.CHUNK_HEADER], rows.parameters[:, P.RWND] = 100, 28, 1280
+    rings = launch._with_rings(toy.TOY, rows).parameters[:, P.RING]
+    assert rings.tolist() == [128, 128, 128, 16384]
+    sctp = toy.Model("sctp", toy.make, toy.scratch)
+    assert launch._with_rings(sctp, rows).parameters[:, P.RING].tolist() == [128] * 4
+
+
+def test_no_rows() -> None:
+    assert launch.run(toy.TOY, toy.rows(0)).shape == (0, len(Out))
+
+
+def test_any_memory_layout_is_accepted() -> None:
+    rows = toy.rows(9)
+    frozen = Rows(*(np.asfortranarray(field) for field in rows))
+    for field in frozen:
+        field.setflags(write=False)
+    assert (launch.run(toy.TOY, frozen) == launch.run(toy.TOY, rows)).all()
+
+
+def test_progress_ends_at_all_rows() -> None:
+    seen: list[int] = []
+    launch.run(toy.TOY, toy.rows(300), threads=2, progress=seen.append)
+    assert seen[-1] == 300 and seen == sorted(seen) and len(seen) > 3
+
+
+def test_failure_in_progress_ends_the_run() -> None:
+    def stop(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        launch.run(toy.TOY, toy.rows(300), threads=2, progress=stop)
+
+
+def test_trace_grows_until_it_fits() -> None:
+    rows = toy.rows(4)
+    out = launch.run(toy.TOY, rows)
+    for row, length in (0, 3), (1, toy.EVENTS), (2, 3):
+        events, outcomes = launch.trace(toy.TOY, rows, row=row)
+        assert events.shape == (length, len(Trace))
+        assert events[-1, Trace.TIME] == length - 1
+        assert (outcomes == out[row]).all()
+
+
+class Array:
+    """As much of `cupy.ndarray` as a launch uses, on the host."""
+
+    def __init__(self, host: np.ndarray[Any, Any]) -> None:
+        self.host = np.ascontiguousarray(host)
+        self.size, self.itemsize, self.shape, self.strides = host.size, host.itemsize, host.shape, self.host.strides
+        self.data = SimpleNamespace(ptr=self.host.ctypes.data)
+
+
+def view(words: list[int], dtype: Any, dimensions: int) -> np.ndarray[Any, Any]:
+    """The array that a kernel makes of its next parameters."""
+    _, _, items, itemsize, address = (words.pop(0) for _ in range(5))
+    shape = tuple(words.pop(0) for _ in range(dimensions))
+    strides = tuple(words.pop(0) for _ in range(dimensions))
+    assert items == np.prod(shape) and itemsize == np.dtype(dtype).itemsize
+    if not items:
+        return np.empty(shape, dtype)
+    import ctypes
+
+    buffer = (ctypes.c_char * (items * itemsize)).from_address(address)
+    return np.ndarray(shape, dtype, buffer, strides=strides)
+
+
+def fake_cupy(launches: list[int]) -> ModuleType:
+    """A CuPy whose device runs the plain Python of the toy model, one thread after the other."""
+
+    class Kernel:
+        def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[np.int64, ...]) -> None:
+            assert all(type(arg) is np.int64 for arg in args)
+            words = [int(arg) for arg in args]
+            arrays = [view(words, *kind) for kind in zip(compilers._TYPES, compilers._CUDA, strict=True)]
+            assert not words
+            flow = toy.make(compilers.plain, False)
+            launches.append(len(arrays[7]))
+            assert 0 <= grid[0] * block[0] - len(arrays[7]) < block[0]
+            for i in range(len(arrays[7])):
+                flow(*(a[i] for a in arrays[:4]), arrays[4], *(a[i] for a in arrays[5:8]), arrays[8])
+
+    class Module:
+        def load(self, ptx: bytes) -> None:
+            assert b".entry netcarlo(" in ptx
+
+        def get_function(self, name: str) -> Kernel:
+            assert name == compilers.ENTRY
+            return Kernel()
+
+    def properties(index: int) -> dict[str, Any]:
+        return {"name": b"Pretended", "major": 9, "minor": 0, "totalGlobalMem": 400_000}
+
+    cupy = ModuleType("cupy")
+    cupy.asarray = Array  # type: ignore[attr-defined]
+    cupy.asnumpy = lambda array: array.host  # type: ignore[attr-defined]
+    cupy.empty = lambda shape, dtype: Array(np.full(shape, 77, dtype))  # type: ignore[attr-defined]
+    cupy.zeros = lambda shape, dtype=float: Array(np.zeros(shape, dtype))  # type: ignore[attr-defined]
+    cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]
+        function=SimpleNamespace(Module=Module),
+        runtime=SimpleNamespace(
+            getDeviceCount=lambda: 1, getDeviceProperties=properties, memGetInfo=lambda: (300_000, 400_000)
+        ),
+    )
+    return cupy
+
+
+def test_cuda_launch_passes_every_array_and_splits_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    launches: list[int] = []
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(launches))
+    monkeypatch.setattr(compilers, "ptx", lambda model: ".visible .entry netcarlo(")
+    rows = toy.rows(100)
+    seen: list[int] = []
+    out = launch.run(toy.TOY, rows, target="cuda", progress=seen.append)
+    assert (out == launch.run(toy.TOY, rows, target="cpu")).all()
+    assert (out == launch.run(toy.TOY, rows, target="auto")).all()
+    assert len(launches) > 3 and seen[-1] == 100
+    assert device.devices() == [device.Device("Pretended", "9.0", 400_000)]
+
+
+def test_cuda_without_a_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert device.devices() == []
+    with pytest.raises(RuntimeError, match="no CUDA device"):
+        launch.run(toy.TOY, toy.rows(1), target="cuda")
+    assert len(launch.run(toy.TOY, toy.rows(1), target="auto")) == 1
