@@ -1,0 +1,281 @@
+"""The command line.  Exit codes: 0 done, 1 out of tolerance, 2 bad input."""
+
+import json
+import math
+import platform
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any, NoReturn
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from typer.core import TyperGroup
+
+from netcarlo.errors import InputError
+
+
+class _Commands(TyperGroup):
+    """The commands; bad input is one line on stderr and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            _say(f"error: {error}")
+            raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    help="How well will this transport do on networks like these?",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
+Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Replications = Annotated[int | None, typer.Option(help="Replications, instead of the scenario's.")]
+Seed = Annotated[int | None, typer.Option(help="Seed, instead of the scenario's.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
+]
+
+
+@app.command()
+def reproduce(
+    studies: Annotated[list[str] | None, typer.Argument(help="Studies; all unless given.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder of the reports.")] = Path("reports"),
+    replications: Annotated[int | None, typer.Option(help="Replications per cell.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed of every random stream.")] = 1,
+    target: Target = "auto",
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 outside the declared tolerance.")] = False,
+    quiet: Quiet = False,
+) -> None:
+    """Simulate published studies and set every published number beside ours."""
+    from netcarlo import study
+    from netcarlo.output import check_writable
+    from netcarlo.simulate import resolve_target
+
+    check_writable(out)
+    target = resolve_target(target)
+    with _progress("reproduce", quiet) as progress:
+        inside = study.reproduce(
+            studies or [], out=out, replications=replications, seed=seed, target=target, check=check,
+            progress=progress,
+        )  # fmt: skip
+    if check and not inside:
+        raise typer.Exit(1)
+
+
+@app.command()
+def estimate(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
+    set_: Set = None,
+    precision: Annotated[
+        str | None,
+        typer.Option(metavar="1%", help="Replicate until the half-width is this share of the mean."),
+    ] = None,
+    of: Annotated[str, typer.Option(help="The outcome that must be that precise.")] = "goodput_bps",
+    goal: Annotated[
+        list[str] | None, typer.Option(metavar="'outcome >= value'", help="Estimate how often this holds.")
+    ] = None,
+    replications: Replications = None,
+    seed: Seed = None,
+    target: Target = "auto",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Estimate the outcomes of a scenario, with 95 % intervals.  Exit 1 if the precision is not reached."""
+    from netcarlo import estimate as run
+    from netcarlo import load_scenario
+
+    loaded = load_scenario(scenario, values=_values(set_))
+    with _progress(loaded.name, quiet) as progress:
+        found = run(
+            loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
+            target=target, progress=progress,
+        )  # fmt: skip
+    if as_json:
+        _print_json(
+            {
+                "outcomes": found.table.to_dict("index"),
+                "goals": found.goals.to_dict("index"),
+                "precise": found.precise,
+                "provenance": found.provenance,
+            }
+        )
+    elif not quiet:
+        seen = found.table[found.table["n"] > 0]
+        seen = seen.assign(**{"± 95 %": (seen["ci_high"] - seen["ci_low"]) / 2})
+        title = f"{loaded.name}: {len(found.outcomes.frame)} replications"
+        _print_table(title, seen[["n", "mean", "± 95 %", "sd", "q05", "q50", "q95"]])
+        if len(found.goals):
+            _print_table("How often a goal is met", found.goals)
+    if not found.precise:
+        _say(f"precision {loaded.precision or precision} not reached; raise --replications")
+        raise typer.Exit(1)
+
+
+@app.command()
+def validate(
+    reference: Annotated[Path, typer.Argument(metavar="REFERENCE.csv")],
+    mapping: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="A mapping, or your own FILE.yaml; the file's name unless given."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="ROWS.csv", help="Write a row per scenario and metric.")
+    ] = None,
+    target: Target = "auto",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Run every scenario of a reference file and print the errors per class."""
+    from netcarlo import output
+    from netcarlo import validate as run
+
+    if out is not None:
+        output.check_writable(out.parent)
+    with _progress(reference.name, quiet) as progress:
+        found = run(reference, mapping=mapping, target=target, progress=progress)
+    if out is not None:
+        output.write_text(out, found.rows.to_csv(index=False))
+    if as_json:
+        classes = found.classes.reset_index().to_dict("records")
+        _print_json({"reference": found.reference, "mapping": found.mapping, "classes": classes})
+    elif not quiet:
+        for metric, table in found.classes.groupby(level="metric", sort=False):
+            _print_table(str(metric), table.droplevel("metric"))
+
+
+@app.command()
+def trace(
+    scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
+    replication: Annotated[int, typer.Option(min=0, help="Which replication.")] = 0,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of trace.csv and trace.html.")] = Path(),
+    set_: Set = None,
+    seed: Seed = None,
+    quiet: Quiet = False,
+) -> None:
+    """Run one replication alone and write cwnd, ssthresh, sequence numbers and RTO over time."""
+    from netcarlo import load_scenario, output
+    from netcarlo import trace as run
+    from netcarlo.reports import trace_page
+
+    output.check_writable(out)
+    values = _values(set_) | ({} if seed is None else {"seed": seed})
+    loaded = load_scenario(scenario, values=values)
+    traced = run(loaded, replication=replication)
+    title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
+    page = trace_page(traced.frame, title)
+    output.write_text(out / "trace.csv", traced.frame.to_csv(index=False))
+    output.write_text(out / "trace.html", page)
+    if not quiet:
+        _print_table(title, traced.outcomes.frame.T.rename(columns=str).dropna())
+        _say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
+
+
+@app.command()
+def devices(as_json: AsJson = False) -> None:
+    """List what simulations can run on."""
+    from netcarlo.kernels import device
+    from netcarlo.simulate import cores
+
+    found = [("cpu", platform.processor() or platform.machine(), f"{cores()} cores")]
+    found += [
+        ("cuda", d.name, f"compute capability {d.capability}, {d.memory_bytes / 2**30:.0f} GiB")
+        for d in device.devices()
+    ]
+    if as_json:
+        _print_json([dict(zip(("target", "name", "size"), row, strict=True)) for row in found])
+        return
+    for row in found:
+        typer.echo("  ".join(row))
+
+
+def main() -> None:
+    """Run the command line; an interrupt ends it with exit code 130 and leaves no traceback."""
+    signal.signal(signal.SIGINT, _interrupted)
+    app()
+
+
+def _interrupted(*_: object) -> NoReturn:
+    _say("interrupted")
+    sys.exit(130)
+
+
+def _values(settings: list[str] | None) -> dict[str, Any]:
+    from netcarlo.files import read_value
+
+    values = {}
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f"--set '{setting}' sets nothing; write it as a.b=value")
+        values[name.strip()] = read_value(text)
+    return values
+
+
+@contextmanager
+def _progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A function `progress(done, total)` that draws a bar on stderr once a second has passed."""
+    bar = Progress(
+        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        console=Console(stderr=True), transient=True, disable=quiet,
+    )  # fmt: skip
+    task = bar.add_task(title, total=None, visible=False)
+
+    def update(done: int, total: int) -> None:
+        slow = (bar.tasks[0].elapsed or 0.0) > 1.0
+        bar.update(task, completed=done, total=total, visible=slow)
+
+    with bar:
+        yield update
+
+
+def _print_table(title: str, frame: Any) -> None:
+    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column(frame.index.name or "", no_wrap=True)
+    for column in frame.columns:
+        table.add_column(str(column), justify="right")
+    for name, row in frame.iterrows():
+        table.add_row(str(name), *(_number(value) for value in row))
+    Console().print(table)
+
+
+def _number(value: float) -> str:
+    if math.isnan(value):
+        return ""
+    return f"{value:.0f}" if float(value).is_integer() or 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+
+
+def _print_json(data: Any) -> None:
+    typer.echo(json.dumps(_finite(data), indent=2))
+
+
+def _finite(data: Any) -> Any:
+    """The data with None for the numbers that JSON does not have."""
+    if isinstance(data, dict):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,117 @@
+"""What came of each replication: the kernel's integers, and named quantities with units.
+
+Names end in their unit; those without one are numbers of data packets or of events.  A time that
+did not happen is NaN.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from netcarlo.kernels.layout import FOREVER, Out, P, Rows
+
+NS = 1e9
+
+COUNTS = {
+    "delivered": Out.DELIVERED,
+    "in_order": Out.IN_ORDER,
+    "received": Out.RECEIVED,
+    "acked": Out.ACKED,
+    "sent": Out.SENT,
+    "retransmitted": Out.RETRANSMITTED,
+    "sent_alternate": Out.SENT_ALTERNATE,
+    "timeouts": Out.TIMEOUTS,
+    "fast_retransmits": Out.FAST_RETRANSMITS,
+    "cwnd_reductions": Out.CWND_CUTS,
+    "drops_queue": Out.DROPS_QUEUE,
+    "drops_random": Out.DROPS_RANDOM,
+    "drops_outage": Out.DROPS_OUTAGE,
+    "destroyed": Out.DESTROYED,
+    "ack_drops": Out.ACK_DROPS,
+    "handshakes": Out.HANDSHAKES,
+}
+
+TIMES = {
+    "first_delivery_s": Out.FIRST_RX,
+    "last_delivery_s": Out.LAST_RX,
+    "resume_tx_s": Out.RESUME_TX,
+    "resume_rx_s": Out.RESUME_RX,
+}
+
+MEANING = {
+    "goodput_bps": "payload delivered in order over the time from start to end, or to completion",
+    "throughput_bps": "arriving data packets, headers and duplicates included, over the same time",
+    "delivered": "distinct data packets that arrived",
+    "in_order": "length of the gap-free prefix of those",
+    "received": "data packets that arrived, duplicates included",
+    "acked": "data packets cumulatively acknowledged at the sender",
+    "sent": "data packets put out, retransmissions included",
+    "retransmitted": "of those, sent before",
+    "sent_alternate": "of those, put out on the second path",
+    "timeouts": "retransmission timeouts of data",
+    "fast_retransmits": "fast retransmits",
+    "cwnd_reductions": "timeouts and entered recoveries",
+    "drops_queue": "data packets dropped by a full queue",
+    "drops_random": "data packets lost at random",
+    "drops_outage": "data packets handed to a hop that was down",
+    "destroyed": "data packets destroyed in queue or on the wire when a hop went down",
+    "ack_drops": "acknowledgements lost, all causes",
+    "handshakes": "SYNs put out",
+    "in_flight": "data packets on their way at the end",
+    "first_delivery_s": "first arrival of data",
+    "last_delivery_s": "last arrival of data",
+    "resume_tx_s": "sending time of the first data that arrives after the first outage began",
+    "resume_rx_s": "its arrival",
+    "restart_s": "from the end of the first outage to resume_tx_s; negative if another path took over",
+    "completion_s": "from the start to the arrival of the last missing packet of a finite transfer",
+    "mean_cwnd_packets": "mean of the sampled min(cwnd, window)",
+    "mean_rtt_s": "mean of the sampled latest RTT measurements",
+}
+"""The outcomes of a replication and what they are, in the order of `Outcomes.frame`."""
+
+
+class Outcomes(NamedTuple):
+    """Outcomes of `n` replications."""
+
+    integers: NDArray[np.int64]
+    """What the kernel wrote, int64[n, len(Out)]."""
+    frame: pd.DataFrame
+    """A row per replication: the columns of `MEANING`, then the drawn quantities by field name."""
+
+
+def outcomes(integers: NDArray[np.int64], rows: Rows, drawn: pd.DataFrame) -> Outcomes:
+    """Name the outcomes `integers` of `rows`; `drawn` (indexed by replication) is set beside them."""
+    p = rows.parameters
+    observed = p[:, P.END] - p[:, P.START]
+    completed = integers[:, Out.COMPLETED] >= 0
+    active_s = np.where(completed, integers[:, Out.COMPLETED] - p[:, P.START], observed) / NS
+    wire_bits = 8.0 * (p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER])
+    values: dict[str, NDArray[np.int64] | NDArray[np.float64]] = {
+        **{name: integers[:, column] for name, column in COUNTS.items()},
+        **{name: _seconds(integers[:, column]) for name, column in TIMES.items()},
+    }
+    values["goodput_bps"] = values["in_order"] * p[:, P.DATA] * 8.0 / active_s
+    values["throughput_bps"] = values["received"] * wire_bits / active_s
+    lost = [Out.RECEIVED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DESTROYED]
+    values["in_flight"] = integers[:, Out.SENT] - integers[:, lost].sum(axis=1)
+    values["restart_s"] = values["resume_tx_s"] - first_outage_end_s(rows)
+    values["completion_s"] = np.where(completed, active_s, np.nan)
+    samples = np.where(integers[:, Out.SAMPLES] > 0, integers[:, Out.SAMPLES], np.nan)
+    values["mean_cwnd_packets"] = integers[:, Out.CWND_SUM] / 1024.0 / samples
+    values["mean_rtt_s"] = integers[:, Out.RTT_SUM] / NS / samples
+    frame = pd.DataFrame({name: values[name] for name in MEANING}, index=drawn.index)
+    return Outcomes(integers, pd.concat([frame, drawn], axis=1))
+
+
+def first_outage_end_s(rows: Rows) -> NDArray[np.float64]:
+    """End of the earliest outage on path 0, float64[n] in seconds; NaN without one."""
+    outages = rows.outages[:, 0].reshape(len(rows.outages), -1, 2)
+    first = outages[:, :, 0].argmin(axis=1)
+    start, end = outages[np.arange(len(outages)), first].T
+    return np.where(start < FOREVER, end / NS, np.nan)
+
+
+def _seconds(times: NDArray[np.int64]) -> NDArray[np.float64]:
+    return np.where(times >= 0, times / NS, np.nan)

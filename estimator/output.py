@@ -1,0 +1,38 @@
+"""Writing results: checked before the work, all of a file or nothing of it."""
+
+import os
+import tempfile
+from pathlib import Path
+
+from netcarlo.errors import InputError
+
+
+def check_writable(folder: str | Path) -> None:
+    """Raise InputError if no file can be made in `folder`, or in the folder it would be made in."""
+    place = Path(folder).absolute()
+    while not place.exists():
+        place = place.parent
+    try:
+        with tempfile.TemporaryFile(dir=place):
+            pass
+    except OSError as error:
+        reason = "is a file" if not place.is_dir() else f"cannot be written ({error.strerror})"
+        raise InputError(
+            f"output folder {folder}: {place} {reason}; name a folder you can write to"
+        ) from None
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file under a temporary name and then rename it; makes its folder.  Raises InputError."""
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(text, encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"{path}: cannot be written ({error.strerror}); name a folder you can write to"
+        ) from None
+    finally:
+        temporary.unlink(missing_ok=True)

@@ -1,0 +1,46 @@
+"""What is needed to get a result again: versions, seed, resolved scenario, target."""
+
+import hashlib
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from netcarlo.scenario import Scenario
+from netcarlo.transport import Tcp
+
+PACKAGES = ("netcarlo", "numpy", "numba", "scipy", "pandas", "pydantic")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def resolved(scenario: Scenario) -> dict[str, Any]:
+    """The scenario with every default written out, as data for YAML or JSON that reads back equal."""
+    return scenario.model_dump(mode="json", exclude_none=True)
+
+
+def provenance(scenario: Scenario, *, target: str, replications: int) -> dict[str, Any]:
+    """The provenance of an estimate, ready for JSON; `scenario_sha256` identifies what was asked."""
+    data = resolved(scenario)
+    record = {
+        "versions": versions(),
+        "machine": platform.machine(),
+        "target": target,
+        "seed": scenario.seed,
+        "replications": replications,
+        "scenario": data,
+        "scenario_sha256": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest(),
+    }
+    if isinstance(scenario.transport, Tcp) and scenario.transport.congestion_control is not None:
+        text = scenario.transport.congestion_control.read_bytes()
+        record["congestion_control_sha256"] = hashlib.sha256(text).hexdigest()
+    return record

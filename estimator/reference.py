@@ -1,0 +1,168 @@
+"""Reference measurements and how their columns map to scenarios and outcomes.
+
+A reference is a CSV file with a row per scenario; a mapping is a YAML file that says how to build
+the scenario of a row and which expression of our outcomes each measured column is compared with.
+"""
+
+import csv
+import importlib.resources
+import math
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from pydantic import Field
+
+from netcarlo import files
+from netcarlo.errors import InputError, nearest
+from netcarlo.expressions import evaluate, fill
+from netcarlo.scenario import Scenario
+from netcarlo.schema import Record
+
+Value = int | float | str
+
+
+class Variant(Record):
+    """What differs in the scenario of the rows for which `when` holds."""
+
+    when: str
+    scenario: dict[str, Any]
+
+
+class Mapping(Record):
+    """From the columns of a reference to scenarios and metrics; texts hold `{expressions}` of columns."""
+
+    description: str = ""
+    id: str = "{id}"
+    replications: str | int
+    scenario: dict[str, Any]
+    variants: list[Variant] = Field(default_factory=list)
+    classes: dict[str, str | bool] = Field(min_length=1)
+    """Class name to condition, or true; a row is of the first class whose condition holds."""
+    metrics: dict[str, str] = Field(min_length=1)
+    """Measured column, without `_mean`, to an expression of outcomes and columns."""
+
+
+class ReferenceRow(NamedTuple):
+    """A scenario of a reference with what was measured on it."""
+
+    id: str
+    class_: str
+    scenario: Scenario
+    columns: dict[str, Value]
+
+
+def mapping_names() -> list[str]:
+    """The names of the mappings that come with netcarlo."""
+    folder = importlib.resources.files("netcarlo.configs") / "references"
+    return sorted(item.name[:-5] for item in folder.iterdir() if item.name.endswith(".yaml"))
+
+
+def load_mapping(name: str) -> Mapping:
+    """A mapping by its name, or from a user's own file `NAME.yaml`.  Raises InputError."""
+    if name.endswith((".yaml", ".yml")):
+        path = name
+    elif name in mapping_names():
+        path = str(importlib.resources.files("netcarlo.configs") / "references" / f"{name}.yaml")
+    else:
+        raise InputError(
+            f"mapping '{name}' is unknown; {nearest(name, mapping_names())}; "
+            "give --mapping a name or your own FILE.yaml"
+        )
+    document = files.read_yaml(path)
+    return Mapping.check(document.data, document=document)
+
+
+def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
+    """Read a reference; lines that start with # are comments.  Raises InputError with file and line."""
+    table = _read_csv(path)
+    _, first = table[0]
+    for metric in mapping.metrics:
+        measured(metric, first, path)
+    rows = []
+    for line, columns in table:
+        try:
+            rows.append(_row(columns, mapping))
+        except InputError as error:
+            raise InputError(f"{path}:{line}: {error}") from None
+    return rows
+
+
+def measured(
+    metric: str, columns: dict[str, Value], path: str | Path = "reference"
+) -> tuple[float, float, int]:
+    """Mean, sd (NaN where there is none) and number of runs of a metric in a row."""
+    column = metric if metric in columns else f"{metric}_mean"
+    if column not in columns:
+        raise InputError(
+            f"{path}: column '{metric}' (or '{metric}_mean') is missing; {nearest(metric, columns)}"
+        )
+    value, sd = columns[column], columns.get(f"{metric}_sd", math.nan)
+    seeds = columns.get("n_seeds", 1)
+    for name, item in ((column, value), (f"{metric}_sd", sd), ("n_seeds", seeds)):
+        if isinstance(item, str):
+            raise InputError(f"{name} = '{item}' is no number; write a number or leave the field empty")
+    return float(value), float(sd), int(seeds)
+
+
+def _row(columns: dict[str, Value], mapping: Mapping) -> ReferenceRow:
+    data = mapping.scenario
+    for variant in mapping.variants:
+        if evaluate(variant.when, columns):
+            data = _merge(data, variant.scenario)
+    replications = fill(mapping.replications, columns)
+    filled = {
+        "name": str(fill(mapping.id, columns)),
+        "replications": int(replications),
+        **fill(data, columns),
+    }
+    for name, condition in mapping.classes.items():
+        if condition is True or (condition and evaluate(condition, columns)):
+            return ReferenceRow(filled["name"], str(fill(name, columns)), Scenario.check(filled), columns)
+    raise InputError(
+        f"row {filled['name']} is in none of the mapping's classes; end them with one whose condition is true"
+    )
+
+
+def _read_csv(path: str | Path) -> list[tuple[int, dict[str, Value]]]:
+    """(line, columns) of each row."""
+    lines = [(i, line) for i, line in enumerate(files.read_text(path).splitlines(), 1)]
+    lines = [(i, line) for i, line in lines if line.strip() and not line.startswith("#")]
+    reader = csv.reader(line for _, line in lines)
+    try:
+        table = list(reader)
+    except csv.Error as error:
+        raise InputError(f"{path}: is not CSV ({error}); check its quotes") from None
+    if len(table) < 2 or len(table) != len(lines):
+        raise InputError(
+            f"{path}: has no rows; a reference has a line of column names and a line per scenario"
+        )
+    header = [name.strip() for name in table[0]]
+    if len(set(header)) < len(header):
+        twice = next(name for name in header if header.count(name) > 1)
+        raise InputError(f"{path}:{lines[0][0]}: column '{twice}' is given twice; remove one")
+    rows = []
+    for (number, _), cells in zip(lines[1:], table[1:], strict=True):
+        if len(cells) != len(header):
+            raise InputError(
+                f"{path}:{number}: has {len(cells)} fields, not {len(header)} as the column names"
+            )
+        rows.append((number, {name: _cell(cell.strip()) for name, cell in zip(header, cells, strict=True)}))
+    return rows
+
+
+def _cell(text: str) -> Value:
+    """The number in a field, its text, or NaN if it is empty."""
+    if not text:
+        return math.nan
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def _merge(base: Any, more: Any) -> Any:
+    if isinstance(base, dict) and isinstance(more, dict):
+        return {**base, **{key: _merge(base.get(key), item) for key, item in more.items()}}
+    return more

@@ -1,0 +1,189 @@
+"""A scenario: one transport association over paths of hops, checked before any work.
+
+Any number may be a distribution, so a randomised topology is a scenario like any other.
+"""
+
+import copy
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import Discriminator, Field, SerializeAsAny, Tag, model_validator
+from pydantic_core import PydanticCustomError
+
+from netcarlo import files
+from netcarlo.errors import InputError, nearest
+from netcarlo.quantity import Count, Delay, Duration, Interval, Precision, Probability, Queue, Rate, Time
+from netcarlo.schema import Record
+from netcarlo.transport import PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas, bounds
+
+MAX_HOPS = 64
+"""Most hops of a path."""
+
+
+class Outage(Record):
+    """A hop is down, in both directions, from `start` for `duration`; one of length 0 is none."""
+
+    start: Time
+    duration: Time
+
+
+class Reverse(Record):
+    """What differs in the direction of the acknowledgements; as forward unless given."""
+
+    rate: Rate | None = None
+    delay: Delay | None = None
+    queue: Queue | None = None
+
+
+class Hop(Record):
+    """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too."""
+
+    rate: Rate
+    delay: Delay
+    queue: Queue = 50.0
+    loss: Probability = 0.0
+    ack_loss: Probability = 0.0
+    outages: list[Outage] = Field(default_factory=list)
+    reverse: Reverse = Reverse()
+
+
+class Hops(Record):
+    """`count` hops, each drawn on its own from `each`."""
+
+    count: Count
+    each: Hop
+
+
+def _tag(data: Any) -> str:
+    several = {"count", "each"} & set(data) if isinstance(data, dict) else isinstance(data, Hops)
+    return "<hops>" if several else "<hop>"
+
+
+AnyHop = Annotated[Annotated[Hop, Tag("<hop>")] | Annotated[Hops, Tag("<hops>")], Discriminator(_tag)]
+
+
+class Route(Record):
+    """A path: hops in tandem from the sender to the receiver."""
+
+    hops: list[AnyHop] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _short_enough(self) -> Self:
+        most = sum(bounds(hop.count)[1] if isinstance(hop, Hops) else 1 for hop in self.hops)
+        if most > MAX_HOPS:
+            raise InputError(f"hops can be {most:.0f}; allowed is 1 to {MAX_HOPS}; lower a count")
+        return self
+
+
+class Scenario(Record):
+    """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
+
+    With `precision`, replications are added until the half-width of the 95 % interval of the
+    goodput is that fraction of its mean; else there are `replications` of them.
+    """
+
+    name: str = "scenario"
+    description: str = ""
+    duration: Duration
+    seed: int = Field(default=1, ge=0, lt=2**63)
+    replications: int = Field(default=1000, ge=1, le=10_000_000)
+    precision: Precision | None = None
+    sample_interval: Interval = 0.1
+    transport: SerializeAsAny[AnyTransport]
+    paths: list[Route] = Field(min_length=1, max_length=2)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _in_full(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        data = in_full(data)
+        transport = data.get("transport")
+        if isinstance(transport, dict):
+            protocol = transport.get("protocol")
+            if protocol not in PROTOCOLS:
+                text = (
+                    "is missing; write protocol: newreno"
+                    if protocol is None
+                    else (f"is an unknown protocol; {nearest(str(protocol), PROTOCOLS)}")
+                )
+                problem = {"field": "transport.protocol", "value": protocol, "text": text}
+                raise PydanticCustomError("unknown_choice", "{text}", problem)
+        return data
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if bounds(self.transport.start)[1] >= bounds(self.duration)[0]:
+            raise InputError("transport.start can be at or after the end; lower it or raise duration")
+        if len(self.paths) > 1 and not isinstance(self.transport, Sctp):
+            raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
+        return self
+
+    def with_values(self, values: Mapping[str, Any]) -> "Scenario":
+        """A copy with fields, named as in `transport.window` or `hops.0.delay`, set to YAML values."""
+        return Scenario.check(with_values(self.model_dump(mode="json", exclude_none=True), values))
+
+
+def in_full(data: dict[str, Any]) -> dict[str, Any]:
+    """The data of a scenario with the shorthand `hops:` written as one path."""
+    if "hops" not in data:
+        return data
+    if "paths" in data:
+        raise InputError("hops and paths are both given; keep one")
+    return {
+        ("paths" if key == "hops" else key): ([{"hops": v}] if key == "hops" else v)
+        for key, v in data.items()
+    }
+
+
+def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The data of a scenario with the fields of dotted names set to YAML values.
+
+    Raises InputError where a name leads nowhere.
+    """
+    data = copy.deepcopy(in_full(data))
+    for name, value in values.items():
+        parts = [p for p in re.split(r"[.\[\]]", name) if p]
+        if parts[:1] == ["hops"]:
+            parts = ["paths", "0", *parts]
+        if not parts:
+            raise InputError("a field to set has no name; write it as transport.window")
+        at: Any = data
+        for i, part in enumerate(parts):
+            last = i == len(parts) - 1
+            if isinstance(at, list):
+                if not part.isdecimal() or int(part) >= len(at):
+                    raise InputError(f"{name}: there is no '{part}'; allowed is 0 to {len(at) - 1}")
+                key: Any = int(part)
+            elif isinstance(at, dict):
+                key = part
+            else:
+                raise InputError(f"{name}: '{parts[i - 1]}' has no fields; set it as a whole")
+            if last:
+                at[key] = value
+            else:
+                at = at.setdefault(key, {}) if isinstance(at, dict) else at[key]
+    return data
+
+
+def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Scenario:
+    """Read a scenario from a YAML file and set the fields in `values` (see `Scenario.with_values`).
+
+    A congestion control file is looked up in the folder of the scenario.  Raises InputError with
+    file and line.
+    """
+    document = files.read_yaml(path)
+    try:
+        data = with_values(document.data, values or {})
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    data.setdefault("name", Path(path).stem)
+    transport = data.get("transport")
+    if isinstance(transport, dict) and isinstance(transport.get("congestion_control"), str):
+        transport["congestion_control"] = str(Path(path).parent / transport["congestion_control"])
+    return Scenario.check(data, document=document)
+
+
+__all__ = ["Hop", "Hops", "Outage", "Reverse", "Route", "Scenario", "Sctp", "Tcp", "Vegas", "load_scenario"]

@@ -1,0 +1,148 @@
+"""Runs scenarios: builds their rows, launches the kernel, and names the outcomes."""
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netcarlo.ensemble import build, concatenate
+from netcarlo.errors import InputError
+from netcarlo.outcomes import Outcomes, outcomes
+from netcarlo.scenario import Scenario
+from netcarlo.transport import Tcp
+
+TARGETS = ("auto", "cpu", "cuda")
+
+LARGEST_LAUNCH = 1 << 16
+"""Replications of a scenario in one launch; bounds memory and decides nothing else."""
+
+Progress = Callable[[int, int], object]
+"""Called with (replications done, replications in all)."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Replications `first` to `first + count` - 1 of a scenario."""
+
+    scenario: Scenario
+    first: int
+    count: int
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    first: int = 0,
+    count: int | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Outcomes:
+    """Simulate replications `first` to `first + count` - 1 (`scenario.replications` of them unless given).
+
+    A replication's outcome depends on nothing but the scenario and its number: not on `target`
+    (auto, cpu or cuda), `threads` (CPU), or the other replications.  Raises InputError.
+    """
+    job = Job(scenario, first, scenario.replications if count is None else count)
+    return simulate_all([job], target=target, threads=threads, progress=progress)[0]
+
+
+def simulate_all(
+    jobs: Sequence[Job], *, target: str = "auto", threads: int | None = None, progress: Progress | None = None
+) -> list[Outcomes]:
+    """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
+    target = resolve_target(target)
+    from netcarlo.kernels import launch
+
+    total, done = sum(job.count for job in jobs), 0
+    parts: list[list[Outcomes]] = [[] for _ in jobs]
+    for model, batch in _launches(jobs):
+        ensembles = [build(jobs[i].scenario, first=lo, count=n) for i, lo, n in batch]
+        rows = concatenate([ensemble.rows for ensemble in ensembles])
+
+        def report(rows_done: int, before: int = done) -> None:
+            if progress:
+                progress(before + rows_done, total)
+
+        integers = launch.run(model, rows, target=target, threads=threads, progress=report)
+        at = 0
+        for (i, _, n), ensemble in zip(batch, ensembles, strict=True):
+            parts[i].append(outcomes(integers[at : at + n], ensemble.rows, ensemble.drawn))
+            at += n
+        done += at
+        report(0, done)
+    return [_join(part) for part in parts]
+
+
+def model_of(scenario: Scenario) -> Any:
+    """The kernel model that simulates a scenario."""
+    from netcarlo.kernels import models
+
+    transport = scenario.transport
+    if isinstance(transport, Tcp):
+        if transport.congestion_control is not None:
+            try:
+                return models.user_model(transport.congestion_control)
+            except Exception as error:  # whatever the user's file raises
+                raise InputError(
+                    f"{transport.congestion_control}: cannot be used ({error}); correct it"
+                ) from None
+        return models.model(f"tcp_{transport.protocol}")
+    return models.model("sctp")
+
+
+def cores() -> int:
+    """The processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def resolve_target(target: str) -> str:
+    """`cpu` or `cuda`; `auto` is cuda where there is a device.  Raises InputError."""
+    if target not in TARGETS:
+        raise InputError(
+            f"target = '{target}' is unknown; allowed is {', '.join(TARGETS)}; write target auto"
+        )
+    if target == "cpu":
+        return target
+    from netcarlo.kernels import device
+
+    if device.devices():
+        return "cuda"
+    if target == "cuda":
+        raise InputError(
+            "target = 'cuda' needs a CUDA device, a driver and CuPy; allowed here is cpu; "
+            "install with pip install '.[cuda13]' or use target cpu"
+        )
+    return "cpu"
+
+
+def _launches(jobs: Sequence[Job]) -> Iterator[tuple[Any, list[tuple[int, int, int]]]]:
+    """Launches as (model, [(job, first, count)]): jobs of one model together, each launch of bounded size."""
+    groups: dict[Any, list[int]] = {}
+    for i, job in enumerate(jobs):
+        groups.setdefault(model_of(job.scenario), []).append(i)
+    for model, members in groups.items():
+        batch: list[tuple[int, int, int]] = []
+        room = LARGEST_LAUNCH
+        for i in members:
+            lo, left = jobs[i].first, jobs[i].count
+            while left:
+                n = min(left, room)
+                batch.append((i, lo, n))
+                lo, left, room = lo + n, left - n, room - n
+                if not room:
+                    yield model, batch
+                    batch, room = [], LARGEST_LAUNCH
+        if batch:
+            yield model, batch
+
+
+def _join(parts: list[Outcomes]) -> Outcomes:
+    if len(parts) == 1:
+        return parts[0]
+    frame = pd.concat([part.frame for part in parts])
+    # Numbers of hops differ between parts, and with them the drawn quantities.
+    return Outcomes(np.concatenate([part.integers for part in parts]), frame)

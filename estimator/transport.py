@@ -1,0 +1,255 @@
+"""The transport of a scenario: the TCPs and SCTP with the defaults of ns-2."""
+
+import math
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from netcarlo.distributions import Distribution
+from netcarlo.errors import InputError, nearest
+from netcarlo.kernels.layout import P
+from netcarlo.quantity import (
+    Constant,
+    Count,
+    Interval,
+    Number,
+    Packets,
+    Payload,
+    Retries,
+    Size,
+    Time,
+    Transfer,
+    Window,
+)
+from netcarlo.schema import Record
+from netcarlo.user import default_constants
+
+NS = 1e9
+
+TCPS = ("tahoe", "reno", "newreno", "sack")
+PROTOCOLS = (*TCPS, "vegas", "sctp")
+
+CAPACITY = 4096
+"""Most packets in flight of one association."""
+
+
+def bounds(value: Number) -> tuple[float, float]:
+    """The smallest and the largest value that a number of a scenario can take."""
+    return value.bounds() if isinstance(value, Distribution) else (value, value)
+
+
+class Transport(Record):
+    """What all transports have; `columns` says which kernel parameter a field fills, and in which unit."""
+
+    start: Time = 0.0
+    bytes: Transfer | None = None
+    packets: Packets | None = None
+    payload: Payload
+    header: Size
+    ack: Size
+    sack_block: Size
+    min_rto: Interval
+    max_rto: Interval = 60.0
+    initial_rto: Interval = 3.0
+    ack_every: Literal[1, 2]
+    ack_delay: Interval
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        "start": (P.START, NS),
+        "payload": (P.DATA, 1),
+        "header": (P.HEADER, 1),
+        "ack": (P.ACK, 1),
+        "sack_block": (P.SACK_BLOCK, 1),
+        "min_rto": (P.MIN_RTO, NS),
+        "max_rto": (P.MAX_RTO, NS),
+        "initial_rto": (P.INITIAL_RTO, NS),
+        "duplicate_acks": (P.DUPACKS, 1),
+        "ack_every": (P.ACK_EVERY, 1),
+        "ack_delay": (P.ACK_DELAY, NS),
+    }
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.bytes is not None and self.packets is not None:
+            raise InputError("bytes and packets are both given; keep one")
+        if bounds(self.min_rto)[1] > bounds(self.max_rto)[0]:
+            raise InputError("min_rto can be above max_rto; lower min_rto or raise max_rto")
+        return self
+
+
+class Tcp(Transport):
+    """A one-way TCP of ns-2.  `initial_ssthresh` is the window unless given."""
+
+    protocol: Literal["tahoe", "reno", "newreno", "sack", "vegas"]
+    congestion_control: Path | None = None
+    constants: dict[str, Constant] = Field(default_factory=dict)
+    payload: Payload = 1460.0
+    header: Size = 40.0
+    ack: Size = 40.0
+    sack_block: Size = 8.0
+    handshake: Size = 40.0
+    window: Window = 20.0
+    initial_window: Window = 2.0
+    initial_ssthresh: Packets | None = None
+    tick: Interval = 0.01
+    min_rto: Interval = 0.2
+    duplicate_acks: Count = 3.0
+    ack_every: Literal[1, 2] = 1
+    ack_delay: Interval = 0.1
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        **Transport.columns,
+        "window": (P.WINDOW, 1),
+        "handshake": (P.HANDSHAKE, 1),
+        "initial_window": (P.INITIAL_WINDOW, 1),
+        "tick": (P.TICK, NS),
+    }
+
+    @field_validator("congestion_control")
+    @classmethod
+    def _is_file(cls, path: Path | None) -> Path | None:
+        if path is not None and not path.is_file():
+            raise InputError("is no file; give the path of a Python file, relative to the scenario")
+        return path
+
+    @model_validator(mode="after")
+    def _constants_have_owner(self) -> Self:
+        if self.congestion_control is None:
+            if self.constants:
+                raise InputError("constants belong to a congestion_control file; name it or remove them")
+            return self
+        known = default_constants(self.congestion_control)
+        for name in self.constants:
+            if name not in known:
+                raise InputError(
+                    f"constants.{name} is not in {self.congestion_control.name}; {nearest(name, known)}"
+                )
+        return self
+
+    def all_constants(self) -> dict[str, Number]:
+        """The constants of the user's congestion control in the order of its file."""
+        if self.congestion_control is None:
+            return {}
+        return {**default_constants(self.congestion_control), **self.constants}
+
+
+class Vegas(Tcp):
+    """TCP Vegas of ns-2: it adds no header, sends no SYN, and counts in packets of the queue."""
+
+    protocol: Literal["vegas"]
+    header: Size = 0.0
+    handshake: Size = 0.0
+    alpha: Count = 1.0
+    beta: Count = 3.0
+    gamma: Count = 1.0
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        **Tcp.columns,
+        "alpha": (P.VEGAS_ALPHA, 1),
+        "beta": (P.VEGAS_BETA, 1),
+        "gamma": (P.VEGAS_GAMMA, 1),
+    }
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.congestion_control is not None:
+            raise InputError(
+                "congestion_control replaces that of tahoe, reno, newreno or sack; choose one of them"
+            )
+        if bounds(self.alpha)[1] > bounds(self.beta)[0]:
+            raise InputError("alpha can be above beta; lower alpha or raise beta")
+        return self
+
+
+RULES: dict[str, dict[str, Any]] = {
+    "ns2-2.29": {
+        "initial_cwnd": "2936 B",
+        "ssthresh_floor": "2936 B",
+        "probe_first": False,
+        "sack_first": False,
+        "duplicate_acks": 4,
+    },
+    "ns2-2.35": {
+        "initial_cwnd": "4380 B",
+        "ssthresh_floor": "5872 B",
+        "probe_first": True,
+        "sack_first": True,
+        "duplicate_acks": 3,
+    },
+}
+"""What the two releases of ns-2 do differently; any of it can be given instead."""
+
+
+class Sctp(Transport):
+    """SCTP of ns-2 over one path or two; `rules` names the release whose defaults it takes."""
+
+    protocol: Literal["sctp"]
+    rules: Literal["ns2-2.29", "ns2-2.35"] = "ns2-2.35"
+    payload: Payload = 1452.0
+    chunk_header: Size = 16.0
+    header: Size = 32.0
+    ack: Size = 48.0
+    sack_block: Size = 4.0
+    receiver_window: Transfer = 65536.0
+    initial_cwnd: Transfer
+    initial_ssthresh: Transfer = 65536.0
+    ssthresh_floor: Transfer
+    probe_first: bool
+    sack_first: bool
+    duplicate_acks: Count
+    max_burst: Count = 4.0
+    min_rto: Interval = 1.0
+    ack_every: Literal[1, 2] = 2
+    ack_delay: Interval = 0.2
+    path_max_retrans: Retries = 5.0
+    heartbeat_interval: Time = 30.0
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        **Transport.columns,
+        "chunk_header": (P.CHUNK_HEADER, 1),
+        "receiver_window": (P.RWND, 1),
+        "initial_cwnd": (P.INITIAL_CWND, 1),
+        "initial_ssthresh": (P.INITIAL_SSTHRESH, 1),
+        "ssthresh_floor": (P.SSTHRESH_FLOOR, 1),
+        "probe_first": (P.PROBE_FIRST, 1),
+        "sack_first": (P.SACK_FIRST, 1),
+        "max_burst": (P.MAX_BURST, 1),
+        "path_max_retrans": (P.PATH_MAX_RETRANS, 1),
+        "heartbeat_interval": (P.HEARTBEAT, NS),
+    }
+
+    @model_validator(mode="before")
+    @classmethod
+    def _follow_rules(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {**RULES.get(str(data.get("rules", "ns2-2.35")), {}), **data}
+        return data
+
+    @model_validator(mode="after")
+    def _window_fits(self) -> Self:
+        chunk = [p + h for p, h in zip(bounds(self.payload), bounds(self.chunk_header), strict=True)]
+        low, high = bounds(self.receiver_window)
+        if low < chunk[1]:
+            raise InputError(
+                f"receiver_window holds no packet; allowed is {chunk[1]:.0f} B or more; raise it to one packet"
+            )
+        if math.floor(high / chunk[0]) > CAPACITY:
+            raise InputError(
+                f"receiver_window holds over {CAPACITY} packets, the most that can be in flight; allowed is "
+                f"{CAPACITY * chunk[0]:.0f} B or less; lower it or raise payload"
+            )
+        return self
+
+
+def _tag(data: Any) -> str | None:
+    protocol = data.get("protocol") if isinstance(data, dict) else getattr(data, "protocol", None)
+    if protocol in TCPS:
+        return "<tcp>"
+    return f"<{protocol}>" if protocol in PROTOCOLS else None
+
+
+AnyTransport = Annotated[
+    Annotated[Tcp, Tag("<tcp>")] | Annotated[Vegas, Tag("<vegas>")] | Annotated[Sctp, Tag("<sctp>")],
+    Discriminator(_tag),
+]

@@ -1,0 +1,31 @@
+"""A user's own congestion control file, as far as a scenario needs to know it: its constants.
+
+The file names its constants and their defaults in one literal, `CONSTANTS = {"increase": 1.0}`; the
+kernel gets their values in that order.
+"""
+
+import ast
+from pathlib import Path
+
+from netcarlo import files
+from netcarlo.errors import InputError
+
+
+def default_constants(path: Path) -> dict[str, float]:
+    """The constants of a congestion control file and their defaults; empty if it has none."""
+    try:
+        tree = ast.parse(files.read_text(path))
+    except SyntaxError as error:
+        raise InputError(f"{path}:{error.lineno}: is not Python ({error.msg}); correct that line") from None
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(target, ast.Name) and target.id == "CONSTANTS" for target in targets):
+            assert isinstance(node, ast.Assign)
+            try:
+                return {str(name): float(value) for name, value in ast.literal_eval(node.value).items()}
+            except (ValueError, TypeError, AttributeError):
+                raise InputError(
+                    f"{path}:{node.lineno}: CONSTANTS is no dictionary of names and numbers; "
+                    'write CONSTANTS = {"increase": 1.0}'
+                ) from None
+    return {}

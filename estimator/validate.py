@@ -1,0 +1,110 @@
+"""Validation against reference measurements: every scenario of a file run, the errors by class."""
+
+import math
+from collections.abc import Mapping as Columns
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netcarlo import statistics
+from netcarlo.expressions import evaluate
+from netcarlo.outcomes import MEANING
+from netcarlo.reference import load_mapping, measured, read_rows
+from netcarlo.simulate import Job, Progress, simulate_all
+
+COLUMNS = [
+    "id", "class", "metric", "reference", "reference_sd", "n_seeds",
+    "estimate", "ci_low", "ci_high", "rel_error", "z",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What `validate` found."""
+
+    reference: str
+    mapping: str
+    rows: pd.DataFrame
+    """A row per scenario and metric, with the columns `COLUMNS`; `rel_error` is (estimate - reference) /
+    reference, `z` the difference over its standard error where the reference varies by seed."""
+
+    @property
+    def classes(self) -> pd.DataFrame:
+        """The errors of each metric in each class, see `error_distribution`."""
+        groups = self.rows.groupby(["metric", "class"], sort=False)
+        table = pd.DataFrame({key: error_distribution(group) for key, group in groups}).T
+        return table.rename_axis(["metric", "class"])
+
+
+def validate(
+    reference: str | Path,
+    *,
+    mapping: str | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Validation:
+    """Run every scenario of a reference file and compare its measured columns with our estimates.
+
+    `mapping` is the name of a built-in mapping or a user's YAML file; the stem of the reference's
+    name unless given.  Raises InputError before any work.
+    """
+    name = mapping or Path(reference).stem
+    rules = load_mapping(name)
+    rows = read_rows(reference, rules)
+    found = simulate_all(
+        [Job(row.scenario, 0, row.scenario.replications) for row in rows],
+        target=target, threads=threads, progress=progress,
+    )  # fmt: skip
+    table = []
+    for row, outcomes in zip(rows, found, strict=True):
+        values = {**row.columns, **{outcome: outcomes.frame[outcome].to_numpy() for outcome in MEANING}}
+        for metric, expression in rules.metrics.items():
+            table.append((row.id, row.class_, metric, *_compare(metric, expression, row.columns, values)))
+    return Validation(str(reference), name, pd.DataFrame(table, columns=COLUMNS))
+
+
+def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
+    """Errors of rows of `Validation.rows`: number, median, 90th percentile and worst of the absolute
+    relative error, its bias (mean with sign), the 90th percentile of the absolute error, and z rms."""
+    both = rows[rows["reference"].notna() & rows["estimate"].notna()]
+    relative = both["rel_error"].to_numpy(dtype=float)
+    size = np.abs(relative)
+    z = both["z"].dropna().to_numpy(dtype=float)
+    absolute = np.abs(both["estimate"] - both["reference"]).to_numpy(dtype=float)
+
+    def share(values: Any, q: float) -> float:
+        # An infinite error (reference 0) stays one: no interpolation towards it.
+        return float(np.quantile(values, q, method="higher")) if len(values) else math.nan
+
+    return {
+        "rows": len(rows),
+        "compared": len(both),
+        "median": share(size, 0.5),
+        "p90": share(size, 0.9),
+        "worst": share(size, 1.0),
+        "bias": float(relative.mean()) if len(relative) else math.nan,
+        "absolute_p90": share(absolute, 0.9),
+        "z_rms": float(np.sqrt(np.mean(z * z))) if len(z) else math.nan,
+    }
+
+
+def _compare(
+    metric: str, expression: str, columns: Columns[str, Any], values: Columns[str, Any]
+) -> tuple[float, ...]:
+    """The columns of `COLUMNS` after `metric`."""
+    reference, sd, seeds = measured(metric, dict(columns))
+    ours = statistics.mean(np.asarray(evaluate(expression, values), dtype=float))
+    difference = ours.mean - reference
+    if reference:
+        relative = difference / abs(reference)
+    else:
+        relative = 0.0 if difference == 0 else math.copysign(math.inf, difference)
+    z = math.nan
+    if sd > 0:
+        own = ours.sd**2 / ours.n if ours.n > 1 else 0.0
+        z = difference / math.sqrt(sd**2 / seeds + own)
+    return reference, sd, seeds, ours.mean, ours.ci_low, ours.ci_high, relative, z
