@@ -1,0 +1,158 @@
+"""The columns of the arrays that go into a kernel and come out of it.
+
+Everything a kernel reads or writes is one row of an array per replication; times are int64
+nanoseconds, sizes bytes, windows packets.  The enumerations below name the columns.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+ENDLESS = 1 << 62
+"""`P.LIMIT` of a transfer without end, `Hop.QUEUE` of a queue without limit is 0."""
+
+NEVER = -1
+"""The value of a time in `Out` that did not happen."""
+
+FOREVER = (1 << 62) - 1
+"""Start of an outage that never comes (pads `Rows.outages`)."""
+
+BYTE_TIME_BITS = 20
+"""Fraction bits of `Hop.BYTE_TIME` [ns / byte]."""
+
+PATHS = 2
+"""Paths in `Rows.hops`; transports with one path use the first."""
+
+
+class P(IntEnum):
+    """Parameters of one replication (columns of `Rows.parameters`, int64)."""
+
+    SEED = 0  # key of every random stream
+    SCENARIO = 1  # second part of the stream address
+    REPLICATION = 2  # third part of the stream address
+    START = 3  # the application starts [ns]
+    END = 4  # the observation ends [ns]
+    LIMIT = 5  # data packets to send, or ENDLESS
+    WINDOW = 6  # receiver's window: most packets in flight (TCP)
+    DATA = 7  # payload of a data packet [byte]
+    HEADER = 8  # header of a data packet on the wire [byte]
+    ACK = 9  # acknowledgement on the wire [byte]
+    SACK_BLOCK = 10  # each SACK block adds [byte]
+    HANDSHAKE = 11  # SYN on the wire [byte]; 0: no handshake
+    INITIAL_WINDOW = 12  # cwnd after the handshake [packet]
+    INITIAL_SSTHRESH = 13  # [packet]
+    TICK = 14  # granularity of the sender's RTT clock [ns]
+    MIN_RTO = 15  # [ns]
+    MAX_RTO = 16  # [ns]
+    INITIAL_RTO = 17  # [ns]
+    DUPACKS = 18  # duplicate ACKs (SCTP: missing reports) that trigger fast retransmit
+    ACK_EVERY = 19  # in-order packets per ACK: 1, or 2 (delayed ACK)
+    ACK_DELAY = 20  # a delayed ACK waits at most [ns]
+    SAMPLE = 21  # cwnd and RTT are sampled at (k + 1/2) of this interval [ns]
+    RING = 22  # capacity of the in-flight rings, a power of two (set by the launcher)
+    VEGAS_ALPHA = 23  # [packet]
+    VEGAS_BETA = 24  # [packet]
+    VEGAS_GAMMA = 25  # [packet]
+    N_PATHS = 26  # SCTP: paths in use, 1 or 2
+    RWND = 27  # SCTP: receiver window [byte]
+    CHUNK_HEADER = 28  # SCTP: DATA chunk header, part of a chunk's size [byte]
+    PATH_MAX_RETRANS = 29  # SCTP: timeouts in a row that a path survives
+    HEARTBEAT = 30  # SCTP: heartbeat interval [ns]; 0: none
+    INITIAL_CWND = 31  # SCTP: cwnd of a fresh path [byte]
+    SSTHRESH_FLOOR = 32  # SCTP: least ssthresh after a timeout [byte]
+    PROBE_FIRST = 33  # SCTP: 1 if a heartbeat exchange precedes the first data
+    SACK_FIRST = 34  # SCTP: 1 if the first DATA packet is acknowledged at once
+    MAX_BURST = 35  # SCTP: packets a SACK may release at once
+    RESPONSE_ALTERNATE = 36  # SCTP: 1 if retransmissions go to the other path
+
+
+class Hop(IntEnum):
+    """One FIFO hop (last axis of `Rows.hops`); `R_` is the direction of the ACKs."""
+
+    BYTE_TIME = 0  # ns per byte, BYTE_TIME_BITS fraction bits; 0: infinitely fast
+    DELAY = 1  # propagation [ns]
+    QUEUE = 2  # packets held, the one in transmission included; 0: no limit
+    LOSS = 3  # row of `Rows.losses`
+    R_BYTE_TIME = 4
+    R_DELAY = 5
+    R_QUEUE = 6
+    R_LOSS = 7
+    PRESENT = 8  # 1 if this path has this hop, else 0
+
+
+class Out(IntEnum):
+    """Outcomes of one replication (columns of the result, int64).  Data packets only; a SYN is
+    counted in HANDSHAKES alone."""
+
+    STATUS = 0  # one of the STATUS_ constants
+    SENT = 1  # data packets put out, retransmissions included
+    RETRANSMITTED = 2  # of those, sent before
+    RECEIVED = 3  # data packets that arrived, duplicates included
+    DELIVERED = 4  # distinct data packets that arrived
+    IN_ORDER = 5  # length of the gap-free prefix of those
+    ACKED = 6  # data packets cumulatively acknowledged at the sender
+    TIMEOUTS = 7  # retransmission timeouts of data
+    FAST_RETRANSMITS = 8
+    CWND_CUTS = 9  # reductions of cwnd: timeouts and entered recoveries
+    DROPS_QUEUE = 10  # data packets dropped by a full queue
+    DROPS_RANDOM = 11  # data packets lost at random
+    DROPS_OUTAGE = 12  # data packets handed to a hop that was down
+    DESTROYED = 13  # data packets destroyed in queue or on the wire when a hop went down
+    ACK_DROPS = 14  # acknowledgements lost, all causes
+    HANDSHAKES = 15  # SYNs put out
+    SENT_ALTERNATE = 16  # data packets put out on the second path
+    FIRST_RX = 17  # first data arrival [ns] or NEVER
+    LAST_RX = 18  # last data arrival [ns] or NEVER
+    RESUME_TX = 19  # sending time of the packet below [ns] or NEVER
+    RESUME_RX = 20  # first data arrival after the first outage of path 0 began [ns] or NEVER
+    COMPLETED = 21  # arrival of the last missing packet of a finite transfer [ns] or NEVER
+    CWND_SUM = 22  # sum of sampled min(cwnd, window) [packet / 1024]
+    RTT_SUM = 23  # sum of the sampled latest RTT measurements [ns]
+    SAMPLES = 24  # number of samples in both sums
+
+
+class Trace(IntEnum):
+    """Columns of a trace (float64, one row per event), times in seconds."""
+
+    TIME = 0
+    EVENT = 1  # one of the EVENT_ constants
+    SEQUENCE = 2  # packet number (TCP: 1 is the first data packet; SCTP: TSN from 1)
+    PATH = 3
+    CWND = 4  # [packet]
+    SSTHRESH = 5  # [packet]
+    RTO = 6  # [s]
+    ACKED = 7  # highest cumulative acknowledgement at the sender
+
+
+STATUS_OK = 0
+STATUS_RING_FULL = 1
+"""More packets in flight than `P.RING`: run the row again with a larger ring."""
+STATUS_TRACE_FULL = 2
+
+EVENT_SEND = 1
+EVENT_ACK = 2
+EVENT_TIMEOUT = 3
+EVENT_RECEIVE = 4
+EVENT_LOST = 5
+
+# Random streams of a replication (fourth part of the stream address).
+STREAM_CLOCK = 1
+STREAM_HEARTBEAT = 2
+STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
+STREAM_HOST = 1 << 31  # + 31-bit name hash: quantities drawn on the host
+
+
+class Rows(NamedTuple):
+    """What a kernel reads: one row per replication, `n` in all.
+
+    `H` is the largest hop count, `K` the largest number of outages on a hop, `C` the number of
+    constants of a user's congestion control, `m` the number of distinct loss probabilities.
+    """
+
+    parameters: NDArray[np.int64]  # [n, len(P)]
+    constants: NDArray[np.float64]  # [n, C]
+    hops: NDArray[np.int64]  # [n, PATHS, H, len(Hop)]
+    outages: NDArray[np.int64]  # [n, PATHS, H, K, 2]: start, end [ns], ascending
+    losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`

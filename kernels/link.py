@@ -1,0 +1,159 @@
+"""A path: FIFO drop-tail hops in tandem, with random loss and outages.
+
+Packets of one direction stay in order, so a packet's whole journey is known the moment it is
+handed over: each hop direction needs only when its server is free, the departure times of the
+packets it still holds (a ring as long as its queue limit), and how many packets pass until the
+next random loss.  No events, no queues of packets.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
+from netcarlo.kernels.loss import make_gap
+from netcarlo.kernels.philox import make_draw
+
+ARRIVED = 0
+FULL_QUEUE = 1
+LOST = 2
+DOWN = 3
+DESTROYED = 4
+
+# One hop direction: words of scratch.
+_FREE = 0  # the server is free from this time on [ns]
+_GAP = 1  # packets until the next random loss
+_DOWN = 2  # start of the next outage, or of the one that lasts [ns]
+_BYTE_TIME = 3
+_DELAY = 4
+_LIMIT = 5  # most packets held, 0: no limit
+_RING = 6  # where the ring of departure times begins in scratch
+_SLOT = 7  # next place in that ring
+_UP = 8  # end of that outage [ns]
+_OUTAGE = 9  # its number
+_PATH = 10
+_HOP = 11
+_LOSS = 12  # row of the loss table
+_STREAM = 13  # random stream of the gaps
+_LOSSES = 14  # gaps drawn so far
+_SIZE = 15
+
+_LANES = 2 * PATHS  # a path and a direction; their hop counts come first, then hop by hop the lanes
+
+_HALF = np.int64(1 << (BYTE_TIME_BITS - 1))
+_BITS = np.int64(BYTE_TIME_BITS)
+_LONG_AGO = np.int64(-1)
+_R = int(Hop.R_BYTE_TIME)
+
+
+def scratch_words(rows: Rows) -> int:
+    """Words of scratch that the hops of any row of `rows` need."""
+    limits = rows.hops[..., Hop.QUEUE] + rows.hops[..., Hop.R_QUEUE]
+    states = _LANES * (1 + rows.hops.shape[2] * _SIZE)
+    return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
+
+
+def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
+    """Compile `(prepare, transmit)` for a target.
+
+    `prepare(parameters, hops, outages, losses, scratch) -> int` lays out the hops' state from word
+    `base` of scratch and returns the first free word.
+
+    `transmit(parameters, outages, losses, scratch, path, direction, t, size) -> (fate, time)`
+    hands a packet of `size` bytes to a path at time `t` (calls per path and direction must come in
+    time order); direction 0 carries data, 1 acknowledgements.  `fate` is ARRIVED, or the cause of
+    the loss; `time` is when that happened [ns].
+    """
+    gap = make_gap(dev, make_draw(dev))
+
+    @cold
+    def next_gap(parameters: Any, losses: Any, m: Any, at: Any) -> None:
+        m[at + _GAP] = gap(
+            losses, m[at + _LOSS],
+            parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION], m[at + _STREAM], m[at + _LOSSES],
+        )
+        m[at + _LOSSES] += 1
+
+    next_gap = dev(next_gap)
+
+    @cold
+    def next_outage(outages: Any, m: Any, at: Any) -> None:
+        # Up (again): the queue is empty, the server idle; look out for the next outage.
+        m[at + _FREE] = 0
+        for i in range(m[at + _LIMIT]):
+            m[m[at + _RING] + i] = _LONG_AGO
+        m[at + _OUTAGE] += 1
+        m[at + _DOWN] = FOREVER
+        if m[at + _OUTAGE] < outages.shape[2]:
+            m[at + _DOWN] = outages[m[at + _PATH], m[at + _HOP], m[at + _OUTAGE], 0]
+            m[at + _UP] = outages[m[at + _PATH], m[at + _HOP], m[at + _OUTAGE], 1]
+
+    next_outage = dev(next_outage)
+
+    @cold
+    def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
+        n_hops = hops.shape[1]
+        free = base + _LANES * (1 + n_hops * _SIZE)
+        for path in range(PATHS):
+            for direction in range(2):
+                lane = 2 * path + direction
+                m[base + lane] = 0
+                at = base + _LANES + lane * _SIZE
+                for step in range(n_hops):
+                    hop = step if direction == 0 else n_hops - 1 - step
+                    if hops[path, hop, Hop.PRESENT] == 0:
+                        continue
+                    m[base + lane] += 1
+                    m[at + _BYTE_TIME] = hops[path, hop, Hop.BYTE_TIME + _R * direction]
+                    m[at + _DELAY] = hops[path, hop, Hop.DELAY + _R * direction]
+                    m[at + _LIMIT] = hops[path, hop, Hop.QUEUE + _R * direction]
+                    m[at + _RING] = free
+                    m[at + _SLOT] = 0
+                    free += m[at + _LIMIT]
+                    m[at + _PATH] = path
+                    m[at + _HOP] = hop
+                    m[at + _OUTAGE] = -1
+                    next_outage(outages, m, at)
+                    m[at + _LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
+                    m[at + _STREAM] = STREAM_LOSS + (path * 64 + hop) * 2 + direction
+                    m[at + _LOSSES] = 0
+                    next_gap(parameters, losses, m, at)
+                    at += _LANES * _SIZE
+        return free
+
+    def transmit(
+        parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, t: Any, size: Any
+    ) -> Any:
+        lane = 2 * path + direction
+        at = base + _LANES + lane * _SIZE
+        for _ in range(m[base + lane]):
+            if t >= m[at + _DOWN]:
+                while t >= m[at + _DOWN] and t >= m[at + _UP]:
+                    next_outage(outages, m, at)
+                if t >= m[at + _DOWN]:
+                    return DOWN, t
+            limit = m[at + _LIMIT]
+            free = max(t, m[at + _FREE]) + ((size * m[at + _BYTE_TIME] + _HALF) >> _BITS)
+            if limit > 0:
+                slot = m[at + _SLOT]
+                place = m[at + _RING] + slot
+                if m[place] > t:  # the packet `limit` places ahead has not left
+                    return FULL_QUEUE, t
+                m[place] = free
+                slot += 1
+                m[at + _SLOT] = slot if slot < limit else 0
+            m[at + _FREE] = free
+            t = free + m[at + _DELAY]
+            if m[at + _DOWN] < t:
+                return DESTROYED, m[at + _DOWN]
+            left = m[at + _GAP]
+            if left == 0:
+                next_gap(parameters, losses, m, at)
+                return LOST, t
+            m[at + _GAP] = left - 1
+            at += _LANES * _SIZE
+        return ARRIVED, t
+
+    return dev(prepare), dev(transmit)

@@ -1,0 +1,68 @@
+"""What the TCP variants share: the state of loss recovery and the orders to the sender.
+
+A variant (tahoe, reno, newreno, sack, vegas) is a file with a factory `make(dev, control)` that
+returns the compiled functions of `Variant`.  They keep rare state in the first words of
+scratch and tell the sender what to do by a sum of orders.
+"""
+
+from typing import Any, NamedTuple
+
+# Orders to the sender.
+SEND = 1  # fill the window
+SEND_TWO = 2  # at most two packets of the window
+LIMITED = 4  # limited transmit (RFC 3042): one new packet beyond cwnd
+GO_BACK = 8  # continue from the first unacknowledged packet
+CUT = 16  # the window was reduced: restart the timer, give up the RTT measurement
+PARTIAL = 32  # a new ACK that stays in recovery: no RTT sample, no growth
+TIMER = 64  # partial ACK: restart the timer
+END_BACKOFF = 128  # partial ACK: end the back-off whatever packet was timed
+NO_GROWTH = 256  # a new ACK that does not open cwnd
+BACK_OFF = 512  # reduce with a backed-off timer
+LAST_OF_TWO = 1024  # the sender's own note: one of two packets is out
+
+NONE = -1
+"""No packet is forced out."""
+
+# State words of scratch.
+PHASE = 0  # NORMAL, RECOVERY or AFTER_TIMEOUT
+RECOVER = 1  # highest packet sent when the window was last reduced
+INFLATION = 2  # packets added to the window by duplicate ACKs
+SEEN_PARTIAL = 3  # a partial ACK has been seen in this recovery
+OWN = 4  # words from here on belong to the variant
+STATE_WORDS = 24
+
+NORMAL = 0
+RECOVERY = 1
+AFTER_TIMEOUT = 2
+
+
+class Variant(NamedTuple):
+    """The compiled functions of a TCP variant, and two facts about it.
+
+    `m` is scratch; `f` is the float memory of the congestion control.  Packets are numbered from 0 (the SYN); `una` is the highest one
+    acknowledged, `seq` the next to send, `top` the highest sent.  `at` is the ACK's place in
+    scratch (SACK reads the blocks behind it).  `forced` is a packet to send at once, or NONE.
+    """
+
+    prepare: Any
+    """`(m, parameters, free) -> free`: lay out own scratch from word `free` on."""
+    new_ack: Any
+    """`(m, parameters, at, ack, una, cwnd) -> (cwnd, order, forced)`: new data acknowledged
+    while the phase is not NORMAL."""
+    grow: Any
+    """`(m, f, parameters, constants, now, rtt, ack, before, seq, dupacks, cwnd, ssthresh)
+    -> (cwnd, ssthresh, dupacks, forced)`: `ack` moved una on from `before` and ended a count of
+    `dupacks`."""
+    dup_ack: Any
+    """`(m, f, parameters, constants, now, rtt, at, una, seq, top, dupacks, cwnd, ssthresh)
+    -> (cwnd, ssthresh, dupacks, order, forced)`."""
+    timeout: Any
+    """`(m, f, parameters, constants, now, rtt, top, dupacks, cwnd) -> (cwnd, ssthresh, dupacks)`."""
+    next_packet: Any
+    """`(m, parameters, una, seq, last, cwnd) -> int`: the next packet of a recovery, or NONE."""
+    on_send: Any
+    """`(m, parameters, packet, now)`: a packet is put out."""
+    sack: bool = False
+    """ACKs carry SACK blocks and recovery is driven by `next_packet`."""
+    first: int = 1
+    """The first data packet; 0 for a variant without handshake."""

@@ -1,0 +1,91 @@
+"""TCP Reno: fast retransmit and fast recovery with an inflated window.
+
+Source: Jacobson (1990), RFC 2581 section 3.2, in the form of ns-2 (`Agent/TCP/Reno`).  Tahoe and
+NewReno differ from it in the functions that their files replace.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import P
+from netcarlo.kernels.recovery import (
+    CUT, INFLATION, LIMITED, NONE, NORMAL, PHASE, RECOVER, RECOVERY, SEEN_PARTIAL, SEND, Variant,
+)
+
+FLOOR = 2
+"""Least ssthresh [packet]."""
+
+
+def window_of(cwnd: Any, inflation: Any, limit: Any) -> Any:
+    """The usable window, not rounded [packet]."""
+    return min(cwnd + inflation, float(limit))
+
+
+def make(dev: Callable[[Any], Any], control: Any) -> Variant:
+    """Compile TCP Reno over a congestion control (`grow`, `reduce`; see `aimd`)."""
+    window = dev(window_of)
+    control_grow = dev(control.grow)
+    control_reduce = dev(control.reduce)
+
+    def prepare(m: Any, parameters: Any, free: Any) -> Any:
+        return free
+
+    @cold
+    def new_ack(m: Any, parameters: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
+        m[PHASE] = NORMAL
+        m[INFLATION] = 0
+        return cwnd, SEND, NONE
+
+    def grow(
+        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
+        ack: Any, before: Any, seq: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
+    ) -> Any:
+        return control_grow(cwnd, ssthresh, now, rtt, constants, f), ssthresh, 0, NONE
+
+    def dup_ack(
+        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
+        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
+    ) -> Any:
+        dupacks += 1
+        threshold = parameters[P.DUPACKS]
+        if dupacks < threshold:
+            return cwnd, ssthresh, dupacks, LIMITED, NONE
+        in_recovery = m[PHASE] == RECOVERY
+        if dupacks > threshold:
+            if in_recovery:
+                m[INFLATION] += 1
+            return cwnd, ssthresh, dupacks, SEND, NONE
+        if not (una > m[RECOVER] or una == 0 or in_recovery):
+            return cwnd, ssthresh, dupacks, SEND, NONE
+        half = control_reduce(
+            window(cwnd, m[INFLATION], parameters[P.WINDOW]), False, now, rtt, constants, f
+        )
+        m[PHASE] = RECOVERY
+        m[RECOVER] = top
+        m[INFLATION] = threshold
+        return half, max(int(half), FLOOR), dupacks, SEND | CUT, una + 1
+
+    @cold
+    def timeout(
+        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
+        top: Any, dupacks: Any, cwnd: Any,
+    ) -> Any:
+        half = control_reduce(
+            window(max(cwnd, 1.0), 0, parameters[P.WINDOW]), True, now, rtt, constants, f
+        )
+        m[PHASE] = NORMAL
+        m[RECOVER] = top
+        m[INFLATION] = 0
+        m[SEEN_PARTIAL] = 0
+        return 1.0, max(int(half), FLOOR), 0
+
+    def next_packet(m: Any, parameters: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
+        return NONE
+
+    def on_send(m: Any, parameters: Any, packet: Any, now: Any) -> None:
+        pass
+
+    return Variant(
+        dev(prepare), dev(new_ack), dev(grow), dev(dup_ack), dev(timeout), dev(next_packet), dev(on_send)
+    )

@@ -1,0 +1,411 @@
+"""A one-way TCP transfer over a path, packet by packet.
+
+Semantics are those of ns-2's one-way agents: the sender is driven by ACKs and one coarse timer, the
+window counts packets, the receiver acknowledges every packet (or delays, RFC 1122).  Because the
+path is FIFO, what becomes of a packet, and which ACK it causes, is known when it is sent: ACKs wait
+in a ring in order of arrival, and the next event is the smaller of its head and the timer.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels import link
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import (
+    EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, ENDLESS, FOREVER, NEVER, STATUS_RING_FULL,
+    STATUS_TRACE_FULL, STREAM_CLOCK, Hop, Out, P, Rows, Trace,
+)
+from netcarlo.kernels.philox import make_draw
+from netcarlo.kernels.receiver import STACK_WORDS, BLOCKS, make_receiver
+from netcarlo.kernels.recovery import (
+    BACK_OFF, CUT, END_BACKOFF, GO_BACK, INFLATION, LAST_OF_TWO, LIMITED, NO_GROWTH, NONE, NORMAL, PARTIAL, PHASE, RECOVERY, SEND,
+    SEND_TWO, STATE_WORDS, TIMER,
+)
+from netcarlo.kernels.rto import make_rto
+
+MEMORY_WORDS = 16
+"""Float words that a congestion control may keep (`memory`)."""
+
+_ENTRY = 2  # an ACK in the ring: arrival, packet
+_SACK_ENTRY = 8  # with up to three SACK blocks
+
+# Words of scratch behind those of the variant: what the sender seldom needs, and counters.
+_RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT, _PHASE = range(STATE_WORDS, STATE_WORDS + 7)
+_SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SUM = range(STATE_WORDS + 7, STATE_WORDS + 11)
+_SENT, _REPEATED, _RECEIVED, _DELIVERED, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 16)
+_BITS, _RING, _SPARE = range(STATE_WORDS + 16, STATE_WORDS + 19)  # where things begin in scratch
+_STACK = STATE_WORDS + 19  # the receiver's SACK stack
+_HOPS = _STACK + STACK_WORDS
+
+
+def scratch_words(rows: Rows) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    ring = int(rows.parameters[:, P.RING].max())
+    window = int(rows.parameters[:, P.WINDOW].max())
+    words = _HOPS + _SACK_ENTRY * (ring + 1) + 2 * (ring // 64) + 2 * window
+    return link.scratch_words(rows) + words, MEMORY_WORDS
+
+
+def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool) -> Any:
+    """Compile the simulation of one row for a target; see `models` for its arguments."""
+    variant = make_variant(dev, control)
+    prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
+    on_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
+    sack, first = variant.sack, variant.first
+    entry_words = _SACK_ENTRY if sack else _ENTRY
+    prepare_hops, transmit = link.make_link(dev, _HOPS)
+    arrive, blocks = make_receiver(dev)
+    measure, smooth, timeout_of, back_off = make_rto(dev)
+    draw = make_draw(dev)
+
+    @cold
+    def sample(m: Any, until: Any, cwnd: Any, window: Any, every: Any) -> None:
+        # The samples that are due by time `until` see this state.
+        while m[_SAMPLE] <= until:
+            m[_CWND_SUM] += np.int64(min(cwnd, float(window)) * 1024.0)
+            m[_RTT_SUM] += m[_RTT]
+            m[_SAMPLES] += 1
+            m[_SAMPLE] += every
+
+    sample = dev(sample)
+
+    def acknowledge(
+        parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
+        t: Any, packet: Any, expected: Any, highest: Any, tail: Any, head: Any,
+    ) -> Any:
+        # The receiver answers `packet` at time t; returns the ring's new tail, or -1 if it is full.
+        mask = parameters[P.RING] - 1
+        wire = parameters[P.ACK]
+        if sack:
+            wire += parameters[P.SACK_BLOCK] * blocks(
+                m, _STACK, m[_BITS], mask, packet, expected, highest, m[_SPARE]
+            )
+        fate, back = transmit(parameters, outages, losses, m, 0, 1, t, wire)
+        if fate != link.ARRIVED:
+            if back <= parameters[P.END]:
+                out[Out.ACK_DROPS] += 1
+            return tail
+        if tail - head > mask:
+            return np.int64(-1)
+        at = m[_RING] + entry_words * (tail & mask)
+        m[at] = back
+        m[at + 1] = expected - 1
+        if sack:
+            for i in range(2 * BLOCKS):
+                m[at + 2 + i] = m[m[_SPARE] + i]
+        return tail + 1
+
+    acknowledge = dev(acknowledge)
+
+    @cold
+    def acknowledge_late(
+        parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
+        t: Any, packet: Any, expected: Any, highest: Any, tail: Any, head: Any,
+    ) -> Any:
+        return acknowledge(parameters, outages, losses, m, out, t, packet, expected, highest, tail, head)
+
+    acknowledge_late = dev(acknowledge_late)
+
+    def timeout_now(parameters: Any, m: Any) -> Any:
+        return timeout_of(
+            m[_CURRENT], m[_BACKOFF], parameters[P.MIN_RTO], parameters[P.MAX_RTO], parameters[P.TICK]
+        )
+
+    timeout_now = dev(timeout_now)
+
+    @cold
+    def back_off_timer(parameters: Any, m: Any, rto: Any) -> Any:
+        m[_BACKOFF], m[_SRTT], m[_RTTVAR] = back_off(
+            m[_BACKOFF], m[_SRTT], m[_RTTVAR], rto, parameters[P.MAX_RTO]
+        )
+        return timeout_now(parameters, m)
+
+    back_off_timer = dev(back_off_timer)
+
+    def measure_rtt(parameters: Any, m: Any, now: Any) -> Any:
+        tick = parameters[P.TICK]
+        ticks = measure(m[_TIMED_AT], now, m[_PHASE], tick)
+        m[_SRTT], m[_RTTVAR] = smooth(ticks, m[_SRTT], m[_RTTVAR])
+        m[_RTT] = ticks * tick
+        m[_CURRENT] = (m[_RTTVAR] + (m[_SRTT] >> 3)) * tick
+        m[_BACKOFF] = 1
+        return timeout_now(parameters, m)
+
+    measure_rtt = dev(measure_rtt)
+
+    @cold
+    def begin(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any, f: Any, out: Any) -> Any:
+        # Lay out scratch; returns the start of the first outage.
+        for i in range(_HOPS):
+            m[i] = 0
+        m[_BITS] = prepare_hops(parameters, hops, outages, losses, m)
+        m[_RING] = m[_BITS] + (parameters[P.RING] >> 6)
+        for i in range(m[_BITS], m[_RING]):
+            m[i] = 0
+        m[_SPARE] = m[_RING] + entry_words * parameters[P.RING]
+        prepare_variant(m, parameters, m[_SPARE] + entry_words)
+        m[_CURRENT] = parameters[P.INITIAL_RTO]
+        m[_BACKOFF] = 1
+        m[_SAMPLE] = parameters[P.SAMPLE] // 2
+        m[_LAST_RX] = NEVER
+        word, _, _, _ = draw(
+            parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION], STREAM_CLOCK, 0
+        )
+        m[_PHASE] = np.int64((word * np.uint64(parameters[P.TICK])) >> np.uint64(32))
+        for i in range(MEMORY_WORDS):
+            f[i] = 0.0
+        for i in range(out.shape[0]):
+            out[i] = 0
+        out[Out.FIRST_RX] = NEVER
+        out[Out.RESUME_TX] = NEVER
+        out[Out.RESUME_RX] = NEVER
+        out[Out.COMPLETED] = NEVER
+        outage = np.int64(FOREVER)
+        for hop in range(hops.shape[1]):
+            if hops[0, hop, Hop.PRESENT] == 1 and outages.shape[2] > 0:
+                outage = min(outage, outages[0, hop, 0, 0])
+        return outage
+
+    begin = dev(begin)
+
+    def record(rows: Any, n: Any, t: Any, event: Any, packet: Any, cwnd: Any, ssthresh: Any, rto: Any, una: Any) -> Any:
+        if n < rows.shape[0]:
+            rows[n, Trace.TIME] = t * 1e-9
+            rows[n, Trace.EVENT] = event
+            rows[n, Trace.SEQUENCE] = packet
+            rows[n, Trace.PATH] = 0
+            rows[n, Trace.CWND] = cwnd
+            rows[n, Trace.SSTHRESH] = ssthresh
+            rows[n, Trace.RTO] = rto * 1e-9
+            rows[n, Trace.ACKED] = una
+        return n + 1
+
+    record = dev(record)
+
+    def flow(
+        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any, m: Any, f: Any, out: Any, rows: Any
+    ) -> Any:
+        outage = begin(parameters, hops, outages, losses, m, f, out)
+        end = parameters[P.END]
+        window = parameters[P.WINDOW]
+        mask = parameters[P.RING] - 1
+        ring = m[_RING]
+        bits = m[_BITS]
+        delayed = parameters[P.ACK_EVERY] > 1
+        handshake = first == 1 and parameters[P.HANDSHAKE] > 0
+        initial_window = parameters[P.INITIAL_WINDOW]
+        last = first + parameters[P.LIMIT]  # packets below this one exist
+        size = parameters[P.DATA] + parameters[P.HEADER] * first
+        # Sender.
+        now = parameters[P.START]
+        una = np.int64(-1)
+        seq = np.int64(0)
+        top = np.int64(-1)
+        cwnd = 1.0
+        ssthresh = parameters[P.INITIAL_SSTHRESH]
+        if first == 1 and not handshake:  # as if the SYN had just been acknowledged
+            una = np.int64(0)
+            seq = np.int64(1)
+            top = np.int64(0)
+            cwnd = float(initial_window)
+        dupacks = np.int64(0)
+        timed = np.int64(ENDLESS)  # the packet whose round trip is measured, or ENDLESS
+        rto = timeout_now(parameters, m)
+        deadline = np.int64(FOREVER)
+        # Receiver.
+        expected = seq
+        highest = seq - 1
+        answered = seq  # the packet that a delayed ACK answers
+        pending = np.int64(FOREVER)  # when that ACK is due
+        # ACKs on their way back.
+        head = np.int64(0)
+        tail = np.int64(0)
+        events = np.int64(0)
+
+        sample(m, min(now, end), cwnd, window, parameters[P.SAMPLE])
+        order = np.int64(SEND)
+        forced = np.int64(NONE)
+        while now <= end:
+            # Send what the last event allows.
+            while True:
+                packet = forced
+                if forced != NONE:
+                    forced = np.int64(NONE)
+                elif order == 0:
+                    break
+                else:
+                    packet = seq
+                    if order & LIMITED:
+                        order &= ~LIMITED
+                        if seq > una + window or seq >= last or float(seq) > float(una) + cwnd + float(dupacks):
+                            continue
+                    elif sack and m[PHASE] == RECOVERY:
+                        packet = next_packet(m, parameters, una, seq, last, cwnd)
+                        if packet == NONE:
+                            break
+                    elif seq > una + min(np.int64(cwnd) + m[INFLATION], window) or seq >= last:
+                        break
+                    elif order & (SEND_TWO | LAST_OF_TWO):
+                        order = np.int64(LAST_OF_TWO if order & SEND_TWO else 0)
+                    seq = max(seq, packet + 1)
+                on_send(m, parameters, packet, now)
+                if una == top or deadline == FOREVER:
+                    deadline = now + rto
+                if packet < first:
+                    out[Out.HANDSHAKES] += 1
+                else:
+                    m[_SENT] += 1
+                if packet > top:
+                    top = packet
+                    if timed == ENDLESS:
+                        timed = packet
+                        m[_TIMED_AT] = now
+                elif packet >= first:
+                    m[_REPEATED] += 1
+                fate, t = transmit(
+                    parameters, outages, losses, m, 0, 0, now, size if packet >= first else parameters[P.HANDSHAKE]
+                )
+                if trace:
+                    events = record(rows, events, now, EVENT_SEND, packet, cwnd, ssthresh, rto, una)
+                    if t <= end:
+                        event = EVENT_RECEIVE if fate == link.ARRIVED else EVENT_LOST
+                        events = record(rows, events, t, event, packet, cwnd, ssthresh, rto, una)
+                if t > end:
+                    continue
+                if fate != link.ARRIVED:
+                    if packet >= first:
+                        out[Out.DROPS_QUEUE - link.FULL_QUEUE + fate] += 1
+                    continue
+
+                # The receiver, at time t.
+                if pending < t:
+                    tail = acknowledge_late(
+                        parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
+                    )
+                    pending = np.int64(FOREVER)
+                expected, highest, new = arrive(m, bits, mask, packet, expected, highest)
+                if packet >= first:
+                    m[_RECEIVED] += 1
+                    if m[_LAST_RX] == NEVER:
+                        out[Out.FIRST_RX] = t
+                    m[_LAST_RX] = t
+                    if t > outage:
+                        outage = np.int64(FOREVER)
+                        out[Out.RESUME_RX] = t
+                        out[Out.RESUME_TX] = now
+                    if new:
+                        m[_DELIVERED] += 1
+                        if m[_DELIVERED] == parameters[P.LIMIT]:
+                            out[Out.COMPLETED] = t
+                if delayed:
+                    if pending == FOREVER and packet == expected - 1 and packet >= highest and packet > 0:
+                        pending = t + parameters[P.ACK_DELAY]
+                        answered = packet
+                        continue
+                    pending = np.int64(FOREVER)
+                if tail >= 0:
+                    tail = acknowledge(
+                        parameters, outages, losses, m, out, t, packet, expected, highest, tail, head
+                    )
+
+            # The next event: an ACK, the timer, or a delayed ACK that nothing can overtake any more.
+            if tail < 0:
+                out[Out.STATUS] = STATUS_RING_FULL
+                return np.int64(0)
+            at = ring + entry_words * (head & mask)
+            next_ack = m[at] if head < tail else np.int64(FOREVER)
+            now = min(next_ack, deadline)
+            if pending < now:
+                if pending <= end:
+                    tail = acknowledge_late(
+                        parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
+                    )
+                now = min(pending, end)
+                pending = np.int64(FOREVER)
+                order = np.int64(0)
+                continue
+            if m[_SAMPLE] <= now:
+                sample(m, min(now, end), cwnd, window, parameters[P.SAMPLE])
+            if now > end:
+                break
+            order = np.int64(SEND)
+            if next_ack <= deadline:
+                ack = m[at + 1]
+                head += 1
+                if ack > una:
+                    if m[PHASE] != NORMAL:
+                        cwnd, order, forced = new_ack(m, parameters, at, ack, una, cwnd)
+                    before = una
+                    una = ack
+                    seq = max(seq, una + 1)
+                    if order & PARTIAL:
+                        if order & TIMER:
+                            deadline = now + rto
+                        if order & END_BACKOFF or ack >= timed:
+                            m[_BACKOFF] = 1
+                            rto = timeout_now(parameters, m)
+                        if not sack and ack >= timed:
+                            timed = np.int64(ENDLESS)
+                    else:
+                        if ack >= timed:
+                            timed = np.int64(ENDLESS)
+                            rto = measure_rtt(parameters, m, now)
+                        deadline = now + rto
+                        if order & NO_GROWTH:
+                            dupacks = np.int64(0)
+                        else:
+                            cwnd, ssthresh, dupacks, forced = grow(
+                                m, f, parameters, constants, now, m[_RTT], ack, before, seq, dupacks, cwnd, ssthresh
+                            )
+                        if una == 0 and handshake:
+                            cwnd = float(initial_window)
+                        if una == last - 1:  # all there is has been acknowledged
+                            deadline = np.int64(FOREVER)
+                elif ack == una:
+                    cwnd, ssthresh, dupacks, order, forced = dup_ack(
+                        m, f, parameters, constants, now, m[_RTT], at, una, seq, top, dupacks, cwnd, ssthresh
+                    )
+                    if order & CUT:
+                        out[Out.FAST_RETRANSMITS] += 1
+                        if order & BACK_OFF:
+                            rto = back_off_timer(parameters, m, rto)
+                        else:
+                            out[Out.CWND_CUTS] += 1
+                        deadline = now + rto
+                        timed = np.int64(ENDLESS)
+                        if order & GO_BACK:
+                            seq = una + 1
+                if trace:
+                    events = record(rows, events, now, EVENT_ACK, ack, cwnd, ssthresh, rto, una)
+            else:
+                out[Out.TIMEOUTS] += 1
+                out[Out.CWND_CUTS] += 1
+                if una < 0 and handshake:  # a lost SYN: start with one packet
+                    initial_window = min(initial_window, np.int64(1))
+                cwnd, ssthresh, dupacks = on_timeout(m, f, parameters, constants, now, m[_RTT], top, dupacks, cwnd)
+                rto = back_off_timer(parameters, m, rto)
+                deadline = now + rto
+                timed = np.int64(ENDLESS)
+                seq = una + 1
+                if trace:
+                    events = record(rows, events, now, EVENT_TIMEOUT, una + 1, cwnd, ssthresh, rto, una)
+            order &= SEND | SEND_TWO | LIMITED
+
+        sample(m, end, cwnd, window, parameters[P.SAMPLE])
+        out[Out.SENT] = m[_SENT]
+        out[Out.RETRANSMITTED] = m[_REPEATED]
+        out[Out.RECEIVED] = m[_RECEIVED]
+        out[Out.DELIVERED] = m[_DELIVERED]
+        out[Out.IN_ORDER] = expected - first
+        out[Out.ACKED] = max(una + 1 - first, np.int64(0))
+        out[Out.LAST_RX] = m[_LAST_RX]
+        out[Out.CWND_SUM] = m[_CWND_SUM]
+        out[Out.RTT_SUM] = m[_RTT_SUM]
+        out[Out.SAMPLES] = m[_SAMPLES]
+        if trace and events > rows.shape[0]:
+            out[Out.STATUS] = STATUS_TRACE_FULL
+        return events
+
+    return dev(flow)
