@@ -37,15 +37,20 @@ class Distribution:
         """The values [n] at the probabilities `u` [n] in [0, 1)."""
         values = self.values
         if self.kind == "choice":
-            return np.asarray(values)[np.floor(u * len(values)).astype(np.int64)]
+            return np.asarray(values)[_index(u, len(values))]
         if self.kind == "normal":
             return _truncated_normal(u, *values)
         a, b = values
         if self.kind == "integers":
-            return np.floor(a + u * (b - a + 1.0))
+            return a + _index(u, int(b - a) + 1)
         if self.kind == "log_uniform":
             return np.clip(a * np.exp(u * math.log(b / a)), a, b)
         return np.clip(a + u * (b - a), a, b)
+
+
+def _index(u: NDArray[np.float64], count: int) -> NDArray[np.int64]:
+    # The product can round up to `count` when u is the largest float below 1.
+    return np.minimum(np.floor(u * count), count - 1).astype(np.int64)
 
 
 def _truncated_normal(

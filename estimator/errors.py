@@ -8,6 +8,7 @@ class InputError(ValueError):
     """One line that names the field, its value, the allowed range and the remedy."""
 
     def __init__(self, message: str) -> None:
+        """Put the message on one line."""
         super().__init__(" ".join(message.split()))
 
 

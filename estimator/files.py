@@ -1,6 +1,7 @@
 """YAML files whose every key remembers its line, so that an error can point at it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,13 @@ from netcarlo.errors import InputError
 Location = tuple[str | int, ...]
 
 
+@dataclass(frozen=True)
 class Document:
     """The data of a YAML file and the line of each of its keys and list items."""
 
-    def __init__(self, data: dict[str, Any], *, source: str, lines: Mapping[Location, int]) -> None:
-        self.data = data
-        self.source = source
-        self.lines = lines
+    data: dict[str, Any]
+    source: str
+    lines: Mapping[Location, int]
 
     def where(self, location: Location) -> str:
         """`FILE:LINE` of the deepest part of `location` that the file has."""
@@ -43,25 +44,23 @@ def read_text(path: str | Path) -> str:
 def read_yaml(path: str | Path) -> Document:
     """Read a YAML file whose top level is a mapping; duplicate keys are refused with their line."""
     source = str(path)
-    loader = yaml.SafeLoader(read_text(path))
+    text = read_text(path)
     try:
+        loader = yaml.SafeLoader(text)
+        reader = _Reader(loader, source)
         node = loader.get_single_node()
-        lines: dict[Location, int] = {}
-        data = _data(node, (), loader, lines, source) if node is not None else None
+        data = reader.data(node, ()) if node is not None else None
     except RecursionError:
         raise InputError(f"{source}: an alias contains itself; write the value out") from None
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise InputError(
-            f"{source}{line}: is not YAML ({error.problem}); check indentation and quotes"
-        ) from None
+        problem = f"is not YAML ({error.problem})"
+        raise InputError(f"{source}{line}: {problem}; check indentation and quotes") from None
     except yaml.YAMLError as error:
         raise InputError(f"{source}: is not YAML ({error}); check for unprintable characters") from None
-    finally:
-        loader.dispose()
     if not isinstance(data, dict):
         raise InputError(f"{source}: holds no keys; a file starts with lines such as 'duration: 100 s'")
-    return Document(data, source=source, lines=lines)
+    return Document(data, source=source, lines=reader.lines)
 
 
 def read_value(text: str) -> Any:
@@ -72,25 +71,46 @@ def read_value(text: str) -> Any:
         raise InputError(f"'{text}' is not a YAML value; put quotes around it") from None
 
 
-def _data(
-    node: yaml.Node, at: Location, loader: yaml.SafeLoader, lines: dict[Location, int], source: str
-) -> Any:
-    lines.setdefault(at, node.start_mark.line + 1)
-    if isinstance(node, yaml.MappingNode):
-        loader.flatten_mapping(node)  # merges `<<: *anchor`
-        result: dict[Any, Any] = {}
+class _Reader:
+    """Turns the nodes of a YAML file into data and remembers their lines."""
+
+    def __init__(self, loader: yaml.SafeLoader, source: str) -> None:
+        """Read with `loader`, which has the file named `source`."""
+        self.lines: dict[Location, int] = {}
+        self._loader = loader
+        self._source = source
+        self._flat: set[int] = set()  # mappings whose merges are done
+
+    def data(self, node: yaml.Node, at: Location) -> Any:
+        """The data of a node at a location."""
+        self.lines.setdefault(at, node.start_mark.line + 1)
+        if isinstance(node, yaml.MappingNode):
+            return self._mapping(node, at)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.data(item, (*at, i)) for i, item in enumerate(node.value)]
+        return self._loader.construct_object(node)
+
+    def _mapping(self, node: yaml.MappingNode, at: Location) -> dict[str, Any]:
+        if id(node) not in self._flat:
+            self._flat.add(id(node))
+            self._refuse_twice(node)
+            self._loader.flatten_mapping(node)  # merges `<<: *anchor`; own keys come last
+        result = {}
         for key_node, value_node in node.value:
-            key = loader.construct_object(key_node)
-            line = key_node.start_mark.line + 1
+            key, line = self._loader.construct_object(key_node), key_node.start_mark.line + 1
             if not isinstance(key, str):
-                raise InputError(f"{source}:{line}: the key {key!r} is not a name; put quotes around it")
-            if key in result and lines[(*at, key)] != line:
-                raise InputError(
-                    f"{source}:{line}: '{key}' is given twice (first in line {lines[(*at, key)]}); remove one"
-                )
-            lines[(*at, key)] = line
-            result[key] = _data(value_node, (*at, key), loader, lines, source)
+                where = f"{self._source}:{line}"
+                raise InputError(f"{where}: the key {key!r} is not a name; put quotes around it")
+            self.lines[(*at, key)] = line
+            result[key] = self.data(value_node, (*at, key))
         return result
-    if isinstance(node, yaml.SequenceNode):
-        return [_data(item, (*at, i), loader, lines, source) for i, item in enumerate(node.value)]
-    return loader.construct_object(node)
+
+    def _refuse_twice(self, node: yaml.MappingNode) -> None:
+        first: dict[str, int] = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode) and key.value in first:
+                where = f"{self._source}:{line}: '{key.value}'"
+                raise InputError(f"{where} is given twice (first in line {first[key.value]}); remove one")
+            if isinstance(key, yaml.ScalarNode):
+                first[key.value] = line

@@ -1,0 +1,67 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netcarlo import units
+from netcarlo.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "value"),
+    [
+        ("0.5 Mbit/s", units.RATE, 500_000.0),
+        ("100 kbit/s", units.RATE, 100_000.0),
+        ("2 MB/s", units.RATE, 16_000_000.0),
+        ("10 Mbps", units.RATE, 10_000_000.0),
+        ("200 ms", units.TIME, 0.2),
+        ("1.5 min", units.TIME, 90.0),
+        ("20 µs", units.TIME, 2e-5),
+        ("1500 B", units.SIZE, 1500.0),
+        ("12 kbit", units.SIZE, 1500.0),
+        ("1 KiB", units.SIZE, 1024.0),
+        ("7 %", units.FRACTION, 0.07),
+        ("1e-3", units.FRACTION, 0.001),
+        (0.25, units.FRACTION, 0.25),
+        ("45 packets", units.PACKETS, 45.0),
+        ("1 packet", units.PACKETS, 1.0),
+        (45, units.PACKETS, 45.0),
+        ("0", units.TIME, 0.0),
+        (0, units.RATE, 0.0),
+    ],
+)
+def test_words_become_si_numbers(text, dimension, value):
+    assert units.parse(text, dimension) == value
+
+
+@pytest.mark.parametrize(
+    ("text", "dimension", "complaint"),
+    [
+        ("200 ms", units.RATE, "wrong unit 'ms'"),
+        ("10 Mbit", units.RATE, "wrong unit 'Mbit'"),
+        ("5 packets", units.SIZE, "wrong unit 'packets'"),
+        ("5 B", units.PACKETS, "wrong unit 'B'"),
+        ("5 %", units.TIME, "wrong unit '%'"),
+        ("10 Mb/s", units.RATE, "unknown unit 'Mb/s'"),
+        ("10 parsec", units.TIME, "unknown unit 'parsec'"),
+        ("10 s +", units.TIME, "unknown unit"),
+        (200, units.TIME, "no unit"),
+        ("200", units.TIME, "no unit"),
+        ("fast", units.RATE, "is not a rate"),
+        ("nan s", units.TIME, "is not a time"),
+        ("1e400 s", units.TIME, "too large"),
+        (True, units.PACKETS, "is not a number of packets"),
+        (None, units.TIME, "is not a time"),
+        ([1], units.TIME, "is not a time"),
+    ],
+)
+def test_what_is_no_such_quantity_is_refused_with_an_example(text, dimension, complaint):
+    with pytest.raises(InputError, match=complaint) as error:
+        units.parse(text, dimension)
+    assert dimension.example in str(error.value)
+
+
+@given(
+    st.floats(0, 1e14), st.sampled_from([units.RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION])
+)
+def test_a_shown_value_reads_back_to_the_same_float(value, dimension):
+    assert units.parse(units.show(value, dimension), dimension) == value
