@@ -4,6 +4,10 @@ Packets of one direction stay in order, so a packet's whole journey is known the
 handed over: each hop direction needs only when its server is free, the departure times of the
 packets it still holds (a ring as long as its queue limit), and how many packets pass until the
 next random loss.  No events, no queues of packets.
+
+A packet that is handed over in the very nanosecond of a departure still finds the departing packet
+in the queue.  ACK clocking makes that tie common, and ns-2 resolves it so: there the arrival was
+scheduled before the departure.
 """
 
 from collections.abc import Callable
@@ -108,7 +112,10 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
                     m[base + lane] += 1
                     m[at + _BYTE_TIME] = hops[path, hop, Hop.BYTE_TIME + _R * direction]
                     m[at + _DELAY] = hops[path, hop, Hop.DELAY + _R * direction]
-                    m[at + _LIMIT] = hops[path, hop, Hop.QUEUE + _R * direction]
+                    if m[at + _BYTE_TIME] > 0:
+                        m[at + _LIMIT] = hops[path, hop, Hop.QUEUE + _R * direction]
+                    else:  # infinitely fast: never queues
+                        m[at + _LIMIT] = 0
                     m[at + _RING] = free
                     m[at + _SLOT] = 0
                     free += m[at + _LIMIT]
@@ -139,7 +146,7 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
             if limit > 0:
                 slot = m[at + _SLOT]
                 place = m[at + _RING] + slot
-                if m[place] > t:  # the packet `limit` places ahead has not left
+                if m[place] >= t:  # the packet `limit` places ahead is still there
                     return FULL_QUEUE, t
                 m[place] = free
                 slot += 1

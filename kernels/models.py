@@ -1,10 +1,12 @@
 """The models by name: which transport one thread simulates."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels import aimd, newreno, reno, sack, tahoe, tcp, vegas
+from netcarlo.kernels import aimd, newreno, reno, sack, sctp, sctp_state, tahoe, tcp, user, vegas
 from netcarlo.kernels.layout import Rows
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
@@ -33,9 +35,28 @@ def _tcp(name: str, variant: Any, control: Any) -> Model:
 
 
 MODELS = {f"tcp_{name}": _tcp(f"tcp_{name}", variant, aimd) for name, variant in VARIANTS.items()}
+MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
 NAMES = tuple(MODELS)
 
 
 def model(name: str) -> Model:
-    """The built-in model of this name; KeyError if there is none."""
+    """The built-in model of this name, one of `NAMES`."""
     return MODELS[name]
+
+
+def user_model(path: Path) -> Model:
+    """TCP with the congestion control of a user's file, see `user`.
+
+    Raises ValueError, or what the file itself raises, when it cannot serve.
+    """
+    return _user_model(path, path.read_bytes())
+
+
+@functools.cache
+def _user_model(path: Path, _content: bytes) -> Model:
+    module = user.load(path)
+    recovery = getattr(module, "RECOVERY", user.RECOVERY)
+    if recovery not in VARIANTS or recovery == "vegas":
+        allowed = ", ".join(name for name in VARIANTS if name != "vegas")
+        raise ValueError(f"RECOVERY = '{recovery}' is unknown; allowed is {allowed}")
+    return _tcp(f"user_{path.stem}", VARIANTS[recovery], module)

@@ -363,6 +363,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool
                             cwnd = float(initial_window)
                         if una == last - 1:  # all there is has been acknowledged
                             deadline = np.int64(FOREVER)
+                            forced = np.int64(NONE)
+                            order = np.int64(0)
                 elif ack == una:
                     cwnd, ssthresh, dupacks, order, forced = dup_ack(
                         m, f, parameters, constants, now, m[_RTT], at, una, seq, top, dupacks, cwnd, ssthresh
@@ -398,7 +400,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool
         out[Out.RETRANSMITTED] = m[_REPEATED]
         out[Out.RECEIVED] = m[_RECEIVED]
         out[Out.DELIVERED] = m[_DELIVERED]
-        out[Out.IN_ORDER] = expected - first
+        out[Out.IN_ORDER] = max(expected - first, np.int64(0))
         out[Out.ACKED] = max(una + 1 - first, np.int64(0))
         out[Out.LAST_RX] = m[_LAST_RX]
         out[Out.CWND_SUM] = m[_CWND_SUM]

@@ -63,7 +63,21 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         m[entry] = now - m[_FIRST]
         m[entry + 1] += 1
 
+    def first_ack(m: Any, t: Any) -> None:
+        if m[_BASE] == NONE:
+            m[_BASE] = t
+            m[_MEAN] = 8 * t
+            m[_DEVIATION] = t
+            m[_TIMEOUT] = ((m[_MEAN] >> 2) + t) >> 1
+
+    first_ack = dev(first_ack)
+
+    def new_ack(m: Any, parameters: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
+        return cwnd, SEND, NONE  # the phase lasts until the next duplicate ACK that acts
+
     def expired(m: Any, parameters: Any, una: Any, t: Any) -> Any:
+        if una + 1 >= parameters[P.LIMIT]:  # no such packet
+            return False
         return t - m[m[_TABLE] + 2 * ((una + 1) % parameters[P.WINDOW])] >= m[_TIMEOUT]
 
     expired = dev(expired)
@@ -136,11 +150,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         ack: Any, before: Any, seq: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
     ) -> Any:
         t = now - m[_FIRST]
-        if m[_BASE] == NONE:
-            m[_BASE] = t
-            m[_MEAN] = 8 * t
-            m[_DEVIATION] = t
-            m[_TIMEOUT] = ((m[_MEAN] >> 2) + t) >> 1
+        first_ack(m, t)
         if before == 0:
             cwnd = float(parameters[P.INITIAL_WINDOW])
         if dupacks > parameters[P.DUPACKS] and cwnd > m[_DEFLATED]:
@@ -166,6 +176,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
     ) -> Any:
         t = now - m[_FIRST]
+        first_ack(m, t)
         threshold = parameters[P.DUPACKS]
         dupacks += 1
         if not expired(m, parameters, una, t) and dupacks != threshold:
@@ -209,6 +220,6 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         return _RESTART, max(np.int64(half), reno.FLOOR), 0
 
     return base._replace(
-        prepare=dev(prepare), grow=dev(grow), dup_ack=dev(dup_ack), timeout=dev(timeout), on_send=dev(on_send),
+        prepare=dev(prepare), new_ack=dev(new_ack), grow=dev(grow), dup_ack=dev(dup_ack), timeout=dev(timeout), on_send=dev(on_send),
         first=0,
     )

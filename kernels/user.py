@@ -1,0 +1,38 @@
+"""A user's own congestion control: a Python file with the functions of `aimd`.
+
+The file defines `grow` and `reduce` like `aimd.py`, may list its `CONSTANTS` with defaults, and may
+say `RECOVERY = "sack"` (or another variant) where it does not want NewReno's loss recovery.
+"""
+
+import importlib.util
+import math
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+
+RECOVERY = "newreno"
+"""The loss recovery of a file that does not say."""
+
+
+def load(path: Path) -> ModuleType:
+    """Import the file and try its functions once, in plain Python.
+
+    Raises ValueError (or whatever the file itself raises) when it cannot serve as a congestion
+    control.
+    """
+    spec = importlib.util.spec_from_file_location(f"netcarlo_user_{path.stem}", path)
+    if spec is None or spec.loader is None:
+        raise ValueError("is not a Python file (.py)")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    for name in ("grow", "reduce"):
+        if not callable(getattr(module, name, None)):
+            raise ValueError(f"defines no function {name}; see netcarlo/kernels/aimd.py for both")
+    constants = np.array(list(getattr(module, "CONSTANTS", {}).values()), np.float64)
+    memory = np.zeros(16)
+    for name, first, second in (("grow", 8.0, 4), ("reduce", 8.0, False)):
+        value = getattr(module, name)(first, second, 10**9, 10**8, constants, memory)
+        if not math.isfinite(value) or value <= 0:
+            raise ValueError(f"{name}({first}, {second}, ...) returns {value}, not a window in packets")
+    return module
