@@ -12,6 +12,8 @@ import platform
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from enum import IntEnum
+from types import FunctionType, ModuleType
 from typing import Any
 
 from netcarlo.kernels import cache
@@ -37,14 +39,16 @@ def cpu(function: Callable[..., Any]) -> Any:
     """The step that compiles for the CPU; compiled functions run without the interpreter lock."""
     import numba
 
-    return numba.njit(nogil=True, error_model="numpy")(function)
+    # Arrays are views of memory that the caller holds: no reference counts.
+    inline = not getattr(function, "cold", False)
+    return numba.njit(nogil=True, error_model="numpy", forceinline=inline, _nrt=False)(function)
 
 
 def cuda(function: Callable[..., Any]) -> Any:
     """The step that compiles a function of a CUDA kernel (no device is needed)."""
     from numba import cuda as compiler
 
-    return compiler.jit(device=True)(function)
+    return compiler.jit(device=True)(_with_numbers(function))
 
 
 @functools.cache
@@ -59,13 +63,21 @@ def cpu_loop(model: Any) -> Any:
         for i in range(lo, hi):
             flow(parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace)
 
-    return _compiled(cpu(loop), model, f"void(int64,int64,{_arrays(_CPU)})")
+    return _compiled(loop, model, f"void(int64,int64,{_arrays(_CPU)})")
 
 
 @functools.cache
 def cpu_flow(model: Any) -> Any:
     """Compile the flow of a model that records a trace and returns its length."""
-    return _compiled(model.make(cpu, True), model, f"int64({_arrays(_ROW)})")
+    flow = model.make(cpu, True)
+
+    def traced(
+        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
+        scratch: Any, memory: Any, out: Any, trace: Any,
+    ) -> Any:  # fmt: skip
+        return flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace)
+
+    return _compiled(traced, model, f"int64({_arrays(_ROW)})")
 
 
 def make_kernel(model: Any) -> Callable[..., None]:
@@ -98,7 +110,7 @@ def ptx(model: Any) -> str:
     if file.exists():
         return file.read_text()
     try:
-        with _pretended_device():
+        with _cuda_settings():
             from numba import cuda as compiler
 
             text, _ = compiler.compile_ptx(make_kernel(model), f"void({_arrays(_CUDA)})", cc=CAPABILITY)
@@ -114,14 +126,41 @@ def ptx(model: Any) -> str:
     return text
 
 
+def _with_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a function that finds plain integers where its source names members of enumerations.
+
+    numba-cuda does not index with them, and Numba compiles integers faster.
+    """
+    numbers = {
+        name: _numbers(value)
+        for name, value in function.__globals__.items()
+        if isinstance(value, type) and issubclass(value, IntEnum)
+    }
+    copy = FunctionType(
+        function.__code__, {**function.__globals__, **numbers}, function.__name__, None, function.__closure__
+    )
+    return functools.update_wrapper(copy, function)
+
+
+@functools.cache
+def _numbers(enumeration: type[IntEnum]) -> ModuleType:
+    """An enumeration as a module of integers: compilers take those for constants."""
+    module = ModuleType(enumeration.__name__)
+    module.__dict__.update({member.name: int(member) for member in enumeration})
+    return module
+
+
 def _arrays(dimensions: tuple[int, ...]) -> str:
     """The types of the arguments of a flow, with these numbers of dimensions."""
     shapes = [",".join(":" * (n - 1) + "1").replace("1", "::1") for n in dimensions]
     return ",".join(f"{kind}[{shape}]" for kind, shape in zip(_TYPES, shapes, strict=True))
 
 
-def _compiled(function: Any, model: Any, signature: str) -> Any:
-    """Compile a function for one signature, or load it from the cache folder."""
+def _compiled(function: Callable[..., Any], model: Any, signature: str) -> Any:
+    """Compile a function for one signature, or load it from the cache folder.
+
+    It is called from Python, and runs without the interpreter lock.
+    """
     import llvmlite
     import numba
     import numpy as np
@@ -129,25 +168,31 @@ def _compiled(function: Any, model: Any, signature: str) -> Any:
 
     target = cpu_target.target_context.codegen().magic_tuple()  # triple, CPU and its features
     versions = numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), target
-    function._cache = cache.NumbaFile(cache.path(model, ".nbc", signature, *versions))
-    function.compile(signature)
-    return function
+    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
+    compiled._cache = cache.NumbaFile(cache.path(model, ".nbc", signature, *versions))
+    compiled.compile(signature)
+    return compiled
 
 
 @contextmanager
-def _pretended_device() -> Iterator[None]:
-    """Let numba-cuda compile device functions where there is no device to ask for its capability."""
+def _cuda_settings() -> Iterator[None]:
+    """Make numba-cuda compile without a device, and without fusing `a * b + c` into one rounding.
+
+    It asks the device for its compute capability, and has no option for the second.
+    """
     from numba.cuda import dispatcher
+    from numba.cuda.cudadrv import nvvm
 
     class Device:
         compute_capability = CAPABILITY
 
-    asked = dispatcher.get_current_device
+    originals = dispatcher.get_current_device, nvvm.compile_ir
     dispatcher.get_current_device = Device
+    nvvm.compile_ir = functools.partial(nvvm.compile_ir, fma=False)
     try:
         yield
     finally:
-        dispatcher.get_current_device = asked
+        dispatcher.get_current_device, nvvm.compile_ir = originals
 
 
 def main() -> None:

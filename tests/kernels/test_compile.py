@@ -17,8 +17,8 @@ def rate(x):
 PROGRAM = """
 import importlib.util, sys, time
 import numpy as np
-import toy
-import netcarlo.kernels.launch as launch
+from tests import toy
+from netcarlo.kernels import launch
 spec = importlib.util.spec_from_file_location("user", sys.argv[1])
 user = importlib.util.module_from_spec(spec)
 sys.modules["user"] = user

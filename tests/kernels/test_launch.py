@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-import toy
+from tests import toy
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch
 from netcarlo.kernels.layout import STATUS_OK, Out, P, Rows, Trace
