@@ -1,0 +1,114 @@
+"""Packets and the links that carry, delay, drop and destroy them."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from tests.naive.engine import Rank, Simulation
+
+
+@dataclass(eq=False)
+class Packet:
+    """Something on its way; `content` is for the hosts."""
+
+    kind: str  # "data", "ack", or control: "syn", "heartbeat", ...
+    size: int  # on the wire [byte]
+    content: Any
+    path: int = 0
+    sent: int = -1  # when its host put it out [ns]
+
+
+class Link:
+    """One direction of a hop: a FIFO server with a finite queue, then a wire, then random loss."""
+
+    def __init__(
+        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
+        lost: Callable[[Packet, str], None],
+    ) -> None:
+        self.simulation = simulation
+        self.byte_time = byte_time
+        self.delay = delay
+        self.limit = limit
+        self.gaps = gaps
+        self.survivors_left = next(gaps) if gaps is not None else -1
+        self.lost = lost
+        self.deliver: Callable[[Packet], None] = lambda packet: None
+        self.free_at = 0  # the server has sent what was handed over before
+        self.queue: list[int] = []  # departures of the packets that wait or are in transmission
+        self.wire: list[tuple[int, Packet]] = []  # arrival of each packet not yet at the far end
+        self.outages_now = 0
+
+    def hand(self, packet: Packet) -> None:
+        """Take a packet over, now."""
+        now = self.simulation.now
+        # A packet that departs this very instant is still there: its departure comes last.
+        self.queue = [departure for departure in self.queue if departure >= now]
+        if self.outages_now:
+            self.lost(packet, "outage")
+        elif self.byte_time and self.limit and len(self.queue) >= self.limit:
+            self.lost(packet, "queue")
+        else:
+            duration = (packet.size * self.byte_time + 2**19) >> 20
+            self.free_at = max(now, self.free_at) + duration
+            self.queue.append(self.free_at)
+            arrival = (self.free_at + self.delay, packet)
+            self.wire.append(arrival)
+            self.simulation.at(arrival[0], Rank.ARRIVAL, self._arrive, arrival)
+
+    def _arrive(self, arrival: tuple[int, Packet]) -> None:
+        if arrival not in self.wire:
+            return  # destroyed on the way
+        self.wire.remove(arrival)
+        packet = arrival[1]
+        if self.survivors_left == 0 and self.gaps is not None:
+            self.survivors_left = next(self.gaps)
+            self.lost(packet, "random")
+        else:
+            self.survivors_left -= 1
+            self.deliver(packet)
+
+    def go_down(self) -> None:
+        """The outage begins: queue and wire are lost, but not what arrives this very instant."""
+        self.outages_now += 1
+        now = self.simulation.now
+        doomed = [packet for time, packet in self.wire if time > now]
+        self.wire = [(time, packet) for time, packet in self.wire if time == now]
+        self.queue = []
+        self.free_at = now
+        for packet in doomed:
+            self.lost(packet, "destroyed")
+
+    def come_up(self) -> None:
+        """The outage ends; the queue is empty and the server idle."""
+        self.outages_now -= 1
+
+
+class Path:
+    """Hops in tandem between a sender and a receiver, each a link in either direction."""
+
+    def __init__(self, number: int, forward: list[Link], backward: list[Link]) -> None:
+        self.number = number
+        self.forward = forward  # from the sender on
+        self.backward = backward  # from the receiver on
+        for chain in (forward, backward):
+            for link, next_link in pairwise(chain):
+                link.deliver = next_link.hand
+
+    def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
+        """Say what happens to data at the far end and to acknowledgements back at the sender."""
+        self.forward[-1].deliver = receiver
+        self.backward[-1].deliver = sender
+
+    def send(self, packet: Packet) -> None:
+        """Towards the receiver."""
+        self._start(packet, self.forward[0])
+
+    def send_back(self, packet: Packet) -> None:
+        """Towards the sender."""
+        self._start(packet, self.backward[0])
+
+    def _start(self, packet: Packet, link: Link) -> None:
+        packet.path = self.number
+        packet.sent = link.simulation.now
+        link.hand(packet)

@@ -1,0 +1,52 @@
+"""What is counted."""
+
+import numpy as np
+from netcarlo.kernels.layout import ENDLESS, NEVER, Out
+from numpy.typing import NDArray
+
+from tests.naive.link import Packet
+
+DATA_CAUSES = {
+    "queue": Out.DROPS_QUEUE, "random": Out.DROPS_RANDOM, "outage": Out.DROPS_OUTAGE,
+    "destroyed": Out.DESTROYED,
+}
+
+
+class Outcomes:
+    """The columns of `Out`, filled in by the links, the receiver and the sender."""
+
+    def __init__(self, *, limit: int, first_outage: int | None) -> None:
+        self.values = dict.fromkeys(Out, 0)
+        for column in (Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX, Out.COMPLETED):
+            self.values[column] = NEVER
+        self.limit = limit
+        self.first_outage = first_outage
+        self.delivered: set[int] = set()
+
+    def add(self, column: Out, amount: int = 1) -> None:
+        self.values[column] += amount
+
+    def lost(self, packet: Packet, cause: str) -> None:
+        if packet.kind == "data":
+            self.add(DATA_CAUSES[cause])
+        elif packet.kind == "ack":
+            self.add(Out.ACK_DROPS)
+
+    def arrived(self, packet: Packet, sequence: int, now: int) -> None:
+        """A data packet reached the receiver."""
+        values = self.values
+        self.add(Out.RECEIVED)
+        if values[Out.FIRST_RX] == NEVER:
+            values[Out.FIRST_RX] = now
+        values[Out.LAST_RX] = now
+        if self.first_outage is not None and now > self.first_outage and values[Out.RESUME_RX] == NEVER:
+            values[Out.RESUME_RX] = now
+            values[Out.RESUME_TX] = packet.sent
+        if sequence not in self.delivered:
+            self.delivered.add(sequence)
+            self.add(Out.DELIVERED)
+            if self.limit != ENDLESS and len(self.delivered) == self.limit:
+                values[Out.COMPLETED] = now
+
+    def vector(self) -> NDArray[np.int64]:
+        return np.array([self.values[column] for column in Out], dtype=np.int64)

@@ -1,0 +1,124 @@
+"""Build the network of one row, run it, and read the counters."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from netcarlo.kernels.layout import PATHS, STREAM_LOSS, Hop, Out, Rows
+from numpy.typing import NDArray
+
+from tests.naive.engine import Rank, Simulation
+from tests.naive.link import Link, Path
+from tests.naive.newreno import NewReno
+from tests.naive.outcomes import Outcomes
+from tests.naive.parameters import Parameters, outages_of
+from tests.naive.random_numbers import Streams
+from tests.naive.receiver import Receiver
+from tests.naive.reno import Reno
+from tests.naive.sack import Sack
+from tests.naive.sctp_receiver import SctpReceiver
+from tests.naive.sctp_sender import SctpSender
+from tests.naive.tahoe import Tahoe
+from tests.naive.tcp import TcpSender
+from tests.naive.vegas import Vegas
+
+SENDERS: dict[str, type[TcpSender]] = {
+    "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
+}
+NEVER_LOSES = 0xFFFFFFFF
+
+
+def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
+    """The outcomes int64[len(Out)] of one row of `rows` under `protocol` (a name in `kernels.models`)."""
+    parameters = Parameters(rows, row)
+    streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
+    simulation = Simulation()
+    hops = int(rows.hops[row, 0, :, Hop.PRESENT].sum())
+    starts = [start for hop in range(hops) for start, _ in outages_of(rows, row, 0, hop)]
+    outcomes = Outcomes(limit=parameters.LIMIT, first_outage=min(starts, default=None))
+    paths = [build_path(simulation, outcomes, streams, rows, row, path) for path in range(PATHS)]
+    if protocol == "sctp":
+        run_sctp(simulation, outcomes, parameters, streams, paths)
+    else:
+        run_tcp(protocol, simulation, outcomes, parameters, streams, paths[0])
+    return outcomes.vector()
+
+
+def build_path(
+    simulation: Simulation, outcomes: Outcomes, streams: Streams, rows: Rows, row: int, number: int
+) -> Path:
+    """The links of a path and the events of its outages."""
+    forward: list[Link] = []
+    backward: list[Link] = []
+    for hop in range(int(rows.hops[row, number, :, Hop.PRESENT].sum())):
+        columns = [int(value) for value in rows.hops[row, number, hop]]
+        for direction in (0, 1):
+            byte_time, delay, limit, loss = columns[4 * direction : 4 * direction + 4]
+            thresholds = [int(value) for value in rows.losses[loss]]
+            stream = STREAM_LOSS + (number * 64 + hop) * 2 + direction
+            link = Link(
+                simulation, byte_time=byte_time, delay=delay, limit=limit, lost=outcomes.lost,
+                gaps=None if thresholds[-1] == NEVER_LOSES else streams.gaps(stream, thresholds),
+            )
+            for start, end in outages_of(rows, row, number, hop):
+                simulation.at(start, Rank.LINK_DOWN, link.go_down)
+                simulation.at(end, Rank.LINK_UP, link.come_up)
+            if direction == 0:
+                forward.append(link)
+            else:
+                backward.insert(0, link)
+    return Path(number, forward, backward)
+
+
+def run_tcp(
+    protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
+    path: Path,
+) -> None:
+    sender = SENDERS[protocol](simulation, outcomes, parameters, path.send)
+    receiver = Receiver(
+        simulation, outcomes, first=sender.next_number, first_data=sender.first_data,
+        ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
+        block_size=parameters.SACK_BLOCK, sack=protocol == "tcp_sack", send_back=path.send_back,
+    )
+    path.connect(receiver.receive, sender.receive)
+    simulation.at(parameters.START, Rank.ARRIVAL, sender.start)
+
+    def cwnd_1024() -> int:
+        return math.floor(1024.0 * min(sender.cwnd, float(sender.window)))
+
+    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
+    simulation.run(parameters.END)
+
+
+def run_sctp(
+    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
+    paths: Sequence[Path],
+) -> None:
+    """One association over the first, or both, of `paths`."""
+    paths = paths[: parameters.N_PATHS]
+    sender = SctpSender(simulation, outcomes, parameters, streams, paths)
+    receiver = SctpReceiver(simulation, outcomes, parameters, paths)
+    for path in paths:
+        path.connect(receiver.receive, sender.receive)
+    simulation.at(parameters.START, Rank.ARRIVAL, sender.start)
+
+    def cwnd_1024() -> int:
+        return sender.current.cwnd * 1024 // sender.chunk_size
+
+    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
+    simulation.run(parameters.END)
+
+
+def sample_until_end(
+    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, cwnd_1024: Callable[[], int],
+    rtt: Callable[[], int],
+) -> None:
+    """Sample in the middle of every interval; `cwnd_1024` is in packets / 1024, `rtt` in ns."""
+
+    def sample() -> None:
+        outcomes.add(Out.CWND_SUM, cwnd_1024())
+        outcomes.add(Out.RTT_SUM, rtt())
+        outcomes.add(Out.SAMPLES)
+        simulation.at(simulation.now + parameters.SAMPLE, Rank.SAMPLE, sample)
+
+    simulation.at(parameters.SAMPLE // 2, Rank.SAMPLE, sample)
