@@ -46,9 +46,13 @@ class Draws:
         """The values of a field in SI units, float64[n]."""
         if not isinstance(value, Distribution):
             return np.full(len(self.replications), value)
-        stream = STREAM_HOST | (zlib.crc32(name.encode()) >> 1)
-        self.drawn[name] = value.quantile(uniforms(self.seed, 0, self.replications, stream))
+        self.drawn[name] = value.quantile(self.uniform(name))
         return self.drawn[name]
+
+    def uniform(self, name: str) -> Floats:
+        """The random numbers of a field, float64[n] in [0, 1)."""
+        stream = STREAM_HOST | (zlib.crc32(name.encode()) >> 1)
+        return uniforms(self.seed, 0, self.replications, stream)
 
     def whole(self, name: str, value: Number, factor: float = 1) -> Ints:
         """The values of a field times `factor`, rounded, int64[n]."""
@@ -115,10 +119,14 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
     if isinstance(transport, Sctp):
         table[:, P.RESPONSE_ALTERNATE] = 1
         table[:, P.WINDOW] = table[:, P.RWND] // (table[:, P.DATA] + table[:, P.CHUNK_HEADER])
-    elif transport.initial_ssthresh is None:
-        table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
-    else:
+        return table
+    table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
+    if transport.initial_ssthresh is not None:
         table[:, P.INITIAL_SSTHRESH] = draws.whole("transport.initial_ssthresh", transport.initial_ssthresh)
+    if transport.clock_phase is None:
+        table[:, P.CLOCK_PHASE] = table[:, P.TICK] * draws.uniform("transport.clock_phase")
+    else:
+        table[:, P.CLOCK_PHASE] = draws.whole("transport.clock_phase", transport.clock_phase, NS)
     return table
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from netcarlo import control
 from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
@@ -23,7 +24,6 @@ from netcarlo.quantity import (
     Window,
 )
 from netcarlo.schema import Record
-from netcarlo.user import default_constants
 
 NS = 1e9
 
@@ -79,7 +79,11 @@ class Transport(Record):
 
 
 class Tcp(Transport):
-    """A one-way TCP of ns-2.  `initial_ssthresh` is the window unless given."""
+    """A one-way TCP of ns-2.
+
+    `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock is into a tick
+    at time 0, is drawn for each replication unless given.
+    """
 
     protocol: Literal["tahoe", "reno", "newreno", "sack", "vegas"]
     congestion_control: Path | None = None
@@ -93,6 +97,7 @@ class Tcp(Transport):
     initial_window: Window = 2.0
     initial_ssthresh: Packets | None = None
     tick: Interval = 0.01
+    clock_phase: Time | None = None
     min_rto: Interval = 0.2
     duplicate_acks: Count = 3.0
     ack_every: Literal[1, 2] = 1
@@ -114,24 +119,29 @@ class Tcp(Transport):
         return path
 
     @model_validator(mode="after")
-    def _constants_have_owner(self) -> Self:
+    def _suits_its_control(self) -> Self:
         if self.congestion_control is None:
             if self.constants:
                 raise InputError("constants belong to a congestion_control file; name it or remove them")
             return self
-        known = default_constants(self.congestion_control)
-        for name in self.constants:
-            if name not in known:
+        name, known = self.congestion_control.name, control.read(self.congestion_control)
+        for constant in self.constants:
+            if constant not in known.constants:
                 raise InputError(
-                    f"constants.{name} is not in {self.congestion_control.name}; {nearest(name, known)}"
+                    f"constants.{constant} is not in {name}; {nearest(constant, known.constants)}"
                 )
+        if self.protocol != known.recovery:
+            raise InputError(
+                f"protocol is {self.protocol}, and {name} recovers from loss like {known.recovery}; "
+                f'write protocol: {known.recovery}, or RECOVERY = "{self.protocol}" in the file'
+            )
         return self
 
     def all_constants(self) -> dict[str, Number]:
         """The constants of the user's congestion control in the order of its file."""
         if self.congestion_control is None:
             return {}
-        return {**default_constants(self.congestion_control), **self.constants}
+        return {**control.read(self.congestion_control).constants, **self.constants}
 
 
 class Vegas(Tcp):
@@ -153,10 +163,6 @@ class Vegas(Tcp):
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
-        if self.congestion_control is not None:
-            raise InputError(
-                "congestion_control replaces that of tahoe, reno, newreno or sack; choose one of them"
-            )
         if bounds(self.alpha)[1] > bounds(self.beta)[0]:
             raise InputError("alpha can be above beta; lower alpha or raise beta")
         return self

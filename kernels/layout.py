@@ -66,6 +66,7 @@ class P(IntEnum):
     SACK_FIRST = 34  # SCTP: 1 if the first DATA packet is acknowledged at once
     MAX_BURST = 35  # SCTP: packets a SACK may release at once
     RESPONSE_ALTERNATE = 36  # SCTP: 1 if retransmissions go to the other path
+    CLOCK_PHASE = 37  # how far the sender's RTT clock is into a tick at time 0 [ns]
 
 
 class Hop(IntEnum):
@@ -138,7 +139,6 @@ EVENT_RECEIVE = 4
 EVENT_LOST = 5
 
 # Random streams of a replication (fourth part of the stream address).
-STREAM_CLOCK = 1
 STREAM_HEARTBEAT = 2
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
 STREAM_HOST = 1 << 31  # + 31-bit name hash: quantities drawn on the host

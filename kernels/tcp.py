@@ -15,9 +15,8 @@ from netcarlo.kernels import link
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import (
     EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, ENDLESS, FOREVER, NEVER, STATUS_RING_FULL,
-    STATUS_TRACE_FULL, STREAM_CLOCK, Hop, Out, P, Rows, Trace,
+    STATUS_TRACE_FULL, Hop, Out, P, Rows, Trace,
 )
-from netcarlo.kernels.philox import make_draw
 from netcarlo.kernels.receiver import STACK_WORDS, BLOCKS, make_receiver
 from netcarlo.kernels.recovery import (
     BACK_OFF, CUT, END_BACKOFF, GO_BACK, INFLATION, LAST_OF_TWO, LIMITED, NO_GROWTH, NONE, NORMAL, PARTIAL, PHASE, RECOVERY, SEND,
@@ -32,11 +31,11 @@ _ENTRY = 2  # an ACK in the ring: arrival, packet
 _SACK_ENTRY = 8  # with up to three SACK blocks
 
 # Words of scratch behind those of the variant: what the sender seldom needs, and counters.
-_RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT, _PHASE = range(STATE_WORDS, STATE_WORDS + 7)
-_SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SUM = range(STATE_WORDS + 7, STATE_WORDS + 11)
-_SENT, _REPEATED, _RECEIVED, _DELIVERED, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 16)
-_BITS, _RING, _SPARE = range(STATE_WORDS + 16, STATE_WORDS + 19)  # where things begin in scratch
-_STACK = STATE_WORDS + 19  # the receiver's SACK stack
+_RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 6)
+_SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SUM = range(STATE_WORDS + 6, STATE_WORDS + 10)
+_SENT, _REPEATED, _RECEIVED, _DELIVERED, _LAST_RX = range(STATE_WORDS + 10, STATE_WORDS + 15)
+_BITS, _RING, _SPARE = range(STATE_WORDS + 15, STATE_WORDS + 18)  # where things begin in scratch
+_STACK = STATE_WORDS + 18  # the receiver's SACK stack
 _HOPS = _STACK + STACK_WORDS
 
 
@@ -58,7 +57,6 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool
     prepare_hops, transmit = link.make_link(dev, _HOPS)
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev)
-    draw = make_draw(dev)
 
     @cold
     def sample(m: Any, until: Any, cwnd: Any, window: Any, every: Any) -> None:
@@ -126,7 +124,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool
 
     def measure_rtt(parameters: Any, m: Any, now: Any) -> Any:
         tick = parameters[P.TICK]
-        ticks = measure(m[_TIMED_AT], now, m[_PHASE], tick)
+        ticks = measure(m[_TIMED_AT], now, parameters[P.CLOCK_PHASE], tick)
         m[_SRTT], m[_RTTVAR] = smooth(ticks, m[_SRTT], m[_RTTVAR])
         m[_RTT] = ticks * tick
         m[_CURRENT] = (m[_RTTVAR] + (m[_SRTT] >> 3)) * tick
@@ -150,10 +148,6 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool
         m[_BACKOFF] = 1
         m[_SAMPLE] = parameters[P.SAMPLE] // 2
         m[_LAST_RX] = NEVER
-        word, _, _, _ = draw(
-            parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION], STREAM_CLOCK, 0
-        )
-        m[_PHASE] = np.int64((word * np.uint64(parameters[P.TICK])) >> np.uint64(32))
         for i in range(MEMORY_WORDS):
             f[i] = 0.0
         for i in range(out.shape[0]):
