@@ -40,7 +40,7 @@ def explain(error: ValidationError, document: Document | None = None) -> InputEr
     # Tags of unions, written <tag>, are no part of what the user wrote.
     location = tuple(part for part in first["loc"] if not str(part).startswith("<"))
     context: dict[str, Any] = first.get("ctx") or {}
-    kind, value = first["type"], f" = {_brief(first['input'])}"
+    kind, value, gap = first["type"], f" = {_brief(first['input'])}", " "
     if kind == "unknown_key":
         location += (context["key"],)
         value, message = "", f"is an unknown name; {context['remedy']}"
@@ -55,14 +55,17 @@ def explain(error: ValidationError, document: Document | None = None) -> InputEr
         message = str(context["error"])
         if not isinstance(context["error"], InputError):
             message = f"is refused: {message}"
-        elif isinstance(first["input"], dict) and not message.startswith(("is ", "has ", "needs ")):
-            value = ""
+        elif not message.startswith(_VERBS):  # it names the fields of a record itself
+            value, gap = "", "."
     else:
         message = f"is refused: {first['msg'].lower()}"
     field = ".".join(map(str, location))
     where = f"{document.where(_as_written(location, document))}: " if document else ""
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
-    return InputError(f"{where}{field}{value}{' ' if field else ''}{message}{more}")
+    return InputError(f"{where}{field}{value}{gap if field else ''}{message}{more}")
+
+
+_VERBS = ("is ", "has ", "needs ", "cannot ", "starts ")
 
 
 def _as_written(location: Location, document: Document) -> Location:
