@@ -1,0 +1,260 @@
+"""An SCTP association over one or two paths: bulk transfer, failover, heartbeats.
+
+Source: RFC 2960 with the Implementer's Guide, in the form ns-2 gives them (sctp/sctp.cc); which
+release of ns-2 is a matter of parameters.  `docs/models/sctp.md` states every rule and tie-break.
+
+Packets of one path and direction stay in order, so the next event is the earliest of sixteen
+times: the arrivals at the heads of four rings and twelve timers.  An end that reacts to an event
+leaves its packets at the tails of the rings; when it is done they are handed to the paths.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from netcarlo.kernels import sctp_state as st
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import (
+    EVENT_ACK,
+    EVENT_LOST,
+    EVENT_RECEIVE,
+    EVENT_SEND,
+    EVENT_TIMEOUT,
+    PATHS,
+    STATUS_OK,
+    STATUS_TRACE_FULL,
+    Out,
+    P,
+    Trace,
+)
+from netcarlo.kernels.link import ARRIVED, DESTROYED, DOWN, FULL_QUEUE, make_link
+from netcarlo.kernels.sctp_handshake import make_handshake
+from netcarlo.kernels.sctp_paths import make_paths
+from netcarlo.kernels.sctp_receiver import make_receiver
+from netcarlo.kernels.sctp_sack import make_on_sack
+from netcarlo.kernels.sctp_sender import make_sender
+from netcarlo.kernels.sctp_state import scratch as scratch
+
+
+def make(dev: Callable[[Any], Any], trace: bool) -> Any:
+    """Compile `flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace)`, which
+    simulates one row and returns the number of trace rows."""
+    prepare, transmit = make_link(dev, st.STATE_SIZE)
+    paths = make_paths(dev)
+    sender = make_sender(dev, paths)
+    on_sack = make_on_sack(dev, paths, sender)
+    on_data, sack = make_receiver(dev, paths.put)
+    handshake = make_handshake(dev, paths)
+    put, fail, heartbeat, heartbeat_due = paths.put, paths.fail, paths.heartbeat, paths.heartbeat_due
+    send_new, t3_due, degrade_due = sender.send_new, sender.t3_due, sender.degrade_due
+    begin, t1_due, answered = handshake.begin, handshake.t1_due, handshake.answered
+    open_, on_heartbeat_ack = handshake.open, handshake.on_heartbeat_ack
+    packet = dev(st.packet)
+
+    @cold
+    def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
+        kind, state = s[at + st.KIND], s[st.ENDPOINT + st.STATE]
+        if state == st.ESTABLISHED:
+            if kind == st.SACK:
+                on_sack(p, s, now, s[at + st.NUMBER], s[at + st.SENT], s[at + st.SEEN])
+                s[st.SEND_NEW] = 1
+            elif kind == st.HEARTBEAT:
+                put(p, s, now, way, st.HEARTBEAT_ACK, st.HEARTBEAT_BYTES, s[at + st.NUMBER], 0, 0)
+            elif kind == st.HEARTBEAT_ACK:
+                on_heartbeat_ack(p, s, now, way, s[at + st.NUMBER])
+        elif state != st.CLOSED:
+            answered(p, s, now)
+        if s[st.SEND_NEW] == 1 and s[st.MARKED] == 0:
+            send_new(p, s, now)
+            s[st.SEND_NEW] = 0
+
+    at_sender = dev(at_sender)
+
+    @cold
+    def at_receiver(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
+        kind = s[at + st.KIND]
+        established = s[st.ENDPOINT + st.ENDPOINT_SIZE + st.STATE] == st.ESTABLISHED
+        s[st.REPLY_WAY] = way
+        if kind == st.DATA and established:
+            on_data(p, s, now, s[at + st.NUMBER], s[at + st.SENT])
+        elif kind == st.HEARTBEAT and established:
+            put(p, s, now, way, st.HEARTBEAT_ACK, st.HEARTBEAT_BYTES, s[at + st.NUMBER], 0, 0)
+        elif kind == st.HEARTBEAT_ACK and established:
+            on_heartbeat_ack(p, s, now, way, s[at + st.NUMBER])
+        elif kind == st.INIT and not established:
+            put(p, s, now, way, st.INIT_ACK, st.INIT_BYTES, 0, 0, 0)
+        elif kind == st.COOKIE_ECHO:
+            put(p, s, now, way, st.COOKIE_ACK, st.COOKIE_BYTES, 0, 0, 0)
+            if not established:
+                open_(p, s, now)
+
+    at_receiver = dev(at_receiver)
+
+    @cold
+    def arrive(p: Any, s: Any, now: Any, way: Any) -> None:
+        # The oldest packet of a way reaches the other end, for which that path is way ^ PATHS.
+        w = st.WAY + way * st.WAY_SIZE
+        at = packet(p, s, way, s[w + st.OLDEST])
+        s[w + st.OLDEST] += 1
+        s[w + st.FLYING] -= 1
+        s[st.ARRIVAL + way] = st.OFF
+        if s[w + st.FLYING] > 0:
+            s[st.ARRIVAL + way] = s[packet(p, s, way, s[w + st.OLDEST]) + st.ARRIVES]
+        if way < PATHS:
+            at_receiver(p, s, now, way + PATHS, at)
+        else:
+            at_sender(p, s, now, way - PATHS, at)
+
+    arrive = dev(arrive)
+
+    @cold
+    def later(p: Any, s: Any, way: Any) -> Any:
+        # Whether the oldest packet of a way was put out after that of the next.
+        w, next_w = st.WAY + way * st.WAY_SIZE, st.WAY + (way + 1) * st.WAY_SIZE
+        this = packet(p, s, way, s[w + st.OLDEST])
+        that = packet(p, s, way + 1, s[next_w + st.OLDEST])
+        return int(s[this + st.ORDER] > s[that + st.ORDER])
+
+    later = dev(later)
+
+    @cold
+    def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
+        s[st.HEARTBEAT_TIMEOUT + way] = st.OFF
+        if not fail(p, s, way):
+            return
+        if p[P.HEARTBEAT] > 0 or s[st.WAY + way * st.WAY_SIZE + st.STATUS] == st.UNCONFIRMED:
+            heartbeat(p, s, now, way)
+
+    heartbeat_lost = dev(heartbeat_lost)
+
+    def happen(p: Any, s: Any, now: Any, event: Any) -> None:
+        if event < st.ARRIVAL + st.WAYS:
+            arrive(p, s, now, event - st.ARRIVAL)
+        elif event == st.T1:
+            t1_due(p, s, now)
+        elif event < st.T3 + PATHS:
+            t3_due(p, s, now, event - st.T3)
+        elif event < st.DEGRADE + PATHS:
+            degrade_due(p, s, now, event - st.DEGRADE)
+        elif event == st.SACK_TIMER:
+            s[st.UNACKED] = 0
+            s[st.SACK_TIMER] = st.OFF
+            sack(p, s, now, 0)
+        elif event < st.HEARTBEAT_TIMEOUT + st.WAYS:
+            heartbeat_lost(p, s, now, event - st.HEARTBEAT_TIMEOUT)
+        else:
+            heartbeat_due(p, s, now, event - st.HEARTBEAT_TIMER)
+
+    happen = dev(happen)
+
+    @cold
+    def count_loss(s: Any, kind: Any, fate: Any) -> None:
+        if kind == st.SACK:
+            s[st.COUNT + Out.ACK_DROPS] += 1
+        elif kind == st.DATA:
+            if fate == FULL_QUEUE:
+                s[st.COUNT + Out.DROPS_QUEUE] += 1
+            elif fate == DOWN:
+                s[st.COUNT + Out.DROPS_OUTAGE] += 1
+            elif fate == DESTROYED:
+                s[st.COUNT + Out.DESTROYED] += 1
+            else:
+                s[st.COUNT + Out.DROPS_RANDOM] += 1
+
+    count_loss = dev(count_loss)
+
+    @cold
+    def note(s: Any, rows: Any, length: Any, time: Any, event: Any, sequence: Any, path: Any) -> Any:
+        if length == rows.shape[0]:
+            s[st.COUNT + Out.STATUS] = STATUS_TRACE_FULL
+            return length
+        w = st.WAY + path * st.WAY_SIZE
+        rows[length, Trace.TIME] = time / 1e9
+        rows[length, Trace.EVENT] = event
+        rows[length, Trace.SEQUENCE] = sequence
+        rows[length, Trace.PATH] = path
+        rows[length, Trace.CWND] = s[w + st.CWND] / s[st.CHUNK]
+        rows[length, Trace.SSTHRESH] = s[w + st.SSTHRESH] / s[st.CHUNK]
+        rows[length, Trace.RTO] = s[w + st.RTO] / 1e9
+        rows[length, Trace.ACKED] = s[st.CUM]
+        return length + 1
+
+    note = dev(note)
+
+    @cold
+    def note_event(p: Any, s: Any, rows: Any, length: Any, now: Any, event: Any) -> Any:
+        # The row of an event that is over; a packet that arrived still lies before its ring.
+        if st.T3 <= event < st.T3 + PATHS:
+            return note(s, rows, length, now, EVENT_TIMEOUT, s[st.CUM] + 1, event - st.T3)
+        if event >= st.ARRIVAL + st.WAYS:
+            return length
+        at = packet(p, s, event, s[st.WAY + event * st.WAY_SIZE + st.OLDEST] - 1)
+        if s[at + st.KIND] == st.DATA:
+            return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], event)
+        if s[at + st.KIND] == st.SACK:
+            return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], event - PATHS)
+        return length
+
+    note_event = dev(note_event)
+
+    def sample(p: Any, s: Any) -> None:
+        w = st.WAY + s[st.ENDPOINT + st.CURRENT] * st.WAY_SIZE
+        s[st.COUNT + Out.CWND_SUM] += 1024 * min(s[w + st.CWND], p[P.RWND]) // s[st.CHUNK]
+        s[st.COUNT + Out.RTT_SUM] += s[w + st.RTT]
+        s[st.COUNT + Out.SAMPLES] += 1
+
+    sample = dev(sample)
+
+    def flow(
+        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
+        scratch: Any, memory: Any, out: Any, trace_rows: Any,
+    ) -> Any:  # fmt: skip
+        p, s, length = parameters, scratch, 0
+        begin(p, s, outages, prepare(p, hops, outages, losses, s))
+        next_sample = p[P.SAMPLE] // 2
+        while s[st.COUNT + Out.STATUS] == STATUS_OK:
+            now, event = s[0], 0
+            for i in range(1, st.EVENTS):
+                if s[i] < now:
+                    now, event = s[i], i
+            if event < st.ARRIVAL + st.WAYS and event % PATHS == 0 and s[event + 1] == now:
+                event += later(p, s, event)
+            while next_sample <= min(now, p[P.END]):
+                sample(p, s)
+                next_sample += p[P.SAMPLE]
+            if now > p[P.END]:
+                break
+            happen(p, s, now, event)
+            if trace:
+                length = note_event(p, s, trace_rows, length, now, event)
+            for way in range(st.WAYS):
+                w = st.WAY + way * st.WAY_SIZE
+                flying = s[w + st.FLYING]
+                for i in range(flying, flying + s[w + st.WAITING]):
+                    at = packet(p, s, way, s[w + st.OLDEST] + i)
+                    kind, number = s[at + st.KIND], s[at + st.NUMBER]
+                    if trace and kind == st.DATA:
+                        length = note(s, trace_rows, length, now, EVENT_SEND, number, way)
+                    fate, time = transmit(
+                        p, outages, losses, s, way % PATHS, way // PATHS, now, s[at + st.SIZE]
+                    )
+                    if fate == ARRIVED:
+                        s[at + st.ARRIVES] = time
+                        to = packet(p, s, way, s[w + st.OLDEST] + s[w + st.FLYING])
+                        for word in range(st.PACKET_SIZE):
+                            s[to + word] = s[at + word]
+                        if s[w + st.FLYING] == 0:
+                            s[st.ARRIVAL + way] = time
+                        s[w + st.FLYING] += 1
+                    elif time <= p[P.END]:
+                        count_loss(s, kind, fate)
+                        if trace and kind == st.DATA:
+                            length = note(s, trace_rows, length, time, EVENT_LOST, number, way)
+                s[w + st.WAITING] = 0
+        for column in range(out.shape[0]):
+            out[column] = s[st.COUNT + column]
+        out[Out.DELIVERED] = s[st.ACCEPTED]
+        out[Out.IN_ORDER] = s[st.RCV_CUM]
+        out[Out.ACKED] = s[st.CUM]
+        return length
+
+    return dev(flow)
