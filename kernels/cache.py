@@ -27,6 +27,15 @@ def folder() -> Path:
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "netcarlo"
 
 
+def writable() -> bool:
+    """Whether files can be kept in the folder, which is made if need be."""
+    try:
+        folder().mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return False
+    return os.access(folder(), os.W_OK)
+
+
 def path(model: Any, suffix: str, *versions: object) -> Path:
     """The file of a model compiled from its present sources with a compiler of these versions."""
     digest = hashlib.sha256(repr(versions).encode())
@@ -67,9 +76,9 @@ def write(file: Path, data: bytes) -> None:
     """Write a file at once, or not at all where the folder cannot be written."""
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=file.parent, delete=False) as part:
-            part.write(data)
-        os.replace(part.name, file)
+        with tempfile.TemporaryDirectory(dir=file.parent) as draft:
+            (Path(draft) / file.name).write_bytes(data)
+            os.replace(Path(draft) / file.name, file)
         for old in sorted(file.parent.glob("*-*.*"), key=lambda f: f.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
     except OSError:
@@ -91,7 +100,6 @@ class NumbaFile:
             from numba.core.compiler import CompileResult
 
             payload = pickle.loads(self.file.read_bytes())
-            context.refresh()
             return CompileResult._rebuild(context, *payload)
         except Exception:
             return None

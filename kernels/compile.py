@@ -8,11 +8,16 @@ a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of th
 """
 
 import functools
+import os
 import platform
 import re
-from collections.abc import Callable, Iterator
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
+from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -36,12 +41,16 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def cpu(function: Callable[..., Any]) -> Any:
-    """The step that compiles for the CPU; compiled functions run without the interpreter lock."""
+    """The step that compiles a function for the CPU, to be called by compiled functions only."""
     import numba
 
-    # Arrays are views of memory that the caller holds: no reference counts.
-    inline = not getattr(function, "cold", False)
-    return numba.njit(nogil=True, error_model="numpy", forceinline=inline, _nrt=False)(function)
+    return numba.njit(
+        error_model="numpy",
+        forceinline=not getattr(function, "cold", False),
+        _nrt=False,  # arrays are views of memory that the caller holds: no reference counts
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(_with_numbers(function))
 
 
 def cuda(function: Callable[..., Any]) -> Any:
@@ -63,7 +72,7 @@ def cpu_loop(model: Any) -> Any:
         for i in range(lo, hi):
             flow(parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace)
 
-    return _compiled(loop, model, f"void(int64,int64,{_arrays(_CPU)})")
+    return _compiled(loop, _file(model, cpu_loop), f"void(int64,int64,{_arrays(_CPU)})")
 
 
 @functools.cache
@@ -77,7 +86,42 @@ def cpu_flow(model: Any) -> Any:
     ) -> Any:  # fmt: skip
         return flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace)
 
-    return _compiled(traced, model, f"int64({_arrays(_ROW)})")
+    return _compiled(traced, _file(model, cpu_flow), f"int64({_arrays(_ROW)})")
+
+
+def prepare(loops: Iterable[Any], flows: Iterable[Any] = ()) -> None:
+    """Compile side by side what is not in the cache folder: models to be run, models to be traced.
+
+    Compiling holds the interpreter lock, so other processes help; they leave their results in the
+    cache folder.  Users' models are left for later.
+    """
+    from netcarlo.kernels import models
+
+    wanted = dict.fromkeys([(cpu_loop, m) for m in loops] + [(cpu_flow, m) for m in flows])
+    missing = [
+        (compiler, model)
+        for compiler, model in wanted
+        if model in models.MODELS.values() and not _file(model, compiler).exists()
+    ]
+    if len(missing) < 2 or cores() < 2 or not cache.writable():
+        return
+    todo = iter(missing)
+
+    def help_out() -> None:
+        for compiler, model in todo:
+            code = f"from netcarlo.kernels import compile as c, models as m; c.{compiler.__name__}(m.model({model.name!r}))"
+            subprocess.run([sys.executable, "-c", code], check=False, stdin=subprocess.DEVNULL)
+
+    with ThreadPoolExecutor(cores()) as helpers:
+        for _ in range(min(cores(), len(missing)) - 1):
+            helpers.submit(help_out)
+        for compiler, model in todo:
+            compiler(model)
+
+
+def cores() -> int:
+    """The processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def make_kernel(model: Any) -> Callable[..., None]:
@@ -156,22 +200,28 @@ def _arrays(dimensions: tuple[int, ...]) -> str:
     return ",".join(f"{kind}[{shape}]" for kind, shape in zip(_TYPES, shapes, strict=True))
 
 
-def _compiled(function: Callable[..., Any], model: Any, signature: str) -> Any:
-    """Compile a function for one signature, or load it from the cache folder.
+def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
+    """Compile a function that Python calls for one signature, or load it from a file.
 
-    It is called from Python, and runs without the interpreter lock.
+    It runs without the interpreter lock.
     """
-    import llvmlite
     import numba
-    import numpy as np
-    from numba.core.registry import cpu_target
 
-    target = cpu_target.target_context.codegen().magic_tuple()  # triple, CPU and its features
-    versions = numba.__version__, llvmlite.__version__, np.__version__, platform.python_version(), target
-    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)(function)
-    compiled._cache = cache.NumbaFile(cache.path(model, ".nbc", signature, *versions))
+    compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
+    compiled._cache = cache.NumbaFile(file)
     compiled.compile(signature)
     return compiled
+
+
+def _file(model: Any, compiler: Any) -> Path:
+    """Where the result of `cpu_loop` or `cpu_flow` for a model is kept."""
+    import llvmlite.binding as llvm
+    import numba
+    import numpy as np
+
+    processor = llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    versions = numba.__version__, llvm.llvm_version_info, np.__version__, platform.python_version(), processor
+    return cache.path(model, ".nbc", compiler.__name__, *versions)
 
 
 @contextmanager

@@ -4,7 +4,6 @@ The result of a row depends on nothing but the row: not on its neighbours, on th
 threads, on the target, or on the capacity of the rings that hold packets in flight.
 """
 
-import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
@@ -35,7 +34,7 @@ def run(
     def launch(rows: Rows, progress: Progress | None) -> NDArray[np.int64]:
         if target == "cuda" or target == "auto" and device.devices():
             return device.run(model, rows, progress=progress)
-        return _run_cpu(model, rows, threads=threads or _cores(), progress=progress)
+        return _run_cpu(model, rows, threads=threads or compilers.cores(), progress=progress)
 
     rows = _with_rings(model, rows)
     out = launch(rows, progress)
@@ -122,7 +121,3 @@ def _run_cpu(model: Any, rows: Rows, *, threads: int, progress: Progress | None)
             pool.shutdown(cancel_futures=True)
             raise
     return out
-
-
-def _cores() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
