@@ -1,0 +1,135 @@
+"""The simulated cells of a study: scenarios from conditions, one launch per model, samples per metric."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.ensemble import build
+from netcarlo.kernels import launch
+from netcarlo.kernels.layout import Out, P, Rows
+from netcarlo.scenario import Scenario
+from netcarlo.simulate import Job, Progress, model_of, simulate_all
+from netcarlo.study import Study, Value
+
+Samples = NDArray[np.float64]
+"""A metric of a cell, one value per replication."""
+
+NS = 1e-9
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One set of conditions, simulated `n` times."""
+
+    conditions: Mapping[str, Value]
+    scenario: Scenario
+    outcomes: NDArray[np.int64]  # [n, len(Out)]
+    _traces: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+
+    def __getitem__(self, condition: str) -> Any:
+        return self.conditions[condition]
+
+    def out(self, column: Out) -> Samples:
+        """An outcome, float64[n]."""
+        return self.outcomes[:, column].astype(np.float64)
+
+    def time(self, column: Out) -> Samples:
+        """An outcome that is a time, float64[n] [s]; NaN where it did not happen."""
+        times = self.outcomes[:, column]
+        return np.where(times >= 0, times * NS, np.nan)
+
+    def parameter(self, column: P) -> int:
+        """A kernel parameter of the first replication."""
+        return int(self._first.parameters[0, column])
+
+    @cached_property
+    def _first(self) -> Rows:
+        return build(self.scenario, count=1).rows
+
+    def trace(self, replication: int = 0) -> NDArray[np.float64]:
+        """The events of one replication, float64[events, len(Trace)]."""
+        if replication not in self._traces:
+            rows = build(self.scenario, first=replication, count=1).rows
+            self._traces[replication] = launch.trace(model_of(self.scenario), rows, row=0)[0]
+        return self._traces[replication]
+
+    def per_trace(self, metric: Callable[[NDArray[np.float64]], float], *, replications: int = 10) -> Samples:
+        """A metric that needs the events, of the first replications: float64[min(n, replications)]."""
+        n = min(len(self.outcomes), replications)
+        return np.array([metric(self.trace(k)) for k in range(n)], np.float64)
+
+
+Metric = Callable[[Cell], Samples]
+
+
+class Cells:
+    """All cells of a study, addressed by their conditions."""
+
+    def __init__(self, study: Study, cells: list[Cell], metrics: Mapping[str, Metric]) -> None:
+        self.study = study
+        self.all = cells
+        self._metrics = metrics
+        self._samples: dict[tuple[str, int], Samples] = {}
+
+    def has(self, metric: str) -> bool:
+        """True if the study defines this metric."""
+        return metric in self._metrics
+
+    def where(self, **conditions: Value | list[Value]) -> list[Cell]:
+        """The cells whose conditions equal the value, or one of the values, given for them."""
+        wanted = {k: v if isinstance(v, list) else [v] for k, v in conditions.items()}
+        return [cell for cell in self.all if all(cell.conditions[k] in v for k, v in wanted.items())]
+
+    def one(self, **conditions: Value) -> Cell:
+        """The one cell with these conditions; KeyError if there is none or more than one."""
+        found = self.where(**conditions)
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} cells with {conditions}")
+        return found[0]
+
+    def samples(self, metric: str, cell: Cell) -> Samples:
+        """The values of a metric in a cell, one per replication."""
+        key = (metric, id(cell))
+        if key not in self._samples:
+            self._samples[key] = np.asarray(self._metrics[metric](cell), np.float64)
+        return self._samples[key]
+
+    def value(self, metric: str, **conditions: Value) -> Samples:
+        """The values of a metric in the one cell with these conditions."""
+        return self.samples(metric, self.one(**conditions))
+
+
+def simulate_cells(
+    study: Study, *, replications: int, seed: int, target: str = "auto", progress: Progress | None = None
+) -> list[Cell]:
+    """Run every cell of a study, in as few launches as there are models."""
+    conditions = list(study.cells())
+    scenarios = [_scenario(study, c, seed) for c in conditions]
+    jobs = [Job(scenario, 0, replications) for scenario in scenarios]
+    results = simulate_all(jobs, target=target, progress=progress)
+    return [Cell(c, s, r.integers) for c, s, r in zip(conditions, scenarios, results, strict=True)]
+
+
+def _scenario(study: Study, conditions: Mapping[str, Value], seed: int) -> Scenario:
+    base = study.scenario(conditions)
+    values: dict[str, Any] = {"seed": seed}
+    for column, condition in study.description.conditions.items():
+        for name, template in condition.set.items():
+            values.update(dict.fromkeys(_every(name, base), template.format(conditions[column])))
+    return base.with_values(values)
+
+
+def _every(name: str, scenario: Scenario) -> list[str]:
+    """The dotted names that `name` stands for: `paths.*.hops.*` is every hop."""
+    if "*" not in name:
+        return [name]
+    paths = scenario.paths
+    return [
+        name.replace("*", str(i), 1).replace("*", str(k), 1)
+        for i in range(len(paths))
+        for k in range(len(paths[i].hops))
+    ]

@@ -1,0 +1,281 @@
+"""Averages and claims of the SCTP/TCP link-down study (Y.-W. Choi and Y.-J. Lee, in Korean)."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from netcarlo.cells import Cell, Cells, Samples
+from netcarlo.claims import Claim, verdict
+from netcarlo.kernels.layout import P
+from netcarlo.studies.sctp_linkdown_metrics import METRICS
+
+__all__ = ["METRICS", "claims", "summaries"]
+
+PROTOCOLS = ("tcp", "sctp_single", "sctp_multi")
+BASE = {"bandwidth_mbps": 0.5, "paper_rtt_ms": 200.0, "sim_time_s": 100.0}
+LINK_DOWN = [0.0, 5.0, 10.0, 20.0]
+RTT = [10.0, 50.0, 100.0, 200.0, 500.0, 700.0, 1000.0]
+BANDWIDTH = [0.1, 0.5, 1.0, 5.0, 10.0]
+
+
+def mean(cells: Cells, protocol: str, **conditions: object) -> Samples:
+    """Mean utilisation of the cells with these conditions, per replication."""
+    found = cells.where(protocol=protocol, sim_time_s=100.0, **conditions)  # type: ignore[arg-type]
+    return np.mean([cells.samples("utilisation", cell) for cell in found], axis=0)
+
+
+def gain(ours: Samples, other: Samples) -> Samples:
+    """By how much `ours` exceeds `other` [%]."""
+    return (ours / other - 1) * 100
+
+
+def table5(cells: Cells, protocol: str) -> Samples:
+    """Mean of a row of table 5, its 0 s column included."""
+    return mean(cells, protocol, bandwidth_mbps=0.5, paper_rtt_ms=200.0)
+
+
+def table6(cells: Cells, protocol: str, link_down_s: list[float]) -> Samples:
+    """Mean of a protocol's rows of table 6."""
+    return mean(cells, protocol, bandwidth_mbps=0.5, link_down_s=link_down_s)
+
+
+def table7(cells: Cells, protocol: str, link_down_s: list[float]) -> Samples:
+    """Mean of a protocol's rows of table 7."""
+    return mean(cells, protocol, paper_rtt_ms=200.0, link_down_s=link_down_s)
+
+
+def over_tcp_and_single(cells: Cells) -> Samples:
+    """Multi over the mean of TCP and single, averaged over tables 5, 6 and 7 [%]."""
+    tables: list[Callable[[str], Samples]] = [
+        lambda protocol: table5(cells, protocol),
+        lambda protocol: table6(cells, protocol, [0.0, 10.0]),
+        lambda protocol: table7(cells, protocol, [0.0, 10.0]),
+    ]
+    return np.mean([gain(t("sctp_multi"), (t("tcp") + t("sctp_single")) / 2) for t in tables], axis=0)
+
+
+def summaries(cells: Cells) -> dict[str, Samples]:
+    """The published numbers that belong to no single cell, one value per replication."""
+    tcp, sctp = (cells.one(protocol=p, link_down_s=10.0, **BASE) for p in ("tcp", "sctp_multi"))
+    data_tcp, data_sctp = tcp.parameter(P.DATA), sctp.parameter(P.DATA)
+    by_link_down = gain(table5(cells, "sctp_multi"), table5(cells, "tcp"))
+    by_rtt = gain(table6(cells, "sctp_multi", [10.0]), table6(cells, "tcp", [10.0]))
+    settings = {
+        "ssthresh_tcp": tcp.parameter(P.INITIAL_SSTHRESH) * data_tcp,
+        "ssthresh_sctp": sctp.parameter(P.INITIAL_SSTHRESH),
+        "packet_size": data_tcp + tcp.parameter(P.HEADER),
+        "data_size_tcp": data_tcp,
+        "data_size_sctp": data_sctp,
+        "mtu": data_sctp + sctp.parameter(P.CHUNK_HEADER) + sctp.parameter(P.HEADER),
+    }
+    return {
+        "gain_multi_over_tcp_by_link_down_time": by_link_down,
+        "gain_multi_over_tcp_by_rtt": by_rtt,
+        "gain_multi_over_tcp_overall": (by_link_down + by_rtt + 9) / 3,
+        "gain_multi_over_tcp_and_single_average": over_tcp_and_single(cells),
+        "gain_tcp_over_multi_without_link_down": gain(
+            table6(cells, "tcp", [0.0]), table6(cells, "sctp_multi", [0.0])
+        ),
+        **{name: np.array([float(number)]) for name, number in settings.items()},
+    }
+
+
+def claims(cells: Cells) -> Iterator[Claim]:
+    """What the paper claims, each with the evidence."""
+    yield from without_outage(cells)
+    yield from with_outage(cells)
+    yield from trends(cells)
+    yield from averages(cells)
+
+
+def pairs(cells: Cells, ours: str, other: str, *, outage: bool) -> list[tuple[Cell, Samples]]:
+    """The gain of one protocol over another [%] in every cell with (or without) an outage."""
+    found = []
+    for cell in cells.where(protocol=ours):
+        if (cell["link_down_s"] > 0) == outage:
+            twin = cells.one(**{**cell.conditions, "protocol": other})
+            found.append((cell, gain(cells.samples("throughput", cell), cells.samples("throughput", twin))))
+    return found
+
+
+def least(found: list[tuple[Cell, Samples]]) -> Samples:
+    """The smallest gain over the cells, per replication."""
+    return np.min([samples for _, samples in found], axis=0)
+
+
+def short(cell: Cell) -> str:
+    """The cell in a few words."""
+    return f"{cell['link_down_s']:g} s down, {cell['bandwidth_mbps']:g} Mbit/s, {cell['paper_rtt_ms']:g} ms"
+
+
+def without_outage(cells: Cells) -> Iterator[Claim]:
+    """Section 4.1 and figure 9: the order of the protocols without an outage."""
+    lead = gain(table6(cells, "tcp", [0.0]), table6(cells, "sctp_multi", [0.0]))
+    found = pairs(cells, "tcp", "sctp_multi", outage=False)
+    behind = [short(cell) for cell, samples in found if samples.mean() < -0.5]
+    yield Claim(
+        id="A1",
+        text="Without an outage TCP is ahead of SCTP, by about 2 %.",
+        where="sections 4.3 and 5",
+        verdict=verdict(bool(np.percentile(lead, 2.5) > 0) and not behind),
+        quantity="TCP over SCTP (multi), means of the 0 s rows of table 6",
+        unit="%",
+        samples=lead,
+        published="2",
+        evidence=f"TCP ahead, or within 0.5 %, in {len(found) - len(behind)} of {len(found)} cells",
+    )
+    differences = [abs(samples) for _, samples in pairs(cells, "sctp_single", "sctp_multi", outage=False)]
+    most = np.max(differences, axis=0)
+    yield Claim(
+        id="A2",
+        text="Without an outage SCTP over one path and over two paths deliver the same.",
+        where="section 4.1",
+        verdict=verdict(bool(most.mean() < 0.5)),
+        quantity="largest difference over the cells",
+        unit="%",
+        samples=most,
+        evidence=f"{len(differences)} cells without an outage compared, 0.5 % allowed",
+    )
+
+
+def with_outage(cells: Cells) -> Iterator[Claim]:
+    """Sections 4.2 to 4.4: the order of the protocols with an outage."""
+    for id_, other, name in (("B1", "tcp", "TCP"), ("B2", "sctp_single", "SCTP (single)")):
+        found = pairs(cells, "sctp_multi", other, outage=True)
+        behind = [short(cell) for cell, samples in found if np.percentile(samples, 2.5) <= 0]
+        rest = [(cell, samples) for cell, samples in found if short(cell) not in behind]
+        yield Claim(
+            id=id_,
+            text=f"With an outage SCTP (multi) delivers more than {name} almost everywhere.",
+            where="sections 4.2 to 4.4",
+            verdict=verdict(len(behind) <= 1),
+            quantity="smallest gain over the other cells" if behind else "smallest gain over the cells",
+            unit="%",
+            samples=least(rest),
+            evidence=f"ahead in {len(rest)} of {len(found)} cells"
+            + (f"; not at {'; '.join(behind)}" if behind else ""),
+        )
+    found = pairs(cells, "sctp_single", "tcp", outage=True)
+    overall = np.mean([samples for _, samples in found], axis=0)
+    means = [float(samples.mean()) for _, samples in found]
+    yield Claim(
+        id="B3",
+        text="SCTP (single) and TCP do not differ noticeably; with an outage single is slightly ahead.",
+        where="sections 4.2 and 5",
+        verdict=verdict(bool(0 <= overall.mean() < 5)),
+        quantity="SCTP (single) over TCP, mean of the cells with an outage",
+        unit="%",
+        samples=overall,
+        evidence=f"{min(means):+.1f} to {max(means):+.1f} % per cell; a mean of 0 to 5 % counts as held",
+    )
+    gains = [
+        gain(*(cells.value("throughput", protocol=p, link_down_s=t, **BASE) for p in ("sctp_multi", "tcp")))
+        for t in LINK_DOWN[1:]
+    ]
+    growth = np.min(np.diff(gains, axis=0), axis=0)
+    yield Claim(
+        id="B4",
+        text="The advantage of SCTP (multi) over TCP grows with the length of the outage.",
+        where="section 4.2",
+        verdict=verdict(bool(np.percentile(growth, 2.5) > 0)),
+        quantity="smallest increase from one length to the next",
+        unit="percentage points",
+        samples=growth,
+        evidence=", ".join(f"{g.mean():.1f} % at {t:g} s" for g, t in zip(gains, LINK_DOWN[1:], strict=True)),
+    )
+    flat = np.array(
+        [cells.value("throughput", protocol="sctp_multi", link_down_s=t, **BASE) for t in LINK_DOWN[1:]]
+    )
+    spread = (flat.max(axis=0) - flat.min(axis=0)) / flat.mean(axis=0) * 100
+    yield Claim(
+        id="B5",
+        text="SCTP (multi) delivers the same whether the outage lasts 5, 10 or 20 s.",
+        where="section 4.2, figure 5",
+        verdict=verdict(bool(spread.mean() < 0.5)),
+        quantity="largest difference between the three lengths",
+        unit="%",
+        samples=spread,
+        evidence=", ".join(f"{f.mean():.0f}" for f in flat) + " byte/s; 0.5 % allowed",
+    )
+
+
+def trends(cells: Cells) -> Iterator[Claim]:
+    """Sections 4.3 and 4.4: utilisation over bandwidth and delay."""
+    for id_, text, where, values, column, fixed in (
+        ("C1", "Utilisation falls with the bandwidth once the window limits (1, 5, 10 Mbit/s).",
+         "section 4.4, table 7", BANDWIDTH[2:], "bandwidth_mbps", {"paper_rtt_ms": 200.0}),
+        ("C2", "Utilisation falls with the RTT from 500 ms on (500, 700, 1000 ms).", "section 4.3, table 6",
+         RTT[4:], "paper_rtt_ms", {"bandwidth_mbps": 0.5}),
+    ):  # fmt: skip
+        steps = []
+        for protocol in PROTOCOLS:
+            for down in (0.0, 10.0):
+                conditions = {"protocol": protocol, "link_down_s": down, "sim_time_s": 100.0, **fixed}
+                line = np.array([cells.value("utilisation", **{**conditions, column: v}) for v in values])
+                steps.append(np.min(1 - line[1:] / line[:-1], axis=0) * 100)
+        smallest = np.min(steps, axis=0)
+        yield Claim(
+            id=id_,
+            text=text,
+            where=where,
+            verdict=verdict(bool(np.percentile(smallest, 2.5) > 0)),
+            quantity="smallest fall from one value to the next, over 6 rows",
+            unit="%",
+            samples=smallest,
+            evidence=f"falls in {sum(bool(s.mean() > 0) for s in steps)} of {len(steps)} rows of the table",
+        )
+
+
+def averages(cells: Cells) -> Iterator[Claim]:
+    """Section 5: the average gains."""
+    ours = summaries(cells)
+    for id_, metric, text, printed, how in (
+        ("D1", "gain_multi_over_tcp_by_link_down_time",
+         "By the outage length, SCTP (multi) is 18 % above TCP.", 18,
+         "means of the rows of table 5, the 0 s column included, cut off"),
+        ("D2", "gain_multi_over_tcp_by_rtt", "By the RTT, SCTP (multi) is 27 % above TCP.", 27,
+         "means of the 10 s rows of table 6, cut off"),
+        ("D4", "gain_multi_over_tcp_overall", "Overall, SCTP (multi) is 18 % above TCP.", 18,
+         "mean of our D1 and D2 and the published 9 of D3, which has no derivation"),
+    ):  # fmt: skip
+        value = float(ours[metric].mean())
+        yield Claim(
+            id=id_,
+            text=text,
+            where="section 5",
+            verdict=verdict(printed in (int(value), round(value))),
+            quantity="average gain",
+            unit="%",
+            samples=ours[metric],
+            published=str(printed),
+            evidence=how,
+        )
+    tens, all_ = ([0.0, 10.0][i:] for i in (1, 0))
+    readings = [
+        float(gain(table7(cells, "sctp_multi", d), table7(cells, "tcp", d)).mean()) for d in (tens, all_)
+    ]
+    both = ours["gain_multi_over_tcp_and_single_average"]
+    yield Claim(
+        id="D5",
+        text="SCTP (multi) is 12 % above TCP and SCTP (single).",
+        where="section 5",
+        verdict="not derivable",
+        expected="not derivable",
+        quantity="one reading: over the mean of both, averaged over tables 5, 6 and 7",
+        unit="%",
+        samples=both,
+        published="12",
+        evidence="the paper does not say how; this reading gives 11.6 % with the paper's own values",
+    )
+    yield Claim(
+        id="D3",
+        text="By the bandwidth, SCTP (multi) is 9 % above TCP.",
+        where="sections 4.4 and 5",
+        verdict="not derivable",
+        expected="not derivable",
+        published="9",
+        evidence=(
+            f"table 7 gives {readings[0]:.1f} % (10 s rows) or {readings[1]:.1f} % (all) with our values, "
+            "16.9 or 6.9 % with the paper's own; no reading gives 9"
+        ),
+    )

@@ -1,0 +1,241 @@
+"""Plotly figures as plain data, `{"data": [...], "layout": {...}}`: no plotting library is imported."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.comparison import Compared
+from netcarlo.evaluation import Evaluation
+from netcarlo.kernels.layout import Trace
+from netcarlo.reports import words
+from netcarlo.statistics import mean
+from netcarlo.study import Figure, TraceFigure, Value
+
+Plot = dict[str, Any]
+
+COLOURS = ("#0072b2", "#d55e00", "#00805c", "#a8508a", "#7a6400", "#56799e")
+"""Distinguishable with the common colour deficiencies, and dark enough on white."""
+
+DASHES = ("solid", "dash", "dot", "dashdot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "hexagon")
+INK, GRID = "#1d2733", "#e3e7ec"
+MOST_POINTS = 2500
+"""Points kept of a trace; a step of the window is never left out."""
+
+
+def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
+    """A figure with the house layout and axis titles."""
+    axis = {
+        "gridcolor": GRID,
+        "zerolinecolor": GRID,
+        "linecolor": "#9aa5b1",
+        "ticks": "outside",
+        "automargin": True,
+    }
+    return {
+        "data": data,
+        "layout": {
+            "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK},
+            "margin": {"l": 8, "r": 12, "t": 10, "b": 8},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "#ffffff",
+            "hovermode": "closest",
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}},
+            "xaxis": {**axis, "title": {"text": x, "standoff": 8}, **layout.pop("xaxis", {})},
+            "yaxis": {**axis, "title": {"text": y, "standoff": 8}, **layout.pop("yaxis", {})},
+            **layout,
+        },
+    }
+
+
+def identity(evaluation: Evaluation, metric: str) -> Plot:
+    """Published against estimated with the identity line, a colour per protocol."""
+    rows = _with_estimate(evaluation, metric)
+    values = [row.published.value for row in rows] + [row.estimate.mean for row in rows if row.estimate]
+    low, high = min(values), max(values)
+    pad = (high - low) * 0.05
+    ends = [low - pad, high + pad]
+    line = {"x": ends, "y": ends, "mode": "lines", "name": "identity", "hoverinfo": "skip",
+            "line": {"color": "#8794a3", "width": 1.2, "dash": "dash"}}  # fmt: skip
+    groups = [
+        _markers(evaluation, style, x=[row.published.value for row in style.rows], y=_means(style.rows))
+        for style in _styled(evaluation, rows)
+    ]
+    equal: Plot = {"range": ends}
+    return plot([line, *groups], x=f"published {metric}", y=f"estimated {metric}", xaxis=equal, yaxis=equal)
+
+
+def errors(evaluation: Evaluation, metric: str) -> Plot:
+    """The relative error of every number in the paper's order, and how far the printed digits reach."""
+    rows = _with_estimate(evaluation, metric)
+    order = {id(row): i + 1 for i, row in enumerate(rows)}
+    reach = [row.published.step / abs(row.published.value) * 100 for row in rows]
+    band = {
+        "type": "bar", "x": list(order.values()), "base": [-r / 2 for r in reach],
+        "y": [1.5 * r for r in reach], "width": 1, "marker": {"color": "#dfe5eb", "line": {"width": 0}},
+        "hoverinfo": "skip", "name": "printed digits agree",
+    }  # fmt: skip
+    groups = [
+        _markers(
+            evaluation,
+            style,
+            x=[order[id(row)] for row in style.rows],
+            y=[row.rel_error * 100 for row in style.rows],
+        )
+        for style in _styled(evaluation, rows)
+    ]
+    return plot([band, *groups], x="number, in the paper's order", y="error [%]")
+
+
+def lines(evaluation: Evaluation, figure: Figure) -> Plot:
+    """A figure in the paper's own layout: our lines with intervals, published values as open markers."""
+    study = evaluation.study.description
+    data: list[Plot] = []
+    series = _series(evaluation, figure)
+    firsts = list(dict.fromkeys(key[0] for key in series))
+    rests = list(dict.fromkeys(key[1:] for key in series))
+    for key, cells in series.items():
+        colour, dash = COLOURS[firsts.index(key[0]) % 6], DASHES[rests.index(key[1:]) % 4]
+        symbol = SYMBOLS[firsts.index(key[0]) % 6]
+        name = words.conditions(study, dict(zip(figure.series, key, strict=True)))
+        points = sorted(
+            (cell[figure.x], mean(evaluation.cells.samples(figure.metric, cell))) for cell in cells
+        )
+        data.append(
+            {
+                "x": [x for x, _ in points],
+                "y": [rounded(point.mean) for _, point in points],
+                "error_y": {"type": "data", "array": [rounded(p.ci_high - p.mean) for _, p in points],
+                            "visible": True, "thickness": 1.2, "width": 3},
+                "mode": "lines+markers", "name": name, "line": {"color": colour, "dash": dash, "width": 2},
+                "marker": {"size": 5, "symbol": symbol},
+                "hovertemplate": f"{name}<br>%{{x}}: %{{y}}<extra></extra>",
+            }
+        )  # fmt: skip
+        published = [
+            row for row in evaluation.rows
+            if row.published.metric in figure.published
+            and row.published.matches({**figure.where, **dict(zip(figure.series, key, strict=True))})
+        ]  # fmt: skip
+        if published:
+            data.append(
+                {
+                    "x": [row.published.conditions[figure.x] for row in published],
+                    "y": [row.published.value for row in published],
+                    "mode": "markers", "name": f"{name}, published", "showlegend": False,
+                    "marker": {"symbol": f"{symbol}-open", "size": 13, "color": colour,
+                               "line": {"width": 1.6}},
+                    "hovertemplate": f"{name}, published<br>%{{x}}: %{{y}}<extra></extra>",
+                }
+            )  # fmt: skip
+    data.append(_published_key())
+    condition = study.conditions[figure.x]
+    unit = next((row.published.unit for row in evaluation.rows if row.published.metric == figure.metric), "")
+    xaxis: Plot = {}
+    if figure.log_x:
+        values = sorted({cell[figure.x] for cells in series.values() for cell in cells})
+        xaxis = {"type": "log", "tickvals": values, "ticktext": [f"{v:g}" for v in values]}
+    x = f"{condition.label.split(' (')[0]} [{condition.unit}]" if condition.unit else condition.label
+    return plot(data, x=x, y=f"{figure.metric} [{unit}]", xaxis=xaxis, yaxis={"rangemode": "tozero"})
+
+
+def window(evaluation: Evaluation, figure: TraceFigure) -> Plot:
+    """The congestion window and slow-start threshold of the first replication over time."""
+    events = evaluation.cells.one(**figure.cell).trace()
+    data = []
+    paths = sorted(set(events[:, Trace.PATH]))
+    for path in paths:
+        mine = events[events[:, Trace.PATH] == path]
+        label = "" if len(paths) == 1 else (", primary path", ", alternate path")[int(path)]
+        for column, name, dash in ((Trace.CWND, "cwnd", "solid"), (Trace.SSTHRESH, "ssthresh", "dot")):
+            at, value = steps(mine[:, Trace.TIME], mine[:, column])
+            data.append(line(at, value, name + label, COLOURS[int(path)], dash))
+    shade: Plot = {"shapes": [_shade(*figure.shade_s)]} if figure.shade_s else {}
+    return plot(data, x="time [s]", y="window [packets]", yaxis={"rangemode": "tozero"}, **shade)
+
+
+def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, dash: str = "solid") -> Plot:
+    """A staircase line."""
+    return {
+        "x": x, "y": y, "mode": "lines", "name": name,
+        "line": {"color": colour, "dash": dash, "width": 1.6, "shape": "hv"},
+        "hovertemplate": f"{name}<br>%{{x}} s: %{{y}}<extra></extra>",
+    }  # fmt: skip
+
+
+def steps(time: NDArray[np.float64], value: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """The points at which a staircase changes, thinned to `MOST_POINTS` where it changes more often."""
+    if not len(time):
+        return [], []
+    keep = np.flatnonzero(np.diff(value, prepend=np.nan) != 0)
+    if len(keep) > MOST_POINTS:
+        jump = np.abs(np.diff(value[keep], prepend=value[keep[0]]))
+        large = keep[np.argsort(jump)[-MOST_POINTS // 5 :]]
+        keep = np.unique(np.concatenate([keep[:: math.ceil(len(keep) / MOST_POINTS)], large]))
+    keep = np.unique(np.append(keep, len(time) - 1))
+    return np.round(time[keep], 6).tolist(), np.round(value[keep], 4).tolist()
+
+
+def rounded(value: float) -> float:
+    """Seven significant digits: what a plot can show."""
+    return float(f"{value:.7g}")
+
+
+def _series(evaluation: Evaluation, figure: Figure) -> dict[tuple[Value, ...], list[Any]]:
+    series: dict[tuple[Value, ...], list[Any]] = {}
+    for cell in evaluation.cells.where(**figure.where):
+        series.setdefault(tuple(cell[column] for column in figure.series), []).append(cell)
+    return series
+
+
+def _shade(start: float, end: float) -> Plot:
+    return {"type": "rect", "xref": "x", "yref": "paper", "x0": start, "x1": end, "y0": 0, "y1": 1,
+            "layer": "below", "fillcolor": "rgba(213,94,0,.12)", "line": {"width": 0},
+            "label": {"text": "link down", "textposition": "top center", "font": {"size": 11}}}  # fmt: skip
+
+
+def _published_key() -> Plot:
+    marker = {"symbol": "circle-open", "size": 12, "color": INK, "line": {"width": 1.6}}
+    return {"x": [None], "y": [None], "mode": "markers", "name": "published (open marker)", "marker": marker}
+
+
+class _Style(NamedTuple):
+    """Rows that are drawn alike: those whose first condition has one value."""
+
+    name: str
+    rows: list[Compared]
+    colour: str
+    symbol: str
+
+
+def _styled(evaluation: Evaluation, rows: Sequence[Compared]) -> list[_Style]:
+    column, condition = next(iter(evaluation.study.description.conditions.items()))
+    groups: dict[Value, list[Compared]] = {}
+    for row in rows:
+        groups.setdefault(row.published.conditions.get(column, ""), []).append(row)
+    return [
+        _Style(condition.show(value), group, COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)])
+        for i, (value, group) in enumerate(groups.items())
+    ]
+
+
+def _markers(evaluation: Evaluation, style: _Style, *, x: Sequence[float], y: Sequence[float]) -> Plot:
+    return {
+        "x": list(x), "y": [rounded(v) for v in y], "mode": "markers", "name": style.name,
+        "marker": {"symbol": style.symbol, "color": style.colour, "size": 8, "opacity": 0.75,
+                   "line": {"color": "#ffffff", "width": 0.8}},
+        "text": [words.where(evaluation.study.description, row.published) for row in style.rows],
+        "customdata": [[row.published.text, words.estimate(row)] for row in style.rows],
+        "hovertemplate": "%{text}<br>published %{customdata[0]}, ours %{customdata[1]}<extra></extra>",
+    }  # fmt: skip
+
+
+def _with_estimate(evaluation: Evaluation, metric: str) -> list[Compared]:
+    return [row for row in evaluation.rows if row.published.metric == metric and row.estimate is not None]
+
+
+def _means(rows: Iterable[Compared]) -> list[float]:
+    return [row.estimate.mean for row in rows if row.estimate]

@@ -1,0 +1,44 @@
+"""Fills the templates: one HTML file that opens offline, with style, scripts and data inside."""
+
+import importlib.util
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+def page(template: str, *, title: str, plots: bool = True, **content: Any) -> str:
+    """The HTML of a page; `plots` puts plotly.js into it."""
+    css = Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8"))
+    js = Markup((_TEMPLATES / "page.js").read_text(encoding="utf-8"))
+    plotly = Markup(_plotly_js()) if plots else ""
+    return _environment().get_template(template).render(title=title, css=css, js=js, plotly=plotly, **content)
+
+
+def embed(data: Any) -> Markup:
+    """Data as JSON that is safe inside a script element."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    return Markup(text.replace("<", "\\u003c"))
+
+
+@cache
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=False
+    )
+    environment.filters["embed"] = embed
+    return environment
+
+
+def _plotly_js() -> str:
+    # Found without importing plotly, whose figures are not needed here.
+    spec = importlib.util.find_spec("plotly")
+    if spec is None or not spec.submodule_search_locations:
+        raise ModuleNotFoundError("plotly is not installed; install it with pip install plotly")
+    path = Path(spec.submodule_search_locations[0]) / "package_data" / "plotly.min.js"
+    return path.read_text(encoding="utf-8")

@@ -1,0 +1,100 @@
+"""Carries out studies and writes their reports, tables and provenance."""
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from netcarlo import study as studies_
+from netcarlo.evaluation import Evaluation, evaluate
+from netcarlo.output import check_writable
+from netcarlo.provenance import versions
+from netcarlo.reports.page import page
+from netcarlo.reports.study_page import study_page, tiles, verdict
+from netcarlo.reports.tables import claims_csv, comparison_csv
+from netcarlo.reports.write import write_all
+from netcarlo.simulate import Progress, resolve_target
+
+
+def reproduce(
+    studies: Sequence[str] = (),
+    *,
+    out: str | Path,
+    replications: int | None = None,
+    seed: int | None = None,
+    target: str = "auto",
+    progress: Progress | None = None,
+) -> list[Evaluation]:
+    """Reproduce studies (all of them unless named) and write `out`/STUDY and `out`/index.html.
+
+    A study's folder holds report.html, comparison.csv, claims.csv and provenance.json.
+    `replications` and `seed` are the study's own unless given; `progress(done, total)` counts the
+    replications of a study.  Raises InputError before any work for an unknown study or a folder that
+    cannot be written.
+    """
+    chosen = [studies_.load(name) for name in dict.fromkeys(studies or studies_.names())]
+    out = Path(out)
+    check_writable(out)
+    target = resolve_target(target)
+    evaluations = []
+    for study in chosen:
+        evaluation = evaluate(study, replications=replications, seed=seed, target=target, progress=progress)
+        record = _provenance(evaluation)
+        files = {
+            "report.html": study_page(evaluation, provenance=_shown(record)),
+            "comparison.csv": comparison_csv(evaluation),
+            "claims.csv": claims_csv(evaluation),
+            "provenance.json": json.dumps(record, indent=2, ensure_ascii=False) + "\n",
+        }
+        write_all(out / study.name, files)
+        write_all(out, {"index.html": index_page(out)})
+        evaluations.append(evaluation)
+    return evaluations
+
+
+def index_page(out: Path) -> str:
+    """The HTML of the page that lists every study reproduced in this folder."""
+    records = []
+    for name in studies_.names():
+        path = out / name / "provenance.json"
+        if path.is_file():
+            records.append(json.loads(path.read_text(encoding="utf-8")))
+    return page(
+        "index.html", title="Reproduced studies", plots=False, studies=records, version=versions()["netcarlo"]
+    )
+
+
+def _provenance(evaluation: Evaluation) -> dict[str, Any]:
+    description = evaluation.study.description
+    return {
+        "name": evaluation.study.name,
+        "title": description.title,
+        "source": description.source,
+        "passed": evaluation.passed,
+        "verdict": verdict(evaluation),
+        "tiles": tiles(evaluation),
+        "checks": [{"demand": c.text, "reached": c.reached, "met": c.passed} for c in evaluation.checks],
+        "command": shlex.join(["netcarlo", *sys.argv[1:]]),
+        "replications": evaluation.replications,
+        "seed": evaluation.seed,
+        "target": evaluation.target,
+        "versions": versions(),
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "scenarios": {
+            path.name: path.read_text(encoding="utf-8") for path in evaluation.study.scenario_files()
+        },
+    }
+
+
+def _shown(record: dict[str, Any]) -> dict[str, str]:
+    return {
+        "command": record["command"],
+        "replications": f"{record['replications']} a cell, numbered from 0",
+        "seed": str(record["seed"]),
+        "target": record["target"],
+        "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
+        "written": record["written"],
+    }

@@ -1,0 +1,23 @@
+"""What the terminal shows after studies were reproduced."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Group, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from netcarlo.evaluation import Evaluation
+from netcarlo.reports.study_page import verdict
+
+
+def summary(evaluations: Sequence[Evaluation], *, out: Path) -> RenderableType:
+    """A table of the demands of each study, the verdicts, and where the reports are."""
+    parts: list[RenderableType] = []
+    for evaluation in evaluations:
+        table = Table("demand", "reached", "", title=evaluation.study.name, title_justify="left")
+        for check in evaluation.checks:
+            mark = Text("met", style="green") if check.passed else Text("missed", style="bold red")
+            table.add_row(check.text, check.reached, mark)
+        parts += [table, Text(verdict(evaluation)), Text(str(out / evaluation.study.name / "report.html"))]
+    return Group(*parts, Text(str(out / "index.html")))

@@ -1,0 +1,68 @@
+"""Numbers and conditions in words, the same in pages, CSV files and on the terminal."""
+
+import math
+import re
+from collections.abc import Mapping
+
+from netcarlo.comparison import Compared
+from netcarlo.study import Description, Published, Value
+
+MINUS = "\N{MINUS SIGN}"
+
+
+def decimals(step: float) -> int:
+    """Digits after the point that show one digit more than a published number with this last digit."""
+    return max(0, 1 - math.floor(math.log10(step) + 1e-9))
+
+
+def number(value: float, step: float) -> str:
+    """A value with one digit more than the published one."""
+    return f"{value:.{decimals(step)}f}" if math.isfinite(value) else ""
+
+
+def estimate(row: Compared) -> str:
+    """Our value of a published number, or an empty text."""
+    return number(row.estimate.mean, row.published.step) if row.estimate else ""
+
+
+def error(row: Compared) -> str:
+    """The relative error with half the width of its 95 % interval: `+0.12 ±0.03 %`."""
+    if row.estimate is None:
+        return ""
+    text = f"{row.rel_error * 100:+.2f}"
+    text = "0.00" if float(text) == 0 else text.replace("-", MINUS)
+    width = row.estimate.half_width / abs(row.published.value) * 100
+    if not math.isfinite(width):
+        return f"{text} %"
+    return f"{text} ±{'0' if width < 1e-9 else f'{width:.2f}' if width >= 0.005 else '<0.01'} %"
+
+
+def place(published: Published) -> str:
+    """The table, figure or section that prints a number: `section 4.2, figure 5`."""
+    text = next((text for text in reversed(published.place.values()) if text), "")
+    for short, full in (("sec", "section "), ("fig", "figure "), ("table", "table ")):
+        text = re.sub(rf"\b{short}(?=\d)", full, text)
+    return text.replace("/", ", ")
+
+
+def conditions(description: Description, values: Mapping[str, Value]) -> str:
+    """Conditions in a line."""
+    return ", ".join(
+        description.conditions[column].show(value) + (" down" if column == "link_down_s" else "")
+        for column, value in values.items()
+    )
+
+
+def where(description: Description, published: Published) -> str:
+    """Place and conditions in a line."""
+    return ": ".join(filter(None, (place(published), conditions(description, published.conditions))))
+
+
+def metric(name: str) -> str:
+    """A metric's name in words."""
+    return name.removesuffix("_approx").replace("_", " ")
+
+
+def printed(published: Published) -> str:
+    """The published number as the paper has it."""
+    return ("≈ " if published.kind == "read_off" else "") + published.text

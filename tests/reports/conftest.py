@@ -1,0 +1,24 @@
+"""One reproduction of the link-down study, shared by the tests of its pages."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from netcarlo.evaluation import Evaluation
+from netcarlo.reports.reproduce import reproduce
+from tests.reports.browser import Page, browser
+
+
+@pytest.fixture(scope="session")
+def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evaluation]:
+    """The folder with the pages, and what they show."""
+    out = tmp_path_factory.mktemp("reproduced")
+    return out, reproduce(["sctp_linkdown"], out=out, replications=3, target="cpu")[0]
+
+
+@pytest.fixture(scope="session")
+def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """A page of a headless browser."""
+    with browser(tmp_path_factory.mktemp("profile")) as opened:
+        yield opened

@@ -1,0 +1,114 @@
+"""The pages in a real browser: drawn, quiet, inside the window, on a screen, a phone and paper."""
+
+import re
+from pathlib import Path
+
+import plotly.graph_objects as go
+import pytest
+
+from netcarlo.evaluation import Evaluation
+from netcarlo.reports import trace_page
+from netcarlo.reports.figures import errors, identity, lines, window
+from netcarlo.scenario import load_scenario
+from netcarlo.study import load
+from netcarlo.traces import trace
+from tests.reports.browser import Page
+
+Reproduced = tuple[Path, Evaluation]
+WINDOWS = {"wide": (1400, 900, False), "phone": (390, 844, True), "print": (794, 1123, False)}
+MIB = 1 << 20
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than its window."""
+    return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("window", WINDOWS)
+def test_report_is_drawn_without_complaints(reproduced: Reproduced, page: Page, window: str) -> None:
+    out, evaluation = reproduced
+    width, height, mobile = WINDOWS[window]
+    page.open(out / "sctp_linkdown" / "report.html", width=width, height=height, mobile=mobile)
+    assert page.complaints() == []
+    assert overflow(page) <= 0
+    described = evaluation.study.description
+    assert page.evaluate("document.querySelectorAll('.plot').length") == 2 + len(described.figures) + len(
+        described.traces
+    )
+    empty = (
+        "[...document.querySelectorAll('.plot')]"
+        ".filter(p => !p.querySelector('.main-svg .trace path, .main-svg .bars path')).length"
+    )
+    assert page.evaluate(empty) == 0
+    rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
+    assert max(page.evaluate(rights)) <= width
+
+
+@pytest.mark.needs("chromium")
+def test_report_holds_every_number_and_claim(reproduced: Reproduced, page: Page) -> None:
+    out, evaluation = reproduced
+    page.open(out / "sctp_linkdown" / "report.html", width=1400, height=900)
+    laid_out = page.evaluate("document.querySelectorAll('#tables ~ .scroll .paper').length")
+    listed = page.evaluate("document.querySelectorAll('#numbers + .scroll td[data-label=published]').length")
+    assert laid_out == 93
+    assert laid_out + listed == len(evaluation.rows) == 158
+    missed = sum(not row.matches_printed for row in evaluation.rows)
+    assert (
+        page.evaluate("document.querySelectorAll('#mismatches + .scroll td[data-label=error]').length")
+        == missed
+    )
+    assert page.evaluate("document.querySelectorAll('.claims li').length") == len(evaluation.claims)
+
+
+@pytest.mark.needs("chromium")
+def test_report_prints_in_full_width(reproduced: Reproduced, page: Page, tmp_path: Path) -> None:
+    page.open(reproduced[0] / "sctp_linkdown" / "report.html", width=794, height=1123)
+    page.call("Emulation.setEmulatedMedia", media="print")
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    try:
+        assert overflow(page) <= 0
+    finally:
+        page.call("Emulation.setEmulatedMedia", media="")
+    page.pdf(tmp_path / "report.pdf")
+    assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
+    assert page.complaints() == []
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("window", ["wide", "phone"])
+def test_index_and_trace_are_quiet(reproduced: Reproduced, page: Page, window: str, tmp_path: Path) -> None:
+    width, height, mobile = WINDOWS[window]
+    scenario = load_scenario(load("sctp_linkdown").folder / "sctp_multi.yaml")
+    (tmp_path / "trace.html").write_text(trace_page(trace(scenario).frame, "SCTP (multi)"), encoding="utf-8")
+    for path in (reproduced[0] / "index.html", tmp_path / "trace.html"):
+        page.open(path, width=width, height=height, mobile=mobile)
+        assert page.complaints() == []
+        assert overflow(page) <= 0
+    assert page.evaluate("document.querySelectorAll('.plot .main-svg .trace').length") >= 3
+
+
+def test_index_leads_to_the_report(reproduced: Reproduced) -> None:
+    out, evaluation = reproduced
+    text = (out / "index.html").read_text(encoding="utf-8")
+    links = re.findall(r'href="([^":]+)"', text)
+    assert "sctp_linkdown/report.html" in links
+    assert all((out / link).is_file() for link in links)
+    assert evaluation.study.description.title in text
+
+
+def test_report_opens_offline_and_is_small(reproduced: Reproduced) -> None:
+    path = reproduced[0] / "sctp_linkdown" / "report.html"
+    assert path.stat().st_size < 6 * MIB
+    markup = re.sub(r"<script>.*?</script>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert re.findall(r'(?:src|href)="(?:https?:)?//', markup) == []
+
+
+def test_figures_are_valid(reproduced: Reproduced) -> None:
+    evaluation = reproduced[1]
+    described = evaluation.study.description
+    plots = [identity(evaluation, "utilisation"), errors(evaluation, "utilisation")]
+    plots += [lines(evaluation, figure) for figure in described.figures]
+    plots += [window(evaluation, figure) for figure in described.traces]
+    for plot in plots:
+        assert len(go.Figure(plot).data) >= 2  # refuses properties that plotly does not know

@@ -1,0 +1,99 @@
+"""What `reproduce` writes, and that it writes nothing when it cannot write all."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from netcarlo.errors import InputError
+from netcarlo.evaluation import Evaluation
+from netcarlo.reports import write
+from netcarlo.reports.reproduce import reproduce
+from netcarlo.reports.write import write_all
+from netcarlo.study import load
+
+Reproduced = tuple[Path, Evaluation]
+FILES = {"report.html", "comparison.csv", "claims.csv", "provenance.json"}
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def test_files(reproduced: Reproduced) -> None:
+    out, _ = reproduced
+    assert {path.name for path in out.iterdir()} == {"index.html", "sctp_linkdown"}
+    assert {path.name for path in (out / "sctp_linkdown").iterdir()} == FILES
+
+
+def test_comparison_has_a_row_per_published_number(reproduced: Reproduced) -> None:
+    out, _ = reproduced
+    rows = read(out / "sctp_linkdown" / "comparison.csv")
+    published = read(load("sctp_linkdown").folder / "published.csv")
+    assert list(rows[0]) == [
+        "study", "table", "figure_or_section", "protocol", "link_down_s", "bandwidth_mbps", "paper_rtt_ms",
+        "sim_time_s", "metric", "unit", "published", "kind", "estimate", "ci_low", "ci_high", "replications",
+        "rel_error", "matches_printed", "fitted", "note",
+    ]  # fmt: skip
+    assert len(rows) == len(published)
+    for row, number in zip(rows, published, strict=True):
+        assert all(row[column] == number[column] for column in number if column != "step")
+        if row["estimate"]:
+            error = float(row["estimate"]) / float(row["published"]) - 1
+            assert float(row["rel_error"]) == pytest.approx(error, abs=1e-8)
+            assert row["matches_printed"] in ("true", "false")
+            assert float(row["ci_low"] or "-inf") <= float(row["estimate"]) <= float(row["ci_high"] or "inf")
+        else:
+            assert row["note"], "a number without an estimate says why"
+    assert {row["replications"] for row in rows if row["metric"] == "utilisation"} == {"3"}
+    assert {row["metric"] for row in rows if not row["estimate"]} == {
+        "heartbeat_received", "heartbeat_ack_received", "gain_multi_over_tcp_by_bandwidth",
+    }  # fmt: skip
+
+
+def test_claims_have_evidence(reproduced: Reproduced) -> None:
+    rows = read(reproduced[0] / "sctp_linkdown" / "claims.csv")
+    assert [row["claim"] for row in rows] == [claim.id for claim in reproduced[1].claims]
+    assert all(row["evidence"] and row["verdict"] in ("held", "not held", "not derivable") for row in rows)
+    assert all(row["estimate"] for row in rows if row["verdict"] != "not derivable")
+
+
+def test_provenance_tells_how_to_do_it_again(reproduced: Reproduced) -> None:
+    record = json.loads((reproduced[0] / "sctp_linkdown" / "provenance.json").read_text(encoding="utf-8"))
+    assert (record["replications"], record["seed"], record["target"]) == (3, 1, "cpu")
+    assert {"netcarlo", "numba", "python"} <= set(record["versions"])
+    assert set(record["scenarios"]) == {"tcp.yaml", "sctp_single.yaml", "sctp_multi.yaml"}
+
+
+def test_unknown_study_names_the_nearest(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'sctp_linkdwn' is unknown; did you mean 'sctp_linkdown'"):
+        reproduce(["sctp_linkdwn"], out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="name a folder you can write to"):
+        reproduce(["sctp_linkdown"], out=tmp_path / "file" / "out", progress=lambda *_: pytest.fail("worked"))
+
+
+def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_all(tmp_path, {"a": "old", "b": "old"})
+    (tmp_path / "mine").write_text("kept")
+    real = write.Path.write_text
+
+    def full(path: Path, *args: str, **kwargs: str) -> int:
+        if path.name == "b":
+            raise OSError(28, "No space left on device")
+        return real(path, *args, **kwargs)
+
+    monkeypatch.setattr(write.Path, "write_text", full)
+    with pytest.raises(InputError, match="No space left on device"):
+        write_all(tmp_path, {"a": "new", "b": "new"})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
+        "a": "old",
+        "b": "old",
+        "mine": "kept",
+    }
