@@ -85,7 +85,7 @@ def model_of(scenario: Scenario) -> Any:
     if isinstance(transport, Tcp):
         if transport.congestion_control is not None:
             try:
-                return models.user_model(transport.congestion_control)
+                return models.user_model(transport.congestion_control, protocol=transport.protocol)
             except Exception as error:  # whatever the user's file raises
                 raise InputError(
                     f"{transport.congestion_control}: cannot be used ({error}); correct it"

@@ -44,19 +44,15 @@ def model(name: str) -> Model:
     return MODELS[name]
 
 
-def user_model(path: Path) -> Model:
-    """TCP with the congestion control of a user's file, see `user`.
+def user_model(path: Path, *, protocol: str) -> Model:
+    """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack) and the congestion control
+    of a user's file, see `user`.
 
     Raises ValueError, or what the file itself raises, when it cannot serve.
     """
-    return _user_model(path, path.read_bytes())
+    return _user_model(path, protocol, path.read_bytes())
 
 
 @functools.cache
-def _user_model(path: Path, _content: bytes) -> Model:
-    module = user.load(path)
-    recovery = getattr(module, "RECOVERY", user.RECOVERY)
-    if recovery not in VARIANTS or recovery == "vegas":
-        allowed = ", ".join(name for name in VARIANTS if name != "vegas")
-        raise ValueError(f"RECOVERY = '{recovery}' is unknown; allowed is {allowed}")
-    return _tcp(f"user_{path.stem}", VARIANTS[recovery], module)
+def _user_model(path: Path, protocol: str, _content: bytes) -> Model:
+    return _tcp(f"user_{path.stem}_{protocol}", VARIANTS[protocol], user.load(path))

@@ -1,19 +1,16 @@
 """A user's own congestion control: a Python file with the functions of `aimd`.
 
-The file defines `grow` and `reduce` like `aimd.py`, may list its `CONSTANTS` with defaults, and may
-say `RECOVERY = "sack"` (or another variant) where it does not want NewReno's loss recovery.
+The file defines `grow` and `reduce` like `aimd.py` and may list its `CONSTANTS` with defaults.
 """
 
 import importlib.util
 import math
+import sys
+import zlib
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
-
-RECOVERY = "newreno"
-"""The loss recovery of a file that does not say."""
-
 
 def load(path: Path) -> ModuleType:
     """Import the file and try its functions once, in plain Python.
@@ -21,10 +18,12 @@ def load(path: Path) -> ModuleType:
     Raises ValueError (or whatever the file itself raises) when it cannot serve as a congestion
     control.
     """
-    spec = importlib.util.spec_from_file_location(f"netcarlo_user_{path.stem}", path)
+    name = f"netcarlo_user_{path.stem}_{zlib.crc32(str(path.resolve()).encode()):08x}"
+    spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ValueError("is not a Python file (.py)")
     module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module  # Numba looks it up there when it loads compiled functions from disk
     spec.loader.exec_module(module)
     for name in ("grow", "reduce"):
         if not callable(getattr(module, name, None)):

@@ -8,9 +8,6 @@ of `CONSTANTS` in this order, `memory` 16 numbers that last for the transfer and
 CONSTANTS = {"increase": 1.0, "decrease": 0.5}
 """Packets per round trip without loss; share of the window kept after a loss."""
 
-RECOVERY = "newreno"
-"""How it recovers from loss: tahoe, reno, newreno or sack."""
-
 
 def grow(cwnd, ssthresh, now, rtt, constants, memory):
     """The congestion window after an acknowledgement of new data [packet]."""
