@@ -5,6 +5,7 @@ import math
 import platform
 import signal
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -52,26 +53,31 @@ Set = Annotated[
 @app.command()
 def reproduce(
     studies: Annotated[list[str] | None, typer.Argument(help="Studies; all unless given.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder of the reports.")] = Path("reports"),
-    replications: Annotated[int | None, typer.Option(help="Replications per cell.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of every random stream.")] = 1,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of the reports.")] = Path(
+        "netcarlo-studies"
+    ),
+    replications: Annotated[int | None, typer.Option(min=1, help="Per cell, instead of the study's.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed, instead of the study's.")] = None,
     target: Target = "auto",
     check: Annotated[bool, typer.Option("--check", help="Exit 1 outside the declared tolerance.")] = False,
     quiet: Quiet = False,
 ) -> None:
     """Simulate published studies and set every published number beside ours."""
-    from netcarlo import study
-    from netcarlo.output import check_writable
-    from netcarlo.simulate import resolve_target
+    from netcarlo.reports.reproduce import reproduce as run
+    from netcarlo.reports.summary import summary
 
-    check_writable(out)
-    target = resolve_target(target)
     with _progress("reproduce", quiet) as progress:
-        inside = study.reproduce(
-            studies or [], out=out, replications=replications, seed=seed, target=target, check=check,
+        found = run(
+            studies or [],
+            out=out,
+            replications=replications,
+            seed=seed,
+            target=target,
             progress=progress,
-        )  # fmt: skip
-    if check and not inside:
+        )
+    if not quiet:
+        Console().print(summary(found, out=out))
+    if check and not all(evaluation.passed for evaluation in found):
         raise typer.Exit(1)
 
 
@@ -153,7 +159,7 @@ def validate(
         _print_json({"reference": found.reference, "mapping": found.mapping, "classes": classes})
     elif not quiet:
         for metric, table in found.classes.groupby(level="metric", sort=False):
-            _print_table(str(metric), table.droplevel("metric"))
+            _print_errors(str(metric), table.droplevel("metric"))
 
 
 @app.command()
@@ -228,33 +234,58 @@ def _values(settings: list[str] | None) -> dict[str, Any]:
 def _progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """A function `progress(done, total)` that draws a bar on stderr once a second has passed."""
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.0f}/{task.total:.0f}"),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
-        console=Console(stderr=True), transient=True, disable=quiet,
-    )  # fmt: skip
-    task = bar.add_task(title, total=None, visible=False)
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(title, total=1)
+    start = time.monotonic()
 
     def update(done: int, total: int) -> None:
-        slow = (bar.tasks[0].elapsed or 0.0) > 1.0
-        bar.update(task, completed=done, total=total, visible=slow)
+        bar.update(task, completed=done, total=total)
+        if not quiet and time.monotonic() > start + 1.0:
+            bar.start()
 
-    with bar:
+    try:
         yield update
+    finally:
+        if bar.live.is_started:
+            bar.stop()
 
 
-def _print_table(title: str, frame: Any) -> None:
-    table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0))
+def _print_table(title: str, frame: Any, show: Callable[[str, float], str] | None = None) -> None:
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
     table.add_column(frame.index.name or "", no_wrap=True)
     for column in frame.columns:
         table.add_column(str(column), justify="right")
     for name, row in frame.iterrows():
-        table.add_row(str(name), *(_number(value) for value in row))
+        values = [show(column, value) if show else _number(value) for column, value in row.items()]
+        table.add_row(str(name), *values)
     Console().print(table)
 
 
+def _print_errors(metric: str, classes: Any) -> None:
+    percent = {name: f"{name} %" for name in ("median", "p90", "worst", "bias")}
+    rest = {"compared": "rows", "absolute_p90": "p90 abs", "z_rms": "z rms"}
+    table = classes[["compared", *percent, "absolute_p90", "z_rms"]].rename(columns=percent | rest)
+
+    def show(column: str, value: float) -> str:
+        share = column.endswith("%") and math.isfinite(value)
+        return f"{100 * value:.3f}" if share else _number(value)
+
+    _print_table(f"{metric}: relative errors", table, show)
+
+
 def _number(value: float) -> str:
-    if math.isnan(value):
-        return ""
+    if not math.isfinite(value):
+        return "" if math.isnan(value) else "inf"
     return f"{value:.0f}" if float(value).is_integer() or 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
 
 

@@ -62,8 +62,8 @@ def estimate(
 
     `replications`, `seed` and `precision` replace those of the scenario.  With a precision (0.01 or
     `1 %`) replications are added until the half-width of `of` is that fraction of its mean, at most
-    `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the estimate
-    holds the probability of each.  Raises InputError.
+    `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
+    estimate holds the probability of each.  Raises InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text) for text in goals]

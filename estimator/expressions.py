@@ -7,7 +7,7 @@ import ast
 import math
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,12 +52,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
 
 def evaluate(text: str, values: Mapping[str, Any]) -> Any:
     """The value of an expression over named values (numbers, texts or arrays).  Raises InputError."""
-    try:
-        tree = ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError):
-        raise InputError(
-            f"'{text}' is no expression; write one such as acked * packet_bytes / duration_s"
-        ) from None
+    tree = _parse(text)
     try:
         return _value(tree.body, values)
     except (TypeError, ZeroDivisionError, RecursionError) as error:
@@ -83,12 +78,19 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
     return re.sub(r"\{([^{}]+)\}", lambda match: str(evaluate(match[1], values)), template)
 
 
-def names(text: str) -> set[str]:
-    """The names that an expression, or a template with `{expressions}`, refers to."""
-    found = set()
-    for part in re.findall(r"\{([^{}]+)\}", text) or [text]:
-        found |= {node.id for node in ast.walk(ast.parse(part, mode="eval")) if isinstance(node, ast.Name)}
-    return found - set(FUNCTIONS)
+def check(text: str, known: Collection[str]) -> None:
+    """Raise InputError unless an expression refers to `known` names only."""
+    for node in ast.walk(_parse(text)):
+        if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
+            raise InputError(f"'{text}': '{node.id}' is no outcome and no column; {nearest(node.id, known)}")
+
+
+def _parse(text: str) -> ast.Expression:
+    try:
+        return ast.parse(text.strip(), mode="eval")
+    except (SyntaxError, ValueError):
+        example = "acked * packet_bytes / duration_s"
+        raise InputError(f"'{text}' is no expression; write one such as {example}") from None
 
 
 def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:

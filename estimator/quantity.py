@@ -72,6 +72,7 @@ class Quantity:
         return units.parse(value, self.dimension)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """How pydantic checks and writes such a field."""
         return core_schema.no_info_plain_validator_function(
             self.validate,
             serialization=core_schema.plain_serializer_function_ser_schema(

@@ -14,7 +14,8 @@ from pydantic import Field
 
 from netcarlo import files
 from netcarlo.errors import InputError, nearest
-from netcarlo.expressions import evaluate, fill
+from netcarlo.expressions import check, evaluate, fill
+from netcarlo.outcomes import MEANING
 from netcarlo.scenario import Scenario
 from netcarlo.schema import Record
 
@@ -75,9 +76,12 @@ def load_mapping(name: str) -> Mapping:
 def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
     """Read a reference; lines that start with # are comments.  Raises InputError with file and line."""
     table = _read_csv(path)
-    _, first = table[0]
-    for metric in mapping.metrics:
-        measured(metric, first, path)
+    columns = table[0][1]
+    for metric, expression in mapping.metrics.items():
+        if not {metric, f"{metric}_mean"} & set(columns):
+            remedy = nearest(metric, columns)
+            raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
+        check(expression, [*MEANING, *columns])
     rows = []
     for line, columns in table:
         try:
@@ -87,15 +91,9 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
     return rows
 
 
-def measured(
-    metric: str, columns: dict[str, Value], path: str | Path = "reference"
-) -> tuple[float, float, int]:
-    """Mean, sd (NaN where there is none) and number of runs of a metric in a row."""
+def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]:
+    """Mean, sd (NaN where there is none) and number of runs of a metric in a row.  Raises InputError."""
     column = metric if metric in columns else f"{metric}_mean"
-    if column not in columns:
-        raise InputError(
-            f"{path}: column '{metric}' (or '{metric}_mean') is missing; {nearest(metric, columns)}"
-        )
     value, sd = columns[column], columns.get(f"{metric}_sd", math.nan)
     seeds = columns.get("n_seeds", 1)
     for name, item in ((column, value), (f"{metric}_sd", sd), ("n_seeds", seeds)):
@@ -105,6 +103,8 @@ def measured(
 
 
 def _row(columns: dict[str, Value], mapping: Mapping) -> ReferenceRow:
+    for metric in mapping.metrics:
+        measured(metric, columns)
     data = mapping.scenario
     for variant in mapping.variants:
         if evaluate(variant.when, columns):

@@ -238,7 +238,7 @@ class Sctp(Transport):
         low, high = bounds(self.receiver_window)
         if low < chunk[1]:
             raise InputError(
-                f"receiver_window holds no packet; allowed is {chunk[1]:.0f} B or more; raise it to one packet"
+                f"receiver_window holds no packet; allowed is {chunk[1]:.0f} B or more; raise it to that"
             )
         if math.floor(high / chunk[0]) > CAPACITY:
             raise InputError(

@@ -74,7 +74,7 @@ def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
     relative = both["rel_error"].to_numpy(dtype=float)
     size = np.abs(relative)
     z = both["z"].dropna().to_numpy(dtype=float)
-    absolute = np.abs(both["estimate"] - both["reference"]).to_numpy(dtype=float)
+    absolute = (both["estimate"] - both["reference"]).abs().to_numpy(dtype=float)
 
     def share(values: Any, q: float) -> float:
         # An infinite error (reference 0) stays one: no interpolation towards it.

@@ -1,0 +1,24 @@
+"""Small reference files in the formats of ns2_lossy and ns2_linkdown."""
+
+LOSSY = """\
+# a comment
+id,tcp,rate_bps,delay_oneway_ms,queue_packets,packet_error_rate,packet_bytes,window_packets,duration_s,n_seeds,\
+goodput_Bps_mean,goodput_Bps_sd,sent_packets_mean,sent_packets_sd,rexmit_packets_mean,rexmit_packets_sd,\
+timeouts_mean,timeouts_sd,cwnd_reductions_mean,cwnd_reductions_sd,queue_drops_mean,queue_drops_sd,\
+mean_cwnd_packets_mean,mean_cwnd_packets_sd,mean_rtt_s_mean,mean_rtt_s_sd
+1,Reno,1000000,10,20,0.0,960,8,10,16,118000,0,1230,0,0,0,0,0,0,0,0,0,8,0,0.06,0.001
+2,Sack1,1000000,10,20,0.01,960,8,10,16,110000,5000,1200,50,12,3,0.1,0.3,12,3,0,0,7,1,0.06,0.001
+"""
+
+LINKDOWN = """\
+id,proto,bw_mbps,delay_ms,queue_limit_pkts,window_pkts,down_start_s,down_dur_s,rwnd_bytes,path_max_retrans,\
+alt_bw_mbps,alt_delay_ms,delivered_pkts,inorder_pkts,received_pkts,data_pkts_sent,retransmitted_pkts,timeouts,\
+pkts_sent_alt_path,drops_queue,drops_linkdown,first_rx_s,resume_tx_s,resume_rx_s,restart_after_up_s
+A,tcp_reno,1,10,50,20,50,0,,,,,8000,8000,8000,8000,0,0,,0,0,0.6,,,
+B,tcp_sack1,1,10,50,20,50,5,,,,,7000,7000,7000,7100,0,3,,0,20,0.6,56,56.1,1
+C,tcp_vegas,1,10,50,20,50,5,,,,,7000,7000,7000,7100,0,3,,0,20,0.6,56,56.1,1
+D,tcp_tahoe,1,10,5,20,50,5,,,,,7000,7000,7000,7100,0,3,,9,20,0.6,56,56.1,1
+E,tcp_newreno,1,10,50,20,50,5,,,,,7000,7000,7000,7100,0,3,,0,20,0.6,56,56.1,1
+F,sctp_single,1,10,50,20,50,5,29420,5,,,7000,7000,7000,7100,0,3,,0,20,0.6,56,56.1,1
+G,sctp_multi,1,10,50,20,50,5,29420,0,0.5,20,7000,7000,7000,7100,0,3,900,0,20,0.6,51,51.1,-4
+"""

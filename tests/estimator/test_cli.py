@@ -1,0 +1,142 @@
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from netcarlo.cli import app
+from tests.estimator.references import LOSSY
+
+SCENARIO = """\
+duration: 3 s
+replications: 6
+transport: {protocol: newreno, window: 10}
+hops: [{rate: 1 Mbit/s, delay: 10 ms, loss: 1 %}]
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(SCENARIO)
+    return path
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def test_estimate_prints_a_table_or_json(scenario):
+    table = run("estimate", scenario)
+    assert table.exit_code == 0
+    assert "goodput_bps" in table.stdout
+    found = run(
+        "estimate", scenario, "--json", "--set", "transport.window=5 packets", "--goal", "delivered > 10"
+    )
+    data = json.loads(found.stdout)
+    assert data["outcomes"]["goodput_bps"]["n"] == 6
+    assert data["outcomes"]["completion_s"]["mean"] is None
+    assert data["goals"]["delivered > 10"]["probability"] == 1.0
+    assert data["provenance"]["scenario"]["transport"]["window"] == 5
+    assert run("estimate", scenario, "--quiet").stdout == ""
+
+
+def test_an_unmet_precision_is_exit_1(scenario):
+    found = run("estimate", scenario, "--precision", "0.1%", "--replications", 20)
+    assert found.exit_code == 1
+    assert "precision 0.1% not reached" in found.stderr
+
+
+def test_validate_writes_its_rows(tmp_path):
+    reference, out = tmp_path / "ns2_lossy.csv", tmp_path / "new" / "rows.csv"
+    reference.write_text(LOSSY)
+    found = run("validate", reference, "--out", out, "--json")
+    assert found.exit_code == 0
+    classes = json.loads(found.stdout)["classes"]
+    assert {"metric", "class", "median", "p90", "worst", "bias", "z_rms"} <= set(classes[0])
+    rows = pd.read_csv(out)
+    assert list(rows.columns)[:4] == ["id", "class", "metric", "reference"]
+    assert len(rows) == 16
+    assert "Sack1, varies by seed" in run("validate", reference).stdout
+
+
+def test_trace_writes_a_table_and_a_page(scenario, tmp_path):
+    found = run("trace", scenario, "--replication", 2, "--out", tmp_path / "t")
+    assert found.exit_code == 0, found.output
+    table = pd.read_csv(tmp_path / "t" / "trace.csv")
+    assert {"time_s", "event", "sequence", "cwnd_packets", "ssthresh_packets", "rto_s"} <= set(table)
+    assert "<html" in (tmp_path / "t" / "trace.html").read_text()
+
+
+def test_devices_lists_the_cpu():
+    assert "cpu" in run("devices").stdout
+    assert json.loads(run("devices", "--json").stdout)[0]["target"] == "cpu"
+
+
+BAD = [
+    (["estimate", "none.yaml"], "none.yaml: no such file"),
+    (["estimate", "own.yaml", "--set", "hops.0.delay=5 Mbit/s"], "own.yaml:4: .* wrong unit"),
+    (["estimate", "own.yaml", "--set", "hops.0.delay=-5 ms"], "own.yaml:4: .* below the limit"),
+    (["estimate", "own.yaml", "--set", "transport.protocol=cubik"], "own.yaml:3: .* unknown protocol"),
+    (["estimate", "own.yaml", "--set", "transport.window=5000"], "own.yaml:3: .* above the limit; .* 4096"),
+    (["estimate", "own.yaml", "--set", "transport.window"], "write it as a.b=value"),
+    (["estimate", "own.yaml", "--set", "transport.window=[1"], "is not a YAML value"),
+    (["estimate", "own.yaml", "--target", "gpu"], "target = 'gpu' is unknown"),
+    (["estimate", "own.yaml", "--goal", "speed > 1"], "'speed' is no outcome"),
+    (["validate", "ns2_lossy.csv"], "column 'goodput_Bps' .* is missing"),
+    (["validate", "ns2_lossy.csv", "--mapping", "mine"], "mapping 'mine' is unknown"),
+    (["validate", "good/ns2_lossy.csv", "--out", "own.yaml/rows.csv"], "own.yaml is a file"),
+    (["trace", "own.yaml", "--out", "own.yaml"], "own.yaml is a file"),
+    (["reproduce", "nothing"], "nothing"),
+    (["reproduce", "--out", "own.yaml/reports"], "own.yaml is a file"),
+]
+
+
+@pytest.mark.parametrize(("args", "complaint"), BAD, ids=[" ".join(args) for args, _ in BAD])
+def test_bad_input_is_one_line_exit_2_and_no_output(scenario, tmp_path, monkeypatch, args, complaint):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ns2_lossy.csv").write_text("id,tcp\n1,Reno\n")
+    (tmp_path / "good").mkdir()
+    (tmp_path / "good" / "ns2_lossy.csv").write_text(LOSSY)
+    before = sorted(tmp_path.rglob("*"))
+    found = run(*args)
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    lines = found.stderr.splitlines()
+    assert len(lines) == 1, found.stderr
+    assert lines[0].startswith("error: ")
+    assert re.search(complaint, lines[0]), lines[0]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs folder permissions: run on Linux or macOS")
+def test_a_read_only_folder_is_refused_before_any_work(scenario, tmp_path):
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    closed = "/proc/self" if os.geteuid() == 0 else str(folder)  # root may write anywhere else
+    folder.chmod(0o500)
+    try:
+        found = run("trace", scenario, "--out", f"{closed}/new")
+    finally:
+        folder.chmod(0o700)
+    assert found.exit_code == 2
+    assert "cannot be written" in found.stderr
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
+def test_an_interrupt_ends_without_a_traceback(scenario):
+    command = [sys.executable, "-m", "netcarlo.cli", "estimate", str(scenario), "--replications", "2000000"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(6)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert out == ""

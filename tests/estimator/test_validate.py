@@ -1,0 +1,125 @@
+import math
+import sys
+
+import pandas as pd
+import pytest
+
+from netcarlo import InputError, validate
+from netcarlo.reference import load_mapping, mapping_names, read_rows
+from netcarlo.validate import COLUMNS, error_distribution
+from tests.estimator.references import LINKDOWN, LOSSY
+
+
+def write(tmp_path, name, text):
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_the_mapping_is_found_by_the_name_of_the_file(tmp_path):
+    assert {"ns2_linkdown", "ns2_lossy"} <= set(mapping_names())
+    found = validate(write(tmp_path, "ns2_lossy.csv", LOSSY), target="cpu")
+    assert list(found.rows.columns) == COLUMNS
+    assert len(found.rows) == 2 * 8
+    assert found.rows["class"].unique().tolist() == ["Reno, fixed", "Sack1, varies by seed"]
+    goodput = found.rows[(found.rows["metric"] == "goodput_Bps") & (found.rows["id"] == "1")].iloc[0]
+    # 8 packets in a pipe of 3.4: the link is never idle, a packet every 8 ms
+    assert goodput["estimate"] == pytest.approx(960 * 125, rel=0.01)
+    assert goodput["rel_error"] == pytest.approx(goodput["estimate"] / 118000 - 1)
+    assert math.isnan(goodput["z"])
+    varied = found.rows[(found.rows["metric"] == "goodput_Bps") & (found.rows["id"] == "2")].iloc[0]
+    half = (varied["ci_high"] - varied["ci_low"]) / 2
+    standard_error = math.hypot(5000 / 4, half / 2.0)
+    assert varied["z"] == pytest.approx((varied["estimate"] - 110000) / standard_error, rel=0.05)
+
+
+def test_linkdown_rows_become_their_scenarios(tmp_path):
+    rows = read_rows(write(tmp_path, "x.csv", LINKDOWN), load_mapping("ns2_linkdown"))
+    assert [row.scenario.transport.protocol for row in rows] == [
+        "reno", "sack", "vegas", "tahoe", "newreno", "sctp", "sctp",
+    ]  # fmt: skip
+    assert [row.class_[:3] for row in rows] == ["(a)", "(b)", "(b)", "(c)", "(b)", "(b)", "(b)"]
+    vegas, multi = rows[2].scenario, rows[6].scenario
+    assert (vegas.transport.payload, vegas.transport.header) == (1500.0, 0.0)
+    assert rows[0].scenario.transport.clock_phase == pytest.approx(0.0055588072)
+    assert (multi.transport.receiver_window, multi.transport.path_max_retrans) == (29420.0, 0.0)
+    assert (multi.paths[0].hops[0].rate, multi.paths[1].hops[0].rate) == (1e6, 5e5)
+    assert (len(multi.paths[0].hops[0].outages), len(multi.paths[1].hops[0].outages)) == (1, 0)
+
+
+def test_users_validate_against_their_own_measurements(tmp_path):
+    write(tmp_path, "mine.yaml", """\
+id: "{run}"
+replications: 4
+scenario:
+  duration: 5 s
+  transport: {protocol: newreno, window: "{win}"}
+  hops: [{rate: "{mbps} Mbit/s", delay: 20 ms}]
+classes: {"{mbps} Mbit/s": true}
+metrics: {goodput: goodput_bps / 1e6}
+""")  # fmt: skip
+    path = write(tmp_path, "lab.csv", "run,win,mbps,goodput\na,20,2,1.9\nb,20,1,0\nc,20,1,\n")
+    found = validate(path, mapping=str(tmp_path / "mine.yaml"), target="cpu")
+    assert found.rows["class"].tolist() == ["2 Mbit/s", "1 Mbit/s", "1 Mbit/s"]
+    assert found.rows["estimate"].between([1.8, 0.8, 0.8], [2.0, 1.0, 1.0]).all()
+    assert found.rows["rel_error"][1] == math.inf
+    assert math.isnan(found.rows["rel_error"][2])
+    table = found.classes.loc["goodput"]
+    assert table.loc["1 Mbit/s", ["rows", "compared"]].tolist() == [2, 1]
+
+
+BAD = [
+    ("x.csv", LOSSY, "mapping 'x' is unknown"),
+    ("ns2_lossy.csv", LOSSY.replace("rate_bps", "rate"), r"'rate_bps' is no column"),
+    ("ns2_lossy.csv", LOSSY.replace("timeouts_mean", "rto_mean"), "column 'timeouts' .* is missing"),
+    (
+        "ns2_lossy.csv",
+        LOSSY.replace("2,Sack1,1000000,10", "2,Sack1,1000000,-10"),
+        "ns2_lossy.csv:4: .*delay.* below",
+    ),
+    (
+        "ns2_lossy.csv",
+        LOSSY.replace("2,Sack1", "2,Cubic"),
+        "ns2_lossy.csv:4: .*'cubic' is an unknown protocol",
+    ),
+    ("ns2_lossy.csv", LOSSY.replace("110000,", "fast,"), "goodput_Bps_mean = 'fast' is no number"),
+    ("ns2_lossy.csv", LOSSY + "3,Reno\n", "ns2_lossy.csv:5: has 2 fields, not 26"),
+    ("ns2_lossy.csv", "# only\n", "has no rows"),
+    ("ns2_lossy.csv", LOSSY.replace("n_seeds", "id"), "column 'id' is given twice"),
+]
+
+
+def test_a_mapping_that_refers_to_nothing_is_refused(tmp_path):
+    mapping = load_mapping("ns2_lossy")
+    path = write(tmp_path, "x.csv", LOSSY)
+    for metrics, complaint in (
+        ({"timeouts": "timeout"}, "'timeout' is no outcome and no column; did you mean 'timeouts'"),
+        ({"timeouts": "timeouts +"}, "no expression"),
+    ):
+        with pytest.raises(InputError, match=complaint):
+            read_rows(path, mapping.model_copy(update={"metrics": metrics}))
+
+
+@pytest.mark.parametrize(("name", "text", "complaint"), BAD, ids=[complaint for *_, complaint in BAD])
+def test_bad_references_are_refused_before_any_work(tmp_path, monkeypatch, name, text, complaint):
+    monkeypatch.setattr(sys.modules["netcarlo.validate"], "simulate_all", None)
+    with pytest.raises(InputError, match=complaint) as error:
+        validate(write(tmp_path, name, text), target="cpu")
+    assert "\n" not in str(error.value)
+
+
+def test_the_error_distribution_is_what_its_names_say():
+    rows = pd.DataFrame(
+        {
+            "reference": [100.0] * 10 + [math.nan],
+            "estimate": [100.0 + k for k in range(10)] + [5.0],
+            "rel_error": [k / 100 for k in range(10)] + [math.nan],
+            "z": [3.0, -4.0] + [math.nan] * 9,
+        }
+    )
+    found = error_distribution(rows)
+    assert (found["rows"], found["compared"]) == (11, 10)
+    assert (found["median"], found["p90"], found["worst"]) == (0.05, 0.09, 0.09)
+    assert found["bias"] == pytest.approx(0.045)
+    assert found["absolute_p90"] == 9.0
+    assert found["z_rms"] == pytest.approx(math.sqrt(12.5))
