@@ -119,29 +119,22 @@ class Tcp(Transport):
         return path
 
     @model_validator(mode="after")
-    def _suits_its_control(self) -> Self:
+    def _constants_have_owner(self) -> Self:
         if self.congestion_control is None:
             if self.constants:
                 raise InputError("constants belong to a congestion_control file; name it or remove them")
             return self
-        name, known = self.congestion_control.name, control.read(self.congestion_control)
+        name, known = self.congestion_control.name, control.default_constants(self.congestion_control)
         for constant in self.constants:
-            if constant not in known.constants:
-                raise InputError(
-                    f"constants.{constant} is not in {name}; {nearest(constant, known.constants)}"
-                )
-        if self.protocol != known.recovery:
-            raise InputError(
-                f"protocol is {self.protocol}, and {name} recovers from loss like {known.recovery}; "
-                f'write protocol: {known.recovery}, or RECOVERY = "{self.protocol}" in the file'
-            )
+            if constant not in known:
+                raise InputError(f"constants.{constant} is not in {name}; {nearest(constant, known)}")
         return self
 
     def all_constants(self) -> dict[str, Number]:
         """The constants of the user's congestion control in the order of its file."""
         if self.congestion_control is None:
             return {}
-        return {**control.read(self.congestion_control).constants, **self.constants}
+        return {**control.default_constants(self.congestion_control), **self.constants}
 
 
 class Vegas(Tcp):
