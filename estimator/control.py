@@ -12,21 +12,27 @@ from netcarlo.errors import InputError
 
 
 def default_constants(path: Path) -> dict[str, float]:
-    """The constants of a congestion control file and their defaults.  Raises InputError."""
+    """The constants of a congestion control file and their defaults; empty if it has none.
+
+    Raises InputError.
+    """
     try:
         tree = ast.parse(files.read_text(path))
     except SyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: is not Python ({error.msg}); correct that line") from None
     for node in tree.body:
-        if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            if any(isinstance(target, ast.Name) and target.id == "CONSTANTS" for target in targets):
-                try:
-                    constants = ast.literal_eval(node.value).items()
-                    return {str(name): float(value) for name, value in constants}
-                except (ValueError, TypeError, AttributeError):
-                    example = 'CONSTANTS = {"increase": 1.0}'
-                    raise InputError(
-                        f"{path}:{node.lineno}: CONSTANTS is no dictionary of names and numbers; write {example}"
-                    ) from None
+        targets = node.targets if isinstance(node, ast.Assign) else []
+        if any(isinstance(target, ast.Name) and target.id == "CONSTANTS" for target in targets):
+            assert isinstance(node, ast.Assign)
+            return _numbers(node.value, path)
     return {}
+
+
+def _numbers(node: ast.expr, path: Path) -> dict[str, float]:
+    try:
+        return {str(name): float(value) for name, value in ast.literal_eval(node).items()}
+    except (ValueError, TypeError, AttributeError):
+        raise InputError(
+            f"{path}:{node.lineno}: CONSTANTS is no dictionary of names and numbers; "
+            'write CONSTANTS = {"increase": 1.0}'
+        ) from None

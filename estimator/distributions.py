@@ -37,7 +37,7 @@ class Distribution:
         """The values [n] at the probabilities `u` [n] in [0, 1)."""
         values = self.values
         if self.kind == "choice":
-            return np.array(values, np.float64)[_index(u, len(values))]
+            return np.asarray(np.array(values)[_index(u, len(values))], np.float64)
         if self.kind == "normal":
             return _truncated_normal(u, *values)
         a, b = values

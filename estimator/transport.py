@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from netcarlo import control
+from netcarlo.control import default_constants
 from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
@@ -124,7 +124,9 @@ class Tcp(Transport):
             if self.constants:
                 raise InputError("constants belong to a congestion_control file; name it or remove them")
             return self
-        name, known = self.congestion_control.name, control.default_constants(self.congestion_control)
+        if self.protocol == "vegas":
+            raise InputError("congestion_control cannot replace that of vegas; write protocol: newreno")
+        name, known = self.congestion_control.name, default_constants(self.congestion_control)
         for constant in self.constants:
             if constant not in known:
                 raise InputError(f"constants.{constant} is not in {name}; {nearest(constant, known)}")

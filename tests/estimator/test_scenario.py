@@ -154,8 +154,13 @@ def test_a_congestion_control_is_found_beside_its_scenario(plain, tmp_path):
     transport = load_scenario(plain, values=values).transport
     assert transport.congestion_control == tmp_path / "own.py"
     assert transport.all_constants() == {"up": 1.0, "down": 0.7}
+    with pytest.raises(InputError, match="cannot replace that of vegas"):
+        load_scenario(plain, values={**values, "transport.protocol": "vegas"})
     values["transport.constants"] = {"dwn": 0.7}
     with pytest.raises(InputError, match=r"constants\.dwn is not in own.py; did you mean 'down'"):
+        load_scenario(plain, values=values)
+    (tmp_path / "own.py").write_text("def grow(): pass\nCONSTANTS = [1]\n")
+    with pytest.raises(InputError, match=r"own\.py:2: CONSTANTS is no dictionary"):
         load_scenario(plain, values=values)
     (tmp_path / "own.py").write_text("CONSTANTS = {'up' 1.0}\n")
     with pytest.raises(InputError, match=r"own\.py:1: is not Python"):
