@@ -37,12 +37,12 @@ class Distribution:
         """The values [n] at the probabilities `u` [n] in [0, 1)."""
         values = self.values
         if self.kind == "choice":
-            return np.asarray(np.array(values)[_index(u, len(values))], np.float64)
+            return np.array(values)[_index(u, len(values))]
         if self.kind == "normal":
             return _truncated_normal(u, *values)
         a, b = values
         if self.kind == "integers":
-            return a + _index(u, int(b - a) + 1)
+            return np.asarray(a + _index(u, int(b - a) + 1), np.float64)
         if self.kind == "log_uniform":
             return np.clip(a * np.exp(u * math.log(b / a)), a, b)
         return np.clip(a + u * (b - a), a, b)

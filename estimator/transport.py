@@ -136,7 +136,7 @@ class Tcp(Transport):
         """The constants of the user's congestion control in the order of its file."""
         if self.congestion_control is None:
             return {}
-        return {**control.default_constants(self.congestion_control), **self.constants}
+        return {**default_constants(self.congestion_control), **self.constants}
 
 
 class Vegas(Tcp):

@@ -34,9 +34,12 @@ class Validation:
     @property
     def classes(self) -> pd.DataFrame:
         """The errors of each metric in each class, see `error_distribution`."""
-        groups = self.rows.groupby(["metric", "class"], sort=False)
-        table = pd.DataFrame({key: error_distribution(group) for key, group in groups}).T
-        return table.rename_axis(["metric", "class"])
+        table = {
+            (metric, name): error_distribution(group)
+            for metric, rows in self.rows.groupby("metric", sort=False)
+            for name, group in rows.groupby("class")
+        }
+        return pd.DataFrame(table).T.rename_axis(["metric", "class"])
 
 
 def validate(
