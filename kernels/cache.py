@@ -39,8 +39,9 @@ def writable() -> bool:
 def path(model: Any, suffix: str, *versions: object) -> Path:
     """The file of a model compiled from its present sources with a compiler of these versions."""
     digest = hashlib.sha256(repr(versions).encode())
-    digest.update(Path(__file__).with_name("compile.py").read_bytes())
-    _describe(model.make(lambda function: function, False), digest.update, set())
+    for compiler in "compile.py", "cuda.py":
+        digest.update(Path(__file__).with_name(compiler).read_bytes())
+    _describe(model.make(lambda function: function), digest.update, set())
     return folder() / f"{re.sub(r'[^a-z0-9]+', '_', model.name.lower())[-40:]}-{digest.hexdigest()[:24]}{suffix}"
 
 

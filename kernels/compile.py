@@ -1,7 +1,7 @@
-"""The one module that knows the compilers: Numba for the CPU, numba-cuda for PTX.
+"""Compiles models: with Numba for the CPU, and (see `cuda`) with numba-cuda to PTX.
 
 Models are plain functions made by factories that take `dev`, the step that compiles a function for
-a target: `cpu`, `cuda` or `plain` (no compilation).  Floating-point rounding is never relaxed.
+a target: `cpu`, `cuda.step` or `plain` (no compilation).  Floating-point rounding is never relaxed.
 
 `python -m netcarlo.kernels.compile` compiles the built-in models to PTX in the cache folder, which
 a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of the folder there).
@@ -10,12 +10,10 @@ a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of th
 import functools
 import os
 import platform
-import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -26,11 +24,7 @@ from netcarlo.kernels import cache
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
 
-CAPABILITY = (7, 5)
-"""The PTX asks for this compute capability; devices from it on compile it when it is loaded."""
-
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
-_ROW = 1, 1, 3, 4, 2, 1, 1, 1, 2  # dimensions of a flow's arguments
 _CPU = 2, 2, 4, 5, 2, 1, 1, 2, 2  # of all rows, scratch and memory of one thread
 _CUDA = 2, 2, 4, 5, 2, 2, 2, 2, 2  # of all rows, scratch and memory of all threads
 
@@ -50,98 +44,55 @@ def cpu(function: Callable[..., Any]) -> Any:
         _nrt=False,  # arrays are views of memory that the caller holds: no reference counts
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
-    )(_with_numbers(function))
-
-
-def cuda(function: Callable[..., Any]) -> Any:
-    """The step that compiles a function of a CUDA kernel (no device is needed)."""
-    from numba import cuda as compiler
-
-    return compiler.jit(device=True)(_with_numbers(function))
+    )(with_numbers(function))
 
 
 @functools.cache
 def cpu_loop(model: Any) -> Any:
-    """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other."""
-    flow = model.make(cpu, False)
+    """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
+    the number of trace rows of the last."""
+    flow = model.make(cpu)
 
     def loop(
         lo: Any, hi: Any, parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
         scratch: Any, memory: Any, out: Any, trace: Any,
-    ) -> None:  # fmt: skip
-        for i in range(lo, hi):
-            flow(parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace)
-
-    return _compiled(loop, _file(model, cpu_loop), f"void(int64,int64,{_arrays(_CPU)})")
-
-
-@functools.cache
-def cpu_flow(model: Any) -> Any:
-    """Compile the flow of a model that records a trace and returns its length."""
-    flow = model.make(cpu, True)
-
-    def traced(
-        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
-        scratch: Any, memory: Any, out: Any, trace: Any,
     ) -> Any:  # fmt: skip
-        return flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace)
+        events = 0
+        for i in range(lo, hi):
+            events = flow(parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace)
+        return events
 
-    return _compiled(traced, _file(model, cpu_flow), f"int64({_arrays(_ROW)})")
+    return _compiled(loop, _file(model), f"int64(int64,int64,{_arrays(_CPU)})")
 
 
-def prepare(loops: Iterable[Any], flows: Iterable[Any] = ()) -> None:
-    """Compile side by side what is not in the cache folder: models to be run, models to be traced.
+def prepare(models: Iterable[Any]) -> None:
+    """Compile the models that are not in the cache folder side by side.
 
     Compiling holds the interpreter lock, so other processes help; they leave their results in the
     cache folder.  Users' models are left for later.
     """
-    from netcarlo.kernels import models
+    from netcarlo.kernels.models import MODELS
 
-    wanted = dict.fromkeys([(cpu_loop, m) for m in loops] + [(cpu_flow, m) for m in flows])
-    missing = [
-        (compiler, model)
-        for compiler, model in wanted
-        if model in models.MODELS.values() and not _file(model, compiler).exists()
-    ]
+    missing = [m for m in dict.fromkeys(models) if m in MODELS.values() and not _file(m).exists()]
     if len(missing) < 2 or cores() < 2 or not cache.writable():
         return
     todo = iter(missing)
 
     def help_out() -> None:
-        for compiler, model in todo:
-            code = f"from netcarlo.kernels import compile as c, models as m; c.{compiler.__name__}(m.model({model.name!r}))"
+        for model in todo:
+            code = f"from netcarlo.kernels import compile as c, models as m; c.cpu_loop(m.model({model.name!r}))"
             subprocess.run([sys.executable, "-c", code], check=False, stdin=subprocess.DEVNULL)
 
     with ThreadPoolExecutor(cores()) as helpers:
         for _ in range(min(cores(), len(missing)) - 1):
             helpers.submit(help_out)
-        for compiler, model in todo:
-            compiler(model)
+        for model in todo:
+            cpu_loop(model)
 
 
 def cores() -> int:
     """The processor cores this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def make_kernel(model: Any) -> Callable[..., None]:
-    """The CUDA kernel that simulates one row per thread, uncompiled."""
-    from numba import cuda as compiler
-
-    flow = model.make(cuda, False)
-    grid = compiler.grid
-
-    def kernel(
-        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
-        scratch: Any, memory: Any, out: Any, trace: Any,
-    ) -> None:  # fmt: skip
-        i = grid(1)
-        if i < out.shape[0]:
-            flow(
-                parameters[i], constants[i], hops[i], outages[i], losses, scratch[i], memory[i], out[i], trace
-            )  # fmt: skip
-
-    return kernel
 
 
 @functools.cache
@@ -150,27 +101,23 @@ def ptx(model: Any) -> str:
 
     Raises ModuleNotFoundError, saying what to do, where it would have to be compiled and cannot be.
     """
-    file = cache.path(model, ".ptx", ENTRY, CAPABILITY)
+    file = cache.path(model, ".ptx")
     if file.exists():
         return file.read_text()
     try:
-        with _cuda_settings():
-            from numba import cuda as compiler
+        from netcarlo.kernels import cuda
 
-            text, _ = compiler.compile_ptx(make_kernel(model), f"void({_arrays(_CUDA)})", cc=CAPABILITY)
+        text = cuda.compile_kernel(model, f"void({_arrays(_CUDA)})")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
             f"or copy the cache folder of a machine that has it ({file.name} is not in {file.parent})"
         ) from error
-    found = re.search(r"\.entry (\w+)\(", text)
-    assert found, "the PTX has no kernel"
-    text = text.replace(found[1], ENTRY)
     cache.write(file, text.encode())
     return text
 
 
-def _with_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+def with_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """A copy of a function that finds plain integers where its source names members of enumerations.
 
     numba-cuda does not index with them, and Numba compiles integers faster.
@@ -213,36 +160,15 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
     return compiled
 
 
-def _file(model: Any, compiler: Any) -> Path:
-    """Where the result of `cpu_loop` or `cpu_flow` for a model is kept."""
+def _file(model: Any) -> Path:
+    """Where the compiled loop of a model is kept."""
     import llvmlite.binding as llvm
     import numba
     import numpy as np
 
     processor = llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
     versions = numba.__version__, llvm.llvm_version_info, np.__version__, platform.python_version(), processor
-    return cache.path(model, ".nbc", compiler.__name__, *versions)
-
-
-@contextmanager
-def _cuda_settings() -> Iterator[None]:
-    """Make numba-cuda compile without a device, and without fusing `a * b + c` into one rounding.
-
-    It asks the device for its compute capability, and has no option for the second.
-    """
-    from numba.cuda import dispatcher
-    from numba.cuda.cudadrv import nvvm
-
-    class Device:
-        compute_capability = CAPABILITY
-
-    originals = dispatcher.get_current_device, nvvm.compile_ir
-    dispatcher.get_current_device = Device
-    nvvm.compile_ir = functools.partial(nvvm.compile_ir, fma=False)
-    try:
-        yield
-    finally:
-        dispatcher.get_current_device, nvvm.compile_ir = originals
+    return cache.path(model, ".nbc", *versions)
 
 
 def main() -> None:

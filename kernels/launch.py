@@ -52,19 +52,19 @@ def trace(model: Any, rows: Rows, *, row: int) -> tuple[NDArray[np.float64], NDA
     Returns the events, float64[events, len(Trace)], and the outcomes, int64[len(Out)].
     """
     one = _with_rings(model, _take(rows, np.array([row])))
-    out = np.zeros(len(Out), np.int64)
-    flow = compilers.cpu_flow(model)
+    out = np.zeros((1, len(Out)), np.int64)
+    loop = compilers.cpu_loop(model)
     length = 1 << 14
     while True:
         events = np.zeros((length, len(Trace)))
         scratch, memory = _scratch(model, one)
-        count = flow(*(field[0] for field in one[:4]), one.losses, scratch, memory, out, events)
-        if out[Out.STATUS] == STATUS_TRACE_FULL:
+        count = loop(0, 1, *one, scratch, memory, out, events)
+        if out[0, Out.STATUS] == STATUS_TRACE_FULL:
             length *= 4
-        elif out[Out.STATUS] == STATUS_RING_FULL:
+        elif out[0, Out.STATUS] == STATUS_RING_FULL:
             one.parameters[:, P.RING] *= 2
         else:
-            return events[:count], out
+            return events[:count], out[0]
 
 
 def _with_rings(model: Any, rows: Rows) -> Rows:

@@ -16,20 +16,21 @@ VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "veg
 class Model:
     """A simulation of one row, to be compiled for a target.
 
-    `make(dev, trace)` returns `flow(parameters, constants, hops, outages, losses, scratch, memory,
+    `make(dev)` returns `flow(parameters, constants, hops, outages, losses, scratch, memory,
     out, trace) -> int`, compiled by `dev`; the arguments are one row's views of `Rows`, int64
     scratch and float64 memory of the sizes that `scratch(rows)` tells, int64[len(Out)] and
-    float64[T, len(Trace)].  It returns the number of trace rows (0 when not tracing).
+    float64[T, len(Trace)], without rows when there is nothing to trace.  It returns the number of
+    trace rows.
     """
 
     name: str
-    make: Callable[[Callable[[Any], Any], bool], Any]
+    make: Callable[[Callable[[Any], Any]], Any]
     scratch: Callable[[Rows], tuple[int, int]]
 
 
 def _tcp(name: str, variant: Any, control: Any) -> Model:
-    def make(dev: Callable[[Any], Any], trace: bool) -> Any:
-        return tcp.make(dev, variant.make, control, trace)
+    def make(dev: Callable[[Any], Any]) -> Any:
+        return tcp.make(dev, variant.make, control)
 
     return Model(name, make, tcp.scratch_words)
 

@@ -35,7 +35,7 @@ from netcarlo.kernels.sctp_sender import make_sender
 from netcarlo.kernels.sctp_state import scratch as scratch
 
 
-def make(dev: Callable[[Any], Any], trace: bool) -> Any:
+def make(dev: Callable[[Any], Any]) -> Any:
     """Compile `flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace)`, which
     simulates one row and returns the number of trace rows."""
     prepare, transmit = make_link(dev, st.STATE_SIZE)
@@ -127,7 +127,11 @@ def make(dev: Callable[[Any], Any], trace: bool) -> Any:
     heartbeat_lost = dev(heartbeat_lost)
 
     def happen(p: Any, s: Any, now: Any, event: Any) -> None:
-        if event < st.ARRIVAL + st.WAYS:
+        if event == st.SACK_TIMER:
+            s[st.UNACKED] = 0
+            s[st.SACK_TIMER] = st.OFF
+            sack(p, s, now, 0)
+        elif event < st.ARRIVAL + st.WAYS:
             arrive(p, s, now, event - st.ARRIVAL)
         elif event == st.T1:
             t1_due(p, s, now)
@@ -135,10 +139,6 @@ def make(dev: Callable[[Any], Any], trace: bool) -> Any:
             t3_due(p, s, now, event - st.T3)
         elif event < st.DEGRADE + PATHS:
             degrade_due(p, s, now, event - st.DEGRADE)
-        elif event == st.SACK_TIMER:
-            s[st.UNACKED] = 0
-            s[st.SACK_TIMER] = st.OFF
-            sack(p, s, now, 0)
         elif event < st.HEARTBEAT_TIMEOUT + st.WAYS:
             heartbeat_lost(p, s, now, event - st.HEARTBEAT_TIMEOUT)
         else:
@@ -185,13 +185,14 @@ def make(dev: Callable[[Any], Any], trace: bool) -> Any:
         # The row of an event that is over; a packet that arrived still lies before its ring.
         if st.T3 <= event < st.T3 + PATHS:
             return note(s, rows, length, now, EVENT_TIMEOUT, s[st.CUM] + 1, event - st.T3)
-        if event >= st.ARRIVAL + st.WAYS:
+        way = event - st.ARRIVAL
+        if way < 0 or way >= st.WAYS:
             return length
-        at = packet(p, s, event, s[st.WAY + event * st.WAY_SIZE + st.OLDEST] - 1)
+        at = packet(p, s, way, s[st.WAY + way * st.WAY_SIZE + st.OLDEST] - 1)
         if s[at + st.KIND] == st.DATA:
-            return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], event)
+            return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], way)
         if s[at + st.KIND] == st.SACK:
-            return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], event - PATHS)
+            return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], way - PATHS)
         return length
 
     note_event = dev(note_event)
@@ -209,6 +210,7 @@ def make(dev: Callable[[Any], Any], trace: bool) -> Any:
         scratch: Any, memory: Any, out: Any, trace_rows: Any,
     ) -> Any:  # fmt: skip
         p, s, length = parameters, scratch, 0
+        trace = trace_rows.shape[0] > 0
         begin(p, s, outages, prepare(p, hops, outages, losses, s))
         next_sample = p[P.SAMPLE] // 2
         while s[st.COUNT + Out.STATUS] == STATUS_OK:
@@ -216,8 +218,9 @@ def make(dev: Callable[[Any], Any], trace: bool) -> Any:
             for i in range(1, st.EVENTS):
                 if s[i] < now:
                     now, event = s[i], i
-            if event < st.ARRIVAL + st.WAYS and event % PATHS == 0 and s[event + 1] == now:
-                event += later(p, s, event)
+            way = event - st.ARRIVAL
+            if (way == 0 or way == PATHS) and s[event + 1] == now:
+                event += later(p, s, way)
             while next_sample <= min(now, p[P.END]):
                 sample(p, s)
                 next_sample += p[P.SAMPLE]

@@ -21,11 +21,11 @@ RECEIVER = 1
 WAYS = 2 * PATHS
 
 # Events: the word of scratch that holds the time; OFF when not pending.
-ARRIVAL = 0  # + way: the oldest packet put out on it arrives at the other end
-T1 = 4  # INIT or COOKIE-ECHO unanswered
-T3 = 5  # + path: data unacknowledged
-DEGRADE = 7  # + path: nothing sent for one RTO
-SACK_TIMER = 9  # the receiver holds back an acknowledgement
+SACK_TIMER = 0  # the receiver holds back an acknowledgement
+ARRIVAL = 1  # + way: the oldest packet put out on it arrives at the other end
+T1 = 5  # INIT or COOKIE-ECHO unanswered
+T3 = 6  # + path: data unacknowledged
+DEGRADE = 8  # + path: nothing sent for one RTO
 HEARTBEAT_TIMEOUT = 10  # + way: heartbeat unanswered
 HEARTBEAT_TIMER = 14  # + end: time to probe an idle path
 EVENTS = 16

@@ -47,7 +47,7 @@ def scratch_words(rows: Rows) -> tuple[int, int]:
     return link.scratch_words(rows) + words, MEMORY_WORDS
 
 
-def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool) -> Any:
+def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     """Compile the simulation of one row for a target; see `models` for its arguments."""
     variant = make_variant(dev, control)
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
@@ -164,6 +164,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool
 
     begin = dev(begin)
 
+    @cold
     def record(rows: Any, n: Any, t: Any, event: Any, packet: Any, cwnd: Any, ssthresh: Any, rto: Any, una: Any) -> Any:
         if n < rows.shape[0]:
             rows[n, Trace.TIME] = t * 1e-9
@@ -182,6 +183,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, trace: bool
         parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any, m: Any, f: Any, out: Any, rows: Any
     ) -> Any:
         outage = begin(parameters, hops, outages, losses, m, f, out)
+        trace = rows.shape[0] > 0
         end = parameters[P.END]
         window = parameters[P.WINDOW]
         mask = parameters[P.RING] - 1

@@ -1,7 +1,7 @@
-"""A small model for tests of compiling and launching: random sums, no network."""
+"""A small model for tests of compiling and launching (random sums, no network), and arrays for it."""
 
 from collections.abc import Callable
-from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,11 +15,11 @@ EVENTS = 100_000  # recorded by row 1, more than a first trace holds
 
 class Model(NamedTuple):
     name: str
-    make: Callable[[Any, bool], Any]
+    make: Callable[[Any], Any]
     scratch: Callable[[Rows], tuple[int, int]]
 
 
-def make(dev: Any, trace_on: bool) -> Any:
+def make(dev: Any) -> Any:
     draw = make_draw(dev)
 
     def flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace):  # type: ignore[no-untyped-def]
@@ -37,7 +37,7 @@ def make(dev: Any, trace_on: bool) -> Any:
         # rows of three divisible numbers need a ring of four times the first capacity
         needed = 4096 if parameters[REPLICATION] % 3 == 0 else 0
         out[STATUS] = STATUS_OK if parameters[RING] >= needed else STATUS_RING_FULL
-        if trace_on:
+        if trace.shape[0] > 0:
             events = EVENTS if parameters[REPLICATION] == 1 else 3
             for i in range(events):
                 if i >= trace.shape[0]:
@@ -45,6 +45,7 @@ def make(dev: Any, trace_on: bool) -> Any:
                     return i
                 trace[i, 0] = i
             return events
+        return 0
 
     return dev(flow)
 
@@ -74,7 +75,7 @@ def rows(n: int, *, seed: int = 1, hops: int = 3) -> Rows:
 
 def plain(rows: Rows) -> np.ndarray[Any, Any]:
     """The outcomes by plain Python, with rings that never fill."""
-    flow = make(lambda function: function, False)
+    flow = make(lambda function: function)
     out = np.zeros((len(rows.parameters), len(Out)), np.int64)
     for i in range(len(out)):
         parameters = rows.parameters[i].copy()
@@ -85,4 +86,10 @@ def plain(rows: Rows) -> np.ndarray[Any, Any]:
     return out
 
 
-FILE = Path(__file__)
+class Array:
+    """As much of `cupy.ndarray` as a launch uses, on the host."""
+
+    def __init__(self, host: np.ndarray[Any, Any]) -> None:
+        self.host = np.ascontiguousarray(host)
+        self.size, self.itemsize, self.shape, self.strides = host.size, host.itemsize, host.shape, self.host.strides
+        self.data = SimpleNamespace(ptr=self.host.ctypes.data)

@@ -24,11 +24,12 @@ user = importlib.util.module_from_spec(spec)
 sys.modules["user"] = user
 spec.loader.exec_module(user)
 
-def make(dev, trace_on):
-    rate, inner = dev(user.rate), toy.make(dev, trace_on)
+def make(dev):
+    rate, inner = dev(user.rate), toy.make(dev)
     def flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace):
-        inner(parameters, constants, hops, outages, losses, scratch, memory, out, trace)
+        events = inner(parameters, constants, hops, outages, losses, scratch, memory, out, trace)
         out[5] = rate(1)
+        return events
     return dev(flow)
 
 import numba

@@ -92,15 +92,6 @@ def test_trace_grows_until_it_fits() -> None:
         assert (outcomes == out[row]).all()
 
 
-class Array:
-    """As much of `cupy.ndarray` as a launch uses, on the host."""
-
-    def __init__(self, host: np.ndarray[Any, Any]) -> None:
-        self.host = np.ascontiguousarray(host)
-        self.size, self.itemsize, self.shape, self.strides = host.size, host.itemsize, host.shape, self.host.strides
-        self.data = SimpleNamespace(ptr=self.host.ctypes.data)
-
-
 def view(words: list[int], dtype: Any, dimensions: int) -> np.ndarray[Any, Any]:
     """The array that a kernel makes of its next parameters."""
     _, _, items, itemsize, address = (words.pop(0) for _ in range(5))
@@ -124,7 +115,7 @@ def fake_cupy(launches: list[int]) -> ModuleType:
             words = [int(arg) for arg in args]
             arrays = [view(words, *kind) for kind in zip(compilers._TYPES, compilers._CUDA, strict=True)]
             assert not words
-            flow = toy.make(compilers.plain, False)
+            flow = toy.make(compilers.plain)
             launches.append(len(arrays[7]))
             assert 0 <= grid[0] * block[0] - len(arrays[7]) < block[0]
             for i in range(len(arrays[7])):
@@ -142,10 +133,10 @@ def fake_cupy(launches: list[int]) -> ModuleType:
         return {"name": b"Pretended", "major": 9, "minor": 0, "totalGlobalMem": 400_000}
 
     cupy = ModuleType("cupy")
-    cupy.asarray = Array  # type: ignore[attr-defined]
+    cupy.asarray = toy.Array  # type: ignore[attr-defined]
     cupy.asnumpy = lambda array: array.host  # type: ignore[attr-defined]
-    cupy.empty = lambda shape, dtype: Array(np.full(shape, 77, dtype))  # type: ignore[attr-defined]
-    cupy.zeros = lambda shape, dtype=float: Array(np.zeros(shape, dtype))  # type: ignore[attr-defined]
+    cupy.empty = lambda shape, dtype: toy.Array(np.full(shape, 77, dtype))  # type: ignore[attr-defined]
+    cupy.zeros = lambda shape, dtype=float: toy.Array(np.zeros(shape, dtype))  # type: ignore[attr-defined]
     cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]
         function=SimpleNamespace(Module=Module),
         runtime=SimpleNamespace(
