@@ -1,6 +1,6 @@
 """The simulated cells of a study: scenarios from conditions, one launch per model, samples per metric."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -48,12 +48,12 @@ class Cell:
 
     @cached_property
     def _first(self) -> Rows:
-        return build(self.scenario, count=1).rows
+        return build(self.scenario, replications=1).rows
 
     def trace(self, replication: int = 0) -> NDArray[np.float64]:
         """The events of one replication, float64[events, len(Trace)]."""
         if replication not in self._traces:
-            rows = build(self.scenario, first=replication, count=1).rows
+            rows = build(self.scenario, first=replication, replications=1).rows
             self._traces[replication] = launch.trace(model_of(self.scenario), rows, row=0)[0]
         return self._traces[replication]
 
@@ -79,9 +79,9 @@ class Cells:
         """True if the study defines this metric."""
         return metric in self._metrics
 
-    def where(self, **conditions: Value | list[Value]) -> list[Cell]:
+    def where(self, **conditions: Value | Sequence[Value]) -> list[Cell]:
         """The cells whose conditions equal the value, or one of the values, given for them."""
-        wanted = {k: v if isinstance(v, list) else [v] for k, v in conditions.items()}
+        wanted = {k: [v] if isinstance(v, str | float) else list(v) for k, v in conditions.items()}
         return [cell for cell in self.all if all(cell.conditions[k] in v for k, v in wanted.items())]
 
     def one(self, **conditions: Value) -> Cell:

@@ -31,6 +31,7 @@ class Condition(Record):
 
     label: str
     unit: str = ""
+    phrase: str = "{}"
     set: dict[str, str] = {}
     names: dict[str, str] = {}
 
@@ -38,6 +39,10 @@ class Condition(Record):
         """The value in words: `SCTP (multi)`, `200 ms`."""
         text = self.names.get(str(value)) or (f"{value:g}" if isinstance(value, float) else value)
         return f"{text} {self.unit}".strip()
+
+    def say(self, value: Value) -> str:
+        """The value as it is said in a line with others: `10 s down`."""
+        return self.phrase.format(self.show(value))
 
 
 class Table(Record):

@@ -193,8 +193,7 @@ def _series(evaluation: Evaluation, figure: Figure) -> dict[tuple[Value, ...], l
 
 def _shade(start: float, end: float) -> Plot:
     return {"type": "rect", "xref": "x", "yref": "paper", "x0": start, "x1": end, "y0": 0, "y1": 1,
-            "layer": "below", "fillcolor": "rgba(213,94,0,.12)", "line": {"width": 0},
-            "label": {"text": "link down", "textposition": "top center", "font": {"size": 11}}}  # fmt: skip
+            "layer": "below", "fillcolor": "rgba(213,94,0,.12)", "line": {"width": 0}}  # fmt: skip
 
 
 def _published_key() -> Plot:

@@ -81,6 +81,7 @@ def _provenance(evaluation: Evaluation) -> dict[str, Any]:
         "replications": evaluation.replications,
         "seed": evaluation.seed,
         "target": evaluation.target,
+        "simulated_s": round(evaluation.simulated_s, 2),
         "versions": versions(),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "scenarios": {
@@ -95,6 +96,7 @@ def _shown(record: dict[str, Any]) -> dict[str, str]:
         "replications": f"{record['replications']} a cell, numbered from 0",
         "seed": str(record["seed"]),
         "target": record["target"],
+        "simulated in": f"{record['simulated_s']} s, compilation included where the cache was empty",
         "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
         "written": record["written"],
     }

@@ -16,7 +16,9 @@ def decimals(step: float) -> int:
 
 
 def number(value: float, step: float) -> str:
-    """A value with one digit more than the published one."""
+    """A value with one digit more than the published one; a whole number of whole ones has no point."""
+    if step >= 1 and value == round(value):
+        return str(round(value))
     return f"{value:.{decimals(step)}f}" if math.isfinite(value) else ""
 
 
@@ -47,10 +49,7 @@ def place(published: Published) -> str:
 
 def conditions(description: Description, values: Mapping[str, Value]) -> str:
     """Conditions in a line."""
-    return ", ".join(
-        description.conditions[column].show(value) + (" down" if column == "link_down_s" else "")
-        for column, value in values.items()
-    )
+    return ", ".join(description.conditions[column].say(value) for column, value in values.items())
 
 
 def where(description: Description, published: Published) -> str:

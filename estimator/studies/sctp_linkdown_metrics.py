@@ -21,12 +21,14 @@ Events = NDArray[np.float64]
 
 def throughput(cell: Cell) -> Samples:
     """Received distinct packets x 1500 byte / Delta [byte/s]."""
-    return cell.out(Out.DELIVERED) * PACKET / (cell["sim_time_s"] - START_UP_S[cell["protocol"]])
+    delta_s: float = cell["sim_time_s"] - START_UP_S[cell["protocol"]]
+    return cell.out(Out.DELIVERED) * PACKET / delta_s
 
 
 def utilisation(cell: Cell) -> Samples:
     """Throughput [byte/s] over bandwidth [bit/s]."""
-    return throughput(cell) / (cell["bandwidth_mbps"] * 1e6)
+    bandwidth_bps: float = cell["bandwidth_mbps"] * 1e6
+    return throughput(cell) / bandwidth_bps
 
 
 def destroyed(cell: Cell) -> Samples:

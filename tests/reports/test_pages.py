@@ -112,3 +112,16 @@ def test_figures_are_valid(reproduced: Reproduced) -> None:
     plots += [window(evaluation, figure) for figure in described.traces]
     for plot in plots:
         assert len(go.Figure(plot).data) >= 2  # refuses properties that plotly does not know
+
+
+@pytest.mark.needs("chromium")
+def test_the_browser_notices_what_it_should(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "bad.html").write_text(
+        "<div style='width:3000px'>.</div><img src='http://127.0.0.1:9/x.png'>"
+        "<script>console.error('said');setTimeout(() => { throw new Error('thrown') })</script>"
+    )
+    page.open(tmp_path / "bad.html", width=1400, height=900)
+    page.evaluate("new Promise(done => setTimeout(done, 300))")
+    found = " ".join(page.complaints())
+    assert all(word in found for word in ("said", "thrown", "request to http://127.0.0.1"))
+    assert overflow(page) > 0
