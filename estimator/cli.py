@@ -5,7 +5,7 @@ import math
 import platform
 import signal
 import sys
-import time
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -232,28 +232,31 @@ def _values(settings: list[str] | None) -> dict[str, Any]:
 
 @contextmanager
 def _progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A function `progress(done, total)` that draws a bar on stderr once a second has passed."""
+    """A function `progress(done, total)`; a bar with the time left is on stderr after a second."""
     bar = Progress(
         TextColumn("{task.description}"),
         BarColumn(),
-        TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+        TextColumn("{task.percentage:.0f} %"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(title, total=1)
-    start = time.monotonic()
+    task = bar.add_task(f"{title}: compiling", total=None)
+    late = threading.Timer(1.0, bar.start)
 
     def update(done: int, total: int) -> None:
-        bar.update(task, completed=done, total=total)
-        if not quiet and time.monotonic() > start + 1.0:
-            bar.start()
+        bar.update(task, description=title, completed=done, total=total)
 
+    if not quiet:
+        late.start()
     try:
         yield update
     finally:
+        late.cancel()
+        if not quiet:
+            late.join()
         if bar.live.is_started:
             bar.stop()
 
@@ -286,7 +289,9 @@ def _print_errors(metric: str, classes: Any) -> None:
 def _number(value: float) -> str:
     if not math.isfinite(value):
         return "" if math.isnan(value) else "inf"
-    return f"{value:.0f}" if float(value).is_integer() or 1e4 <= abs(value) < 1e9 else f"{value:.4g}"
+    if float(value).is_integer() or 1e4 <= abs(value) < 1e9:
+        return f"{value:.0f}"
+    return f"{value:.4g}" if abs(value) >= 1 else f"{value:.3g}"
 
 
 def _print_json(data: Any) -> None:

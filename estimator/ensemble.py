@@ -62,9 +62,10 @@ class Draws:
         return values.astype(np.int64)
 
 
-def build(scenario: Scenario, *, first: int = 0, count: int | None = None) -> Ensemble:
-    """Rows of replications `first` to `first + count` - 1 (all of `scenario.replications` unless given)."""
-    numbers = np.arange(first, first + (scenario.replications if count is None else count), dtype=np.int64)
+def build(scenario: Scenario, *, first: int = 0, replications: int | None = None) -> Ensemble:
+    """Rows of `replications` (the scenario's unless given), the first of which has the number `first`."""
+    count = scenario.replications if replications is None else replications
+    numbers = np.arange(first, first + count, dtype=np.int64)
     draws = Draws(scenario.seed, numbers)
     parameters = _parameters(scenario, draws)
     constants = np.zeros((len(numbers), 0))

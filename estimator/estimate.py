@@ -152,7 +152,9 @@ def _until_precise(
             if progress:
                 progress(first + done, first + count)
 
-        part = simulate(scenario, first=first, count=count, target=target, threads=threads, progress=report)
+        part = simulate(
+            scenario, first=first, replications=count, target=target, threads=threads, progress=report
+        )
         parts.append(part)
         return part.frame[of].to_numpy(dtype=np.float64)
 

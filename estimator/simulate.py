@@ -25,28 +25,28 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True)
 class Job:
-    """Replications `first` to `first + count` - 1 of a scenario."""
+    """Replications `first` to `first + replications` - 1 of a scenario."""
 
     scenario: Scenario
     first: int
-    count: int
+    replications: int
 
 
 def simulate(
     scenario: Scenario,
     *,
     first: int = 0,
-    count: int | None = None,
+    replications: int | None = None,
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Outcomes:
-    """Simulate replications `first` to `first + count` - 1 (`scenario.replications` of them unless given).
+    """Simulate `replications` (the scenario's unless given), the first of which has the number `first`.
 
     A replication's outcome depends on nothing but the scenario and its number: not on `target`
     (auto, cpu or cuda), `threads` (CPU), or the other replications.  Raises InputError.
     """
-    job = Job(scenario, first, scenario.replications if count is None else count)
+    job = Job(scenario, first, scenario.replications if replications is None else replications)
     return simulate_all([job], target=target, threads=threads, progress=progress)[0]
 
 
@@ -57,10 +57,10 @@ def simulate_all(
     target = resolve_target(target)
     from netcarlo.kernels import launch
 
-    total, done = sum(job.count for job in jobs), 0
+    total, done = sum(job.replications for job in jobs), 0
     parts: list[list[Outcomes]] = [[] for _ in jobs]
     for model, batch in _launches(jobs):
-        ensembles = [build(jobs[i].scenario, first=lo, count=n) for i, lo, n in batch]
+        ensembles = [build(jobs[i].scenario, first=lo, replications=n) for i, lo, n in batch]
         rows = concatenate([ensemble.rows for ensemble in ensembles])
 
         def report(rows_done: int, before: int = done) -> None:
@@ -120,7 +120,7 @@ def resolve_target(target: str) -> str:
 
 
 def _launches(jobs: Sequence[Job]) -> Iterator[tuple[Any, list[tuple[int, int, int]]]]:
-    """Launches as (model, [(job, first, count)]): jobs of one model together, each launch of bounded size."""
+    """Launches as (model, [(job, first, replications)]): one model each, and of bounded size."""
     groups: dict[Any, list[int]] = {}
     for i, job in enumerate(jobs):
         groups.setdefault(model_of(job.scenario), []).append(i)
@@ -128,7 +128,7 @@ def _launches(jobs: Sequence[Job]) -> Iterator[tuple[Any, list[tuple[int, int, i
         batch: list[tuple[int, int, int]] = []
         room = LARGEST_LAUNCH
         for i in members:
-            lo, left = jobs[i].first, jobs[i].count
+            lo, left = jobs[i].first, jobs[i].replications
             while left:
                 n = min(left, room)
                 batch.append((i, lo, n))

@@ -43,7 +43,7 @@ def trace(scenario: Scenario, *, replication: int = 0) -> Traced:
     """Run one replication alone, with its trace.  Raises InputError."""
     from netcarlo.kernels import launch
 
-    ensemble = build(scenario, first=replication, count=1)
+    ensemble = build(scenario, first=replication, replications=1)
     events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
     frame = pd.DataFrame({name: events[:, column] for column, name in COLUMNS.items()})
     for name in ("sequence", "path", "acked"):

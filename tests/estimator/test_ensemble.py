@@ -24,7 +24,7 @@ def scenario(hops=(HOP,), **values):
 def test_units_become_the_integers_of_the_kernel():
     hop = {"rate": "0.5 Mbit/s", "delay": "200 ms", "queue": 7, "reverse": {"rate": "unlimited"}}
     s = scenario([hop], **{"transport.start": "0.5 s", "transport.bytes": "3000 B", "transport.window": 45})
-    rows = build(s, first=3, count=2).rows
+    rows = build(s, first=3, replications=2).rows
     p = rows.parameters
     assert p[:, P.REPLICATION].tolist() == [3, 4]
     expected = {P.START: 5e8, P.END: 1e10, P.TICK: 1e7, P.MIN_RTO: 2e8, P.LIMIT: 3, P.WINDOW: 45}
@@ -41,12 +41,12 @@ def test_units_become_the_integers_of_the_kernel():
     )
     assert h[Hop.PRESENT] == 1
     assert rows.hops[:, 1].sum() == 0
-    assert build(scenario(), count=1).rows.parameters[0, P.LIMIT] == ENDLESS
+    assert build(scenario(), replications=1).rows.parameters[0, P.LIMIT] == ENDLESS
 
 
 def test_sctp_fills_its_own_columns():
     transport = {"protocol": "sctp", "rules": "ns2-2.29", "receiver_window": "64 KiB"}
-    rows = build(scenario(transport=transport, paths=[{"hops": [HOP]}] * 2), count=1).rows
+    rows = build(scenario(transport=transport, paths=[{"hops": [HOP]}] * 2), replications=1).rows
     p = rows.parameters[0]
     expected = {
         P.N_PATHS: 2,
@@ -78,9 +78,9 @@ def test_a_replication_is_the_same_in_any_chunk(sizes):
         [{"count": {"integers": [0 + 1, 5]}, "each": RANDOM}, HOP],
         **{"transport.window": {"integers": [2, 99]}},
     )
-    whole = build(s, count=20)
+    whole = build(s, replications=20)
     starts = np.cumsum([0, *sizes])
-    parts = [build(s, first=int(lo), count=n) for lo, n in zip(starts, sizes, strict=False)]
+    parts = [build(s, first=int(lo), replications=n) for lo, n in zip(starts, sizes, strict=False)]
     assert as_drawn(concatenate([part.rows for part in parts])) == as_drawn(whole.rows)
     for part, lo in zip(parts, starts, strict=False):
         for name in part.drawn:
@@ -89,18 +89,18 @@ def test_a_replication_is_the_same_in_any_chunk(sizes):
 
 def test_fields_are_drawn_independently_and_by_name():
     s = scenario([RANDOM, RANDOM], seed=5)
-    drawn = build(s, count=4000).drawn
+    drawn = build(s, replications=4000).drawn
     delays = drawn[["paths.0.hops.0.delay", "paths.0.hops.1.delay"]]
     assert abs(delays.corr().iloc[0, 1]) < 5 / np.sqrt(4000)
-    alone = build(scenario([HOP, RANDOM], seed=5), count=4000).drawn
+    alone = build(scenario([HOP, RANDOM], seed=5), replications=4000).drawn
     assert alone["paths.0.hops.1.delay"].tolist() == drawn["paths.0.hops.1.delay"].tolist()
-    other = build(scenario([HOP, RANDOM], seed=6), count=4000).drawn
+    other = build(scenario([HOP, RANDOM], seed=6), replications=4000).drawn
     assert other["paths.0.hops.1.delay"].tolist() != drawn["paths.0.hops.1.delay"].tolist()
 
 
 def test_a_random_number_of_hops_leaves_no_gap():
     s = scenario([{"count": {"integers": [1, 4]}, "each": HOP}, {**HOP, "queue": 9}])
-    rows, drawn = build(s, count=200)
+    rows, drawn = build(s, replications=200)
     count = drawn["paths.0.hops.0.count"].to_numpy().astype(int)
     assert set(count) == {1, 2, 3, 4}
     present = rows.hops[:, 0, :, Hop.PRESENT]
@@ -111,7 +111,7 @@ def test_a_random_number_of_hops_leaves_no_gap():
 
 def test_losses_are_a_table_of_the_distinct_probabilities():
     s = scenario([{**HOP, "loss": {"choice": [0, 0.5]}, "ack_loss": 0.25}])
-    rows, drawn = build(s, count=50)
+    rows, drawn = build(s, replications=50)
     assert rows.losses.tolist() == thresholds([0, 0.25, 0.5]).tolist()
     mine = rows.losses[rows.hops[:, 0, 0, Hop.LOSS]]
     assert mine.tolist() == thresholds(drawn["paths.0.hops.0.loss"]).tolist()
@@ -131,13 +131,13 @@ def test_losses_are_a_table_of_the_distinct_probabilities():
 )
 def test_outages_are_disjoint_and_in_order(outages, expected):
     given = [{"start": f"{start} s", "duration": f"{length} s"} for start, length in outages]
-    table = build(scenario([{**HOP, "outages": given}]), count=1).rows.outages[0, 0, 0]
+    table = build(scenario([{**HOP, "outages": given}]), replications=1).rows.outages[0, 0, 0]
     wanted = [(start * 10**9, end * 10**9) for start, end in expected]
     assert [tuple(row) for row in table.tolist() if row[0] < FOREVER] == wanted
     assert [tuple(row) for row in table.tolist()][: len(wanted)] == wanted
 
 
 def test_whole_numbers_drawn_from_a_continuous_distribution_are_rounded():
-    rows, drawn = build(scenario(**{"transport.window": {"log_uniform": [8, 200]}}), count=100)
+    rows, drawn = build(scenario(**{"transport.window": {"log_uniform": [8, 200]}}), replications=100)
     assert drawn["transport.window"].tolist() == rows.parameters[:, P.WINDOW].tolist()
     assert (rows.parameters[:, P.INITIAL_SSTHRESH] == rows.parameters[:, P.WINDOW]).all()

@@ -42,7 +42,7 @@ def test_outcomes_are_plausible(whole):
 @pytest.mark.parametrize("size", [1, 5, 24])
 def test_a_replication_has_the_same_outcome_in_any_chunk_on_any_thread(small, whole, size, threads):
     parts = [
-        simulate(small, first=lo, count=min(size, 24 - lo), target="cpu", threads=threads)
+        simulate(small, first=lo, replications=min(size, 24 - lo), target="cpu", threads=threads)
         for lo in range(0, 24, size)
     ]
     assert np.concatenate([part.integers for part in parts]).tolist() == whole.integers.tolist()
@@ -58,7 +58,10 @@ def test_launches_of_any_size_give_the_same(small, whole, monkeypatch):
         progress=lambda done, total: seen.append((done, total)),
     )
     assert found[0].integers.tolist() == whole.integers.tolist()
-    assert found[1].integers.tolist() == simulate(other, first=3, count=10, target="cpu").integers.tolist()
+    assert (
+        found[1].integers.tolist()
+        == simulate(other, first=3, replications=10, target="cpu").integers.tolist()
+    )
     assert found[2].integers.tolist() == whole.integers[5:9].tolist()
     assert found[0].frame.equals(whole.frame)
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
@@ -153,17 +156,17 @@ def test_the_example_scenarios_run():
     assert {"aimd.yaml", "lossy_hop.yaml", "random_topology.yaml"} <= set(names)
     for name in names:
         scenario = load_scenario(str(folder / name), values={"duration": "2 s"})
-        assert (simulate(scenario, count=4, target="cpu").frame["delivered"] > 0).all()
+        assert (simulate(scenario, replications=4, target="cpu").frame["delivered"] > 0).all()
 
 
 def test_users_constants_reach_their_congestion_control():
     from importlib import resources
 
     path = str(resources.files("netcarlo.configs") / "examples" / "aimd.yaml")
-    gentle = simulate(load_scenario(path), count=8, target="cpu").frame["goodput_bps"]
+    gentle = simulate(load_scenario(path), replications=8, target="cpu").frame["goodput_bps"]
     values = {"transport.constants.decrease": 0.5}
-    standard = simulate(load_scenario(path, values=values), count=8, target="cpu")
+    standard = simulate(load_scenario(path, values=values), replications=8, target="cpu")
     assert gentle.mean() > 1.2 * standard.frame["goodput_bps"].mean()
     values = {"transport": {"protocol": "newreno", "window": 128}}
-    built_in = simulate(load_scenario(path, values=values), count=8, target="cpu")
+    built_in = simulate(load_scenario(path, values=values), replications=8, target="cpu")
     assert built_in.integers.tolist() == standard.integers.tolist()

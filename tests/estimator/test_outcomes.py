@@ -16,7 +16,7 @@ def ensemble(hops=(HOP,), transport=None, **values):
         "transport": transport or {"protocol": "reno", "start": "1 s"},
         "hops": list(hops),
     }
-    return build(Scenario.check(data).with_values(values), count=2)
+    return build(Scenario.check(data).with_values(values), replications=2)
 
 
 def integers(**values):
