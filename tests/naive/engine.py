@@ -12,23 +12,39 @@ class Rank(IntEnum):
     SAMPLE = 0  # sees the state before anything of this instant
     LINK_UP = 1
     LINK_DOWN = 2  # spares what arrives now
-    ARRIVAL = 3  # packets reach the next hop or the host, the application starts
-    RECEIVER_TIMER = 4  # a packet that arrives now comes before the timers
-    SENDER_TIMER = 5
+    HOP = 3  # a packet reaches the next hop, or the application starts
+    DATA = 4  # a packet reaches the receiver; of several, the one put out first comes first
+    ACK = 5  # a packet reaches the sender; likewise
+    DELAYED_ACK = 8  # packets that arrive now come before the timers
+    RETRANSMISSION = 9
+    T1 = 10  # SCTP: the handshake
+    T3 = 11  # + path: retransmission
+    DEGRADE = 13  # + path
+    SACK = 15
+    HEARTBEAT = 16  # + 2 * end + path: unanswered
+    IDLE = 20  # + end: time for a heartbeat
 
 
 class Simulation:
-    """Runs actions in the order of their time, then rank, then the order in which they were asked for."""
+    """Runs actions in the order of their time, then rank, then order (of asking, unless given)."""
 
     def __init__(self) -> None:
         self.now = 0
         self._heap: list[tuple[int, int, int, Callable[..., None], tuple[Any, ...]]] = []
         self._count = 0
 
-    def at(self, time: int, rank: Rank, action: Callable[..., None], *arguments: Any) -> None:
+    def at(
+        self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: int | None = None
+    ) -> None:
+        """Do `action(*arguments)` at `time`; `order` (see `next_order`) settles ties of time and rank."""
         assert time >= self.now, "the past cannot be changed"
-        heapq.heappush(self._heap, (time, rank, self._count, action, arguments))
+        place = self.next_order() if order is None else order
+        heapq.heappush(self._heap, (time, rank, place, action, arguments))
+
+    def next_order(self) -> int:
+        """A number larger than all before."""
         self._count += 1
+        return self._count
 
     def run(self, end: int) -> None:
         """Run every event up to and at `end`."""
@@ -40,7 +56,7 @@ class Simulation:
 class Timer:
     """An alarm that can be moved and stopped."""
 
-    def __init__(self, simulation: Simulation, rank: Rank, action: Callable[[], None]) -> None:
+    def __init__(self, simulation: Simulation, rank: int, action: Callable[[], None]) -> None:
         self._simulation = simulation
         self._rank = rank
         self._action = action

@@ -17,6 +17,7 @@ class Packet:
     content: Any
     path: int = 0
     sent: int = -1  # when its host put it out [ns]
+    order: int = -1  # of being put out, among all packets
 
 
 class Link:
@@ -34,6 +35,7 @@ class Link:
         self.survivors_left = next(gaps) if gaps is not None else -1
         self.lost = lost
         self.deliver: Callable[[Packet], None] = lambda packet: None
+        self.rank = Rank.HOP  # of the arrivals at the far end
         self.free_at = 0  # the server has sent what was handed over before
         self.queue: list[int] = []  # departures of the packets that wait or are in transmission
         self.wire: list[tuple[int, Packet]] = []  # arrival of each packet not yet at the far end
@@ -54,7 +56,8 @@ class Link:
             self.queue.append(self.free_at)
             arrival = (self.free_at + self.delay, packet)
             self.wire.append(arrival)
-            self.simulation.at(arrival[0], Rank.ARRIVAL, self._arrive, arrival)
+            order = None if self.rank == Rank.HOP else packet.order
+            self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
 
     def _arrive(self, arrival: tuple[int, Packet]) -> None:
         if arrival not in self.wire:
@@ -98,7 +101,9 @@ class Path:
     def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
         """Say what happens to data at the far end and to acknowledgements back at the sender."""
         self.forward[-1].deliver = receiver
+        self.forward[-1].rank = Rank.DATA
         self.backward[-1].deliver = sender
+        self.backward[-1].rank = Rank.ACK
 
     def send(self, packet: Packet) -> None:
         """Towards the receiver."""
@@ -111,4 +116,5 @@ class Path:
     def _start(self, packet: Packet, link: Link) -> None:
         packet.path = self.number
         packet.sent = link.simulation.now
+        packet.order = link.simulation.next_order()
         link.hand(packet)

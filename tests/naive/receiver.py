@@ -74,7 +74,7 @@ class Receiver:
         self.block_size = block_size
         self.history = SackHistory() if sack else None
         self.send_back = send_back
-        self.timer = Timer(simulation, Rank.RECEIVER_TIMER, self._waited_long_enough)
+        self.timer = Timer(simulation, Rank.DELAYED_ACK, self._waited_long_enough)
         self.waiting = -1  # the packet whose acknowledgement waits
         self.duplicate = False  # the newest packet had arrived before
 

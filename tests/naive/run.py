@@ -16,8 +16,9 @@ from tests.naive.random_numbers import Streams
 from tests.naive.receiver import Receiver
 from tests.naive.reno import Reno
 from tests.naive.sack import Sack
+from tests.naive.sctp_endpoint import Destination
 from tests.naive.sctp_receiver import SctpReceiver
-from tests.naive.sctp_sender import SctpSender
+from tests.naive.sctp_sender import Road, SctpSender
 from tests.naive.tahoe import Tahoe
 from tests.naive.tcp import TcpSender
 from tests.naive.vegas import Vegas
@@ -81,7 +82,7 @@ def run_tcp(
         block_size=parameters.SACK_BLOCK, sack=protocol == "tcp_sack", send_back=path.send_back,
     )
     path.connect(receiver.receive, sender.receive)
-    simulation.at(parameters.START, Rank.ARRIVAL, sender.start)
+    simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:
         return math.floor(1024.0 * min(sender.cwnd, float(sender.window)))
@@ -95,17 +96,23 @@ def run_sctp(
     paths: Sequence[Path],
 ) -> None:
     """One association over the first, or both, of `paths`."""
-    paths = paths[: parameters.N_PATHS]
-    sender = SctpSender(simulation, outcomes, parameters, streams, paths)
-    receiver = SctpReceiver(simulation, outcomes, parameters, paths)
-    for path in paths:
+    numbers = range(parameters.N_PATHS)
+    sender = SctpSender(
+        outcomes, simulation, parameters, streams, destinations=[Road(n, parameters) for n in numbers],
+        put_out=lambda number, packet: paths[number].send(packet),
+    )
+    receiver = SctpReceiver(
+        outcomes, simulation, parameters, streams, destinations=[Destination(n, parameters) for n in numbers],
+        put_out=lambda number, packet: paths[number].send_back(packet),
+    )
+    for path in paths[: parameters.N_PATHS]:
         path.connect(receiver.receive, sender.receive)
-    simulation.at(parameters.START, Rank.ARRIVAL, sender.start)
+    simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:
-        return sender.current.cwnd * 1024 // sender.chunk_size
+        return min(sender.current.cwnd, parameters.RWND) * 1024 // sender.chunk_size
 
-    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
+    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.current.latest_rtt)
     simulation.run(parameters.END)
 
 

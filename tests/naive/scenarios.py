@@ -79,6 +79,48 @@ def _tcp_row(rng: Generator) -> Rows:
     return row
 
 
+def sctp_rows(count: int, *, seed: int) -> Rows:
+    """`count` scenarios for SCTP over one path or two; row k of a seed is the same for every `count`."""
+    return stack([_sctp_row(np.random.default_rng([seed, k, 1])) for k in range(count)])
+
+
+def _sctp_row(rng: Generator) -> Rows:
+    row = empty_row()
+    paths = int(rng.integers(1, PATHS + 1))
+    on_lattice = bool(rng.random() < 0.4)
+    data, chunk_header, header = int(rng.integers(100, 1461)), int(rng.choice([0, 16, 20])), 32
+    if on_lattice:
+        data, chunk_header, header = 952, 16, 32
+    chunk = data + chunk_header
+    slowest = max(choose_hops(rng, row, path, on_lattice) for path in range(paths))
+    size = chunk + header
+    end = max(SECOND, min(DATA_PACKETS * slowest * size, int(rng.uniform(3.0, 100.0) * SECOND)))
+    fill(row, common(rng, end, on_lattice) | {
+        "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
+        "N_PATHS": paths, "DATA": data, "CHUNK_HEADER": chunk_header, "HEADER": header,
+        "ACK": 968 if on_lattice else int(rng.integers(20, 81)), "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
+        "RWND": int(chunk * rng.integers(1, 65) + rng.integers(0, chunk)),
+        "WINDOW": 64, "TICK": 10 * MS,
+        "INITIAL_CWND": int(chunk * rng.integers(1, 6) + rng.choice([0, 0, 1, chunk // 2])),
+        "INITIAL_SSTHRESH": int(chunk * rng.integers(1, 65) + rng.integers(0, chunk)),
+        "SSTHRESH_FLOOR": int(chunk * rng.choice([1, 2, 4, 4])),
+        "MIN_RTO": int(rng.choice([0, 200, 1000, 1000]) * MS),
+        "MAX_RTO": int(rng.choice([1, 3, 60, 60, 60]) * SECOND),
+        "INITIAL_RTO": int(rng.choice([500, 1000, 3000, 3000]) * MS),
+        "DUPACKS": int(rng.choice([1, 2, 3, 3, 3, 4, 4])),
+        "ACK_EVERY": int(rng.choice([1, 2, 2, 2])),
+        "ACK_DELAY": int(rng.choice([1, 10, 100, 200, 200, 500]) * MS),
+        "PATH_MAX_RETRANS": int(rng.choice([0, 0, 1, 2, 5])),
+        "HEARTBEAT": int(rng.choice([0, 1, 5, 30]) * SECOND),
+        "PROBE_FIRST": int(rng.integers(0, 2)), "SACK_FIRST": int(rng.integers(0, 2)),
+        "MAX_BURST": int(rng.choice([1, 2, 4, 4, 4])),
+        "RESPONSE_ALTERNATE": int(rng.choice([0, 1, 1])),
+    })
+    for path in range(paths):
+        choose_outages(rng, row, path, end, on_lattice)
+    return row
+
+
 def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:
     """What every protocol needs: the random streams' address, begin, end, sampling."""
     start = int(rng.choice([0, 0, rng.integers(0, SECOND)]))

@@ -1,14 +1,14 @@
 """The receiving end of an SCTP association (ns-2.35 `sctp.cc`): acknowledges where the data came from."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from netcarlo.kernels.layout import Out
 
-from tests.naive.engine import Rank, Simulation, Timer
-from tests.naive.link import Packet, Path
+from tests.naive.engine import Rank, Timer
+from tests.naive.link import Packet
 from tests.naive.outcomes import Outcomes
-from tests.naive.parameters import Parameters
+from tests.naive.sctp_endpoint import COOKIE, INIT, Destination, Endpoint
 
 
 @dataclass
@@ -20,36 +20,46 @@ class Sack:
     window: int = 0
 
 
-class SctpReceiver:
+class SctpReceiver(Endpoint[Destination]):
     """SACKs every second packet, or after a delay, or at once for gaps and duplicates."""
 
-    def __init__(
-        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, paths: Sequence[Path]
-    ) -> None:
-        self.simulation = simulation
+    def __init__(self, outcomes: Outcomes, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, end=1, **named)
         self.outcomes = outcomes
-        self.parameters = parameters
-        self.paths = paths
         self.cumulative = 0
         self.above: set[int] = set()  # arrived, behind a gap
         self.duplicates: set[int] = set()  # to be named in the next SACK
         self.packets_since_sack = 0
-        self.timer = Timer(simulation, Rank.RECEIVER_TIMER, self.waited_long_enough)
+        self.timer = Timer(self.simulation, Rank.SACK, self.waited_long_enough)
         self.reply_path = 0
 
     def receive(self, packet: Packet) -> None:
         """Something arrived on path `packet.path`."""
         self.reply_path = packet.path
-        if packet.kind == "data":
-            self.receive_data(packet)
-        else:
-            answer = {"init": "init ack", "cookie": "cookie ack", "heartbeat": "heartbeat ack"}[packet.kind]
-            self.paths[packet.path].send_back(Packet(answer, packet.size, packet.content))
+        header = self.parameters.HEADER
+        if packet.kind == "init" and not self.established:
+            self.put_out(packet.path, Packet("init ack", header + INIT, None))
+        elif packet.kind == "cookie":
+            if not self.established:
+                self.established = True
+                self.begin_heartbeats()
+            self.put_out(packet.path, Packet("cookie ack", header + COOKIE, None))
+        elif packet.kind == "heartbeat" and self.established:
+            self.answer_heartbeat(packet)
+        elif packet.kind == "heartbeat ack" and self.established:
+            self.on_heartbeat_ack(packet)
+        elif packet.kind == "data":
+            self.outcomes.arrived(packet, packet.content, self.simulation.now)
+            if self.established:
+                self.receive_data(packet)
+
+    def close(self) -> None:
+        super().close()
+        self.timer.stop()
 
     def receive_data(self, packet: Packet) -> None:
         p = self.parameters
         number: int = packet.content
-        self.outcomes.arrived(packet, number, self.simulation.now)
         now = False  # send a SACK at once
         if p.ACK_EVERY < 2 or (number == 1 and p.SACK_FIRST):
             now = True
@@ -92,4 +102,4 @@ class SctpReceiver:
         window = p.RWND - len(self.above) * (p.DATA + p.CHUNK_HEADER)
         size = p.ACK + p.SACK_BLOCK * (len(blocks) + len(self.duplicates))
         self.duplicates = set()
-        self.paths[self.reply_path].send_back(Packet("ack", size, Sack(self.cumulative, blocks, window)))
+        self.put_out(self.reply_path, Packet("ack", size, Sack(self.cumulative, blocks, window)))

@@ -1,68 +1,41 @@
 """The sending end of an SCTP association (ns-2.35 `sctp.cc`), one DATA chunk a packet."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from netcarlo.kernels.layout import STREAM_HEARTBEAT, Out
+from netcarlo.kernels.layout import Out
 
 from tests.naive.engine import Rank, Simulation, Timer
-from tests.naive.link import Packet, Path
+from tests.naive.link import Packet
 from tests.naive.outcomes import Outcomes
 from tests.naive.parameters import Parameters
-from tests.naive.random_numbers import Streams
+from tests.naive.sctp_endpoint import COOKIE, INIT, Destination, Endpoint
 from tests.naive.sctp_receiver import Sack
 
-ASSOCIATION_MAX_RETRANS = 10
-COOKIE = 4
-"""COOKIE ECHO and COOKIE ACK chunks [byte]."""
-HEARTBEAT = 24
-"""HEARTBEAT and HEARTBEAT ACK chunks [byte]."""
+MAX_INIT_RETRANSMITS = 8
+DEGRADE_ABOVE = 2
+"""Chunks that cwnd keeps when nothing is sent."""
 
 
-class Destination:
-    """What the sender knows about one path to the receiver."""
+class Road(Destination):
+    """A destination with its congestion window."""
 
-    def __init__(self, number: int, simulation: Simulation, sender: "SctpSender") -> None:
-        p = sender.parameters
-        self.number = number
-        self.p = p
-        self.cwnd = p.INITIAL_CWND
-        self.ssthresh = p.INITIAL_SSTHRESH
+    def __init__(self, number: int, parameters: Parameters) -> None:
+        super().__init__(number, parameters)
+        self.cwnd = parameters.INITIAL_CWND
+        self.ssthresh = parameters.INITIAL_SSTHRESH
         self.partial_acked = 0  # bytes acknowledged since cwnd last grew in congestion avoidance
         self.outstanding = 0  # bytes
         self.newly_acked = 0  # bytes, by the SACK in hand
         self.first_outstanding: Chunk | None = None  # a note of the loops over the send buffer
         self.cut = False  # by the fast retransmit in hand
-
-        self.rto = p.INITIAL_RTO
-        self.srtt: int | None = None
-        self.rttvar = 0
         self.timing = False  # a chunk is being timed
-        self.timer = Timer(simulation, Rank.SENDER_TIMER, lambda: sender.on_timeout(self))
-        self.heartbeat_timer = Timer(
-            simulation, Rank.SENDER_TIMER, lambda: sender.on_heartbeat_timeout(self)
-        )
-
-        self.errors = 0  # timeouts in a row
-        self.active = True
-        self.confirmed = True
-        self.idle_since = 0
+        self.timer: Timer  # T3
+        self.degrade_timer: Timer
 
     def start_timer(self) -> None:
+        """T3: expect an acknowledgement within the timeout."""
         self.timer.start(self.rto)
-
-    def measure(self, rtt: int) -> None:
-        """RFC 2960, 6.3.1."""
-        if self.srtt is None:
-            self.srtt = rtt
-            self.rttvar = rtt // 2
-        else:
-            self.rttvar = (3 * self.rttvar + abs(self.srtt - rtt)) // 4
-            self.srtt = (7 * self.srtt + rtt) // 8
-        self.rto = min(max(self.srtt + 4 * self.rttvar, self.p.MIN_RTO), self.p.MAX_RTO)
-
-    def back_off(self) -> None:
-        self.rto = min(2 * self.rto, self.p.MAX_RTO)
 
 
 @dataclass(eq=False)
@@ -70,7 +43,7 @@ class Chunk:
     """A DATA chunk in the send buffer: not yet cumulatively acknowledged."""
 
     number: int  # TSN
-    destination: Destination  # to which it was last sent
+    destination: Road  # to which it was last sent
     timed_at: int | None = None  # when it was sent, if it is being timed
     sent_times: int = 1
     gap_acked: bool = False
@@ -80,30 +53,19 @@ class Chunk:
     fast_retransmitted: bool = False  # only once
 
 
-class SctpSender:
+class SctpSender(Endpoint[Road]):
     """One association over one or two paths."""
 
-    def __init__(
-        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
-        paths: Sequence[Path],
-    ) -> None:
-        self.simulation = simulation
+    def __init__(self, outcomes: Outcomes, simulation: Simulation, *arguments: Any, **named: Any) -> None:
+        super().__init__(simulation, *arguments, end=0, **named)
         self.outcomes = outcomes
-        self.parameters = parameters
-        self.streams = streams
-        self.paths = paths
-        self.chunk_size = parameters.DATA + parameters.CHUNK_HEADER
-        self.destinations = [
-            Destination(number, simulation, self) for number in range(parameters.N_PATHS)
-        ]
-        self.primary = self.destinations[0]
-        self.current = self.destinations[0]  # where new data goes
-
-        self.state = "closed"
-        self.handshake_timer = Timer(simulation, Rank.SENDER_TIMER, self.on_handshake_timeout)
-        self.heartbeat_generator = Timer(simulation, Rank.SENDER_TIMER, self.on_heartbeat_time)
-        self.heartbeats_drawn = 0
-        self.heartbeat_wait_began = 0
+        self.chunk_size = self.parameters.DATA + self.parameters.CHUNK_HEADER
+        for road in self.destinations:
+            road.timer = Timer(simulation, Rank.T3 + road.number, lambda r=road: self.on_timeout(r))
+            road.degrade_timer = Timer(simulation, Rank.DEGRADE + road.number, lambda r=road: self.degrade(r))
+        self.asking = ""  # "init" or "cookie" during the handshake
+        self.handshake_timer = Timer(simulation, Rank.T1, self.on_handshake_timeout)
+        self.retries = 0
 
         self.buffer: list[Chunk] = []  # by number
         self.sent = 0  # highest number put out
@@ -116,108 +78,66 @@ class SctpSender:
         self.any_marked = False
         self.limit_burst = False
         self.burst = 0
-        self.rtt = 0  # the latest measurement [ns]
-        self.errors = 0  # timeouts in a row, on any path
 
     # The handshake.
 
     def start(self) -> None:
-        if self.parameters.HANDSHAKE == 0:
-            self.peer_window = self.parameters.RWND
-            self.established()
-        else:
-            self.state = "init"
-            self.send_handshake()
+        self.ask("init")
 
-    def send_handshake(self) -> None:
+    def ask(self, what: str) -> None:
+        """Send INIT or COOKIE ECHO."""
+        self.asking = what
         self.outcomes.add(Out.HANDSHAKES)
-        size = self.parameters.HANDSHAKE if self.state == "init" else self.parameters.HEADER + COOKIE
-        self.paths[self.primary.number].send(Packet(self.state, size, 0))
+        size = self.parameters.HEADER + (INIT if what == "init" else COOKIE)
+        self.put_out(self.primary.number, Packet(what, size, None))
         self.handshake_timer.start(self.primary.rto)
 
     def on_handshake_timeout(self) -> None:
-        self.primary.back_off()
-        self.send_handshake()
+        self.retries += 1
+        if self.retries <= MAX_INIT_RETRANSMITS:
+            self.primary.back_off()
+            self.ask(self.asking)
 
-    def established(self) -> None:
-        self.state = "established"
+    def on_established(self) -> None:
+        self.established = True
         self.handshake_timer.stop()
         if self.parameters.PROBE_FIRST:
-            for destination in self.destinations:
-                destination.confirmed = False
-                self.send_heartbeat(destination)
+            for road in self.destinations:
+                road.confirmed = False
+                self.send_heartbeat(road)
         else:
-            self.all_confirmed()
-            self.send_if_allowed()
-
-    def all_confirmed(self) -> None:
-        self.may_send_new = True
-        if self.parameters.HEARTBEAT:
-            self.wait_for_heartbeat(self.primary)
-            for destination in self.destinations:
-                destination.idle_since = self.simulation.now
+            self.may_send_new = True
+            self.begin_heartbeats()
 
     # Everything that arrives.
 
     def receive(self, packet: Packet) -> None:
-        if packet.kind == "init ack":
-            if self.state == "init":
-                self.peer_window = self.parameters.RWND
-                self.state = "cookie"
-                self.send_handshake()
-        elif packet.kind == "cookie ack":
-            if self.state == "cookie":
-                self.established()
+        """Something arrived from the receiver."""
+        if self.asking == "init":  # ns-2 takes anything for the answer
+            self.peer_window = self.parameters.RWND
+            self.ask("cookie")
+        elif self.asking == "cookie":
+            self.asking = ""
+            self.on_established()
+        elif not self.established:
+            return
+        elif packet.kind == "heartbeat":
+            self.answer_heartbeat(packet)
         elif packet.kind == "heartbeat ack":
             self.on_heartbeat_ack(packet)
-            self.send_if_allowed()
-        elif packet.kind == "ack" and self.state == "established":
+        elif packet.kind == "ack":
             self.on_sack(packet.content)
             self.may_send_new = True
-            self.send_if_allowed()
-
-    def send_if_allowed(self) -> None:
         if self.may_send_new and not self.any_marked:
             self.send_new()
             self.may_send_new = False
 
-    # Heartbeats.
-
-    def wait_for_heartbeat(self, destination: Destination) -> None:
-        word = self.streams.block(STREAM_HEARTBEAT, self.heartbeats_drawn)[0]
-        self.heartbeats_drawn += 1
-        jitter = (word * destination.rto) >> 32
-        self.heartbeat_generator.start(
-            self.parameters.HEARTBEAT + destination.rto + jitter - destination.rto // 2
-        )
-        self.heartbeat_wait_began = self.simulation.now
-
-    def on_heartbeat_time(self) -> None:
-        idlest = min(self.destinations, key=lambda destination: destination.idle_since)
-        if idlest.idle_since <= self.heartbeat_wait_began:
-            self.send_heartbeat(idlest)
-        self.wait_for_heartbeat(idlest)
-
-    def send_heartbeat(self, destination: Destination) -> None:
-        now = self.simulation.now
-        self.paths[destination.number].send(
-            Packet("heartbeat", self.parameters.HEADER + HEARTBEAT, (destination.number, now))
-        )
-        destination.idle_since = now
-        destination.heartbeat_timer.start(destination.rto)
-
     def on_heartbeat_ack(self, packet: Packet) -> None:
-        number, sent_at = packet.content
-        destination = self.destinations[number]
-        was_confirmed = destination.confirmed
-        destination.active = destination.confirmed = True
-        destination.errors = self.errors = 0
-        if destination is self.primary:
-            self.current = self.primary
-        self.measure(destination, self.simulation.now - sent_at)
-        destination.heartbeat_timer.stop()
-        if not was_confirmed and all(d.confirmed for d in self.destinations):
-            self.all_confirmed()
+        was_confirmed = self.destinations[packet.path].confirmed
+        super().on_heartbeat_ack(packet)
+        if not was_confirmed and all(road.confirmed for road in self.destinations):
+            self.may_send_new = True
+            self.begin_heartbeats()
 
     # SACKs.
 
@@ -273,12 +193,8 @@ class SctpSender:
         destination = chunk.destination
         if destination.timing and chunk.timed_at is not None and chunk.sent_times == 1:
             if chunk.marked != "timeout":
-                self.measure(destination, self.simulation.now - chunk.timed_at)
+                destination.measure(self.simulation.now - chunk.timed_at)
             destination.timing = False
-
-    def measure(self, destination: Destination, rtt: int) -> None:
-        self.rtt = rtt
-        destination.measure(rtt)
 
     def prove_alive(self, chunk: Chunk) -> None:
         """An acknowledged chunk clears the errors of its path, unless it had timed out."""
@@ -335,7 +251,7 @@ class SctpSender:
         self.prove_alive(chunk)
         chunk.marked = ""
 
-    def open_window(self, destination: Destination) -> None:
+    def open_window(self, destination: Road) -> None:
         full = destination.outstanding >= destination.cwnd
         if destination.cwnd <= destination.ssthresh:
             if full:
@@ -375,27 +291,19 @@ class SctpSender:
             self.peer_window = max(0, self.peer_window - self.chunk_size)
             if not destination.timer.pending:
                 destination.start_timer()
-            self.put_out(chunk)
+            self.put_chunk_out(chunk)
         if sent_any:
+            destination.degrade_timer.start(destination.rto)
             destination.idle_since = self.simulation.now
         self.burst = 0
 
-    def put_out(self, chunk: Chunk) -> None:
+    def put_chunk_out(self, chunk: Chunk) -> None:
         p = self.parameters
         number = chunk.destination.number
         self.outcomes.add(Out.SENT)
         self.outcomes.add(Out.RETRANSMITTED, int(chunk.sent_times > 1))
         self.outcomes.add(Out.SENT_ALTERNATE, int(number == 1))
-        self.paths[number].send(Packet("data", self.chunk_size + p.HEADER, chunk.number))
-
-    def other(self, destination: Destination) -> Destination:
-        """The next active destination after this one; when none is, the next one."""
-        count = len(self.destinations)
-        for step in range(1, count + 1):
-            candidate = self.destinations[(destination.number + step) % count]
-            if candidate.active:
-                return candidate
-        return self.destinations[(destination.number + 1) % count]
+        self.put_out(number, Packet("data", self.chunk_size + p.HEADER, chunk.number))
 
     def retransmit(self, *, one_packet: bool) -> None:
         """Send marked chunks again: one, or as many as cwnd allows."""
@@ -409,7 +317,7 @@ class SctpSender:
             self.retransmit_to(first if stay else self.other(first), marked, one_packet)
         self.any_marked = any(chunk.marked for chunk in self.buffer)
 
-    def retransmit_to(self, target: Destination, marked: list[Chunk], one_packet: bool) -> None:
+    def retransmit_to(self, target: Road, marked: list[Chunk], one_packet: bool) -> None:
         for chunk in marked:  # while here, marked chunks are not outstanding
             chunk.destination.outstanding -= self.chunk_size
         packets = 0
@@ -434,9 +342,10 @@ class SctpSender:
             chunk.marked = ""
             target.outstanding += self.chunk_size
             self.peer_window -= self.chunk_size
-            self.put_out(chunk)
+            self.put_chunk_out(chunk)
             if not target.timer.pending:
                 target.start_timer()
+            target.degrade_timer.start(target.rto)
             packets += 1
             if self.limit_burst:
                 self.burst += 1
@@ -468,14 +377,22 @@ class SctpSender:
 
     # Timeouts.
 
-    def on_timeout(self, destination: Destination) -> None:
+    def degrade(self, road: Road) -> None:
+        """Nothing was sent on this path for one timeout: halve its window."""
+        p = self.parameters
+        if road.cwnd > DEGRADE_ABOVE * self.chunk_size:
+            road.cwnd = max(road.cwnd // 2, p.SSTHRESH_FLOOR)
+        road.degrade_timer.start(road.rto)
+
+    def on_timeout(self, destination: Road) -> None:
         """T3: nothing was acknowledged on this path for too long."""
         self.outcomes.add(Out.TIMEOUTS)
+        self.outcomes.add(Out.CWND_CUTS)
         if destination.cwnd > self.chunk_size:
-            self.outcomes.add(Out.CWND_CUTS)
             destination.ssthresh = max(destination.cwnd // 2, self.parameters.SSTHRESH_FLOOR)
             destination.cwnd = self.chunk_size
             destination.partial_acked = 0
+        destination.degrade_timer.stop()
         destination.timing = False
         if not self.count_error(destination):
             return
@@ -488,32 +405,9 @@ class SctpSender:
         if not destination.active and self.parameters.HEARTBEAT:
             self.send_heartbeat(destination)
 
-    def on_heartbeat_timeout(self, destination: Destination) -> None:
-        if self.count_error(destination) and (self.parameters.HEARTBEAT or not destination.confirmed):
-            self.send_heartbeat(destination)
-
-    def count_error(self, destination: Destination) -> bool:
-        """A timeout of data or heartbeat: back off, fail over; False if the association is given up."""
-        destination.back_off()
-        destination.errors += 1
-        if destination.active and destination.confirmed:
-            self.errors += 1
-            if destination.errors > self.parameters.PATH_MAX_RETRANS:
-                destination.active = False
-                if destination is self.current:
-                    self.current = self.other(destination)
-            if self.errors > ASSOCIATION_MAX_RETRANS:
-                self.close()
-                return False
-        if destination is self.primary:  # ns-2's change of the primary, "at once"
-            self.primary = self.current
-        return True
-
     def close(self) -> None:
-        self.state = "given up"
+        super().close()
         self.buffer = []
-        self.heartbeat_generator.stop()
-        self.handshake_timer.stop()
-        for destination in self.destinations:
-            destination.timer.stop()
-            destination.heartbeat_timer.stop()
+        for road in self.destinations:
+            road.timer.stop()
+            road.degrade_timer.stop()

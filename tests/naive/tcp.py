@@ -27,7 +27,7 @@ class TcpSender:
         self.outcomes = outcomes
         self.parameters = parameters
         self.send_packet = send
-        self.timer = Timer(simulation, Rank.SENDER_TIMER, self.on_timeout)
+        self.timer = Timer(simulation, Rank.RETRANSMISSION, self.on_timeout)
 
         self.window = parameters.WINDOW
         self.initial_window = float(parameters.INITIAL_WINDOW)
