@@ -18,6 +18,9 @@ from netcarlo.reports.tables import claims_csv, comparison_csv
 from netcarlo.reports.write import write_all
 from netcarlo.simulate import Progress, resolve_target
 
+FORMAT = 1
+"""Of provenance.json, from which the index page is made."""
+
 
 def reproduce(
     studies: Sequence[str] = (),
@@ -57,19 +60,25 @@ def reproduce(
 
 def index_page(out: Path) -> str:
     """The HTML of the page that lists every study reproduced in this folder."""
-    records = []
-    for name in studies_.names():
-        path = out / name / "provenance.json"
-        if path.is_file():
-            records.append(json.loads(path.read_text(encoding="utf-8")))
+    records = [record for name in studies_.names() if (record := _earlier(out / name / "provenance.json"))]
     return page(
         "index.html", title="Reproduced studies", plots=False, studies=records, version=versions()["netcarlo"]
     )
 
 
+def _earlier(path: Path) -> dict[str, Any] | None:
+    """The record of a reproduction; None if there is none, or none of this format."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return record if record["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
 def _provenance(evaluation: Evaluation) -> dict[str, Any]:
     description = evaluation.study.description
     return {
+        "format": FORMAT,
         "name": evaluation.study.name,
         "title": description.title,
         "source": description.source,

@@ -9,7 +9,7 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import write
-from netcarlo.reports.reproduce import reproduce
+from netcarlo.reports.reproduce import index_page, reproduce
 from netcarlo.reports.write import write_all
 from netcarlo.study import load
 
@@ -97,3 +97,9 @@ def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         "b": "old",
         "mine": "kept",
     }
+
+
+def test_index_leaves_out_what_is_no_reproduction(tmp_path: Path) -> None:
+    for text in ("", "[]", '{"format": 0}'):
+        write_all(tmp_path / "sctp_linkdown", {"provenance.json": text})
+        assert "sctp_linkdown/report.html" not in index_page(tmp_path)
