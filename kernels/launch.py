@@ -76,10 +76,10 @@ def _with_rings(model: Any, rows: Rows) -> Rows:
     parameters[:, P.RING] = 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)
     return Rows(
         parameters,
-        np.require(rows.constants, np.float64, "CW"),
-        np.require(rows.hops, np.int64, "CW"),
-        np.require(rows.outages, np.int64, "CW"),
-        np.require(rows.losses, np.uint32, "CW"),
+        np.require(rows.constants, np.float64, ["C", "W"]),
+        np.require(rows.hops, np.int64, ["C", "W"]),
+        np.require(rows.outages, np.int64, ["C", "W"]),
+        np.require(rows.losses, np.uint32, ["C", "W"]),
     )
 
 

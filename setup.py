@@ -1,0 +1,21 @@
+"""Which folder is which package; everything else is in pyproject.toml."""
+
+from setuptools import setup
+
+FOLDERS = {
+    "netcarlo": "estimator",
+    "netcarlo.studies": "estimator/studies",
+    "netcarlo.kernels": "kernels",
+    "netcarlo.configs": "configs",
+    "netcarlo.reports": "reports",
+}
+
+setup(
+    packages=list(FOLDERS),
+    package_dir=FOLDERS,
+    package_data={
+        "netcarlo": ["py.typed"],
+        "netcarlo.configs": ["examples/*", "references/*", "studies/*/*"],
+        "netcarlo.reports": ["templates/*"],
+    },
+)
