@@ -98,9 +98,8 @@ def outcomes(integers: NDArray[np.int64], rows: Rows, drawn: pd.DataFrame) -> Ou
     values["in_flight"] = integers[:, Out.SENT] - integers[:, lost].sum(axis=1)
     values["restart_s"] = values["resume_tx_s"] - first_outage_end_s(rows)
     values["completion_s"] = np.where(completed, active_s, np.nan)
-    samples = np.where(integers[:, Out.SAMPLES] > 0, integers[:, Out.SAMPLES], np.nan)
-    values["mean_cwnd_packets"] = integers[:, Out.CWND_SUM] / 1024.0 / samples
-    values["mean_rtt_s"] = integers[:, Out.RTT_SUM] / NS / samples
+    values["mean_cwnd_packets"] = integers[:, Out.CWND_SUM] / 1024.0 / _positive(integers[:, Out.SAMPLES])
+    values["mean_rtt_s"] = integers[:, Out.RTT_SUM] / NS / _positive(integers[:, Out.RTT_SAMPLES])
     frame = pd.DataFrame({name: values[name] for name in MEANING}, index=drawn.index)
     return Outcomes(integers, pd.concat([frame, drawn], axis=1))
 
@@ -115,3 +114,8 @@ def first_outage_end_s(rows: Rows) -> NDArray[np.float64]:
 
 def _seconds(times: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.where(times >= 0, times / NS, np.nan)
+
+
+def _positive(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The counts as divisors: nan where nothing was counted."""
+    return np.where(counts > 0, counts, np.nan)

@@ -111,7 +111,8 @@ class Out(IntEnum):
     COMPLETED = 21  # arrival of the last missing packet of a finite transfer [ns] or NEVER
     CWND_SUM = 22  # sum of sampled min(cwnd, window) [packet / 1024]
     RTT_SUM = 23  # sum of the sampled latest RTT measurements [ns]
-    SAMPLES = 24  # number of samples in both sums
+    SAMPLES = 24  # number of samples
+    RTT_SAMPLES = 25  # of those, taken after the first RTT measurement
 
 
 class Trace(IntEnum):

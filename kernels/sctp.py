@@ -14,6 +14,7 @@ from typing import Any
 from netcarlo.kernels import sctp_state as st
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import (
+    BYTE_TIME_BITS,
     EVENT_ACK,
     EVENT_LOST,
     EVENT_RECEIVE,
@@ -107,14 +108,21 @@ def make(dev: Callable[[Any], Any]) -> Any:
     arrive = dev(arrive)
 
     @cold
-    def later(p: Any, s: Any, way: Any) -> Any:
-        # Whether the oldest packet of a way was put out after that of the next.
-        w, next_w = st.WAY + way * st.WAY_SIZE, st.WAY + (way + 1) * st.WAY_SIZE
-        this = packet(p, s, way, s[w + st.OLDEST])
-        that = packet(p, s, way + 1, s[next_w + st.OLDEST])
-        return int(s[this + st.ORDER] > s[that + st.ORDER])
+    def first(p: Any, s: Any, now: Any, way: Any) -> Any:
+        # What goes first when packets, or a packet and the SACK timer, are due at the same time:
+        # what ns-2 scheduled first.  It schedules an arrival when the last transmission begins.
+        at = packet(p, s, way, s[st.WAY + way * st.WAY_SIZE + st.OLDEST])
+        if s[way ^ 1] == now:
+            that = packet(p, s, way ^ 1, s[st.WAY + (way ^ 1) * st.WAY_SIZE + st.OLDEST])
+            if s[that + st.ORDER] < s[at + st.ORDER]:
+                way, at = way ^ 1, that
+        w = st.WAY + way * st.WAY_SIZE
+        last_hop = (s[at + st.SIZE] * s[w + st.LAST_BYTE_TIME] >> BYTE_TIME_BITS) + s[w + st.LAST_DELAY]
+        if way < PATHS and s[st.SACK_TIMER] == now and last_hop < p[P.ACK_DELAY]:
+            return st.SACK_TIMER
+        return way
 
-    later = dev(later)
+    first = dev(first)
 
     @cold
     def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
@@ -127,11 +135,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
     heartbeat_lost = dev(heartbeat_lost)
 
     def happen(p: Any, s: Any, now: Any, event: Any) -> None:
-        if event == st.SACK_TIMER:
-            s[st.UNACKED] = 0
-            s[st.SACK_TIMER] = st.OFF
-            sack(p, s, now, 0)
-        elif event < st.ARRIVAL + st.WAYS:
+        if event < st.ARRIVAL + st.WAYS:
             arrive(p, s, now, event - st.ARRIVAL)
         elif event == st.T1:
             t1_due(p, s, now)
@@ -139,6 +143,10 @@ def make(dev: Callable[[Any], Any]) -> Any:
             t3_due(p, s, now, event - st.T3)
         elif event < st.DEGRADE + PATHS:
             degrade_due(p, s, now, event - st.DEGRADE)
+        elif event == st.SACK_TIMER:
+            s[st.UNACKED] = 0
+            s[st.SACK_TIMER] = st.OFF
+            sack(p, s, now, 0)
         elif event < st.HEARTBEAT_TIMEOUT + st.WAYS:
             heartbeat_lost(p, s, now, event - st.HEARTBEAT_TIMEOUT)
         else:
@@ -185,14 +193,13 @@ def make(dev: Callable[[Any], Any]) -> Any:
         # The row of an event that is over; a packet that arrived still lies before its ring.
         if st.T3 <= event < st.T3 + PATHS:
             return note(s, rows, length, now, EVENT_TIMEOUT, s[st.CUM] + 1, event - st.T3)
-        way = event - st.ARRIVAL
-        if way < 0 or way >= st.WAYS:
+        if event >= st.ARRIVAL + st.WAYS:
             return length
-        at = packet(p, s, way, s[st.WAY + way * st.WAY_SIZE + st.OLDEST] - 1)
+        at = packet(p, s, event, s[st.WAY + event * st.WAY_SIZE + st.OLDEST] - 1)
         if s[at + st.KIND] == st.DATA:
-            return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], way)
+            return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], event)
         if s[at + st.KIND] == st.SACK:
-            return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], way - PATHS)
+            return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], event - PATHS)
         return length
 
     note_event = dev(note_event)
@@ -200,7 +207,9 @@ def make(dev: Callable[[Any], Any]) -> Any:
     def sample(p: Any, s: Any) -> None:
         w = st.WAY + s[st.ENDPOINT + st.CURRENT] * st.WAY_SIZE
         s[st.COUNT + Out.CWND_SUM] += 1024 * min(s[w + st.CWND], p[P.RWND]) // s[st.CHUNK]
-        s[st.COUNT + Out.RTT_SUM] += s[w + st.RTT]
+        if s[w + st.RTT] > 0:
+            s[st.COUNT + Out.RTT_SUM] += s[w + st.RTT]
+            s[st.COUNT + Out.RTT_SAMPLES] += 1
         s[st.COUNT + Out.SAMPLES] += 1
 
     sample = dev(sample)
@@ -211,16 +220,15 @@ def make(dev: Callable[[Any], Any]) -> Any:
     ) -> Any:  # fmt: skip
         p, s, length = parameters, scratch, 0
         trace = trace_rows.shape[0] > 0
-        begin(p, s, outages, prepare(p, hops, outages, losses, s))
+        begin(p, s, hops, outages, prepare(p, hops, outages, losses, s))
         next_sample = p[P.SAMPLE] // 2
         while s[st.COUNT + Out.STATUS] == STATUS_OK:
             now, event = s[0], 0
             for i in range(1, st.EVENTS):
                 if s[i] < now:
                     now, event = s[i], i
-            way = event - st.ARRIVAL
-            if (way == 0 or way == PATHS) and s[event + 1] == now:
-                event += later(p, s, way)
+            if event < st.T1 and (s[event ^ 1] == now or (event < PATHS and s[st.SACK_TIMER] == now)):
+                event = first(p, s, now, event)
             while next_sample <= min(now, p[P.END]):
                 sample(p, s)
                 next_sample += p[P.SAMPLE]

@@ -32,10 +32,10 @@ _SACK_ENTRY = 8  # with up to three SACK blocks
 
 # Words of scratch behind those of the variant: what the sender seldom needs, and counters.
 _RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 6)
-_SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SUM = range(STATE_WORDS + 6, STATE_WORDS + 10)
-_SENT, _REPEATED, _RECEIVED, _DELIVERED, _LAST_RX = range(STATE_WORDS + 10, STATE_WORDS + 15)
-_BITS, _RING, _SPARE = range(STATE_WORDS + 15, STATE_WORDS + 18)  # where things begin in scratch
-_STACK = STATE_WORDS + 18  # the receiver's SACK stack
+_SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SAMPLES, _RTT_SUM = range(STATE_WORDS + 6, STATE_WORDS + 11)
+_SENT, _REPEATED, _RECEIVED, _DELIVERED, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 16)
+_BITS, _RING, _SPARE = range(STATE_WORDS + 16, STATE_WORDS + 19)  # where things begin in scratch
+_STACK = STATE_WORDS + 19  # the receiver's SACK stack
 _HOPS = _STACK + STACK_WORDS
 
 
@@ -63,7 +63,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         # The samples that are due by time `until` see this state.
         while m[_SAMPLE] <= until:
             m[_CWND_SUM] += np.int64(min(cwnd, float(window)) * 1024.0)
-            m[_RTT_SUM] += m[_RTT]
+            if m[_RTT] > 0:
+                m[_RTT_SUM] += m[_RTT]
+                m[_RTT_SAMPLES] += 1
             m[_SAMPLES] += 1
             m[_SAMPLE] += every
 
@@ -402,6 +404,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         out[Out.CWND_SUM] = m[_CWND_SUM]
         out[Out.RTT_SUM] = m[_RTT_SUM]
         out[Out.SAMPLES] = m[_SAMPLES]
+        out[Out.RTT_SAMPLES] = m[_RTT_SAMPLES]
         if trace and events > rows.shape[0]:
             out[Out.STATUS] = STATUS_TRACE_FULL
         return events

@@ -43,6 +43,7 @@ def test_integers_become_named_quantities_in_si_units():
             CWND_SUM=3 * 1024 * 4,
             RTT_SUM=4 * 10**8,
             SAMPLES=4,
+            RTT_SAMPLES=2,
         ),
         e.rows,
         e.drawn,
@@ -53,7 +54,7 @@ def test_integers_become_named_quantities_in_si_units():
     assert found["first_delivery_s"] == 1.1
     assert found["restart_s"] == 0.5
     assert found["mean_cwnd_packets"] == 3.0
-    assert found["mean_rtt_s"] == 0.1
+    assert found["mean_rtt_s"] == 0.2  # only two samples followed a measurement
     assert np.isnan(found[["last_delivery_s", "resume_rx_s", "completion_s"]]).all()
 
 

@@ -124,7 +124,9 @@ def sample_until_end(
 
     def sample() -> None:
         outcomes.add(Out.CWND_SUM, cwnd_1024())
-        outcomes.add(Out.RTT_SUM, rtt())
+        if rtt() > 0:
+            outcomes.add(Out.RTT_SUM, rtt())
+            outcomes.add(Out.RTT_SAMPLES)
         outcomes.add(Out.SAMPLES)
         simulation.at(simulation.now + parameters.SAMPLE, Rank.SAMPLE, sample)
 
