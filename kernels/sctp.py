@@ -54,6 +54,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
     @cold
     def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
         kind, state = s[at + st.KIND], s[st.ENDPOINT + st.STATE]
+        if state == st.CLOSED:
+            return
         if state == st.ESTABLISHED:
             if kind == st.SACK:
                 on_sack(p, s, now, s[at + st.NUMBER], s[at + st.SENT], s[at + st.SEEN])
@@ -62,7 +64,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
                 put(p, s, now, way, st.HEARTBEAT_ACK, st.HEARTBEAT_BYTES, s[at + st.NUMBER], 0, 0)
             elif kind == st.HEARTBEAT_ACK:
                 on_heartbeat_ack(p, s, now, way, s[at + st.NUMBER])
-        elif state != st.CLOSED:
+        else:
             answered(p, s, now)
         if s[st.SEND_NEW] == 1 and s[st.MARKED] == 0:
             send_new(p, s, now)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from netcarlo.kernels import sctp_state as st
 from netcarlo.kernels.hints import cold
-from netcarlo.kernels.layout import FOREVER, NEVER, PATHS, Out, P
+from netcarlo.kernels.layout import FOREVER, NEVER, PATHS, Hop, Out, P
 from netcarlo.kernels.sctp_paths import Paths
 
 MAX_INIT_RETRANS = 8
@@ -19,7 +19,7 @@ class Handshake(NamedTuple):
     """Compiled functions; `p` are the parameters of a row, `s` is scratch."""
 
     begin: Any
-    """`(p, s, outages, free)` sets the state before the start; scratch is free from `free` on."""
+    """`(p, s, hops, outages, free)` sets the state at the start; scratch is free from `free` on."""
     t1_due: Any
     """`(p, s, now)`: the application starts, or INIT or COOKIE-ECHO was not answered."""
     answered: Any
@@ -36,7 +36,7 @@ def make_handshake(dev: Callable[[Any], Any], paths: Paths) -> Handshake:
     heartbeat, start_heartbeats = paths.heartbeat, paths.start_heartbeats
 
     @cold
-    def begin(p: Any, s: Any, outages: Any, free: Any) -> None:
+    def begin(p: Any, s: Any, hops: Any, outages: Any, free: Any) -> None:
         for word in range(st.STATE_SIZE):
             s[word] = st.OFF if word < st.EVENTS else 0
         for way in range(st.WAYS):
@@ -54,7 +54,12 @@ def make_handshake(dev: Callable[[Any], Any], paths: Paths) -> Handshake:
         s[st.CHUNKS] = free + p[P.RING] * st.WAYS * st.PACKET_SIZE
         s[st.CHUNK] = p[P.DATA] + p[P.CHUNK_HEADER]
         s[st.FIRST_OUTAGE] = FOREVER
-        for hop in range(outages.shape[1]):
+        for hop in range(hops.shape[1]):
+            for path in range(PATHS):
+                if hops[path, hop, Hop.PRESENT] == 1:
+                    w = st.WAY + path * st.WAY_SIZE
+                    s[w + st.LAST_BYTE_TIME] = hops[path, hop, Hop.BYTE_TIME]
+                    s[w + st.LAST_DELAY] = hops[path, hop, Hop.DELAY]
             if outages.shape[2] > 0:
                 s[st.FIRST_OUTAGE] = min(s[st.FIRST_OUTAGE], outages[0, hop, 0, 0])
         for column in (Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX, Out.COMPLETED):

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from netcarlo.kernels import sctp_state as st
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import PATHS, STATUS_RING_FULL, STREAM_HEARTBEAT, Out, P

@@ -21,11 +21,11 @@ RECEIVER = 1
 WAYS = 2 * PATHS
 
 # Events: the word of scratch that holds the time; OFF when not pending.
-SACK_TIMER = 0  # the receiver holds back an acknowledgement
-ARRIVAL = 1  # + way: the oldest packet put out on it arrives at the other end
-T1 = 5  # INIT or COOKIE-ECHO unanswered
-T3 = 6  # + path: data unacknowledged
-DEGRADE = 8  # + path: nothing sent for one RTO
+ARRIVAL = 0  # + way: the oldest packet put out on it arrives at the other end
+T1 = 4  # INIT or COOKIE-ECHO unanswered
+T3 = 5  # + path: data unacknowledged
+DEGRADE = 7  # + path: nothing sent for one RTO
+SACK_TIMER = 9  # the receiver holds back an acknowledgement
 HEARTBEAT_TIMEOUT = 10  # + way: heartbeat unanswered
 HEARTBEAT_TIMER = 14  # + end: time to probe an idle path
 EVENTS = 16
@@ -64,7 +64,9 @@ FIRST = 13  # first outstanding TSN, NONE before it is known
 OLDEST = 14  # ring of packets: the oldest entry
 FLYING = 15  # ring of packets: entries on their way
 WAITING = 16  # ring of packets: entries after those, to be put out when the event at hand is over
-WAY_SIZE = 17
+LAST_BYTE_TIME = 17  # of the last hop, as Hop.BYTE_TIME
+LAST_DELAY = 18  # of the last hop [ns]
+WAY_SIZE = 19
 WAY = ENDPOINT + 2 * ENDPOINT_SIZE
 
 # Values of STATUS.
