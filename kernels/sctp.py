@@ -15,22 +15,18 @@ from netcarlo.kernels import sctp_state as st
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import (
     BYTE_TIME_BITS,
-    EVENT_ACK,
     EVENT_LOST,
-    EVENT_RECEIVE,
     EVENT_SEND,
-    EVENT_TIMEOUT,
     PATHS,
     STATUS_OK,
-    STATUS_TRACE_FULL,
     Out,
     P,
-    Trace,
 )
-from netcarlo.kernels.link import ARRIVED, DESTROYED, DOWN, FULL_QUEUE, make_link
+from netcarlo.kernels.link import ARRIVED, make_link
 from netcarlo.kernels.sctp_handshake import make_handshake
 from netcarlo.kernels.sctp_paths import make_paths
 from netcarlo.kernels.sctp_receiver import make_receiver
+from netcarlo.kernels.sctp_record import make_record
 from netcarlo.kernels.sctp_sack import make_on_sack
 from netcarlo.kernels.sctp_sender import make_sender
 from netcarlo.kernels.sctp_state import scratch as scratch
@@ -49,6 +45,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
     send_new, t3_due, degrade_due = sender.send_new, sender.t3_due, sender.degrade_due
     begin, t1_due, answered = handshake.begin, handshake.t1_due, handshake.answered
     open_, on_heartbeat_ack = handshake.open, handshake.on_heartbeat_ack
+    count_loss, note, note_event, sample = make_record(dev)
     packet = dev(st.packet)
 
     @cold
@@ -156,65 +153,35 @@ def make(dev: Callable[[Any], Any]) -> Any:
 
     happen = dev(happen)
 
-    @cold
-    def count_loss(s: Any, kind: Any, fate: Any) -> None:
-        if kind == st.SACK:
-            s[st.COUNT + Out.ACK_DROPS] += 1
-        elif kind == st.DATA:
-            if fate == FULL_QUEUE:
-                s[st.COUNT + Out.DROPS_QUEUE] += 1
-            elif fate == DOWN:
-                s[st.COUNT + Out.DROPS_OUTAGE] += 1
-            elif fate == DESTROYED:
-                s[st.COUNT + Out.DESTROYED] += 1
-            else:
-                s[st.COUNT + Out.DROPS_RANDOM] += 1
-
-    count_loss = dev(count_loss)
-
-    @cold
-    def note(s: Any, rows: Any, length: Any, time: Any, event: Any, sequence: Any, path: Any) -> Any:
-        if length == rows.shape[0]:
-            s[st.COUNT + Out.STATUS] = STATUS_TRACE_FULL
-            return length
-        w = st.WAY + path * st.WAY_SIZE
-        rows[length, Trace.TIME] = time / 1e9
-        rows[length, Trace.EVENT] = event
-        rows[length, Trace.SEQUENCE] = sequence
-        rows[length, Trace.PATH] = path
-        rows[length, Trace.CWND] = s[w + st.CWND] / s[st.CHUNK]
-        rows[length, Trace.SSTHRESH] = s[w + st.SSTHRESH] / s[st.CHUNK]
-        rows[length, Trace.RTO] = s[w + st.RTO] / 1e9
-        rows[length, Trace.ACKED] = s[st.CUM]
-        return length + 1
-
-    note = dev(note)
-
-    @cold
-    def note_event(p: Any, s: Any, rows: Any, length: Any, now: Any, event: Any) -> Any:
-        # The row of an event that is over; a packet that arrived still lies before its ring.
-        if st.T3 <= event < st.T3 + PATHS:
-            return note(s, rows, length, now, EVENT_TIMEOUT, s[st.CUM] + 1, event - st.T3)
-        if event >= st.ARRIVAL + st.WAYS:
-            return length
-        at = packet(p, s, event, s[st.WAY + event * st.WAY_SIZE + st.OLDEST] - 1)
-        if s[at + st.KIND] == st.DATA:
-            return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], event)
-        if s[at + st.KIND] == st.SACK:
-            return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], event - PATHS)
+    def hand_over(
+        p: Any, s: Any, outages: Any, losses: Any, trace_rows: Any, length: Any, now: Any, way: Any
+    ) -> Any:
+        # Put the waiting packets of a way on its path; those that will arrive close up in the ring.
+        w = st.WAY + way * st.WAY_SIZE
+        trace = trace_rows.shape[0] > 0
+        first_waiting = s[w + st.OLDEST] + s[w + st.FLYING]
+        for index in range(first_waiting, first_waiting + s[w + st.WAITING]):
+            at = packet(p, s, way, index)
+            data, number = s[at + st.KIND] == st.DATA, s[at + st.NUMBER]
+            if trace and data:
+                length = note(s, trace_rows, length, now, EVENT_SEND, number, way)
+            fate, time = transmit(p, outages, losses, s, way % PATHS, way // PATHS, now, s[at + st.SIZE])
+            if fate == ARRIVED:
+                s[at + st.ARRIVES] = time
+                to = packet(p, s, way, s[w + st.OLDEST] + s[w + st.FLYING])
+                for word in range(st.PACKET_SIZE):
+                    s[to + word] = s[at + word]
+                if s[w + st.FLYING] == 0:
+                    s[st.ARRIVAL + way] = time
+                s[w + st.FLYING] += 1
+            elif time <= p[P.END]:
+                count_loss(s, s[at + st.KIND], fate)
+                if trace and data:
+                    length = note(s, trace_rows, length, time, EVENT_LOST, number, way)
+        s[w + st.WAITING] = 0
         return length
 
-    note_event = dev(note_event)
-
-    def sample(p: Any, s: Any) -> None:
-        w = st.WAY + s[st.ENDPOINT + st.CURRENT] * st.WAY_SIZE
-        s[st.COUNT + Out.CWND_SUM] += 1024 * min(s[w + st.CWND], p[P.RWND]) // s[st.CHUNK]
-        if s[w + st.RTT] > 0:
-            s[st.COUNT + Out.RTT_SUM] += s[w + st.RTT]
-            s[st.COUNT + Out.RTT_SAMPLES] += 1
-        s[st.COUNT + Out.SAMPLES] += 1
-
-    sample = dev(sample)
+    hand_over = dev(hand_over)
 
     def flow(
         parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
@@ -240,29 +207,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
             if trace:
                 length = note_event(p, s, trace_rows, length, now, event)
             for way in range(st.WAYS):
-                w = st.WAY + way * st.WAY_SIZE
-                flying = s[w + st.FLYING]
-                for i in range(flying, flying + s[w + st.WAITING]):
-                    at = packet(p, s, way, s[w + st.OLDEST] + i)
-                    kind, number = s[at + st.KIND], s[at + st.NUMBER]
-                    if trace and kind == st.DATA:
-                        length = note(s, trace_rows, length, now, EVENT_SEND, number, way)
-                    fate, time = transmit(
-                        p, outages, losses, s, way % PATHS, way // PATHS, now, s[at + st.SIZE]
-                    )
-                    if fate == ARRIVED:
-                        s[at + st.ARRIVES] = time
-                        to = packet(p, s, way, s[w + st.OLDEST] + s[w + st.FLYING])
-                        for word in range(st.PACKET_SIZE):
-                            s[to + word] = s[at + word]
-                        if s[w + st.FLYING] == 0:
-                            s[st.ARRIVAL + way] = time
-                        s[w + st.FLYING] += 1
-                    elif time <= p[P.END]:
-                        count_loss(s, kind, fate)
-                        if trace and kind == st.DATA:
-                            length = note(s, trace_rows, length, time, EVENT_LOST, number, way)
-                s[w + st.WAITING] = 0
+                if s[st.WAY + way * st.WAY_SIZE + st.WAITING] > 0:
+                    length = hand_over(p, s, outages, losses, trace_rows, length, now, way)
         for column in range(out.shape[0]):
             out[column] = s[st.COUNT + column]
         out[Out.DELIVERED] = s[st.ACCEPTED]
