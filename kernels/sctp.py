@@ -29,7 +29,8 @@ from netcarlo.kernels.sctp_receiver import make_receiver
 from netcarlo.kernels.sctp_record import make_record
 from netcarlo.kernels.sctp_sack import make_on_sack
 from netcarlo.kernels.sctp_sender import make_sender
-from netcarlo.kernels.sctp_state import scratch as scratch
+
+_HALF = 1 << (BYTE_TIME_BITS - 1)
 
 
 def make(dev: Callable[[Any], Any]) -> Any:
@@ -116,8 +117,9 @@ def make(dev: Callable[[Any], Any]) -> Any:
             if s[that + st.ORDER] < s[at + st.ORDER]:
                 way, at = way ^ 1, that
         w = st.WAY + way * st.WAY_SIZE
-        last_hop = (s[at + st.SIZE] * s[w + st.LAST_BYTE_TIME] >> BYTE_TIME_BITS) + s[w + st.LAST_DELAY]
-        if way < PATHS and s[st.SACK_TIMER] == now and last_hop < p[P.ACK_DELAY]:
+        transmission = (s[at + st.SIZE] * s[w + st.LAST_BYTE_TIME] + _HALF) >> BYTE_TIME_BITS
+        on_last_hop = transmission + s[w + st.LAST_DELAY]
+        if way < PATHS and s[st.SACK_TIMER] == now and on_last_hop < p[P.ACK_DELAY]:
             return st.SACK_TIMER
         return way
 
