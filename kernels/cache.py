@@ -19,6 +19,8 @@ import numpy as np
 KEPT = 100
 """Files kept in the folder; the oldest go first."""
 
+_LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # their versions, not their sources, are in a key
+
 
 def folder() -> Path:
     """Where compiled models are kept: `NETCARLO_CACHE`, or `netcarlo` in the user's cache folder."""
@@ -52,11 +54,11 @@ def _describe(value: Any, update: Any, seen: set[int]) -> None:
             return
         seen.add(id(value))
         code = value.__code__
-        update(repr((value.__qualname__, code.co_code, code.co_consts, code.co_names)).encode())
-        update(_source(code.co_filename))
+        update(value.__qualname__.encode())
+        update(_source(code.co_filename) or repr((code.co_code, code.co_consts, code.co_names)).encode())
         for cell in value.__closure__ or ():
             _describe(cell.cell_contents, update, seen)
-        for name in code.co_names:
+        for name in sorted(code.co_names):
             if name in value.__globals__:
                 _describe(value.__globals__[name], update, seen)
     elif isinstance(value, np.ndarray):
@@ -64,7 +66,8 @@ def _describe(value: Any, update: Any, seen: set[int]) -> None:
     elif isinstance(value, type | ModuleType):
         update(value.__name__.encode())
         module = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
-        update(_source(getattr(module, "__file__", None)))
+        if module is not None and module.__name__.partition(".")[0] not in _LIBRARIES:
+            update(_source(getattr(module, "__file__", None)))
     else:
         update(repr(value).encode())
 

@@ -117,7 +117,7 @@ def rows_of(name: str) -> Rows:
 def test_simulator_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
     model, rows = models.model(name), rows_of(name)
     expected = launch.run(model, rows, target="cpu")
-    assert expected[:, Out.SENT].min() > 0
+    assert expected[:, Out.SENT].sum() > 100
     np.savez(tmp_path / "rows.npz", **rows._asdict())
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SIMULATOR, name, str(tmp_path / "rows.npz")],

@@ -1,0 +1,1 @@
+"""Measurements of speed; they never gate on absolute time."""
