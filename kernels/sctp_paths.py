@@ -17,6 +17,9 @@ from netcarlo.kernels.philox import make_draw
 ASSOCIATION_MAX_RETRANS = 10
 """Timeouts in a row on active paths that an association survives (RFC 2960 section 15)."""
 
+_BITS = np.int64(24)
+_MASK = np.int64((1 << 24) - 1)
+
 
 class Paths(NamedTuple):
     """Compiled functions that both ends use; `p` are the parameters of a row, `s` is scratch."""
@@ -145,8 +148,9 @@ def make_paths(dev: Callable[[Any], Any]) -> Paths:
             p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_HEARTBEAT, 2 * s[e + st.DRAWS] + end
         )
         s[e + st.DRAWS] += 1
-        jitter = (np.int64(w0 >> np.uint64(8)) * rto >> np.int64(24)) - rto // 2
-        s[st.HEARTBEAT_TIMER + end] = now + p[P.HEARTBEAT] + rto + jitter
+        u = np.int64(w0 >> np.uint64(8))
+        jitter = u * (rto >> _BITS) + (u * (rto & _MASK) >> _BITS)  # u rto / 2**24 without overflow
+        s[st.HEARTBEAT_TIMER + end] = now + p[P.HEARTBEAT] + rto + jitter - rto // 2
         s[e + st.TIMER_START] = now
 
     start_timer = dev(start_timer)
