@@ -29,7 +29,12 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except InputError as error:
             _say(f"error: {error}")
-            raise typer.Exit(2) from None
+        except Exception as error:
+            if not hasattr(error, "format_message"):  # not about the command line
+                raise
+            text = error.format_message().replace("\n", " ").rstrip(".")
+            _say(f"error: {text}; see netcarlo --help")
+        raise typer.Exit(2)
 
 
 app = typer.Typer(
