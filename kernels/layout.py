@@ -42,7 +42,7 @@ class P(IntEnum):
     SACK_BLOCK = 10  # each SACK block adds [byte]
     HANDSHAKE = 11  # SYN on the wire [byte]; 0: no handshake
     INITIAL_WINDOW = 12  # cwnd after the handshake [packet]
-    INITIAL_SSTHRESH = 13  # [packet]
+    INITIAL_SSTHRESH = 13  # [packet]; SCTP: [byte]
     TICK = 14  # granularity of the sender's RTT clock [ns]
     MIN_RTO = 15  # [ns]
     MAX_RTO = 16  # [ns]
