@@ -4,6 +4,7 @@ Any number may be a distribution, so a randomised topology is a scenario like an
 """
 
 import copy
+import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -74,6 +75,13 @@ class Route(Record):
         most = sum(bounds(hop.count)[1] if isinstance(hop, Hops) else 1 for hop in self.hops)
         if most > MAX_HOPS:
             raise InputError(f"hops can be {most:.0f}; allowed is 1 to {MAX_HOPS}; lower a count")
+        return self
+
+    @model_validator(mode="after")
+    def _takes_time(self) -> Self:
+        hops = [hop.each if isinstance(hop, Hops) else hop for hop in self.hops]
+        if not any(bounds(hop.rate)[1] < math.inf or bounds(hop.delay)[0] > 0 for hop in hops):
+            raise InputError("hops can take no time at all; give one of them a rate or a delay")
         return self
 
 

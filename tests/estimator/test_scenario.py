@@ -165,3 +165,11 @@ def test_a_congestion_control_is_found_beside_its_scenario(plain, tmp_path):
     (tmp_path / "own.py").write_text("CONSTANTS = {'up' 1.0}\n")
     with pytest.raises(InputError, match=r"own\.py:1: is not Python"):
         load_scenario(plain, values=values)
+
+
+def test_a_path_takes_time() -> None:
+    data = {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": [{"rate": "unlimited", "delay": "0 s"}]}
+    with pytest.raises(InputError, match="no time at all"):
+        Scenario.check(data)
+    data["hops"] = [{"rate": "unlimited", "delay": "1 us"}]
+    assert Scenario.check(data).paths[0].hops
