@@ -168,7 +168,8 @@ def test_a_congestion_control_is_found_beside_its_scenario(plain, tmp_path):
 
 
 def test_a_path_takes_time() -> None:
-    data = {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": [{"rate": "unlimited", "delay": "0 s"}]}
+    instant = {"rate": "unlimited", "delay": "0 s"}
+    data = {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": [instant]}
     with pytest.raises(InputError, match="no time at all"):
         Scenario.check(data)
     data["hops"] = [{"rate": "unlimited", "delay": "1 us"}]
