@@ -44,7 +44,8 @@ def path(model: Any, suffix: str, *versions: object) -> Path:
     for compiler in "compile.py", "cuda.py":
         digest.update(Path(__file__).with_name(compiler).read_bytes())
     _describe(model.make(lambda function: function), digest.update, set())
-    return folder() / f"{re.sub(r'[^a-z0-9]+', '_', model.name.lower())[-40:]}-{digest.hexdigest()[:24]}{suffix}"
+    name = re.sub(r"[^a-z0-9]+", "_", model.name.lower())[-40:]
+    return folder() / f"{name}-{digest.hexdigest()[:24]}{suffix}"
 
 
 def _describe(value: Any, update: Any, seen: set[int]) -> None:

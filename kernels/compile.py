@@ -59,7 +59,9 @@ def cpu_loop(model: Any) -> Any:
     ) -> Any:  # fmt: skip
         events = 0
         for i in range(lo, hi):
-            events = flow(parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace)
+            events = flow(
+                parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace
+            )
         return events
 
     return _compiled(loop, _file(model), f"int64(int64,int64,{_arrays(_CPU)})")
@@ -80,7 +82,7 @@ def prepare(models: Iterable[Any]) -> None:
 
     def help_out() -> None:
         for model in todo:
-            code = f"from netcarlo.kernels import compile as c, models as m; c.cpu_loop(m.model({model.name!r}))"
+            code = f"from netcarlo.kernels import compile, models; compile.cpu_loop(models.model({model.name!r}))"
             subprocess.run([sys.executable, "-c", code], check=False, stdin=subprocess.DEVNULL)
 
     with ThreadPoolExecutor(cores()) as helpers:

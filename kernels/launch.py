@@ -23,7 +23,12 @@ Progress = Callable[[int], object]
 
 
 def run(
-    model: Any, rows: Rows, *, target: str = "cpu", threads: int | None = None, progress: Progress | None = None
+    model: Any,
+    rows: Rows,
+    *,
+    target: str = "cpu",
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> NDArray[np.int64]:
     """Simulate every row; returns the outcomes, int64[n, len(Out)].
 
@@ -32,7 +37,7 @@ def run(
     """
 
     def launch(rows: Rows, progress: Progress | None) -> NDArray[np.int64]:
-        if target == "cuda" or target == "auto" and device.devices():
+        if target == "cuda" or (target == "auto" and device.devices()):
             return device.run(model, rows, progress=progress)
         return _run_cpu(model, rows, threads=threads or compilers.cores(), progress=progress)
 
@@ -84,7 +89,9 @@ def _with_rings(model: Any, rows: Rows) -> Rows:
 
 
 def _take(rows: Rows, index: NDArray[np.int64]) -> Rows:
-    return Rows(rows.parameters[index], rows.constants[index], rows.hops[index], rows.outages[index], rows.losses)
+    return Rows(
+        rows.parameters[index], rows.constants[index], rows.hops[index], rows.outages[index], rows.losses
+    )
 
 
 def _scratch(model: Any, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

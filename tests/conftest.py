@@ -40,7 +40,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(tool, ...): skip where a tool is missing, see tests/conftest.py")
+    config.addinivalue_line(
+        "markers", "needs(tool, ...): skip where a tool is missing, see tests/conftest.py"
+    )
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -53,9 +55,9 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
     report = yield
-    if report.skipped and item.config.getoption("--no-skips") and not hasattr(report, "wasxfail"):
-        if "needs cuda device" not in str(report.longrepr):
-            report.outcome = "failed"
+    forbidden = item.config.getoption("--no-skips") and not hasattr(report, "wasxfail")
+    if report.skipped and forbidden and "needs cuda device" not in str(report.longrepr):
+        report.outcome = "failed"
     return report
 
 

@@ -85,6 +85,7 @@ def test_every_requirement_is_pinned() -> None:
         if not line.startswith("#")
     }
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    required = [*project["dependencies"], *sum(project["optional-dependencies"].values(), [])]
+    extras = project["optional-dependencies"].values()
+    required = [*project["dependencies"], *(r for extra in extras for r in extra)]
     names = {re.split(r"[<>=!~\[ ]", r)[0].lower() for r in required}
     assert names - pinned == set()

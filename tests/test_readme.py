@@ -24,5 +24,7 @@ def test_links_lead_to_files(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_named_files_exist(page: Path) -> None:
-    named = re.findall(r"`((?:estimator|kernels|configs|reports|tests|docs)/[\w./-]+\.\w+)`", page.read_text())
+    named = re.findall(
+        r"`((?:estimator|kernels|configs|reports|tests|docs)/[\w./-]+\.\w+)`", page.read_text()
+    )
     assert [name for name in named if not (ROOT / name).exists()] == []

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
+
 from netcarlo.kernels.layout import STATUS_OK, STATUS_RING_FULL, STATUS_TRACE_FULL, Hop, Out, P, Rows, Trace
 from netcarlo.kernels.philox import make_draw
 
@@ -91,5 +92,10 @@ class Array:
 
     def __init__(self, host: np.ndarray[Any, Any]) -> None:
         self.host = np.ascontiguousarray(host)
-        self.size, self.itemsize, self.shape, self.strides = host.size, host.itemsize, host.shape, self.host.strides
+        self.size, self.itemsize, self.shape, self.strides = (
+            host.size,
+            host.itemsize,
+            host.shape,
+            self.host.strides,
+        )
         self.data = SimpleNamespace(ptr=self.host.ctypes.data)

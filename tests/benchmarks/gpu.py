@@ -41,7 +41,6 @@ def prepare(folder: Path) -> None:
     """Write PTX, random scenarios and the CPU's outcomes of everything that `measure` checks."""
     from netcarlo.kernels import compile as compilers
     from netcarlo.kernels import launch, models
-
     from tests.benchmarks import lossy_hop
     from tests.naive.scenarios import sctp_rows, tcp_rows
 
@@ -52,15 +51,17 @@ def prepare(folder: Path) -> None:
         hop = launch.run(model, lossy_hop.rows(CHECKED, **HOP), target="cpu")
         outcomes = launch.run(model, scenarios, target="cpu")
         np.savez_compressed(folder / f"{name}.npz", hop=hop, outcomes=outcomes, **scenarios._asdict())
-        print(f"{name}: {len(outcomes)} random scenarios, {len(hop)} replications of the benchmark", flush=True)
+        print(
+            f"{name}: {len(outcomes)} random scenarios, {len(hop)} replications of the benchmark", flush=True
+        )
 
 
 def measure(folder: Path) -> bool:
     """Check and time every model on the device; returns whether every outcome is the CPU's."""
     import cupy
+
     from netcarlo.kernels import device, launch, models
     from netcarlo.kernels.layout import Out, Rows
-
     from tests.benchmarks import lossy_hop
 
     print(f"{device.devices()[0]}, CuPy {cupy.__version__}, driver {cupy.cuda.runtime.driverGetVersion()}\n")

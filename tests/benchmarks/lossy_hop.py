@@ -5,6 +5,7 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+
 from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.loss import thresholds
 
@@ -37,8 +38,6 @@ def rows(replications: int, *, window: int, loss: float, duration_s: float, seed
     hops[:, 0, 0] = (byte_time, delay, QUEUE, 1, byte_time, delay, 0, 0, 1)
     outages = np.full((replications, PATHS, 1, 1, 2), FOREVER, np.int64)
     return Rows(parameters, np.zeros((replications, 0)), hops, outages, thresholds([0.0, loss]))
-
-
 
 
 def ns2(*, window: int, loss: float, duration_s: float) -> tuple[int, float]:

@@ -10,7 +10,6 @@ import time
 
 from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import Out
-
 from tests.benchmarks import lossy_hop
 
 WINDOWS = 16, 64, 256, 1024
@@ -48,7 +47,10 @@ def main() -> None:
         for window in WINDOWS:
             ours = kernel_rate(window=window, loss=loss)
             theirs = ns2_rate(window=window, loss=loss) if with_ns2 else float("nan")
-            print(f"| {loss:g} | {window} | {ours / 1e6:.1f} | {theirs / 1e6:.2f} | {ours / theirs:.0f} |", flush=True)
+            print(
+                f"| {loss:g} | {window} | {ours / 1e6:.1f} | {theirs / 1e6:.2f} | {ours / theirs:.0f} |",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
 """The benchmark measures the same thing on both sides; how fast is for docs/performance.md to say."""
 
 import pytest
+
 from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import Out
-
 from tests.benchmarks import lossy_hop, newreno
 
 

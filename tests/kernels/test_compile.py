@@ -48,7 +48,11 @@ def compile_apart(user: Path, cache: Path) -> tuple[int, int, float]:
     environment = {**os.environ, "NETCARLO_CACHE": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
     environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
     done = subprocess.run(
-        [sys.executable, "-c", PROGRAM, str(user)], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", PROGRAM, str(user)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     outcome, hits, seconds = done.stdout.split()
     return int(outcome), int(hits), float(seconds)
@@ -92,3 +96,17 @@ def test_old_files_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         cache.write(file, b"x")
         os.utime(file, (i, i))
     assert sorted(file.name for file in tmp_path.iterdir()) == [f"model-{i}.nbc" for i in (3, 4, 5)]
+
+
+def test_models_are_compiled_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from netcarlo.kernels import compile as compilers
+    from netcarlo.kernels import models
+
+    monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path))
+    monkeypatch.setattr(compilers, "cores", lambda: 2)
+    both = [models.model("tcp_tahoe"), models.model("tcp_reno")]
+    compilers.prepare([*both, both[0]])
+    assert sorted(file.name.split("-")[0] for file in tmp_path.iterdir()) == ["tcp_reno", "tcp_tahoe"]
+    before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
+    compilers.prepare(both)
+    assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == before

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch, models
 from netcarlo.kernels.layout import Out, Rows
-
 from tests import toy
 from tests.naive.scenarios import sctp_rows, tcp_rows
 
@@ -36,7 +36,11 @@ def ptx(name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.needs("numba_cuda", "ptxas")
 def test_machine_code_without_spills(
-    name: str, ptx: str, tool: Callable[[str], str], tmp_path: Path, record_property: Callable[[str, object], None]
+    name: str,
+    ptx: str,
+    tool: Callable[[str], str],
+    tmp_path: Path,
+    record_property: Callable[[str, object], None],
 ) -> None:
     source = tmp_path / "kernel.ptx"
     source.write_text(ptx)
@@ -47,9 +51,11 @@ def test_machine_code_without_spills(
         )  # fmt: skip
         assert done.returncode == 0, done.stderr
         registers = int(re.findall(r"Used (\d+) registers", done.stderr)[0])
-        frames = re.findall(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr)
+        frames = re.findall(
+            r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr
+        )
         stack, stores, loads = (sum(int(number) for number in column) for column in zip(*frames, strict=True))
-        print(f"{name} {architecture}: {registers} registers, {stack} bytes of stack, {stores} stored, {loads} loaded")
+        print(f"{name} {architecture}: {registers} registers, stack {stack}, spills {stores} + {loads} bytes")
         record_property(architecture, registers)
         assert stores == 0 and loads == 0
         assert (tmp_path / "kernel.cubin").stat().st_size > 1000
@@ -64,8 +70,9 @@ def test_no_product_is_fused_with_a_sum(ptx: str) -> None:
 
 @pytest.mark.needs("numba_cuda")
 def test_a_product_in_a_sum_would_be_noticed() -> None:
-    from netcarlo.kernels.cuda import CAPABILITY, settings
     from numba import cuda
+
+    from netcarlo.kernels.cuda import CAPABILITY, settings
 
     def kernel(x, y):  # type: ignore[no-untyped-def]
         y[0] = x[0] * x[1] + x[2]
@@ -79,10 +86,15 @@ def test_a_product_in_a_sum_would_be_noticed() -> None:
 
 @pytest.mark.needs("numba_cuda")
 def test_parameters_are_those_that_a_launch_passes(ptx: str) -> None:
-    arrays = [np.zeros((2,) * dimensions, kind) for kind, dimensions in zip(compilers._TYPES, compilers._CUDA, strict=True)]
+    arrays = [
+        np.zeros((2,) * dimensions, kind)
+        for kind, dimensions in zip(compilers._TYPES, compilers._CUDA, strict=True)
+    ]
     passed = device.arguments([toy.Array(array) for array in arrays])
     head = ptx[ptx.index(".entry netcarlo(") : ptx.index("{")]
-    assert re.findall(r"\.param (\S+) netcarlo_param_(\d+)", head) == [(".u64", str(i)) for i in range(len(passed))]
+    assert re.findall(r"\.param (\S+) netcarlo_param_(\d+)", head) == [
+        (".u64", str(i)) for i in range(len(passed))
+    ]
 
 
 SIMULATOR = """
@@ -121,7 +133,7 @@ def test_simulator_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
     np.savez(tmp_path / "rows.npz", **rows._asdict())
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SIMULATOR, name, str(tmp_path / "rows.npz")],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(p for p in sys.path if p)},
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Launching: the same bits for any threads, blocks, ring sizes; traces; CUDA launches as far as no device is needed."""
+"""Launching: the same bits for any threads, blocks and rings; traces; CUDA launches up to the device."""
 
 import sys
 from types import ModuleType, SimpleNamespace
@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests import toy
+
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch
 from netcarlo.kernels.layout import STATUS_OK, Out, P, Rows, Trace
+from tests import toy
 
 
 def test_equals_plain_python() -> None:
@@ -29,7 +30,9 @@ def test_chunks_change_nothing() -> None:
     rows = toy.rows(101)
     parts = [slice(0, 1), slice(1, 50), slice(50, 101)]
     pieces = [Rows(*(field[part] for field in rows[:4]), rows.losses) for part in parts]
-    assert (np.concatenate([launch.run(toy.TOY, piece) for piece in pieces]) == launch.run(toy.TOY, rows)).all()
+    assert (
+        np.concatenate([launch.run(toy.TOY, piece) for piece in pieces]) == launch.run(toy.TOY, rows)
+    ).all()
 
 
 def test_full_rings_are_enlarged_and_leave_the_input_alone() -> None:
