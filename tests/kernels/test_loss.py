@@ -6,9 +6,9 @@ from itertools import islice
 import numba
 import numpy as np
 import pytest
-from netcarlo.kernels import loss, philox
 from scipy import stats
 
+from netcarlo.kernels import loss, philox
 from tests.naive.random_numbers import Streams
 
 GAP = loss.make_gap(numba.njit, philox.make_draw(numba.njit))

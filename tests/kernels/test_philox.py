@@ -3,8 +3,8 @@
 import numba
 import numpy as np
 import pytest
-from netcarlo.kernels import philox
 
+from netcarlo.kernels import philox
 from tests.naive.random_numbers import Streams, philox4x32_10
 
 # Random123 1.09, tests/kat_vectors, lines "philox4x32 10": counter, key, answer.

@@ -1,5 +1,6 @@
 """What holds for every transport on every network: conservation, limits, and independence."""
 
+from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
 
@@ -7,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
+
 from netcarlo.ensemble import build
 from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, STATUS_OK, Hop, Out, P, Rows
 from netcarlo.kernels.loss import thresholds
 from netcarlo.scenario import Scenario
-from numpy.typing import NDArray
-
 from tests.naive.scenarios import MS, SECOND, empty_row, fill, sctp_rows, select, stack, tcp_rows
 
 TCPS = ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_sack", "tcp_vegas"]
@@ -39,11 +40,11 @@ def clean_row(protocol: str, *, rate_bps: float, delay: int, window: int, end: i
     byte_time = round(8e9 * 2**BYTE_TIME_BITS / rate_bps)
     row.hops[0, :, 0] = [byte_time, delay, 0, 0, byte_time, delay, 0, 0, 1]
     fill(row, {
-        "SEED": 1, "END": end, "LIMIT": ENDLESS, "WINDOW": window, "INITIAL_SSTHRESH": window, "DATA": 960,
-        "HEADER": 40, "ACK": 40, "HANDSHAKE": 40, "INITIAL_WINDOW": 2, "TICK": 10 * MS, "MIN_RTO": SECOND,
-        "MAX_RTO": 60 * SECOND, "INITIAL_RTO": 3 * SECOND, "DUPACKS": 3, "ACK_EVERY": 1, "ACK_DELAY": 100 * MS,
-        "SAMPLE": 100 * MS, "VEGAS_ALPHA": 1, "VEGAS_BETA": 3, "VEGAS_GAMMA": 1, "N_PATHS": 1,
-        "SSTHRESH_FLOOR": 4000, "MAX_BURST": 4, "PATH_MAX_RETRANS": 5,
+        "SEED": 1, "END": end, "LIMIT": ENDLESS, "WINDOW": window, "INITIAL_SSTHRESH": window,
+        "DATA": 960, "HEADER": 40, "ACK": 40, "HANDSHAKE": 40, "INITIAL_WINDOW": 2, "TICK": 10 * MS,
+        "MIN_RTO": SECOND, "MAX_RTO": 60 * SECOND, "INITIAL_RTO": 3 * SECOND, "DUPACKS": 3, "ACK_EVERY": 1,
+        "ACK_DELAY": 100 * MS, "SAMPLE": 100 * MS, "VEGAS_ALPHA": 1, "VEGAS_BETA": 3, "VEGAS_GAMMA": 1,
+        "N_PATHS": 1, "SSTHRESH_FLOOR": 4000, "MAX_BURST": 4, "PATH_MAX_RETRANS": 5,
     })  # fmt: skip
     if protocol == "sctp":  # 960 bytes of chunk, window and ssthresh in bytes
         fill(row, {"DATA": 944, "CHUNK_HEADER": 16, "RWND": 960 * window, "INITIAL_CWND": 2880,
@@ -180,7 +181,7 @@ def test_chunks_and_threads_change_no_bit(protocol: str, seed: int, cuts: list[i
     rows = scenarios(protocol, 40, seed)
     whole = run(protocol, rows, threads=1)
     edges = [0, *sorted(cuts), 40]
-    chunks = [select(rows, slice(a, b)) for a, b in zip(edges, edges[1:], strict=False)]
+    chunks = [select(rows, slice(a, b)) for a, b in pairwise(edges)]
     assert (np.concatenate([run(protocol, chunk, threads=threads) for chunk in chunks]) == whole).all()
     order = np.random.default_rng(seed).permutation(40)
     assert (run(protocol, select(rows, order), threads=threads) == whole[order]).all()

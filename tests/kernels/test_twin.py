@@ -4,20 +4,24 @@
 """
 
 import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
 from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import Out, Rows
-
 from tests.naive import simulate
 from tests.naive.scenarios import describe, sctp_rows, tcp_rows
 
 PROTOCOLS = ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_sack", "tcp_vegas", "sctp"]
 SCENARIOS = 300 * int(os.environ.get("NETCARLO_LONG", "1"))
 EVERY_PROTOCOL_MEETS = [
-    Out.RETRANSMITTED, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE,
-    Out.DESTROYED, Out.ACK_DROPS, Out.RESUME_RX, Out.COMPLETED,
+    Out.RETRANSMITTED, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.DROPS_QUEUE, Out.DROPS_RANDOM,
+    Out.DROPS_OUTAGE, Out.DESTROYED, Out.ACK_DROPS, Out.RESUME_RX, Out.COMPLETED,
 ]  # fmt: skip
 
 
@@ -54,3 +58,29 @@ def test_scenarios_visit_the_corners(protocol: str) -> None:
     outcomes = launch.run(models.model(protocol), scenarios(protocol, 300))
     met = (outcomes > 0).mean(axis=0)
     assert {column.name: met[column] for column in EVERY_PROTOCOL_MEETS if met[column] < 0.05} == {}
+
+
+COMPILE = "from netcarlo.kernels import compile, models; compile.cpu_loop(models.model({!r}))"
+RUN = """
+import pickle, sys
+from netcarlo.kernels import launch, models
+rows = pickle.load(open(sys.argv[1], "rb"))
+results = [launch.run(models.model(name), rows) for name in sys.argv[3:]]
+pickle.dump(results, open(sys.argv[2], "wb"))
+"""
+
+
+def test_models_compiled_apart_run_together(tmp_path: Path) -> None:
+    """Each model's functions stay its own when models from several processes are loaded into one."""
+    names = ["tcp_tahoe", "tcp_sack", "tcp_vegas"]
+    environment = {**os.environ, "NETCARLO_CACHE": str(tmp_path / "cache")}
+    compilers = [
+        subprocess.Popen([sys.executable, "-c", COMPILE.format(name)], env=environment) for name in names
+    ]
+    assert [compiler.wait() for compiler in compilers] == [0, 0, 0]
+    rows = tcp_rows(40, seed=1)
+    (tmp_path / "rows").write_bytes(pickle.dumps(rows))
+    command = [sys.executable, "-c", RUN, str(tmp_path / "rows"), str(tmp_path / "results"), *names]
+    subprocess.run(command, env=environment, check=True)
+    for name, outcomes in zip(names, pickle.loads((tmp_path / "results").read_bytes()), strict=True):
+        assert (outcomes == [simulate(name, rows, row=row) for row in range(40)]).all(), name

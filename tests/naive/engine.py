@@ -62,18 +62,25 @@ class Timer:
         self._action = action
         self._version = 0
         self.pending = False
+        self.due = -1
 
     def start(self, delay: int) -> None:
         """Ring in `delay` ns, and not at the time set before."""
         self._version += 1
         self.pending = True
-        self._simulation.at(self._simulation.now + delay, self._rank, self._ring, self._version)
+        self.due = self._simulation.now + delay
+        self._simulation.at(self.due, self._rank, self._ring, self._version)
+
+    def ring_if_due(self) -> None:
+        """Do now what is due now, before anything else."""
+        if self.pending and self.due == self._simulation.now:
+            self._ring(self._version)
 
     def stop(self) -> None:
         self._version += 1
         self.pending = False
 
     def _ring(self, version: int) -> None:
-        if version == self._version:
+        if self.pending and version == self._version:
             self.pending = False
             self._action()

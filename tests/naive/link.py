@@ -18,6 +18,7 @@ class Packet:
     path: int = 0
     sent: int = -1  # when its host put it out [ns]
     order: int = -1  # of being put out, among all packets
+    last_hop: int = -1  # transmission and propagation on the hop it is on, or was on last [ns]
 
 
 class Link:
@@ -52,6 +53,7 @@ class Link:
             self.lost(packet, "queue")
         else:
             duration = (packet.size * self.byte_time + 2**19) >> 20
+            packet.last_hop = duration + self.delay
             self.free_at = max(now, self.free_at) + duration
             self.queue.append(self.free_at)
             arrival = (self.free_at + self.delay, packet)

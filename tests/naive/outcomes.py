@@ -1,9 +1,9 @@
 """What is counted."""
 
 import numpy as np
-from netcarlo.kernels.layout import ENDLESS, NEVER, Out
 from numpy.typing import NDArray
 
+from netcarlo.kernels.layout import ENDLESS, NEVER, Out
 from tests.naive.link import Packet
 
 DATA_CAUSES = {
@@ -32,8 +32,8 @@ class Outcomes:
         elif packet.kind == "ack":
             self.add(Out.ACK_DROPS)
 
-    def arrived(self, packet: Packet, sequence: int, now: int) -> None:
-        """A data packet reached the receiver."""
+    def arrived(self, packet: Packet, sequence: int | None, now: int) -> None:
+        """A data packet reached the receiver; without `sequence` it was thrown away there."""
         values = self.values
         self.add(Out.RECEIVED)
         if values[Out.FIRST_RX] == NEVER:
@@ -42,7 +42,7 @@ class Outcomes:
         if self.first_outage is not None and now > self.first_outage and values[Out.RESUME_RX] == NEVER:
             values[Out.RESUME_RX] = now
             values[Out.RESUME_TX] = packet.sent
-        if sequence not in self.delivered:
+        if sequence is not None and sequence not in self.delivered:
             self.delivered.add(sequence)
             self.add(Out.DELIVERED)
             if self.limit != ENDLESS and len(self.delivered) == self.limit:

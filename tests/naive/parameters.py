@@ -1,15 +1,16 @@
 """One row of `Rows`, taken apart into plain Python."""
 
-from types import SimpleNamespace
-
 from netcarlo.kernels.layout import FOREVER, P, Rows
 
 
-class Parameters(SimpleNamespace):
+class Parameters:
     """The columns of `P` as attributes, plain integers."""
 
     def __init__(self, rows: Rows, row: int) -> None:
-        super().__init__(**{column.name: int(rows.parameters[row, column]) for column in P})
+        self._values = {column.name: int(rows.parameters[row, column]) for column in P}
+
+    def __getattr__(self, name: str) -> int:
+        return self._values[name]
 
 
 def outages_of(rows: Rows, row: int, path: int, hop: int) -> list[tuple[int, int]]:

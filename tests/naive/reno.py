@@ -1,7 +1,6 @@
 """TCP Reno (ns-2.35 `tcp-reno.cc`): fast recovery inflates the window by duplicate acknowledgements."""
 
 from netcarlo.kernels.layout import Out
-
 from tests.naive.receiver import Ack
 from tests.naive.tcp import TcpSender
 

@@ -4,9 +4,9 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from netcarlo.kernels.layout import PATHS, STREAM_LOSS, Hop, Out, Rows
 from numpy.typing import NDArray
 
+from netcarlo.kernels.layout import PATHS, STREAM_LOSS, Hop, Out, Rows
 from tests.naive.engine import Rank, Simulation
 from tests.naive.link import Link, Path
 from tests.naive.newreno import NewReno

@@ -1,7 +1,6 @@
 """TCP SACK (ns-2.35 `tcp-sack1.cc`, `scoreboard-rq.cc`): an estimate of the packets in the pipe decides."""
 
 from netcarlo.kernels.layout import Out
-
 from tests.naive.receiver import Ack
 from tests.naive.tcp import TcpSender
 

@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.random import Generator
+
 from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.loss import thresholds
-from numpy.random import Generator
 
 MS = 1_000_000
 SECOND = 1_000 * MS
@@ -24,13 +25,14 @@ def tcp_rows(count: int, *, seed: int) -> Rows:
 
 def stack(rows: Sequence[Rows]) -> Rows:
     """Many rows as one array; they share the table of loss probabilities."""
-    return Rows(*(np.concatenate([getattr(row, name) for row in rows]) for name in Rows._fields[:4]),
-                rows[0].losses)
+    together = {name: np.concatenate([getattr(row, name) for row in rows]) for name in Rows._fields[:4]}
+    return Rows(**together, losses=rows[0].losses)
 
 
 def select(rows: Rows, chosen: Any) -> Rows:
     """Some rows (a slice or a list of indices)."""
-    return Rows(*(array[chosen] for array in rows[:4]), rows.losses)
+    chosen_rows = {name: getattr(rows, name)[chosen] for name in Rows._fields[:4]}
+    return Rows(**chosen_rows, losses=rows.losses)
 
 
 def empty_row() -> Rows:
@@ -39,6 +41,11 @@ def empty_row() -> Rows:
         np.zeros((1, len(P)), np.int64), np.zeros((1, 0)), np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
         np.full((1, PATHS, HOPS, OUTAGES, 2), FOREVER, np.int64), thresholds(PROBABILITIES),
     )
+
+
+def pick(rng: Generator, *values: int | np.int64) -> int:
+    """One of the values."""
+    return int(values[rng.integers(len(values))])
 
 
 def fill(row: Rows, values: dict[str, int]) -> None:
@@ -65,7 +72,7 @@ def _tcp_row(rng: Generator) -> Rows:
         "HANDSHAKE": int(rng.choice([0, 40, 40, 40, 1000])),
         "INITIAL_WINDOW": int(rng.integers(1, 11)),
         "INITIAL_SSTHRESH": window if rng.random() < 0.5 else int(rng.integers(1, 65)),
-        "TICK": int(rng.choice([MS, 10 * MS, 10 * MS, 100 * MS, 500 * MS, rng.integers(1000, SECOND)])),
+        "TICK": pick(rng, MS, 10 * MS, 10 * MS, 100 * MS, 500 * MS, rng.integers(1000, SECOND)),
         "CLOCK_PHASE": int(rng.integers(0, SECOND)),
         "MIN_RTO": int(rng.choice([0, 200, 200, 200, 1000]) * MS),
         "MAX_RTO": int(rng.choice([1, 3, 60, 60, 60]) * SECOND),
@@ -123,8 +130,8 @@ def _sctp_row(rng: Generator) -> Rows:
 
 def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:
     """What every protocol needs: the random streams' address, begin, end, sampling."""
-    start = int(rng.choice([0, 0, rng.integers(0, SECOND)]))
-    sample = int(rng.choice([100 * MS, 10 * MS, rng.integers(MS, SECOND)]))
+    start = pick(rng, 0, 0, rng.integers(0, SECOND))
+    sample = pick(rng, 100 * MS, 10 * MS, rng.integers(MS, SECOND))
     return {
         "SEED": int(rng.integers(0, 1 << 62)), "SCENARIO": int(rng.integers(0, 1 << 32)),
         "REPLICATION": int(rng.integers(0, 1 << 32)),
@@ -144,10 +151,12 @@ def choose_hops(rng: Generator, row: Rows, path: int, on_lattice: bool) -> int:
         for base, forward in ((Hop.BYTE_TIME, True), (Hop.R_BYTE_TIME, False)):
             if on_lattice:
                 byte_time = int(rng.choice([0, 1000, 2000, 10_000])) << BYTE_TIME_BITS
+                if hop == 0 and forward:  # not everything may be infinitely fast
+                    byte_time = max(byte_time, 1000 << BYTE_TIME_BITS)
                 delay = int(rng.choice([0, 1, 5, 10, 50])) * MS
             else:
-                byte_time = round(8e9 * 2**BYTE_TIME_BITS / 10 ** rng.uniform(4.3, 7.0))
-                delay = int(rng.choice([0, rng.integers(0, MS), rng.integers(0, 200 * MS)]))
+                byte_time = round(8e9 * 2**BYTE_TIME_BITS / 10 ** rng.uniform(4.3, 6.5))
+                delay = pick(rng, 0, rng.integers(0, MS), rng.integers(0, 200 * MS))
             lossy = mood > 0.4 if forward else mood > 0.7
             limits = [0, 1, 2, 3, 5, 10, 30] if forward or rng.random() < 0.3 else [0]
             column[base : base + 4] = (

@@ -1,10 +1,10 @@
 """What both ends of an SCTP association do (ns-2.35 `sctp.cc`): know their paths and probe idle ones."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import Generic, TypeVar
 
 from netcarlo.kernels.layout import STREAM_HEARTBEAT
-
 from tests.naive.engine import Rank, Simulation, Timer
 from tests.naive.link import Packet
 from tests.naive.parameters import Parameters
@@ -72,7 +72,7 @@ class Endpoint(Generic[D]):
         self.errors = 0  # timeouts in a row, on any path
         self.established = False
         self.unanswered = [
-            Timer(simulation, Rank.HEARTBEAT + 2 * end + d.number, lambda d=d: self.on_silence(d))
+            Timer(simulation, Rank.HEARTBEAT + 2 * end + d.number, partial(self.on_silence, d))
             for d in destinations
         ]
         self.idle_timer = Timer(simulation, Rank.IDLE + end, self.on_idle)

@@ -4,7 +4,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from netcarlo.kernels.layout import Out
-
 from tests.naive.engine import Rank, Timer
 from tests.naive.link import Packet
 from tests.naive.outcomes import Outcomes
@@ -35,6 +34,8 @@ class SctpReceiver(Endpoint[Destination]):
 
     def receive(self, packet: Packet) -> None:
         """Something arrived on path `packet.path`."""
+        if packet.last_hop < self.parameters.ACK_DELAY:  # ns-2 set the timer before it sent the packet on
+            self.timer.ring_if_due()
         self.reply_path = packet.path
         header = self.parameters.HEADER
         if packet.kind == "init" and not self.established:
@@ -49,18 +50,24 @@ class SctpReceiver(Endpoint[Destination]):
         elif packet.kind == "heartbeat ack" and self.established:
             self.on_heartbeat_ack(packet)
         elif packet.kind == "data":
-            self.outcomes.arrived(packet, packet.content, self.simulation.now)
-            if self.established:
-                self.receive_data(packet)
+            self.receive_data(packet)
 
     def close(self) -> None:
         super().close()
         self.timer.stop()
 
+    def room(self) -> int:
+        """Free bytes of the receive window."""
+        p = self.parameters
+        return int(p.RWND - len(self.above) * (p.DATA + p.CHUNK_HEADER))
+
     def receive_data(self, packet: Packet) -> None:
         p = self.parameters
         number: int = packet.content
         now = False  # send a SACK at once
+        if not self.established:
+            self.outcomes.arrived(packet, None, self.simulation.now)
+            return
         if p.ACK_EVERY < 2 or (number == 1 and p.SACK_FIRST):
             now = True
         else:
@@ -71,7 +78,11 @@ class SctpReceiver(Endpoint[Destination]):
                 self.packets_since_sack = 0
                 self.timer.stop()
                 now = True
-        if number <= self.cumulative or number in self.above:
+        fits = self.room() >= p.DATA + p.CHUNK_HEADER
+        self.outcomes.arrived(packet, number if fits else None, self.simulation.now)
+        if not fits:
+            now = False
+        elif number <= self.cumulative or number in self.above:
             self.duplicates.add(number)
             now = True
         else:
@@ -99,7 +110,6 @@ class SctpReceiver(Endpoint[Destination]):
                 blocks[-1] = (blocks[-1][0], number)
             else:
                 blocks.append((number, number))
-        window = p.RWND - len(self.above) * (p.DATA + p.CHUNK_HEADER)
         size = p.ACK + p.SACK_BLOCK * (len(blocks) + len(self.duplicates))
         self.duplicates = set()
-        self.put_out(self.reply_path, Packet("ack", size, Sack(self.cumulative, blocks, window)))
+        self.put_out(self.reply_path, Packet("ack", size, Sack(self.cumulative, blocks, self.room())))

@@ -1,10 +1,10 @@
 """The sending end of an SCTP association (ns-2.35 `sctp.cc`), one DATA chunk a packet."""
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from netcarlo.kernels.layout import Out
-
 from tests.naive.engine import Rank, Simulation, Timer
 from tests.naive.link import Packet
 from tests.naive.outcomes import Outcomes
@@ -61,8 +61,8 @@ class SctpSender(Endpoint[Road]):
         self.outcomes = outcomes
         self.chunk_size = self.parameters.DATA + self.parameters.CHUNK_HEADER
         for road in self.destinations:
-            road.timer = Timer(simulation, Rank.T3 + road.number, lambda r=road: self.on_timeout(r))
-            road.degrade_timer = Timer(simulation, Rank.DEGRADE + road.number, lambda r=road: self.degrade(r))
+            road.timer = Timer(simulation, Rank.T3 + road.number, partial(self.on_timeout, road))
+            road.degrade_timer = Timer(simulation, Rank.DEGRADE + road.number, partial(self.degrade, road))
         self.asking = ""  # "init" or "cookie" during the handshake
         self.handshake_timer = Timer(simulation, Rank.T1, self.on_handshake_timeout)
         self.retries = 0
@@ -94,7 +94,10 @@ class SctpSender(Endpoint[Road]):
 
     def on_handshake_timeout(self) -> None:
         self.retries += 1
-        if self.retries <= MAX_INIT_RETRANSMITS:
+        if self.retries > MAX_INIT_RETRANSMITS:
+            self.asking = ""
+            self.close()
+        else:
             self.primary.back_off()
             self.ask(self.asking)
 

@@ -1,7 +1,6 @@
 """TCP Tahoe: after three duplicate acknowledgements, slow start from the first hole."""
 
 from netcarlo.kernels.layout import Out
-
 from tests.naive.receiver import Ack
 from tests.naive.tcp import TcpSender
 

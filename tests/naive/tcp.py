@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from netcarlo.kernels.layout import Out
-
 from tests.naive.engine import Rank, Simulation, Timer
 from tests.naive.link import Packet
 from tests.naive.outcomes import Outcomes

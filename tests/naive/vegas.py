@@ -4,7 +4,6 @@ There is no SYN: packet 0 is data.  Times count from the first packet, in whole 
 """
 
 from netcarlo.kernels.layout import Out
-
 from tests.naive.receiver import Ack
 from tests.naive.tcp import TcpSender
 
