@@ -55,7 +55,7 @@ def fill(row: Rows, values: dict[str, int]) -> None:
 
 def _tcp_row(rng: Generator) -> Rows:
     row = empty_row()
-    window = int(rng.integers(1, 65))
+    window = int(rng.integers(1, 65) if rng.random() < 0.9 else rng.integers(65, 400))
     on_lattice = bool(rng.random() < 0.4)
     data, header = int(rng.integers(100, 1461)), int(rng.choice([0, 20, 40, 60]))
     ack = int(rng.integers(20, 81))
@@ -71,7 +71,7 @@ def _tcp_row(rng: Generator) -> Rows:
         "SACK_BLOCK": int(rng.choice([0, 8, 8, 8, 30])),
         "HANDSHAKE": int(rng.choice([0, 40, 40, 40, 1000])),
         "INITIAL_WINDOW": int(rng.integers(1, 11)),
-        "INITIAL_SSTHRESH": window if rng.random() < 0.5 else int(rng.integers(1, 65)),
+        "INITIAL_SSTHRESH": window if rng.random() < 0.5 else int(rng.integers(1, 100)),
         "TICK": pick(rng, MS, 10 * MS, 10 * MS, 100 * MS, 500 * MS, rng.integers(1000, SECOND)),
         "CLOCK_PHASE": int(rng.integers(0, SECOND)),
         "MIN_RTO": int(rng.choice([0, 200, 200, 200, 1000]) * MS),
@@ -94,6 +94,7 @@ def sctp_rows(count: int, *, seed: int) -> Rows:
 def _sctp_row(rng: Generator) -> Rows:
     row = empty_row()
     paths = int(rng.integers(1, PATHS + 1))
+    window = int(rng.integers(1, 65))
     on_lattice = bool(rng.random() < 0.4)
     data, chunk_header, header = int(rng.integers(100, 1461)), int(rng.choice([0, 16, 20])), 32
     if on_lattice:
@@ -106,7 +107,7 @@ def _sctp_row(rng: Generator) -> Rows:
         "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
         "N_PATHS": paths, "DATA": data, "CHUNK_HEADER": chunk_header, "HEADER": header,
         "ACK": 968 if on_lattice else int(rng.integers(20, 81)), "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
-        "RWND": int(chunk * rng.integers(1, 65) + rng.integers(0, chunk)),
+        "RWND": int(chunk * (window if rng.random() < 0.9 else 5 * window) + rng.integers(0, chunk)),
         "WINDOW": 64, "TICK": 10 * MS,
         "INITIAL_CWND": int(chunk * rng.integers(1, 6) + rng.choice([0, 0, 1, chunk // 2])),
         "INITIAL_SSTHRESH": int(chunk * rng.integers(1, 65) + rng.integers(0, chunk)),
@@ -158,7 +159,7 @@ def choose_hops(rng: Generator, row: Rows, path: int, on_lattice: bool) -> int:
                 byte_time = round(8e9 * 2**BYTE_TIME_BITS / 10 ** rng.uniform(4.3, 6.5))
                 delay = pick(rng, 0, rng.integers(0, MS), rng.integers(0, 200 * MS))
             lossy = mood > 0.4 if forward else mood > 0.7
-            limits = [0, 1, 2, 3, 5, 10, 30] if forward or rng.random() < 0.3 else [0]
+            limits = [0, 1, 2, 3, 5, 10, 30, 100] if forward or rng.random() < 0.3 else [0]
             column[base : base + 4] = (
                 byte_time, delay, int(rng.choice(limits)),
                 int(rng.choice(len(PROBABILITIES), p=odds)) if lossy else 0,
