@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.hints import cold
+
 BLOCKS = 3
 """SACK blocks an ACK carries at most."""
 
@@ -39,27 +41,37 @@ def make_bits(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
 def make_receiver(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
     """Compile `(arrive, blocks)` for a target.
 
-    `arrive(m, bits, mask, packet, expected, highest) -> (expected, highest, new)` takes a packet
-    in; `new` tells whether it is the first copy.  `blocks(m, stack, bits, mask, packet, expected,
+    `arrive(m, counts, bits, mask, packet, expected, highest) -> (expected, highest)` takes a packet
+    in and counts in `m[counts]` the packets held out of order, in `m[counts + 1]` the duplicates.
+    `blocks(m, stack, bits, mask, packet, expected,
     highest, at) -> int` writes the SACK blocks of the ACK for `packet` to `m[at:]`, a pair (left,
     right) each and -1 behind the last, and returns their number.
     """
     test, put, drop = make_bits(dev)
 
-    def arrive(m: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
-        if packet == expected and highest < expected:
-            return expected + 1, packet, True
+    @cold
+    def out_of_order(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
         if packet < expected or (packet <= highest and test(m, bits, mask, packet)):
-            return expected, highest, False
+            m[counts + 1] += 1
+            return expected, highest
         highest = max(highest, packet)
         if packet != expected:
             put(m, bits, mask, packet)
-            return expected, highest, True
+            m[counts] += 1
+            return expected, highest
         expected += 1
         while expected <= highest and test(m, bits, mask, expected):
             drop(m, bits, mask, expected)
+            m[counts] -= 1
             expected += 1
-        return expected, highest, True
+        return expected, highest
+
+    out_of_order = dev(out_of_order)
+
+    def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
+        if packet == expected and highest < expected:
+            return expected + 1, packet
+        return out_of_order(m, counts, bits, mask, packet, expected, highest)
 
     def blocks(
         m: Any, stack: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any, at: Any

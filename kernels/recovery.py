@@ -18,7 +18,6 @@ TIMER = 64  # partial ACK: restart the timer
 END_BACKOFF = 128  # partial ACK: end the back-off whatever packet was timed
 NO_GROWTH = 256  # a new ACK that does not open cwnd
 BACK_OFF = 512  # reduce with a backed-off timer
-LAST_OF_TWO = 1024  # the sender's own note: one of two packets is out
 
 NONE = -1
 """No packet is forced out."""

@@ -149,7 +149,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         m[_REPAIRED] = hole
         is_hole = hole < m[_HIGHEST]  # something above it has arrived
         packet = hole if is_hole else seq
-        if packet > una + parameters[P.WINDOW] or packet >= last:
+        if packet > una + parameters[P.WINDOW] or packet > last:
             return NONE
         if is_hole:
             m[_REPAIRED] = hole + 1

@@ -19,7 +19,7 @@ from netcarlo.kernels.layout import (
 )
 from netcarlo.kernels.receiver import STACK_WORDS, BLOCKS, make_receiver
 from netcarlo.kernels.recovery import (
-    BACK_OFF, CUT, END_BACKOFF, GO_BACK, INFLATION, LAST_OF_TWO, LIMITED, NO_GROWTH, NONE, NORMAL, PARTIAL, PHASE, RECOVERY, SEND,
+    BACK_OFF, CUT, END_BACKOFF, GO_BACK, INFLATION, LIMITED, NO_GROWTH, NONE, NORMAL, PARTIAL, PHASE, RECOVERY, SEND,
     SEND_TWO, STATE_WORDS, TIMER,
 )
 from netcarlo.kernels.rto import make_rto
@@ -33,9 +33,9 @@ _SACK_ENTRY = 8  # with up to three SACK blocks
 # Words of scratch behind those of the variant: what the sender seldom needs, and counters.
 _RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 6)
 _SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SAMPLES, _RTT_SUM = range(STATE_WORDS + 6, STATE_WORDS + 11)
-_SENT, _REPEATED, _RECEIVED, _DELIVERED, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 16)
-_BITS, _RING, _SPARE = range(STATE_WORDS + 16, STATE_WORDS + 19)  # where things begin in scratch
-_STACK = STATE_WORDS + 19  # the receiver's SACK stack
+_REPEATED, _HELD, _DUPLICATES, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 15)
+_BITS, _RING, _SPARE = range(STATE_WORDS + 15, STATE_WORDS + 18)  # where things begin in scratch
+_STACK = STATE_WORDS + 18  # the receiver's SACK stack
 _HOPS = _STACK + STACK_WORDS
 
 
@@ -149,7 +149,6 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         m[_CURRENT] = parameters[P.INITIAL_RTO]
         m[_BACKOFF] = 1
         m[_SAMPLE] = parameters[P.SAMPLE] // 2
-        m[_LAST_RX] = NEVER
         for i in range(MEMORY_WORDS):
             f[i] = 0.0
         for i in range(out.shape[0]):
@@ -194,7 +193,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         delayed = parameters[P.ACK_EVERY] > 1
         handshake = first == 1 and parameters[P.HANDSHAKE] > 0
         initial_window = parameters[P.INITIAL_WINDOW]
-        last = first + parameters[P.LIMIT]  # packets below this one exist
+        last = first + parameters[P.LIMIT] - 1  # the last packet
         size = parameters[P.DATA] + parameters[P.HEADER] * first
         # Sender.
         now = parameters[P.START]
@@ -217,44 +216,38 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         highest = seq - 1
         answered = seq  # the packet that a delayed ACK answers
         pending = np.int64(FOREVER)  # when that ACK is due
+        watch = np.int64(NEVER)  # the first arrival after this time is recorded
         # ACKs on their way back.
         head = np.int64(0)
         tail = np.int64(0)
         events = np.int64(0)
 
         sample(m, min(now, end), cwnd, window, parameters[P.SAMPLE])
-        order = np.int64(SEND)
-        forced = np.int64(NONE)
+        alarm = min(m[_SAMPLE], end + 1)  # the next sample or the end
+        forced = np.int64(NONE)  # a packet to send at once
+        limit = min(una + min(np.int64(cwnd), window), last)  # then, packets up to this one
+        repair = False  # then, what recovery by SACK asks for
         while now <= end:
             # Send what the last event allows.
             while True:
                 packet = forced
                 if forced != NONE:
                     forced = np.int64(NONE)
-                elif order == 0:
-                    break
-                else:
+                elif seq <= limit:
                     packet = seq
-                    if order & LIMITED:
-                        order &= ~LIMITED
-                        if seq > una + window or seq >= last or float(seq) > float(una) + cwnd + float(dupacks):
-                            continue
-                    elif sack and m[PHASE] == RECOVERY:
-                        packet = next_packet(m, parameters, una, seq, last, cwnd)
-                        if packet == NONE:
-                            break
-                    elif seq > una + min(np.int64(cwnd) + m[INFLATION], window) or seq >= last:
-                        break
-                    elif order & (SEND_TWO | LAST_OF_TWO):
-                        order = np.int64(LAST_OF_TWO if order & SEND_TWO else 0)
+                    seq += 1
+                elif repair:
+                    packet = next_packet(m, parameters, una, seq, last, cwnd)
                     seq = max(seq, packet + 1)
+                if packet == NONE:
+                    break
                 on_send(m, parameters, packet, now)
-                if una == top or deadline == FOREVER:
+                if una == top:  # nothing else is out
                     deadline = now + rto
+                wire = size
                 if packet < first:
+                    wire = parameters[P.HANDSHAKE]
                     out[Out.HANDSHAKES] += 1
-                else:
-                    m[_SENT] += 1
                 if packet > top:
                     top = packet
                     if timed == ENDLESS:
@@ -262,9 +255,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                         m[_TIMED_AT] = now
                 elif packet >= first:
                     m[_REPEATED] += 1
-                fate, t = transmit(
-                    parameters, outages, losses, m, 0, 0, now, size if packet >= first else parameters[P.HANDSHAKE]
-                )
+                fate, t = transmit(parameters, outages, losses, m, 0, 0, now, wire)
                 if trace:
                     events = record(rows, events, now, EVENT_SEND, packet, cwnd, ssthresh, rto, una)
                     if t <= end:
@@ -278,25 +269,25 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                     continue
 
                 # The receiver, at time t.
-                if pending < t:
+                if delayed and pending < t:
                     tail = acknowledge_late(
                         parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
                     )
                     pending = np.int64(FOREVER)
-                expected, highest, new = arrive(m, bits, mask, packet, expected, highest)
-                if packet >= first:
-                    m[_RECEIVED] += 1
-                    if m[_LAST_RX] == NEVER:
+                expected, highest = arrive(m, _HELD, bits, mask, packet, expected, highest)
+                if packet < first:
+                    m[_DUPLICATES] = 0  # data only; SYNs all come before
+                elif t > watch:
+                    if out[Out.FIRST_RX] == NEVER:
                         out[Out.FIRST_RX] = t
-                    m[_LAST_RX] = t
-                    if t > outage:
-                        outage = np.int64(FOREVER)
+                        watch = outage
+                    if t > watch:
                         out[Out.RESUME_RX] = t
                         out[Out.RESUME_TX] = now
-                    if new:
-                        m[_DELIVERED] += 1
-                        if m[_DELIVERED] == parameters[P.LIMIT]:
-                            out[Out.COMPLETED] = t
+                        watch = np.int64(FOREVER)
+                m[_LAST_RX] = t
+                if expected > last and out[Out.COMPLETED] == NEVER:
+                    out[Out.COMPLETED] = t
                 if delayed:
                     if pending == FOREVER and packet == expected - 1 and packet >= highest and packet > 0:
                         pending = t + parameters[P.ACK_DELAY]
@@ -307,27 +298,30 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                     tail = acknowledge(
                         parameters, outages, losses, m, out, t, packet, expected, highest, tail, head
                     )
-
-            # The next event: an ACK, the timer, or a delayed ACK that nothing can overtake any more.
             if tail < 0:
                 out[Out.STATUS] = STATUS_RING_FULL
                 return np.int64(0)
+
+            # The next event: an ACK, the timer, or a delayed ACK that nothing can overtake any more.
             at = ring + entry_words * (head & mask)
             next_ack = m[at] if head < tail else np.int64(FOREVER)
-            now = min(next_ack, deadline)
-            if pending < now:
-                if pending <= end:
-                    tail = acknowledge_late(
-                        parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
-                    )
-                now = min(pending, end)
+            upcoming = min(next_ack, deadline)
+            if delayed and pending < upcoming:
+                if pending > end:
+                    break
+                tail = acknowledge_late(
+                    parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
+                )
                 pending = np.int64(FOREVER)
-                order = np.int64(0)
+                limit = np.int64(NONE)
+                repair = False
                 continue
-            if m[_SAMPLE] <= now:
+            now = upcoming
+            if now >= alarm:
                 sample(m, min(now, end), cwnd, window, parameters[P.SAMPLE])
-            if now > end:
-                break
+                if now > end:
+                    break
+                alarm = min(m[_SAMPLE], end + 1)
             order = np.int64(SEND)
             if next_ack <= deadline:
                 ack = m[at + 1]
@@ -359,10 +353,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                             )
                         if una == 0 and handshake:
                             cwnd = float(initial_window)
-                        if una == last - 1:  # all there is has been acknowledged
+                        if una == last:  # all there is has been acknowledged
                             deadline = np.int64(FOREVER)
                             forced = np.int64(NONE)
-                            order = np.int64(0)
                 elif ack == una:
                     cwnd, ssthresh, dupacks, order, forced = dup_ack(
                         m, f, parameters, constants, now, m[_RTT], at, una, seq, top, dupacks, cwnd, ssthresh
@@ -391,16 +384,26 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                 seq = una + 1
                 if trace:
                     events = record(rows, events, now, EVENT_TIMEOUT, una + 1, cwnd, ssthresh, rto, una)
-            order &= SEND | SEND_TWO | LIMITED
+
+            # What it allows to send.
+            limit = np.int64(NONE)
+            repair = sack and order & SEND != 0 and m[PHASE] == RECOVERY
+            if order & (SEND | SEND_TWO) and not repair:
+                limit = una + min(np.int64(cwnd) + m[INFLATION], window)
+                if order & SEND_TWO:
+                    limit = min(limit, seq + 1)
+            if order & LIMITED and seq <= una + window and float(seq) <= float(una) + cwnd + float(dupacks):
+                limit = max(limit, seq)
+            limit = min(limit, last)
 
         sample(m, end, cwnd, window, parameters[P.SAMPLE])
-        out[Out.SENT] = m[_SENT]
+        out[Out.SENT] = max(top + 1 - first, np.int64(0)) + m[_REPEATED]
         out[Out.RETRANSMITTED] = m[_REPEATED]
-        out[Out.RECEIVED] = m[_RECEIVED]
-        out[Out.DELIVERED] = m[_DELIVERED]
         out[Out.IN_ORDER] = max(expected - first, np.int64(0))
+        out[Out.DELIVERED] = out[Out.IN_ORDER] + m[_HELD]
+        out[Out.RECEIVED] = out[Out.DELIVERED] + m[_DUPLICATES]
+        out[Out.LAST_RX] = m[_LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
         out[Out.ACKED] = max(una + 1 - first, np.int64(0))
-        out[Out.LAST_RX] = m[_LAST_RX]
         out[Out.CWND_SUM] = m[_CWND_SUM]
         out[Out.RTT_SUM] = m[_RTT_SUM]
         out[Out.SAMPLES] = m[_SAMPLES]
