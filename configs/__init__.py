@@ -1,0 +1,1 @@
+"""Studies with their published numbers, reference mappings, examples."""

@@ -82,7 +82,8 @@ def prepare(models: Iterable[Any]) -> None:
 
     def help_out() -> None:
         for model in todo:
-            code = f"from netcarlo.kernels import compile, models; compile.cpu_loop(models.model({model.name!r}))"
+            call = f"compile.cpu_loop(models.model({model.name!r}))"
+            code = f"from netcarlo.kernels import compile, models; {call}"
             subprocess.run([sys.executable, "-c", code], check=False, stdin=subprocess.DEVNULL)
 
     with ThreadPoolExecutor(cores()) as helpers:

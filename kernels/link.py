@@ -75,8 +75,13 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
     @cold
     def next_gap(parameters: Any, losses: Any, m: Any, at: Any) -> None:
         m[at + _GAP] = gap(
-            losses, m[at + _LOSS],
-            parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION], m[at + _STREAM], m[at + _LOSSES],
+            losses,
+            m[at + _LOSS],
+            parameters[P.SEED],
+            parameters[P.SCENARIO],
+            parameters[P.REPLICATION],
+            m[at + _STREAM],
+            m[at + _LOSSES],
         )
         m[at + _LOSSES] += 1
 
@@ -132,7 +137,7 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
 
     def transmit(
         parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, t: Any, size: Any
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         lane = 2 * path + direction
         at = base + _LANES + lane * _SIZE
         for _ in range(m[base + lane]):

@@ -11,8 +11,20 @@ from netcarlo.kernels import reno
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.recovery import (
-    CUT, INFLATION, LIMITED, NONE, NORMAL, PARTIAL, PHASE, RECOVER, RECOVERY, SEEN_PARTIAL, SEND, SEND_TWO,
-    TIMER, Variant,
+    CUT,
+    INFLATION,
+    LIMITED,
+    NONE,
+    NORMAL,
+    PARTIAL,
+    PHASE,
+    RECOVER,
+    RECOVERY,
+    SEEN_PARTIAL,
+    SEND,
+    SEND_TWO,
+    TIMER,
+    Variant,
 )
 
 
@@ -44,7 +56,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def dup_ack(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         dupacks += 1
         threshold = parameters[P.DUPACKS]
         if dupacks < threshold:
@@ -55,9 +67,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
             return cwnd, ssthresh, dupacks, SEND_TWO, NONE
         if not (una > m[RECOVER] or una == 0):
             return cwnd, ssthresh, dupacks, SEND_TWO, NONE
-        half = control_reduce(
-            window(cwnd, m[INFLATION], parameters[P.WINDOW]), False, now, rtt, constants, f
-        )
+        half = control_reduce(window(cwnd, m[INFLATION], parameters[P.WINDOW]), False, now, rtt, constants, f)
         m[PHASE] = RECOVERY
         m[RECOVER] = top
         m[INFLATION] = threshold

@@ -66,8 +66,12 @@ def uniforms(
     zero = np.zeros_like(c2)
     k = np.uint64(seed)
     a, b, _, _ = philox4x32(
-        zero + np.uint64(i), zero + np.uint64(stream), c2, zero + np.uint64(scenario),
-        zero + (k & _LOW), zero + (k >> _32),
+        zero + np.uint64(i),
+        zero + np.uint64(stream),
+        c2,
+        zero + np.uint64(scenario),
+        zero + (k & _LOW),
+        zero + (k >> _32),
     )
     bits = (a >> np.uint64(5)) << np.uint64(26) | (b >> np.uint64(6))
     return np.asarray(bits, dtype=np.float64) * 2.0**-53

@@ -50,7 +50,9 @@ def make_receiver(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
     test, put, drop = make_bits(dev)
 
     @cold
-    def out_of_order(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
+    def out_of_order(
+        m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any
+    ) -> Any:
         if packet < expected or (packet <= highest and test(m, bits, mask, packet)):
             m[counts + 1] += 1
             return expected, highest
@@ -75,7 +77,7 @@ def make_receiver(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
 
     def blocks(
         m: Any, stack: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any, at: Any
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         m[at] = -1
         if expected > highest:
             m[stack] = 0

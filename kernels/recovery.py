@@ -38,9 +38,10 @@ AFTER_TIMEOUT = 2
 class Variant(NamedTuple):
     """The compiled functions of a TCP variant, and two facts about it.
 
-    `m` is scratch; `f` is the float memory of the congestion control.  Packets are numbered from 0 (the SYN); `una` is the highest one
-    acknowledged, `seq` the next to send, `top` the highest sent.  `at` is the ACK's place in
-    scratch (SACK reads the blocks behind it).  `forced` is a packet to send at once, or NONE.
+    `m` is scratch; `f` is the float memory of the congestion control.  Packets are numbered from 0
+    (the SYN); `una` is the highest one acknowledged, `seq` the next to send, `last` the last there is,
+    `top` the highest sent.  `at` is the ACK's place in scratch (SACK reads the blocks behind it).
+    `forced` is a packet to send at once, or NONE.
     """
 
     prepare: Any

@@ -10,7 +10,17 @@ from typing import Any
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.recovery import (
-    CUT, INFLATION, LIMITED, NONE, NORMAL, PHASE, RECOVER, RECOVERY, SEEN_PARTIAL, SEND, Variant,
+    CUT,
+    INFLATION,
+    LIMITED,
+    NONE,
+    NORMAL,
+    PHASE,
+    RECOVER,
+    RECOVERY,
+    SEEN_PARTIAL,
+    SEND,
+    Variant,
 )
 
 FLOOR = 2
@@ -40,13 +50,13 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def grow(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         ack: Any, before: Any, seq: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         return control_grow(cwnd, ssthresh, now, rtt, constants, f), ssthresh, 0, NONE
 
     def dup_ack(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         dupacks += 1
         threshold = parameters[P.DUPACKS]
         if dupacks < threshold:
@@ -58,9 +68,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
             return cwnd, ssthresh, dupacks, SEND, NONE
         if not (una > m[RECOVER] or una == 0 or in_recovery):
             return cwnd, ssthresh, dupacks, SEND, NONE
-        half = control_reduce(
-            window(cwnd, m[INFLATION], parameters[P.WINDOW]), False, now, rtt, constants, f
-        )
+        half = control_reduce(window(cwnd, m[INFLATION], parameters[P.WINDOW]), False, now, rtt, constants, f)
         m[PHASE] = RECOVERY
         m[RECOVER] = top
         m[INFLATION] = threshold
@@ -70,10 +78,8 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def timeout(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         top: Any, dupacks: Any, cwnd: Any,
-    ) -> Any:
-        half = control_reduce(
-            window(max(cwnd, 1.0), 0, parameters[P.WINDOW]), True, now, rtt, constants, f
-        )
+    ) -> Any:  # fmt: skip
+        half = control_reduce(window(max(cwnd, 1.0), 0, parameters[P.WINDOW]), True, now, rtt, constants, f)
         m[PHASE] = NORMAL
         m[RECOVER] = top
         m[INFLATION] = 0

@@ -14,8 +14,21 @@ from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.receiver import BLOCKS, make_bits
 from netcarlo.kernels.recovery import (
-    AFTER_TIMEOUT, CUT, END_BACKOFF, LIMITED, NO_GROWTH, NONE, NORMAL, OWN, PARTIAL, PHASE, RECOVER, RECOVERY,
-    SEND, TIMER, Variant,
+    AFTER_TIMEOUT,
+    CUT,
+    END_BACKOFF,
+    LIMITED,
+    NO_GROWTH,
+    NONE,
+    NORMAL,
+    OWN,
+    PARTIAL,
+    PHASE,
+    RECOVER,
+    RECOVERY,
+    SEND,
+    TIMER,
+    Variant,
 )
 
 _PIPE = OWN  # packets thought to be in the network
@@ -31,7 +44,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     window = dev(reno.window_of)
     control_grow = dev(control.grow)
     control_reduce = dev(control.reduce)
-    test, put, drop = make_bits(dev)
+    test, _, drop = make_bits(dev)
 
     @cold
     def prepare(m: Any, parameters: Any, free: Any) -> Any:
@@ -97,7 +110,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def grow(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         ack: Any, before: Any, seq: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         if m[_HIGHEST] != NONE:
             clear(m, parameters)
         return control_grow(cwnd, ssthresh, now, rtt, constants, f), ssthresh, 0, NONE
@@ -105,7 +118,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def dup_ack(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         if m[PHASE] == AFTER_TIMEOUT:
             return cwnd, ssthresh, dupacks, SEND, NONE
         news = record(m, parameters, at)
@@ -131,7 +144,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def timeout(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         top: Any, dupacks: Any, cwnd: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         clear(m, parameters)
         cwnd, ssthresh, dupacks = base_timeout(m, f, parameters, constants, now, rtt, top, dupacks, cwnd)
         m[PHASE] = AFTER_TIMEOUT
@@ -157,6 +170,11 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         return packet
 
     return base._replace(
-        prepare=dev(prepare), new_ack=dev(new_ack), grow=dev(grow), dup_ack=dev(dup_ack), timeout=dev(timeout),
-        next_packet=dev(next_packet), sack=True,
+        prepare=dev(prepare),
+        new_ack=dev(new_ack),
+        grow=dev(grow),
+        dup_ack=dev(dup_ack),
+        timeout=dev(timeout),
+        next_packet=dev(next_packet),
+        sack=True,
     )

@@ -23,7 +23,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def dup_ack(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         dupacks += 1
         threshold = parameters[P.DUPACKS]
         if dupacks < threshold:
@@ -38,7 +38,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def timeout(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         top: Any, dupacks: Any, cwnd: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         cwnd, ssthresh, _ = base_timeout(m, f, parameters, constants, now, rtt, top, dupacks, cwnd)
         return cwnd, ssthresh, dupacks  # Tahoe goes on counting
 

@@ -14,13 +14,40 @@ import numpy as np
 from netcarlo.kernels import link
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import (
-    EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, ENDLESS, FOREVER, NEVER, STATUS_RING_FULL,
-    STATUS_TRACE_FULL, Hop, Out, P, Rows, Trace,
+    ENDLESS,
+    EVENT_ACK,
+    EVENT_LOST,
+    EVENT_RECEIVE,
+    EVENT_SEND,
+    EVENT_TIMEOUT,
+    FOREVER,
+    NEVER,
+    STATUS_RING_FULL,
+    STATUS_TRACE_FULL,
+    Hop,
+    Out,
+    P,
+    Rows,
+    Trace,
 )
-from netcarlo.kernels.receiver import STACK_WORDS, BLOCKS, make_receiver
+from netcarlo.kernels.receiver import BLOCKS, STACK_WORDS, make_receiver
 from netcarlo.kernels.recovery import (
-    BACK_OFF, CUT, END_BACKOFF, GO_BACK, INFLATION, LIMITED, NO_GROWTH, NONE, NORMAL, PARTIAL, PHASE, RECOVERY, SEND,
-    SEND_TWO, STATE_WORDS, TIMER,
+    BACK_OFF,
+    CUT,
+    END_BACKOFF,
+    GO_BACK,
+    INFLATION,
+    LIMITED,
+    NO_GROWTH,
+    NONE,
+    NORMAL,
+    PARTIAL,
+    PHASE,
+    RECOVERY,
+    SEND,
+    SEND_TWO,
+    STATE_WORDS,
+    TIMER,
 )
 from netcarlo.kernels.rto import make_rto
 
@@ -74,7 +101,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     def acknowledge(
         parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
         t: Any, packet: Any, expected: Any, highest: Any, tail: Any, head: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         # The receiver answers `packet` at time t; returns the ring's new tail, or -1 if it is full.
         mask = parameters[P.RING] - 1
         wire = parameters[P.ACK]
@@ -103,7 +130,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     def acknowledge_late(
         parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
         t: Any, packet: Any, expected: Any, highest: Any, tail: Any, head: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         return acknowledge(parameters, outages, losses, m, out, t, packet, expected, highest, tail, head)
 
     acknowledge_late = dev(acknowledge_late)
@@ -166,7 +193,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     begin = dev(begin)
 
     @cold
-    def record(rows: Any, n: Any, t: Any, event: Any, packet: Any, cwnd: Any, ssthresh: Any, rto: Any, una: Any) -> Any:
+    def record(
+        rows: Any, n: Any, t: Any, event: Any, packet: Any, cwnd: Any, ssthresh: Any, rto: Any, una: Any
+    ) -> Any:
         if n < rows.shape[0]:
             rows[n, Trace.TIME] = t * 1e-9
             rows[n, Trace.EVENT] = event
@@ -181,8 +210,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     record = dev(record)
 
     def flow(
-        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any, m: Any, f: Any, out: Any, rows: Any
-    ) -> Any:
+        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
+        m: Any, f: Any, out: Any, rows: Any,
+    ) -> Any:  # fmt: skip
         outage = begin(parameters, hops, outages, losses, m, f, out)
         trace = rows.shape[0] > 0
         end = parameters[P.END]
@@ -349,7 +379,18 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                             dupacks = np.int64(0)
                         else:
                             cwnd, ssthresh, dupacks, forced = grow(
-                                m, f, parameters, constants, now, m[_RTT], ack, before, seq, dupacks, cwnd, ssthresh
+                                m,
+                                f,
+                                parameters,
+                                constants,
+                                now,
+                                m[_RTT],
+                                ack,
+                                before,
+                                seq,
+                                dupacks,
+                                cwnd,
+                                ssthresh,
                             )
                         if una == 0 and handshake:
                             cwnd = float(initial_window)
@@ -377,7 +418,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                 out[Out.CWND_CUTS] += 1
                 if una < 0 and handshake:  # a lost SYN: start with one packet
                     initial_window = min(initial_window, np.int64(1))
-                cwnd, ssthresh, dupacks = on_timeout(m, f, parameters, constants, now, m[_RTT], top, dupacks, cwnd)
+                cwnd, ssthresh, dupacks = on_timeout(
+                    m, f, parameters, constants, now, m[_RTT], top, dupacks, cwnd
+                )
                 rto = back_off_timer(parameters, m, rto)
                 deadline = now + rto
                 timed = np.int64(ENDLESS)

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import numpy as np
 
+
 def load(path: Path) -> ModuleType:
     """Import the file and try its functions once, in plain Python.
 

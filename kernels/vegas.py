@@ -14,7 +14,16 @@ from netcarlo.kernels import reno
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.recovery import (
-    AFTER_TIMEOUT, BACK_OFF, CUT, NONE, OWN, PHASE, RECOVER, RECOVERY, SEND, Variant,
+    AFTER_TIMEOUT,
+    BACK_OFF,
+    CUT,
+    NONE,
+    OWN,
+    PHASE,
+    RECOVER,
+    RECOVERY,
+    SEND,
+    Variant,
 )
 
 # State words; times are relative to the first sending.
@@ -148,7 +157,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def grow(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         ack: Any, before: Any, seq: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         t = now - m[_FIRST]
         first_ack(m, t)
         if before == 0:
@@ -174,7 +183,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def dup_ack(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         t = now - m[_FIRST]
         first_ack(m, t)
         threshold = parameters[P.DUPACKS]
@@ -205,13 +214,19 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
             cwnd = float(size + dupacks)
         if transmissions == 1:
             dupacks = threshold
-        return cwnd, ssthresh, dupacks, order | (SEND if dupacks >= threshold else 0) | CUT | BACK_OFF, una + 1
+        return (
+            cwnd,
+            ssthresh,
+            dupacks,
+            order | (SEND if dupacks >= threshold else 0) | CUT | BACK_OFF,
+            una + 1,
+        )
 
     @cold
     def timeout(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         top: Any, dupacks: Any, cwnd: Any,
-    ) -> Any:
+    ) -> Any:  # fmt: skip
         m[PHASE] = AFTER_TIMEOUT
         m[RECOVER] = top
         m[_DEFLATED] = 0
@@ -220,6 +235,11 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         return _RESTART, max(np.int64(half), reno.FLOOR), 0
 
     return base._replace(
-        prepare=dev(prepare), new_ack=dev(new_ack), grow=dev(grow), dup_ack=dev(dup_ack), timeout=dev(timeout), on_send=dev(on_send),
+        prepare=dev(prepare),
+        new_ack=dev(new_ack),
+        grow=dev(grow),
+        dup_ack=dev(dup_ack),
+        timeout=dev(timeout),
+        on_send=dev(on_send),
         first=0,
     )

@@ -18,7 +18,9 @@ def blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-COMMANDS = sorted({line for block in blocks("sh") for line in block.splitlines() if line.startswith("netcarlo ")})
+COMMANDS = sorted(
+    {line for block in blocks("sh") for line in block.splitlines() if line.startswith("netcarlo ")}
+)
 
 
 @pytest.fixture
