@@ -72,12 +72,12 @@ pickle.dump(results, open(sys.argv[2], "wb"))
 
 def test_models_compiled_apart_run_together(tmp_path: Path) -> None:
     """Each model's functions stay its own when models from several processes are loaded into one."""
-    names = ["tcp_tahoe", "tcp_sack", "tcp_vegas"]
+    names = ["tcp_tahoe", "tcp_sack"]
     environment = {**os.environ, "NETCARLO_CACHE": str(tmp_path / "cache")}
     compilers = [
         subprocess.Popen([sys.executable, "-c", COMPILE.format(name)], env=environment) for name in names
     ]
-    assert [compiler.wait() for compiler in compilers] == [0, 0, 0]
+    assert [compiler.wait() for compiler in compilers] == [0, 0]
     rows = tcp_rows(40, seed=1)
     (tmp_path / "rows").write_bytes(pickle.dumps(rows))
     command = [sys.executable, "-c", RUN, str(tmp_path / "rows"), str(tmp_path / "results"), *names]

@@ -102,7 +102,7 @@ def _sctp_row(rng: Generator) -> Rows:
     chunk = data + chunk_header
     slowest = max(choose_hops(rng, row, path, on_lattice) for path in range(paths))
     size = chunk + header
-    end = max(SECOND, min(DATA_PACKETS * slowest * size, int(rng.uniform(3.0, 100.0) * SECOND)))
+    end = max(SECOND, min(DATA_PACKETS // 2 * slowest * size, int(rng.uniform(3.0, 100.0) * SECOND)))
     fill(row, common(rng, end, on_lattice) | {
         "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
         "N_PATHS": paths, "DATA": data, "CHUNK_HEADER": chunk_header, "HEADER": header,
