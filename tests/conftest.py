@@ -61,6 +61,19 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  
     return report
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    found = [
+        line
+        for report in terminalreporter.getreports("passed")
+        for kind, line in report.user_properties
+        if kind == "machine code"
+    ]
+    if found:
+        terminalreporter.section("machine code")
+        for line in found:
+            terminalreporter.write_line(str(line))
+
+
 @pytest.fixture
 def tool() -> object:
     """`tool(name)` is the path of a tool that the test's `needs` mark names."""

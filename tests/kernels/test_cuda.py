@@ -55,8 +55,10 @@ def test_machine_code_without_spills(
             r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads", done.stderr
         )
         stack, stores, loads = (sum(int(number) for number in column) for column in zip(*frames, strict=True))
-        print(f"{name} {architecture}: {registers} registers, stack {stack}, spills {stores} + {loads} bytes")
-        record_property(architecture, registers)
+        record_property(
+            "machine code",
+            f"{name} {architecture}: {registers} registers, stack {stack}, spills {stores} + {loads} bytes",
+        )
         assert stores == 0 and loads == 0
         assert (tmp_path / "kernel.cubin").stat().st_size > 1000
 
@@ -131,9 +133,10 @@ def test_simulator_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
     expected = launch.run(model, rows, target="cpu")
     assert expected[:, Out.SENT].sum() > 100
     np.savez(tmp_path / "rows.npz", **rows._asdict())
+    path = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", SIMULATOR, name, str(tmp_path / "rows.npz")],
-        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "NUMBA_ENABLE_CUDASIM": "1", "PYTHONPATH": path},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
