@@ -34,24 +34,31 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def cpu(function: Callable[..., Any]) -> Any:
-    """The step that compiles a function for the CPU, to be called by compiled functions only."""
+def cpu(function: Callable[..., Any], model: str = "") -> Any:
+    """The step that compiles a function for the CPU, to be called by compiled functions only.
+
+    `model` becomes part of the function's symbol.  All models share one linker, and Numba numbers
+    its symbols anew in each process: without it a model loaded from disk could call another's function.
+    """
     import numba
 
+    function = with_numbers(function)
+    function.__qualname__ = f"{model}.{function.__qualname__}"
     return numba.njit(
         error_model="numpy",
         forceinline=not getattr(function, "cold", False),
         _nrt=False,  # arrays are views of memory that the caller holds: no reference counts
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
-    )(with_numbers(function))
+    )(function)
 
 
 @functools.cache
 def cpu_loop(model: Any) -> Any:
     """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
     the number of trace rows of the last."""
-    flow = model.make(cpu)
+    file = _file(model)
+    flow = model.make(functools.partial(cpu, model=file.stem.replace("-", "_")))
 
     def loop(
         lo: Any, hi: Any, parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
@@ -64,7 +71,8 @@ def cpu_loop(model: Any) -> Any:
             )
         return events
 
-    return _compiled(loop, _file(model), f"int64(int64,int64,{_arrays(_CPU)})")
+    loop.__qualname__ = f"{file.stem.replace('-', '_')}.{loop.__qualname__}"
+    return _compiled(loop, file, f"int64(int64,int64,{_arrays(_CPU)})")
 
 
 def prepare(models: Iterable[Any]) -> None:

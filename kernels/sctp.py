@@ -40,7 +40,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
     paths = make_paths(dev)
     sender = make_sender(dev, paths)
     on_sack = make_on_sack(dev, paths, sender)
-    on_data, sack = make_receiver(dev, paths.put)
+    record, on_data, sack = make_receiver(dev, paths.put)
     handshake = make_handshake(dev, paths)
     put, fail, heartbeat, heartbeat_due = paths.put, paths.fail, paths.heartbeat, paths.heartbeat_due
     send_new, t3_due, degrade_due = sender.send_new, sender.t3_due, sender.degrade_due
@@ -75,8 +75,10 @@ def make(dev: Callable[[Any], Any]) -> Any:
         kind = s[at + st.KIND]
         established = s[st.ENDPOINT + st.ENDPOINT_SIZE + st.STATE] == st.ESTABLISHED
         s[st.REPLY_WAY] = way
-        if kind == st.DATA and established:
-            on_data(p, s, now, s[at + st.NUMBER], s[at + st.SENT])
+        if kind == st.DATA:
+            record(s, now, s[at + st.SENT])
+            if established:
+                on_data(p, s, now, s[at + st.NUMBER])
         elif kind == st.HEARTBEAT and established:
             put(p, s, now, way, st.HEARTBEAT_ACK, st.HEARTBEAT_BYTES, s[at + st.NUMBER], 0, 0)
         elif kind == st.HEARTBEAT_ACK and established:

@@ -13,10 +13,11 @@ from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import NEVER, Out, P
 
 
-def make_receiver(dev: Callable[[Any], Any], put: Any) -> tuple[Any, Any]:
-    """Compile `(on_data, sack)` for a target.
+def make_receiver(dev: Callable[[Any], Any], put: Any) -> tuple[Any, Any, Any]:
+    """Compile `(record, on_data, sack)` for a target.
 
-    `on_data(p, s, now, tsn, sent)`: a DATA packet put out at `sent` arrives.
+    `record(s, now, sent)` counts an arrival of DATA put out at `sent`; `on_data(p, s, now, tsn)` takes
+    it in.
     `sack(p, s, now, duplicates)` acknowledges what has arrived, on the path of the last packet.
     """
     chunk = dev(st.chunk)
@@ -68,8 +69,7 @@ def make_receiver(dev: Callable[[Any], Any], put: Any) -> tuple[Any, Any]:
     record = dev(record)
 
     @cold
-    def on_data(p: Any, s: Any, now: Any, tsn: Any, sent: Any) -> None:
-        record(s, now, sent)
+    def on_data(p: Any, s: Any, now: Any, tsn: Any) -> None:
         duplicates = 0
         needed = tsn == 1 and p[P.SACK_FIRST] == 1
         if not needed:
@@ -94,4 +94,4 @@ def make_receiver(dev: Callable[[Any], Any], put: Any) -> tuple[Any, Any]:
         if needed:
             sack(p, s, now, duplicates)
 
-    return dev(on_data), sack
+    return record, dev(on_data), sack

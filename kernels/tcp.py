@@ -397,7 +397,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                         if una == last:  # all there is has been acknowledged
                             deadline = np.int64(FOREVER)
                             forced = np.int64(NONE)
-                elif ack == una:
+                elif ack == una and una < last:  # after the last ACK there is nothing to repair
                     cwnd, ssthresh, dupacks, order, forced = dup_ack(
                         m, f, parameters, constants, now, m[_RTT], at, una, seq, top, dupacks, cwnd, ssthresh
                     )
