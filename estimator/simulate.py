@@ -55,8 +55,11 @@ def simulate_all(
 ) -> list[Outcomes]:
     """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
     target = resolve_target(target)
+    from netcarlo.kernels import compile as compilers
     from netcarlo.kernels import launch
 
+    if target == "cpu":
+        compilers.prepare(model for model, _ in _launches(jobs))
     total, done = sum(job.replications for job in jobs), 0
     parts: list[list[Outcomes]] = [[] for _ in jobs]
     for model, batch in _launches(jobs):

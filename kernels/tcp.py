@@ -218,6 +218,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         end = parameters[P.END]
         window = parameters[P.WINDOW]
         mask = parameters[P.RING] - 1
+        if mask < window:  # the receiver's bitmap must hold a window
+            out[Out.STATUS] = STATUS_RING_FULL
+            return np.int64(0)
         ring = m[_RING]
         bits = m[_BITS]
         delayed = parameters[P.ACK_EVERY] > 1
