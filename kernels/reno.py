@@ -32,6 +32,39 @@ def window_of(cwnd: Any, inflation: Any, limit: Any) -> Any:
     return min(cwnd + inflation, float(limit))
 
 
+def make_dup_ack(dev: Callable[[Any], Any], control: Any, *, send: int, again: bool) -> Any:
+    """Compile the reaction to a duplicate ACK: halve, resend the hole, inflate.
+
+    `send` is the order that follows the threshold; `again` allows a fast retransmit directly after
+    another (Reno).
+    """
+    window = dev(window_of)
+    control_reduce = dev(control.reduce)
+
+    def dup_ack(
+        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
+        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
+    ) -> Any:  # fmt: skip
+        dupacks += 1
+        threshold = parameters[P.DUPACKS]
+        if dupacks < threshold:
+            return cwnd, ssthresh, dupacks, LIMITED, NONE
+        in_recovery = m[PHASE] == RECOVERY
+        if dupacks > threshold:
+            if in_recovery:
+                m[INFLATION] += 1
+            return cwnd, ssthresh, dupacks, send, NONE
+        if not (una > m[RECOVER] or una == 0 or (again and in_recovery)):
+            return cwnd, ssthresh, dupacks, send, NONE
+        half = control_reduce(window(cwnd, m[INFLATION], parameters[P.WINDOW]), False, now, rtt, constants, f)
+        m[PHASE] = RECOVERY
+        m[RECOVER] = top
+        m[INFLATION] = threshold
+        return half, max(int(half), FLOOR), dupacks, send | CUT, una + 1
+
+    return dev(dup_ack)
+
+
 def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     """Compile TCP Reno over a congestion control (`grow`, `reduce`; see `aimd`)."""
     window = dev(window_of)
@@ -53,27 +86,6 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     ) -> Any:  # fmt: skip
         return control_grow(cwnd, ssthresh, now, rtt, constants, f), ssthresh, 0, NONE
 
-    def dup_ack(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        dupacks += 1
-        threshold = parameters[P.DUPACKS]
-        if dupacks < threshold:
-            return cwnd, ssthresh, dupacks, LIMITED, NONE
-        in_recovery = m[PHASE] == RECOVERY
-        if dupacks > threshold:
-            if in_recovery:
-                m[INFLATION] += 1
-            return cwnd, ssthresh, dupacks, SEND, NONE
-        if not (una > m[RECOVER] or una == 0 or in_recovery):
-            return cwnd, ssthresh, dupacks, SEND, NONE
-        half = control_reduce(window(cwnd, m[INFLATION], parameters[P.WINDOW]), False, now, rtt, constants, f)
-        m[PHASE] = RECOVERY
-        m[RECOVER] = top
-        m[INFLATION] = threshold
-        return half, max(int(half), FLOOR), dupacks, SEND | CUT, una + 1
-
     @cold
     def timeout(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
@@ -93,5 +105,11 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         pass
 
     return Variant(
-        dev(prepare), dev(new_ack), dev(grow), dev(dup_ack), dev(timeout), dev(next_packet), dev(on_send)
+        dev(prepare),
+        dev(new_ack),
+        dev(grow),
+        make_dup_ack(dev, control, send=SEND, again=True),
+        dev(timeout),
+        dev(next_packet),
+        dev(on_send),
     )
