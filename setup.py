@@ -5,6 +5,7 @@ from setuptools import setup
 FOLDERS = {
     "netcarlo": "estimator",
     "netcarlo.studies": "estimator/studies",
+    "netcarlo.sweeps": "estimator/sweeps",
     "netcarlo.kernels": "kernels",
     "netcarlo.configs": "configs",
     "netcarlo.reports": "reports",
