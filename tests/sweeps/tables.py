@@ -106,7 +106,8 @@ def uniform(index: Ints, column: str) -> Floats:
 def positions(manifest: Mapping[str, Any], cells: Ints) -> dict[str, Ints]:
     """The place of each cell on each axis, and `draw`; the compared axis is the fastest."""
     sweep = manifest["sweep"]
-    fastest_first = sorted(sweep["axes"][::-1], key=lambda one: one["name"] != sweep["compare"])
+    fastest_first = list(reversed(sweep["axes"]))
+    fastest_first.sort(key=lambda one: one["name"] != sweep["compare"])
     places, rest = {}, cells
     for one in fastest_first:
         rest, places[one["name"]] = np.divmod(rest, len(one["values"]))
