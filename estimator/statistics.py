@@ -1,10 +1,11 @@
 """Statistics of outcomes: means, intervals, quantiles, paired differences, and when to stop.
 
-Sums are exactly rounded, so a result depends neither on the order nor on the grouping of the data.
+Values are sorted and then summed in a fixed order to twice the usual precision, so that a result
+depends neither on the order nor on the grouping of the data.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -38,37 +39,115 @@ class Mean(NamedTuple):
         return (self.ci_high - self.ci_low) / 2.0
 
 
+class Means(NamedTuple):
+    """`Mean` of many rows at once: five arrays [rows]."""
+
+    n: NDArray[np.int64]
+    mean: Floats
+    sd: Floats
+    ci_low: Floats
+    ci_high: Floats
+
+    @property
+    def half_width(self) -> Floats:
+        """Half the widths of the intervals [rows]."""
+        return (self.ci_high - self.ci_low) / 2.0
+
+
 def mean(values: ArrayLike) -> Mean:
     """Mean, standard deviation (n - 1) and Student's t interval of the values that are not NaN."""
-    x = np.asarray(values, dtype=np.float64).reshape(-1)
-    x = x[~np.isnan(x)]
-    n = len(x)
-    if n == 0:
-        return Mean(0, math.nan, math.nan, math.nan, math.nan)
-    centre = math.fsum(x.tolist()) / n
-    if n == 1:
-        return Mean(1, centre, math.nan, math.nan, math.nan)
-    deviations = x - centre
-    # The second sum corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983).
-    squares = math.fsum((deviations * deviations).tolist()) - math.fsum(deviations.tolist()) ** 2 / n
-    sd = math.sqrt(max(squares, 0.0) / (n - 1))
-    half = student_t(n - 1) * sd / math.sqrt(n)
-    return Mean(n, centre, sd, centre - half, centre + half)
+    n, *rest = means(np.asarray(values, dtype=np.float64).reshape(1, -1))
+    return Mean(int(n[0]), *(float(column[0]) for column in rest))
 
 
-def student_t(df: int) -> float:
-    """The two-sided 95 % quantile of Student's t with `df` degrees of freedom."""
+def means(values: ArrayLike) -> Means:
+    """`mean` of each row of `values` [rows, n], to the bit."""
+    parts = [_means(x) for x in _parts(values)]
+    return Means(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _means(values: Floats) -> Means:
+    x = np.sort(values.T, axis=0)  # [n, rows]; NaN comes last
+    n = len(x) - np.isnan(x).sum(axis=0)
+    absent = np.arange(len(x))[:, None] >= n if (n < len(x)).any() else None
+    with np.errstate(all="ignore"):
+        centre = _sum(x, absent) / n
+        deviations = x - centre
+        left = _sum(deviations, absent)
+        # What is left of the sum corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983).
+        squares = _sum(deviations * deviations, absent) - left * left / n
+        centre = np.where(np.isfinite(centre), centre + left / n, centre)
+        sd = np.sqrt(np.maximum(squares, 0.0) / (n - 1))
+        half = _student_t(n - 1) * sd / np.sqrt(n)
+        return Means(n, centre, sd, centre - half, centre + half)
+
+
+def _sum(x: Floats, absent: NDArray[np.bool_] | None) -> Floats:
+    """Sums [rows] of the columns of `x` [n, rows] without the `absent`, to about 32 digits.
+
+    Neighbours are added up, sums of neighbours, and so on, each with its rounding error beside it.
+    The error of a sum is what Knuth's TwoSum gives (The Art of Computer Programming 2, 4.2.2).
+    """
+    high = x if absent is None else np.where(absent, 0.0, x)
+    low: Floats | None = None
+    while len(high) > 1:
+        if len(high) % 2:
+            high = np.concatenate([high, np.zeros_like(high[:1])])
+            low = None if low is None else np.concatenate([low, np.zeros_like(low[:1])])
+        a, b = high[0::2], high[1::2]
+        high = a + b
+        b_seen = high - a
+        error = (a - (high - b_seen)) + (b - b_seen)
+        low = error if low is None else error + (low[0::2] + low[1::2])
+    total: Floats = high.sum(axis=0)
+    return total if low is None else np.asarray(np.where(np.isfinite(total), total + low[0], total))
+
+
+def _student_t(df: NDArray[np.int64]) -> Floats:
     from scipy.special import stdtrit
 
-    return float(stdtrit(df, 0.5 + LEVEL / 2))
+    different, which = np.unique(df, return_inverse=True)
+    return np.asarray(stdtrit(different, 0.5 + LEVEL / 2)[which])
 
 
 def quantiles(values: ArrayLike, probabilities: ArrayLike) -> Floats:
     """Quantiles of the values that are not NaN (linear between order statistics); NaN without any."""
-    x = np.asarray(values, dtype=np.float64).reshape(-1)
-    x = x[~np.isnan(x)]
+    return np.asarray(row_quantiles(np.asarray(values, dtype=np.float64).reshape(1, -1), probabilities)[0])
+
+
+def row_quantiles(values: ArrayLike, probabilities: ArrayLike) -> Floats:
+    """`quantiles` [rows, probabilities] of each row of `values` [rows, n], to the bit."""
     p = np.asarray(probabilities, dtype=np.float64)
-    return np.quantile(x, p) if len(x) else np.full(p.shape, np.nan)
+    parts = [_quantiles(x, p.reshape(-1)) for x in _parts(values)]
+    return np.concatenate(parts).reshape(-1, *p.shape)
+
+
+def _quantiles(values: Floats, p: Floats) -> Floats:
+    if not values.shape[1]:
+        return np.full((len(values), len(p)), np.nan)
+    x = np.sort(values, axis=1)  # NaN comes last
+    last = np.maximum(x.shape[1] - np.isnan(x).sum(axis=1) - 1, 0)[:, None]
+    if (last == x.shape[1] - 1).all():
+        last = last[:1]
+    at = p * last
+    below = np.floor(at).astype(np.int64)
+    above = np.minimum(below + 1, last)
+    if len(last) == 1:
+        a, b = x[:, below[0]], x[:, above[0]]
+    else:
+        a, b = np.take_along_axis(x, below, axis=1), np.take_along_axis(x, above, axis=1)
+    part = at - below
+    with np.errstate(invalid="ignore"):
+        # Either end is met exactly, as in numpy.quantile; and no step is taken at an infinity.
+        between = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
+        return np.where(a == b, a, between)
+
+
+def _parts(values: ArrayLike) -> Iterator[Floats]:
+    """`values` [rows, n] in groups of rows that stay in the cache; at least one group."""
+    x = np.asarray(values, dtype=np.float64)
+    size = max(1, (1 << 16) // max(1, x.shape[1]))
+    return (x[i : i + size] for i in range(0, max(1, len(x)), size))
 
 
 class Proportion(NamedTuple):
@@ -80,23 +159,43 @@ class Proportion(NamedTuple):
     ci_high: float
 
 
-def proportion(held: ArrayLike) -> Proportion:
-    """The share of True in `held`.
+class Proportions(NamedTuple):
+    """`Proportion` of many rows at once: four arrays [rows]."""
 
-    Source of the interval: Wilson, "Probable inference, the law of succession, and statistical
-    inference" (JASA 22, 1927).
+    n: NDArray[np.int64]
+    probability: Floats
+    ci_low: Floats
+    ci_high: Floats
+
+
+def proportion(held: ArrayLike) -> Proportion:
+    """The share of True in `held`, with Wilson's interval."""
+    n, *rest = proportions(np.asarray(held, dtype=bool).reshape(1, -1))
+    return Proportion(int(n[0]), *(float(column[0]) for column in rest))
+
+
+def proportions(held: ArrayLike) -> Proportions:
+    """`proportion` of each row of `held` [rows, n], to the bit."""
+    x = np.asarray(held, dtype=bool)
+    n = np.full(len(x), x.shape[1])
+    return Proportions(n, *wilson(x.sum(axis=1), n))
+
+
+def wilson(k: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Shares `k / n` and the two ends of Wilson's 95 % interval; NaN where `n` is 0.
+
+    Source: Wilson, "Probable inference, the law of succession, and statistical inference" (JASA 22, 1927).
     """
-    x = np.asarray(held, dtype=bool).reshape(-1)
-    n, k = len(x), int(x.sum())
-    if n == 0:
-        return Proportion(0, math.nan, math.nan, math.nan)
     from scipy.special import ndtri
 
-    z = float(ndtri(0.5 + LEVEL / 2))
-    p = k / n
-    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
-    return Proportion(n, p, 0.0 if k == 0 else centre - half, 1.0 if k == n else centre + half)
+    z2 = float(ndtri(0.5 + LEVEL / 2)) ** 2
+    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        p = k / n
+        centre = (p + z2 / (2 * n)) / (1 + z2 / n)
+        half = np.sqrt(z2) / (1 + z2 / n) * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
+        low, high = np.where(k == 0, 0 * p, centre - half), np.where(k == n, 1 + 0 * p, centre + half)
+    return p, low, high
 
 
 def paired(a: ArrayLike, b: ArrayLike) -> Mean:
