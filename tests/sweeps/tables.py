@@ -51,10 +51,11 @@ def manifest(
     seed: int = 1,
     keep_replications: bool = False,
 ) -> dict[str, Any]:
-    """A manifest; by default loss x protocol.  `draw` topologies in `blocks` equal blocks if not 0."""
+    """A manifest; by default loss x protocol.  `draw` topologies (or base points) in `blocks` blocks if not 0."""
     if axes is None:
         axes = [axis("paths.0.loss", LOSS), axis("protocol", PROTOCOLS)]
     sizes = {one["name"]: len(one["values"]) for one in axes}
+    size = draw * (len(inputs) + 2 if method == "saltelli" else 1)
     definition = {
         "name": name,
         "axes": [dict(one) for one in axes],
@@ -71,13 +72,11 @@ def manifest(
             "description": "Made up for tests.",
             "digest": hashlib.sha256(f"{definition} {model_version}".encode()).hexdigest()[:32],
             "model_version": model_version,
-            "n_cells": math.prod(sizes.values()) * max(draw, 1),
+            "n_cells": math.prod(sizes.values()) * max(size, 1),
             "group": sizes[compare] if compare else 1,
             "axes": [dict(one) for one in axes],
             "compare": compare,
-            "draw": {"count": draw, "method": method, "blocks": blocks, "size": draw // blocks}
-            if draw
-            else None,
+            "draw": {"count": draw, "method": method, "blocks": blocks, "size": size} if draw else None,
             "inputs": list(inputs) if draw else [],
             "derived": list(derived),
             "outcomes": list(outcomes),
@@ -128,7 +127,7 @@ def table(manifest: Mapping[str, Any], cells: Iterable[int], *, failed: Collecti
         "error": np.where(bad, "FloatingPointError: made up, for tests", ""),
     }
     if sweep["draw"]:
-        columns |= {"draw": draw, "block": draw // sweep["draw"]["size"]}
+        columns |= {"draw": draw, "block": draw * sweep["draw"]["blocks"] // sweep["draw"]["size"]}
     for one in sweep["axes"]:
         columns[one["name"]] = np.array(one["values"])[places[one["name"]]]
         if one["numeric"]:

@@ -1,0 +1,169 @@
+"""The files of a store, in a folder or at an fsspec URL: each appears whole or not at all."""
+
+import errno
+import os
+import secrets
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from netcarlo.errors import InputError
+
+ABANDONED_S = 86_400.0
+"""Age at which a temporary file has no living writer any more."""
+
+
+class Files:
+    """The files under one folder.  Their paths are relative, with slashes: `chunks/a.parquet`."""
+
+    def __init__(self, url: str | os.PathLike[str]) -> None:
+        """Name a folder that need not exist.  Raises InputError for a URL that nothing here can open."""
+        self.url = os.fspath(url)
+        try:
+            self.filesystem, self.root = fsspec.core.url_to_fs(self.url)
+        except Exception as error:  # a driver that is not installed, or one that wants to know more
+            reason = str(error).partition("\n")[0]
+            raise InputError(f"store {self.url}: {reason}; or name a folder of this machine") from None
+        self.local = isinstance(self.filesystem, LocalFileSystem)
+
+    def path(self, name: str) -> str:
+        """The path of a file within its file system."""
+        return f"{self.root}/{name}" if name else str(self.root)
+
+    def names(self, folder: str = "") -> dict[str, int]:
+        """Names directly under `folder` and their sizes [bytes], temporary ones left out; {} without it."""
+        return {name: size for name, size in self._listed(folder) if not temporary(name)}
+
+    def _listed(self, folder: str) -> Iterator[tuple[str, int]]:
+        with self._refused("read"):
+            self.filesystem.invalidate_cache()
+            try:
+                entries = self.filesystem.ls(self.path(folder), detail=True)
+            except FileNotFoundError:
+                return
+            for entry in entries:
+                yield PurePosixPath(entry["name"].replace("\\", "/")).name, int(entry["size"] or 0)
+
+    def read(self, name: str) -> bytes | None:
+        """All of a file; None if there is none."""
+        with self._refused("read"):
+            try:
+                return bytes(self.filesystem.cat_file(self.path(name)))
+            except FileNotFoundError:
+                return None
+
+    def write(self, name: str, data: bytes, *, new: bool = False) -> bool:
+        """Write a file and see it on the disk; `new`: leave one that is there alone and return False.
+
+        The data go to a temporary name in the same folder, which then becomes `name` in one step.
+        Raises InputError, and leaves nothing behind, where there is no room or no permission.
+        """
+        folder, _, last = self.path(name).rpartition("/")
+        scratch = f"{folder}/.{last}.{secrets.token_hex(8)}.tmp"
+        with self._refused("written"):
+            if self.local:
+                return _write_local(Path(folder), Path(scratch), Path(self.path(name)), data, new)
+            self.filesystem.makedirs(folder, exist_ok=True)
+            if new and self.filesystem.exists(self.path(name)):
+                return False
+            try:
+                self.filesystem.pipe_file(scratch, data)
+                self.filesystem.mv(scratch, self.path(name))
+            except BaseException:
+                if self.filesystem.exists(scratch):
+                    self.filesystem.rm_file(scratch)
+                raise
+            return True
+
+    def remove(self, name: str) -> None:
+        """Remove a file, if it is there."""
+        with self._refused("written"):
+            try:
+                self.filesystem.rm_file(self.path(name))
+            except FileNotFoundError:
+                return
+
+    def remove_abandoned(self, folder: str) -> None:
+        """Remove temporary files of writers that were killed long ago; those of living ones are younger."""
+        for name in [name for name, _ in self._listed(folder) if temporary(name)]:
+            try:
+                modified = self.filesystem.modified(self.path(f"{folder}/{name}")).timestamp()
+            except (FileNotFoundError, NotImplementedError):
+                continue
+            if time.time() - modified > ABANDONED_S:
+                self.remove(f"{folder}/{name}")
+
+    @contextmanager
+    def _refused(self, what: str) -> Iterator[None]:
+        try:
+            yield
+        except Exception as error:
+            if self.local and not isinstance(error, OSError):  # remote file systems raise any class
+                raise
+            raise self._refusal(what, error) from None
+
+    def _refusal(self, what: str, error: Exception) -> InputError:
+        reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+        number = getattr(error, "errno", None)
+        if what == "read":
+            return InputError(f"store {self.url}: cannot be read ({reason}); check its name and permissions")
+        remedy = (
+            "free space" if number in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG) else "allow writing there"
+        )
+        return InputError(
+            f"store {self.url}: cannot be written ({reason}); finished chunks are kept: {remedy} and "
+            "run the same command again"
+        )
+
+
+def temporary(name: str) -> bool:
+    """Whether a file is one that is being written, or was."""
+    return name.startswith(".")
+
+
+def _write_local(folder: Path, scratch: Path, target: Path, data: bytes, new: bool) -> bool:
+    made = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with open(scratch, "xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        if not new:
+            os.replace(scratch, target)
+        elif not _link(scratch, target):
+            return False
+    finally:
+        scratch.unlink(missing_ok=True)
+    _fsync(folder)
+    if made:
+        _fsync(folder.parent)
+    return True
+
+
+def _link(scratch: Path, target: Path) -> bool:
+    """Give a file its name unless that is taken; a rename would overwrite."""
+    try:
+        os.link(scratch, target)
+    except FileExistsError:
+        return False
+    except OSError:  # a file system without hard links
+        if target.exists():
+            return False
+        os.replace(scratch, target)
+    return True
+
+
+def _fsync(folder: Path) -> None:
+    """Put the names in a folder on the disk."""
+    if os.name == "nt":  # which does so by itself and opens no folders
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
