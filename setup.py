@@ -16,7 +16,7 @@ setup(
     package_dir=FOLDERS,
     package_data={
         "netcarlo": ["py.typed"],
-        "netcarlo.configs": ["examples/*", "references/*", "studies/*/*"],
+        "netcarlo.configs": ["*.yaml", "examples/*", "references/*", "studies/*/*"],
         "netcarlo.reports": ["templates/*"],
     },
 )

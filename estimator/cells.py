@@ -119,17 +119,5 @@ def _scenario(study: Study, conditions: Mapping[str, Value], seed: int) -> Scena
     values: dict[str, Any] = {"seed": seed}
     for column, condition in study.description.conditions.items():
         for name, template in condition.set.items():
-            values.update(dict.fromkeys(_every(name, base), template.format(conditions[column])))
+            values[name] = template.format(conditions[column])
     return base.with_values(values)
-
-
-def _every(name: str, scenario: Scenario) -> list[str]:
-    """The dotted names that `name` stands for: `paths.*.hops.*` is every hop."""
-    if "*" not in name:
-        return [name]
-    paths = scenario.paths
-    return [
-        name.replace("*", str(i), 1).replace("*", str(k), 1)
-        for i in range(len(paths))
-        for k in range(len(paths[i].hops))
-    ]

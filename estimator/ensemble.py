@@ -4,8 +4,9 @@ Random quantities are drawn per field name and replication number, so that a row
 on the chunk it is in nor on the fields drawn beside it.
 """
 
+import re
 import zlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -36,14 +37,25 @@ class Ensemble(NamedTuple):
 
 @dataclass
 class Draws:
-    """Values of fields over the replications [n]; remembers those that are random."""
+    """Values of fields over the rows [n]; remembers those that are random.
+
+    `given` fields have the values given; `paths.0.hops.0.each.rate` is that of all of its hops.
+    """
 
     seed: int
     replications: Ints
+    topology: Ints
+    given: Mapping[str, Floats] = field(default_factory=dict)
     drawn: dict[str, Floats] = field(default_factory=dict)
 
-    def floats(self, name: str, value: Number) -> Floats:
+    def floats(self, name: str, value: Number | None) -> Floats:
         """The values of a field in SI units, float64[n]."""
+        if self.given:
+            known = self.given.get(name)
+            if known is None:
+                known = self.given.get(_EACH.sub(".each", name))
+            if known is not None:
+                return known
         if not isinstance(value, Distribution):
             return np.full(len(self.replications), value)
         self.drawn[name] = value.quantile(self.uniform(name))
@@ -52,9 +64,9 @@ class Draws:
     def uniform(self, name: str) -> Floats:
         """The random numbers of a field, float64[n] in [0, 1)."""
         stream = STREAM_HOST | (zlib.crc32(name.encode()) >> 1)
-        return uniforms(self.seed, 0, self.replications, stream)
+        return uniforms(self.seed, self.topology, self.replications, stream)
 
-    def whole(self, name: str, value: Number, factor: float = 1) -> Ints:
+    def whole(self, name: str, value: Number | None, factor: float = 1) -> Ints:
         """The values of a field times `factor`, rounded, int64[n]."""
         values = np.rint(self.floats(name, value) * factor)
         if factor == 1 and name in self.drawn:
@@ -65,8 +77,21 @@ class Draws:
 def build(scenario: Scenario, *, first: int = 0, replications: int | None = None) -> Ensemble:
     """Rows of `replications` (the scenario's unless given), the first of which has the number `first`."""
     count = scenario.replications if replications is None else replications
-    numbers = np.arange(first, first + count, dtype=np.int64)
-    draws = Draws(scenario.seed, numbers)
+    return build_rows(scenario, replications=np.arange(first, first + count, dtype=np.int64))
+
+
+def build_rows(
+    scenario: Scenario, *, replications: Ints, given: Mapping[str, Floats] | None = None
+) -> Ensemble:
+    """A row for each of the numbers `replications` [n], which may repeat.
+
+    `given` holds values in SI units, float64[n], of fields by dotted name (`topology` among them), in
+    place of those of the scenario: so rows of many scenarios that differ in numbers only are built at once.
+    """
+    given = given or {}
+    numbers = np.asarray(replications, np.int64)
+    topology = given.get("topology", np.full(len(numbers), scenario.topology)).astype(np.int64)
+    draws = Draws(scenario.seed, numbers, topology, given)
     parameters = _parameters(scenario, draws)
     constants = np.zeros((len(numbers), 0))
     if isinstance(scenario.transport, Tcp) and (values := scenario.transport.all_constants()):
@@ -106,6 +131,7 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
     transport = scenario.transport
     table = np.zeros((len(draws.replications), len(P)), np.int64)
     table[:, P.SEED] = scenario.seed
+    table[:, P.SCENARIO] = draws.topology
     table[:, P.REPLICATION] = draws.replications
     table[:, P.END] = draws.whole("duration", scenario.duration, NS)
     table[:, P.SAMPLE] = draws.whole("sample_interval", scenario.sample_interval, NS)
@@ -129,6 +155,42 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
     else:
         table[:, P.CLOCK_PHASE] = draws.whole("transport.clock_phase", transport.clock_phase, NS)
     return table
+
+
+def features(
+    scenario: Scenario, *, given: Mapping[str, Floats], rows: int
+) -> dict[str, Floats]:
+    """What the first path looks like, float64[rows] each, for fields `given` as in `build_rows`.
+
+    `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from the sending of a lone data packet to
+    the arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at
+    random; `bdp_packets`, the bandwidth-delay product.
+    """
+    draws = Draws(scenario.seed, np.zeros(rows, np.int64), np.zeros(rows, np.int64), given)
+    slots = _path(scenario.paths[0], "paths.0", draws)
+    parameters = _parameters(scenario, draws)
+    packet = parameters[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
+    hops, byte_time, rtt_ns, survive = (np.zeros(rows) for _ in range(4))
+    for slot in slots:
+        data, ack = slot.columns[Hop.BYTE_TIME], slot.columns[Hop.R_BYTE_TIME]
+        wire_ns = (packet * data + parameters[:, P.ACK] * ack) / 2**BYTE_TIME_BITS
+        hops += slot.present
+        byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
+        rtt_ns += np.where(
+            slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0
+        )
+        survive += np.where(slot.present, np.log1p(-np.minimum(slot.loss, 1 - 2.0**-53)), 0)
+    with np.errstate(divide="ignore"):
+        bottleneck = 8e9 * 2**BYTE_TIME_BITS / byte_time
+    return {
+        "n_hops": hops, "bottleneck_bps": bottleneck, "base_rtt_s": rtt_ns / NS,
+        "path_loss": 0.0 - np.expm1(survive), "bdp_packets": bottleneck * rtt_ns / NS / (8 * packet),
+    }  # fmt: skip
+
+
+FEATURES = ("n_hops", "bottleneck_bps", "base_rtt_s", "path_loss", "bdp_packets")
+
+_EACH = re.compile(r"\.each\.\d+")
 
 
 class _Slot(NamedTuple):

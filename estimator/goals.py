@@ -2,10 +2,11 @@
 
 import operator
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from netcarlo import units
@@ -25,9 +26,9 @@ class Goal:
     comparison: str
     threshold: float
 
-    def held(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """In which replications it is met; a time that did not happen meets none."""
-        return np.asarray(_COMPARE[self.comparison](frame[self.outcome].to_numpy(), self.threshold))
+    def held(self, outcomes: Mapping[Any, Any]) -> NDArray[np.bool_]:
+        """In which replications it is met, given arrays by outcome; a time that did not happen meets none."""
+        return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), self.threshold))
 
 
 def parse(text: str) -> Goal:

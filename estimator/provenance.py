@@ -1,15 +1,40 @@
 """What is needed to get a result again: versions, seed, resolved scenario, target."""
 
+import functools
 import hashlib
 import json
 import platform
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
+from netcarlo import kernels
 from netcarlo.scenario import Scenario
 from netcarlo.transport import Tcp
 
 PACKAGES = ("netcarlo", "numpy", "numba", "scipy", "pandas", "pydantic")
+
+
+SEED_SCHEME = (
+    "Philox4x32-10; key: seed; counter: draw, stream of the quantity, replication, topology; "
+    "the same for every chunk, worker and target"
+)
+
+_HOST = (
+    "ensemble.py", "outcomes.py", "distributions.py", "statistics.py", "sweeps/designs.py", "sweeps/chunk.py"
+)  # fmt: skip
+_LAUNCHERS = {"compile.py", "cuda.py", "cache.py", "device.py", "launch.py", "hints.py"}
+
+
+@functools.cache
+def model_version() -> str:
+    """Identifies what turns a scenario into numbers: a hash of the sources of models and statistics."""
+    here = Path(__file__).parent
+    models = sorted(f for f in Path(str(kernels.__file__)).parent.glob("*.py") if f.name not in _LAUNCHERS)
+    digest = hashlib.sha256()
+    for file in [*models, *(here / name for name in _HOST)]:
+        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
 
 
 def versions() -> dict[str, str]:

@@ -88,6 +88,8 @@ class Route(Record):
 class Scenario(Record):
     """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
 
+    Scenarios of the same seed and `topology` meet the same random numbers, others independent ones.
+
     With `precision`, replications are added until the half-width of the 95 % interval of the
     goodput is that fraction of its mean; else there are `replications` of them.
     """
@@ -96,6 +98,7 @@ class Scenario(Record):
     description: str = ""
     duration: Duration
     seed: int = Field(default=1, ge=0, lt=2**63)
+    topology: int = Field(default=0, ge=0, lt=2**32)
     replications: int = Field(default=1000, ge=1, le=10_000_000)
     precision: Precision | None = None
     sample_interval: Interval = 0.1
@@ -149,15 +152,13 @@ def in_full(data: dict[str, Any]) -> dict[str, Any]:
 def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """The data of a scenario with the fields of dotted names set to YAML values.
 
-    Raises InputError where a name leads nowhere.
+    A `*` stands for every item of a list, as in `paths.*.hops.*.rate`.  Raises InputError where a name
+    leads nowhere.
     """
     data = copy.deepcopy(in_full(data))
-    for name, value in values.items():
-        parts = [p for p in re.split(r"[.\[\]]", name) if p]
-        if parts[:1] == ["hops"]:
-            parts = ["paths", "0", *parts]
-        if not parts:
-            raise InputError("a field to set has no name; write it as transport.window")
+    every = [(full, value) for name, value in values.items() for full in full_names(data, name)]
+    for name, value in every:
+        parts = name.split(".")
         at: Any = data
         for i, part in enumerate(parts):
             last = i == len(parts) - 1
@@ -174,6 +175,25 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
             else:
                 at = at.setdefault(key, {}) if isinstance(at, dict) else at[key]
     return data
+
+
+def full_names(data: Mapping[str, Any], name: str) -> list[str]:
+    """The dotted names that a name stands for: `hops` is short for `paths.0.hops`, and `*` is every item."""
+    parts = [part for part in re.split(r"[.\[\]]", name) if part]
+    if not parts:
+        raise InputError("a field to set has no name; write it as transport.window")
+    found: list[tuple[list[str], Any]] = [([], data)]
+    for part in [*(["paths", "0"] if parts[0] == "hops" else []), *parts]:
+        deeper = []
+        for names, at in found:
+            items = at if isinstance(at, list) else []
+            for key in map(str, range(len(items))) if part == "*" else [part]:
+                inside = items[int(key)] if key.isdecimal() and int(key) < len(items) else None
+                deeper.append(([*names, key], at.get(key) if isinstance(at, dict) else inside))
+        found = deeper
+    if not found:
+        raise InputError(f"{name}: there is no list for '*'; name the field as a whole")
+    return [".".join(names) for names, _ in found]
 
 
 def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Scenario:

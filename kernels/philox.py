@@ -56,9 +56,9 @@ def make_draw(dev: Callable[[Any], Any]) -> Any:
 
 
 def uniforms(
-    seed: int, scenario: int, replications: NDArray[np.int64], stream: int, i: int = 0
+    seed: int, scenario: int | NDArray[np.int64], replications: NDArray[np.int64], stream: int, i: int = 0
 ) -> NDArray[np.float64]:
-    """Draw `i` of a stream for many replications at once, on the host.
+    """Draw `i` of a stream for many replications (of one scenario, or of one each) at once, on the host.
 
     Returns float64[n] in [0, 1) with 53 random bits.
     """

@@ -1,0 +1,66 @@
+"""The fields of a scenario by their dotted names, such as `paths.0.hops.2.rate`."""
+
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from netcarlo.quantity import Quantity
+from netcarlo.schema import Record
+
+
+def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """Every field of a record that has a value: (dotted name, number, distribution, text or path)."""
+    if isinstance(value, Record):
+        members = {name: getattr(value, name) for name in type(value).model_fields}
+    elif isinstance(value, list):
+        members = {str(i): item for i, item in enumerate(value)}
+    elif isinstance(value, dict):
+        members = value
+    else:
+        if value is not None:
+            yield at, value
+        return
+    for name, member in members.items():
+        yield from flat(member, f"{at}.{name}" if at else name)
+
+
+def value(record: Any, name: str) -> Any:
+    """The value of a field; LookupError if there is none of this name."""
+    at = record
+    for part in name.split("."):
+        if isinstance(at, Record) and part in type(at).model_fields:
+            at = getattr(at, part)
+        elif isinstance(at, dict):
+            at = at[part]
+        elif isinstance(at, list) and part.isdecimal() and int(part) < len(at):
+            at = at[int(part)]
+        else:
+            raise LookupError(name)
+    return at
+
+
+def quantity(record: Any, name: str) -> Quantity | None:
+    """What the number in a field may be; None for a field that holds no number."""
+    above, _, last = name.rpartition(".")
+    owner = value(record, above) if above else record
+    if isinstance(owner, dict):  # its values are what the mapping's annotation says
+        return quantity(record, above)
+    info = type(owner).model_fields.get(last) if isinstance(owner, Record) else None
+    return None if info is None else _find(info)
+
+
+def _find(annotation: Any) -> Quantity | None:
+    if isinstance(annotation, FieldInfo):
+        return next(filter(None, map(_find, [*annotation.metadata, annotation.annotation])), None)
+    if isinstance(annotation, Quantity):
+        return annotation
+    inside = [*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation)]
+    return next(filter(None, map(_find, inside)), None)
+
+
+def text(value: Any) -> str:
+    """A value of `flat` as it enters the identity of a scenario; a file by its content."""
+    return repr(value.read_bytes()) if isinstance(value, Path) else repr(value)

@@ -1,0 +1,118 @@
+"""Sweep files: a base scenario, axes, drawn topologies, and what to keep of each cell."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from netcarlo import files, scenario
+from netcarlo.errors import InputError
+from netcarlo.files import Document
+from netcarlo.quantity import Precision
+from netcarlo.scenario import Scenario
+from netcarlo.schema import Record
+from netcarlo.sweeps.axes import AxisSpec
+from netcarlo.sweeps.space import Sweep
+
+OUTCOMES = ["goodput_bps", "throughput_bps", "retransmitted", "timeouts", "mean_rtt_s"]
+
+
+class DrawSpec(Record):
+    """Networks drawn from the distributions in the scenario; see `designs`."""
+
+    count: int
+    method: str = "sobol"
+    blocks: int | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, data: Any) -> Any:
+        return {"count": data} if isinstance(data, int) else data
+
+
+class SweepSpec(Record):
+    """A sweep as written; `scenario` is the base scenario or the name of its file."""
+
+    name: str = "sweep"
+    description: str = ""
+    scenario: dict[str, Any] | str
+    axes: dict[str, AxisSpec] = Field(default_factory=dict)
+    derive: dict[str, str] = Field(default_factory=dict)
+    draw: DrawSpec | None = None
+    compare: str | None = None
+    replications: int | None = Field(default=None, ge=1, le=10_000_000)
+    precision: Precision | None = None
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    outcomes: list[str] = Field(default=OUTCOMES, min_length=1)
+    goals: dict[str, str] = Field(default_factory=dict)
+    keep: Literal["replications"] | None = None
+
+
+def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Sweep:
+    """Read a sweep from a YAML file, with the fields in `values` set to YAML values.
+
+    Names are dotted, as in `draw.count` or `scenario.transport.window`.  A scenario file is looked up
+    in the folder of the sweep.  Raises InputError with file and line.
+    """
+    document = files.read_yaml(path)
+    data = dict(document.data)
+    data.setdefault("name", Path(path).stem)
+    for name, value in (values or {}).items():
+        data = _with(data, name, value)
+    return make_sweep(data, folder=Path(path).parent, document=document)
+
+
+def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Sweep:
+    """The sweep of data as it stands in a file.  Raises InputError."""
+    given = dict(data)
+    if isinstance(given.get("draw"), dict):
+        given["draw"] = {key: value for key, value in given["draw"].items() if value is not None}
+    spec = SweepSpec.check(given, document=document)
+    base, lines = _base(spec, folder, document)
+    for name in ("replications", "precision", "seed"):
+        if (value := getattr(spec, name)) is not None:
+            base[name] = value
+    if "replications" not in base:
+        base["replications"] = 20
+    checked = Scenario.check(base, document=lines)
+    inside = {"replications", "precision", "seed"}  # the scenario
+    definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
+    definition["scenario"] = checked.model_dump(mode="json", exclude_none=True)
+    source = files.read_text(document.source) if document else ""
+    return Sweep(definition, document=document, source=source)
+
+
+def _base(spec: SweepSpec, folder: Path, document: Document | None) -> tuple[dict[str, Any], Document | None]:
+    """The data of the base scenario and where its lines are."""
+    if isinstance(spec.scenario, str):
+        file = files.read_yaml(folder / spec.scenario)
+        base, lines, folder = file.data, file, (folder / spec.scenario).parent
+    else:
+        base, lines = dict(spec.scenario), None
+        if document:
+            inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
+            lines = Document(base, source=document.source, lines=inside)
+    base = scenario.with_values(base, {})
+    base.setdefault("name", spec.name)
+    transport = base.get("transport")
+    if isinstance(transport, dict) and isinstance(transport.get("congestion_control"), str):
+        own = {"congestion_control": str((folder / transport["congestion_control"]).resolve())}
+        base["transport"] = transport | own
+    return base, lines
+
+
+def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    head, _, rest = name.partition(".")
+    if not rest:
+        return {**data, head: value}
+    inner = data.get(head, {})
+    if head == "draw" and isinstance(inner, int):
+        inner = {"count": inner}
+    if head == "axes":  # the names of axes may have dots themselves
+        return {**data, head: {**inner, rest: value}}
+    if not isinstance(inner, dict):
+        raise InputError(f"--set {name}: '{head}' has no fields here; set it as a whole")
+    if head == "scenario":
+        return {**data, head: scenario.with_values(inner, {rest: value})}
+    return {**data, head: {**inner, rest: value}}

@@ -1,0 +1,115 @@
+"""What a cell is: its fully resolved scenario, and the key made from it.
+
+A key is a hash of every field of the resolved scenario and of the version of the models, so that
+results of changed physics never pass for others.
+"""
+
+import copy
+import hashlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netcarlo import fields
+from netcarlo.provenance import model_version
+from netcarlo.scenario import Hops, Scenario, with_values
+from netcarlo.sweeps.space import Batch, Sweep
+
+_WORDS = ("name", "description")  # fields that decide nothing
+
+
+def scenario(sweep: Sweep, cell: int) -> Scenario:
+    """The scenario of a cell with every drawn, derived and swept value written in it."""
+    batch = next(iter(sweep.batches(np.array([cell]))))
+    return _resolved(sweep, batch, 0)[0]
+
+
+def key(resolved: Scenario) -> str:
+    """The identity of a resolved scenario, 32 hexadecimal digits."""
+    return _hash([(name, fields.text(value)) for name, value in fields.flat(resolved)])
+
+
+def keys(sweep: Sweep, batch: Batch) -> list[str]:
+    """The keys of the cells of a batch: `key` of each `scenario`, much faster."""
+    n = len(batch.at)
+    counts = [values for name, values in batch.given.items() if name.endswith(".count")]
+    shapes, group = np.unique(np.stack([np.zeros(n), *counts], axis=1), axis=0, return_inverse=True)
+    found = [""] * n
+    for number in range(len(shapes)):
+        members = np.flatnonzero(group.reshape(-1) == number)
+        make = _maker(sweep, batch, int(members[0]))
+        for i in members:
+            found[int(i)] = make(int(i))
+    return found
+
+
+def _maker(sweep: Sweep, batch: Batch, i: int) -> Callable[[int], str]:
+    """The key of a cell that differs from cell `i` of the batch in numbers only."""
+    example, sources = _resolved(sweep, batch, i)
+    items = [(name, fields.text(value)) for name, value in fields.flat(example)]
+    columns = [batch.given[sources[name]].tolist() if name in sources else None for name, _ in items]
+    whole = [name == "topology" for name, _ in items]
+
+    def make(j: int) -> str:
+        return _hash(
+            [
+                (name, text if column is None else repr(int(column[j]) if integer else column[j]))
+                for (name, text), column, integer in zip(items, columns, whole, strict=True)
+            ]
+        )
+
+    return make
+
+
+def _hash(items: list[tuple[str, str]]) -> str:
+    lines = [f"{name}={text}" for name, text in items if name not in _WORDS]
+    return hashlib.sha256("\n".join([model_version(), *lines]).encode()).hexdigest()[:32]
+
+
+def _resolved(sweep: Sweep, batch: Batch, i: int) -> tuple[Scenario, dict[str, str]]:
+    """The scenario of cell `i` of a batch, and the given field that each of its fields is from."""
+    variant = sweep.variants[batch.variant]
+    data = variant.model_dump(mode="json", exclude_none=True)
+    source = {name: name for name in batch.given}
+    if sweep.design is not None:
+        source = {}
+        for p, route in enumerate(variant.paths):
+            written = data["paths"][p]["hops"]
+            explicit: list[Any] = []
+            data["paths"][p]["hops"] = explicit
+            for h, hop in enumerate(route.hops):
+                old = f"paths.{p}.hops.{h}"
+                if not isinstance(hop, Hops):
+                    source |= _moved(batch, f"{old}.", f"paths.{p}.hops.{len(explicit)}.")
+                    explicit.append(written[h])
+                    continue
+                count = batch.given.get(f"{old}.count", hop.count)
+                for k in range(int(count[i] if isinstance(count, np.ndarray) else count)):  # type: ignore[arg-type]
+                    new = f"paths.{p}.hops.{len(explicit)}."
+                    source |= _moved(batch, f"{old}.each.", new) | _moved(batch, f"{old}.each.{k}.", new)
+                    explicit.append(copy.deepcopy(written[h]["each"]))
+        source |= {name: name for name in batch.given if ".hops." not in name}
+    values: dict[str, Any] = {}
+    for new, old in source.items():
+        value = float(batch.given[old][i])
+        if new == "topology":
+            values[new] = int(value)
+        else:
+            limits = fields.quantity(variant, _generic(old))
+            values[new] = value if limits is None else limits.show(value)
+    return Scenario.check(with_values(data, values)), source
+
+
+def _moved(batch: Batch, old: str, new: str) -> dict[str, str]:
+    """Given fields below `old`, under the names they have below `new`."""
+    below = [name for name in batch.given if name.startswith(old) and not name[len(old)].isdecimal()]
+    return {new + name[len(old) :]: name for name in below}
+
+
+def _generic(name: str) -> str:
+    above, each, rest = name.partition(".each.")
+    if not each:
+        return name
+    head, _, tail = rest.partition(".")
+    return f"{above}.each.{tail if head.isdecimal() else rest}"

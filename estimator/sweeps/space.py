@@ -1,0 +1,446 @@
+"""The space of a sweep: which cells there are, and what is set in each of them."""
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo import expressions, fields, goals
+from netcarlo.distributions import Distribution
+from netcarlo.ensemble import FEATURES, features
+from netcarlo.errors import InputError, nearest
+from netcarlo.files import Document
+from netcarlo.goals import Goal
+from netcarlo.provenance import SEED_SCHEME, model_version, versions
+from netcarlo.scenario import Hops, Scenario, full_names
+from netcarlo.simulate import model_of
+from netcarlo.sweeps.axes import AxisSpec, Points, points
+from netcarlo.sweeps.designs import Design
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_CELLS = 10**9
+MOST_VARIANTS = 10_000
+MOST_CORNERS = 64
+"""Combinations of the smallest and largest values that are checked as whole scenarios."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the space.  `columns` are the fields it sets to numbers (SI units, one a point); without
+    them its points are `settings` that make scenarios of their own."""
+
+    name: str
+    labels: tuple[float | str, ...]
+    unit: str
+    log: bool
+    columns: Mapping[str, Floats]
+    settings: tuple[dict[str, Any], ...]
+
+    @property
+    def makes_variants(self) -> bool:
+        """Whether its points differ in more than numbers."""
+        return bool(self.settings)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its labels are numbers."""
+        return all(isinstance(label, float) for label in self.labels)
+
+
+class Input(NamedTuple):
+    """A drawn field: column `dimension` of the design, and its distribution in every variant that has it."""
+
+    name: str
+    dimension: int
+    of_variant: dict[int, tuple[Distribution, bool]]  # and whether it is a whole number
+
+
+class Batch(NamedTuple):
+    """Cells of one variant: their positions among the cells asked for, and their numbers in SI units."""
+
+    variant: int
+    at: Ints
+    given: dict[str, Floats]
+    features: dict[str, Floats]
+
+
+class Sweep:
+    """A checked sweep.  Cells are numbered with the compared axis fastest and the draw slowest."""
+
+    def __init__(
+        self, definition: dict[str, Any], *, document: Document | None = None, source: str = ""
+    ) -> None:
+        """Check a definition as `file.make_sweep` writes it.  Raises InputError with file and line."""
+        self.definition = definition
+        self.source = source
+        self._document = document
+        self.base = Scenario.check(definition["scenario"])
+        self._known_names: dict[int, dict[str, list[str]]] = {}
+        self.derive: dict[str, str] = definition.get("derive", {})
+        found = {}
+        for name, spec in definition.get("axes", {}).items():
+            with self._at("axes", name):
+                found[name] = points(name, AxisSpec.check(spec))
+        self.axes = tuple(self._axis(name, found) for name in found)
+        self.compare = self._compared()
+        order = [axis for axis in self.axes if axis is not self.compare]
+        self._order = (*order, *((self.compare,) if self.compare else ()))
+        self.variants = self._variants()
+        self.inputs: tuple[Input, ...] = ()
+        self.design: Design | None = None
+        if draw := definition.get("draw"):
+            self.inputs = self._inputs()
+            with self._at("draw"):
+                self.design = self._designed(draw)
+        self.shape = (self.design.size if self.design else 1, *(len(axis.labels) for axis in self._order))
+        self.n_cells = math.prod(self.shape)
+        if self.n_cells > MOST_CELLS:
+            remedy = f"allowed is 1 to {MOST_CELLS}; take fewer points"
+            raise self._error((), f"cells are {self.n_cells}; {remedy}")
+        self.group = len(self.compare.labels) if self.compare else 1
+        with self._at("outcomes"):
+            self.outcomes = tuple(map(goals.known_outcome, dict.fromkeys(definition["outcomes"])))
+        self.goals: dict[str, Goal] = {}
+        for name, text in definition.get("goals", {}).items():
+            with self._at("goals", name):
+                self.goals[name] = goals.parse(text)
+        self.keep_replications = definition.get("keep") == "replications"
+        self._check_names()
+        self._check_numbers()
+
+    @classmethod
+    def from_definition(cls, definition: dict[str, Any]) -> "Sweep":
+        """The sweep of a definition that was checked before."""
+        return cls(definition)
+
+    @property
+    def name(self) -> str:
+        """The name of the sweep."""
+        return str(self.definition["name"])
+
+    @cached_property
+    def digest(self) -> str:
+        """Identifies what is computed: the definition without its words, and the version of the models."""
+        what = {key: value for key, value in self.definition.items() if key not in ("name", "description")}
+        what["scenario"] = {k: v for k, v in what["scenario"].items() if k not in ("name", "description")}
+        text = json.dumps(what, sort_keys=True) + model_version()
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def manifest(self) -> dict[str, Any]:
+        """What a store keeps of the sweep, ready for JSON."""
+        design = self.design
+        return {
+            "format": 1,
+            "sweep": {
+                "name": self.name,
+                "description": self.definition.get("description", ""),
+                "digest": self.digest,
+                "model_version": model_version(),
+                "n_cells": self.n_cells,
+                "group": self.group,
+                "axes": [
+                    {"name": axis.name, "unit": axis.unit, "numeric": axis.numeric,
+                     "values": list(axis.labels), "log": axis.log}
+                    for axis in self.axes
+                ],
+                "compare": self.compare.name if self.compare else None,
+                "draw": design and {"count": design.count, "method": design.method,
+                                    "blocks": design.blocks, "size": design.size},
+                "inputs": [each.name for each in self.inputs],
+                "derived": list(self.derive),
+                "outcomes": list(self.outcomes),
+                "goals": {name: goal.text for name, goal in self.goals.items()},
+                "replications": self.base.replications,
+                "precision": self.base.precision,
+                "seed": self.base.seed,
+                "keep_replications": self.keep_replications,
+            },
+            "definition": self.definition,
+            "source": self.source,
+            "versions": versions(),
+            "seed_scheme": SEED_SCHEME,
+        }  # fmt: skip
+
+    def models(self) -> list[Any]:
+        """The kernel models that simulate it.  Raises InputError for a user's file that cannot serve."""
+        return list(dict.fromkeys(map(model_of, self.variants)))
+
+    def indices(self, cells: Ints) -> dict[str, Ints]:
+        """The point of each axis, and the number of the `draw`, of cells [n]."""
+        place = np.unravel_index(np.asarray(cells, np.int64), self.shape)
+        return dict(zip(["draw", *(axis.name for axis in self._order)], place, strict=True))
+
+    def baseline(self, cells: Ints) -> Ints:
+        """The cells that cells [n] are compared with: the first of each group."""
+        return np.asarray(cells, np.int64) // self.group * self.group
+
+    def batches(self, cells: Ints) -> Iterator[Batch]:
+        """The cells [n] by variant.  Raises InputError if a derived number is not allowed."""
+        place = self.indices(cells)
+        variant = np.zeros(len(cells), np.int64)
+        for axis in self.axes:
+            if axis.makes_variants:
+                variant = variant * len(axis.labels) + place[axis.name]
+        for number in np.unique(variant):
+            at = np.flatnonzero(variant == number)
+            yield self._batch(int(number), at, {name: index[at] for name, index in place.items()}, cells[at])
+
+    def _batch(self, number: int, at: Ints, place: dict[str, Ints], cells: Ints) -> Batch:
+        variant = self.variants[number]
+        given: dict[str, Floats] = {}
+        if self.design is not None:
+            draws, row = np.unique(place["draw"], return_inverse=True)
+            cube = self.design.points(draws)
+            for each in self.inputs:
+                if number in each.of_variant:
+                    distribution, whole = each.of_variant[number]
+                    values = distribution.quantile(cube[:, each.dimension])
+                    given[each.name] = (np.rint(values) if whole else values)[row]
+            given["topology"] = place["draw"].astype(np.float64)
+        for axis in self.axes:
+            for name, column in axis.columns.items():
+                given |= dict.fromkeys(self._names(number, name), column[place[axis.name]])
+        look = features(variant, given=given, rows=len(at))
+        if self.derive:
+            known: dict[str, Any] = dict(look)
+            for axis in self.axes:
+                index = place[axis.name]
+                known[axis.name] = np.array(axis.labels)[index] if axis.numeric else axis.labels[index[0]]
+            for name, text in self.derive.items():
+                full = self._names(number, name)
+                given |= dict.fromkeys(full, self._derived(name, full[0], text, known, variant, cells))
+            look = features(variant, given=given, rows=len(at))
+        return Batch(number, at, given, look)
+
+    def _names(self, variant: int, name: str) -> list[str]:
+        """The fields of a variant that a name stands for."""
+        known = self._known_names.setdefault(variant, {})
+        if name not in known:
+            data = self.variants[variant].model_dump(mode="json", exclude_none=True)
+            known[name] = full_names(data, name)
+        return known[name]
+
+    def _derived(
+        self, name: str, full: str, text: str, known: dict[str, Any], variant: Scenario, cells: Ints
+    ) -> Floats:
+        limits = fields.quantity(variant, full)
+        assert limits is not None
+        where = ("derive", name)
+        try:
+            value = np.asarray(expressions.evaluate(text, known), np.float64)
+        except (InputError, ValueError) as error:
+            raise self._error(where, f"derive.{name}: {error}") from None
+        values = np.array(np.broadcast_to(np.rint(value) if limits.whole else value, (len(cells),)))
+        inside = (values >= limits.low) & (values <= limits.high)
+        if limits.unlimited:
+            inside |= values == np.inf
+        if not inside.all():
+            i = int(np.flatnonzero(~inside)[0])
+            remedy = "keep it inside with min(...) and max(...)"
+            raise self._error(
+                where,
+                f"derive.{name} = {values[i]:g} in cell {cells[i]}; allowed is {limits.allowed}; {remedy}",
+            )
+        return values
+
+    def _axis(self, name: str, found: Mapping[str, Points]) -> Axis:
+        mine = found[name]
+        first = self._first_point(found)
+        columns: dict[str, Floats] = {}
+        if mine.numeric:
+            for field in mine.settings[0]:
+                with self._at("axes", name):
+                    limits = _quantity(first, field)
+                if limits is None:
+                    columns = {}
+                    break
+                values = [self._number(name, field, limits, point[field]) for point in mine.settings]
+                columns[field] = np.array(values)
+        variants = () if columns or not mine.settings[0] else mine.settings
+        return Axis(name, mine.labels, mine.unit, mine.log, columns, variants)
+
+    def _first_point(self, found: Mapping[str, Points]) -> Scenario:
+        """The base scenario with the first point of every axis whose points differ in more than numbers."""
+        settings = {k: v for p in found.values() if not p.numeric for k, v in p.settings[0].items()}
+        with self._at("axes"):
+            return self.base.with_values(settings) if settings else self.base
+
+    def _number(self, axis: str, field: str, limits: Any, value: Any) -> float:
+        try:
+            return float(limits.validate(value))
+        except InputError as error:
+            raise self._error(("axes", axis), f"axes.{axis}: {field} = {value!r} {error}") from None
+
+    def _compared(self) -> Axis | None:
+        asked = self.definition.get("compare")
+        if asked is None:
+            return next((axis for axis in self.axes if axis.makes_variants and len(axis.labels) > 1), None)
+        for axis in self.axes:
+            if axis.name == asked:
+                return axis
+        remedy = nearest(asked, [axis.name for axis in self.axes])
+        raise self._error(("compare",), f"compare = '{asked}' is no axis; {remedy}")
+
+    def _variants(self) -> tuple[Scenario, ...]:
+        """A scenario for every combination of the points that differ in more than numbers."""
+        choices = [axis for axis in self.axes if axis.makes_variants]
+        if math.prod(len(axis.labels) for axis in choices) > MOST_VARIANTS:
+            remedy = "allowed is 10000; make axes of numbers, or drop points"
+            raise self._error(("axes",), f"axes that are no numbers have too many combinations; {remedy}")
+        found = []
+        for combination in product(*(range(len(axis.labels)) for axis in choices)):
+            settings: dict[str, Any] = {}
+            for axis, i in zip(choices, combination, strict=True):
+                settings |= axis.settings[i]
+            words = ", ".join(f"{a.name} = {a.labels[i]}" for a, i in zip(choices, combination, strict=True))
+            scenario = self._checked(self.base, settings, words)
+            numbers: dict[str, Any] = {
+                name: _shown(scenario, name, float(column[0]))
+                for axis in self.axes
+                for name, column in axis.columns.items()
+            }
+            scenario = self._checked(scenario, numbers, words) if numbers else scenario
+            found.append(self._with_derived(scenario, words))
+        return tuple(found)
+
+    def _with_derived(self, scenario: Scenario, words: str) -> Scenario:
+        """With a number in every derived field, to be replaced in each cell."""
+        numbers = {}
+        for name in self.derive:
+            with self._at("derive", name):
+                limits = _quantity(scenario, name)
+                if limits is None:
+                    raise InputError("is no number; name a field that is one")
+            if not isinstance(fields.value(scenario, _first(scenario, name)), float):
+                numbers[name] = limits.show(limits.low)
+        return self._checked(scenario, numbers, words) if numbers else scenario
+
+    def _checked(self, scenario: Scenario, settings: Mapping[str, Any], words: str) -> Scenario:
+        try:
+            return scenario.with_values(settings) if settings else scenario
+        except InputError as error:
+            raise self._error(("axes",), f"{words}{': ' if words else ''}{error}") from None
+
+    def _inputs(self) -> tuple[Input, ...]:
+        found: dict[str, dict[int, tuple[Distribution, bool]]] = {}
+        for number, variant in enumerate(self.variants):
+            for name, value in fields.flat(variant):
+                if isinstance(value, Distribution):
+                    limits = fields.quantity(variant, name)
+                    whole = limits is not None and limits.whole
+                    for each in _each(variant, name):
+                        found.setdefault(each, {})[number] = value, whole
+        if not found:
+            remedy = "write a distribution such as {uniform: [1 ms, 40 ms]} in the scenario, or remove draw"
+            raise self._error(("draw",), f"draw has nothing to draw; {remedy}")
+        return tuple(Input(name, i, of_variant) for i, (name, of_variant) in enumerate(found.items()))
+
+    def _designed(self, draw: Mapping[str, Any]) -> Design:
+        return Design(
+            method=draw["method"], count=draw["count"], blocks=draw.get("blocks", 0),
+            dimensions=len(self.inputs), seed=self.base.seed,
+        )  # fmt: skip
+
+    def _check_names(self) -> None:
+        taken = {
+            "cell", "key", "status", "error", "draw", "block", "seed", "replications", "replication",
+            *FEATURES, *(each.name for each in self.inputs), *self.derive,
+        }  # fmt: skip
+        for outcome in self.outcomes:
+            taken |= {outcome + suffix for suffix in ("", *STATISTICS, *GAINS)}
+        for place, names in (("goals", self.goals), ("axes", [axis.name for axis in self.axes])):
+            for name in names:
+                if name in taken:
+                    raise self._error((place, name), f"{place}.{name} is the name of a column; rename it")
+                taken |= {name} if place == "axes" else {name + suffix for suffix in ("", "_low", "_high")}
+        for name, text in self.derive.items():
+            with self._at("derive", name):
+                expressions.check(text, [*FEATURES, *(axis.name for axis in self.axes)])
+                if any(name in axis.columns for axis in self.axes):
+                    raise InputError("is set by an axis too; keep one")
+        setters: dict[str, str] = {}
+        for axis in self.axes:
+            for field in {name for point in axis.settings for name in point} | set(axis.columns):
+                other = setters.setdefault(field, axis.name)
+                if other != axis.name:
+                    both = f"axes.{other} and axes.{axis.name}"
+                    raise self._error(("axes", axis.name), f"{field} is set by {both}; keep one")
+
+    def _check_numbers(self) -> None:
+        """Check the extremes of every number, and derived numbers in every cell."""
+        for number, variant in enumerate(self.variants):
+            extremes = {
+                name: sorted({float(column.min()), float(column.max())})
+                for axis in self.axes
+                for name, column in axis.columns.items()
+            }
+            corners = product(*extremes.values())
+            for corner, _ in zip(corners, range(MOST_CORNERS), strict=False):
+                settings = {
+                    name: _shown(variant, name, value)
+                    for name, value in zip(extremes, corner, strict=True)
+                }
+                self._checked(variant, settings, "" if len(self.variants) == 1 else f"variant {number + 1}")
+        if self.derive:
+            for first in range(0, self.n_cells, 1 << 16):
+                for _ in self.batches(np.arange(first, min(first + (1 << 16), self.n_cells))):
+                    pass
+
+    @contextmanager
+    def _at(self, *place: str) -> Iterator[None]:
+        """Say where in the file an InputError is about."""
+        try:
+            yield
+        except InputError as error:
+            raise self._error(place, f"{'.'.join(place)}: {error}") from None
+
+    def _error(self, at: tuple[str, ...], message: str) -> InputError:
+        where = f"{self._document.where(at)}: " if self._document else ""
+        return InputError(where + message)
+
+
+STATISTICS = ("_sd", "_low", "_high", "_n", "_q05", "_q25", "_q50", "_q75", "_q95")
+GAINS = ("_gain", "_gain_low", "_gain_high")
+
+
+@lru_cache(maxsize=4)
+def sweep_of(definition: str) -> Sweep:
+    """The sweep of a definition as JSON; the latest few are kept."""
+    return Sweep.from_definition(json.loads(definition))
+
+
+def _first(scenario: Scenario, name: str) -> str:
+    return full_names(scenario.model_dump(mode="json"), name)[0]
+
+
+def _quantity(scenario: Scenario, name: str) -> Any:
+    try:
+        return fields.quantity(scenario, _first(scenario, name))
+    except LookupError:
+        raise InputError(f"'{name}' is no field of the scenario; name one such as hops.0.rate") from None
+
+
+def _shown(scenario: Scenario, name: str, value: float) -> Any:
+    limits = _quantity(scenario, name)
+    return value if limits is None else limits.show(value)
+
+
+def _each(variant: Scenario, name: str) -> list[str]:
+    """The names under which a field is drawn: `each` of several hops is drawn for every hop."""
+    above, each, rest = name.partition(".each.")
+    if not each:
+        return [name]
+    hops = fields.value(variant, above)
+    assert isinstance(hops, Hops)
+    most = hops.count.bounds()[1] if isinstance(hops.count, Distribution) else hops.count
+    return [f"{above}.each.{k}.{rest}" for k in range(int(most))]
