@@ -78,7 +78,7 @@ def _means(values: Floats) -> Means:
         squares = _sum(deviations * deviations, absent) - left * left / n
         centre = np.where(np.isfinite(centre), centre + left / n, centre)
         sd = np.sqrt(np.maximum(squares, 0.0) / (n - 1))
-        half = _student_t(n - 1) * sd / np.sqrt(n)
+        half = student_t(n - 1) * sd / np.sqrt(n)
         return Means(n, centre, sd, centre - half, centre + half)
 
 
@@ -103,7 +103,8 @@ def _sum(x: Floats, absent: NDArray[np.bool_] | None) -> Floats:
     return total if low is None else np.asarray(np.where(np.isfinite(total), total + low[0], total))
 
 
-def _student_t(df: NDArray[np.int64]) -> Floats:
+def student_t(df: ArrayLike) -> Floats:
+    """The two-sided 95 % quantiles of Student's t with `df` degrees of freedom, in the shape of `df`."""
     from scipy.special import stdtrit
 
     different, which = np.unique(df, return_inverse=True)
@@ -178,24 +179,30 @@ def proportions(held: ArrayLike) -> Proportions:
     """`proportion` of each row of `held` [rows, n], to the bit."""
     x = np.asarray(held, dtype=bool)
     n = np.full(len(x), x.shape[1])
-    return Proportions(n, *wilson(x.sum(axis=1), n))
+    with np.errstate(invalid="ignore"):
+        share = x.sum(axis=1) / n
+    return Proportions(n, share, *wilson(share, n))
 
 
-def wilson(k: ArrayLike, n: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    """Shares `k / n` and the two ends of Wilson's 95 % interval; NaN where `n` is 0.
+def wilson(share: ArrayLike, n: ArrayLike, quantile: float | None = None) -> tuple[Floats, Floats]:
+    """The ends of Wilson's interval of a `share` of `n`; NaN where `n` is 0.
 
-    Source: Wilson, "Probable inference, the law of succession, and statistical inference" (JASA 22, 1927).
+    `quantile` is that of the normal distribution unless given.  Source: Wilson, "Probable inference, the
+    law of succession, and statistical inference" (JASA 22, 1927).
     """
+    p, m = np.asarray(share, np.float64), np.asarray(n, np.float64)
+    z = _normal_quantile() if quantile is None else quantile
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = (p + z * z / (2 * m)) / (1 + z * z / m)
+        half = z / (1 + z * z / m) * np.sqrt(p * (1 - p) / m + z * z / (4 * m * m))
+    low, high = np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
+    return low, high
+
+
+def _normal_quantile() -> float:
     from scipy.special import ndtri
 
-    z2 = float(ndtri(0.5 + LEVEL / 2)) ** 2
-    k, n = np.asarray(k, np.float64), np.asarray(n, np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        p = k / n
-        centre = (p + z2 / (2 * n)) / (1 + z2 / n)
-        half = np.sqrt(z2) / (1 + z2 / n) * np.sqrt(p * (1 - p) / n + z2 / (4 * n * n))
-        low, high = np.where(k == 0, 0 * p, centre - half), np.where(k == n, 1 + 0 * p, centre + half)
-    return p, low, high
+    return float(ndtri(0.5 + LEVEL / 2))
 
 
 def paired(a: ArrayLike, b: ArrayLike) -> Mean:
