@@ -1,0 +1,196 @@
+"""Where chunks run: threads of this process, processes of this machine, or an existing Dask scheduler."""
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from netcarlo.errors import InputError
+from netcarlo.simulate import cores
+
+DEATHS = 1
+"""Deaths of workers that a chunk of a local cluster survives; after one more it is split, see `run`.
+
+Any chunk waiting on a worker shares the blame for its death, hence not 0."""
+
+CONNECT_S = 10
+"""Seconds to wait for a scheduler, and then for its first worker."""
+
+
+REFRESH_S = 1.0
+"""Workers that came or went are noticed after this long."""
+
+LOST = "the scheduler is gone, and with it the chunks under way"
+
+
+class StoppedError(RuntimeError):
+    """The work cannot go on.  What was finished is kept, and running it again resumes."""
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Something that runs chunks."""
+
+    executor: Executor
+    slots: Callable[[], int]
+    """The chunks that run at once, now; raises StoppedError if they are lost."""
+    name: str
+    """In words, for people."""
+
+
+@contextmanager
+def open_workers(
+    *,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    target: str = "cpu",
+    models: Iterable[Any] = (),
+) -> Iterator[Workers]:
+    """The workers asked for, until the end of the block, however it ends.
+
+    With a `scheduler` (or `scheduler-address` in Dask's configuration) those of that scheduler; else
+    `workers` processes, one per GPU if the target is cuda; else threads of this process.  The `models`
+    are compiled once, here, before local workers start.  Raises InputError.
+    """
+    if workers is not None and workers < 1:
+        raise InputError(f"--workers = {workers} is below the limit; allowed is 1 or more; use --workers 1")
+    if workers is not None and scheduler is not None:
+        raise InputError(
+            f"--workers {workers} and --scheduler {scheduler} exclude each other: a scheduler has its own "
+            "workers; leave one out"
+        )
+    if workers is None:
+        scheduler = scheduler or _configured_scheduler()
+    with ExitStack() as stack:
+        if scheduler is not None:
+            yield stack.enter_context(_connected(scheduler))
+            return
+        if target == "cpu":
+            _compile(models)
+        if workers is None:
+            yield stack.enter_context(_threads(1 if target == "cuda" else cores()))
+        else:
+            yield stack.enter_context(_processes(workers, target))
+
+
+def _compile(models: Iterable[Any]) -> None:
+    """Compile here what workers would compile again and again, and threads at the same time."""
+    from netcarlo.kernels import compile as compilers
+
+    found = list(models)
+    compilers.prepare(found)
+    for model in found:
+        compilers.cpu_loop(model)
+
+
+@contextmanager
+def _threads(n: int) -> Iterator[Workers]:
+    """Threads: kernels run without the interpreter lock, so one chunk's sums overlap another's packets."""
+    pool = ThreadPoolExecutor(n, thread_name_prefix="netcarlo")
+    try:
+        yield Workers(pool, lambda: n, f"{n} thread{'s' * (n > 1)}")
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+@contextmanager
+def _processes(n: int, target: str) -> Iterator[Workers]:
+    """A scheduler in this process and `n` processes that it starts again when they die."""
+    make = _cuda_cluster(n) if target == "cuda" else _quiet_distributed().LocalCluster
+    options = {
+        "n_workers": n,
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",  # nothing of this is open to other machines
+        "silence_logs": 50,
+        "scheduler_kwargs": {
+            "allowed_failures": DEATHS,
+            "dashboard": False,
+            "dashboard_address": "127.0.0.1:0",
+        },
+    }
+    with make(**options) as cluster, _client(cluster) as client:
+        unit = "GPU" if target == "cuda" else "process"
+        yield _of(client, f"{n} {unit}{'' if n == 1 else 's' if unit == 'GPU' else 'es'}")
+
+
+def _cuda_cluster(n: int) -> Any:
+    from netcarlo.kernels import device
+
+    found = len(device.devices())
+    if n > found:
+        raise InputError(
+            f"--workers = {n} with target cuda is one worker per GPU; allowed here are {found}; "
+            + (f"use --workers {found}" if found else "use target cpu")
+        )
+    _quiet_distributed()
+    try:
+        from dask_cuda import LocalCUDACluster
+    except ModuleNotFoundError:
+        raise InputError(
+            "--workers with target cuda needs dask-cuda, which is not installed; "
+            "install it with pip install dask-cuda, or leave out --workers to use one GPU"
+        ) from None
+    return LocalCUDACluster
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Workers]:
+    """The workers of a scheduler that is already there."""
+    remedy = f"start one with dask scheduler, and workers with dask worker {address}, or use --workers N"
+    try:
+        client = _client(address)
+    except (OSError, ValueError) as error:
+        reason = str(error).splitlines()[0]
+        raise InputError(f"scheduler = '{address}' cannot be reached ({reason}); {remedy}") from None
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=CONNECT_S)
+        except TimeoutError:
+            raise InputError(f"scheduler = '{address}' has no workers; {remedy}") from None
+        threads = client.nthreads()
+        yield _of(client, f"{sum(threads.values())} threads of {len(threads)} workers at {address}")
+
+
+def _of(client: Any, name: str) -> Workers:
+    connection = client.scheduler_comm
+    found, asked = 0, -math.inf
+
+    def slots() -> int:
+        nonlocal found, asked
+        # A client that has connected again has lost its chunks all the same.
+        if client.status != "running" or client.scheduler_comm is not connection:
+            raise StoppedError(LOST)
+        if time.monotonic() > asked + REFRESH_S:
+            try:
+                found, asked = sum(client.nthreads().values()), time.monotonic()
+            except OSError:
+                raise StoppedError(LOST) from None
+        return found
+
+    return Workers(client.get_executor(pure=False), slots, name)
+
+
+def _client(place: Any) -> Any:
+    return _quiet_distributed().Client(place, timeout=CONNECT_S, set_as_default=False)
+
+
+def _configured_scheduler() -> str | None:
+    import dask.config
+
+    found = dask.config.get("scheduler-address", None)
+    return None if found is None else str(found)
+
+
+def _quiet_distributed() -> Any:
+    """The package `distributed`, which says nothing by itself: what matters is said by `run`."""
+    import logging
+
+    import distributed
+
+    for name in list(logging.root.manager.loggerDict):
+        if name.split(".")[0] in ("distributed", "tornado", "asyncio"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+    return distributed

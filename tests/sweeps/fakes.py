@@ -1,0 +1,82 @@
+"""A sweep, a store and chunks without a simulation, for tests of what moves them about."""
+
+import json
+from collections import Counter
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from netcarlo.sweeps.chunk import Chunk, WrongVersion
+
+VERSION = "models 1"
+
+
+class Sweep:
+    """Cells of which those in `bad` fail and those in `poison` take their worker down."""
+
+    def __init__(self, n_cells: int, group: int = 1, *, bad: Any = (), poison: Any = ()) -> None:
+        self.n_cells, self.group = n_cells, group
+        self.definition = {"bad": list(bad), "poison": list(poison)}
+
+    def models(self) -> list[Any]:
+        return []
+
+    def manifest(self) -> dict[str, Any]:
+        about = {"replications": 3, "precision": None, "model_version": VERSION, "name": "fake"}
+        return {"sweep": about | {"n_cells": self.n_cells, "group": self.group}}
+
+
+class Store:
+    """Keeps what is written, as a store does, in memory."""
+
+    def __init__(self, sweep: Any, *, done: Any = ()) -> None:
+        self.n_cells = sweep.n_cells
+        self.before = np.zeros(self.n_cells, bool)
+        self.before[list(done)] = True
+        self.written: list[tuple[int, str]] = []
+        self.chunks: list[int] = []
+        self.records: list[dict[str, Any]] = []
+
+    def scan(self) -> Any:
+        return SimpleNamespace(done=self.before.copy(), failed=np.zeros(self.n_cells, bool))
+
+    def write(self, cells: pa.Table, replications: pa.Table | None) -> None:
+        self.written += zip(cells["cell"].to_pylist(), cells["status"].to_pylist(), strict=True)
+        self.chunks.append(len(cells))
+
+    def add_run(self, record: dict[str, Any]) -> None:
+        self.records.append(json.loads(json.dumps(record)))
+
+    def times(self) -> Counter[int]:
+        """How often each cell was written."""
+        return Counter(cell for cell, _ in self.written)
+
+
+def table(cells: Any, bad: Any = (), error: str = "bad") -> pa.Table:
+    wrong = [int(cell) in bad for cell in cells]
+    return pa.table(
+        {
+            "cell": np.asarray(cells, np.int64),
+            "key": [f"key {cell}" for cell in cells],
+            "status": ["failed" if w else "ok" for w in wrong],
+            "error": [error if w else "" for w in wrong],
+        }
+    )
+
+
+def failed(sweep: Any, cells: Any, error: str) -> pa.Table:
+    """Stands for `chunk.failed`."""
+    return table(cells, set(map(int, cells)), error)
+
+
+def run_chunk(definition: str, cells: Any, *, target: str, threads: int, version: str) -> Chunk:
+    """Stands for `chunk.run_chunk`; a poisonous cell raises."""
+    about = json.loads(definition)
+    if version != VERSION:
+        raise WrongVersion("other models")
+    if set(about["poison"]) & {int(cell) for cell in cells}:
+        raise MemoryError("worker died")
+    n = len(cells)
+    return Chunk(table(cells, set(about["bad"])), None, 3 * n, 300 * n, 0.001 * n, 0.002 * n)
