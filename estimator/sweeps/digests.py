@@ -15,9 +15,10 @@ def digest(tables: Iterable[pa.Table]) -> str:
     """The sum of the rows' hashes modulo 2^128, as 32 hexadecimal digits; zero without rows.
 
     A row is hashed by BLAKE2b (16 bytes, read as a little-endian integer) from its values in the
-    order of the columns: an int64 or float64 as its 8 bytes, little-endian, each NaN as the one
-    that NumPy has; a string as the 16 bytes of the BLAKE2b of its UTF-8.  The key of that hash is the
-    BLAKE2b (16 bytes) of the lines `name type` of all columns.  Rows that come twice count twice.
+    order of the columns: an int64 or float64 as its 8 bytes, little-endian, each NaN as
+    7ff8000000000000 (hexadecimal); a string as the 16 bytes of the BLAKE2b of its UTF-8.  The key of
+    that hash is the BLAKE2b (16 bytes) of the lines `name type` of all columns.  Rows that come twice
+    count twice.
     """
     total = 0
     for table in tables:

@@ -4,6 +4,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,7 @@ from netcarlo.errors import InputError
 from netcarlo.outcomes import MEANING
 from netcarlo.sweeps.store import Store
 
-ROWS = 50_000
+ROWS = 20_000
 """Rows that are written together."""
 
 UNITS = {"_bps": "bit/s", "_s": "s", "_packets": "packets"}
@@ -46,7 +47,8 @@ def export(store: Store, path: str | os.PathLike[str], *, format: str | None = N
         reason = os.strerror(error.errno) if error.errno else str(error)
         raise InputError(f"export {target}: cannot be written ({reason}); name another file") from None
     finally:
-        scratch.unlink(missing_ok=True)
+        with suppress(OSError):
+            scratch.unlink()
 
 
 def results(store: Store) -> Any:
@@ -155,12 +157,8 @@ def _csv(store: Store, path: Path) -> None:
 
 
 def _parquet(store: Store, path: Path) -> None:
-    def opened(schema: pa.Schema) -> Any:
-        writer = pq.ParquetWriter(path, schema, compression="zstd")
-        writer.add_key_value_metadata(_provenance(store))
-        return writer
-
-    _stream(store, opened)
+    about = _provenance(store)
+    _stream(store, lambda schema: pq.ParquetWriter(path, schema.with_metadata(about), compression="zstd"))
 
 
 def _stream(store: Store, opened: Callable[[pa.Schema], Any]) -> None:

@@ -46,7 +46,9 @@ class Files:
             except FileNotFoundError:
                 return
             for entry in entries:
-                yield PurePosixPath(entry["name"].replace("\\", "/")).name, int(entry["size"] or 0)
+                path = PurePosixPath(entry["name"].replace("\\", "/"))
+                if path != PurePosixPath(self.path(folder)):  # some object stores list the folder, too
+                    yield path.name, int(entry["size"] or 0)
 
     def read(self, name: str) -> bytes | None:
         """All of a file; None if there is none."""
@@ -56,8 +58,8 @@ class Files:
             except FileNotFoundError:
                 return None
 
-    def write(self, name: str, data: bytes, *, new: bool = False) -> bool:
-        """Write a file and see it on the disk; `new`: leave one that is there alone and return False.
+    def write(self, name: str, data: bytes, *, new: bool = False) -> None:
+        """Write a file and see it on the disk; `new`: leave one alone that is there.
 
         The data go to a temporary name in the same folder, which then becomes `name` in one step.
         Raises InputError, and leaves nothing behind, where there is no room or no permission.
@@ -66,10 +68,11 @@ class Files:
         scratch = f"{folder}/.{last}.{secrets.token_hex(8)}.tmp"
         with self._refused("written"):
             if self.local:
-                return _write_local(Path(folder), Path(scratch), Path(self.path(name)), data, new)
+                _write_local(Path(folder), Path(scratch), Path(self.path(name)), data, new)
+                return
             self.filesystem.makedirs(folder, exist_ok=True)
             if new and self.filesystem.exists(self.path(name)):
-                return False
+                return
             try:
                 self.filesystem.pipe_file(scratch, data)
                 self.filesystem.mv(scratch, self.path(name))
@@ -77,7 +80,6 @@ class Files:
                 if self.filesystem.exists(scratch):
                     self.filesystem.rm_file(scratch)
                 raise
-            return True
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
@@ -125,7 +127,7 @@ def temporary(name: str) -> bool:
     return name.startswith(".")
 
 
-def _write_local(folder: Path, scratch: Path, target: Path, data: bytes, new: bool) -> bool:
+def _write_local(folder: Path, scratch: Path, target: Path, data: bytes, new: bool) -> None:
     made = not folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -133,29 +135,26 @@ def _write_local(folder: Path, scratch: Path, target: Path, data: bytes, new: bo
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        if not new:
+        if new:
+            _link(scratch, target)
+        else:
             os.replace(scratch, target)
-        elif not _link(scratch, target):
-            return False
     finally:
         scratch.unlink(missing_ok=True)
     _fsync(folder)
     if made:
         _fsync(folder.parent)
-    return True
 
 
-def _link(scratch: Path, target: Path) -> bool:
+def _link(scratch: Path, target: Path) -> None:
     """Give a file its name unless that is taken; a rename would overwrite."""
     try:
         os.link(scratch, target)
     except FileExistsError:
-        return False
+        return
     except OSError:  # a file system without hard links
-        if target.exists():
-            return False
-        os.replace(scratch, target)
-    return True
+        if not target.exists():
+            os.replace(scratch, target)
 
 
 def _fsync(folder: Path) -> None:

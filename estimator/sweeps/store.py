@@ -15,6 +15,7 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -129,16 +130,15 @@ class Store:
         was, where there is no room or no permission.
         """
         kept = bool(self.sweep["keep_replications"])
-        if kept != (replications is not None):
-            raise ValueError(
-                f"keep_replications is {kept}, so replications are {'' if kept else 'not '}expected"
-            )
+        finished = "ok" in cells.column("status").to_pylist()
+        if (kept and finished and replications is None) or (replications is not None and not kept):
+            raise ValueError(f"keep_replications is {kept}, but replications are {type(replications)}")
         numbers = cells.column("cell").to_numpy()
         if not len(numbers) or (np.diff(numbers) <= 0).any():
             raise ValueError("a chunk needs rows of ascending cells")
         if numbers[0] < 0 or numbers[-1] >= self.sweep["n_cells"]:
             raise ValueError(f"cells {numbers[0]} to {numbers[-1]} are not all of {self.sweep['n_cells']}")
-        if replications is not None and replications.num_rows:
+        if replications is not None and replications.num_rows:  # the mark of a finished cell comes last
             self._write("replications", replications)
         self._write("cells", cells)
 
@@ -231,7 +231,7 @@ class Store:
         given = np.zeros(int(self.sweep["n_cells"]), dtype=bool)
         read = None if columns is None else [*needed, *(name for name in columns if name not in needed)]
         waiting: list[pa.Table] = []
-        for file, following in zip(files, [*files[1:], None], strict=True):
+        for file, following in zip_longest(files, files[1:]):
             try:
                 table = self._table(file, read)
             except DamageError as error:
