@@ -1,14 +1,71 @@
 (function () {
   "use strict";
   var config = { responsive: true, displayModeBar: false };
-  var plots = [];
+  var plots = [], figures = {};
+
+  // Parallel coordinates carry only the heights: places and keys are the same along each line.
+  function expanded(figure) {
+    if (!figure.stride) { return figure; }
+    var step = figure.stride + 1;
+    figure.data = figure.data.map(function (trace) {
+      var keys = trace.customdata;
+      return Object.assign({}, trace, {
+        x: trace.y.map(function (_, i) { return i % step; }),
+        customdata: trace.y.map(function (_, i) { return keys[Math.floor(i / step)]; })
+      });
+    });
+    return figure;
+  }
+
+  // A figure with choices holds the one first shown, and what is different in the others.
+  function chosen(element) {
+    var figure = figures[element.id];
+    var boxes = document.querySelectorAll('select[data-plot="' + element.id + '"]');
+    var name = Array.prototype.map.call(boxes, function (box) { return box.value; }).join(".");
+    var other = figure.variants && figure.variants[name];
+    var data = figure.data.map(function (trace, i) { return Object.assign({}, trace, other && other.data[i]); });
+    var layout = Object.assign({}, figure.layout, other && other.layout);
+    // Plotly writes into what it is given.
+    return expanded(JSON.parse(JSON.stringify({ data: data, layout: layout, stride: figure.stride })));
+  }
+
   document.querySelectorAll(".plot").forEach(function (element) {
-    var figure = JSON.parse(document.getElementById(element.id + "-data").textContent);
+    figures[element.id] = JSON.parse(document.getElementById(element.id + "-data").textContent);
+    var figure = chosen(element);
     Plotly.newPlot(element, figure.data, figure.layout, config).then(function () {
       element.setAttribute("data-drawn", "yes");
+      element.on("plotly_click", function (event) { keep(event.points[0]); });
     });
     plots.push(element);
   });
+  document.querySelectorAll("select[data-plot]").forEach(function (box) {
+    box.addEventListener("change", function () {
+      var element = document.getElementById(box.dataset.plot), figure = chosen(element);
+      Plotly.react(element, figure.data, figure.layout, config);
+    });
+  });
+
+  // The command that runs a cell again stays on the page after a click, to be copied.
+  var panel = document.getElementById("cell");
+  function keep(point) {
+    var key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
+    if (!panel || !key) { return; }
+    var field = panel.querySelector("input");
+    panel.querySelector("b").textContent = "Cell " + key + (point.data.name ? ", " + point.data.name : "");
+    field.value = panel.dataset.command + " " + key;
+    panel.querySelector(".copy").textContent = "copy";
+    panel.hidden = false;
+  }
+  if (panel) {
+    panel.querySelector(".close").addEventListener("click", function () { panel.hidden = true; });
+    panel.querySelector(".copy").addEventListener("click", function (event) {
+      panel.querySelector("input").select();
+      var done = function () { event.target.textContent = "copied"; };
+      if (navigator.clipboard) { navigator.clipboard.writeText(panel.querySelector("input").value).then(done, function () {}); }
+      else if (document.execCommand("copy")) { done(); }
+    });
+  }
+
   // A printed page has another width than the screen, and a plot knows its width in pixels.
   window.addEventListener("beforeprint", function () {
     plots.forEach(function (element) { Plotly.relayout(element, { width: 680, height: 360 }); });

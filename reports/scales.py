@@ -1,0 +1,154 @@
+"""Quantities as people write them: SI prefixes, percent, and as many digits as one reads."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from netcarlo import fields, units
+from netcarlo.distributions import Distribution
+from netcarlo.reports.words import MINUS
+from netcarlo.scenario import Scenario
+
+FRACTION = "fraction"
+"""Stands for the unit of a share, which is shown in percent."""
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
+_FEATURES = {
+    "n_hops": ("hops", ""),
+    "bottleneck_bps": ("bottleneck rate", "bit/s"),
+    "base_rtt_s": ("base RTT", "s"),
+    "path_loss": ("path loss", FRACTION),
+    "bdp_packets": ("bandwidth-delay product", "packets"),
+}
+_SHORT = {"mean_rtt": "mean RTT", "mean_cwnd": "mean cwnd", "resume_tx": "resumed sending",
+          "resume_rx": "resumed arriving"}  # fmt: skip
+
+
+class Scale(NamedTuple):
+    """How a quantity is shown: its SI value divided by `factor`, in `unit`."""
+
+    factor: float
+    unit: str
+
+    def label(self, name: str) -> str:
+        """The title of an axis: `goodput [Mbit/s]`."""
+        return f"{name} [{self.unit}]" if self.unit else name
+
+
+def scale(values: Iterable[float], unit: str) -> Scale:
+    """The scale on which values in this SI unit read well: that of the largest."""
+    largest = max((abs(v) for v in values if math.isfinite(v)), default=0.0)
+    if unit == FRACTION:
+        return Scale(0.01, "%")
+    if unit not in ("s", "bit/s", "B") or largest == 0:
+        return Scale(1.0, unit)
+    # A rounded number decides, so that 0.99999999 Mbit/s is 1 Mbit/s.
+    largest = float(f"{largest:.4g}")
+    most = 1.0 if unit == "s" else 1e12
+    factor, prefix = next(((f, p) for f, p in _PREFIXES if f <= min(largest, most)), _PREFIXES[-1])
+    return Scale(factor, prefix + unit)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number in a few significant digits, without an exponent where it can be read without: `12 300`."""
+    if not math.isfinite(value):
+        return "–"
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0:
+        return "0"
+    if not 1e-4 <= abs(rounded) < 1e9:
+        return f"{rounded:.{digits - 1}e}".replace("-", MINUS)
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:,.{places}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return text.replace("-", MINUS)
+
+
+def say(value: float, unit: str, digits: int = 3) -> str:
+    """A value with its unit: `1.5 Mbit/s`, `200 ms`, `1 %`; trailing zeros are left out."""
+    if math.isinf(value):
+        return "unlimited"
+    shown = scale([value], unit)
+    return f"{trimmed(value / shown.factor, digits)} {shown.unit}".rstrip()
+
+
+def trimmed(value: float, digits: int = 3) -> str:
+    """A number without trailing zeros behind the point."""
+    text = number(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
+def interval(low: float, high: float, shown: Scale, digits: int = 3) -> str:
+    """An interval on a scale: `[1.21, 1.26]`; empty without one."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    return f"[{number(low / shown.factor, digits)}, {number(high / shown.factor, digits)}]"
+
+
+def name_of(column: str) -> str:
+    """An outcome, a feature or a field in words: `goodput`, `base RTT`, `hop 2 rate`."""
+    if column in _FEATURES:
+        return _FEATURES[column][0]
+    if "." in column:
+        return _field(column)
+    for suffix in ("_bps", "_s", "_packets"):
+        column = column.removesuffix(suffix)
+    return _SHORT.get(column, column.replace("_", " "))
+
+
+def unit_of(column: str) -> str:
+    """The SI unit of an outcome or a feature."""
+    if column in _FEATURES:
+        return _FEATURES[column][1]
+    suffixes = {"_bps": "bit/s", "_s": "s", "_packets": "packets"}
+    return next((unit for suffix, unit in suffixes.items() if column.endswith(suffix)), "")
+
+
+def field_unit(base: Scenario | None, name: str) -> str:
+    """The SI unit of a field of a scenario; empty where it is not known."""
+    try:
+        found = fields.quantity(base, _of_each_hop(name))
+    except LookupError:
+        return ""
+    if found is None:
+        return ""
+    return FRACTION if found.dimension is units.FRACTION else found.dimension.unit
+
+
+def distribution(base: Scenario | None, name: str) -> str:
+    """From what a field is drawn, in words; empty where the scenario does not say."""
+    try:
+        value: Any = fields.value(base, _of_each_hop(name))
+    except LookupError:
+        return ""
+    if not isinstance(value, Distribution):
+        return ""
+    unit = field_unit(base, name)
+    if value.kind == "normal":
+        mean, sd, low, high = (say(v, unit) for v in value.values)
+        return f"normal, mean {mean}, sd {sd}, cut to {low} … {high}"
+    texts = [say(v, unit) for v in value.values]
+    words = {"log_uniform": "log-uniform", "integers": "whole numbers"}.get(value.kind, value.kind)
+    return f"{words}, " + (", ".join(texts) if value.kind == "choice" else " … ".join(texts))
+
+
+def _of_each_hop(name: str) -> str:
+    """`each.3.rate`, drawn for hop 3, is the field `each.rate`."""
+    head, each, rest = name.partition(".each.")
+    return f"{head}.each.{rest.partition('.')[2]}" if each and rest[0].isdecimal() else name
+
+
+def _field(name: str) -> str:
+    parts = name.split(".")
+    words = []
+    while parts:
+        part = parts.pop(0)
+        index = int(parts.pop(0)) if parts and parts[0].isdecimal() else None
+        if part == "paths":
+            words += [f"path {index + 1}"] if index else []
+        elif part == "each" and index is not None:
+            words = [word for word in words if not word.startswith("hop")] + [f"hop {index + 1}"]
+        elif index is not None:
+            words.append(f"{part.removesuffix('s')} {index + 1}")
+        elif part != "transport":
+            words.append(part.replace("_", " "))
+    return " ".join(words)

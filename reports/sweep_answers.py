@@ -1,0 +1,183 @@
+"""The headline of a sweep's report: verdict, tiles, means with intervals, and who wins how often."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from netcarlo.reports import scales
+from netcarlo.reports.scales import Scale
+from netcarlo.reports.sweep_results import Estimates, Results
+from netcarlo.reports.sweep_wins import judged, sign, wins
+
+MOST_COLUMNS = 6
+"""Labels side by side in the table of means; more of them are its rows."""
+
+Cell = dict[str, str]
+
+
+def whole(results: Results, column: str) -> Estimates:
+    """Estimates over the whole space, one group."""
+    return results.estimates(column, results.everywhere(), 1)
+
+
+def verdict(results: Results) -> dict[str, str]:
+    """What the sweep says in two sentences, and its tone."""
+    cells = int(results.sweep["n_cells"])
+    left, failed = results.missing, len(results.failed)
+    if not len(results.ok):
+        text = f"None of {cells} cells has a result." if left else f"All {cells} cells failed."
+        return {"tone": "bad", "head": "No answer.", "text": text}
+    lacks = []
+    if left:
+        lacks.append(f"{left} of {cells} cells ({left / cells:.1%}) are not simulated yet")
+    if failed:
+        lacks.append(f"{failed} of {cells} cells failed")
+    answer = _answer(results)
+    rest = f"{' and '.join(lacks)}; the numbers are those of the others." if lacks else ""
+    return {"tone": "open" if lacks else "good", "head": answer, "text": rest[:1].upper() + rest[1:]}
+
+
+def _answer(results: Results) -> str:
+    outcomes = judged(results)
+    column = (outcomes or results.outcomes)[0]
+    values, name = whole(results, column), scales.name_of(column)
+    unit = scales.unit_of(column)
+    where = f"over {results.draws:,} drawn networks" if results.drawn else f"over {results.points:,} points"
+    if results.drawn and results.points > 1:
+        where += f" at {results.points} points each"
+    where = where.replace(",", "\N{NARROW NO-BREAK SPACE}")
+    if not np.isfinite(values.mean).any():
+        return f"{name.capitalize()}: it happened in no cell."
+    shown = scales.scale(np.abs(values.mean).ravel(), unit)
+    order = np.argsort(np.where(np.isnan(values.mean[0]), np.inf, -sign(column) * values.mean[0]))
+    first = int(order[0]) if outcomes else 0
+    quantity = _value(values, 0, first, shown)
+    if not outcomes:
+        label = f" of {results.labels[0]}" if results.labels[0] else ""
+        return f"Mean {name}{label} {where}: {quantity}."
+    share = wins(results, column)
+    kind = "highest" if sign(column) > 0 else "lowest"
+    second = int(order[1])
+    text = f"{results.labels[first]} has the {kind} mean {name} {where}: {quantity}"
+    if np.isfinite(values.mean[0, second]):
+        text += f", before {results.labels[second]} with {_value(values, 0, second, shown)}"
+    if not np.isfinite(share.share).any():
+        return text + "."
+    most = int(np.nanargmax(share.share))
+    often = f"{results.labels[most]} is best" if most != first else "It is best"
+    what = "networks" if results.drawn else "points"
+    return f"{text}. {often} in {_share(share.share[most])} of the {what}."
+
+
+def tiles(results: Results) -> list[dict[str, str]]:
+    """The sizes of the sweep."""
+    sweep = results.sweep
+    found = [
+        {"label": "cells with a result", "value": f"{len(results.ok):,}", "of": f"of {sweep['n_cells']:,}"}
+    ]
+    if results.drawn:
+        method, blocks = sweep["draw"]["method"], sweep["draw"]["blocks"]
+        of = "independent" if method == "plain" else f"{blocks} blocks of {method} points"
+        found.append({"label": "networks drawn", "value": f"{results.draws:,}", "of": of})
+    if results.axes:
+        shape = " × ".join(str(len(axis.values)) for axis in results.axes)
+        found.append(
+            {
+                "label": "points of the grid",
+                "value": f"{results.points:,}",
+                "of": shape if len(results.axes) < 5 else f"{len(results.axes)} axes",
+            }
+        )
+    runs = int(results.ok["replications"].sum())
+    each = sorted(set(results.ok["replications"].tolist())) or [sweep["replications"]]
+    of = f"{each[0]} a cell" if len(each) == 1 else f"{each[0]} to {each[-1]:,} a cell"
+    found.append({"label": "replications", "value": f"{runs:,}", "of": of})
+    found.append({"label": "cells that failed", "value": f"{len(results.failed):,}", "of": ""})
+    for tile in found:
+        tile.update({k: v.replace(",", "\N{NARROW NO-BREAK SPACE}") for k, v in tile.items() if k != "label"})
+    return found
+
+
+def means(results: Results) -> dict[str, Any]:
+    """The table of means and of the probabilities of the goals, with 95 % intervals."""
+    rows = []
+    for column in results.outcomes:
+        values = whole(results, column)
+        shown = scales.scale(np.abs(values.mean).ravel(), scales.unit_of(column))
+        gains = whole(results, f"{column}_gain") if len(results.labels) > 1 else None
+        cells = [_cell(values, k, shown, gains) for k in range(len(results.labels))]
+        rows.append({"head": shown.label(scales.name_of(column)), "cells": cells})
+    for goal, text in results.sweep["goals"].items():
+        values = whole(results, goal)
+        percent = Scale(0.01, "%")
+        cells = [_cell(values, k, percent, None) for k in range(len(results.labels))]
+        rows.append({"head": f"probability that {text} [%]", "cells": cells})
+    heads = [row["head"] for row in rows]
+    labels = list(results.labels) if results.labels != ("",) else ["mean"]
+    if len(labels) <= MOST_COLUMNS:
+        return {"corner": "outcome", "heads": labels, "rows": rows}
+    turned = [{"head": label, "cells": [row["cells"][k] for row in rows]} for k, label in enumerate(labels)]
+    return {"corner": results.compared.title if results.compared else "", "heads": heads, "rows": turned}
+
+
+def winners(results: Results) -> list[dict[str, Any]]:
+    """For every outcome that can be won: how often each label is best, by how much, and its mean gain."""
+    found = []
+    for column in judged(results):
+        share = wins(results, column)
+        values, gains = whole(results, column), whole(results, f"{column}_gain")
+        level = abs(values.mean[0, 0])
+        rows = []
+        for k, label in enumerate(results.labels):
+            gain = ""
+            if k and level and math.isfinite(gains.mean[0, k]):
+                gain = _percent(gains.mean[0, k] / level)
+            rows.append(
+                {
+                    "label": label,
+                    "share": _share(share.share[k]),
+                    "interval": scales.interval(share.low[k], share.high[k], Scale(0.01, "%")),
+                    "width": max(0.0, 100 * share.share[k]) if math.isfinite(share.share[k]) else 0.0,
+                    "lead": _percent(share.lead[k]),
+                    "gain": gain or ("baseline" if k == 0 else "–"),
+                    "gain_interval": scales.interval(
+                        gains.low[0, k] / level, gains.high[0, k] / level, Scale(0.01, "%")
+                    )
+                    if k and level
+                    else "",
+                }
+            )  # fmt: skip
+        name = scales.name_of(column)
+        order = "most" if sign(column) > 0 else "least"
+        found.append({"order": f"{order} {name}", "rows": rows})
+    return found
+
+
+def _cell(values: Estimates, k: int, shown: Scale, gains: Estimates | None) -> Cell:
+    mean = values.mean[0, k]
+    cell = {
+        "value": scales.number(mean / shown.factor),
+        "interval": scales.interval(values.low[0, k], values.high[0, k], shown),
+        "gain": "",
+    }
+    base = abs(values.mean[0, 0])
+    if gains is not None and k and base and math.isfinite(gains.mean[0, k]):
+        cell["gain"] = _percent(gains.mean[0, k] / base)
+    return cell
+
+
+def _value(values: Estimates, g: int, k: int, shown: Scale) -> str:
+    text = f"{scales.number(values.mean[g, k] / shown.factor)} {shown.unit}".rstrip()
+    interval = scales.interval(values.low[g, k], values.high[g, k], shown)
+    return f"{text} {interval}".rstrip()
+
+
+def _percent(part: float) -> str:
+    if not math.isfinite(part):
+        return "–"
+    return ("+" if part > 0 else "") + scales.number(100 * part) + " %"
+
+
+def _share(part: float) -> str:
+    return f"{scales.number(100 * part)} %" if math.isfinite(part) else "–"

@@ -1,0 +1,80 @@
+"""Figures of a sweep along its axes: a line with its 95 % band for every compared label."""
+
+import numpy as np
+
+from netcarlo.reports import scales
+from netcarlo.reports.choices import Choice, with_choices
+from netcarlo.reports.figures import Plot, plot
+from netcarlo.reports.scales import Scale
+from netcarlo.reports.sweep_parts import band_and_line, logarithmic, numbers
+from netcarlo.reports.sweep_results import Axis, Estimates, Ints, Results
+from netcarlo.reports.sweep_slices import Slices, thinned
+
+MOST_VALUES = 60
+"""Values of an axis that are drawn; of more every k-th."""
+
+BYTES = 400_000
+"""Of all these figures together."""
+
+
+def lines(results: Results, axis: Axis, command: str) -> Plot:
+    """Outcomes along an axis; the other axes are chosen."""
+    slices = Slices(results, (other for other in results.axes if other is not axis), averages=True)
+    chosen = thinned(len(axis.values), MOST_VALUES)
+    position = np.full(len(axis.values), -1)
+    position[chosen] = np.arange(len(chosen))
+
+    def draw(outcome: int, *options: int) -> Plot:
+        column = results.outcomes[outcome]
+        group = np.where(slices.inside(*options), position[results.places[axis.name]], -1)
+        return _plot(results, results.estimates(column, group, len(chosen)), axis, chosen, column, command)
+
+    choices = [Choice("outcome", [scales.name_of(o) for o in results.outcomes]), *slices.choices]
+    figures = sum(len(other.values) > 1 for other in results.axes)
+    return with_choices(draw, choices, most_bytes=BYTES // figures)
+
+
+def pointer(found: Estimates, command: str, key: str) -> str:
+    """The last line of what one reads at a point: the command that runs its only cell again."""
+    return f"<br>{command} %{{{key}}}" if (found.cells <= 1).all() else "<br>mean of several cells"
+
+
+def _plot(
+    results: Results, found: Estimates, axis: Axis, chosen: Ints, column: str, command: str
+) -> Plot:  # fmt: skip
+    name = scales.name_of(column)
+    y = scales.scale(np.abs(found.mean).ravel(), scales.unit_of(column))
+    x = scales.scale(axis.values if axis.numeric else [], axis.unit)
+    places = (
+        numbers(np.array(axis.values)[chosen] / x.factor, 6)
+        if axis.numeric
+        else [axis.texts[i] for i in chosen]
+    )
+    data: list[Plot] = []
+    for k, label in enumerate(results.labels):
+        data += band_and_line(
+            places, *(each[:, k] / y.factor for each in found[:3]), name=label, k=k,
+            mode="lines+markers" if axis.numeric else "markers",
+            extra=[
+                [key, scales.interval(low, high, y)]
+                for key, low, high in zip(found.key[:, k], found.low[:, k], found.high[:, k], strict=True)
+            ],
+            hover=f"{axis.title} %{{x}} {x.unit if axis.numeric else ''}<br>"
+            f"{name} %{{y}} %{{customdata[1]}} {y.unit}{pointer(found, command, 'customdata[0]')}",
+        )  # fmt: skip
+    return plot(
+        data, x=x.label(axis.title) if axis.numeric else axis.title, y=y.label(name),
+        xaxis=_ticks(axis, x, chosen), yaxis={"rangemode": "tozero"}, showlegend=len(results.labels) > 1,
+    )  # fmt: skip
+
+
+def _ticks(axis: Axis, x: Scale, chosen: Ints) -> Plot:
+    """The x axis: logarithmic where the sweep's axis is, marked at its values if they are few."""
+    if not axis.numeric:
+        return {"type": "category"}
+    values = np.array(axis.values)[chosen] / x.factor
+    log = axis.log and values.min() > 0
+    if len(values) <= 9:
+        texts = [scales.trimmed(v) for v in values]
+        return {"type": "log" if log else "linear", "tickvals": values.tolist(), "ticktext": texts}
+    return logarithmic(values) if log else {"type": "linear"}

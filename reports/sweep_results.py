@@ -1,0 +1,182 @@
+"""The results of a sweep as arrays [drawn networks, points of the grid, compared labels], and their means."""
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from netcarlo.reports import scales
+from netcarlo.scenario import Scenario
+from netcarlo.sweeps import population
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
+
+KEY_DIGITS = 10
+"""Digits of a key that are shown: enough to tell the cells of any sweep apart."""
+
+SMALLER = frozenset(
+    {"timeouts", "fast_retransmits", "cwnd_reductions", "retransmitted", "drops_queue", "drops_random",
+     "drops_outage", "destroyed", "ack_drops", "first_delivery_s", "resume_tx_s", "resume_rx_s", "restart_s",
+     "completion_s", "mean_rtt_s"}
+)  # fmt: skip
+"""Outcomes of which less is better."""
+
+LARGER = frozenset({"goodput_bps", "throughput_bps", "delivered", "in_order", "received", "acked"})
+
+
+class Axis(NamedTuple):
+    """An axis other than the compared one."""
+
+    name: str
+    title: str
+    unit: str
+    log: bool
+    numeric: bool
+    values: tuple[Any, ...]
+    texts: tuple[str, ...]
+
+    @property
+    def middle(self) -> int:
+        """The place of the middle value, the lower one of two."""
+        return (len(self.values) - 1) // 2
+
+
+class Estimates(NamedTuple):
+    """Means with 95 % intervals of groups of cells, float64[groups, labels]."""
+
+    mean: Floats
+    low: Floats
+    high: Floats
+    cells: Ints
+    """Cells in each."""
+    key: NDArray[np.str_]
+    """The key of the only cell, or an empty text."""
+
+
+class Results:
+    """The cells of a store; one that was not reached or failed is NaN."""
+
+    def __init__(self, manifest: Mapping[str, Any], frame: pd.DataFrame) -> None:
+        self.manifest = manifest
+        self.sweep: dict[str, Any] = manifest["sweep"]
+        self.frame = frame
+        definition = manifest.get("definition") or {}
+        self.base = Scenario.check(definition["scenario"]) if "scenario" in definition else None
+        axes = {axis["name"]: self._axis(axis) for axis in self.sweep["axes"]}
+        self.compared = axes.pop(self.sweep["compare"], None)
+        self.axes = tuple(axes.values())
+        self.labels: tuple[str, ...] = self.compared.texts if self.compared else ("",)
+        self.draws = self.sweep["draw"]["size"] if self.sweep["draw"] else 1
+        self.points = int(np.prod([len(axis.values) for axis in self.axes], dtype=np.int64))
+        self.shape = self.draws, self.points, len(self.labels)
+        ok = frame["status"].to_numpy() == "ok"
+        self.ok = frame[ok]
+        self.failed = frame[~ok]
+        self.outcomes: list[str] = self.sweep["outcomes"]
+        self._columns: dict[str, Floats] = {}
+
+    @property
+    def drawn(self) -> bool:
+        """Whether networks are drawn."""
+        return self.sweep["draw"] is not None
+
+    @property
+    def missing(self) -> int:
+        """Cells not reached yet."""
+        return int(self.sweep["n_cells"]) - len(self.frame)
+
+    def cube(self, column: str) -> Floats:
+        """A column as float64[draws, points, labels]."""
+        if column not in self._columns:
+            flat = np.full(self.sweep["n_cells"], np.nan)
+            flat[self.ok["cell"].to_numpy()] = self.ok[column].to_numpy(dtype=np.float64)
+            self._columns[column] = flat.reshape(self.shape)
+        return self._columns[column]
+
+    def feature(self, column: str) -> Floats:
+        """A feature of the networks, float64[draws, points]: that of any label that has it."""
+        cube = self.cube(column)
+        return np.take_along_axis(cube, np.isnan(cube).argmin(axis=2)[:, :, None], axis=2)[:, :, 0]
+
+    @cached_property
+    def keys(self) -> NDArray[np.str_]:
+        """The first digits of the keys, str[draws, points, labels]; empty where a cell is missing."""
+        flat = np.full(self.sweep["n_cells"], "", dtype=f"U{KEY_DIGITS}")
+        flat[self.ok["cell"].to_numpy()] = self.ok["key"].str[:KEY_DIGITS].to_numpy(dtype=str)
+        return flat.reshape(self.shape)
+
+    @cached_property
+    def blocks(self) -> Ints:
+        """The block of each drawn network, int64[draws]; -1 if it was not reached."""
+        if not self.drawn:
+            return np.zeros(1, dtype=np.int64)
+        found = np.full(self.draws, -1)
+        found[self.frame["draw"].to_numpy()] = self.frame["block"].to_numpy()
+        return found
+
+    @cached_property
+    def places(self) -> dict[str, Ints]:
+        """The place on each axis of the points of the grid, int64[points]."""
+        sizes = [len(axis.values) for axis in self.axes]
+        found = np.unravel_index(np.arange(self.points), sizes) if sizes else ()
+        return {axis.name: place for axis, place in zip(self.axes, found, strict=True)}
+
+    def everywhere(self) -> Ints:
+        """All points of the grid in one group."""
+        return np.zeros(self.points, dtype=np.int64)
+
+    def estimates(self, column: str, group: Ints, groups: int) -> Estimates:
+        """Means of a column over the points of the grid in each group, int64[points]; -1 is in none.
+
+        Over drawn networks the interval is that of the population.  A grid is no sample, so there the
+        interval says how well the plain average of its cells is known.  Their errors are not independent,
+        as all meet the same random numbers: the average of their half-widths bounds that of the average.
+        """
+        shape = groups, len(self.labels)
+        mean, low, high = (np.full(shape, np.nan) for _ in range(3))
+        cells, key = np.zeros(shape, dtype=np.int64), np.full(shape, "", dtype=f"U{KEY_DIGITS}")
+        values = self.cube(column)
+        if not self.drawn:
+            half = (self.cube(f"{column}_high") - self.cube(f"{column}_low"))[0] / 2
+            inside = group >= 0
+            for k in range(shape[1]):
+                there = inside & ~np.isnan(values[0, :, k])
+                at, x = group[there], values[0, there, k]
+                cells[:, k] = np.bincount(at, minlength=groups)
+                some = np.maximum(cells[:, k], 1)
+                centre = np.where(cells[:, k] > 0, np.bincount(at, x, groups) / some, np.nan)
+                reach = np.bincount(at, half[there, k], groups) / some
+                mean[:, k], low[:, k], high[:, k] = centre, centre - reach, centre + reach
+                alone = there & (cells[np.maximum(group, 0), k] == 1)
+                key[group[alone], k] = self.keys[0, alone, k]
+            return Estimates(mean, low, high, cells, key)
+        for g in range(groups):
+            for k in range(shape[1]):
+                chosen = values[:, group == g, k]
+                found = population.mean(average(chosen), self.blocks)
+                mean[g, k], low[g, k], high[g, k] = found.mean, found.ci_low, found.ci_high
+                cells[g, k] = np.count_nonzero(~np.isnan(chosen))
+        return Estimates(mean, low, high, cells, key)
+
+    def _axis(self, axis: Mapping[str, Any]) -> Axis:
+        name, unit = axis["name"], axis["unit"]
+        written = (self.manifest.get("definition") or {}).get("axes", {})
+        field = written[name].get("field") if isinstance(written, dict) and name in written else None
+        if not unit and axis["numeric"] and self.base is not None:
+            unit = scales.field_unit(self.base, field if isinstance(field, str) else name)
+        texts = [scales.say(v, unit, 4) if axis["numeric"] else str(v) for v in axis["values"]]
+        title = scales.name_of(name)
+        return Axis(name, title, unit, axis["log"], axis["numeric"], tuple(axis["values"]), tuple(texts))
+
+
+def average(values: Floats) -> Floats:
+    """Means over the second axis, that of points, of those that are not NaN; NaN without any."""
+    there = ~np.isnan(values)
+    count = there.sum(axis=1)
+    total = np.where(there, values, 0.0).sum(axis=1)
+    return np.where(count > 0, total / np.maximum(count, 1), np.nan)
