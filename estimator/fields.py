@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic.fields import FieldInfo
 
+from netcarlo.errors import InputError, nearest
 from netcarlo.quantity import Quantity
 from netcarlo.schema import Record
 
@@ -28,7 +29,7 @@ def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def value(record: Any, name: str) -> Any:
-    """The value of a field; LookupError if there is none of this name."""
+    """The value of a field; InputError if there is none of this name."""
     at = record
     for part in name.split("."):
         if isinstance(at, Record) and part in type(at).model_fields:
@@ -38,18 +39,31 @@ def value(record: Any, name: str) -> Any:
         elif isinstance(at, list) and part.isdecimal() and int(part) < len(at):
             at = at[int(part)]
         else:
-            raise LookupError(name)
+            raise InputError(f"'{name}' is no field; {_remedy(at, part)}")
     return at
 
 
 def quantity(record: Any, name: str) -> Quantity | None:
-    """What the number in a field may be; None for a field that holds no number."""
+    """What the number in a field may be; None for a field that holds no number.
+
+    Raises InputError if there is no field of this name.
+    """
     above, _, last = name.rpartition(".")
     owner = value(record, above) if above else record
     if isinstance(owner, dict):  # its values are what the mapping's annotation says
         return quantity(record, above)
-    info = type(owner).model_fields.get(last) if isinstance(owner, Record) else None
-    return None if info is None else _find(info)
+    if isinstance(owner, Record) and last in type(owner).model_fields:
+        return _find(type(owner).model_fields[last])
+    value(record, name)
+    return None
+
+
+def _remedy(owner: Any, part: str) -> str:
+    if isinstance(owner, Record):
+        return nearest(part, type(owner).model_fields)
+    if isinstance(owner, list):
+        return f"'{part}' is not among 0 to {len(owner) - 1}"
+    return f"'{part}' is in no record; name a field such as hops.0.rate"
 
 
 def _find(annotation: Any) -> Quantity | None:

@@ -115,8 +115,10 @@ def _run_cpu(model: Any, rows: Rows, *, threads: int, progress: Progress | None)
     def simulate(lo: int) -> int:
         hi = min(lo + block, n)
         mine = spare.get()
-        loop(lo, hi, *rows, *mine, out, no_trace)
-        spare.put(mine)
+        try:
+            loop(lo, hi, *rows, *mine, out, no_trace)
+        finally:
+            spare.put(mine)
         return hi
 
     with ThreadPoolExecutor(workers) as pool:

@@ -38,7 +38,7 @@ class SweepSpec(Record):
     description: str = ""
     scenario: dict[str, Any] | str
     axes: dict[str, AxisSpec] = Field(default_factory=dict)
-    derive: dict[str, str] = Field(default_factory=dict)
+    derive: dict[str, str | float] = Field(default_factory=dict)
     draw: DrawSpec | None = None
     compare: str | None = None
     replications: int | None = Field(default=None, ge=1, le=10_000_000)

@@ -70,7 +70,8 @@ def find(store: Store, key: str) -> dict[str, Any]:
         for i in np.flatnonzero(np.char.startswith(keys.astype(str), key)):
             found.setdefault(str(keys[i]), table.slice(int(i), 1).to_pylist()[0])
     if not key or not found:
-        raise InputError(f"no cell has the key '{key}'; netcarlo query STORE 'SELECT cell, key FROM cells' lists them")
+        remedy = "netcarlo query STORE 'SELECT cell, key FROM cells' lists them"
+        raise InputError(f"no cell has the key '{key}'; {remedy}")
     if len(found) > 1:
         some = ", ".join(sorted(found)[:3])
         raise InputError(f"{len(found)} cells have keys that begin with '{key}' ({some}); write more of it")

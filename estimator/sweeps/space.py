@@ -86,7 +86,7 @@ class Sweep:
         self._document = document
         self.base = Scenario.check(definition["scenario"])
         self._known_names: dict[int, dict[str, list[str]]] = {}
-        self.derive: dict[str, str] = definition.get("derive", {})
+        self.derive = {name: str(text) for name, text in definition.get("derive", {}).items()}
         found = {}
         for name, spec in definition.get("axes", {}).items():
             with self._at("axes", name):
@@ -424,10 +424,7 @@ def _first(scenario: Scenario, name: str) -> str:
 
 
 def _quantity(scenario: Scenario, name: str) -> Any:
-    try:
-        return fields.quantity(scenario, _first(scenario, name))
-    except LookupError:
-        raise InputError(f"'{name}' is no field of the scenario; name one such as hops.0.rate") from None
+    return fields.quantity(scenario, _first(scenario, name))
 
 
 def _shown(scenario: Scenario, name: str, value: float) -> Any:

@@ -1,0 +1,169 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from netcarlo import fields
+from netcarlo.errors import InputError
+from netcarlo.sweeps import identity
+from netcarlo.sweeps.file import load_sweep
+from tests.sweeps.examples import DRAWN, GRID, HOP, sweep
+
+
+def all_keys(space, cells=None):
+    cells = np.arange(space.n_cells) if cells is None else cells
+    found = np.empty(len(cells), object)
+    for batch in space.batches(cells):
+        found[batch.at] = identity.keys(space, batch)
+    return found
+
+
+@pytest.mark.parametrize("data", [GRID, DRAWN], ids=["grid", "drawn"])
+def test_keys_are_those_of_the_resolved_scenarios(data):
+    space = sweep(data)
+    keys = all_keys(space)
+    assert len(set(keys)) == space.n_cells
+    for cell in range(space.n_cells):
+        assert identity.key(identity.scenario(space, cell)) == keys[cell]
+
+
+def test_every_point_of_the_axes_is_one_cell_and_the_compared_axis_is_fastest():
+    space = sweep(GRID, compare="hops.0.loss")
+    place = space.indices(np.arange(space.n_cells))
+    assert len(set(zip(*place.values(), strict=True))) == space.n_cells == 2 * 2 * 3 * 2 * 2
+    assert place["hops.0.loss"][:4].tolist() == [0, 1, 0, 1]
+    assert space.group == 2 and space.baseline(np.array([0, 1, 5])).tolist() == [0, 0, 4]
+
+
+def test_a_cell_has_the_values_of_its_point():
+    space = sweep(GRID)
+    for cell in (0, 17, space.n_cells - 1):
+        at = {name: index[0] for name, index in space.indices(np.array([cell])).items()}
+        scenario = identity.scenario(space, cell)
+        assert scenario.transport.protocol == ("reno", "sctp")[at["setup"]]
+        rates = [hop.rate for hop in scenario.paths[0].hops]
+        assert rates == [(1e6, 2e6, 4e6)[at["both"]]] * 2
+        hop = scenario.paths[0].hops[1]
+        assert (hop.outages[0].duration, hop.delay) == [(0, 0.005), (0.5, 0.05)][at["cut"]]
+        batch = next(iter(space.batches(np.array([cell]))))
+        share, packets = (0.5, 2)[at["share"]], batch.features["bdp_packets"][0]
+        assert scenario.paths[0].hops[0].queue == max(2, round(share * packets))
+
+
+def test_features_of_a_path():
+    hops = [{"rate": "1 Mbit/s", "delay": "20 ms", "loss": "10 %"}, {"rate": "2 Mbit/s", "delay": "5 ms", "loss": "50 %"}]
+    scenario = {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": hops}
+    look = next(iter(sweep({"scenario": scenario}).batches(np.array([0])))).features
+    assert look["n_hops"][0] == 2 and look["bottleneck_bps"][0] == pytest.approx(1e6)
+    assert look["path_loss"][0] == pytest.approx(1 - 0.9 * 0.5)
+    wire_s = (1500 + 40) * 8 * (1e-6 + 0.5e-6)
+    assert look["base_rtt_s"][0] == pytest.approx(2 * 0.025 + wire_s)
+    assert look["bdp_packets"][0] == pytest.approx(1e6 * (0.05 + wire_s) / 12000)
+
+
+def test_drawn_networks_are_the_same_for_every_protocol():
+    space = sweep(DRAWN)
+    for draw in range(4):
+        three = [identity.scenario(space, 3 * draw + i) for i in range(3)]
+        assert [s.transport.protocol for s in three] == ["newreno", "vegas", "sack"]
+        paths = [[value for name, value in fields.flat(s) if name.startswith("paths")] for s in three]
+        assert paths[0] == paths[1] == paths[2] and {s.topology for s in three} == {draw}
+    hops = {len(identity.scenario(space, 3 * draw).paths[0].hops) for draw in range(8)}
+    assert hops == {2, 3, 4}
+
+
+def test_the_same_scenario_has_the_same_key_however_it_was_written():
+    base = {"scenario": GRID["scenario"], "name": "other words"}
+    one = sweep({**base, "axes": {"hops.0.loss": ["1 %", "2 %"]}})
+    two = sweep({**base, "axes": {"loss": {"field": "hops.0.loss", "linear": [0.01, 0.03], "points": 3}}})
+    assert list(all_keys(one)) == list(all_keys(two))[:2]
+    fixed = {**GRID["scenario"], "hops": [{**HOP, "loss": "1 %"}, GRID["scenario"]["hops"][1]]}
+    assert list(all_keys(sweep({"scenario": fixed}))) == list(all_keys(one))[:1]
+    assert one.digest != two.digest
+
+
+def test_words_decide_nothing_and_numbers_do():
+    assert sweep(GRID, name="a", description="b").digest == sweep(GRID).digest
+    assert sweep(GRID, seed=2).digest != sweep(GRID).digest
+    assert not set(all_keys(sweep(GRID, seed=2))) & set(all_keys(sweep(GRID)))
+
+
+def test_changed_models_change_every_key(monkeypatch):
+    before = all_keys(sweep(DRAWN))
+    monkeypatch.setattr(identity, "model_version", lambda: "another")
+    assert not set(before) & set(all_keys(sweep(DRAWN)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(data=st.data())
+def test_any_choice_of_cells_gives_the_same_numbers(data):
+    space = SPACES[data.draw(st.sampled_from(["grid", "drawn"]))]
+    cells = np.array(data.draw(st.lists(st.integers(0, space.n_cells - 1), min_size=1, max_size=9, unique=True)))
+    assert list(all_keys(space, cells)) == list(ALL_KEYS[space.name][cells])
+
+
+SPACES = {"grid": sweep(GRID), "drawn": sweep(DRAWN)}
+ALL_KEYS = {name: all_keys(space) for name, space in SPACES.items()}
+
+
+def test_a_definition_makes_the_same_sweep_again():
+    for space in SPACES.values():
+        again = type(space).from_definition(space.manifest()["definition"])
+        assert again.digest == space.digest and list(all_keys(again)) == list(ALL_KEYS[space.name])
+
+
+FILE = """\
+scenario:
+  duration: 3 s
+  transport: {protocol: newreno, window: 32}
+  hops:
+    - {rate: 2 Mbit/s, delay: 10 ms}
+axes:
+  loss: {field: hops.0.loss, values: [0, 1 %]}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("loss, values", "loss, valus", "file.yaml:7: axes.loss.*did you mean 'values'"),
+        ("hops.0.loss", "hops.0.los", "file.yaml:7: axes.loss: 'paths.0.hops.0.los' is no field; did you mean 'loss'"),
+        ("[0, 1 %]", "[0, 2]", "file.yaml:7: axes.loss: hops.0.loss = 2 is above the limit"),
+        ("window: 32", "window: 0", "file.yaml:3: transport.window = 0 is below the limit"),
+        ("duration: 3 s", "duration: 3", "file.yaml:2: duration = 3 has no unit"),
+        ("axes:\n", "compare: los\naxes:\n", "file.yaml:6: compare = 'los' is no axis; did you mean 'loss'"),
+        ("axes:\n", "draw: 5\naxes:\n", "file.yaml:6: draw has nothing to draw"),
+        ("axes:\n", "outcomes: [goodput]\naxes:\n", "file.yaml:6: outcomes: 'goodput' is no outcome"),
+        ("axes:\n", "goals: {g: goodput_bps > 1 s}\naxes:\n", "file.yaml:6: goals.g: .* wrong unit"),
+        ("axes:\n", "derive: {hops.0.queue: bpd_packets}\naxes:\n", "file.yaml:6: derive.hops.0.queue: .*bdp_packets"),
+        ("axes:\n", "derive: {hops.0.queue: 0 * loss}\naxes:\n", "derive.hops.0.queue = 0 in cell 0; allowed is 1 "),
+        ("axes:\n", "derive: {hops.0.loss: 0.1}\naxes:\n", "is set by an axis too"),
+        ("axes:\n", "axes:\n  hops.0.loss: [0, 1 %]\n", "is set by axes.hops.0.loss and axes.loss|keep one"),
+        ("  loss:", "  key:", "file.yaml:7: axes.key is the name of a column"),
+        ("  loss:", "  p: {field: transport.protocol, values: [reno, renoo]}\n  loss:", "p = renoo: .*did you mean 'reno'"),
+        ("axes:\n", "replications: 0\naxes:\n", "file.yaml:6: replications = 0"),
+        ("axes:\n", "axis: 3\naxes:\n", "file.yaml:6: axis is an unknown name; did you mean 'axes'"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_refused_with_their_line(tmp_path, old, new, words):
+    assert old in FILE
+    file = tmp_path / "file.yaml"
+    file.write_text(FILE.replace(old, new, 1))
+    with pytest.raises(InputError, match=words) as caught:
+        load_sweep(file)
+    assert "\n" not in str(caught.value)
+
+
+def test_values_can_be_set_from_outside(tmp_path):
+    file = tmp_path / "file.yaml"
+    file.write_text(FILE)
+    space = load_sweep(file, values={"axes.loss": ["1 %"], "scenario.transport.window": 8, "replications": 3})
+    assert space.n_cells == 1 and space.base.replications == 3 and space.name == "file"
+    assert space.base.transport.window == 8
+
+
+def test_a_scenario_file_is_looked_up_beside_the_sweep(tmp_path):
+    (tmp_path / "base.yaml").write_text("duration: 3 s\ntransport: {protocol: reno}\nhops: [{rate: 1 Mbit/s, delay: 1 s}]\n")
+    file = tmp_path / "file.yaml"
+    file.write_text("scenario: base.yaml\naxes: {hops.0.loss: [0, 1 %]}\n")
+    assert load_sweep(file).n_cells == 2
