@@ -1,23 +1,18 @@
-"""The command line.  Exit codes: 0 done, 1 out of tolerance, 2 bad input."""
+"""The command line.  Exit codes: 0 done, 1 out of tolerance or not all done, 2 bad input, 130 interrupted."""
 
-import json
 import math
 import platform
 import signal
 import sys
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
-from rich import box
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-from rich.table import Table
 from typer.core import TyperGroup
 
+from netcarlo import cli_sweeps, console
+from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target
 from netcarlo.errors import InputError
 
 
@@ -28,12 +23,12 @@ class _Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except InputError as error:
-            _say(f"error: {error}")
+            console.say(f"error: {error}")
         except Exception as error:
             if not hasattr(error, "format_message"):  # not about the command line
                 raise
             text = error.format_message().replace("\n", " ").rstrip(".")
-            _say(f"error: {text}; see netcarlo --help")
+            console.say(f"error: {text}; see netcarlo --help")
         raise typer.Exit(2)
 
 
@@ -44,15 +39,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
-Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-Replications = Annotated[int | None, typer.Option(help="Replications, instead of the scenario's.")]
-Seed = Annotated[int | None, typer.Option(help="Seed, instead of the scenario's.")]
-Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
-]
 
 
 @app.command()
@@ -71,7 +57,7 @@ def reproduce(
     from netcarlo.reports.reproduce import reproduce as run
     from netcarlo.reports.summary import summary
 
-    with _progress("reproduce", quiet) as progress:
+    with console.progress("reproduce", quiet) as progress:
         found = run(
             studies or [],
             out=out,
@@ -108,14 +94,14 @@ def estimate(
     from netcarlo import estimate as run
     from netcarlo import load_scenario
 
-    loaded = load_scenario(scenario, values=_values(set_))
-    with _progress(loaded.name, quiet) as progress:
+    loaded = load_scenario(scenario, values=console.values(set_))
+    with console.progress(loaded.name, quiet) as progress:
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
             target=target, progress=progress,
         )  # fmt: skip
     if as_json:
-        _print_json(
+        console.print_json(
             {
                 "outcomes": found.table.to_dict("index"),
                 "goals": found.goals.to_dict("index"),
@@ -127,11 +113,11 @@ def estimate(
         seen = found.table[found.table["n"] > 0]
         seen = seen.assign(**{"± 95 %": (seen["ci_high"] - seen["ci_low"]) / 2})
         title = f"{loaded.name}: {len(found.outcomes.frame)} replications"
-        _print_table(title, seen[["n", "mean", "± 95 %", "sd", "q05", "q50", "q95"]])
+        console.print_table(title, seen[["n", "mean", "± 95 %", "sd", "q05", "q50", "q95"]])
         if len(found.goals):
-            _print_table("How often a goal is met", found.goals)
+            console.print_table("How often a goal is met", found.goals)
     if not found.precise:
-        _say(f"precision {loaded.precision or precision} not reached; raise --replications")
+        console.say(f"precision {loaded.precision or precision} not reached; raise --replications")
         raise typer.Exit(1)
 
 
@@ -155,13 +141,13 @@ def validate(
 
     if out is not None:
         output.check_writable(out.parent)
-    with _progress(reference.name, quiet) as progress:
+    with console.progress(reference.name, quiet) as progress:
         found = run(reference, mapping=mapping, target=target, progress=progress)
     if out is not None:
         output.write_text(out, found.rows.to_csv(index=False))
     if as_json:
         classes = found.classes.reset_index().to_dict("records")
-        _print_json({"reference": found.reference, "mapping": found.mapping, "classes": classes})
+        console.print_json({"reference": found.reference, "mapping": found.mapping, "classes": classes})
     elif not quiet:
         for metric, table in found.classes.groupby(level="metric", sort=False):
             _print_errors(str(metric), table.droplevel("metric"))
@@ -182,7 +168,7 @@ def trace(
     from netcarlo.reports import trace_page
 
     output.check_writable(out)
-    values = _values(set_) | ({} if seed is None else {"seed": seed})
+    values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_scenario(scenario, values=values)
     traced = run(loaded, replication=replication)
     title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
@@ -190,8 +176,12 @@ def trace(
     output.write_text(out / "trace.csv", traced.frame.to_csv(index=False))
     output.write_text(out / "trace.html", page)
     if not quiet:
-        _print_table(title, traced.outcomes.frame.T.rename(columns=str).dropna())
-        _say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
+        console.print_table(title, traced.outcomes.frame.T.rename(columns=str).dropna())
+        console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
+
+
+for command in cli_sweeps.COMMANDS:
+    app.command()(command)
 
 
 @app.command()
@@ -206,7 +196,7 @@ def devices(as_json: AsJson = False) -> None:
         for d in device.devices()
     ]
     if as_json:
-        _print_json([dict(zip(("target", "name", "size"), row, strict=True)) for row in found])
+        console.print_json([dict(zip(("target", "name", "size"), row, strict=True)) for row in found])
         return
     for row in found:
         typer.echo("  ".join(row))
@@ -219,64 +209,8 @@ def main() -> None:
 
 
 def _interrupted(*_: object) -> NoReturn:
-    _say("interrupted")
+    console.say("interrupted")
     sys.exit(130)
-
-
-def _values(settings: list[str] | None) -> dict[str, Any]:
-    from netcarlo.files import read_value
-
-    values = {}
-    for setting in settings or []:
-        name, equals, text = setting.partition("=")
-        if not equals or not name.strip():
-            raise InputError(f"--set '{setting}' sets nothing; write it as a.b=value")
-        values[name.strip()] = read_value(text)
-    return values
-
-
-@contextmanager
-def _progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A function `progress(done, total)`; a bar with the time left is on stderr after a second."""
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:.0f} %"),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task(f"{title}: compiling", total=None)
-    late = threading.Timer(1.0, bar.start)
-
-    def update(done: int, total: int) -> None:
-        bar.update(task, description=title, completed=done, total=total)
-
-    if not quiet:
-        late.start()
-    try:
-        yield update
-    finally:
-        late.cancel()
-        if not quiet:
-            late.join()
-        if bar.live.is_started:
-            bar.stop()
-
-
-def _print_table(title: str, frame: Any, show: Callable[[str, float], str] | None = None) -> None:
-    table = Table(
-        title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
-    )
-    table.add_column(frame.index.name or "", no_wrap=True)
-    for column in frame.columns:
-        table.add_column(str(column), justify="right")
-    for name, row in frame.iterrows():
-        values = [show(column, value) if show else _number(value) for column, value in row.items()]
-        table.add_row(str(name), *values)
-    Console().print(table)
 
 
 def _print_errors(metric: str, classes: Any) -> None:
@@ -286,36 +220,9 @@ def _print_errors(metric: str, classes: Any) -> None:
 
     def show(column: str, value: float) -> str:
         share = column.endswith("%") and math.isfinite(value)
-        return f"{100 * value:.3f}" if share else _number(value)
+        return f"{100 * value:.3f}" if share else console.number(value)
 
-    _print_table(f"{metric}: relative errors", table, show)
-
-
-def _number(value: float) -> str:
-    if not math.isfinite(value):
-        return "" if math.isnan(value) else "inf"
-    if float(value).is_integer() or 1e4 <= abs(value) < 1e9:
-        return f"{value:.0f}"
-    return f"{value:.4g}" if abs(value) >= 1 else f"{value:.3g}"
-
-
-def _print_json(data: Any) -> None:
-    typer.echo(json.dumps(_finite(data), indent=2))
-
-
-def _finite(data: Any) -> Any:
-    """The data with None for the numbers that JSON does not have."""
-    if isinstance(data, dict):
-        return {str(key): _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    if isinstance(data, float) and not math.isfinite(data):
-        return None
-    return data
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    console.print_table(f"{metric}: relative errors", table, show)
 
 
 if __name__ == "__main__":

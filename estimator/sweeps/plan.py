@@ -34,7 +34,7 @@ class Plan:
     """Deals out every missing cell once, in chunks of whole groups.
 
     `missing`, bool[cells]; `replications` of a cell, for a bound on memory; `order`, int64[n]: these
-    cells only, in this order; `chunk`: cells of a chunk, instead of as many as take `CHUNK_S`.
+    cells only, in this order; `chunk`: cells of a chunk, instead of as many as take `chunk_s`.
     """
 
     def __init__(
@@ -45,6 +45,7 @@ class Plan:
         replications: int = 1,
         order: Cells | None = None,
         chunk: int | None = None,
+        chunk_s: float = CHUNK_S,
     ) -> None:
         self.group, self.missing, self.replications = group, missing, replications
         if order is not None:
@@ -62,6 +63,7 @@ class Plan:
         self._again: deque[Task] = deque()
         self._suspects: deque[Task] = deque()
         self._fixed = None if chunk is None else max(1, chunk // group)
+        self._chunk_s = chunk_s
         self._largest, self._group_s = 0, 0.0
 
     def __bool__(self) -> bool:
@@ -108,7 +110,7 @@ class Plan:
             return self._fixed
         if not self._largest:
             return 1
-        n = min(int(CHUNK_S / self._group_s), GROWTH * self._largest)
+        n = min(int(self._chunk_s / self._group_s), GROWTH * self._largest)
         n = min(n, LARGEST_CHUNK // (self.group * self.replications))
         share = (len(self.groups) - self._at) // in_flight
         return max(1, min(n, max(share, n // 8)))  # smaller ones last, so that all workers end together

@@ -10,24 +10,38 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.provenance import versions
-from netcarlo.sweeps.chunk import Chunk, WrongVersion
+from netcarlo.sweeps.chunk import Chunk, WrongVersion, failed, run_chunk
 from netcarlo.sweeps.executors import LOST, StoppedError
-from netcarlo.sweeps.plan import Cells, Plan, Task
+from netcarlo.sweeps.plan import CHUNK_S, Cells, Plan, Task
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from netcarlo.sweeps.space import Sweep
-    from netcarlo.sweeps.store import Store
 
 AHEAD = 2
 """Chunks handed out per slot: one runs, one waits so that no worker does."""
 
 POLL_S = 0.5
+
+
+class Keeper(Protocol):
+    """What `run` needs of a store."""
+
+    def scan(self, *, repair: bool) -> Any:
+        """`done`, bool[n_cells]: the cells that are there."""
+
+    def write(self, cells: "pa.Table", replications: "pa.Table | None") -> None:
+        """Keep a chunk; raises InputError."""
+
+    def add_run(self, record: dict[str, Any]) -> None:
+        """Keep the record of a run; raises InputError."""
 
 
 @dataclass
@@ -40,7 +54,6 @@ class Summary:
     """Cells that were in the store before."""
     todo: int
     """Cells of this run."""
-    name: str = ""
     done: int = 0
     failed: int = 0
     chunks: int = 0
@@ -68,29 +81,43 @@ class Summary:
         finished = self.done + self.failed
         return self.wall_s / finished * (self.todo - finished) if finished else math.nan
 
+    def record(self) -> dict[str, Any]:
+        """What was computed and how fast, as data for JSON."""
+        return {
+            "cells": self.done,
+            "failed": self.failed,
+            "chunks": self.chunks,
+            "networks": self.networks,
+            "packets": self.packets,
+            "kernel_s": round(self.kernel_s, 3),
+            "kernel_share": round(self.kernel_share, 4) if self.slot_s else None,
+            "wall_s": round(self.wall_s, 3),
+        }
+
 
 Progress = Callable[[Summary], object]
 
 
 def run(
     sweep: "Sweep",
-    store: "Store",
+    store: Keeper,
     *,
     executor: Executor,
     slots: Callable[[], int],
     target: str = "cpu",
     chunk: int | None = None,
+    chunk_s: float = CHUNK_S,
     cells: Cells | None = None,
     workers: str = "",
     command: str = "",
     progress: Progress | None = None,
-    submit: Callable[..., Chunk] | None = None,
+    submit: Callable[..., Chunk] = run_chunk,
 ) -> Summary:
     """Simulate the cells that the store lacks or holds as failed, and write them to it.
 
-    The executor runs `submit` (`chunk.run_chunk` unless given) for about `slots()` chunks at once;
+    The executor runs `submit` for about `slots()` chunks at once;
     results do not depend on either.  `chunk` fixes the cells of a chunk; unless given, chunks grow until
-    they take `CHUNK_S`.  `cells`, int64[n]: only those (and what is compared with them), in this order.
+    they take `chunk_s`.  `cells`, int64[n]: only those (and what is compared with them), in this order.
     `workers` and `command` are for the record that every run leaves in the store, however it ends.
     `progress(summary)` is called after each chunk and every half second.
 
@@ -98,13 +125,14 @@ def run(
     failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers lost, disk full).
     """
     about = sweep.manifest()["sweep"]
-    scan = store.scan()
+    scan = store.scan(repair=True)
     plan = Plan(
         ~np.asarray(scan.done),
         group=sweep.group,
         replications=about["replications"] if about["precision"] is None else 1,
         order=cells,
         chunk=chunk,
+        chunk_s=chunk_s,
     )
     summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)
     started, begun = datetime.now(UTC), time.monotonic()
@@ -129,14 +157,7 @@ def run(
             "outcome": outcome,
             "target": target,
             "workers": workers,
-            "cells": summary.done,
-            "failed": summary.failed,
-            "chunks": summary.chunks,
-            "networks": summary.networks,
-            "packets": summary.packets,
-            "kernel_s": round(summary.kernel_s, 3),
-            "kernel_share": round(summary.kernel_share, 4) if summary.slot_s else None,
-            "wall_s": round(summary.wall_s, 3),
+            **summary.record(),
             "client_peak_bytes": peak_bytes(),
             "versions": versions(),
         }
@@ -164,17 +185,15 @@ class _Loop:
     def __init__(
         self,
         sweep: "Sweep",
-        store: "Store",
+        store: Keeper,
         executor: Executor,
         slots: Callable[[], int],
         plan: Plan,
         summary: Summary,
         target: str,
         version: str,
-        submit: Callable[..., Chunk] | None,
+        submit: Callable[..., Chunk],
     ) -> None:
-        if submit is None:
-            from netcarlo.sweeps.chunk import run_chunk as submit
         self.sweep, self.store, self.executor, self.slots = sweep, store, executor, slots
         self.plan, self.summary, self.submit = plan, summary, submit
         self.definition = json.dumps(sweep.definition)
@@ -235,8 +254,6 @@ class _Loop:
         self._write(chunk)
 
     def _give_up(self, task: Task, error: Exception) -> None:
-        from netcarlo.sweeps.chunk import failed
-
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         self._write(Chunk(failed(self.sweep, task.cells, reason), None, 0, 0, 0.0, 0.0))
 
@@ -246,11 +263,11 @@ class _Loop:
         except InputError as error:
             raise StoppedError(str(error)) from None
         status = chunk.cells["status"].to_pylist()
-        failed = [row for row, state in enumerate(status) if state != "ok"]
+        bad = [row for row, state in enumerate(status) if state != "ok"]
         summary = self.summary
-        summary.done += len(status) - len(failed)
-        summary.failed += len(failed)
-        for row in failed[: max(0, 3 - len(summary.failures))]:
+        summary.done += len(status) - len(bad)
+        summary.failed += len(bad)
+        for row in bad[: max(0, 3 - len(summary.failures))]:
             summary.failures.append((chunk.cells["key"][row].as_py(), chunk.cells["error"][row].as_py()))
         summary.chunks += 1
         summary.networks += chunk.networks

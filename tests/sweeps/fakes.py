@@ -39,7 +39,7 @@ class Store:
         self.chunks: list[int] = []
         self.records: list[dict[str, Any]] = []
 
-    def scan(self) -> Any:
+    def scan(self, *, repair: bool = False) -> Any:
         return SimpleNamespace(done=self.before.copy(), failed=np.zeros(self.n_cells, bool))
 
     def write(self, cells: pa.Table, replications: pa.Table | None) -> None:

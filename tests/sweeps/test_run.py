@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netcarlo.errors import InputError
-from netcarlo.sweeps import chunk as chunks
 from netcarlo.sweeps import run as running
 from netcarlo.sweeps.chunk import Chunk, WrongVersion
 from netcarlo.sweeps.executors import StoppedError
@@ -20,7 +19,7 @@ from tests.sweeps import fakes
 
 @pytest.fixture(autouse=True)
 def no_simulation(monkeypatch):
-    monkeypatch.setattr(chunks, "failed", fakes.failed, raising=False)
+    monkeypatch.setattr(running, "failed", fakes.failed)
 
 
 def run_in_threads(sweep: Any, store: Any, n: int = 2, **options: Any) -> Any:

@@ -1,0 +1,136 @@
+"""What the commands share: options, progress, tables, JSON, and one line for what went wrong."""
+
+import json
+import math
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+
+from netcarlo.errors import InputError
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
+Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Replications = Annotated[int | None, typer.Option(help="Replications, instead of the file's.")]
+Seed = Annotated[int | None, typer.Option(help="Seed, instead of the file's.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
+]
+
+
+def values(settings: list[str] | None) -> dict[str, Any]:
+    """The fields and YAML values of `--set` options.  Raises InputError."""
+    from netcarlo.files import read_value
+
+    found = {}
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f"--set '{setting}' sets nothing; write it as a.b=value")
+        found[name.strip()] = read_value(text)
+    return found
+
+
+@contextmanager
+def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A function `update(done, total)`; a bar with the time left is on stderr after a second."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(f"{title}: compiling", total=None)
+    late = threading.Timer(1.0, bar.start)
+
+    def update(done: int, total: int) -> None:
+        bar.update(task, description=title, completed=done, total=total)
+
+    if not quiet:
+        late.start()
+    try:
+        yield update
+    finally:
+        late.cancel()
+        if not quiet:
+            late.join()
+        if bar.live.is_started:
+            bar.stop()
+
+
+def print_table(title: str, frame: Any, show: Callable[[str, Any], str] | None = None) -> None:
+    """Print a DataFrame with its index as the first column."""
+    table = Table(
+        title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
+    )
+    table.add_column(frame.index.name or "", no_wrap=True)
+    for column in frame.columns:
+        table.add_column(str(column), justify="right")
+    for name, row in frame.iterrows():
+        cells = [show(column, value) if show else number(value) for column, value in row.items()]
+        table.add_row(str(name), *cells)
+    Console().print(table)
+
+
+def number(value: float) -> str:
+    """A number as people read it; nothing for NaN."""
+    if not math.isfinite(value):
+        return "" if math.isnan(value) else "inf"
+    if float(value).is_integer() or 1e4 <= abs(value) < 1e9:
+        return f"{value:.0f}"
+    return f"{value:.4g}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def seconds(value: float) -> str:
+    """A time as people read it."""
+    if value < 100:
+        return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
+    return f"{value / 60:.0f} min" if value < 5940 else f"{value / 3600:.1f} h"
+
+
+def large(value: float) -> str:
+    """A number with a prefix: 3.2 M."""
+    for one, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= one:
+            return f"{value / one:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def size(value: float) -> str:
+    """Bytes as people read them."""
+    for one, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value >= one:
+            return f"{value / one:.3g} {unit}"
+    return f"{value:.0f} B"
+
+
+def print_json(data: Any) -> None:
+    """Print data with null for the numbers that JSON does not have."""
+    typer.echo(json.dumps(_finite(data), indent=2))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data
+
+
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    print(text, file=sys.stderr)
