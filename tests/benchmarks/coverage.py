@@ -20,7 +20,7 @@ from netcarlo import statistics
 Draw = Callable[[tuple[int, ...]], NDArray[np.float64]]
 
 SIZES = (5, 2000)
-GROUPS = pd.IntervalIndex.from_breaks([4, 9, 19, 99, 2000])
+GROUPS = [4, 9, 19, 99, 2000]
 
 
 class Truth(NamedTuple):
@@ -175,9 +175,11 @@ def main() -> None:
     """Print the tables."""
     for name, laws, count in (("laws", LAWS, 2200), ("hard laws", HARD, 400)):
         found = measure(truths(count, seed=1, laws=laws), samples=1000)
-        group = pd.cut(found["n"], GROUPS)
-        table = found.pivot_table(index="law", columns=group, values="coverage", observed=True, margins=True)
-        student = found.pivot_table(index="law", columns=group, values="student", observed=True, margins=True)
+        found["values"] = pd.cut(found["n"], GROUPS).astype(str)
+        table, student = (
+            found.pivot_table(index="law", columns="values", values=of, margins=True, sort=False)
+            for of in ("coverage", "student")
+        )
         worst = found.loc[found["coverage"].idxmin()]
         print(f"{name}: {count} truths, 1000 samples each, coverage [%]; Student's t for comparison")
         print((100 * table).round(1), (100 * student).round(1), sep="\n")
