@@ -157,9 +157,7 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
     return table
 
 
-def features(
-    scenario: Scenario, *, given: Mapping[str, Floats], rows: int
-) -> dict[str, Floats]:
+def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> dict[str, Floats]:
     """What the first path looks like, float64[rows] each, for fields `given` as in `build_rows`.
 
     `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from the sending of a lone data packet to
@@ -176,9 +174,7 @@ def features(
         wire_ns = (packet * data + parameters[:, P.ACK] * ack) / 2**BYTE_TIME_BITS
         hops += slot.present
         byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
-        rtt_ns += np.where(
-            slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0
-        )
+        rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
         survive += np.where(slot.present, np.log1p(-np.minimum(slot.loss, 1 - 2.0**-53)), 0)
     with np.errstate(divide="ignore"):
         bottleneck = 8e9 * 2**BYTE_TIME_BITS / byte_time

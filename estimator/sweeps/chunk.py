@@ -41,9 +41,7 @@ class Chunk:
     """Seconds for all of it."""
 
 
-def run_chunk(
-    definition: str, cells: Ints, *, target: str = "cpu", threads: int = 1, version: str
-) -> Chunk:
+def run_chunk(definition: str, cells: Ints, *, target: str = "cpu", threads: int = 1, version: str) -> Chunk:
     """Simulate cells [n] of a sweep (its definition as JSON).
 
     The tables depend on the definition and the cells alone.  A cell that cannot be simulated is in

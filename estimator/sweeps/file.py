@@ -12,6 +12,7 @@ from netcarlo.files import Document
 from netcarlo.quantity import Precision
 from netcarlo.scenario import Scenario
 from netcarlo.schema import Record
+from netcarlo.sweeps import controls
 from netcarlo.sweeps.axes import AxisSpec
 from netcarlo.sweeps.space import Sweep
 
@@ -70,6 +71,7 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
         given["draw"] = {key: value for key, value in given["draw"].items() if value is not None}
     spec = SweepSpec.check(given, document=document)
     base, lines = _base(spec, folder, document)
+    texts = base.pop("files", {})
     for name in ("replications", "precision", "seed"):
         if (value := getattr(spec, name)) is not None:
             base[name] = value
@@ -78,7 +80,10 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
     checked = Scenario.check(base, document=lines)
     inside = {"replications", "precision", "seed"}  # the scenario
     definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
+    definition = controls.collect({**definition, "scenario": {}}, folder)
     definition["scenario"] = checked.model_dump(mode="json", exclude_none=True)
+    if texts := texts | definition.get("files", {}):
+        definition["files"] = texts
     source = files.read_text(document.source) if document else ""
     return Sweep(definition, document=document, source=source)
 
@@ -95,11 +100,7 @@ def _base(spec: SweepSpec, folder: Path, document: Document | None) -> tuple[dic
             lines = Document(base, source=document.source, lines=inside)
     base = scenario.with_values(base, {})
     base.setdefault("name", spec.name)
-    transport = base.get("transport")
-    if isinstance(transport, dict) and isinstance(transport.get("congestion_control"), str):
-        own = {"congestion_control": str((folder / transport["congestion_control"]).resolve())}
-        base["transport"] = transport | own
-    return base, lines
+    return controls.collect(base, folder), lines
 
 
 def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from netcarlo.goals import Goal
 from netcarlo.provenance import SEED_SCHEME, model_version, versions
 from netcarlo.scenario import Hops, Scenario, full_names
 from netcarlo.simulate import model_of
+from netcarlo.sweeps import controls
 from netcarlo.sweeps.axes import AxisSpec, Points, points
 from netcarlo.sweeps.designs import Design
 
@@ -120,8 +121,8 @@ class Sweep:
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any]) -> "Sweep":
-        """The sweep of a definition that was checked before."""
-        return cls(definition)
+        """The sweep of a definition that was checked before, perhaps on another machine."""
+        return cls(controls.provide(definition))
 
     @property
     def name(self) -> str:
@@ -133,7 +134,7 @@ class Sweep:
         """Identifies what is computed: the definition without its words, and the version of the models."""
         what = {key: value for key, value in self.definition.items() if key not in ("name", "description")}
         what["scenario"] = {k: v for k, v in what["scenario"].items() if k not in ("name", "description")}
-        text = json.dumps(what, sort_keys=True) + model_version()
+        text = controls.without_paths(what) + model_version()
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def manifest(self) -> dict[str, Any]:
@@ -387,8 +388,7 @@ class Sweep:
             corners = product(*extremes.values())
             for corner, _ in zip(corners, range(MOST_CORNERS), strict=False):
                 settings = {
-                    name: _shown(variant, name, value)
-                    for name, value in zip(extremes, corner, strict=True)
+                    name: _shown(variant, name, value) for name, value in zip(extremes, corner, strict=True)
                 }
                 self._checked(variant, settings, "" if len(self.variants) == 1 else f"variant {number + 1}")
         if self.derive:

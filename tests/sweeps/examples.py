@@ -1,11 +1,13 @@
 """Small sweeps that use every part of the grammar."""
 
+import json
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from netcarlo.provenance import model_version
+from netcarlo.sweeps import identity
 from netcarlo.sweeps.chunk import Chunk, run_chunk
 from netcarlo.sweeps.file import make_sweep
 from netcarlo.sweeps.space import Sweep
@@ -69,8 +71,6 @@ def sweep(data: dict[str, Any], **changes: Any) -> Sweep:
 
 def simulated(sweep: Sweep, cells: Any = None) -> Chunk:
     """Some cells of a sweep, all unless given."""
-    import json
-
     chosen = np.arange(sweep.n_cells) if cells is None else np.asarray(cells)
     return run_chunk(json.dumps(sweep.definition), chosen, version=model_version())
 
@@ -81,5 +81,15 @@ def same(a: pa.Table, b: pa.Table) -> bool:
         return False
     pairs = ((a.column(name).to_numpy(), b.column(name).to_numpy()) for name in a.column_names)
     return all(
-        np.array_equal(x, y, equal_nan=True) if x.dtype.kind == "f" else np.array_equal(x, y) for x, y in pairs
+        np.array_equal(x, y, equal_nan=True) if x.dtype.kind == "f" else np.array_equal(x, y)
+        for x, y in pairs
     )
+
+
+def all_keys(sweep: Sweep, cells: Any = None) -> Any:
+    """The keys of some cells of a sweep, all unless given."""
+    chosen = np.arange(sweep.n_cells) if cells is None else np.asarray(cells)
+    found = np.empty(len(chosen), object)
+    for batch in sweep.batches(chosen):
+        found[batch.at] = identity.keys(sweep, batch)
+    return found

@@ -1,4 +1,5 @@
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -7,8 +8,9 @@ import netcarlo
 from netcarlo.provenance import model_version
 from netcarlo.sweeps import identity
 from netcarlo.sweeps.chunk import WrongVersion, failed, run_chunk
+from netcarlo.sweeps.file import make_sweep
 from netcarlo.sweeps.space import STATISTICS
-from tests.sweeps.examples import DRAWN, GRID, same, simulated, sweep
+from tests.sweeps.examples import DRAWN, GRID, all_keys, same, simulated, sweep
 
 SPACES = {"grid": sweep(GRID), "drawn": sweep(DRAWN)}
 
@@ -18,7 +20,9 @@ def test_a_cell_is_the_estimate_of_its_scenario_to_the_bit(name):
     space = SPACES[name]
     cells = np.arange(0, space.n_cells, 7)
     rows = simulated(space, cells).cells.to_pandas().set_index("cell")
-    names = dict(zip(STATISTICS, ("sd", "ci_low", "ci_high", "n", "q05", "q25", "q50", "q75", "q95"), strict=True))
+    names = dict(
+        zip(STATISTICS, ("sd", "ci_low", "ci_high", "n", "q05", "q25", "q50", "q75", "q95"), strict=True)
+    )
     for cell in cells:
         table = netcarlo.estimate(identity.scenario(space, int(cell))).table
         for outcome in space.outcomes:
@@ -51,7 +55,9 @@ def test_gains_are_paired_differences():
 def test_protocols_share_random_numbers_and_networks_do_not():
     fixed = {**DRAWN["scenario"], "hops": [{"rate": "9 Mbit/s", "delay": "5 ms", "loss": "2 %"}]}
     data = {**DRAWN, "scenario": fixed, "keep": "replications"}
-    each = simulated(sweep(data, axes={"w": {"field": "transport.initial_window", "values": [1, 2]}})).replications
+    each = simulated(
+        sweep(data, axes={"w": {"field": "transport.initial_window", "values": [1, 2]}})
+    ).replications
     sent = each.to_pandas().pivot(index="cell", columns="replication", values="drops_random").to_numpy()
     assert np.corrcoef(sent[::2].ravel(), sent[1::2].ravel())[0, 1] > 0.5  # same network, other window
     assert len({tuple(row) for row in sent[::2]}) > 1  # networks differ
@@ -62,7 +68,10 @@ def test_precision_replicates_every_cell_until_it_is_reached():
     rows = simulated(space).cells.to_pandas()
     half = (rows["goodput_bps_high"] - rows["goodput_bps_low"]) / 2
     assert (half <= 0.02 * rows["goodput_bps"]).all()
-    assert rows["replications"].tolist() == rows["goodput_bps_n"].tolist() and rows["replications"].nunique() == 2
+    assert (
+        rows["replications"].tolist() == rows["goodput_bps_n"].tolist()
+        and rows["replications"].nunique() == 2
+    )
     found = netcarlo.estimate(identity.scenario(space, 1)).table.loc["goodput_bps"]
     assert (found["mean"], found["n"]) == (rows.loc[1, "goodput_bps"], rows.loc[1, "replications"])
 
@@ -97,11 +106,12 @@ def reduce(window, timeout, now, rtt, constants, memory):
 '''
 
 
-@pytest.fixture
-def broken(tmp_path):
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory):
     """A sweep over a congestion control of which two of five cells raise."""
-    (tmp_path / "broken.py").write_text(BROKEN)
-    transport = {"protocol": "newreno", "congestion_control": str(tmp_path / "broken.py"), "window": 32}
+    file = tmp_path_factory.mktemp("control") / "broken.py"
+    file.write_text(BROKEN)
+    transport = {"protocol": "newreno", "congestion_control": str(file), "window": 32}
     axes = {"increase": {"field": "transport.constants.increase", "values": [1, 3, 2, 4, 0.5]}}
     return sweep({**GRID, "derive": {}}, scenario={**GRID["scenario"], "transport": transport}, axes=axes)
 
@@ -111,7 +121,11 @@ def test_a_cell_that_raises_is_recorded_and_the_others_finish(broken):
     assert rows["status"].tolist() == ["ok", "failed", "ok", "failed", "ok"]
     assert rows["error"].tolist() == ["", "ValueError: increase is too large"] * 2 + [""]
     bad = rows[rows["status"] == "failed"]
-    assert bad["goodput_bps"].isna().all() and (bad["replications"] == 0).all() and (bad["goodput_bps_n"] == 0).all()
+    assert (
+        bad["goodput_bps"].isna().all()
+        and (bad["replications"] == 0).all()
+        and (bad["goodput_bps_n"] == 0).all()
+    )
     assert rows.loc[rows["status"] == "ok", "goodput_bps"].notna().all()
     assert same(failed(broken, np.array([1, 3]), bad["error"].iloc[0]), simulated(broken, [1, 3]).cells)
 
@@ -139,3 +153,21 @@ def test_columns_are_those_of_the_contract():
         assert len(scenario.paths[0].hops) == hops
         third = rows.loc[rows["cell"] == cell, "paths.0.hops.0.each.2.rate"].iloc[0]
         assert np.isnan(third) if hops < 4 else third == scenario.paths[0].hops[2].rate
+
+
+def test_a_congestion_control_travels_with_the_sweep(broken):
+    here = simulated(broken, [0]).cells.column("key").to_pylist()
+    file = Path(next(iter(broken.definition["files"])))
+    file.rename(file.with_name("gone.py"))
+    try:
+        there = type(broken).from_definition(broken.definition)
+        assert str(file) not in json.dumps(there.definition["scenario"])
+        assert there.digest == broken.digest and simulated(there, [0]).cells.column("key").to_pylist() == here
+    finally:
+        file.with_name("gone.py").rename(file)
+    (file.parent / "edited.py").write_text(BROKEN.replace("0.5", "0.6"))
+    scenario = broken.definition["scenario"]
+    transport = {**scenario["transport"], "congestion_control": str(file.parent / "edited.py")}
+    again = {key: value for key, value in broken.definition.items() if key != "files"}
+    other = make_sweep({**again, "scenario": {**scenario, "transport": transport}})
+    assert other.digest != broken.digest and list(all_keys(other)) != here

@@ -7,15 +7,7 @@ from netcarlo import fields
 from netcarlo.errors import InputError
 from netcarlo.sweeps import identity
 from netcarlo.sweeps.file import load_sweep
-from tests.sweeps.examples import DRAWN, GRID, HOP, sweep
-
-
-def all_keys(space, cells=None):
-    cells = np.arange(space.n_cells) if cells is None else cells
-    found = np.empty(len(cells), object)
-    for batch in space.batches(cells):
-        found[batch.at] = identity.keys(space, batch)
-    return found
+from tests.sweeps.examples import DRAWN, GRID, HOP, all_keys, sweep
 
 
 @pytest.mark.parametrize("data", [GRID, DRAWN], ids=["grid", "drawn"])
@@ -51,7 +43,10 @@ def test_a_cell_has_the_values_of_its_point():
 
 
 def test_features_of_a_path():
-    hops = [{"rate": "1 Mbit/s", "delay": "20 ms", "loss": "10 %"}, {"rate": "2 Mbit/s", "delay": "5 ms", "loss": "50 %"}]
+    hops = [
+        {"rate": "1 Mbit/s", "delay": "20 ms", "loss": "10 %"},
+        {"rate": "2 Mbit/s", "delay": "5 ms", "loss": "50 %"},
+    ]
     scenario = {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": hops}
     look = next(iter(sweep({"scenario": scenario}).batches(np.array([0])))).features
     assert look["n_hops"][0] == 2 and look["bottleneck_bps"][0] == pytest.approx(1e6)
@@ -98,7 +93,9 @@ def test_changed_models_change_every_key(monkeypatch):
 @given(data=st.data())
 def test_any_choice_of_cells_gives_the_same_numbers(data):
     space = SPACES[data.draw(st.sampled_from(["grid", "drawn"]))]
-    cells = np.array(data.draw(st.lists(st.integers(0, space.n_cells - 1), min_size=1, max_size=9, unique=True)))
+    cells = np.array(
+        data.draw(st.lists(st.integers(0, space.n_cells - 1), min_size=1, max_size=9, unique=True))
+    )
     assert list(all_keys(space, cells)) == list(ALL_KEYS[space.name][cells])
 
 
@@ -127,7 +124,11 @@ axes:
     ("old", "new", "words"),
     [
         ("loss, values", "loss, valus", "file.yaml:7: axes.loss.*did you mean 'values'"),
-        ("hops.0.loss", "hops.0.los", "file.yaml:7: axes.loss: 'paths.0.hops.0.los' is no field; did you mean 'loss'"),
+        (
+            "hops.0.loss",
+            "hops.0.los",
+            "file.yaml:7: axes.loss: 'paths.0.hops.0.los' is no field; did you mean 'loss'",
+        ),
         ("[0, 1 %]", "[0, 2]", "file.yaml:7: axes.loss: hops.0.loss = 2 is above the limit"),
         ("window: 32", "window: 0", "file.yaml:3: transport.window = 0 is below the limit"),
         ("duration: 3 s", "duration: 3", "file.yaml:2: duration = 3 has no unit"),
@@ -135,16 +136,28 @@ axes:
         ("axes:\n", "draw: 5\naxes:\n", "file.yaml:6: draw has nothing to draw"),
         ("axes:\n", "outcomes: [goodput]\naxes:\n", "file.yaml:6: outcomes: 'goodput' is no outcome"),
         ("axes:\n", "goals: {g: goodput_bps > 1 s}\naxes:\n", "file.yaml:6: goals.g: .* wrong unit"),
-        ("axes:\n", "derive: {hops.0.queue: bpd_packets}\naxes:\n", "file.yaml:6: derive.hops.0.queue: .*bdp_packets"),
-        ("axes:\n", "derive: {hops.0.queue: 0 * loss}\naxes:\n", "derive.hops.0.queue = 0 in cell 0; allowed is 1 "),
+        (
+            "axes:\n",
+            "derive: {hops.0.queue: bpd_packets}\naxes:\n",
+            "file.yaml:6: derive.hops.0.queue: .*bdp_packets",
+        ),
+        (
+            "axes:\n",
+            "derive: {hops.0.queue: 0 * loss}\naxes:\n",
+            "derive.hops.0.queue = 0 in cell 0; allowed is 1 ",
+        ),
         ("axes:\n", "derive: {hops.0.loss: 0.1}\naxes:\n", "is set by an axis too"),
         ("axes:\n", "axes:\n  hops.0.loss: [0, 1 %]\n", "is set by axes.hops.0.loss and axes.loss|keep one"),
         ("  loss:", "  key:", "file.yaml:7: axes.key is the name of a column"),
-        ("  loss:", "  p: {field: transport.protocol, values: [reno, renoo]}\n  loss:", "p = renoo: .*did you mean 'reno'"),
+        (
+            "  loss:",
+            "  p: {field: transport.protocol, values: [reno, renoo]}\n  loss:",
+            "p = renoo: .*did you mean 'reno'",
+        ),
         ("axes:\n", "replications: 0\naxes:\n", "file.yaml:6: replications = 0"),
         ("axes:\n", "axis: 3\naxes:\n", "file.yaml:6: axis is an unknown name; did you mean 'axes'"),
     ],
-)  # fmt: skip
+)
 def test_mistakes_are_refused_with_their_line(tmp_path, old, new, words):
     assert old in FILE
     file = tmp_path / "file.yaml"
@@ -163,7 +176,9 @@ def test_values_can_be_set_from_outside(tmp_path):
 
 
 def test_a_scenario_file_is_looked_up_beside_the_sweep(tmp_path):
-    (tmp_path / "base.yaml").write_text("duration: 3 s\ntransport: {protocol: reno}\nhops: [{rate: 1 Mbit/s, delay: 1 s}]\n")
+    (tmp_path / "base.yaml").write_text(
+        "duration: 3 s\ntransport: {protocol: reno}\nhops: [{rate: 1 Mbit/s, delay: 1 s}]\n"
+    )
     file = tmp_path / "file.yaml"
     file.write_text("scenario: base.yaml\naxes: {hops.0.loss: [0, 1 %]}\n")
     assert load_sweep(file).n_cells == 2
