@@ -150,10 +150,8 @@ def _sobol(seed: int, block: int, size: int, dimensions: int) -> Floats:
     """
     if not dimensions:
         return np.zeros((size, 0))
-    from scipy.stats.qmc import Sobol
-
     digits = (size - 1).bit_length()
-    plain = (Sobol(dimensions, scramble=False).random_base2(digits)[:size] * 2.0**digits).astype(np.uint64)
+    plain = _unscrambled(digits, dimensions)[:size]
     column = np.arange(dimensions)
 
     def random_bits(i: int) -> NDArray[np.uint64]:
@@ -161,7 +159,15 @@ def _sobol(seed: int, block: int, size: int, dimensions: int) -> Floats:
 
     points = np.tile(random_bits(0), (size, 1))
     for j in range(digits):
-        digit = plain >> np.uint64(digits - 1 - j) & np.uint64(1)
+        digit = (plain >> np.uint32(digits - 1 - j) & np.uint32(1)).astype(np.uint64)
         own = np.uint64(1 << 52 - j)
         points ^= digit * (own | random_bits(1 + j) & (own - np.uint64(1)))
     return np.asarray(points * 2.0**-53)
+
+
+@lru_cache(maxsize=2)
+def _unscrambled(digits: int, dimensions: int) -> NDArray[np.uint32]:
+    """The first 2^digits points of the Sobol sequence, times 2^digits."""
+    from scipy.stats.qmc import Sobol
+
+    return (Sobol(dimensions, scramble=False).random_base2(digits) * 2.0**digits).astype(np.uint32)

@@ -20,7 +20,7 @@ from netcarlo import statistics
 Draw = Callable[[tuple[int, ...]], NDArray[np.float64]]
 
 SIZES = (5, 2000)
-GROUPS = [4, 9, 19, 99, 2000]
+GROUPS = ["5-9", "10-19", "20-99", "100-2000"]
 
 
 class Truth(NamedTuple):
@@ -175,9 +175,9 @@ def main() -> None:
     """Print the tables."""
     for name, laws, count in (("laws", LAWS, 2200), ("hard laws", HARD, 400)):
         found = measure(truths(count, seed=1, laws=laws), samples=1000)
-        found["values"] = pd.cut(found["n"], GROUPS).astype(str)
+        found["values"] = pd.cut(found["n"], [4, 9, 19, 99, 2000], labels=GROUPS).astype(str)
         table, student = (
-            found.pivot_table(index="law", columns="values", values=of, margins=True, sort=False)
+            found.pivot_table(index="law", columns="values", values=of, margins=True)[[*GROUPS, "All"]]
             for of in ("coverage", "student")
         )
         worst = found.loc[found["coverage"].idxmin()]
