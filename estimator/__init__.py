@@ -1,7 +1,7 @@
 """netcarlo: how well will this transport do on networks like these?
 
 Monte Carlo simulation of transport protocols, packet by packet.  The words are those of the command
-line: `estimate`, `compare`, `simulate`, `trace`, `validate`.
+line: `estimate`, `compare`, `simulate`, `sweep`, `trace`, `validate`.
 """
 
 from netcarlo.errors import InputError
@@ -9,6 +9,7 @@ from netcarlo.estimate import Comparison, Estimate, compare, estimate
 from netcarlo.outcomes import Outcomes
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulate import simulate
+from netcarlo.sweeps.api import sweep
 from netcarlo.traces import trace
 from netcarlo.validate import Validation, validate
 
@@ -23,6 +24,7 @@ __all__ = [
     "estimate",
     "load_scenario",
     "simulate",
+    "sweep",
     "trace",
     "validate",
 ]

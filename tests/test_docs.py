@@ -1,4 +1,4 @@
-"""Every command and program that README and guide show is run as it stands."""
+"""Every command and program that README, guide and the page on sweeps show is run as it stands."""
 
 import re
 import shlex
@@ -9,18 +9,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md"]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "docs" / "sweeps.md"]
 
 
-def blocks(language: str) -> list[str]:
-    """The fenced blocks of a language, over all pages."""
-    text = "\n".join(page.read_text() for page in PAGES)
+def blocks(language: str, pages: list[Path] = PAGES) -> list[str]:
+    """The fenced blocks of a language, over some pages."""
+    text = "\n".join(page.read_text() for page in pages)
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
-COMMANDS = sorted(
-    {line for block in blocks("sh") for line in block.splitlines() if line.startswith("netcarlo ")}
-)
+def commands(page: Path) -> list[str]:
+    """The commands that a page shows, in its order."""
+    return [
+        line for block in blocks("sh", [page]) for line in block.splitlines() if line.startswith("netcarlo ")
+    ]
 
 
 @pytest.fixture
@@ -31,17 +33,22 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_commands_are_found() -> None:
-    assert {shlex.split(command)[1] for command in COMMANDS} >= {"estimate", "trace", "reproduce", "devices"}
+    found = {shlex.split(command)[1] for page in PAGES for command in commands(page)}
+    assert found >= {"estimate", "trace", "reproduce", "devices", "sweep", "report", "query", "export"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_command_runs(command: str, folder: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_commands_run(page: Path, folder: Path) -> None:
     program = "from netcarlo.cli import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", program, *shlex.split(command)[1:]], cwd=folder, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert "rror" not in done.stderr
+    for command in commands(page):
+        done = subprocess.run(
+            [sys.executable, "-c", program, *shlex.split(command)[1:]],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert "rror" not in done.stderr, command
 
 
 @pytest.mark.parametrize("program", [block for block in blocks("python") if "import netcarlo" in block])
@@ -50,9 +57,11 @@ def test_program_runs(program: str, folder: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("scenario", [block for block in blocks("yaml") if "transport:" in block])
-def test_scenario_is_one(scenario: str, folder: Path) -> None:
+@pytest.mark.parametrize("text", [block for block in blocks("yaml") if "transport:" in block])
+def test_yaml_is_a_scenario_or_a_sweep(text: str, folder: Path) -> None:
     from netcarlo import load_scenario
+    from netcarlo.sweeps.file import load_sweep
 
-    (folder / "scenario.yaml").write_text(scenario)
-    assert load_scenario(folder / "scenario.yaml").name == "my_link"
+    (folder / "file.yaml").write_text(text)
+    load = load_sweep if "axes:" in text else load_scenario
+    assert load(folder / "file.yaml").name in ("my_link", "buffers")
