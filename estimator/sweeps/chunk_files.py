@@ -90,7 +90,7 @@ def pack(kind: Kind, table: pa.Table, *, sweep: str, model_version: str) -> tupl
         use_dictionary=strings,
         column_encoding=dict.fromkeys(floats, "BYTE_STREAM_SPLIT"),
     ) as writer:
-        writer.write_table(table.combine_chunks(), row_group_size=max(table.num_rows, 1))
+        writer.write_table(table)
         writer.add_key_value_metadata({_SWEEP: sweep, _MODEL: model_version})
     data = buffer.getvalue()
     return ChunkFile(table.column("cell")[0].as_py(), table.num_rows, kind, _checksum(data)), data

@@ -79,7 +79,7 @@ def _quoted(name: str) -> str:
 
 def _advice(error: duckdb.Error) -> str:
     """What DuckDB says without the drawing of where, and what else it takes to write a statement."""
-    words = str(error).partition("\n\nLINE ")[0].replace("!\n", "\n").replace("\n", "; ")
+    words = str(error).partition("\nLINE ")[0].strip().replace("!\n", "\n").replace("\n", "; ")
     if isinstance(error, duckdb.CatalogException):
         return f"{words}; the tables are cells and replications (if kept)"
     if isinstance(error, duckdb.ParserException | duckdb.BinderException):

@@ -15,24 +15,21 @@ import secrets
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.sweeps import chunk_files, digests
 from netcarlo.sweeps.chunk_files import ChunkFile, DamageError, TruncationError
 from netcarlo.sweeps.files import Files
+from netcarlo.sweeps.merge import Flags, merged
 
 FORMAT = 1
 MANIFEST = "manifest.json"
 RUNS = "runs"
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -104,7 +101,7 @@ class Store:
             manifest = json.loads(data)
             found = int(manifest["format"])
             if found <= FORMAT:
-                manifest["sweep"]["digest"], manifest["sweep"]["n_cells"]
+                str(manifest["sweep"]["digest"]), int(manifest["sweep"]["n_cells"])
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
                 f"store {files.url}: {MANIFEST} is damaged ({type(error).__name__}: {error}); remove it and "
@@ -198,12 +195,20 @@ class Store:
         file is altered meanwhile.
         """
         scan = self.scan()
+        needed = ["cell", "status"]
+        read = None if columns is None else [*needed, *(name for name in columns if name not in needed)]
 
-        def wanted(table: pa.Table, cell: NDArray[np.int64]) -> Flags:
+        def wanted(table: pa.Table) -> Flags:
             ok: Flags = np.asarray(table.column("status")) == "ok"
-            return scan.failed[cell] | ok
+            failed: Flags = scan.failed[table.column("cell").to_numpy()]
+            return ok | failed
 
-        return self._merged(scan.files, ["cell", "status"], columns, wanted)
+        for part in self._merged(scan.files, read, wanted):
+            for name in columns or ():
+                if name not in part.column_names:
+                    known = self._table(scan.files[0]).column_names
+                    raise InputError(f"store {self.url}: has no column '{name}'; {nearest(name, known)}")
+            yield part if columns is None else part.select(columns)
 
     def replication_tables(self, cells: Collection[int] | None = None) -> Iterator[pa.Table]:
         """Each replication of the finished cells, or of those in `cells`, ascending; a part at a time.
@@ -219,41 +224,17 @@ class Store:
         asked = scan.done
         if cells is not None:
             asked = asked & np.isin(np.arange(len(asked)), list(cells))
-        return self._merged(scan.replications, ["cell"], None, lambda _, cell: asked[cell])
+        return self._merged(scan.replications, None, lambda table: asked[table.column("cell").to_numpy()])
 
     def _merged(
-        self,
-        files: Sequence[ChunkFile],
-        needed: list[str],
-        columns: Sequence[str] | None,
-        wanted: Callable[[pa.Table, NDArray[np.int64]], Flags],
+        self, files: Sequence[ChunkFile], columns: list[str] | None, wanted: Callable[[pa.Table], Flags]
     ) -> Iterator[pa.Table]:
-        given = np.zeros(int(self.sweep["n_cells"]), dtype=bool)
-        read = None if columns is None else [*needed, *(name for name in columns if name not in needed)]
-        waiting: list[pa.Table] = []
-        for file, following in zip_longest(files, files[1:]):
-            try:
-                table = self._table(file, read)
-            except DamageError as error:
-                raise InputError(
-                    f"store {self.url}: {file.name}: {error} while it was read; try again"
-                ) from None
-            for name in columns or ():
-                if name not in table.column_names:
-                    known = self._table(file).column_names
-                    raise InputError(f"store {self.url}: has no column '{name}'; {nearest(name, known)}")
-            cell = table.column("cell").to_numpy()
-            take = wanted(table, cell) & ~given[cell]
-            given[cell[take]] = True
-            waiting.append(table if take.all() else table.filter(pa.array(take)))
-            # Rows below the first cell of the next file have all come.
-            rows = _ascending(waiting)
-            ready = rows.num_rows
-            if following is not None:
-                ready = int(np.searchsorted(rows.column("cell").to_numpy(), following.first))
-            if ready:
-                yield rows.slice(0, ready) if columns is None else rows.slice(0, ready).select(columns)
-            waiting = [rows.slice(ready)] if ready < rows.num_rows else []
+        try:
+            yield from merged(
+                files, lambda file: self._table(file, columns), wanted=wanted, n_cells=self.sweep["n_cells"]
+            )
+        except DamageError as error:
+            raise InputError(f"store {self.url}: a file was {error} while it was read; try again") from None
 
     def _table(self, file: ChunkFile, columns: list[str] | None = None) -> pa.Table:
         return file.table(self.files, columns, sweep=self.sweep["digest"])
@@ -287,17 +268,11 @@ class Store:
         return found
 
 
-def _ascending(tables: Sequence[pa.Table]) -> pa.Table:
-    table = pa.concat_tables(tables)
-    cell = table.column("cell").to_numpy()
-    return table if (np.diff(cell) >= 0).all() else table.take(np.argsort(cell, kind="stable"))
-
-
 def _frame(tables: Iterator[pa.Table], columns: Sequence[str] | None) -> pd.DataFrame:
     found = list(tables)
     if not found:
         return pd.DataFrame(columns=list(columns or ["cell"]))
-    frame: pd.DataFrame = pa.concat_tables(found).to_pandas(split_blocks=True)
+    frame: pd.DataFrame = pa.concat_tables(found).to_pandas()
     return frame
 
 

@@ -51,7 +51,7 @@ def manifest(
     seed: int = 1,
     keep_replications: bool = False,
 ) -> dict[str, Any]:
-    """A manifest; by default loss x protocol.  `draw` topologies (or base points) in `blocks` blocks if not 0."""
+    """A manifest; by default loss x protocol.  `draw` topologies (Saltelli: base points) if not 0."""
     if axes is None:
         axes = [axis("paths.0.loss", LOSS), axis("protocol", PROTOCOLS)]
     sizes = {one["name"]: len(one["values"]) for one in axes}

@@ -68,7 +68,9 @@ def test_damaged_files_are_not_read(tmp_path: Path) -> None:
     write(store, range(10))
     write(store, range(10, 15))
     os.truncate(next(tmp_path.glob("chunks/cells-0000000000-*")), 1000)
-    assert query(store, "SELECT min(cell), count(*) FROM cells").iloc[0].tolist() == [10, 5]
+    for view in ("cells", "replications"):
+        counted = query(store, f"SELECT min(cell), count(DISTINCT cell) FROM {view}")
+        assert counted.iloc[0].tolist() == [10, 5]
 
 
 @pytest.mark.parametrize(
@@ -103,11 +105,11 @@ def test_a_statement_can_neither_write_nor_look_elsewhere(sql: str, store: Store
 @pytest.mark.parametrize(
     ("sql", "said"),
     [
-        ("SELECT goodput FROM cells", r'"goodput" not found.*"goodput_bps".*double quotes'),
+        ("SELECT goodput FROM cells", "goodput_bps.*double quotes"),
         ("SELECT paths.0.loss FROM cells", r'syntax error.*double quotes, as in "hops.0.loss"'),
         ("SELEC 1", "syntax error"),
-        ("SELECT * FROM cell", 'Did you mean "cells".*tables are cells and replications'),
-        ("SELECT status::INT FROM cells", "Could not convert"),
+        ("SELECT * FROM cell", "Did you mean.*tables are cells and replications"),
+        ("SELECT status::INT FROM cells", "(?i)could not convert"),
         ("DROP VIEW cells", "not one SELECT"),
     ],
 )

@@ -88,6 +88,7 @@ def test_frame_has_the_columns_asked_for() -> None:
     frame = store.frame(["goodput_bps", "protocol"])
     assert list(frame) == ["goodput_bps", "protocol"]
     assert frame.equals(tables.table(SMALL, range(20)).to_pandas()[["goodput_bps", "protocol"]])
+    frame.loc[0, "goodput_bps"] = 0.0  # it is the caller's own
     with pytest.raises(InputError, match=r"no column 'goodput'; did you mean 'goodput_bps'"):
         store.frame(["goodput"])
 
@@ -177,15 +178,17 @@ def test_files_that_do_not_belong_are_named_and_left_out() -> None:
     (mine,), (foreign,) = chunk_names(store), chunk_names(stranger)
     copy = store.files.read(f"chunks/{mine}")
     assert copy is not None
-    renamed = mine.replace("0000000000-5", "0000000005-5")
+    renamed, shorter = (mine.replace("0000000000-5", other) for other in ("0000000005-5", "0000000000-4"))
     poke(store, foreign, stranger.files.read(f"chunks/{foreign}") or b"")
     poke(store, renamed, copy)
+    poke(store, shorter, copy)
     poke(store, mine.replace(".parquet", " (1).parquet"), copy)
     before = chunk_names(store)
     scan = store.scan(repair=True)
     assert {name: reason.split(" (")[0] for name, reason in scan.damaged.items()} == {
         foreign: "of another sweep",
         renamed: "renamed",
+        shorter: "renamed",
         mine.replace(".parquet", " (1).parquet"): "no name of a chunk",
     }
     assert other["sweep"]["digest"] in scan.damaged[foreign]
