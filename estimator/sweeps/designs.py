@@ -132,11 +132,11 @@ def _crossed(found: Floats, part: Ints) -> Floats:
 @lru_cache(maxsize=4)
 def _latin(seed: int, block: int, size: int, dimensions: int) -> Floats:
     """A Latin hypercube [size, dimensions]: one point in each of `size` slices of each axis."""
-    row = np.arange(size)
+    number = np.arange(2 * size)
     points = np.empty((size, dimensions))
     for k in range(dimensions):
-        slices = np.argsort(uniforms(seed, block, row, _STREAM, 2 * k), kind="stable")
-        points[:, k] = (slices + uniforms(seed, block, row, _STREAM, 2 * k + 1)) / size
+        order, within = np.split(uniforms(seed, block, number, _STREAM, k), 2)
+        points[:, k] = (np.argsort(order, kind="stable") + within) / size
     return np.minimum(points, _BELOW_ONE)
 
 
@@ -152,16 +152,13 @@ def _sobol(seed: int, block: int, size: int, dimensions: int) -> Floats:
         return np.zeros((size, 0))
     digits = (size - 1).bit_length()
     plain = _unscrambled(digits, dimensions)[:size]
-    column = np.arange(dimensions)
-
-    def random_bits(i: int) -> NDArray[np.uint64]:
-        return (uniforms(seed, block, column, _STREAM, i) * 2.0**53).astype(np.uint64)
-
-    points = np.tile(random_bits(0), (size, 1))
+    number = np.arange((1 + digits) * dimensions)
+    random_bits = (uniforms(seed, block, number, _STREAM) * 2.0**53).astype(np.uint64).reshape(-1, dimensions)
+    points = np.tile(random_bits[0], (size, 1))
     for j in range(digits):
         digit = (plain >> np.uint32(digits - 1 - j) & np.uint32(1)).astype(np.uint64)
         own = np.uint64(1 << 52 - j)
-        points ^= digit * (own | random_bits(1 + j) & (own - np.uint64(1)))
+        points ^= digit * (own | random_bits[1 + j] & (own - np.uint64(1)))
     return np.asarray(points * 2.0**-53)
 
 

@@ -1,8 +1,8 @@
-"""How often the 95 % interval of a mean covers the truth: the tables of docs/statistics.md.
+"""How often 95 % intervals cover the truth: the tables of docs/statistics.md.
 
     python -m tests.benchmarks.coverage
 
-A truth is a law with its parameters, drawn at random, and a number of values from 5 to 2000.
+It takes minutes.  A truth is a law with parameters drawn at random, and a number of values from 5 to 2000.
 """
 
 import math
@@ -13,9 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.special import gamma
+from scipy.special import gamma, ndtr, ndtri
 
 from netcarlo import statistics
+from netcarlo.sweeps import population
+from netcarlo.sweeps.designs import Design
 
 Draw = Callable[[tuple[int, ...]], NDArray[np.float64]]
 
@@ -171,6 +173,36 @@ def measure_stopping(
     return pd.DataFrame(rows, columns=["law", "relative", "used", "coverage"])
 
 
+THRESHOLDS = (-2.0, 0.0, 1.5)
+"""Of a normal value; reached with probabilities of 0.977, 0.5 and 0.067."""
+
+
+def smooth(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A value of networks at `points` [n, 4]; its mean is (2 sqrt(e) - 2)^4."""
+    return np.asarray(np.exp(points.sum(axis=1) / 2))
+
+
+def normal_value(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A normal value of networks at `points` [n, d]."""
+    return np.asarray(ndtri(np.clip(points, 1e-15, 1 - 1e-15)).sum(axis=1) / math.sqrt(points.shape[1]))
+
+
+def measure_population(method: str, count: int, *, runs: int) -> dict[str, float]:
+    """Coverage of the mean and of exceedance probabilities over networks drawn by a design."""
+    hits = np.zeros(1 + len(THRESHOLDS))
+    chances = ndtr(-np.array(THRESHOLDS))
+    for seed in range(runs):
+        design = Design(method=method, count=count, dimensions=4, seed=seed)
+        draws = np.arange(design.size)
+        points, blocks = design.points(draws), design.block_of(draws)
+        found = population.mean(smooth(points), blocks)
+        hits[0] += found.ci_low <= (2 * math.sqrt(math.e) - 2) ** 4 <= found.ci_high
+        table = population.exceedance(normal_value(points), blocks, THRESHOLDS)
+        hits[1:] += (table["ci_low"] <= chances) & (chances <= table["ci_high"])
+    names = ["mean", *(f"P(value >= {x})" for x in THRESHOLDS)]
+    return dict(zip(names, (hits / runs).tolist(), strict=True))
+
+
 def main() -> None:
     """Print the tables."""
     for name, laws, count in (("laws", LAWS, 2200), ("hard laws", HARD, 400)):
@@ -189,7 +221,11 @@ def main() -> None:
     found = measure_stopping(count=220, samples=100, seed=2, laws=LAWS)
     print("under the stopping rule: 220 truths, 100 runs each, coverage [%]")
     print((100 * found.groupby("law")["coverage"].mean()).round(1))
-    print(f"all: {found['coverage'].mean():.2%}, {found['used'].mean():.0f} values on average")
+    print(f"all: {found['coverage'].mean():.2%}, {found['used'].mean():.0f} values on average\n")
+    designs = [(method, count) for method in ("plain", "latin", "sobol") for count in (200, 1000, 1024)]
+    rows = {each: measure_population(*each, runs=1000) for each in [*designs, ("saltelli", 256)]}
+    print("over networks: 1000 runs each, coverage [%]")
+    print((100 * pd.DataFrame(rows).T).round(1))
 
 
 if __name__ == "__main__":
