@@ -32,7 +32,7 @@ def with_choices(draw: Callable[..., Plot], choices: Sequence[Choice], *, most_b
     while _size(base) + each * (_count(options) - 1) > most_bytes and _count(options) > 1:
         last = max(i for i, option in enumerate(options) if len(option) > 1)
         options[last] = [first[last]]
-        fixed.append(f"{choices[last].label} {choices[last].options[first[last]]}")
+        fixed.append(f"{choices[last].label}: {choices[last].options[first[last]]}")
     variants = {
         ".".join(map(str, chosen)): _differences(base, draw(*chosen))
         for chosen in product(*options)

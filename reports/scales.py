@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from netcarlo import fields, units
 from netcarlo.distributions import Distribution
+from netcarlo.errors import InputError
 from netcarlo.reports.words import MINUS
 from netcarlo.scenario import Scenario
 
@@ -63,6 +64,11 @@ def number(value: float, digits: int = 3) -> str:
     return text.replace("-", MINUS)
 
 
+def count(n: int) -> str:
+    """A whole number with its thousands apart: `10 000`."""
+    return f"{n:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
 def say(value: float, unit: str, digits: int = 3) -> str:
     """A value with its unit: `1.5 Mbit/s`, `200 ms`, `1 %`; trailing zeros are left out."""
     if math.isinf(value):
@@ -107,7 +113,7 @@ def field_unit(base: Scenario | None, name: str) -> str:
     """The SI unit of a field of a scenario; empty where it is not known."""
     try:
         found = fields.quantity(base, _of_each_hop(name))
-    except LookupError:
+    except InputError:
         return ""
     if found is None:
         return ""
@@ -118,7 +124,7 @@ def distribution(base: Scenario | None, name: str) -> str:
     """From what a field is drawn, in words; empty where the scenario does not say."""
     try:
         value: Any = fields.value(base, _of_each_hop(name))
-    except LookupError:
+    except InputError:
         return ""
     if not isinstance(value, Distribution):
         return ""

@@ -7,8 +7,8 @@ import numpy as np
 
 from netcarlo.reports import scales
 from netcarlo.reports.scales import Scale
-from netcarlo.reports.sweep_results import Estimates, Results
-from netcarlo.reports.sweep_wins import judged, sign, wins
+from netcarlo.reports.sweep_results import Estimates, Results, sign
+from netcarlo.reports.sweep_wins import judged, leads, wins
 
 MOST_COLUMNS = 6
 """Labels side by side in the table of means; more of them are its rows."""
@@ -23,16 +23,17 @@ def whole(results: Results, column: str) -> Estimates:
 
 def verdict(results: Results) -> dict[str, str]:
     """What the sweep says in two sentences, and its tone."""
-    cells = int(results.sweep["n_cells"])
+    cells = scales.count(results.sweep["n_cells"])
     left, failed = results.missing, len(results.failed)
     if not len(results.ok):
         text = f"None of {cells} cells has a result." if left else f"All {cells} cells failed."
         return {"tone": "bad", "head": "No answer.", "text": text}
     lacks = []
     if left:
-        lacks.append(f"{left} of {cells} cells ({left / cells:.1%}) are not simulated yet")
+        share = _share(left / results.sweep["n_cells"])
+        lacks.append(f"{scales.count(left)} of {cells} cells ({share}) are not simulated yet")
     if failed:
-        lacks.append(f"{failed} of {cells} cells failed")
+        lacks.append(f"{scales.count(failed)} of {cells} cells failed")
     answer = _answer(results)
     rest = f"{' and '.join(lacks)}; the numbers are those of the others." if lacks else ""
     return {"tone": "open" if lacks else "good", "head": answer, "text": rest[:1].upper() + rest[1:]}
@@ -43,10 +44,7 @@ def _answer(results: Results) -> str:
     column = (outcomes or results.outcomes)[0]
     values, name = whole(results, column), scales.name_of(column)
     unit = scales.unit_of(column)
-    where = f"over {results.draws:,} drawn networks" if results.drawn else f"over {results.points:,} points"
-    if results.drawn and results.points > 1:
-        where += f" at {results.points} points each"
-    where = where.replace(",", "\N{NARROW NO-BREAK SPACE}")
+    where = _where(results)
     if not np.isfinite(values.mean).any():
         return f"{name.capitalize()}: it happened in no cell."
     shown = scales.scale(np.abs(values.mean).ravel(), unit)
@@ -70,33 +68,31 @@ def _answer(results: Results) -> str:
     return f"{text}. {often} in {_share(share.share[most])} of the {what}."
 
 
+def _where(results: Results) -> str:
+    points = f"{scales.count(results.points)} points"
+    if results.drawn:
+        networks = f"over {scales.count(results.draws)} drawn networks"
+        return f"{networks} at {points} each" if results.points > 1 else networks
+    return f"over {points}" if results.points > 1 else "in the only point"
+
+
 def tiles(results: Results) -> list[dict[str, str]]:
     """The sizes of the sweep."""
     sweep = results.sweep
-    found = [
-        {"label": "cells with a result", "value": f"{len(results.ok):,}", "of": f"of {sweep['n_cells']:,}"}
-    ]
+    found = [("cells with a result", len(results.ok), f"of {scales.count(sweep['n_cells'])}")]
     if results.drawn:
         method, blocks = sweep["draw"]["method"], sweep["draw"]["blocks"]
-        of = "independent" if method == "plain" else f"{blocks} blocks of {method} points"
-        found.append({"label": "networks drawn", "value": f"{results.draws:,}", "of": of})
+        of = "independent" if method == "plain" else f"in {blocks} blocks"
+        found.append(("networks drawn", results.draws, of))
     if results.axes:
-        shape = " × ".join(str(len(axis.values)) for axis in results.axes)
-        found.append(
-            {
-                "label": "points of the grid",
-                "value": f"{results.points:,}",
-                "of": shape if len(results.axes) < 5 else f"{len(results.axes)} axes",
-            }
-        )
-    runs = int(results.ok["replications"].sum())
+        sizes = [str(len(axis.values)) for axis in results.axes]
+        of = " × ".join(sizes) if len(sizes) < 5 else f"{len(sizes)} axes"
+        found.append(("points of the grid", results.points, of if len(sizes) > 1 else ""))
     each = sorted(set(results.ok["replications"].tolist())) or [sweep["replications"]]
-    of = f"{each[0]} a cell" if len(each) == 1 else f"{each[0]} to {each[-1]:,} a cell"
-    found.append({"label": "replications", "value": f"{runs:,}", "of": of})
-    found.append({"label": "cells that failed", "value": f"{len(results.failed):,}", "of": ""})
-    for tile in found:
-        tile.update({k: v.replace(",", "\N{NARROW NO-BREAK SPACE}") for k, v in tile.items() if k != "label"})
-    return found
+    of = f"{each[0]} a cell" if len(each) == 1 else f"{each[0]} to {scales.count(each[-1])} a cell"
+    found.append(("replications", int(results.ok["replications"].sum()), of))
+    found.append(("cells that failed", len(results.failed), ""))
+    return [{"label": label, "value": scales.count(value), "of": of} for label, value, of in found]
 
 
 def means(results: Results) -> dict[str, Any]:
@@ -125,7 +121,7 @@ def winners(results: Results) -> list[dict[str, Any]]:
     """For every outcome that can be won: how often each label is best, by how much, and its mean gain."""
     found = []
     for column in judged(results):
-        share = wins(results, column)
+        share, lead = wins(results, column), leads(results, column)
         values, gains = whole(results, column), whole(results, f"{column}_gain")
         level = abs(values.mean[0, 0])
         rows = []
@@ -139,7 +135,7 @@ def winners(results: Results) -> list[dict[str, Any]]:
                     "share": _share(share.share[k]),
                     "interval": scales.interval(share.low[k], share.high[k], Scale(0.01, "%")),
                     "width": max(0.0, 100 * share.share[k]) if math.isfinite(share.share[k]) else 0.0,
-                    "lead": _percent(share.lead[k]),
+                    "lead": _percent(lead[k]),
                     "gain": gain or ("baseline" if k == 0 else "–"),
                     "gain_interval": scales.interval(
                         gains.low[0, k] / level, gains.high[0, k] / level, Scale(0.01, "%")

@@ -6,15 +6,18 @@ from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import Plot, plot
 from netcarlo.reports.scales import Scale
-from netcarlo.reports.sweep_parts import band_and_line, logarithmic, numbers
+from netcarlo.reports.sweep_parts import band_and_line, logarithmic, numbers, pointer
 from netcarlo.reports.sweep_results import Axis, Estimates, Ints, Results
 from netcarlo.reports.sweep_slices import Slices, thinned
 
 MOST_VALUES = 60
 """Values of an axis that are drawn; of more every k-th."""
 
-BYTES = 400_000
-"""Of all these figures together."""
+MOST_MARKED = 9
+"""Values that are marks of the x axis themselves."""
+
+BYTES = {False: 600_000, True: 150_000}
+"""Of all these figures together, without and with drawn networks, which need room for other figures."""
 
 
 def lines(results: Results, axis: Axis, command: str) -> Plot:
@@ -31,12 +34,7 @@ def lines(results: Results, axis: Axis, command: str) -> Plot:
 
     choices = [Choice("outcome", [scales.name_of(o) for o in results.outcomes]), *slices.choices]
     figures = sum(len(other.values) > 1 for other in results.axes)
-    return with_choices(draw, choices, most_bytes=BYTES // figures)
-
-
-def pointer(found: Estimates, command: str, key: str) -> str:
-    """The last line of what one reads at a point: the command that runs its only cell again."""
-    return f"<br>{command} %{{{key}}}" if (found.cells <= 1).all() else "<br>mean of several cells"
+    return with_choices(draw, choices, most_bytes=BYTES[results.drawn] // figures)
 
 
 def _plot(
@@ -60,7 +58,7 @@ def _plot(
                 for key, low, high in zip(found.key[:, k], found.low[:, k], found.high[:, k], strict=True)
             ],
             hover=f"{axis.title} %{{x}} {x.unit if axis.numeric else ''}<br>"
-            f"{name} %{{y}} %{{customdata[1]}} {y.unit}{pointer(found, command, 'customdata[0]')}",
+            f"{name} %{{y}} %{{customdata[1]}} {y.unit}{pointer(command, 'customdata[0]', found)}",
         )  # fmt: skip
     return plot(
         data, x=x.label(axis.title) if axis.numeric else axis.title, y=y.label(name),
@@ -74,7 +72,12 @@ def _ticks(axis: Axis, x: Scale, chosen: Ints) -> Plot:
         return {"type": "category"}
     values = np.array(axis.values)[chosen] / x.factor
     log = axis.log and values.min() > 0
-    if len(values) <= 9:
-        texts = [scales.trimmed(v) for v in values]
-        return {"type": "log" if log else "linear", "tickvals": values.tolist(), "ticktext": texts}
-    return logarithmic(values) if log else {"type": "linear"}
+    if len(values) > MOST_MARKED:
+        return logarithmic(values) if log else {"type": "linear"}
+    at = np.log(values) if log else values
+    far = [0]  # marks that do not touch on a phone
+    for i in range(1, len(at)):
+        if abs(at[i] - at[far[-1]]) >= 0.09 * np.ptp(at):
+            far.append(i)
+    texts = [scales.trimmed(values[i]) for i in far]
+    return {"type": "log" if log else "linear", "tickvals": values[far].tolist(), "ticktext": texts}

@@ -6,7 +6,7 @@ import pandas as pd
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import Plot, plot
-from netcarlo.reports.sweep_parts import WIDE, band_and_line, known, logarithmic, ratio
+from netcarlo.reports.sweep_parts import WIDE, band_and_line, known, logarithmic, numbers, pointer, ratio
 from netcarlo.reports.sweep_results import Bools, Floats, Ints, Results, average
 from netcarlo.reports.sweep_slices import Slices
 from netcarlo.statistics import wilson
@@ -14,7 +14,7 @@ from netcarlo.sweeps import population
 
 THRESHOLDS = 40
 STORED = (0.05, 0.25, 0.5, 0.75, 0.95)
-BYTES = 120_000
+BYTES = 130_000
 Curve = tuple[Floats, Floats, Floats, Floats]
 """Thresholds, probabilities, and their 95 % intervals."""
 
@@ -53,9 +53,9 @@ def _plot(
     data: list[Plot] = []
     for k, (x, p, low, high) in enumerate(curves):
         key = "" if results.drawn else str(results.keys[0, inside, k][0])
-        tell = f"<br>{command} {key}" if key else ""
+        tell = pointer(command, "customdata[0]") if key else ""
         data += band_and_line(
-            [float(f"{v:.5g}") for v in x / shown.factor], 100 * p, 100 * low, 100 * high,
+            numbers(x / shown.factor), 100 * p, 100 * low, 100 * high,
             name=results.labels[k], k=k, extra=[[key]] * len(x),
             mode="lines" if results.drawn or replications is not None else "lines+markers",
             hover=f"{name} at least %{{x}} {shown.unit}<br>%{{y}} %{tell}",
@@ -63,7 +63,7 @@ def _plot(
     every = np.concatenate([c[0] for c in curves])
     return plot(
         data, x=shown.label(name), y="probability of at least x [%]",
-        xaxis=logarithmic(every), yaxis={"range": [0, 102]},
+        xaxis=logarithmic(every / shown.factor), yaxis={"range": [0, 102]},
         showlegend=len(results.labels) > 1,
     )  # fmt: skip
 

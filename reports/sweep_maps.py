@@ -9,17 +9,16 @@ from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import COLOURS, Plot, plot
 from netcarlo.reports.scales import Scale
-from netcarlo.reports.sweep_axes import pointer
-from netcarlo.reports.sweep_parts import numbers
-from netcarlo.reports.sweep_results import Axis, Bools, Estimates, Floats, Ints, Results
+from netcarlo.reports.sweep_parts import numbers, pointer
+from netcarlo.reports.sweep_results import Axis, Bools, Estimates, Floats, Ints, Results, sign
 from netcarlo.reports.sweep_slices import thinned
-from netcarlo.reports.sweep_wins import clearly_better, judged, sign
+from netcarlo.reports.sweep_wins import clearly_better, judged
 
 MOST_VALUES = 24
 """Values of an axis on a map; of more every k-th."""
 
 MOST_PAIRS = 6
-BYTES = 250_000
+BYTES = {False: 300_000, True: 100_000}
 SEQUENTIAL = "Viridis"
 DIVERGING = [[0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#67a9cf"], [1, "#2166ac"]]
 
@@ -64,8 +63,7 @@ def maps(results: Results, command: str) -> Plot | None:
         _, layer_of, k = shown[layer]
         found = layer_of(results, outcomes[outcome], group, values, k)
         return _plot(
-            found, across, up, [across.texts[i] for i in columns], [up.texts[i] for i in rows],
-            pointer(values, command, "customdata[0]"),
+            found, _titles(across, columns), _titles(up, rows), pointer(command, "customdata[0]", values)
         )  # fmt: skip
 
     choices = [
@@ -75,7 +73,7 @@ def maps(results: Results, command: str) -> Plot | None:
     ]
     other = ["at their middle values", "averaged over"] if len(wide) > 2 else [""]
     choices.append(Choice("other axes", other, int(results.drawn and len(wide) > 2)))
-    return with_choices(draw, choices, most_bytes=BYTES)
+    return with_choices(draw, choices, most_bytes=BYTES[results.drawn])
 
 
 def _value(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
@@ -136,19 +134,29 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
     return Layer(z, values.key[at, first].tolist(), say, known & (beaten < len(results.labels) - 1), colours)
 
 
-def _plot(found: Layer, across: Axis, up: Axis, x: list[str], y: list[str], tail: str) -> Plot:
+def _titles(axis: Axis, chosen: Ints) -> tuple[str, list[str]]:
+    """The title of an axis of a map and its values, short where they stay different."""
+    if axis.numeric:
+        shown = scales.scale(axis.values, axis.unit)
+        texts = [scales.trimmed(axis.values[i] / shown.factor) for i in chosen]
+        if len(set(texts)) == len(texts):
+            return shown.label(axis.title), texts
+    return axis.title, [axis.texts[i] for i in chosen]
+
+
+def _plot(found: Layer, across: tuple[str, list[str]], up: tuple[str, list[str]], tail: str) -> Plot:
+    (x_title, x), (y_title, y) = across, up
     shape = len(y), len(x)
     trace = {
         "type": "heatmap", "x": x, "y": y,
         "z": [numbers(row, 4) for row in found.z.reshape(shape)],
         "text": np.where(found.unclear, "≈", "").reshape(shape).tolist(), "texttemplate": "%{text}",
         "customdata": np.array([found.key, found.say], dtype=object).T.reshape(*shape, 2).tolist(),
-        "hovertemplate": f"{across.title} %{{x}}<br>{up.title} %{{y}}<br>"
-        f"%{{customdata[1]}}{tail}<extra></extra>",
+        "hovertemplate": f"{x_title}: %{{x}}<br>{y_title}: %{{y}}<br>%{{customdata[1]}}{tail}<extra></extra>",
         "xgap": 1, "ygap": 1, "hoverongaps": False, **found.colours,
     }  # fmt: skip
     axis: Plot = {"type": "category", "showgrid": False, "zeroline": False}
-    return plot([trace], x=across.title, y=up.title, xaxis=axis, yaxis=dict(axis))
+    return plot([trace], x=x_title, y=y_title, xaxis=axis, yaxis=dict(axis))
 
 
 def _bar(title: str) -> Plot:

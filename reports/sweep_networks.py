@@ -5,7 +5,15 @@ import numpy as np
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import COLOURS, SYMBOLS, Plot, plot
-from netcarlo.reports.sweep_parts import MOST_LINES, band_and_line, fitting, known, logarithmic, numbers
+from netcarlo.reports.sweep_parts import (
+    MOST_LINES,
+    band_and_line,
+    fitting,
+    known,
+    logarithmic,
+    numbers,
+    pointer,
+)
 from netcarlo.reports.sweep_results import Floats, Ints, Results, average
 from netcarlo.reports.sweep_slices import Slices, thinned
 from netcarlo.reports.sweep_wins import judged, wins
@@ -44,13 +52,14 @@ def networks(results: Results, command: str) -> Plot:
                 "marker": {"size": 6, "opacity": 0.6, "color": COLOURS[k % len(COLOURS)],
                            "symbol": SYMBOLS[k % len(SYMBOLS)]},
                 "hovertemplate": f"{label}<br>{scales.name_of(names[feature])} %{{x}} {across.unit}<br>"
-                f"{scales.name_of(column)} %{{y}} {up.unit}<br>{command} %{{customdata}}<extra></extra>",
+                f"{scales.name_of(column)} %{{y}} {up.unit}"
+                f"{pointer(command, 'customdata')}<extra></extra>",
             }
             for k, label in enumerate(results.labels[:labels])
         ]  # fmt: skip
         return plot(
             data, x=across.label(scales.name_of(names[feature])), y=up.label(scales.name_of(column)),
-            xaxis=logarithmic(x), yaxis=logarithmic(values),
+            xaxis=logarithmic(x / across.factor), yaxis=logarithmic(values / up.factor),
         )  # fmt: skip
 
     choices = [
@@ -74,11 +83,12 @@ def wins_by_feature(results: Results) -> Plot:
         values = results.cube(column)
         found = np.full((3, bins, len(results.labels)), np.nan)
         for b in range(bins):
-            inside = (place == b)[:, :, None]
-            means = average(np.where(inside, values, np.nan))
-            level = abs(population.mean(means[:, 0], results.blocks).mean)
+            inside = place == b
+            rows = inside.any(axis=1)
+            means = average(np.where(inside[rows, :, None], values[rows], np.nan))
+            level = abs(population.mean(means[:, 0], results.blocks[rows]).mean)
             for k in range(1, len(results.labels)):
-                gain = population.paired(means[:, 0], means[:, k], results.blocks)
+                gain = population.paired(means[:, 0], means[:, k], results.blocks[rows])
                 found[:, b, k] = 100 * np.array([gain.mean, gain.ci_low, gain.ci_high]) / (level or np.nan)
         return found
 
@@ -100,7 +110,7 @@ def wins_by_feature(results: Results) -> Plot:
         )  # fmt: skip
         return plot(
             data, x=across.label(scales.name_of(names[feature])), y=y,
-            xaxis=logarithmic(values),
+            xaxis=logarithmic(centres / across.factor),
             yaxis={"rangemode": "tozero"} if shown == 0 else {},
         )  # fmt: skip
 

@@ -68,15 +68,12 @@ class Sections:
         self.networks: Plot | None = None
         self.wins_by_feature: Plot | None = None
         self.parallel: Plot | None = None
-        self.bars: Plot | None = None
-        self.indices: list[dict[str, str]] = []
+        self.bars = bars(results) if results.drawn else None
         if results.drawn and sweep_networks.features(results):
             self.networks = sweep_networks.networks(results, command)
             self.parallel = sweep_parallel.parallel(results, command)
             if judged(results):
                 self.wins_by_feature = sweep_networks.wins_by_feature(results)
-        if results.drawn and results.sweep["inputs"]:
-            self.bars, self.indices = bars(results)
 
 
 def _axes(results: Results) -> list[dict[str, Any]]:

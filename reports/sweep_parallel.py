@@ -7,7 +7,7 @@ from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import COLOURS, INK, Plot, plot
 from netcarlo.reports.sweep_networks import features
-from netcarlo.reports.sweep_parts import WIDE, known, numbers, ratio
+from netcarlo.reports.sweep_parts import WIDE, known, numbers, pointer, ratio
 from netcarlo.reports.sweep_results import Bools, Floats, Results
 from netcarlo.reports.sweep_slices import thinned
 from netcarlo.reports.sweep_wins import TIE, best, judged
@@ -89,11 +89,13 @@ def _threads(
             {
                 "y": numbers(path.ravel(), 3), "customdata": keys[inside].tolist(),
                 "mode": "lines", "name": name, "line": {"color": colour, "width": 1}, "opacity": 0.45,
-                "hovertemplate": f"{name}<br>{command} %{{customdata}}<extra></extra>",
+                "hovertemplate": f"{name}{pointer(command, 'customdata')}<extra></extra>",
             }
         )  # fmt: skip
+    clicked = {"y": [], "customdata": [], "mode": "lines", "showlegend": False, "hoverinfo": "skip",
+               "line": {"color": INK, "width": 3}}  # fmt: skip
     figure = plot(
-        data, x="", y="",
+        [*data, clicked], x="", y="",
         xaxis={"visible": False, "range": [-0.15, len(dims) - 0.45], "fixedrange": True},
         yaxis={"visible": False, "range": [-0.03, 1.22], "fixedrange": True},
         shapes=shapes, annotations=notes,

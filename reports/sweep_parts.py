@@ -1,5 +1,6 @@
 """What the figures of a sweep share: lines with bands, logarithmic axes, numbers in few digits."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -8,10 +9,16 @@ import numpy as np
 from netcarlo.reports import scales
 from netcarlo.reports.figures import COLOURS, DASHES, SYMBOLS, Plot
 from netcarlo.reports.scales import Scale
-from netcarlo.reports.sweep_results import Floats
+from netcarlo.reports.sweep_results import Estimates, Floats
 
 MOST_LINES = 8
 """Labels shown at first; a click in the legend shows another."""
+
+MOST_MARKS = 8
+"""On a logarithmic axis, so that they do not touch on a phone."""
+
+LONGEST = 40
+"""Characters of a command that is shown at a point."""
 
 WIDE = 30.0
 """Largest over smallest value from which on an axis is logarithmic."""
@@ -44,10 +51,29 @@ def band_and_line(
     return [band, style]
 
 
+def pointer(command: str, key: str, found: Estimates | None = None) -> str:
+    """The last line of what one reads at a point: the command that runs its cell again, if it is one cell."""
+    if found is not None and (found.cells > 1).any():
+        return "<br>mean of several cells"
+    # A longer line would not fit beside the point.
+    if len(command) > LONGEST:
+        return f"<br>cell %{{{key}}}; click for the command"
+    return f"<br>{command} %{{{key}}}"
+
+
 def logarithmic(values: Floats) -> Plot:
-    """A logarithmic axis for values over a wide range, marked at 1, 2 and 5 if that is not too often."""
-    spread = ratio(values)
-    return {"type": "log", "dtick": "D2" if spread < 3000 else 1} if spread > WIDE else {"type": "linear"}
+    """An axis for these values as shown: logarithmic over a wide range, with marks at 1, 2 and 5."""
+    if ratio(values) <= WIDE:
+        return {"type": "linear"}
+    found = known(values)
+    low, high = math.floor(math.log10(found.min())), math.ceil(math.log10(found.max()))
+    for steps in ((1, 2, 5), (1, 3), (1,)):
+        marks = [step * 10.0**e for e in range(low, high + 1) for step in steps]
+        inside = [mark for mark in marks if found.min() / 1.2 <= mark <= found.max() * 1.2]
+        if len(inside) <= MOST_MARKS:
+            break
+    inside = inside[:: math.ceil(len(inside) / MOST_MARKS)]
+    return {"type": "log", "tickvals": inside, "ticktext": [scales.trimmed(mark) for mark in inside]}
 
 
 def ratio(values: Floats) -> float:

@@ -29,6 +29,11 @@ SMALLER = frozenset(
 LARGER = frozenset({"goodput_bps", "throughput_bps", "delivered", "in_order", "received", "acked"})
 
 
+def sign(outcome: str) -> int:
+    """-1 if less of the outcome is better, else 1."""
+    return -1 if outcome in SMALLER else 1
+
+
 class Axis(NamedTuple):
     """An axis other than the compared one."""
 
@@ -79,6 +84,7 @@ class Results:
         self.failed = frame[~ok]
         self.outcomes: list[str] = self.sweep["outcomes"]
         self._columns: dict[str, Floats] = {}
+        self._scores: dict[str, Floats] = {}
 
     @property
     def drawn(self) -> bool:
@@ -90,6 +96,11 @@ class Results:
         """Cells not reached yet."""
         return int(self.sweep["n_cells"]) - len(self.frame)
 
+    @property
+    def reached_blocks(self) -> int:
+        """Blocks of drawn networks with a result."""
+        return int(self.ok["block"].nunique())
+
     def cube(self, column: str) -> Floats:
         """A column as float64[draws, points, labels]."""
         if column not in self._columns:
@@ -97,6 +108,16 @@ class Results:
             flat[self.ok["cell"].to_numpy()] = self.ok[column].to_numpy(dtype=np.float64)
             self._columns[column] = flat.reshape(self.shape)
         return self._columns[column]
+
+    def scores(self, outcome: str) -> Floats:
+        """An outcome such that more is better, float64[draws, points, labels]; NaN where a cell is missing.
+
+        What did not happen, such as a completion, is worse than anything that did.
+        """
+        if outcome not in self._scores:
+            value = sign(outcome) * self.cube(outcome)
+            self._scores[outcome] = np.where((self.keys != "") & np.isnan(value), -np.inf, value)
+        return self._scores[outcome]
 
     def feature(self, column: str) -> Floats:
         """A feature of the networks, float64[draws, points]: that of any label that has it."""
@@ -169,7 +190,10 @@ class Results:
         field = written[name].get("field") if isinstance(written, dict) and name in written else None
         if not unit and axis["numeric"] and self.base is not None:
             unit = scales.field_unit(self.base, field if isinstance(field, str) else name)
-        texts = [scales.say(v, unit, 4) if axis["numeric"] else str(v) for v in axis["values"]]
+        texts = [str(value) for value in axis["values"]]
+        if axis["numeric"]:
+            short = [scales.say(value, unit, 4) for value in axis["values"]]
+            texts = short if len(set(short)) == len(short) else [f"{text} {unit}".rstrip() for text in texts]
         title = scales.name_of(name)
         return Axis(name, title, unit, axis["log"], axis["numeric"], tuple(axis["values"]), tuple(texts))
 

@@ -1,59 +1,102 @@
 """Which drawn inputs decide an outcome: bars of Sobol indices with intervals."""
 
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from netcarlo.errors import InputError
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
-from netcarlo.reports.figures import COLOURS, Plot, plot
+from netcarlo.reports.figures import COLOURS, INK, Plot, plot
 from netcarlo.reports.sweep_parts import numbers
 from netcarlo.reports.sweep_results import Results
+from netcarlo.reports.sweep_wins import judged
 from netcarlo.sweeps import sensitivity
 
 MOST_BARS = 12
+MOST_TARGETS = 8
+"""Indices of a wide space take seconds each."""
+
 BYTES = 60_000
 
 
-def bars(results: Results) -> tuple[Plot, list[dict[str, str]]]:
-    """The figure, and a table of all inputs for what it shows first."""
-    found = cache(lambda outcome, label: _indices(results, results.outcomes[outcome], label))
+class Bars(NamedTuple):
+    """The figure, and a table of all inputs for what it shows first; or why there is none."""
+
+    plot: Plot | None
+    table: list[dict[str, str]]
+    shown: str
+    missing: list[str]
+    """Why there are no indices of some outcomes."""
+
+
+def bars(results: Results) -> Bars:
+    """Indices at the middle of the grid: of the baseline's outcomes, and of gains over it."""
     names = _names(results.sweep["inputs"])
+    found: dict[str, pd.DataFrame] = {}
+    missing = []
+    for said, column, label in _targets(results)[:MOST_TARGETS]:
+        try:
+            found[said] = _indices(results, column, label)
+        except InputError as error:
+            missing.append(f"{said}: {error}")
+    if not found:
+        return Bars(None, [], "", missing)
+    targets = list(found)
 
-    def draw(outcome: int, label: int) -> Plot:
-        top = _ordered(found(outcome, label)).head(MOST_BARS).iloc[::-1]
-        kinds = [("first", "alone (first order)", COLOURS[0])]
-        if results.sweep["draw"]["method"] == "saltelli":
-            kinds.insert(0, ("total", "with all interactions (total)", COLOURS[1]))
-        data = [
-            {
-                "type": "bar", "orientation": "h", "name": name, "y": [names[i] for i in top.index],
-                "x": numbers(100 * top[kind].to_numpy(), 3), "marker": {"color": colour},
-                "error_x": {
-                    "type": "data", "symmetric": False, "thickness": 1.2, "width": 3, "color": "#1d2733",
-                    "array": numbers(100 * (top[f"{kind}_high"] - top[kind]).to_numpy(), 3),
-                    "arrayminus": numbers(100 * (top[kind] - top[f"{kind}_low"]).to_numpy(), 3),
-                },
-                "hovertemplate": "%{y}: %{x} %<extra></extra>",
-            }
-            for kind, name, colour in kinds
-        ]  # fmt: skip
-        return plot(
-            data, x="share of the variance over networks [%]", y="", barmode="group",
-            legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "reversed"},
-            yaxis={"gridcolor": "rgba(0,0,0,0)", "ticks": ""}, showlegend=len(kinds) > 1,
-        )  # fmt: skip
+    def draw(target: int) -> Plot:
+        return _plot(results, found[targets[target]].head(MOST_BARS), names)
 
-    choices = [
-        Choice("outcome", [scales.name_of(o) for o in results.outcomes]),
-        Choice(results.compared.title if results.compared else "", list(results.labels)),
+    figure = with_choices(draw, [Choice("of", targets)], most_bytes=BYTES)
+    return Bars(figure, _table(found[targets[0]], names), targets[0], missing)
+
+
+def _targets(results: Results) -> list[tuple[str, str, int]]:
+    """What inputs may decide, in words, with its column and label: gains of the outcome that counts first."""
+    labels, of = results.labels, f" of {results.labels[0]}" if results.labels[0] else ""
+    outcomes = judged(results) + [o for o in results.outcomes if o not in judged(results)]
+    values = [(scales.name_of(outcome) + of, outcome, 0) for outcome in outcomes]
+    gains = [
+        (f"gain in {scales.name_of(outcome)} of {label} over {labels[0]}", f"{outcome}_gain", k)
+        for outcome in judged(results)[:1]
+        for k, label in enumerate(labels)
+        if k
     ]
-    return with_choices(draw, choices, most_bytes=BYTES), _table(_ordered(found(0, 0)), names)
+    return [*values[:1], *gains, *values[1:]]
 
 
-def _table(found: pd.DataFrame, names: dict[str, str]) -> list[dict[str, str]]:
+def _plot(results: Results, top: pd.DataFrame, names: Mapping[str, str]) -> Plot:
+    rising = top.iloc[::-1]
+    kinds = [("first", "alone (first order)", COLOURS[0])]
+    if results.sweep["draw"]["method"] == "saltelli":
+        kinds.insert(0, ("total", "with all interactions (total)", COLOURS[1]))
+    data = [
+        {
+            "type": "bar", "orientation": "h", "name": name, "y": [names[str(i)] for i in rising.index],
+            "x": _percent(rising[kind]), "marker": {"color": colour},
+            "error_x": {
+                "type": "data", "symmetric": False, "thickness": 1.2, "width": 3, "color": INK,
+                "array": _percent(rising[f"{kind}_high"] - rising[kind]),
+                "arrayminus": _percent(rising[kind] - rising[f"{kind}_low"]),
+            },
+            "hovertemplate": f"%{{y}} {name}: %{{x}} %<extra></extra>",
+        }
+        for kind, name, colour in kinds
+    ]  # fmt: skip
+    return plot(
+        data, x="share of the variance [%]", y="", barmode="group", showlegend=len(kinds) > 1,
+        legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "reversed"},
+        yaxis={"gridcolor": "rgba(0,0,0,0)", "ticks": ""},
+    )  # fmt: skip
+
+
+def _percent(part: "pd.Series[Any]") -> list[float | None]:
+    return numbers(100 * np.asarray(part, dtype=np.float64), 3)
+
+
+def _table(found: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, str]]:
     percent = scales.Scale(0.01, "%")
     return [
         {
@@ -69,16 +112,12 @@ def _table(found: pd.DataFrame, names: dict[str, str]) -> list[dict[str, str]]:
 
 
 def _indices(results: Results, column: str, label: int) -> pd.DataFrame:
-    """Indices over the networks of one label, at the middle of the grid."""
+    """Indices over the networks for one label, the largest first."""
     at_middle = [results.places[axis.name] == axis.middle for axis in results.axes]
     point = int(np.all(at_middle, axis=0).argmax()) if at_middle else 0
-    cell = results.ok["cell"].to_numpy()
     per_draw = results.points * len(results.labels)
-    mine = results.ok[cell % per_draw == point * len(results.labels) + label]
-    return sensitivity.indices(mine, inputs=results.sweep["inputs"], of=column, draw=results.sweep["draw"])
-
-
-def _ordered(found: pd.DataFrame) -> pd.DataFrame:
+    mine = results.ok[results.ok["cell"] % per_draw == point * len(results.labels) + label]
+    found = sensitivity.indices(mine, inputs=results.sweep["inputs"], of=column, draw=results.sweep["draw"])
     size = found["total"].where(found["total"].notna(), found["first"])
     return found.loc[size.sort_values(ascending=False, kind="stable").index]
 

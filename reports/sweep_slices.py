@@ -23,7 +23,7 @@ class Slices:
         self._places: list[list[int | None]] = []
         self.choices: list[Choice] = []
         for axis in self._axes:
-            shown = sorted({*thinned(len(axis.values), MOST).tolist(), axis.middle})
+            shown = sorted({*thinned(len(axis.values), MOST - 1).tolist(), axis.middle})
             places: list[int | None] = [*shown, None] if averages else [*shown]
             start = places.index(None if averages and results.drawn else axis.middle)
             texts = [axis.texts[i] for i in shown] + (["average"] if averages else [])

@@ -34,7 +34,7 @@
     var figure = chosen(element);
     Plotly.newPlot(element, figure.data, figure.layout, config).then(function () {
       element.setAttribute("data-drawn", "yes");
-      element.on("plotly_click", function (event) { keep(event.points[0]); });
+      element.on("plotly_click", function (event) { keep(element, event.points[0]); });
     });
     plots.push(element);
   });
@@ -47,22 +47,26 @@
 
   // The command that runs a cell again stays on the page after a click, to be copied.
   var panel = document.getElementById("cell");
-  function keep(point) {
+  function keep(element, point) {
     var key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
     if (!panel || !key) { return; }
-    var field = panel.querySelector("input");
     panel.querySelector("b").textContent = "Cell " + key + (point.data.name ? ", " + point.data.name : "");
-    field.value = panel.dataset.command + " " + key;
+    panel.querySelector("code").textContent = panel.dataset.command + " " + key;
     panel.querySelector(".copy").textContent = "copy";
     panel.hidden = false;
+    var stride = figures[element.id].stride;
+    if (stride) { // the line of a network in parallel coordinates, drawn by the last trace
+      var first = point.pointNumber - point.pointNumber % (stride + 1), last = element.data.length - 1;
+      Plotly.restyle(element, {
+        x: [point.data.x.slice(first, first + stride)], y: [point.data.y.slice(first, first + stride)]
+      }, [last]);
+    }
   }
   if (panel) {
     panel.querySelector(".close").addEventListener("click", function () { panel.hidden = true; });
     panel.querySelector(".copy").addEventListener("click", function (event) {
-      panel.querySelector("input").select();
-      var done = function () { event.target.textContent = "copied"; };
-      if (navigator.clipboard) { navigator.clipboard.writeText(panel.querySelector("input").value).then(done, function () {}); }
-      else if (document.execCommand("copy")) { done(); }
+      window.getSelection().selectAllChildren(panel.querySelector("code"));
+      if (document.execCommand("copy")) { event.target.textContent = "copied"; }
     });
   }
 
