@@ -11,6 +11,9 @@ from netcarlo.errors import InputError, nearest
 from netcarlo.quantity import Quantity
 from netcarlo.schema import Record
 
+WORDS = ("name", "description")
+"""Fields of a scenario that decide nothing."""
+
 
 def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
     """Every field of a record that has a value: (dotted name, number, distribution, text or path)."""
@@ -73,6 +76,11 @@ def _find(annotation: Any) -> Quantity | None:
         return annotation
     inside = [*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation)]
     return next(filter(None, map(_find, inside)), None)
+
+
+def texts(scenario: Record) -> list[tuple[str, str]]:
+    """Every field that decides something, and its value as it enters the identity of a scenario."""
+    return [(name, text(value)) for name, value in flat(scenario) if name not in WORDS]
 
 
 def text(value: Any) -> str:

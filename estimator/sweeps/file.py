@@ -77,11 +77,11 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
             base[name] = value
     if "replications" not in base:
         base["replications"] = 20
-    checked = Scenario.check(base, document=lines)
+    Scenario.check(base, document=lines)
     inside = {"replications", "precision", "seed"}  # the scenario
     definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
     definition = controls.collect({**definition, "scenario": {}}, folder)
-    definition["scenario"] = checked.model_dump(mode="json", exclude_none=True)
+    definition["scenario"] = base
     if texts := texts | definition.get("files", {}):
         definition["files"] = texts
     source = files.read_text(document.source) if document else ""

@@ -16,8 +16,6 @@ from netcarlo.provenance import model_version
 from netcarlo.scenario import Hops, Scenario, with_values
 from netcarlo.sweeps.space import Batch, Sweep
 
-_WORDS = ("name", "description")  # fields that decide nothing
-
 
 def scenario(sweep: Sweep, cell: int) -> Scenario:
     """The scenario of a cell with every drawn, derived and swept value written in it."""
@@ -27,7 +25,7 @@ def scenario(sweep: Sweep, cell: int) -> Scenario:
 
 def key(resolved: Scenario) -> str:
     """The identity of a resolved scenario, 32 hexadecimal digits."""
-    return _hash([(name, fields.text(value)) for name, value in fields.flat(resolved)])
+    return _hash(fields.texts(resolved))
 
 
 def keys(sweep: Sweep, batch: Batch) -> list[str]:
@@ -47,7 +45,7 @@ def keys(sweep: Sweep, batch: Batch) -> list[str]:
 def _maker(sweep: Sweep, batch: Batch, i: int) -> Callable[[int], str]:
     """The key of a cell that differs from cell `i` of the batch in numbers only."""
     example, sources = _resolved(sweep, batch, i)
-    items = [(name, fields.text(value)) for name, value in fields.flat(example)]
+    items = fields.texts(example)
     columns = [batch.given[sources[name]].tolist() if name in sources else None for name, _ in items]
     whole = [name == "topology" for name, _ in items]
 
@@ -63,7 +61,7 @@ def _maker(sweep: Sweep, batch: Batch, i: int) -> Callable[[int], str]:
 
 
 def _hash(items: list[tuple[str, str]]) -> str:
-    lines = [f"{name}={text}" for name, text in items if name not in _WORDS]
+    lines = [f"{name}={text}" for name, text in items]
     return hashlib.sha256("\n".join([model_version(), *lines]).encode()).hexdigest()[:32]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import product
+from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,7 +20,7 @@ from netcarlo.errors import InputError, nearest
 from netcarlo.files import Document
 from netcarlo.goals import Goal
 from netcarlo.provenance import SEED_SCHEME, model_version, versions
-from netcarlo.scenario import Hops, Scenario, full_names
+from netcarlo.scenario import Hops, Scenario, full_names, with_values
 from netcarlo.simulate import model_of
 from netcarlo.sweeps import controls
 from netcarlo.sweeps.axes import AxisSpec, Points, points
@@ -96,7 +96,8 @@ class Sweep:
         self.compare = self._compared()
         order = [axis for axis in self.axes if axis is not self.compare]
         self._order = (*order, *((self.compare,) if self.compare else ()))
-        self.variants = self._variants()
+        made = self._variants()
+        self.variants = tuple(scenario for _, _, scenario in made)
         self.inputs: tuple[Input, ...] = ()
         self.design: Design | None = None
         if draw := definition.get("draw"):
@@ -117,7 +118,9 @@ class Sweep:
                 self.goals[name] = goals.parse(text)
         self.keep_replications = definition.get("keep") == "replications"
         self._check_names()
-        self._check_numbers()
+        for number, (settings, words, _) in enumerate(made):
+            self._check_numbers(number, settings, words)
+        self._check_derived()
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any]) -> "Sweep":
@@ -132,9 +135,11 @@ class Sweep:
     @cached_property
     def digest(self) -> str:
         """Identifies what is computed: the definition without its words, and the version of the models."""
-        what = {key: value for key, value in self.definition.items() if key not in ("name", "description")}
-        what["scenario"] = {k: v for k, v in what["scenario"].items() if k not in ("name", "description")}
-        text = controls.without_paths(what) + model_version()
+        what = {
+            key: value for key, value in self.definition.items() if key not in (*fields.WORDS, "scenario")
+        }
+        resolved = [f"{name}={text}" for scenario in self.variants for name, text in fields.texts(scenario)]
+        text = "\n".join([controls.without_paths(what), *resolved, model_version()])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
     def manifest(self) -> dict[str, Any]:
@@ -273,8 +278,14 @@ class Sweep:
     def _first_point(self, found: Mapping[str, Points]) -> Scenario:
         """The base scenario with the first point of every axis whose points differ in more than numbers."""
         settings = {k: v for p in found.values() if not p.numeric for k, v in p.settings[0].items()}
-        with self._at("axes"):
-            return self.base.with_values(settings) if settings else self.base
+        return self._scenario(settings, "")
+
+    def _scenario(self, settings: Mapping[str, Any], words: str) -> Scenario:
+        """The base scenario as written with fields set, so that defaults are those of its own protocol."""
+        try:
+            return Scenario.check(with_values(self.definition["scenario"], settings))
+        except InputError as error:
+            raise self._error(("axes",), f"{words}{': ' if words else ''}{error}") from None
 
     def _number(self, axis: str, field: str, limits: Any, value: Any) -> float:
         try:
@@ -292,8 +303,8 @@ class Sweep:
         remedy = nearest(asked, [axis.name for axis in self.axes])
         raise self._error(("compare",), f"compare = '{asked}' is no axis; {remedy}")
 
-    def _variants(self) -> tuple[Scenario, ...]:
-        """A scenario for every combination of the points that differ in more than numbers."""
+    def _variants(self) -> tuple[tuple[dict[str, Any], str, Scenario], ...]:
+        """Settings, words and scenario of each combination of points that differ in more than numbers."""
         choices = [axis for axis in self.axes if axis.makes_variants]
         if math.prod(len(axis.labels) for axis in choices) > MOST_VARIANTS:
             remedy = "allowed is 10000; make axes of numbers, or drop points"
@@ -304,18 +315,16 @@ class Sweep:
             for axis, i in zip(choices, combination, strict=True):
                 settings |= axis.settings[i]
             words = ", ".join(f"{a.name} = {a.labels[i]}" for a, i in zip(choices, combination, strict=True))
-            scenario = self._checked(self.base, settings, words)
-            numbers: dict[str, Any] = {
-                name: _shown(scenario, name, float(column[0]))
-                for axis in self.axes
-                for name, column in axis.columns.items()
-            }
-            scenario = self._checked(scenario, numbers, words) if numbers else scenario
-            found.append(self._with_derived(scenario, words))
+            scenario = self._scenario(settings, words)
+            for axis in self.axes:
+                for name, column in axis.columns.items():
+                    settings[name] = _shown(scenario, name, float(column[0]))
+            settings |= self._derivable(scenario)
+            found.append((settings, words, self._scenario(settings, words)))
         return tuple(found)
 
-    def _with_derived(self, scenario: Scenario, words: str) -> Scenario:
-        """With a number in every derived field, to be replaced in each cell."""
+    def _derivable(self, scenario: Scenario) -> dict[str, Any]:
+        """A number for every derived field that has none, to be replaced in each cell."""
         numbers = {}
         for name in self.derive:
             with self._at("derive", name):
@@ -324,13 +333,7 @@ class Sweep:
                     raise InputError("is no number; name a field that is one")
             if not isinstance(fields.value(scenario, _first(scenario, name)), float):
                 numbers[name] = limits.show(limits.low)
-        return self._checked(scenario, numbers, words) if numbers else scenario
-
-    def _checked(self, scenario: Scenario, settings: Mapping[str, Any], words: str) -> Scenario:
-        try:
-            return scenario.with_values(settings) if settings else scenario
-        except InputError as error:
-            raise self._error(("axes",), f"{words}{': ' if words else ''}{error}") from None
+        return numbers
 
     def _inputs(self) -> tuple[Input, ...]:
         found: dict[str, dict[int, tuple[Distribution, bool]]] = {}
@@ -377,24 +380,24 @@ class Sweep:
                     both = f"axes.{other} and axes.{axis.name}"
                     raise self._error(("axes", axis.name), f"{field} is set by {both}; keep one")
 
-    def _check_numbers(self) -> None:
-        """Check the extremes of every number, and derived numbers in every cell."""
-        for number, variant in enumerate(self.variants):
-            extremes = {
-                name: sorted({float(column.min()), float(column.max())})
-                for axis in self.axes
-                for name, column in axis.columns.items()
-            }
-            corners = product(*extremes.values())
-            for corner, _ in zip(corners, range(MOST_CORNERS), strict=False):
-                settings = {
-                    name: _shown(variant, name, value) for name, value in zip(extremes, corner, strict=True)
-                }
-                self._checked(variant, settings, "" if len(self.variants) == 1 else f"variant {number + 1}")
-        if self.derive:
-            for first in range(0, self.n_cells, 1 << 16):
-                for _ in self.batches(np.arange(first, min(first + (1 << 16), self.n_cells))):
-                    pass
+    def _check_numbers(self, number: int, settings: dict[str, Any], words: str) -> None:
+        """Check the extremes of the numbers of a variant together."""
+        variant = self.variants[number]
+        extremes = {
+            name: sorted({float(column.min()), float(column.max())})
+            for axis in self.axes
+            for name, column in axis.columns.items()
+        }
+        for corner in islice(product(*extremes.values()), MOST_CORNERS):
+            values = zip(extremes, corner, strict=True)
+            self._scenario(settings | {name: _shown(variant, name, value) for name, value in values}, words)
+
+    def _check_derived(self) -> None:
+        """Check derived numbers in every cell."""
+        step = 1 << 16
+        for first in range(0, self.n_cells if self.derive else 0, step):
+            for _ in self.batches(np.arange(first, min(first + step, self.n_cells))):
+                pass
 
     @contextmanager
     def _at(self, *place: str) -> Iterator[None]:
