@@ -39,7 +39,7 @@ READING = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
 
 
 def _connect(scratch: str) -> Any:
-    connection = duckdb.connect(config={"temp_directory": scratch, "python_enable_replacements": False})
+    connection = duckdb.connect(config={"temp_directory": scratch})
     # pyarrow reads the files, so DuckDB itself needs none but those it spills to.
     connection.execute("SET enable_external_access = false; SET lock_configuration = true")
     return connection
