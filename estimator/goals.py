@@ -2,7 +2,6 @@
 
 import operator
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,7 +25,7 @@ class Goal:
     comparison: str
     threshold: float
 
-    def held(self, outcomes: Mapping[Any, Any]) -> NDArray[np.bool_]:
+    def held(self, outcomes: Any) -> NDArray[np.bool_]:
         """In which replications it is met, given arrays by outcome; a time that did not happen meets none."""
         return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), self.threshold))
 
