@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from netcarlo.errors import InputError
@@ -35,4 +36,5 @@ def write_text(path: str | Path, text: str) -> None:
             f"{path}: cannot be written ({error.strerror}); name a folder you can write to"
         ) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):
+            temporary.unlink(missing_ok=True)

@@ -21,7 +21,8 @@ SEED_SCHEME = (
 )
 
 _HOST = (
-    "ensemble.py", "outcomes.py", "distributions.py", "statistics.py", "sweeps/designs.py", "sweeps/chunk.py"
+    "ensemble.py", "outcomes.py", "distributions.py", "statistics.py",
+    "sweeps/designs.py", "sweeps/space.py", "sweeps/chunk.py",
 )  # fmt: skip
 _LAUNCHERS = {"compile.py", "cuda.py", "cache.py", "device.py", "launch.py", "hints.py"}
 
