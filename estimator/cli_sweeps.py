@@ -72,7 +72,7 @@ def sweep(
     last: list[Summary] = []
     try:
         with (
-            _stoppable(),
+            _Stop() as stop,
             open_workers(
                 workers=workers, scheduler=scheduler, target=target, models=loaded.models()
             ) as found,
@@ -88,6 +88,7 @@ def sweep(
                 def report(summary: "Summary") -> None:
                     last[:] = [summary]
                     update(summary)
+                    stop.check()
 
                 summary = run(
                     loaded, store, executor=found.executor, slots=found.slots, target=target, chunk=chunk,
@@ -222,9 +223,11 @@ def rerun(
         typer.echo(f"cell {found.stored['cell']} fails: {found.error}")
     else:
         which = "" if replication is None else f", replication {replication}"
-        table = (
-            found.table.dropna(how="all") if replication is not None else found.table[found.table["n"] > 0]
-        )
+        table = found.table.dropna(how="all")
+        if replication is None:
+            table = table[table["n"] > 0]
+            table = table.assign(**{"± 95 %": (table["ci_high"] - table["ci_low"]) / 2})
+            table = table[["n", "mean", "± 95 %", "sd", "q05", "q50", "q95"]]
         console.print_table(f"cell {found.stored['cell']}, key {found.stored['key']}{which}", table)
         compared = {True: "equal to the store, bit by bit", False: "NOT equal to the store", None: ""}
         typer.echo(compared[found.equal] or "nothing in the store to compare it with")
@@ -254,7 +257,8 @@ def sensitivity(
         )
     of = _outcome(of, about["outcomes"])
     axes = [axis["name"] for axis in about["axes"]]
-    frame = _selected(opened.frame(), about["axes"], where or [])
+    columns = ["draw", "block", "seed", *axes, of]
+    frame = _selected(opened.frame(columns), about["axes"], where or [])
     parts = frame.groupby(axes, sort=False) if axes else [((), frame)]
     if len(parts) > MOST_TABLES:
         raise InputError(
@@ -266,11 +270,14 @@ def sensitivity(
         table = indices(part, inputs=about["inputs"], of=of, draw=about["draw"])
         found.append((dict(zip(axes, point, strict=True)), table))
     if as_json:
-        console.print_json([{"of": of, "where": at, "indices": t.to_dict("index")} for at, t in found])
+        console.print_json(
+            [{"of": of, "where": at, **t.attrs, "indices": t.to_dict("index")} for at, t in found]
+        )
         return
     for at, table in found:
         words = ", ".join(f"{name} = {value}" for name, value in at.items())
-        console.print_table(f"{of}{', ' if words else ''}{words}", table.dropna(axis=1, how="all"))
+        title = f"{of}{', ' if words else ''}{words}: {table.attrs['used']} networks"
+        console.print_table(title, table.dropna(axis=1, how="all"))
 
 
 def report(
@@ -298,22 +305,35 @@ def report(
 COMMANDS = (sweep, status, query, export, rerun, sensitivity, report)
 
 
-@contextmanager
-def _stoppable() -> Iterator[None]:
-    """SIGINT and SIGTERM raise KeyboardInterrupt; a second one ends the process at once."""
+class _Stop:
+    """SIGINT and SIGTERM raise KeyboardInterrupt; in a run between two chunks, never while one is written.
 
-    def stop(*_: object) -> None:
-        for number in numbers:
-            signal.signal(number, lambda *_: _leave(130))
-        raise KeyboardInterrupt
+    A second one ends the process at once.
+    """
 
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    before = {number: signal.signal(number, stop) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
+    def __init__(self) -> None:
+        self.running = self.asked = False
+
+    def __enter__(self) -> "_Stop":
+        self.before = {number: signal.signal(number, self.ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.before.items():
             signal.signal(number, handler)
+
+    def ask(self, *_: object) -> None:
+        if self.asked:
+            _leave(130)
+        self.asked = True
+        if not self.running:
+            raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Called between chunks."""
+        self.running = not self.asked
+        if self.asked:
+            raise KeyboardInterrupt
 
 
 def _leave(code: int) -> None:
@@ -393,7 +413,9 @@ def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> N
             f"{100 * summary.kernel_share:.0f} % of the time inside kernels"
         )
     for key, error in summary.failures:
-        typer.echo(f"failed: {error}: netcarlo rerun {where} {key}")
+        words = " ".join(error.split())
+        typer.echo(f"failed: {words[:120]}{'...' * (len(words) > 120)}")
+        typer.echo(f"        netcarlo rerun {where} {key}")
     typer.echo(f"next: netcarlo report {where}")
     typer.echo(f'      netcarlo query {where} "SELECT * FROM cells LIMIT 5"')
 
@@ -403,6 +425,9 @@ def _print_forecast(found: Any, as_json: bool) -> None:
 
     if as_json:
         console.print_json(asdict(found))
+        return
+    if not found.cells:
+        typer.echo(f"{found.name}: all {found.n_cells} cells are stored already, nothing to do")
         return
     low, high = (console.seconds(s) for s in found.time_s)
     typer.echo(f"{found.name}: {found.cells} cells to run of {found.n_cells}; nothing was written")

@@ -95,9 +95,10 @@ def number(value: float) -> str:
 
 def seconds(value: float) -> str:
     """A time as people read it."""
-    if value < 100:
-        return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
-    return f"{value / 60:.0f} min" if value < 5940 else f"{value / 3600:.1f} h"
+    for limit, one, unit in ((10, 1, "s"), (100, 1, "s"), (600, 60, "min"), (5940, 60, "min")):
+        if value < limit:
+            return f"{value / one:.{limit in (10, 600):d}f} {unit}"
+    return f"{value / 3600:.1f} h"
 
 
 def large(value: float) -> str:

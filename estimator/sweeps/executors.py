@@ -1,10 +1,11 @@
 """Where chunks run: threads of this process, processes of this machine, or an existing Dask scheduler."""
 
 import math
+import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,7 +84,8 @@ def _compile(models: Iterable[Any]) -> None:
     found = list(models)
     compilers.prepare(found)
     for model in found:
-        compilers.cpu_loop(model)
+        with suppress(Exception):  # a user's file may not compile: its cells will say so
+            compilers.cpu_loop(model)
 
 
 @contextmanager
@@ -141,9 +143,10 @@ def _connected(address: str) -> Iterator[Workers]:
     """The workers of a scheduler that is already there."""
     remedy = f"start one with dask scheduler, and workers with dask worker {address}, or use --workers N"
     try:
+        _knock(address)
         client = _client(address)
     except (OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
+        reason = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise InputError(f"scheduler = '{address}' cannot be reached ({reason}); {remedy}") from None
     with client:
         try:
@@ -171,6 +174,14 @@ def _of(client: Any, name: str) -> Workers:
         return found
 
     return Workers(client.get_executor(pure=False), slots, name)
+
+
+def _knock(address: str) -> None:
+    """Raise OSError at once where nobody listens; a client would try again and again."""
+    _quiet_distributed()
+    from distributed.comm.addressing import get_address_host_port
+
+    socket.create_connection(get_address_host_port(address), timeout=CONNECT_S).close()
 
 
 def _client(place: Any) -> Any:

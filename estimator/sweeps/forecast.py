@@ -22,13 +22,16 @@ from netcarlo.sweeps.space import Sweep
 from netcarlo.sweeps.store import Store
 
 PILOT_S = 4.0
-"""Seconds after which the pilot hands out no more chunks."""
+"""Seconds from the first finished chunk to the end of the pilot."""
 
 PILOT_REPLICATIONS = 64
 """Replications of a pilot cell whose number is to follow from its variance."""
 
 SPREAD = 1.3
 """Factor by which a time may be wrong beyond the scatter of the pilot: caches, other users of the machine."""
+
+MOST_SMALL = 20
+"""Chunks at the beginning and end of a run that are smaller than the others."""
 
 MOST_GROUPS = 10_000
 """Groups that the pilot may choose from."""
@@ -72,10 +75,11 @@ def forecast(sweep: Sweep, workers: Workers, *, target: str, store: Store | None
     cells = int(np.count_nonzero(missing))
     pilot = _Pilot(sweep, workers, target, missing)
     rows, networks = len(pilot), 0.0
-    if pilot.network_s:
+    if pilot.network_s.size:
         networks = cells * pilot.replications * (rows - len(pilot.errors)) / rows
     slots = max(workers.slots(), 1)
     wall_s = networks * pilot.cost_s / slots
+    chunks = min(MOST_SMALL + networks * pilot.cost_s / CHUNK_S, cells / sweep.group)
     in_flight = 2 * slots * pilot.row_bytes * CHUNK_S / max(pilot.cost_s * pilot.replications, 1e-6)
     return Forecast(
         name=sweep.name,
@@ -86,7 +90,7 @@ def forecast(sweep: Sweep, workers: Workers, *, target: str, store: Store | None
         time_s=(wall_s * (1 - pilot.error / 2) / SPREAD, wall_s * (1 + pilot.error) * SPREAD),
         workers=workers.name,
         memory_bytes=peak_bytes() + CELL_BYTES * sweep.n_cells + min(in_flight, pilot.row_bytes * cells),
-        disk_bytes=cells * pilot.cell_bytes + networks * pilot.network_bytes,
+        disk_bytes=chunks * pilot.file_bytes + cells * pilot.cell_bytes + networks * pilot.network_bytes,
         pilot_cells=rows,
         failed=len(pilot.errors),
         error=next(iter(pilot.errors), ""),
@@ -142,14 +146,16 @@ class _Pilot:
         # Golden steps: the first few are spread over the sweep as well as all are.
         spread = spread[np.argsort(np.arange(len(spread)) * GOLDEN % 1.0, kind="stable")]
         cells = (spread[:, None] * self.sweep.group + np.arange(self.sweep.group)).ravel()
-        end = time.monotonic() + PILOT_S
+        end = math.inf
 
         def note(summary: Summary) -> None:
+            nonlocal end
             before = self.summary
             if summary.chunks > before.chunks:
                 self.steps.append((summary.networks - before.networks, summary.busy_s - before.busy_s))
+                end = min(end, time.monotonic() + PILOT_S)  # from the first: workers import and load
             self.summary = replace(summary)
-            if time.monotonic() > end and self.tables:
+            if time.monotonic() > end:
                 raise _EnoughError
 
         with suppress(_EnoughError):
@@ -196,6 +202,14 @@ class _Pilot:
     def cell_bytes(self) -> float:
         """Disk space of a cell."""
         return self._packed("cells", self.tables) / max(len(self), 1)
+
+    @property
+    def file_bytes(self) -> float:
+        """Disk space of a file without its cells."""
+        if not self.tables:
+            return 0.0
+        first = self.tables[0]
+        return max(self._packed("cells", [first]) - first.num_rows * self.cell_bytes, 0.0)
 
     @property
     def network_bytes(self) -> float:

@@ -1,0 +1,62 @@
+"""A sweep from Python: simulate a space of networks and get the results as an object of xarray or pandas."""
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from netcarlo.simulate import resolve_target
+from netcarlo.sweeps.executors import open_workers
+from netcarlo.sweeps.export import results
+from netcarlo.sweeps.file import load_sweep, make_sweep
+from netcarlo.sweeps.run import Progress, run
+from netcarlo.sweeps.space import Sweep
+from netcarlo.sweeps.store import Store
+
+
+def sweep(
+    what: str | Path | Mapping[str, Any] | Sweep,
+    *,
+    out: str | os.PathLike[str] | None = None,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    target: str = "auto",
+    replications: int | None = None,
+    seed: int | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    """Simulate every cell of a sweep that the store `out` lacks; returns all results.
+
+    `what` is a sweep file, or data as in one, and `out` a folder or fsspec URL (unless given, the
+    results are not kept).  It runs on threads of this process, on so many `workers` (processes; GPUs
+    with target cuda; call it below `if __name__ == "__main__":` then) or on those of a Dask
+    `scheduler`.  `progress(summary)` is called after each chunk.
+
+    Returns an xarray Dataset over the axes, or for drawn topologies a pandas DataFrame with a row per
+    cell.  A failed cell has the status "failed", an error, and NaN.  Raises InputError, and
+    StoppedError if it cannot go on: the same call resumes.
+    """
+    given = {"replications": replications, "seed": seed}
+    values = {name: value for name, value in given.items() if value is not None}
+    if isinstance(what, Sweep):
+        space = what
+        if values:
+            scenario = what.definition["scenario"] | values
+            space = Sweep.from_definition(what.definition | {"scenario": scenario})
+    elif isinstance(what, Mapping):
+        space = make_sweep({**what, **values})
+    else:
+        space = load_sweep(what, values=values)
+    if scheduler is None or target != "auto":  # else workers look for themselves
+        target = resolve_target(target)
+    with tempfile.TemporaryDirectory() as scratch:
+        store = Store.create(scratch if out is None else out, space.manifest())
+        with open_workers(
+            workers=workers, scheduler=scheduler, target=target, models=space.models()
+        ) as found:
+            run(
+                space, store, executor=found.executor, slots=found.slots, target=target,
+                workers=found.name, command="netcarlo.sweep", progress=progress,
+            )  # fmt: skip
+        return results(store)

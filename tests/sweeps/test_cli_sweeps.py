@@ -1,0 +1,231 @@
+import json
+import os
+import re
+import subprocess
+import sys
+from io import StringIO
+
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from netcarlo.cli import app
+from netcarlo.sweeps.store import Store
+
+SWEEP = """\
+name: small
+scenario:
+  duration: 2 s
+  transport: {protocol: newreno, window: 10}
+  hops: [{rate: {uniform: [1 Mbit/s, 2 Mbit/s]}, delay: 10 ms, loss: 1 %}]
+axes:
+  transport.protocol: [newreno, vegas]
+draw: 64
+replications: 2
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A folder with a sweep file and its store."""
+    path = tmp_path_factory.mktemp("sweeps")
+    (path / "small.yaml").write_text(SWEEP)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(path)
+        first = run("sweep", "small.yaml", "--out", "store")
+    assert first.exit_code == 0, first.output
+    assert "128 of 128 cells are stored, 128 of them new, 0 failed" in first.stdout
+    assert "% of the time inside kernels" in first.stdout
+    return path
+
+
+@pytest.fixture(autouse=True)
+def here(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+
+
+LAW = """\
+CONSTANTS = {}
+def grow(cwnd, ssthresh, now, rtt, constants, memory):
+    return cwnd + eval("1.0")
+def reduce(window, timeout, now, rtt, constants, memory):
+    return window
+"""
+
+OWN = """\
+name: own
+scenario:
+  duration: 2 s
+  transport: {protocol: newreno, window: 10}
+  hops: [{rate: 1 Mbit/s, delay: 10 ms}]
+axes:
+  law: {cases: {built in: {transport.protocol: newreno}, mine: {transport.congestion_control: law.py}}}
+"""
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def first_key():
+    return Store.open("store").frame(["key"])["key"].iloc[0]
+
+
+def test_the_same_command_has_nothing_left_to_do():
+    again = run("sweep", "small.yaml", "--out", "store")
+    assert again.exit_code == 0
+    assert "all 128 cells are stored already" in again.stdout
+    assert run("sweep", "small.yaml", "--out", "store", "--quiet").stdout == ""
+
+
+def test_a_dry_run_writes_nothing():
+    before = sorted(os.listdir())
+    found = run("sweep", "small.yaml", "--dry-run", "--set", "draw.count=4096", "--json")
+    assert found.exit_code == 0, found.output
+    data = json.loads(found.stdout)
+    assert data["cells"] == 8192
+    assert 0 < data["time_s"][0] < data["time_s"][1]
+    assert "nothing to do" in run("sweep", "small.yaml", "--dry-run", "--out", "store").stdout
+    assert sorted(os.listdir()) == before
+
+
+def test_the_summary_as_json():
+    found = run(
+        "sweep", "small.yaml", "--out", "other", "--json", "--seed", 7, "--replications", 1, "--chunk", 32
+    )
+    data = json.loads(found.stdout)
+    assert (data["cells"], data["networks"], data["chunks"], data["failed"]) == (128, 128, 4, 0)
+    assert 0 < data["kernel_share"] < 1
+    assert set(Store.open("other").frame(["seed"])["seed"]) == {7}
+
+
+def test_status():
+    data = json.loads(run("status", "store", "--json").stdout)
+    assert (data["cells"], data["done"], data["failed"], data["missing"]) == (128, 128, 0, 0)
+    assert data["digest"] == Store.open("store").digest()
+    assert data["runs"][0]["outcome"] == "finished"
+    text = run("status", "store").stdout
+    assert "128 of 128 cells done, 0 failed, 0 missing" in text
+    assert re.search(r"run .*: finished, 128 cells", text)
+
+
+def test_status_names_damaged_files(tmp_path):
+    run("sweep", "small.yaml", "--out", tmp_path / "s", "--chunk", 64)
+    chunk = sorted((tmp_path / "s" / "chunks").iterdir())[0]
+    chunk.write_bytes(chunk.read_bytes()[:100])
+    text = run("status", tmp_path / "s").stdout
+    assert f"damaged: {chunk.name}: truncated" in text
+    assert "64 missing" in text
+    again = run("sweep", "small.yaml", "--out", tmp_path / "s")
+    assert "64 of them new" in again.stdout
+    assert Store.open(tmp_path / "s").digest() == Store.open("store").digest()
+
+
+def test_query_and_export(tmp_path):
+    sql = 'SELECT "transport.protocol" AS protocol, count(*) AS n FROM cells GROUP BY ALL ORDER BY ALL'
+    assert json.loads(run("query", "store", sql, "--json").stdout) == [
+        {"protocol": "newreno", "n": 64},
+        {"protocol": "vegas", "n": 64},
+    ]
+    assert pd.read_csv(StringIO(run("query", "store", sql, "--csv").stdout))["n"].tolist() == [64, 64]
+    assert "newreno 64" in run("query", "store", sql).stdout
+    assert run("export", "store", "--to", "csv", "--out", tmp_path / "t.csv").exit_code == 0
+    assert len(pd.read_csv(tmp_path / "t.csv")) == 128
+    run("export", "store", "--to", "netcdf")
+    assert os.path.getsize("store.nc") > 1000
+    os.remove("store.nc")
+
+
+def test_rerun_a_cell_and_trace_it(tmp_path):
+    key = first_key()
+    found = run("rerun", "store", key[:12], "--out", tmp_path / "cell.yaml")
+    assert found.exit_code == 0, found.output
+    assert "equal to the store, bit by bit" in found.stdout
+    assert "netcarlo trace" in found.stderr
+    one = json.loads(run("rerun", "store", key, "--replication", 1, "--json").stdout)
+    traced = run("trace", tmp_path / "cell.yaml", "--replication", 1, "--out", tmp_path)
+    assert traced.exit_code == 0, traced.output
+    assert f"goodput_bps {one['table']['goodput_bps']['value']:.0f}" in re.sub(" +", " ", traced.stdout)
+
+
+def test_sensitivity_of_a_protocol():
+    found = run("sensitivity", "store", "--of", "goodput", "--where", "transport.protocol=vegas", "--json")
+    (data,) = json.loads(found.stdout)
+    assert data["of"] == "goodput_bps"
+    assert data["where"] == {"transport.protocol": "vegas"}
+    assert data["indices"]["paths.0.hops.0.rate"]["first"] > 0.5
+    assert run("sensitivity", "store").stdout.count("goodput_bps, transport.protocol = ") == 2
+
+
+def test_report_is_a_page(tmp_path):
+    found = run("report", "store", "--out", tmp_path / "r.html")
+    assert found.exit_code == 0, found.output
+    assert "netcarlo rerun store" in (tmp_path / "r.html").read_text()
+
+
+BAD = [
+    (["sweep", "none.yaml", "--out", "s"], "none.yaml: no such file"),
+    (["sweep", "small.yaml"], "--out is missing; .* --out small"),
+    (["sweep", "small.yaml", "--out", "store", "--seed", "3"], "store store: holds another 'small'"),
+    (["sweep", "small.yaml", "--out", "s", "--workers", "0"], "--workers = 0"),
+    (["sweep", "small.yaml", "--out", "s", "--scheduler", "tcp://127.0.0.1:9"], "refused.*; start one with"),
+    (["sweep", "small.yaml", "--out", "s", "--target", "gpu"], "target = 'gpu' is unknown"),
+    (["status", "nowhere"], "store nowhere: there is none"),
+    (["query", "store", "SELEC 1"], "query: "),
+    (["export", "store", "--to", "xls"], "'xls' is not one of"),
+    (["rerun", "store", "zz"], "no cell has the key 'zz'"),
+    (["sensitivity", "store", "--of", "speed"], "--of speed is no outcome of the sweep"),
+    (["sensitivity", "store", "--where", "loss=3"], "names no axis"),
+    (["sensitivity", "store", "--where", "transport.protocol=bic"], "allowed is newreno, vegas"),
+    (["report", "store", "--out", "small.yaml/r.html"], "small.yaml is a file"),
+]
+
+
+@pytest.mark.parametrize(("args", "complaint"), BAD, ids=[" ".join(args) for args, _ in BAD])
+def test_bad_input_is_one_line_exit_2_and_no_output(args, complaint):
+    before = sorted(os.listdir())
+    found = run(*args)
+    assert found.exit_code == 2, found.output
+    assert found.stdout == ""
+    (line,) = found.stderr.splitlines()
+    assert line.startswith("error: ")
+    assert re.search(complaint, line), line
+    assert sorted(os.listdir()) == before
+
+
+def test_a_failed_cell_is_exit_1_and_can_be_rerun(tmp_path):
+    (tmp_path / "law.py").write_text(LAW)
+    (tmp_path / "own.yaml").write_text(OWN)
+    store = tmp_path / "s"
+    found = run("sweep", tmp_path / "own.yaml", "--out", store)
+    assert found.exit_code == 1, found.output
+    assert "1 failed" in found.stdout
+    command = re.search(r"failed: Typ.*\n +netcarlo (rerun .*)", found.stdout)
+    assert command
+    again = run(*command[1].split())
+    assert again.exit_code == 1
+    assert "fails: " in again.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
+def test_termination_keeps_what_is_done(tmp_path):
+    command = [
+        sys.executable, "-m", "netcarlo.cli", "sweep", "small.yaml", "--out", str(tmp_path / "s"),
+        "--set", "draw.count=65536", "--chunk", "64",
+    ]  # fmt: skip
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    chunks = tmp_path / "s" / "chunks"
+    while process.poll() is None and not (chunks.exists() and len(list(chunks.glob("cells-*"))) >= 3):
+        pass
+    process.terminate()
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    assert out == ""
+    (line,) = err.splitlines()
+    stored = re.fullmatch(r"interrupted: (\d+) of 131072 cells are stored; the same command resumes", line)
+    assert stored, line
+    store = Store.open(tmp_path / "s")
+    assert int(stored[1]) == store.scan().done.sum() >= 192
+    (record,) = store.runs()
+    assert record["outcome"] == "interrupted"
+    assert record["cells"] == int(stored[1])

@@ -1,0 +1,72 @@
+import numpy as np
+import pytest
+
+from netcarlo.sweeps import forecast as forecasts
+from netcarlo.sweeps.executors import open_workers
+from netcarlo.sweeps.file import make_sweep
+from netcarlo.sweeps.forecast import forecast
+from netcarlo.sweeps.run import run
+from netcarlo.sweeps.store import Store
+
+SWEEP = {
+    "name": "forecast",
+    "scenario": {
+        "duration": "5 s",
+        "transport": {"protocol": "newreno", "window": 16},
+        "hops": [{"rate": {"uniform": ["1 Mbit/s", "3 Mbit/s"]}, "delay": "10 ms", "loss": "2 %"}],
+    },
+    "axes": {"transport.protocol": ["newreno", "vegas"]},
+    "draw": 64,
+    "replications": 8,
+}
+
+
+@pytest.fixture
+def workers():
+    with open_workers(models=make_sweep(SWEEP).models()) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch):
+    monkeypatch.setattr(forecasts, "PILOT_S", 1.0)
+
+
+def test_a_forecast_is_what_comes(tmp_path, workers):
+    sweep = make_sweep(SWEEP)
+    store = Store.create(tmp_path / "store", sweep.manifest())
+    found = forecast(sweep, workers, target="cpu", store=store)
+    assert store.scan().n_files == 0
+    assert store.runs() == []
+    assert (found.cells, found.networks) == (128, 1024)
+    summary = run(sweep, store, executor=workers.executor, slots=workers.slots)
+    assert found.packets == pytest.approx(summary.packets, rel=0.25)
+    assert found.time_s[0] / 3 < summary.wall_s < found.time_s[1] * 3  # other tests run beside
+    assert found.disk_bytes == pytest.approx(store.scan().n_bytes, rel=0.6)
+    assert found.memory_bytes > 1e7
+    assert found.failed == 0
+    assert forecast(sweep, workers, target="cpu", store=store).cells == 0
+
+
+def test_the_pilot_is_spread_over_the_sweep(workers):
+    sweep = make_sweep(SWEEP | {"draw": 4096})
+    pilot = forecasts._Pilot(sweep, workers, "cpu", np.ones(sweep.n_cells, bool))
+    cells = np.sort(pilot.rows["cell"].to_numpy())
+    assert set(pilot.rows["transport.protocol"].to_pylist()) == {"newreno", "vegas"}
+    draws = np.unique(cells // 2)
+    assert len(draws) >= 2
+    assert np.diff(np.array([0, *draws, 4096])).max() < 4096 * 3 / len(draws)
+
+
+def test_a_precision_is_forecast_from_the_variance(workers):
+    precise = SWEEP | {"draw": 4, "precision": "2 %"}
+    del precise["replications"]
+    sweep = make_sweep(precise)
+    found = forecast(sweep, workers, target="cpu")
+
+    class Nowhere(forecasts._Pilot):
+        def __init__(self) -> None:
+            self.missing, self.tables, self.each = np.ones(8, bool), [], []
+
+    summary = run(sweep, Nowhere(), executor=workers.executor, slots=workers.slots)
+    assert found.networks == pytest.approx(summary.networks, rel=0.35)
