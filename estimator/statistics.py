@@ -104,17 +104,15 @@ def _sum(x: Floats, absent: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
     Neighbours are added up, sums of neighbours, and so on, each with its rounding error beside it.
     """
     high = x if absent is None else np.where(absent, 0.0, x)
-    low = np.zeros((1, x.shape[1]))
-    first = True
+    low = np.zeros_like(high)
     while len(high) > 1:
         if len(high) % 2:
-            high = np.concatenate([high, np.zeros_like(high[:1])])
-            low = low if first else np.concatenate([low, np.zeros_like(low[:1])])
+            nothing = np.zeros_like(high[:1])
+            high, low = np.concatenate([high, nothing]), np.concatenate([low, nothing])
         high, error = _two_sum(high[0::2], high[1::2])
-        low = error if first else error + (low[0::2] + low[1::2])
-        first = False
-    total: Floats = high.sum(axis=0)
-    rounded, left = _two_sum(total, low[0])
+        low = error + (low[0::2] + low[1::2])
+    total = high.sum(axis=0)
+    rounded, left = _two_sum(total, low.sum(axis=0))
     finite = np.isfinite(total)
     return np.where(finite, rounded, total), np.where(finite, left, 0.0)
 
@@ -255,7 +253,7 @@ class StoppingRule:
     Batches grow: after `first` replications the variance seen so far predicts how many are needed,
     with a margin, and at most `growth` times as many as there are come next.  So the data are
     looked at a few times only, and seldom stop by the luck of a small variance: coverage stays
-    within a percent of nominal (measured in tests/estimator/test_statistics.py).
+    within a percent of nominal (docs/statistics.md).
     """
 
     relative: float
@@ -270,7 +268,7 @@ class StoppingRule:
         if n < self.first:
             return min(self.first, self.most) - n
         seen = mean(values)
-        if self.met(values) or n >= self.most:
+        if self._reached(seen) or n >= self.most:
             return 0
         wanted = math.inf
         if seen.mean != 0 and seen.n > 1:
@@ -279,7 +277,9 @@ class StoppingRule:
 
     def met(self, values: ArrayLike) -> bool:
         """Whether the half-width is small enough."""
-        seen = mean(values)
+        return self._reached(mean(values))
+
+    def _reached(self, seen: Mean) -> bool:
         return seen.n > 1 and seen.half_width <= self.relative * abs(seen.mean)
 
 
