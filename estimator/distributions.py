@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo import portable
 from netcarlo.errors import InputError, nearest
 
 KINDS = ("uniform", "log_uniform", "normal", "choice", "integers")
@@ -44,7 +45,7 @@ class Distribution:
         if self.kind == "integers":
             return np.asarray(a + _index(u, int(b - a) + 1), np.float64)
         if self.kind == "log_uniform":
-            return np.clip(a * np.exp(u * math.log(b / a)), a, b)
+            return np.clip(a * portable.exp2(u * portable.log2(b / a)), a, b)
         return np.clip(a + u * (b - a), a, b)
 
 

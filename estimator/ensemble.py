@@ -168,19 +168,19 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
     slots = _path(scenario.paths[0], "paths.0", draws)
     parameters = _parameters(scenario, draws)
     packet = parameters[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
-    hops, byte_time, rtt_ns, survive = (np.zeros(rows) for _ in range(4))
+    hops, byte_time, rtt_ns, survive = (np.zeros(rows), np.zeros(rows), np.zeros(rows), np.ones(rows))
     for slot in slots:
         data, ack = slot.columns[Hop.BYTE_TIME], slot.columns[Hop.R_BYTE_TIME]
         wire_ns = (packet * data + parameters[:, P.ACK] * ack) / 2**BYTE_TIME_BITS
         hops += slot.present
         byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
         rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
-        survive += np.where(slot.present, np.log1p(-np.minimum(slot.loss, 1 - 2.0**-53)), 0)
+        survive *= np.where(slot.present, 1.0 - slot.loss, 1.0)
     with np.errstate(divide="ignore"):
         bottleneck = 8e9 * 2**BYTE_TIME_BITS / byte_time
     return {
         "n_hops": hops, "bottleneck_bps": bottleneck, "base_rtt_s": rtt_ns / NS,
-        "path_loss": 0.0 - np.expm1(survive), "bdp_packets": bottleneck * rtt_ns / NS / (8 * packet),
+        "path_loss": 1.0 - survive, "bdp_packets": bottleneck * rtt_ns / NS / (8 * packet),
     }  # fmt: skip
 
 

@@ -21,7 +21,7 @@ SEED_SCHEME = (
 )
 
 _HOST = (
-    "ensemble.py", "outcomes.py", "distributions.py", "statistics.py",
+    "ensemble.py", "outcomes.py", "distributions.py", "portable.py", "statistics.py",
     "sweeps/designs.py", "sweeps/space.py", "sweeps/chunk.py",
 )  # fmt: skip
 _LAUNCHERS = {"compile.py", "cuda.py", "cache.py", "device.py", "launch.py", "hints.py"}

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netcarlo import portable
+
 LEVEL = 0.95
 """Confidence of every interval."""
 
@@ -86,7 +88,8 @@ def _means(values: Floats) -> Means:
         cubes = _sum(powers * deviations, absent)[0]
         sd = np.sqrt(squares / (n - 1))
         most = (n - 2) / np.sqrt(n - 1)  # of the skewness of n values
-        skewness = np.where(squares > 0, np.clip(np.sqrt(n) * cubes / squares**1.5, -most, most), 0.0)
+        skewness = np.clip(np.sqrt(n) * cubes / (squares * np.sqrt(squares)), -most, most)
+        skewness = np.where(squares > 0, skewness, 0.0)
         ends = (_end(n, centre, sd, skewness, sign * student_t(n - 1)) for sign in (1, -1))
         return Means(n, centre, sd, *ends)
 
@@ -94,7 +97,7 @@ def _means(values: Floats) -> Means:
 def _end(n: Ints, centre: Floats, sd: Floats, skewness: Floats, t: Floats) -> Floats:
     # The cubic solved for (mean - truth) / sd, written so that no skewness needs no other formula.
     w = t / np.sqrt(n) - skewness / (6 * n)
-    root = np.cbrt(1 + skewness * w)
+    root = portable.cbrt(1 + skewness * w)
     return np.asarray(centre - 3 * sd * w / (1 + root + root * root))
 
 

@@ -11,10 +11,9 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
-import numpy as np
 from pydantic import Field, model_validator
 
-from netcarlo import units
+from netcarlo import portable, units
 from netcarlo.errors import InputError
 from netcarlo.schema import Record
 
@@ -111,7 +110,8 @@ def _between(ends: list[Any], count: int, *, log: bool) -> list[str]:
         raise InputError("has its ends in falling order; write [lowest, highest]")
     if log and low <= 0:
         raise InputError("starts at 0 or below, where a logarithm has no value; raise the lower end")
-    numbers = np.geomspace(low, high, count) if log else np.linspace(low, high, count)
+    shares = [i / (count - 1) for i in range(count)]
+    numbers = [low * portable.power(high / low, s) if log else low + (high - low) * s for s in shares]
     # Twelve digits, so that 10 ms is 10 ms and not 9.999999999999998 ms.
     return [units.show(float(f"{number:.12g}"), dimension) for number in numbers]
 
