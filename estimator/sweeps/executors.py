@@ -4,13 +4,15 @@ import math
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from netcarlo.errors import InputError
 from netcarlo.simulate import cores
+
+T = TypeVar("T")
 
 DEATHS = 1
 """Deaths of workers that a chunk of a local cluster survives; after one more it is split, see `run`.
@@ -173,7 +175,41 @@ def _of(client: Any, name: str) -> Workers:
                 raise StoppedError(LOST) from None
         return found
 
-    return Workers(client.get_executor(pure=False), slots, name)
+    return Workers(_ByName(client.get_executor(pure=False)), slots, name)
+
+
+class _ByName(Executor):
+    """Sends functions by their names, which only workers look up: the scheduler needs no netcarlo.
+
+    A worker that has none raises ImportError, one that has another WrongVersion; both say who they are.
+    """
+
+    def __init__(self, executor: Executor) -> None:
+        self.executor = executor
+
+    def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
+        return self.executor.submit(_call(function.__module__, function.__qualname__), *args, **options)
+
+
+def _call(module: str, name: str) -> Callable[..., Any]:
+    def call(*args: Any, **options: Any) -> Any:  # a local function travels as code, not as a name
+        import importlib
+        import os
+        import platform
+
+        worker = f"worker {platform.node()}, process {os.getpid()}"
+        try:
+            function = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise ImportError(f"{worker} has no netcarlo, or another: {error}") from None
+        try:
+            return function(*args, **options)
+        except Exception as error:
+            if type(error).__name__ == "WrongVersion":
+                error.args = (f"{worker} has {error}",)
+            raise
+
+    return call
 
 
 def _knock(address: str) -> None:

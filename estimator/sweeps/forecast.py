@@ -209,12 +209,13 @@ class _Pilot:
         if not self.tables:
             return 0.0
         first = self.tables[0]
-        return max(self._packed("cells", [first]) - first.num_rows * self.cell_bytes, 0.0)
+        rest: float = self._packed("cells", [first]) - first.num_rows * self.cell_bytes
+        return max(rest, 0.0)
 
     @property
     def network_bytes(self) -> float:
         """Disk space of a replication, if they are kept."""
-        rows = sum(table.num_rows for table in self.each)
+        rows: int = sum(table.num_rows for table in self.each)
         return self._packed("replications", self.each) / max(rows, 1)
 
     def _packed(self, kind: chunk_files.Kind, tables: list[pa.Table]) -> int:

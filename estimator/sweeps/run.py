@@ -246,6 +246,8 @@ class _Loop:
             raise StoppedError(LOST) from None
         except WrongVersion:
             raise
+        except ImportError as error:
+            raise WrongVersion(str(error)) from None
         except Exception as error:
             if not self.plan.retry(task):
                 self._give_up(task, error)

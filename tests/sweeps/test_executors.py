@@ -59,7 +59,7 @@ def test_a_local_cluster_and_a_client_of_it():
     with open_workers(workers=2) as found:
         assert found.slots() == 2
         assert found.name == "2 processes"
-        client = found.executor._client
+        client = found.executor.executor._client
         assert client.scheduler.address.startswith("tcp://127.0.0.1:")
         assert set(client.nthreads().values()) == {1}
         pids = set(found.executor.map(pid, range(4)))
