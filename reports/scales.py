@@ -101,6 +101,12 @@ def name_of(column: str) -> str:
     return _SHORT.get(column, column.replace("_", " "))
 
 
+def goal(text: str) -> str:
+    """A goal such as `goodput_bps >= 1 Mbit/s` with its outcome in words."""
+    outcome = text.split()[0]
+    return text.replace(outcome, name_of(outcome), 1)
+
+
 def unit_of(column: str) -> str:
     """The SI unit of an outcome or a feature."""
     if column in _FEATURES:

@@ -8,11 +8,12 @@ import numpy as np
 from netcarlo.reports import scales
 from netcarlo.reports.scales import Scale
 from netcarlo.reports.sweep_results import Estimates, Results, sign
-from netcarlo.reports.sweep_wins import judged, leads, wins
+from netcarlo.reports.sweep_wins import gain_scale, judged, leads, wins
 
 MOST_COLUMNS = 6
 """Labels side by side in the table of means; more of them are its rows."""
 
+PERCENT = Scale(0.01, "%")
 Cell = dict[str, str]
 
 
@@ -102,13 +103,12 @@ def means(results: Results) -> dict[str, Any]:
         values = whole(results, column)
         shown = scales.scale(np.abs(values.mean).ravel(), scales.unit_of(column))
         gains = whole(results, f"{column}_gain") if len(results.labels) > 1 else None
-        cells = [_cell(values, k, shown, gains) for k in range(len(results.labels))]
+        cells = [_cell(column, values, k, shown, gains) for k in range(len(results.labels))]
         rows.append({"head": shown.label(scales.name_of(column)), "cells": cells})
     for goal, text in results.sweep["goals"].items():
         values = whole(results, goal)
-        percent = Scale(0.01, "%")
-        cells = [_cell(values, k, percent, None) for k in range(len(results.labels))]
-        rows.append({"head": f"probability that {text} [%]", "cells": cells})
+        cells = [_cell(goal, values, k, PERCENT, None) for k in range(len(results.labels))]
+        rows.append({"head": f"probability that {scales.goal(text)} [%]", "cells": cells})
     heads = [row["head"] for row in rows]
     labels = list(results.labels) if results.labels != ("",) else ["mean"]
     if len(labels) <= MOST_COLUMNS:
@@ -123,44 +123,45 @@ def winners(results: Results) -> list[dict[str, Any]]:
     for column in judged(results):
         share, lead = wins(results, column), leads(results, column)
         values, gains = whole(results, column), whole(results, f"{column}_gain")
-        level = abs(values.mean[0, 0])
         rows = []
         for k, label in enumerate(results.labels):
-            gain = ""
-            if k and level and math.isfinite(gains.mean[0, k]):
-                gain = _percent(gains.mean[0, k] / level)
+            gain, gain_interval = _gain(column, values, gains, k)
             rows.append(
                 {
                     "label": label,
                     "share": _share(share.share[k]),
-                    "interval": scales.interval(share.low[k], share.high[k], Scale(0.01, "%")),
-                    "width": max(0.0, 100 * share.share[k]) if math.isfinite(share.share[k]) else 0.0,
+                    "interval": scales.interval(share.low[k], share.high[k], PERCENT),
+                    "width": f"{np.nan_to_num(100 * share.share[k]):.1f}",
                     "lead": _percent(lead[k]),
-                    "gain": gain or ("baseline" if k == 0 else "–"),
-                    "gain_interval": scales.interval(
-                        gains.low[0, k] / level, gains.high[0, k] / level, Scale(0.01, "%")
-                    )
-                    if k and level
-                    else "",
+                    "gain": gain if k else "baseline",
+                    "gain_interval": gain_interval,
                 }
-            )  # fmt: skip
+            )
         name = scales.name_of(column)
         order = "most" if sign(column) > 0 else "least"
         found.append({"order": f"{order} {name}", "rows": rows})
     return found
 
 
-def _cell(values: Estimates, k: int, shown: Scale, gains: Estimates | None) -> Cell:
-    mean = values.mean[0, k]
-    cell = {
-        "value": scales.number(mean / shown.factor),
+def _cell(column: str, values: Estimates, k: int, shown: Scale, gains: Estimates | None) -> Cell:
+    return {
+        "value": scales.number(values.mean[0, k] / shown.factor),
         "interval": scales.interval(values.low[0, k], values.high[0, k], shown),
-        "gain": "",
+        "gain": _gain(column, values, gains, k)[0] if gains is not None and k else "",
     }
-    base = abs(values.mean[0, 0])
-    if gains is not None and k and base and math.isfinite(gains.mean[0, k]):
-        cell["gain"] = _percent(gains.mean[0, k] / base)
-    return cell
+
+
+def _gain(column: str, values: Estimates, gains: Estimates, k: int) -> tuple[str, str]:
+    """The gain of a label over the baseline and its interval, in percent of it if that makes sense."""
+    mean, low, high = (each[0, k] for each in gains[:3])
+    shown = gain_scale(values.mean, scales.unit_of(column))
+    if shown is not None:
+        sign_ = "+" if mean > 0 else ""
+        return f"{sign_}{scales.number(mean / shown.factor)} {shown.unit}", scales.interval(low, high, shown)
+    base = values.mean[0, 0]
+    if not base > 0:
+        return "–", ""
+    return _percent(mean / base), scales.interval(low / base, high / base, PERCENT)
 
 
 def _value(values: Estimates, g: int, k: int, shown: Scale) -> str:

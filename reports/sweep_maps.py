@@ -12,7 +12,7 @@ from netcarlo.reports.scales import Scale
 from netcarlo.reports.sweep_parts import numbers, pointer
 from netcarlo.reports.sweep_results import Axis, Bools, Estimates, Floats, Ints, Results, sign
 from netcarlo.reports.sweep_slices import thinned
-from netcarlo.reports.sweep_wins import clearly_better, judged
+from netcarlo.reports.sweep_wins import clearly_better, gain_scale, judged
 
 MOST_VALUES = 24
 """Values of an axis on a map; of more every k-th."""
@@ -93,19 +93,19 @@ def _value(results: Results, column: str, group: Ints, values: Estimates, k: int
 
 def _gain(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
     gains = results.estimates(f"{column}_gain", group, len(values.mean))
+    shown = gain_scale(values.mean, scales.unit_of(column))
+    unit = shown.unit if shown else "%"
+    base = np.full(len(values.mean), shown.factor) if shown else values.mean[:, 0] / 100
     with np.errstate(divide="ignore", invalid="ignore"):
-        z, low, high = (
-            np.where(values.mean[:, 0] != 0, 100 * each[:, k] / np.abs(values.mean[:, 0]), np.nan)
-            for each in (gains.mean, gains.low, gains.high)
-        )
+        z, low, high = (np.where(base > 0, each[:, k] / base, np.nan) for each in gains[:3])
     say = [
-        f"{results.labels[k]}: {scales.number(m)} {scales.interval(a, b, Scale(1.0, '%'))} %"
+        f"{results.labels[k]}: {scales.number(m)} {scales.interval(a, b, Scale(1.0, unit))} {unit}"
         for m, a, b in zip(z, low, high, strict=True)
     ]
-    known = np.abs(z[np.isfinite(z)])
-    reach = float(np.percentile(known, 95)) if len(known) else 1.0  # outliers leave the others their colours
+    sizes = np.abs(z[np.isfinite(z)])
+    reach = float(np.percentile(sizes, 95)) if len(sizes) else 1.0  # outliers leave the others their colours
     colours = {"colorscale": DIVERGING, "zmin": -reach, "zmax": reach,
-               "colorbar": _bar(f"{scales.name_of(column)}: gain [%]")}  # fmt: skip
+               "colorbar": _bar(Scale(1.0, unit).label(f"{scales.name_of(column)}: gain"))}  # fmt: skip
     return Layer(z, values.key[:, k].tolist(), say, (low <= 0) & (high >= 0), colours)
 
 

@@ -7,10 +7,15 @@ from typing import Any
 import pandas as pd
 
 from netcarlo.outcomes import MEANING
-from netcarlo.reports import scales, sweep_answers, sweep_axes, sweep_maps, sweep_networks, sweep_parallel
+from netcarlo.reports import scales, sweep_answers
 from netcarlo.reports.figures import Plot
 from netcarlo.reports.page import page
+from netcarlo.reports.sweep_axes import lines
 from netcarlo.reports.sweep_exceedance import exceedance
+from netcarlo.reports.sweep_features import by_feature, features
+from netcarlo.reports.sweep_maps import maps
+from netcarlo.reports.sweep_networks import networks
+from netcarlo.reports.sweep_parallel import parallel
 from netcarlo.reports.sweep_results import Results
 from netcarlo.reports.sweep_sensitivity import bars
 from netcarlo.reports.sweep_wins import judged
@@ -58,22 +63,22 @@ class Sections:
         self.means = sweep_answers.means(results)
         self.winners = sweep_answers.winners(results)
         self.lines: list[dict[str, Any]] = [
-            {"name": f"line-{i}", "title": axis.title, "plot": sweep_axes.lines(results, axis, command)}
+            {"name": f"line-{i}", "title": axis.title, "plot": lines(results, axis, command)}
             for i, axis in enumerate(results.axes)
             if len(axis.values) > 1
         ]
-        self.maps = sweep_maps.maps(results, command)
+        self.maps = maps(results, command)
         self.exceedance = exceedance(results, replications, command)
         self.sampled = "networks" if results.drawn else "cells" if replications is None else "replications"
         self.networks: Plot | None = None
-        self.wins_by_feature: Plot | None = None
+        self.by_feature: Plot | None = None
         self.parallel: Plot | None = None
         self.bars = bars(results) if results.drawn else None
-        if results.drawn and sweep_networks.features(results):
-            self.networks = sweep_networks.networks(results, command)
-            self.parallel = sweep_parallel.parallel(results, command)
+        if results.drawn and features(results):
+            self.networks = networks(results, command)
+            self.parallel = parallel(results, command)
             if judged(results):
-                self.wins_by_feature = sweep_networks.wins_by_feature(results)
+                self.by_feature = by_feature(results)
 
 
 def _axes(results: Results) -> list[dict[str, Any]]:

@@ -6,10 +6,10 @@ from numpy.typing import NDArray
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import COLOURS, INK, Plot, plot
-from netcarlo.reports.sweep_networks import features
+from netcarlo.reports.sweep_features import features
 from netcarlo.reports.sweep_parts import WIDE, known, numbers, pointer, ratio
 from netcarlo.reports.sweep_results import Bools, Floats, Results
-from netcarlo.reports.sweep_slices import thinned
+from netcarlo.reports.sweep_slices import sampled
 from netcarlo.reports.sweep_wins import TIE, best, judged
 
 MOST = 600
@@ -25,7 +25,7 @@ def parallel(results: Results, command: str) -> Plot:
     """Parallel coordinates: a line per network at a point of the grid, coloured by the best label."""
     outcomes = judged(results) or results.outcomes
     several = bool(judged(results))
-    pick = thinned(results.draws * results.points, MOST)
+    pick = sampled(results.draws * results.points, MOST)
     draws, points = pick // results.points, pick % results.points
     axes = [axis for axis in results.axes if axis.numeric and len(axis.values) > 1][:2]
     common = [

@@ -39,7 +39,10 @@ def band_and_line(
         "hovertemplate": f"{name}<br>{hover}<extra></extra>",
     }  # fmt: skip
     if mode == "markers":
-        bars = {"type": "data", "array": numbers((high - low) / 2), "thickness": 1.4, "width": 4}
+        bars = {
+            "type": "data", "symmetric": False, "thickness": 1.4, "width": 4,
+            "array": numbers(high - y), "arrayminus": numbers(y - low),
+        }  # fmt: skip
         return [{**style, "error_y": bars}]
     sure = np.flatnonzero(np.isfinite(low) & np.isfinite(high)).tolist()
     band = {

@@ -156,33 +156,39 @@ class Results:
 
         Over drawn networks the interval is that of the population.  A grid is no sample, so there the
         interval says how well the plain average of its cells is known.  Their errors are not independent,
-        as all meet the same random numbers: the average of their half-widths bounds that of the average.
+        as all meet the same random numbers: the averages of the ends of their intervals are on the safe side.
         """
         shape = groups, len(self.labels)
-        mean, low, high = (np.full(shape, np.nan) for _ in range(3))
-        cells, key = np.zeros(shape, dtype=np.int64), np.full(shape, "", dtype=f"U{KEY_DIGITS}")
-        values = self.cube(column)
-        if not self.drawn:
-            half = (self.cube(f"{column}_high") - self.cube(f"{column}_low"))[0] / 2
-            inside = group >= 0
-            for k in range(shape[1]):
-                there = inside & ~np.isnan(values[0, :, k])
-                at, x = group[there], values[0, there, k]
-                cells[:, k] = np.bincount(at, minlength=groups)
-                some = np.maximum(cells[:, k], 1)
-                centre = np.where(cells[:, k] > 0, np.bincount(at, x, groups) / some, np.nan)
-                reach = np.bincount(at, half[there, k], groups) / some
-                mean[:, k], low[:, k], high[:, k] = centre, centre - reach, centre + reach
-                alone = there & (cells[np.maximum(group, 0), k] == 1)
-                key[group[alone], k] = self.keys[0, alone, k]
-            return Estimates(mean, low, high, cells, key)
-        for g in range(groups):
-            for k in range(shape[1]):
-                chosen = values[:, group == g, k]
-                found = population.mean(average(chosen), self.blocks)
-                mean[g, k], low[g, k], high[g, k] = found.mean, found.ci_low, found.ci_high
-                cells[g, k] = np.count_nonzero(~np.isnan(chosen))
-        return Estimates(mean, low, high, cells, key)
+        found = Estimates(
+            *(np.full(shape, np.nan) for _ in range(3)),
+            np.zeros(shape, dtype=np.int64),
+            np.full(shape, "", dtype=f"U{KEY_DIGITS}"),
+        )
+        fill = self._over_networks if self.drawn else self._over_grid
+        for k in range(shape[1]):
+            fill(column, k, group, found)
+        return found
+
+    def _over_networks(self, column: str, k: int, group: Ints, found: Estimates) -> None:
+        for g in range(len(found.mean)):
+            values = self.cube(column)[:, group == g, k]
+            one = population.mean(average(values), self.blocks)
+            found.mean[g, k], found.low[g, k], found.high[g, k] = one.mean, one.ci_low, one.ci_high
+            found.cells[g, k] = np.count_nonzero(~np.isnan(values))
+
+    def _over_grid(self, column: str, k: int, group: Ints, found: Estimates) -> None:
+        there = (group >= 0) & ~np.isnan(self.cube(column)[0, :, k])
+        at, groups = group[there], len(found.mean)
+        found.cells[:, k] = count = np.bincount(at, minlength=groups)
+        for place, name in (
+            (found.mean, column),
+            (found.low, f"{column}_low"),
+            (found.high, f"{column}_high"),
+        ):
+            total = np.bincount(at, self.cube(name)[0, there, k], groups)
+            place[:, k] = np.where(count > 0, total / np.maximum(count, 1), np.nan)
+        alone = count[at] == 1
+        found.key[at[alone], k] = self.keys[0, there, k][alone]
 
     def _axis(self, axis: Mapping[str, Any]) -> Axis:
         name, unit = axis["name"], axis["unit"]

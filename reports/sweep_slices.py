@@ -44,3 +44,13 @@ def thinned(count: int, most: int) -> Ints:
     if count <= most:
         return np.arange(count)
     return np.unique(np.round(np.linspace(0, count - 1, most)).astype(np.int64))
+
+
+def sampled(count: int, most: int) -> Ints:
+    """Places of at most `most` of `count` networks, always the same ones.
+
+    Drawn at random, as every k-th point of a Sobol sequence is no fair sample of it.
+    """
+    if count <= most:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(0).choice(count, most, replace=False))

@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from netcarlo.reports import scales
+from netcarlo.reports.scales import Scale
 from netcarlo.reports.sweep_results import LARGER, SMALLER, Bools, Estimates, Floats, Ints, Results, sign
 from netcarlo.sweeps import population
 
@@ -22,6 +24,12 @@ def judged(results: Results) -> list[str]:
     """The outcomes of which it is clear whether more or less is better, if anything is compared."""
     several = len(results.labels) > 1
     return [o for o in results.outcomes if several and o in LARGER | SMALLER]
+
+
+def gain_scale(means: Floats, unit: str) -> Scale | None:
+    """The scale of gains of an outcome that is somewhere negative: percent of the baseline would mislead."""
+    found = means[np.isfinite(means)]
+    return scales.scale(found, unit) if (found < 0).any() else None
 
 
 def best(results: Results, outcome: str) -> Ints:

@@ -1,25 +1,50 @@
-"""The report of a sweep: its numbers, its size, and what it looks like in a real browser."""
+"""The report of a sweep: its numbers, its size, and what it does in a real browser."""
 
+import json
 import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import plotly.graph_objects as go
 import pytest
+from markupsafe import escape
 
-from netcarlo.reports.sweep_page import sweep_page
+from netcarlo.reports.choices import Choice, with_choices
+from netcarlo.reports.figures import Plot
+from netcarlo.reports.sweep_answers import means, verdict, winners
+from netcarlo.reports.sweep_page import Sections, sweep_page
+from netcarlo.reports.sweep_results import Results
+from netcarlo.statistics import mean
+from netcarlo.sweeps import population
 from tests.reports.browser import Page
 from tests.sweeps import tables
 
 WINDOWS = {"wide": (1600, 1000, False), "phone": (390, 844, True)}
+MIB = 1 << 20
+COMMAND = "netcarlo rerun results/it"
 Made = tuple[dict[str, Any], pd.DataFrame]
 
 
-def made(*, failed: tuple[int, ...] = (), reached: float = 1.0, **options: Any) -> Made:
-    """A manifest and the frame of its store."""
+def made(*, failed: range | tuple[int, ...] = (), reached: float = 1.0, **options: Any) -> Made:
+    """A manifest and the frame of its store, of which this part was simulated."""
     manifest = tables.manifest(**options)
     cells = range(int(manifest["sweep"]["n_cells"] * reached))
     return manifest, tables.table(manifest, cells, failed=failed).to_pandas()
+
+
+def with_values(frame: pd.DataFrame, column: str, mean: list[float], half: float) -> None:
+    frame[column] = mean
+    frame[f"{column}_low"], frame[f"{column}_high"] = frame[column] - half, frame[column] + half
+
+
+def never(frame: pd.DataFrame, outcome: str) -> pd.DataFrame:
+    """The frame of a sweep in which something never happened."""
+    columns = [c for c in frame if c == outcome or c.startswith(f"{outcome}_")]
+    return frame.assign(**{c: 0 if c.endswith("_n") else np.nan for c in columns})
 
 
 AXES = [
@@ -28,27 +53,306 @@ AXES = [
     tables.axis("queue", ["drop tail", "red"]),
     tables.axis("protocol", ["TCP", "SCTP"]),
 ]
-DRAWN = {"draw": 64, "blocks": 8}
-CASES: dict[str, dict[str, Any]] = {
-    "axes": {"axes": AXES},
-    "drawn": DRAWN,
+TINY = {
+    "axes": [tables.axis("delay", [0.1, 0.2], unit="s"), tables.axis("protocol", ["TCP", "SCTP"])],
+    "outcomes": ["goodput_bps"],
+    "goals": {},
 }
+DRAWN = {"draw": 96, "blocks": 8, "outcomes": ["goodput_bps", "timeouts"]}
+
+
+def tiny(half: float = 0.1e6) -> Made:
+    """Two delays, two protocols: goodputs 1, 2 and 3, 1 Mbit/s."""
+    manifest, frame = made(**TINY)
+    with_values(frame, "goodput_bps", [1e6, 2e6, 3e6, 1e6], half)
+    gain = [np.nan, 1e6, np.nan, -2e6]
+    frame["goodput_bps_gain"] = gain
+    frame["goodput_bps_gain_low"] = np.subtract(gain, 0.3e6)
+    frame["goodput_bps_gain_high"] = np.add(gain, 0.1e6)
+    return manifest, frame
+
+
+def test_means_and_gains_are_those_computed_by_hand() -> None:
+    table = means(Results(*tiny()))
+    assert table["heads"] == ["TCP", "SCTP"]
+    assert table["rows"] == [
+        {
+            "head": "goodput [Mbit/s]",
+            "cells": [
+                {"value": "2.00", "interval": "[1.90, 2.10]", "gain": ""},
+                {"value": "1.50", "interval": "[1.40, 1.60]", "gain": "−25.0 %"},
+            ],
+        }
+    ]
+    assert verdict(Results(*tiny()))["head"] == (
+        "TCP has the highest mean goodput over 2 points: 2.00 Mbit/s [1.90, 2.10], before SCTP with "
+        "1.50 Mbit/s [1.40, 1.60]. It is best in 50.0 % of the points."
+    )
+
+
+@pytest.mark.parametrize(("half", "interval"), [(0.1e6, "[50.0, 50.0]"), (5e6, "[0, 100]")])
+def test_wins_over_a_grid_count_what_is_clear(half: float, interval: str) -> None:
+    manifest, frame = tiny(half)
+    if half > 1e6:
+        frame["goodput_bps_gain_low"], frame["goodput_bps_gain_high"] = -half, half
+    table = winners(Results(manifest, frame))[0]
+    assert table["order"] == "most goodput"
+    tcp, sctp = table["rows"]
+    assert (tcp["share"], tcp["interval"], tcp["lead"]) == ("50.0 %", interval, "+200 %")
+    assert (sctp["share"], sctp["interval"], sctp["lead"]) == ("50.0 %", interval, "+100 %")
+    if half < 1e6:
+        assert (sctp["gain"], sctp["gain_interval"]) == ("−25.0 %", "[−40.0, −20.0]")
+
+
+def test_an_outcome_that_is_negative_somewhere_has_no_gain_in_percent() -> None:
+    manifest, frame = made(**{**TINY, "outcomes": ["restart_s"]})
+    with_values(frame, "restart_s", [1.0, -0.5, 1.0, -0.5], 0.01)
+    with_values(frame, "restart_s_gain", [np.nan, -1.5, np.nan, -1.5], 0.02)
+    row = winners(Results(manifest, frame))[0]["rows"][1]
+    assert (row["gain"], row["gain_interval"]) == ("−1.50 s", "[−1.52, −1.48]")
+    assert row["share"] == "100 %"  # of a restart less is better
+
+
+def test_means_over_networks_have_the_interval_of_the_population() -> None:
+    manifest, frame = made(**DRAWN)
+    values = frame["goodput_bps"].to_numpy().reshape(96, 4, 5).mean(axis=1)
+    expected = population.mean(values[:, 2], np.arange(96) // 12)
+    assert expected.ci_low == pytest.approx(mean(values[:, 2].reshape(8, 12).mean(axis=1)).ci_low, rel=0.2)
+    found = Results(manifest, frame).estimates("goodput_bps", np.zeros(4, dtype=np.int64), 1)
+    assert (found.mean[0, 2], found.low[0, 2], found.high[0, 2]) == pytest.approx(
+        (expected.mean, expected.ci_low, expected.ci_high)
+    )
+    assert found.cells[0, 2] == 96 * 4
+
+
+def test_wins_of_networks_are_those_of_the_population() -> None:
+    manifest, frame = made(**DRAWN)
+    cube = frame["timeouts"].to_numpy().reshape(96, 4, 5)
+    best = cube.argmin(axis=2)
+    rows = next(t for t in winners(Results(manifest, frame)) if t["order"] == "least timeouts")["rows"]
+    for k, row in enumerate(rows):
+        assert float(row["share"].split()[0]) == pytest.approx(100 * np.mean(best == k), rel=0.005)
+
+
+def test_what_never_happened_wins_nothing() -> None:
+    manifest, frame = made(outcomes=["completion_s"], goals={})
+    frame = never(frame, "completion_s")
+    assert {row["share"] for row in winners(Results(manifest, frame))[0]["rows"]} == {"–"}
+    frame.loc[frame["protocol"] == "vegas", "completion_s"] = 3.0
+    shares = {row["label"]: row["share"] for row in winners(Results(manifest, frame))[0]["rows"]}
+    assert shares["vegas"] == "100 %"
+    assert "it happened in no cell" in verdict(Results(manifest, never(frame, "completion_s")))["head"]
+
+
+def test_lines_carry_the_keys_of_their_cells() -> None:
+    manifest, frame = tiny()
+    trace = Sections(Results(manifest, frame), COMMAND, None).lines[0]["plot"]["data"][3]
+    assert trace["name"] == "SCTP"
+    assert trace["x"] == [100.0, 200.0]  # ms
+    assert trace["y"] == [2.0, 1.0]
+    assert [key for key, _ in trace["customdata"]] == [frame["key"][i][:10] for i in (1, 3)]
+    assert f"{COMMAND} %{{customdata[0]}}" in trace["hovertemplate"]
+
+
+def test_exceedance_of_kept_replications_counts_them() -> None:
+    manifest, frame = tiny()
+    kept = pd.DataFrame({"cell": np.repeat(range(4), 4), "goodput_bps": [1.0, 2.0, 3.0, 4.0] * 4})
+    first = Sections(Results(manifest, frame), COMMAND, kept).exceedance["data"][1]
+    assert first["y"][0] == 100
+    assert first["y"][-1] == 25
+    assert first["y"][len(first["y"]) // 2] == 50
+
+
+def plots(sections: Sections) -> Iterator[Plot]:
+    yield from (line["plot"] for line in sections.lines)
+    bars = sections.bars.plot if sections.bars else None
+    others = (sections.maps, sections.exceedance, sections.networks, sections.by_feature, sections.parallel)
+    yield from (plot for plot in (*others, bars) if plot is not None)
+
+
+@pytest.mark.parametrize("options", [{"axes": AXES}, DRAWN, {**DRAWN, "method": "saltelli", "draw": 64}])
+def test_every_choice_is_a_valid_figure(options: dict[str, Any]) -> None:
+    count = 0
+    for plot in plots(Sections(Results(*made(**options)), COMMAND, None)):
+        assert len(go.Figure(plot["data"], plot["layout"]).data) == len(plot["data"])
+        some = list(plot["variants"].values())[:: max(1, len(plot["variants"]) // 5)]
+        for variant in some:
+            pairs = zip(plot["data"], variant["data"], strict=True)
+            go.Figure([{**base, **other} for base, other in pairs], {**plot["layout"], **variant["layout"]})
+            count += 1
+    assert count > 15
+
+
+def test_choices_that_do_not_fit_stay_at_their_first_option() -> None:
+    def draw(i: int, j: int) -> Plot:
+        return {"data": [{"type": "scatter", "y": [10 * i + j] * 10}], "layout": {"title": i}}
+
+    choices = [Choice("a", ["0", "1", "2"]), Choice("b", ["0", "1"], 1)]
+    whole = with_choices(draw, choices, most_bytes=10_000)
+    assert len(whole["variants"]) == 5
+    assert whole["variants"]["2.0"] == {"data": [{"y": [20] * 10}], "layout": {"title": 2}}
+    assert whole["data"][0]["y"] == [1] * 10
+    assert whole["fixed"] == ""
+    tight = with_choices(draw, choices, most_bytes=260)
+    assert sorted(tight["variants"]) == ["1.1", "2.1"]
+    assert tight["fixed"] == "b: 1"
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_a_hundred_thousand_cells_stay_under_six_megabytes(drawn: bool) -> None:
+    axes = [
+        tables.axis("rate", np.geomspace(1e5, 1e8, 64).tolist(), unit="bit/s", log=True),
+        tables.axis("delay", np.linspace(0.001, 0.5, 100).tolist(), unit="s"),
+        tables.axis("queue", [10.0, 20.0, 50.0, 100.0], unit="packets"),
+        tables.axis("protocol", list(tables.PROTOCOLS[:4])),
+    ]
+    options = {"axes": [axes[2], axes[3]], "draw": 6400, "blocks": 16} if drawn else {"axes": axes}
+    manifest, frame = made(**options)
+    assert len(frame) == 102_400
+    text = sweep_page(manifest, frame, store="results/it")
+    assert len(text.encode()) < 6_000_000
+
+
+def test_failed_cells_are_listed_with_their_error_and_command() -> None:
+    manifest, frame = made(axes=AXES, failed=range(3, 7))
+    text = sweep_page(manifest, frame, store="results/it")
+    assert "4 of 48 cells failed." in text
+    for key in frame["key"][3:7]:
+        assert f"<code>{COMMAND} {key}</code>" in text
+    assert text.count("FloatingPointError: made up, for tests") == 4
+    many, frame = made(draw=64, failed=range(60), goals={}, outcomes=["timeouts"])
+    text = sweep_page(many, frame, store="a b's")
+    assert "60 of 1280 cells failed, the first 50 of them below." in text
+    assert text.count("FloatingPointError") == 50
+    assert str(escape("netcarlo rerun " + shlex.quote("a b's"))) in text
+
+
+SPECIAL: dict[str, tuple[Made, str]] = {
+    "no cell yet": (made(reached=0), "None of 20 cells has a result."),
+    "every cell failed": (made(failed=range(20)), "All 20 cells failed."),
+    "some cells missing": (made(reached=0.5), "10 of 20 cells (50.0 %) are not simulated yet"),
+    "few networks yet": (made(draw=64, reached=0.1), "fewer than two blocks have results"),
+    "one cell": (made(axes=[], compare=None), "Mean goodput in the only point"),
+    "nothing compared": (made(axes=AXES[:2], compare=None), "Mean goodput over 12 points"),
+    "one value": (made(axes=[tables.axis("delay", [0.1]), AXES[3]]), "in the only point"),
+    "compared numbers": (
+        made(axes=[AXES[0], tables.axis("window", [8.0, 16.0], unit="packets")], compare="window"),
+        "16 packets",
+    ),
+    "one replication": (made(replications=1), "1 a cell"),
+    "independent draws": (made(draw=64, blocks=64, method="plain", axes=[AXES[3]]), "independent"),
+    "names to escape": (
+        made(name="</script><b>", axes=[tables.axis("a<b>%{x}", [1.0, 2.0]), AXES[3]]),
+        "&lt;/script&gt;&lt;b&gt;",
+    ),
+    "many axes": (
+        made(axes=[*(tables.axis(f"a{i}", [1.0, 2.0]) for i in range(9)), AXES[3]]), "512"
+    ),
+    "many labels": (
+        made(axes=[AXES[0], tables.axis("v", [f"v{i}" for i in range(25)])], compare="v"), "v24"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPECIAL)
+def test_special_sweeps_have_a_page(case: str) -> None:
+    (manifest, frame), says = SPECIAL[case]
+    assert says in sweep_page(manifest, frame, store="results/it")
+
+
+def test_a_time_that_never_happened_is_no_number_anywhere() -> None:
+    manifest, frame = made()
+    text = sweep_page(manifest, never(frame, "completion_s"), store="results/it")
+    for data in re.findall(r'<script type="application/json"[^>]*>(.*?)</script>', text, flags=re.DOTALL):
+        json.loads(data, parse_constant=pytest.fail)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("sweeps")
+    found = {}
+    for name, (manifest, frame) in {
+        "axes": made(axes=AXES),
+        "drawn": made(**DRAWN),
+        "many labels": SPECIAL["many labels"][0],
+        "every cell failed": SPECIAL["every cell failed"][0],
+    }.items():
+        found[name] = folder / f"{name}.html"
+        found[name].write_text(sweep_page(manifest, frame, store="results/it"), encoding="utf-8")
+    return found
 
 
 def show(page: Page, path: Path, window: str) -> None:
     width, height, mobile = WINDOWS[window]
     page.open(path, width=width, height=height, mobile=mobile)
-    assert page.complaints() == []
-    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 
 @pytest.mark.needs("chromium")
-@pytest.mark.parametrize("window", WINDOWS)
-@pytest.mark.parametrize("case", CASES)
-def test_page_is_drawn_without_complaints(page: Page, tmp_path: Path, case: str, window: str) -> None:
-    path = tmp_path / "report.html"
-    path.write_text(sweep_page(*made(**CASES[case]), store="results/it"), encoding="utf-8")
-    show(page, path, window)
-    assert page.evaluate("document.querySelectorAll('.plot').length") >= 3
-    markup = re.sub(r"<script>.*?</script>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+@pytest.mark.parametrize(
+    ("name", "window", "count"),
+    [
+        ("axes", "wide", 5), ("axes", "phone", 5), ("drawn", "wide", 6), ("drawn", "phone", 6),
+        ("many labels", "phone", 2), ("every cell failed", "phone", 0),
+    ],
+)  # fmt: skip
+def test_page_is_drawn_without_complaints(
+    pages: dict[str, Path], page: Page, name: str, window: str, count: int
+) -> None:
+    show(page, pages[name], window)
+    assert page.complaints() == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate("document.querySelectorAll('.plot').length") == count
+    empty = (
+        "[...document.querySelectorAll('.plot')].filter(p => "
+        "!p.querySelector('.main-svg .trace path, .main-svg .bars path, .heatmaplayer image'))"
+        ".map(p => p.id)"
+    )
+    assert page.evaluate(empty) == []
+    rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
+    assert max(page.evaluate(rights), default=0) <= WINDOWS[window][0]
+    markup = re.sub(r"<script>.*?</script>", "", pages[name].read_text(encoding="utf-8"), flags=re.DOTALL)
     assert re.findall(r'(?:src|href)="(?:https?:)?//', markup) == []
+
+
+def click(page: Page, plot: str, mark: str) -> None:
+    """Point at the first mark of a plot and click it."""
+    page.evaluate(
+        f"document.getElementById('{plot}').scrollIntoView({{block: 'center', behavior: 'instant'}})"
+    )
+    x, y = page.evaluate(
+        f"(r => [r.x + r.width / 2, r.y + r.height / 2])"
+        f"(document.querySelector('#{plot} {mark}').getBoundingClientRect())"
+    )
+    for kind in ("mouseMoved", "mousePressed", "mouseReleased"):
+        button = "none" if kind == "mouseMoved" else "left"
+        page.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, clickCount=1)
+        page.evaluate("new Promise(done => setTimeout(done, 100))")
+
+
+@pytest.mark.needs("chromium")
+def test_pointing_at_a_cell_shows_the_command_that_reruns_it(pages: dict[str, Path], page: Page) -> None:
+    keys = {key[:10] for key in made(axes=AXES)[1]["key"]}
+    show(page, pages["axes"], "wide")
+    for plot, mark in (("line-0", "path.point"), ("map", ".heatmaplayer image")):
+        click(page, plot, mark)
+        command = page.evaluate("document.querySelector('#cell:not([hidden]) code').textContent")
+        assert command.startswith(f"{COMMAND} ")
+        assert command.rpartition(" ")[2] in keys
+    assert page.complaints() == []
+
+
+@pytest.mark.needs("chromium")
+def test_a_choice_changes_the_figure(pages: dict[str, Path], page: Page) -> None:
+    manifest, frame = made(axes=AXES)
+    show(page, pages["axes"], "phone")
+    page.evaluate(
+        "(box => { box.value = '1'; box.dispatchEvent(new Event('change')); })"
+        "(document.querySelector('select[data-plot=line-0]'))"
+    )
+    shown = page.evaluate("document.getElementById('line-0').data[1].y")
+    rows = (
+        (frame["bandwidth"] == 1e6) & (frame["queue"] == "drop tail") & (frame["protocol"] == "TCP")
+    )  # the middle of the other axes
+    assert manifest["sweep"]["outcomes"][1] == "timeouts"
+    assert shown == pytest.approx(frame.loc[rows, "timeouts"].tolist(), rel=1e-4)
+    assert page.complaints() == []
