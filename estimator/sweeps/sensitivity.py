@@ -47,8 +47,8 @@ def indices(
       counts is what the outcome owes to it where it is.  Jumps, as of a choice of two, count for 4 % less.
 
     Networks without a finite outcome are left out; `attrs` of the result counts those `used` and
-    `left_out`, in base points for saltelli.  Raises InputError where too few are left, where the outcome
-    does not vary, and where a network has several rows.
+    `left_out`.  Raises InputError where too few are left, where the outcome does not vary, and where a
+    network has several rows.
     """
     import pandas as pd
 
@@ -62,13 +62,14 @@ def indices(
     number, block = rows["draw"].to_numpy(np.int64), rows["block"].to_numpy(np.int64)
     outcome = rows[of].to_numpy(np.float64)
     whole = _saltelli if draw["method"] == "saltelli" else _given
-    estimator, block, unused = whole(number, block, outcome, _design(frame, inputs, draw), of)
+    design = _design(frame, inputs, draw)
+    estimator, block, used = whole(number, block, outcome, design, of)
     first_and_total, half = _jackknife(estimator, block)
     columns: dict[str, Floats] = {}
     for name, value, error in zip(("first", "total"), first_and_total, half, strict=True):
         columns |= {name: value, f"{name}_low": value - error, f"{name}_high": value + error}
     result = pd.DataFrame(columns, index=pd.Index(list(inputs), name="input"))
-    result.attrs |= {"used": len(block), "left_out": unused}
+    result.attrs |= {"used": used, "left_out": len(rows) - used}
     return result
 
 
@@ -85,7 +86,7 @@ def _design(frame: "pd.DataFrame", inputs: Sequence[str], draw: Mapping[str, Any
 def _saltelli(
     number: NDArray[np.int64], block: NDArray[np.int64], outcome: Floats, design: Design, of: str
 ) -> tuple[Estimator, NDArray[np.int64], int]:
-    """The estimator over base points, their blocks, and how many are left out."""
+    """The estimator over base points, their blocks, and how many networks they are."""
     from SALib.analyze.sobol import first_order, total_order
 
     width = design.dimensions + 2
@@ -105,7 +106,7 @@ def _saltelli(
             ]
         )
 
-    return estimate, blocks[complete], int((~complete).sum())
+    return estimate, blocks[complete], width * len(y)
 
 
 def _given(
@@ -124,7 +125,7 @@ def _given(
         first = unskew_S1(np.array(shares), HARMONICS, kept.sum())
         return np.stack([first, np.full_like(first, np.nan)])
 
-    return estimate, block[there], int((~there).sum())
+    return estimate, block[there], len(y)
 
 
 def _standardised(outcome: Floats, of: str) -> Floats:
