@@ -1,0 +1,187 @@
+"""What may happen to a sweep; each attack checks that nothing is lost, doubled or computed again."""
+
+import os
+import random
+import resource
+import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+
+from netcarlo.sweeps.store import Store
+from tests.chaos.sweeps import (
+    Sweep,
+    another_version,
+    chunks,
+    dask_worker,
+    environment,
+    finished,
+    rows,
+    scheduler,
+    until,
+    wait_for_chunks,
+    workers,
+)
+
+Attack = Callable[[Sweep, Path], None]
+
+
+def kill_workers(sweep: Sweep, store: Path) -> None:
+    """Workers of a local cluster are killed, one, then all at once, again and again; others take over."""
+    process = sweep.start(store, "--workers", str(sweep.size.workers))
+    at = 2
+    for kill in range(2 * sweep.size.kills):
+        wait_for_chunks(store, at, process)
+        victims = workers(process)
+        assert victims
+        for victim in victims if kill % 2 else victims[:1]:
+            victim.kill()
+        at = len(chunks(store)) + 3
+    assert finished(process)["cells"] == sweep.cells
+    sweep.check_resumed(store, {}, 0)
+
+
+def kill_all_but_one_and_the_scheduler(sweep: Sweep, store: Path) -> None:
+    """Workers that nobody starts again are killed until one is left; then the scheduler is killed."""
+    from contextlib import ExitStack
+
+    with scheduler() as (address, head), ExitStack() as stack:
+        started = [stack.enter_context(dask_worker(address, "--no-nanny")) for _ in range(3)]
+        process = sweep.start(store, "--scheduler", address)
+        wait_for_chunks(store, 3, process)
+        for victim in started[1:]:
+            victim.kill()
+        wait_for_chunks(store, len(chunks(store)) + 3, process)
+        head.kill()
+        message = finished(process, code=1)["stderr"]
+        assert "stopped: the scheduler is gone" in message
+        assert "run the same command again to resume" in message
+    before = chunks(store)
+    done = sum(rows(name) for name in before)
+    assert 0 < done < sweep.cells
+    assert Store.open(store).runs()[-1]["cells"] == done
+    assert finished(sweep.start(store))["cells"] == sweep.cells - done
+    sweep.check_resumed(store, before, done)
+
+
+def kill_client(sweep: Sweep, store: Path) -> None:
+    """The client is killed while it has local workers, and started again; its workers do not survive it."""
+    for _ in range(sweep.size.kills):
+        process = sweep.start(store, "--workers", "2")
+        wait_for_chunks(store, len(chunks(store)) + 3, process)
+        orphans = workers(process)
+        process.kill()
+        process.wait()
+        until(lambda: not any(map(psutil.Process.is_running, orphans)))  # noqa: B023
+    before = chunks(store)
+    done = sum(rows(name) for name in before)
+    assert 0 < done < sweep.cells
+    assert finished(sweep.start(store))["cells"] == sweep.cells - done
+    sweep.check_resumed(store, before, done)
+
+
+def resume_twice_at_once(sweep: Sweep, store: Path) -> None:
+    """Two clients resume one store at the same time; both finish."""
+    process = sweep.start(store)
+    wait_for_chunks(store, 3, process)
+    process.kill()
+    process.wait()
+    before = chunks(store)
+    both = [sweep.start(store, chunk=chunk) for chunk in (True, False)]  # in other chunks, too
+    for process in both:
+        finished(process)
+    sweep.check(store)
+    assert before.items() <= chunks(store).items()
+
+
+def interrupt(sweep: Sweep, store: Path) -> None:
+    """Ctrl-C, which reaches the client and its workers, stops between two chunks."""
+    process = sweep.start(store, "--workers", "2")
+    wait_for_chunks(store, 3, process)
+    family = workers(process)
+    os.killpg(process.pid, signal.SIGINT)
+    message = finished(process, code=130)["stderr"]
+    until(lambda: not any(map(psutil.Process.is_running, family)))
+    before = chunks(store)
+    done = sum(rows(name) for name in before)
+    assert message == f"interrupted: {done} of {sweep.cells} cells are stored; the same command resumes\n"
+    assert finished(sweep.start(store))["cells"] == sweep.cells - done
+    sweep.check_resumed(store, before, done)
+
+
+def fill_disk(sweep: Sweep, store: Path) -> None:
+    """The disk is full from some chunk on: a line that says so, exit code 1; with space the rest comes."""
+    limit = max(path.stat().st_size for path in _first_chunks(sweep, store))
+    full = sweep.start(
+        store, chunk=False,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit + 1024, resource.RLIM_INFINITY)),
+    )  # fmt: skip
+    message = finished(full, code=1)["stderr"]
+    assert message.count("\n") == 1
+    assert "stopped: " in message
+    assert "free space and run the same command again" in message
+    before = chunks(store)
+    done = sum(rows(name) for name in before)
+    assert 0 < done < sweep.cells
+    assert finished(sweep.start(store))["cells"] == sweep.cells - done
+    sweep.check_resumed(store, before, done)
+
+
+def _first_chunks(sweep: Sweep, store: Path) -> list[Path]:
+    """Chunk files of a run that is killed at once: of a few cells each."""
+    process = sweep.start(store)
+    wait_for_chunks(store, 2, process)
+    process.kill()
+    process.wait()
+    return list((store / "chunks").glob("cells-*"))
+
+
+def cut_chunks(sweep: Sweep, store: Path) -> None:
+    """Chunk files are cut, overwritten and emptied; only their cells run again."""
+    finished(sweep.start(store))
+    before = chunks(store)
+    victims = random.Random(1).sample(sorted(before), 2 + sweep.size.kills)
+    for i, name in enumerate(victims):
+        path = store / "chunks" / name
+        data = path.read_bytes()
+        path.write_bytes((data[: len(data) // 2], b"", b"x" * len(data))[i % 3])
+        del before[name]
+    lost = sum(map(rows, victims))
+    assert finished(sweep.start(store))["cells"] == lost
+    sweep.check_resumed(store, before, sweep.cells - lost)
+
+
+def mix_versions(sweep: Sweep, store: Path) -> None:
+    """A worker whose models are others, or which has none, is named; no result of it is kept."""
+    other = another_version(store.with_suffix(".other"))
+    with scheduler() as (address, _):
+        for path, complaint in ((str(other), r" has models "), ("", " has no netcarlo")):
+            with dask_worker(address, "--no-nanny", env=environment(PYTHONPATH=path), cwd="/") as worker:
+                if not path and not _lacks_netcarlo():
+                    continue
+                message = finished(sweep.start(store, "--scheduler", address), code=2)["stderr"]
+                assert f"process {worker.pid}{complaint}" in message
+                assert "install the same netcarlo everywhere" in message
+    assert not chunks(store)
+    finished(sweep.start(store))
+    sweep.check_resumed(store, {}, 0)
+
+
+def _lacks_netcarlo() -> bool:
+    """Whether Python knows no netcarlo without PYTHONPATH, as where it is not installed."""
+    from tests.chaos.sweeps import python
+
+    return python("-c", "import netcarlo", env=environment(PYTHONPATH=""), cwd="/").wait() != 0
+
+
+ATTACKS: tuple[Attack, ...] = (
+    kill_workers,
+    kill_all_but_one_and_the_scheduler,
+    kill_client,
+    resume_twice_at_once,
+    interrupt,
+    fill_disk,
+    cut_chunks,
+    mix_versions,
+)

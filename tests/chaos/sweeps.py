@@ -1,0 +1,212 @@
+"""A sweep in processes of its own, and what its store holds."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from netcarlo.sweeps.store import Store
+
+SWEEP = """\
+name: chaos
+scenario:
+  duration: {duration}
+  transport: {{protocol: newreno, window: 32}}
+  hops: [{{rate: {{log_uniform: [1 Mbit/s, 8 Mbit/s]}}, delay: {{uniform: [1 ms, 40 ms]}}, loss: 1 %}}]
+axes:
+  transport.protocol: [newreno, sack, vegas]
+draw: {draw}
+replications: {replications}
+"""
+
+PATIENCE_S = 300
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much there is to attack."""
+
+    draw: int
+    duration: str = "5 s"
+    replications: int = 4
+    chunk: int = 6
+    """Cells of a chunk."""
+    kills: int = 1
+    """Times that a process is killed."""
+    workers: int = 2
+
+
+SMALL = Size(draw=128)
+FULL = Size(draw=4096, duration="30 s", replications=20, chunk=30, kills=5, workers=4)
+
+
+class Sweep:
+    """A sweep file in a folder, run by commands as users write them."""
+
+    def __init__(self, folder: Path, size: Size) -> None:
+        self.folder, self.size = folder, size
+        self.cells = 3 * size.draw
+        self.file = folder / "chaos.yaml"
+        text = SWEEP.format(draw=size.draw, duration=size.duration, replications=size.replications)
+        self.file.write_text(text)
+
+    @cached_property
+    def digest(self) -> str:
+        """Of the results of a run that nothing disturbs."""
+        store = self.folder / "undisturbed"
+        finished(self.start(store))
+        return Store.open(store).digest()
+
+    def start(
+        self, store: Path, *options: str, chunk: bool = True, **process: Any
+    ) -> "subprocess.Popen[str]":
+        """The command, started."""
+        size = ("--chunk", str(self.size.chunk)) if chunk else ()
+        command = ["sweep", str(self.file), "--out", str(store), "--json", *size, *options]
+        return python("-m", "netcarlo.cli", *command, **process)
+
+    def check(self, store: Path) -> None:
+        """Every cell is there, once, and as if nothing had happened."""
+        opened = Store.open(store)
+        scan = opened.scan()
+        assert scan.done.all()
+        assert not scan.damaged
+        assert len(opened.frame(["cell"])) == self.cells
+        assert opened.digest() == self.digest
+
+    def check_resumed(self, store: Path, before: dict[str, Any], done: int) -> None:
+        """As `check`, and no finished cell was computed again."""
+        self.check(store)
+        after = chunks(store)
+        assert before.items() <= after.items()
+        assert sum(rows(name) for name in after) == self.cells
+        assert Store.open(store).runs()[-1]["cells"] == self.cells - done
+
+
+def python(*arguments: str, **process: Any) -> "subprocess.Popen[str]":
+    """This Python in a process group of its own."""
+    return subprocess.Popen(
+        [sys.executable, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        start_new_session=True, **process,
+    )  # fmt: skip
+
+
+def finished(process: "subprocess.Popen[str]", *, code: int = 0) -> dict[str, Any]:
+    """Wait for a command; what it printed as JSON, or `{"stderr": ...}`."""
+    out, err = process.communicate(timeout=PATIENCE_S)
+    assert process.returncode == code, err
+    assert "Traceback" not in err
+    return json.loads(out) if out else {"stderr": err}
+
+
+def chunks(store: Path) -> dict[str, tuple[int, int]]:
+    """Names of the chunk files, and what changes when one is written again."""
+    found = {}
+    for path in (store / "chunks").glob("cells-*"):
+        state = path.stat()
+        found[path.name] = state.st_ino, state.st_mtime_ns
+    return found
+
+
+def rows(name: str) -> int:
+    """The cells in a chunk file, by its name."""
+    return int(name.split("-")[2])
+
+
+def wait_for_chunks(store: Path, n: int, process: "subprocess.Popen[str]") -> None:
+    """Until the store has `n` chunk files."""
+    until(lambda: process.poll() is not None or len(chunks(store)) >= n)
+    assert process.poll() is None, process.communicate()
+
+
+def until(condition: Callable[[], Any]) -> None:
+    """Wait for a condition."""
+    end = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+def workers(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+    """The worker processes that a command has started."""
+    return [
+        child
+        for child in psutil.Process(process.pid).children(recursive=True)
+        if "--multiprocessing-fork" in child.cmdline()
+    ]
+
+
+@contextmanager
+def scheduler() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
+    """A Dask scheduler in a process of its own, as docs/clusters.md starts it: its address and process."""
+    process = python("-m", "dask", "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
+    try:
+        assert process.stderr
+        for line in process.stderr:
+            if "Scheduler at:" in line:
+                break
+        drain(process)
+        yield line.split()[-1], process
+    finally:
+        process.kill()
+        process.wait()
+
+
+@contextmanager
+def dask_worker(address: str, *options: str, **process: Any) -> Iterator["subprocess.Popen[str]"]:
+    """A Dask worker of one thread in a process of its own, registered at the scheduler."""
+    one = ("--nthreads", "1", "--no-dashboard")
+    started = python("-m", "dask", "worker", address, *one, *options, **process)
+    try:
+        assert started.stderr
+        for line in started.stderr:
+            if "Registered to:" in line:
+                break
+        drain(started)
+        yield started
+    finally:
+        for child in psutil.Process(started.pid).children(recursive=True) if started.poll() is None else ():
+            child.kill()
+        started.kill()
+        started.wait()
+
+
+def drain(process: "subprocess.Popen[str]") -> None:
+    """Read the log of a process, so that it never waits for room."""
+    import threading
+
+    threading.Thread(target=lambda: process.stderr and process.stderr.read(), daemon=True).start()
+
+
+def another_version(folder: Path) -> Path:
+    """A folder with a copy of netcarlo in which one model is another."""
+    import netcarlo
+
+    for package in ("", "kernels", "sweeps", "studies", "configs", "reports"):
+        source = import_module(f"netcarlo.{package}".rstrip(".")).__path__[0]
+        shutil.copytree(
+            source,
+            folder / "netcarlo" / package,
+            dirs_exist_ok=True,
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )
+    assert Path(str(netcarlo.__file__)).parent != folder / "netcarlo"
+    with open(folder / "netcarlo" / "kernels" / "newreno.py", "a") as model:
+        model.write("\n# Another model.\n")
+    return folder
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment with some variables changed."""
+    return {**os.environ, **changes}
