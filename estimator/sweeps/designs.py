@@ -65,14 +65,13 @@ class Design:
             raise InputError(
                 f"draw is {self.count}; {self.method} draws {least} to {MOST} networks, choose within that"
             )
-        if self.method == "plain":
-            object.__setattr__(self, "blocks", self.count)
-        elif not self.blocks:
+        least, most = (2, self.count // 2) if self.method != "plain" else (self.count, self.count)
+        if not self.blocks:
             enough = max(BLOCKS, -(-self.count // LARGEST_BLOCK))
-            object.__setattr__(self, "blocks", min(enough, self.count // 2))
-        if not 2 <= self.blocks <= self.count // 2 and self.method != "plain":
+            object.__setattr__(self, "blocks", max(least, min(enough, most)))
+        if not least <= self.blocks <= most:
             raise InputError(
-                f"blocks is {self.blocks}; {self.count} draws make 2 to {self.count // 2} blocks, "
+                f"blocks is {self.blocks}; {self.count} {self.method} draws make {least} to {most} blocks, "
                 "choose within that or leave it out"
             )
         if not 0 <= self._coordinates <= MOST_DIMENSIONS:

@@ -77,7 +77,7 @@ def _design(frame: "pd.DataFrame", inputs: Sequence[str], draw: Mapping[str, Any
     return Design(
         method=draw["method"],
         count=draw["count"],
-        blocks=draw["blocks"] if draw["method"] != "plain" else 0,
+        blocks=draw["blocks"],
         dimensions=len(inputs),
         seed=int(frame["seed"].iloc[0]),
     )
