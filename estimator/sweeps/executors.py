@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from netcarlo.errors import InputError
@@ -18,6 +19,9 @@ DEATHS = 1
 """Deaths of workers that a chunk of a local cluster survives; after one more it is split, see `run`.
 
 Any chunk waiting on a worker shares the blame for its death, hence not 0."""
+
+DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Run by workers: Ctrl-C reaches them as well, but it is the client that ends them."""
 
 CONNECT_S = 10
 """Seconds to wait for a scheduler, and then for its first worker."""
@@ -103,7 +107,7 @@ def _threads(n: int) -> Iterator[Workers]:
 @contextmanager
 def _processes(n: int, target: str) -> Iterator[Workers]:
     """A scheduler in this process and `n` processes that it starts again when they die."""
-    make = _cuda_cluster(n) if target == "cuda" else _quiet_distributed().LocalCluster
+    make = _cuda_cluster(n) if target == "cuda" else partial(_quiet_distributed().LocalCluster, preload=DEAF)
     options = {
         "n_workers": n,
         "threads_per_worker": 1,

@@ -106,7 +106,7 @@ def finished(process: "subprocess.Popen[str]", *, code: int = 0) -> dict[str, An
     """Wait for a command; what it printed as JSON, or `{"stderr": ...}`."""
     out, err = process.communicate(timeout=PATIENCE_S)
     assert process.returncode == code, err
-    assert "Traceback" not in err
+    assert "Traceback" not in err, err
     return json.loads(out) if out else {"stderr": err}
 
 
