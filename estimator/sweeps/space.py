@@ -375,6 +375,9 @@ class Sweep:
         setters: dict[str, str] = {}
         for axis in self.axes:
             for field in {name for point in axis.settings for name in point} | set(axis.columns):
+                if field in OF_THE_SWEEP:
+                    remedy = f"write {field}: at the top of the file"
+                    raise self._error(("axes", axis.name), f"{field} is of the sweep, no axis; {remedy}")
                 other = setters.setdefault(field, axis.name)
                 if other != axis.name:
                     both = f"axes.{other} and axes.{axis.name}"
@@ -411,6 +414,9 @@ class Sweep:
         where = f"{self._document.where(at)}: " if self._document else ""
         return InputError(where + message)
 
+
+OF_THE_SWEEP = ("seed", "replications", "precision", "topology", "name", "description")
+"""Fields of a scenario that are the same in every cell."""
 
 STATISTICS = ("_sd", "_low", "_high", "_n", "_q05", "_q25", "_q50", "_q75", "_q95")
 GAINS = ("_gain", "_gain_low", "_gain_high")

@@ -154,6 +154,11 @@ axes:
             "  p: {field: transport.protocol, values: [reno, renoo]}\n  loss:",
             "p = renoo: .*did you mean 'reno'",
         ),
+        (
+            "axes:\n",
+            "axes:\n  s: {field: seed, values: [1, 2]}\n",
+            "file.yaml:7: seed is of the sweep, no axis",
+        ),
         ("axes:\n", "replications: 0\naxes:\n", "file.yaml:6: replications = 0"),
         ("axes:\n", "axis: 3\naxes:\n", "file.yaml:6: axis is an unknown name; did you mean 'axes'"),
     ],
