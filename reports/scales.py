@@ -8,7 +8,7 @@ from netcarlo import fields, units
 from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError
 from netcarlo.reports.words import MINUS
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Scenario, full_names
 
 FRACTION = "fraction"
 """Stands for the unit of a share, which is shown in percent."""
@@ -21,8 +21,14 @@ _FEATURES = {
     "path_loss": ("path loss", FRACTION),
     "bdp_packets": ("bandwidth-delay product", "packets"),
 }
-_SHORT = {"mean_rtt": "mean RTT", "mean_cwnd": "mean cwnd", "resume_tx": "resumed sending",
-          "resume_rx": "resumed arriving"}  # fmt: skip
+_WORDS = {
+    "mean_rtt_s": "mean RTT", "mean_cwnd_packets": "mean cwnd", "delivered": "delivered packets",
+    "received": "received packets", "acked": "acknowledged packets", "sent": "sent packets",
+    "retransmitted": "retransmissions", "cwnd_reductions": "window reductions", "drops_queue": "queue drops",
+    "drops_random": "random losses", "drops_outage": "outage drops", "destroyed": "destroyed packets",
+    "ack_drops": "lost ACKs", "in_flight": "packets in flight", "in_order": "packets in order",
+    "sent_alternate": "packets sent on the second path",
+}  # fmt: skip
 
 
 class Scale(NamedTuple):
@@ -83,6 +89,13 @@ def trimmed(value: float, digits: int = 3) -> str:
     return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
 
 
+def digits_for(value: float, low: float, high: float) -> int:
+    """How many digits of a value to show, so that its interval shows two."""
+    if not (low < high and math.isfinite(low) and math.isfinite(high) and value):
+        return 3
+    return min(max(3, math.ceil(math.log10(abs(value) / (high - low))) + 2), 6)
+
+
 def interval(low: float, high: float, shown: Scale, digits: int = 3) -> str:
     """An interval on a scale: `[1.21, 1.26]`; empty without one."""
     if not (math.isfinite(low) and math.isfinite(high)):
@@ -94,11 +107,13 @@ def name_of(column: str) -> str:
     """An outcome, a feature or a field in words: `goodput`, `base RTT`, `hop 2 rate`."""
     if column in _FEATURES:
         return _FEATURES[column][0]
+    if column in _WORDS:
+        return _WORDS[column]
     if "." in column:
         return _field(column)
     for suffix in ("_bps", "_s", "_packets"):
         column = column.removesuffix(suffix)
-    return _SHORT.get(column, column.replace("_", " "))
+    return column.replace("_", " ")
 
 
 def goal(text: str) -> str:
@@ -118,7 +133,7 @@ def unit_of(column: str) -> str:
 def field_unit(base: Scenario | None, name: str) -> str:
     """The SI unit of a field of a scenario; empty where it is not known."""
     try:
-        found = fields.quantity(base, _of_each_hop(name))
+        found = fields.quantity(base, _as_written(base, name))
     except InputError:
         return ""
     if found is None:
@@ -129,7 +144,7 @@ def field_unit(base: Scenario | None, name: str) -> str:
 def distribution(base: Scenario | None, name: str) -> str:
     """From what a field is drawn, in words; empty where the scenario does not say."""
     try:
-        value: Any = fields.value(base, _of_each_hop(name))
+        value: Any = fields.value(base, _as_written(base, name))
     except InputError:
         return ""
     if not isinstance(value, Distribution):
@@ -143,8 +158,10 @@ def distribution(base: Scenario | None, name: str) -> str:
     return f"{words}, " + (", ".join(texts) if value.kind == "choice" else " … ".join(texts))
 
 
-def _of_each_hop(name: str) -> str:
-    """`each.3.rate`, drawn for hop 3, is the field `each.rate`."""
+def _as_written(base: Scenario | None, name: str) -> str:
+    """The first field that a name stands for; `each.3.rate`, drawn for hop 3, is `each.rate`."""
+    if base is not None:
+        name = full_names(base.model_dump(), name)[0]
     head, each, rest = name.partition(".each.")
     return f"{head}.each.{rest.partition('.')[2]}" if each and rest[0].isdecimal() else name
 
@@ -159,6 +176,8 @@ def _field(name: str) -> str:
             words += [f"path {index + 1}"] if index else []
         elif part == "each" and index is not None:
             words = [word for word in words if not word.startswith("hop")] + [f"hop {index + 1}"]
+        elif part == "count":
+            words = [word for word in words if not word.startswith("hop")] + ["number of hops"]
         elif index is not None:
             words.append(f"{part.removesuffix('s')} {index + 1}")
         elif part != "transport":

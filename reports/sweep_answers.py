@@ -51,7 +51,7 @@ def _answer(results: Results) -> str:
     shown = scales.scale(np.abs(values.mean).ravel(), unit)
     order = np.argsort(np.where(np.isnan(values.mean[0]), np.inf, -sign(column) * values.mean[0]))
     first = int(order[0]) if outcomes else 0
-    quantity = _value(values, 0, first, shown)
+    quantity = _quantity(values, first, shown)
     if not outcomes:
         label = f" of {results.labels[0]}" if results.labels[0] else ""
         return f"Mean {name}{label} {where}: {quantity}."
@@ -60,7 +60,7 @@ def _answer(results: Results) -> str:
     second = int(order[1])
     text = f"{results.labels[first]} has the {kind} mean {name} {where}: {quantity}"
     if np.isfinite(values.mean[0, second]):
-        text += f", before {results.labels[second]} with {_value(values, 0, second, shown)}"
+        text += f", before {results.labels[second]} with {_quantity(values, second, shown)}"
     if not np.isfinite(share.share).any():
         return text + "."
     most = int(np.nanargmax(share.share))
@@ -138,17 +138,15 @@ def winners(results: Results) -> list[dict[str, Any]]:
                 }
             )
         name = scales.name_of(column)
-        order = "most" if sign(column) > 0 else "least"
-        found.append({"order": f"{order} {name}", "rows": rows})
+        order = "more" if sign(column) > 0 else "less"
+        found.append({"title": f"{name[:1].upper()}{name[1:]}: {order} is better", "rows": rows})
     return found
 
 
 def _cell(column: str, values: Estimates, k: int, shown: Scale, gains: Estimates | None) -> Cell:
-    return {
-        "value": scales.number(values.mean[0, k] / shown.factor),
-        "interval": scales.interval(values.low[0, k], values.high[0, k], shown),
-        "gain": _gain(column, values, gains, k)[0] if gains is not None and k else "",
-    }
+    value, interval = _value(values, k, shown)
+    gain = _gain(column, values, gains, k)[0] if gains is not None and k else ""
+    return {"value": value, "interval": interval, "gain": gain}
 
 
 def _gain(column: str, values: Estimates, gains: Estimates, k: int) -> tuple[str, str]:
@@ -164,10 +162,16 @@ def _gain(column: str, values: Estimates, gains: Estimates, k: int) -> tuple[str
     return _percent(mean / base), scales.interval(low / base, high / base, PERCENT)
 
 
-def _value(values: Estimates, g: int, k: int, shown: Scale) -> str:
-    text = f"{scales.number(values.mean[g, k] / shown.factor)} {shown.unit}".rstrip()
-    interval = scales.interval(values.low[g, k], values.high[g, k], shown)
-    return f"{text} {interval}".rstrip()
+def _value(values: Estimates, k: int, shown: Scale) -> tuple[str, str]:
+    """The mean of a label over the whole space and its interval."""
+    mean, low, high = (float(each[0, k]) for each in values[:3])
+    digits = scales.digits_for(mean, low, high)
+    return scales.number(mean / shown.factor, digits), scales.interval(low, high, shown, digits)
+
+
+def _quantity(values: Estimates, k: int, shown: Scale) -> str:
+    value, interval = _value(values, k, shown)
+    return " ".join(filter(None, (value, shown.unit, interval)))
 
 
 def _percent(part: float) -> str:

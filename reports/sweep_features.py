@@ -13,7 +13,7 @@ from netcarlo.sweeps import population
 
 FEATURES = ("bottleneck_bps", "base_rtt_s", "path_loss", "n_hops", "bdp_packets")
 BINS = 8
-BYTES = 80_000
+BYTES = 140_000
 
 
 def features(results: Results) -> list[str]:

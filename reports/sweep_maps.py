@@ -18,7 +18,7 @@ MOST_VALUES = 24
 """Values of an axis on a map; of more every k-th."""
 
 MOST_PAIRS = 6
-BYTES = {False: 300_000, True: 100_000}
+BYTES = {False: 380_000, True: 90_000}
 SEQUENTIAL = "Viridis"
 DIVERGING = [[0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#67a9cf"], [1, "#2166ac"]]
 

@@ -13,7 +13,7 @@ from netcarlo.reports.sweep_slices import Slices, sampled
 MOST = 600
 """Cells that are drawn."""
 
-BYTES = 350_000
+BYTES = 320_000
 
 
 def networks(results: Results, command: str) -> Plot:

@@ -15,7 +15,7 @@ from netcarlo.reports.sweep_wins import TIE, best, judged
 MOST = 600
 """Networks that are drawn."""
 
-BYTES = 200_000
+BYTES = 180_000
 LIGHT = "#8794a3"
 Group = tuple[str, str, Bools]
 """Lines drawn alike: their name, their colour, and which they are."""
@@ -82,7 +82,8 @@ def _threads(
     matrix = np.array(heights).T
     whole = np.isfinite(matrix).all(axis=1)
     data = []
-    for name, colour, mask in groups:
+    # The smallest group is drawn last, so that it is seen.
+    for name, colour, mask in sorted(groups, key=lambda group: -int(group[2].sum())):
         inside = np.flatnonzero(mask & whole)
         path = np.concatenate([matrix[inside], np.full((len(inside), 1), np.nan)], axis=1)
         data.append(

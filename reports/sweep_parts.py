@@ -20,7 +20,7 @@ MOST_MARKS = 8
 LONGEST = 40
 """Characters of a command that is shown at a point."""
 
-WIDE = 30.0
+WIDE = 10.0
 """Largest over smallest value from which on an axis is logarithmic."""
 
 

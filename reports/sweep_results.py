@@ -160,7 +160,9 @@ class Results:
         """
         shape = groups, len(self.labels)
         found = Estimates(
-            *(np.full(shape, np.nan) for _ in range(3)),
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
+            np.full(shape, np.nan),
             np.zeros(shape, dtype=np.int64),
             np.full(shape, "", dtype=f"U{KEY_DIGITS}"),
         )

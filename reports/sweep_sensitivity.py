@@ -19,7 +19,7 @@ MOST_BARS = 12
 MOST_TARGETS = 8
 """Indices of a wide space take seconds each."""
 
-BYTES = 60_000
+BYTES = 50_000
 
 
 class Bars(NamedTuple):

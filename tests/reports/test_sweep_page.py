@@ -96,7 +96,7 @@ def test_wins_over_a_grid_count_what_is_clear(half: float, interval: str) -> Non
     if half > 1e6:
         frame["goodput_bps_gain_low"], frame["goodput_bps_gain_high"] = -half, half
     table = winners(Results(manifest, frame))[0]
-    assert table["order"] == "most goodput"
+    assert table["title"] == "Goodput: more is better"
     tcp, sctp = table["rows"]
     assert (tcp["share"], tcp["interval"], tcp["lead"]) == ("50.0 %", interval, "+200 %")
     assert (sctp["share"], sctp["interval"], sctp["lead"]) == ("50.0 %", interval, "+100 %")
@@ -129,7 +129,9 @@ def test_wins_of_networks_are_those_of_the_population() -> None:
     manifest, frame = made(**DRAWN)
     cube = frame["timeouts"].to_numpy().reshape(96, 4, 5)
     best = cube.argmin(axis=2)
-    rows = next(t for t in winners(Results(manifest, frame)) if t["order"] == "least timeouts")["rows"]
+    rows = next(t for t in winners(Results(manifest, frame)) if t["title"].startswith("Timeouts: less"))[
+        "rows"
+    ]
     for k, row in enumerate(rows):
         assert float(row["share"].split()[0]) == pytest.approx(100 * np.mean(best == k), rel=0.005)
 
