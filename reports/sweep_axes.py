@@ -16,7 +16,7 @@ MOST_VALUES = 60
 MOST_MARKED = 9
 """Values that are marks of the x axis themselves."""
 
-BYTES = {False: 550_000, True: 130_000}
+BYTES = {False: 560_000, True: 130_000}
 """Of all these figures together, without and with drawn networks, which need room for other figures."""
 
 

@@ -14,7 +14,7 @@ from netcarlo.sweeps import population
 
 THRESHOLDS = 40
 STORED = (0.05, 0.25, 0.5, 0.75, 0.95)
-BYTES = 160_000
+BYTES = 170_000
 Curve = tuple[Floats, Floats, Floats, Floats]
 """Thresholds, probabilities, and their 95 % intervals."""
 

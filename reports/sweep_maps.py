@@ -18,7 +18,7 @@ MOST_VALUES = 24
 """Values of an axis on a map; of more every k-th."""
 
 MOST_PAIRS = 6
-BYTES = {False: 380_000, True: 90_000}
+BYTES = {False: 300_000, True: 90_000}
 SEQUENTIAL = "Viridis"
 DIVERGING = [[0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#67a9cf"], [1, "#2166ac"]]
 
@@ -28,7 +28,9 @@ class Layer(NamedTuple):
 
     z: Floats
     key: list[str]
-    say: list[str]
+    more: list[str]
+    """Read beside the key: an interval, or what is best."""
+    hover: str
     unclear: Bools
     """Where it is not clear at 95 %, bool[squares]."""
     colours: Plot
@@ -79,16 +81,17 @@ def maps(results: Results, command: str) -> Plot | None:
 def _value(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
     shown = scales.scale(np.abs(values.mean).ravel(), scales.unit_of(column))
     z = values.mean[:, k] / shown.factor
-    say = [
-        f"{results.labels[k]} {scales.number(m)} {scales.interval(low, high, shown)} {shown.unit}"
-        for m, low, high in zip(z, values.low[:, k], values.high[:, k], strict=True)
+    more = [
+        scales.interval(low, high, shown)
+        for low, high in zip(values.low[:, k], values.high[:, k], strict=True)
     ]
     # One range for all labels, so that their maps compare.
     known = values.mean[np.isfinite(values.mean)] / shown.factor
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 1.0)
     colours = {"colorscale": SEQUENTIAL, "zmin": low, "zmax": high,
                "colorbar": _bar(shown.label(scales.name_of(column)))}  # fmt: skip
-    return Layer(z, values.key[:, k].tolist(), say, np.zeros(len(z), dtype=bool), colours)
+    hover = f"{results.labels[k]} %{{z}} %{{customdata[1]}} {shown.unit}"
+    return Layer(z, values.key[:, k].tolist(), more, hover, np.zeros(len(z), dtype=bool), colours)
 
 
 def _gain(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
@@ -98,15 +101,13 @@ def _gain(results: Results, column: str, group: Ints, values: Estimates, k: int)
     base = np.full(len(values.mean), shown.factor) if shown else values.mean[:, 0] / 100
     with np.errstate(divide="ignore", invalid="ignore"):
         z, low, high = (np.where(base > 0, each[:, k] / base, np.nan) for each in gains[:3])
-    say = [
-        f"{results.labels[k]}: {scales.number(m)} {scales.interval(a, b, Scale(1.0, unit))} {unit}"
-        for m, a, b in zip(z, low, high, strict=True)
-    ]
+    more = [scales.interval(a, b, Scale(1.0, unit)) for a, b in zip(low, high, strict=True)]
+    hover = f"{results.labels[k]}: gain %{{z}} %{{customdata[1]}} {unit}"
     sizes = np.abs(z[np.isfinite(z)])
     reach = float(np.percentile(sizes, 95)) if len(sizes) else 1.0  # outliers leave the others their colours
     colours = {"colorscale": DIVERGING, "zmin": -reach, "zmax": reach,
                "colorbar": _bar(Scale(1.0, unit).label(f"{scales.name_of(column)}: gain"))}  # fmt: skip
-    return Layer(z, values.key[:, k].tolist(), say, (low <= 0) & (high >= 0), colours)
+    return Layer(z, values.key[:, k].tolist(), more, hover, (low <= 0) & (high >= 0), colours)
 
 
 def _best(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
@@ -116,9 +117,8 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
     at = np.arange(len(first))
     beaten = clearly_better(column, values, gains)[at, first].sum(axis=1)
     shown = scales.scale(np.abs(values.mean).ravel(), scales.unit_of(column))
-    say = [
-        f"best: {results.labels[i]} {scales.number(values.mean[g, i] / shown.factor)} {shown.unit}"
-        for g, i in enumerate(first)
+    more = [
+        f"{results.labels[i]} {scales.number(values.mean[g, i] / shown.factor)}" for g, i in enumerate(first)
     ]
     # A colour for each label that is best somewhere.
     winners = sorted(set(first[known].tolist()))
@@ -131,7 +131,9 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
     bar = _bar("best") | {"tickvals": list(range(count)), "ticktext": [results.labels[i] for i in winners]}
     colours = {"colorscale": steps, "zmin": -0.5, "zmax": count - 0.5, "colorbar": bar}
     z = np.where(known, np.searchsorted(winners, first) if winners else np.nan, np.nan)
-    return Layer(z, values.key[at, first].tolist(), say, known & (beaten < len(results.labels) - 1), colours)
+    unclear = known & (beaten < len(results.labels) - 1)
+    hover = f"best: %{{customdata[1]}} {shown.unit}"
+    return Layer(z, values.key[at, first].tolist(), more, hover, unclear, colours)
 
 
 def _titles(axis: Axis, chosen: Ints) -> tuple[str, list[str]]:
@@ -150,10 +152,10 @@ def _plot(found: Layer, across: tuple[str, list[str]], up: tuple[str, list[str]]
     trace = {
         "type": "heatmap", "x": x, "y": y,
         "z": [numbers(row, 4) for row in found.z.reshape(shape)],
-        "text": np.where(found.unclear, "≈", "").reshape(shape).tolist(), "texttemplate": "%{text}",
-        "customdata": np.array([found.key, found.say], dtype=object).T.reshape(*shape, 2).tolist(),
-        "hovertemplate": f"{x_title}: %{{x}}<br>{y_title}: %{{y}}<br>%{{customdata[1]}}{tail}<extra></extra>",
-        "xgap": 1, "ygap": 1, "hoverongaps": False, **found.colours,
+        "text": np.where(found.unclear, "≈", "").reshape(shape).tolist() if found.unclear.any() else [],
+        "customdata": np.array([found.key, found.more], dtype=object).T.reshape(*shape, 2).tolist(),
+        "hovertemplate": f"{x_title}: %{{x}}<br>{y_title}: %{{y}}<br>{found.hover}{tail}<extra></extra>",
+        "texttemplate": "%{text}", "xgap": 1, "ygap": 1, "hoverongaps": False, **found.colours,
     }  # fmt: skip
     axis: Plot = {"type": "category", "showgrid": False, "zeroline": False}
     return plot([trace], x=x_title, y=y_title, xaxis=axis, yaxis=dict(axis))

@@ -89,7 +89,8 @@ def _threads(
         data.append(
             {
                 "y": numbers(path.ravel(), 3), "customdata": keys[inside].tolist(),
-                "mode": "lines", "name": name, "line": {"color": colour, "width": 1}, "opacity": 0.45,
+                "mode": "lines", "name": name, "line": {"color": colour, "width": 1},
+                "opacity": 0.3 if len(inside) > 150 else 0.6,
                 "hovertemplate": f"{name}{pointer(command, 'customdata')}<extra></extra>",
             }
         )  # fmt: skip

@@ -7,8 +7,8 @@ import numpy as np
 from netcarlo.reports.choices import Choice
 from netcarlo.reports.sweep_results import Axis, Bools, Ints, Results
 
-MOST = 5
-"""Values of an axis to choose from, beside the average over all."""
+MOST, MOST_EACH = 5, 3
+"""Values to choose from, beside the average over all: of one axis, and of each of several."""
 
 
 class Slices:
@@ -22,8 +22,9 @@ class Slices:
         self._axes = [axis for axis in axes if len(axis.values) > 1]
         self._places: list[list[int | None]] = []
         self.choices: list[Choice] = []
+        most = MOST if len(self._axes) == 1 else MOST_EACH
         for axis in self._axes:
-            shown = sorted({*thinned(len(axis.values), MOST - 1).tolist(), axis.middle})
+            shown = sorted({*thinned(len(axis.values), most - 1).tolist(), axis.middle})
             places: list[int | None] = [*shown, None] if averages else [*shown]
             start = places.index(None if averages and results.drawn else axis.middle)
             texts = [axis.texts[i] for i in shown] + (["average"] if averages else [])
