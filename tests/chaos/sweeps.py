@@ -47,8 +47,8 @@ class Size:
     workers: int = 2
 
 
-SMALL = Size(draw=128)
-FULL = Size(draw=4096, duration="30 s", replications=20, chunk=30, kills=5, workers=4)
+SMALL = Size(draw=64)
+FULL = Size(draw=1024, duration="30 s", replications=20, chunk=15, kills=5, workers=4)
 
 
 class Sweep:

@@ -1,6 +1,8 @@
 """A sweep, a store and chunks without a simulation, for tests of what moves them about."""
 
 import json
+import os
+import signal
 from collections import Counter
 from types import SimpleNamespace
 from typing import Any
@@ -69,6 +71,13 @@ def table(cells: Any, bad: Any = (), error: str = "bad") -> pa.Table:
 def failed(sweep: Any, cells: Any, error: str) -> pa.Table:
     """Stands for `chunk.failed`."""
     return table(cells, set(map(int, cells)), error)
+
+
+def deadly_chunk(definition: str, cells: Any, **options: Any) -> Chunk:
+    """As `run_chunk`, but a poisonous cell kills the process."""
+    if set(json.loads(definition)["poison"]) & {int(cell) for cell in cells}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_chunk(definition, cells, **options)
 
 
 def run_chunk(definition: str, cells: Any, *, target: str, threads: int, version: str) -> Chunk:

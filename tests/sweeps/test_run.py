@@ -1,4 +1,5 @@
 import threading
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
@@ -245,3 +246,20 @@ def test_an_interrupt_is_recorded_and_passed_on():
         run_in_threads(sweep, store, progress=interrupt)
     assert store.records[0]["outcome"] == "interrupted"
     assert store.records[0]["cells"] == len(store.written)
+
+
+def test_the_memory_of_the_client_does_not_grow_with_the_sweep():
+    class Forgetful(fakes.Store):
+        def write(self, cells: Any, replications: Any) -> None:
+            self.chunks.append(len(cells))
+
+    def most(n_cells: int) -> int:
+        sweep = fakes.Sweep(n_cells, 5)
+        tracemalloc.start()
+        try:
+            run_in_threads(sweep, Forgetful(sweep), chunk=1000)
+            return tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+
+    assert most(200_000) - most(20_000) < 16 * 180_000  # flags and numbers of groups, nothing of results
