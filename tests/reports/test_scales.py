@@ -1,0 +1,68 @@
+"""Quantities in words."""
+
+import math
+from pathlib import Path
+
+import pytest
+
+from netcarlo.reports import scales
+from netcarlo.scenario import load_scenario
+
+EXAMPLE = Path(__file__).parents[2] / "configs" / "examples" / "random_topology.yaml"
+
+
+@pytest.mark.parametrize(
+    ("value", "unit", "text"),
+    [
+        (1.5e6, "bit/s", "1.5 Mbit/s"),
+        (999_999.99, "bit/s", "1 Mbit/s"),
+        (0.2, "s", "200 ms"),
+        (7200.0, "s", "7\N{NARROW NO-BREAK SPACE}200 s"),
+        (-0.0125, "s", "−12.5 ms"),
+        (0.001, scales.FRACTION, "0.1 %"),
+        (1e-7, "", "1.00e−07"),
+        (44.0, "packets", "44 packets"),
+        (0.0, "bit/s", "0 bit/s"),
+        (math.inf, "packets", "unlimited"),
+    ],
+)  # fmt: skip
+def test_values_are_said_as_people_write_them(value: float, unit: str, text: str) -> None:
+    assert scales.say(value, unit) == text
+
+
+def test_one_scale_serves_all_values() -> None:
+    shown = scales.scale([64e3, 1e7, math.nan], "bit/s")
+    assert shown == (1e6, "Mbit/s")
+    assert shown.label("goodput") == "goodput [Mbit/s]"
+
+
+def test_an_interval_shows_two_digits() -> None:
+    assert scales.digits_for(1234.567, 1234.0, 1235.0) == 6
+    assert scales.digits_for(1.0, 0.5, 1.5) == 3
+    assert scales.digits_for(5.0, math.nan, 6.0) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("goodput_bps", "goodput"),
+        ("base_rtt_s", "base RTT"),
+        ("paths.0.hops.0.each.2.rate", "hop 3 rate"),
+        ("paths.1.hops.0.delay", "path 2 hop 1 delay"),
+        ("paths.0.hops.0.count", "number of hops"),
+        ("transport.window", "window"),
+        ("drops_queue", "queue drops"),
+    ],
+)
+def test_names_are_words(name: str, words: str) -> None:
+    assert scales.name_of(name) == words
+
+
+def test_units_and_distributions_are_those_of_the_scenario() -> None:
+    base = load_scenario(EXAMPLE)
+    assert scales.field_unit(base, "hops.*.each.loss") == scales.FRACTION
+    assert scales.field_unit(base, "paths.0.hops.0.each.4.rate") == "bit/s"
+    assert scales.field_unit(base, "no.such.field") == scales.field_unit(None, "transport.window") == ""
+    said = scales.distribution(base, "paths.0.hops.0.each.4.rate")
+    assert said == "log-uniform, 500 kbit/s … 50 Mbit/s"
+    assert scales.distribution(base, "transport.protocol") == ""
