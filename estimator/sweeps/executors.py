@@ -1,5 +1,6 @@
 """Where chunks run: threads of this process, processes of this machine, or an existing Dask scheduler."""
 
+import logging
 import math
 import socket
 import time
@@ -25,7 +26,6 @@ DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 CONNECT_S = 10
 """Seconds to wait for a scheduler, and then for its first worker."""
-
 
 REFRESH_S = 1.0
 """Workers that came or went are noticed after this long."""
@@ -112,7 +112,7 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
         "n_workers": n,
         "threads_per_worker": 1,
         "host": "127.0.0.1",  # nothing of this is open to other machines
-        "silence_logs": 50,
+        "silence_logs": logging.CRITICAL,
         "scheduler_kwargs": {
             "allowed_failures": DEATHS,
             "dashboard": False,
@@ -120,8 +120,8 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
         },
     }
     with make(**options) as cluster, _client(cluster) as client:
-        unit = "GPU" if target == "cuda" else "process"
-        yield _of(client, f"{n} {unit}{'' if n == 1 else 's' if unit == 'GPU' else 'es'}")
+        one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
+        yield _of(client, f"{n} {one if n == 1 else many}")
 
 
 def _cuda_cluster(n: int) -> Any:
@@ -237,8 +237,6 @@ def _configured_scheduler() -> str | None:
 
 def _quiet_distributed() -> Any:
     """The package `distributed`, which says nothing by itself: what matters is said by `run`."""
-    import logging
-
     import distributed
 
     for name in list(logging.root.manager.loggerDict):

@@ -115,11 +115,10 @@ def run(
 ) -> Summary:
     """Simulate the cells that the store lacks or holds as failed, and write them to it.
 
-    The executor runs `submit` for about `slots()` chunks at once;
-    results do not depend on either.  `chunk` fixes the cells of a chunk; unless given, chunks grow until
-    they take `chunk_s`.  `cells`, int64[n]: only those (and what is compared with them), in this order.
-    `workers` and `command` are for the record that every run leaves in the store, however it ends.
-    `progress(summary)` is called after each chunk and every half second.
+    The executor runs `submit` for about `slots()` chunks at once; results depend on neither.  `chunk`
+    fixes the cells of a chunk; unless given, chunks grow until they take `chunk_s`.  `cells`, int64[n]:
+    those only, in this order.  `workers` and `command` are for the record that every run leaves in the
+    store, however it ends.  `progress(summary)` is called after each chunk and every half second.
 
     A chunk that kills its workers is halved until the culprit is found, whose cells are recorded as
     failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers lost, disk full).
@@ -233,7 +232,7 @@ class _Loop:
     def _hand_out(self, task: Task) -> None:
         try:
             future = self.executor.submit(self.submit, self.definition, task.cells, **self.options)
-        except RuntimeError as error:  # shut down
+        except (RuntimeError, OSError) as error:  # closed
             raise StoppedError(LOST) from error
         self.running[future] = task
         future.add_done_callback(self.ready.put)
