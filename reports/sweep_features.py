@@ -17,8 +17,14 @@ BYTES = 140_000
 
 
 def features(results: Results) -> list[str]:
-    """The features in which the drawn networks differ."""
-    return [name for name in FEATURES if len(np.unique(known(results.cube(name)))) > 1]
+    """The features in which the drawn networks differ; if in none, the inputs, such as a window."""
+    varied = [name for name in FEATURES if len(np.unique(known(results.cube(name)))) > 1]
+    return varied or results.sweep["inputs"][: len(FEATURES)]
+
+
+def unit_of(results: Results, feature: str) -> str:
+    """The SI unit of a feature or an input."""
+    return scales.field_unit(results.base, feature) if "." in feature else scales.unit_of(feature)
 
 
 def by_feature(results: Results) -> Plot:
@@ -27,7 +33,7 @@ def by_feature(results: Results) -> Plot:
 
     def draw(feature: int, kind: int, outcome: int) -> Plot:
         values = results.feature(names[feature])
-        x, name = fitting(values, scales.unit_of(names[feature])), scales.name_of(names[feature])
+        x, name = fitting(values, unit_of(results, names[feature])), scales.name_of(names[feature])
         centres, place = _bins(values)
         found, y, title = (_shares, _gains)[kind](results, outcomes[outcome], place, len(centres))
         data: list[Plot] = []

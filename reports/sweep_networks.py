@@ -5,7 +5,7 @@ import numpy as np
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import COLOURS, SYMBOLS, Plot, plot
-from netcarlo.reports.sweep_features import features
+from netcarlo.reports.sweep_features import features, unit_of
 from netcarlo.reports.sweep_parts import MOST_LINES, fitting, logarithmic, numbers, pointer
 from netcarlo.reports.sweep_results import Results
 from netcarlo.reports.sweep_slices import Slices, sampled
@@ -28,7 +28,7 @@ def networks(results: Results, command: str) -> Plot:
         column = results.outcomes[outcome]
         values = results.cube(column)[chosen, point]
         x = results.feature(names[feature])[chosen, point]
-        across = fitting(x, scales.unit_of(names[feature]))
+        across = fitting(x, unit_of(results, names[feature]))
         up = fitting(values, scales.unit_of(column))
         data = [
             {

@@ -12,7 +12,7 @@ from netcarlo.reports.figures import Plot
 from netcarlo.reports.page import page
 from netcarlo.reports.sweep_axes import lines
 from netcarlo.reports.sweep_exceedance import exceedance
-from netcarlo.reports.sweep_features import by_feature, features
+from netcarlo.reports.sweep_features import by_feature
 from netcarlo.reports.sweep_maps import maps
 from netcarlo.reports.sweep_networks import networks
 from netcarlo.reports.sweep_parallel import parallel
@@ -74,7 +74,7 @@ class Sections:
         self.by_feature: Plot | None = None
         self.parallel: Plot | None = None
         self.bars = bars(results) if results.drawn else None
-        if results.drawn and features(results):
+        if results.drawn:
             self.networks = networks(results, command)
             self.parallel = parallel(results, command)
             if judged(results):

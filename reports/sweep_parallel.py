@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import COLOURS, INK, Plot, plot
-from netcarlo.reports.sweep_features import features
+from netcarlo.reports.sweep_features import features, unit_of
 from netcarlo.reports.sweep_parts import WIDE, known, numbers, pointer, ratio
 from netcarlo.reports.sweep_results import Bools, Floats, Results
 from netcarlo.reports.sweep_slices import sampled
@@ -31,7 +31,7 @@ def parallel(results: Results, command: str) -> Plot:
     common = [
         *((axis.title, axis.unit, np.array(axis.values)[results.places[axis.name][points]]) for axis in axes),
         *(
-            (scales.name_of(name), scales.unit_of(name), results.feature(name)[draws, points])
+            (scales.name_of(name), unit_of(results, name), results.feature(name)[draws, points])
             for name in features(results)
             if name != "bdp_packets"  # the product of two others
         ),

@@ -156,6 +156,15 @@ def test_lines_carry_the_keys_of_their_cells() -> None:
     assert f"{COMMAND} %{{customdata[0]}}" in trace["hovertemplate"]
 
 
+def test_networks_that_differ_in_no_feature_are_shown_over_their_inputs() -> None:
+    manifest, frame = made(**{**DRAWN, "inputs": ["transport.window"]})
+    frame = frame.assign(bottleneck_bps=1e6, base_rtt_s=0.1, path_loss=0.0, n_hops=1, bdp_packets=8.0)
+    sections = Sections(Results(manifest, frame), COMMAND, None)
+    assert sections.networks is not None
+    assert sections.networks["choices"][0]["options"] == ["window"]
+    assert len(set(sections.networks["data"][0]["x"])) > 50
+
+
 def test_exceedance_of_kept_replications_counts_them() -> None:
     manifest, frame = tiny()
     kept = pd.DataFrame({"cell": np.repeat(range(4), 4), "goodput_bps": [1.0, 2.0, 3.0, 4.0] * 4})
