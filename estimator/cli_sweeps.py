@@ -69,6 +69,9 @@ def sweep(
         raise InputError(f"--out is missing; name the folder of the results: --out {loaded.name}")
     if scheduler is None or target != "auto":  # else workers look for themselves
         target = resolve_target(target)
+    there = None
+    if out is not None and MANIFEST in Files(out).names():
+        there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
     last: list[Summary] = []
     try:
         with (
@@ -78,11 +81,9 @@ def sweep(
             ) as found,
         ):
             if dry_run:
-                exists = out is not None and MANIFEST in Files(out).names()
-                there = Store.create(str(out), loaded.manifest()) if exists else None
                 _print_forecast(forecast(loaded, found, target=target, store=there), as_json)
                 return
-            store = Store.create(str(out), loaded.manifest())
+            store = there or Store.create(str(out), loaded.manifest())
             with _progress(loaded.name, quiet) as update:
 
                 def report(summary: "Summary") -> None:

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from netcarlo.cli import app
+from netcarlo.kernels import launch
 from netcarlo.sweeps.store import Store
 
 SWEEP = """\
@@ -42,25 +43,6 @@ def folder(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def here(folder, monkeypatch):
     monkeypatch.chdir(folder)
-
-
-LAW = """\
-CONSTANTS = {}
-def grow(cwnd, ssthresh, now, rtt, constants, memory):
-    return cwnd + eval("1.0")
-def reduce(window, timeout, now, rtt, constants, memory):
-    return window
-"""
-
-OWN = """\
-name: own
-scenario:
-  duration: 2 s
-  transport: {protocol: newreno, window: 10}
-  hops: [{rate: 1 Mbit/s, delay: 10 ms}]
-axes:
-  law: {cases: {built in: {transport.protocol: newreno}, mine: {transport.congestion_control: law.py}}}
-"""
 
 
 def run(*args):
@@ -193,18 +175,29 @@ def test_bad_input_is_one_line_exit_2_and_no_output(args, complaint):
     assert sorted(os.listdir()) == before
 
 
-def test_a_failed_cell_is_exit_1_and_can_be_rerun(tmp_path):
-    (tmp_path / "law.py").write_text(LAW)
-    (tmp_path / "own.yaml").write_text(OWN)
+def test_a_failed_cell_is_exit_1_and_can_be_rerun(tmp_path, monkeypatch):
+    simulate = launch.run
+
+    def run_or_fail(model, *args, **options):
+        if model.name == "tcp_vegas":
+            raise FloatingPointError("made up,\nfor this test")
+        return simulate(model, *args, **options)
+
     store = tmp_path / "s"
-    found = run("sweep", tmp_path / "own.yaml", "--out", store)
-    assert found.exit_code == 1, found.output
-    assert "1 failed" in found.stdout
-    command = re.search(r"failed: Typ.*\n +netcarlo (rerun .*)", found.stdout)
-    assert command
-    again = run(*command[1].split())
-    assert again.exit_code == 1
-    assert "fails: " in again.stdout
+    with monkeypatch.context() as patch:
+        patch.setattr(launch, "run", run_or_fail)
+        found = run("sweep", "small.yaml", "--out", store)
+        assert found.exit_code == 1, found.output
+        assert "64 of 128 cells are stored, 64 of them new, 64 failed" in found.stdout
+        command = re.search(
+            r"failed: FloatingPointError: made up, for this test\n +netcarlo (rerun .*)", found.stdout
+        )
+        assert command
+        again = run(*command[1].split())
+        assert again.exit_code == 1
+        assert "fails: FloatingPointError: made up" in again.stdout
+    assert "64 of them new" in run("sweep", "small.yaml", "--out", store).stdout  # only what failed
+    assert Store.open(store).digest() == Store.open("store").digest()
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
