@@ -1,9 +1,11 @@
 """Sweep files: a base scenario, axes, drawn topologies, and what to keep of each cell."""
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import yaml
 from pydantic import Field, model_validator
 
 from netcarlo import files, scenario
@@ -84,8 +86,13 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
     definition["scenario"] = base
     if texts := texts | definition.get("files", {}):
         definition["files"] = texts
-    source = files.read_text(document.source) if document else ""
+    as_written = document is not None and {**document.data, "name": spec.name} == dict(data)
+    source = files.read_text(document.source) if document and as_written else _yaml(data)
     return Sweep(definition, document=document, source=source)
+
+
+def _yaml(data: Mapping[str, Any]) -> str:
+    return yaml.safe_dump(json.loads(json.dumps(data)), sort_keys=False, allow_unicode=True)
 
 
 def _base(spec: SweepSpec, folder: Path, document: Document | None) -> tuple[dict[str, Any], Document | None]:

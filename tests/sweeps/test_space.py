@@ -178,6 +178,10 @@ def test_values_can_be_set_from_outside(tmp_path):
     space = load_sweep(file, values={"axes.loss": ["1 %"], "scenario.transport.window": 8, "replications": 3})
     assert space.n_cells == 1 and space.base.replications == 3 and space.name == "file"
     assert space.base.transport.window == 8
+    assert load_sweep(file).source == FILE
+    (tmp_path / "again").mkdir()
+    (tmp_path / "again" / "file.yaml").write_text(space.source)  # what was set is in the text that is kept
+    assert load_sweep(tmp_path / "again" / "file.yaml").digest == space.digest != load_sweep(file).digest
 
 
 def test_a_scenario_file_is_looked_up_beside_the_sweep(tmp_path):
