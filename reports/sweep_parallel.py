@@ -98,7 +98,7 @@ def _threads(
                "line": {"color": INK, "width": 3}}  # fmt: skip
     figure = plot(
         [*data, clicked], x="", y="",
-        xaxis={"visible": False, "range": [-0.15, len(dims) - 0.45], "fixedrange": True},
+        xaxis={"visible": False, "range": [-0.3, len(dims) - 0.45], "fixedrange": True},
         yaxis={"visible": False, "range": [-0.03, 1.22], "fixedrange": True},
         shapes=shapes, annotations=notes,
     )  # fmt: skip
