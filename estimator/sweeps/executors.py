@@ -121,7 +121,23 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
     }
     with make(**options) as cluster, _client(cluster) as client:
         one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
-        yield _of(client, f"{n} {one if n == 1 else many}")
+        found = _of(client, f"{n} {one if n == 1 else many}")
+
+        def slots() -> int:
+            now = found.slots()
+            if now < n:
+                cluster.loop.add_callback(_replace_dead, cluster, n)
+            return now
+
+        yield Workers(found.executor, slots, found.name)
+
+
+def _replace_dead(cluster: Any, n: int) -> None:
+    """Start workers anew whose nannies gave up: after an error at the start, or 15 s without a worker."""
+    for name, nanny in list(cluster.workers.items()):
+        if nanny.status.name in ("closed", "failed"):
+            del cluster.workers[name]
+    cluster.scale(n)
 
 
 def _cuda_cluster(n: int) -> Any:

@@ -28,16 +28,18 @@ Attack = Callable[[Sweep, Path], None]
 
 
 def kill_workers(sweep: Sweep, store: Path) -> None:
-    """Workers of a local cluster are killed, one, then all at once, again and again; others take over."""
+    """Workers are killed: one, then all, then those that take their places, while they start."""
     process = sweep.start(store, "--workers", str(sweep.size.workers))
-    at = 2
-    for kill in range(2 * sweep.size.kills):
-        wait_for_chunks(store, at, process)
-        victims = workers(process)
-        assert victims
-        for victim in victims if kill % 2 else victims[:1]:
+    for _ in range(sweep.size.kills):
+        wait_for_chunks(store, len(chunks(store)) + 2, process)
+        workers(process)[0].kill()
+        wait_for_chunks(store, len(chunks(store)) + 2, process)
+        killed = workers(process)
+        for victim in killed:
             victim.kill()
-        at = len(chunks(store)) + 3
+        until(lambda: len(set(workers(process)) - set(killed)) == sweep.size.workers)  # noqa: B023
+        for victim in set(workers(process)) - set(killed):
+            victim.kill()
     assert finished(process)["cells"] == sweep.cells
     sweep.check_resumed(store, {}, 0)
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
@@ -139,12 +139,13 @@ def until(condition: Callable[[], Any]) -> None:
 
 
 def workers(process: "subprocess.Popen[str]") -> list[psutil.Process]:
-    """The worker processes that a command has started."""
-    return [
-        child
-        for child in psutil.Process(process.pid).children(recursive=True)
-        if "--multiprocessing-fork" in child.cmdline()
-    ]
+    """The living worker processes that a command has started."""
+    found = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        with suppress(psutil.Error):  # dead, or about to be
+            if "--multiprocessing-fork" in child.cmdline():
+                found.append(child)
+    return found
 
 
 @contextmanager

@@ -84,6 +84,20 @@ def test_a_local_cluster_and_a_client_of_it():
         found.slots()
 
 
+def test_workers_whose_nannies_gave_up_are_replaced():
+    with open_workers(workers=1) as found:
+        before = found.executor.submit(pid).result()
+        cluster = found.executor.executor._client.cluster
+        for nanny in list(cluster.workers.values()):
+            cluster.sync(nanny.close)
+        end = time.monotonic() + 60
+        while found.slots() == 1:
+            assert time.monotonic() < end
+        while found.slots() == 0:
+            assert time.monotonic() < end
+        assert found.executor.submit(pid).result() != before
+
+
 REFUSED = [
     ({"workers": 0}, "--workers = 0 is below the limit"),
     ({"workers": 2, "scheduler": "tcp://h:1"}, "exclude each other"),
