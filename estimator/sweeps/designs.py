@@ -166,4 +166,5 @@ def _unscrambled(digits: int, dimensions: int) -> NDArray[np.uint32]:
     """The first 2^digits points of the Sobol sequence, times 2^digits."""
     from scipy.stats.qmc import Sobol
 
-    return (Sobol(dimensions, scramble=False).random_base2(digits) * 2.0**digits).astype(np.uint32)
+    points = Sobol(dimensions, scramble=False).random_base2(digits)
+    return np.asarray(points * 2.0**digits, np.uint32)
