@@ -3,6 +3,7 @@
 import os
 import random
 import resource
+import shutil
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.chaos.sweeps import (
     Sweep,
     another_version,
     chunks,
-    dask_worker,
+    dask_workers,
     environment,
     finished,
     rows,
@@ -46,10 +47,7 @@ def kill_workers(sweep: Sweep, store: Path) -> None:
 
 def kill_all_but_one_and_the_scheduler(sweep: Sweep, store: Path) -> None:
     """Workers that nobody starts again are killed until one is left; then the scheduler is killed."""
-    from contextlib import ExitStack
-
-    with scheduler() as (address, head), ExitStack() as stack:
-        started = [stack.enter_context(dask_worker(address, "--no-nanny")) for _ in range(3)]
+    with scheduler() as (address, head), dask_workers(3, address, "--no-nanny") as started:
         process = sweep.start(store, "--scheduler", address)
         wait_for_chunks(store, 3, process)
         for victim in started[1:]:
@@ -114,10 +112,10 @@ def interrupt(sweep: Sweep, store: Path) -> None:
 
 def fill_disk(sweep: Sweep, store: Path) -> None:
     """The disk is full from some chunk on: a line that says so, exit code 1; with space the rest comes."""
-    limit = max(path.stat().st_size for path in _first_chunks(sweep, store))
-    full = sweep.start(
+    limit = max(path.stat().st_size for path in sweep.undisturbed.glob("chunks/cells-*"))
+    full = sweep.start(  # its chunks begin with smaller files than those, and grow
         store, chunk=False,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit + 1024, resource.RLIM_INFINITY)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY)),
     )  # fmt: skip
     message = finished(full, code=1)["stderr"]
     assert message.count("\n") == 1
@@ -130,18 +128,9 @@ def fill_disk(sweep: Sweep, store: Path) -> None:
     sweep.check_resumed(store, before, done)
 
 
-def _first_chunks(sweep: Sweep, store: Path) -> list[Path]:
-    """Chunk files of a run that is killed at once: of a few cells each."""
-    process = sweep.start(store)
-    wait_for_chunks(store, 2, process)
-    process.kill()
-    process.wait()
-    return list((store / "chunks").glob("cells-*"))
-
-
 def cut_chunks(sweep: Sweep, store: Path) -> None:
     """Chunk files are cut, overwritten and emptied; only their cells run again."""
-    finished(sweep.start(store))
+    shutil.copytree(sweep.undisturbed, store)
     before = chunks(store)
     victims = random.Random(1).sample(sorted(before), 2 + sweep.size.kills)
     for i, name in enumerate(victims):
@@ -155,26 +144,19 @@ def cut_chunks(sweep: Sweep, store: Path) -> None:
 
 
 def mix_versions(sweep: Sweep, store: Path) -> None:
-    """A worker whose models are others, or which has none, is named; no result of it is kept."""
-    other = another_version(store.with_suffix(".other"))
+    """A worker with other models, or with a netcarlo too old for sweeps, is named; nothing of it is kept."""
+    other, old = store.with_suffix(".other"), store.with_suffix(".old")
+    another_version(other)
+    (old / "netcarlo").mkdir(parents=True)
+    (old / "netcarlo" / "__init__.py").touch()
     with scheduler() as (address, _):
-        for path, complaint in ((str(other), r" has models "), ("", " has no netcarlo")):
-            with dask_worker(address, "--no-nanny", env=environment(PYTHONPATH=path), cwd="/") as worker:
-                if not path and not _lacks_netcarlo():
-                    continue
+        for path, complaint in ((other, "has models "), (old, "has no netcarlo, or another: ")):
+            with dask_workers(1, address, "--no-nanny", env=environment(PYTHONPATH=str(path))) as (worker,):
                 message = finished(sweep.start(store, "--scheduler", address), code=2)["stderr"]
-                assert f"process {worker.pid}{complaint}" in message
+                assert f"process {worker.pid} {complaint}" in message
                 assert "install the same netcarlo everywhere" in message
     assert not chunks(store)
-    finished(sweep.start(store))
-    sweep.check_resumed(store, {}, 0)
-
-
-def _lacks_netcarlo() -> bool:
-    """Whether Python knows no netcarlo without PYTHONPATH, as where it is not installed."""
-    from tests.chaos.sweeps import python
-
-    return python("-c", "import netcarlo", env=environment(PYTHONPATH=""), cwd="/").wait() != 0
+    assert [record["cells"] for record in Store.open(store).runs()] == [0, 0]
 
 
 ATTACKS: tuple[Attack, ...] = (

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -64,9 +65,14 @@ class Sweep:
     @cached_property
     def digest(self) -> str:
         """Of the results of a run that nothing disturbs."""
+        return Store.open(self.undisturbed).digest()
+
+    @cached_property
+    def undisturbed(self) -> Path:
+        """The store of that run."""
         store = self.folder / "undisturbed"
         finished(self.start(store))
-        return Store.open(store).digest()
+        return store
 
     def start(
         self, store: Path, *options: str, chunk: bool = True, **process: Any
@@ -165,33 +171,33 @@ def scheduler() -> Iterator[tuple[str, "subprocess.Popen[str]"]]:
 
 
 @contextmanager
-def dask_worker(address: str, *options: str, **process: Any) -> Iterator["subprocess.Popen[str]"]:
-    """A Dask worker of one thread in a process of its own, registered at the scheduler."""
-    one = ("--nthreads", "1", "--no-dashboard")
-    started = python("-m", "dask", "worker", address, *one, *options, **process)
+def dask_workers(
+    n: int, address: str, *options: str, **process: Any
+) -> Iterator[list["subprocess.Popen[str]"]]:
+    """Dask workers of one thread, in processes of their own, registered at the scheduler."""
+    command = ("-m", "dask", "worker", address, "--nthreads", "1", "--no-dashboard", *options)
+    started = [python(*command, **process) for _ in range(n)]
     try:
-        assert started.stderr
-        for line in started.stderr:
-            if "Registered to:" in line:
-                break
-        drain(started)
+        for worker in started:
+            assert worker.stderr
+            for line in worker.stderr:
+                if "Registered to:" in line:
+                    break
+            drain(worker)
         yield started
     finally:
-        for child in psutil.Process(started.pid).children(recursive=True) if started.poll() is None else ():
-            child.kill()
-        started.kill()
-        started.wait()
+        for worker in started:
+            worker.kill()
+            worker.wait()
 
 
 def drain(process: "subprocess.Popen[str]") -> None:
     """Read the log of a process, so that it never waits for room."""
-    import threading
-
     threading.Thread(target=lambda: process.stderr and process.stderr.read(), daemon=True).start()
 
 
-def another_version(folder: Path) -> Path:
-    """A folder with a copy of netcarlo in which one model is another."""
+def another_version(folder: Path) -> None:
+    """Make a copy of netcarlo in which one model is another."""
     import netcarlo
 
     for package in ("", "kernels", "sweeps", "studies", "configs", "reports"):
@@ -205,7 +211,6 @@ def another_version(folder: Path) -> Path:
     assert Path(str(netcarlo.__file__)).parent != folder / "netcarlo"
     with open(folder / "netcarlo" / "kernels" / "newreno.py", "a") as model:
         model.write("\n# Another model.\n")
-    return folder
 
 
 def environment(**changes: str) -> dict[str, str]:
