@@ -53,7 +53,6 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a space of networks; the same command resumes.  Exit 1 if a cell failed or it had to stop."""
-    from netcarlo.simulate import resolve_target
     from netcarlo.sweeps.chunk import WrongVersion
     from netcarlo.sweeps.executors import StoppedError, open_workers
     from netcarlo.sweeps.file import load_sweep
@@ -67,8 +66,6 @@ def sweep(
     loaded = load_sweep(file, values=values)
     if out is None and not dry_run:
         raise InputError(f"--out is missing; name the folder of the results: --out {loaded.name}")
-    if scheduler is None or target != "auto":  # else workers look for themselves
-        target = resolve_target(target)
     there = None
     if out is not None and MANIFEST in Files(out).names():
         there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
@@ -81,7 +78,7 @@ def sweep(
             ) as found,
         ):
             if dry_run:
-                _print_forecast(forecast(loaded, found, target=target, store=there), as_json)
+                _print_forecast(forecast(loaded, found, store=there), as_json)
                 return
             store = there or Store.create(str(out), loaded.manifest())
             with _progress(loaded.name, quiet) as update:
@@ -92,8 +89,9 @@ def sweep(
                     stop.check()
 
                 summary = run(
-                    loaded, store, executor=found.executor, slots=found.slots, target=target, chunk=chunk,
-                    workers=found.name, command=shlex.join(["netcarlo", *sys.argv[1:]]), progress=report,
+                    loaded, store, executor=found.executor, slots=found.slots, target=found.target,
+                    chunk=chunk, workers=found.name, command=shlex.join(["netcarlo", *sys.argv[1:]]),
+                    progress=report,
                 )  # fmt: skip
     except KeyboardInterrupt:
         stored = f"{_stored(last[0])}; " if last else ""

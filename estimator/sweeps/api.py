@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netcarlo.simulate import resolve_target
 from netcarlo.sweeps.executors import open_workers
 from netcarlo.sweeps.export import results
 from netcarlo.sweeps.file import load_sweep, make_sweep
@@ -48,15 +47,13 @@ def sweep(
         space = make_sweep({**what, **values})
     else:
         space = load_sweep(what, values=values)
-    if scheduler is None or target != "auto":  # else workers look for themselves
-        target = resolve_target(target)
     with tempfile.TemporaryDirectory() as scratch:
         store = Store.create(scratch if out is None else out, space.manifest())
         with open_workers(
             workers=workers, scheduler=scheduler, target=target, models=space.models()
         ) as found:
             run(
-                space, store, executor=found.executor, slots=found.slots, target=target,
+                space, store, executor=found.executor, slots=found.slots, target=found.target,
                 workers=found.name, command="netcarlo.sweep", progress=progress,
             )  # fmt: skip
         return results(store)

@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
 from netcarlo.errors import InputError
-from netcarlo.simulate import cores
+from netcarlo.simulate import TARGETS, cores, resolve_target
 
 T = TypeVar("T")
 
@@ -46,6 +46,8 @@ class Workers:
     """The chunks that run at once, now; raises StoppedError if they are lost."""
     name: str
     """In words, for people."""
+    target: str
+    """What chunks are to run on: cpu or cuda, or auto, which each worker of a scheduler decides."""
 
 
 @contextmanager
@@ -62,6 +64,8 @@ def open_workers(
     `workers` processes, one per GPU if the target is cuda; else threads of this process.  The `models`
     are compiled once, here, before local workers start.  Raises InputError.
     """
+    if target not in TARGETS:
+        resolve_target(target)  # raises
     if workers is not None and workers < 1:
         raise InputError(f"--workers = {workers} is below the limit; allowed is 1 or more; use --workers 1")
     if workers is not None and scheduler is not None:
@@ -73,12 +77,13 @@ def open_workers(
         scheduler = scheduler or _configured_scheduler()
     with ExitStack() as stack:
         if scheduler is not None:
-            yield stack.enter_context(_connected(scheduler))
+            yield stack.enter_context(_connected(scheduler, target))
             return
+        target = resolve_target(target)
         if target == "cpu":
             _compile(models)
         if workers is None:
-            yield stack.enter_context(_threads(1 if target == "cuda" else cores()))
+            yield stack.enter_context(_threads(target))
         else:
             yield stack.enter_context(_processes(workers, target))
 
@@ -95,11 +100,12 @@ def _compile(models: Iterable[Any]) -> None:
 
 
 @contextmanager
-def _threads(n: int) -> Iterator[Workers]:
+def _threads(target: str) -> Iterator[Workers]:
     """Threads: kernels run without the interpreter lock, so one chunk's sums overlap another's packets."""
+    n = 1 if target == "cuda" else cores()
     pool = ThreadPoolExecutor(n, thread_name_prefix="netcarlo")
     try:
-        yield Workers(pool, lambda: n, f"{n} thread{'s' * (n > 1)}")
+        yield Workers(pool, lambda: n, f"{n} thread{'s' * (n > 1)}", target)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 
@@ -121,7 +127,7 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
     }
     with make(**options) as cluster, _client(cluster) as client:
         one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
-        found = _of(client, f"{n} {one if n == 1 else many}")
+        found = _of(client, f"{n} {one if n == 1 else many}", target)
 
         def slots() -> int:
             now = found.slots()
@@ -129,7 +135,7 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
                 cluster.loop.add_callback(_replace_dead, cluster, n)
             return now
 
-        yield Workers(found.executor, slots, found.name)
+        yield replace(found, slots=slots)
 
 
 def _replace_dead(cluster: Any, n: int) -> None:
@@ -147,7 +153,7 @@ def _cuda_cluster(n: int) -> Any:
     if n > found:
         raise InputError(
             f"--workers = {n} with target cuda is one worker per GPU; allowed here are {found}; "
-            + (f"use --workers {found}" if found else "use target cpu")
+            f"use --workers {found}"
         )
     _quiet_distributed()
     try:
@@ -155,13 +161,13 @@ def _cuda_cluster(n: int) -> Any:
     except ModuleNotFoundError:
         raise InputError(
             "--workers with target cuda needs dask-cuda, which is not installed; "
-            "install it with pip install dask-cuda, or leave out --workers to use one GPU"
+            "install it with pip install dask-cuda, leave out --workers to use one GPU, or use target cpu"
         ) from None
     return LocalCUDACluster
 
 
 @contextmanager
-def _connected(address: str) -> Iterator[Workers]:
+def _connected(address: str, target: str) -> Iterator[Workers]:
     """The workers of a scheduler that is already there."""
     remedy = f"start one with dask scheduler, and workers with dask worker {address}, or use --workers N"
     try:
@@ -176,10 +182,10 @@ def _connected(address: str) -> Iterator[Workers]:
         except TimeoutError:
             raise InputError(f"scheduler = '{address}' has no workers; {remedy}") from None
         threads = client.nthreads()
-        yield _of(client, f"{sum(threads.values())} threads of {len(threads)} workers at {address}")
+        yield _of(client, f"{sum(threads.values())} threads of {len(threads)} workers at {address}", target)
 
 
-def _of(client: Any, name: str) -> Workers:
+def _of(client: Any, name: str, target: str) -> Workers:
     connection = client.scheduler_comm
     found, asked = 0, -math.inf
 
@@ -195,7 +201,7 @@ def _of(client: Any, name: str) -> Workers:
                 raise StoppedError(LOST) from None
         return found
 
-    return Workers(_ByName(client.get_executor(pure=False)), slots, name)
+    return Workers(_ByName(client.get_executor(pure=False)), slots, name, target)
 
 
 class _ByName(Executor):

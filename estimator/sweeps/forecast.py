@@ -65,7 +65,7 @@ class Forecast:
     error: str
 
 
-def forecast(sweep: Sweep, workers: Workers, *, target: str, store: Store | None = None) -> Forecast:
+def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> Forecast:
     """Run a pilot for some seconds and scale it up to the cells that `store` lacks; nothing is written.
 
     The pilot's groups are spread evenly over the sweep, each with every value of the compared axis.
@@ -73,7 +73,7 @@ def forecast(sweep: Sweep, workers: Workers, *, target: str, store: Store | None
     """
     missing = np.ones(sweep.n_cells, bool) if store is None else ~store.scan().done
     cells = int(np.count_nonzero(missing))
-    pilot = _Pilot(sweep, workers, target, missing)
+    pilot = _Pilot(sweep, workers, missing)
     rows, networks = len(pilot), 0.0
     if pilot.network_s.size:
         networks = cells * pilot.replications * (rows - len(pilot.errors)) / rows
@@ -104,7 +104,7 @@ class _EnoughError(Exception):
 class _Pilot:
     """A run over spread groups into no store; measures what a network costs."""
 
-    def __init__(self, sweep: Sweep, workers: Workers, target: str, missing: NDArray[np.bool_]) -> None:
+    def __init__(self, sweep: Sweep, workers: Workers, missing: NDArray[np.bool_]) -> None:
         self.asked = sweep
         self.sweep = sweep if sweep.base.precision is None else _fixed(sweep, PILOT_REPLICATIONS)
         self.n_cells, self.missing = sweep.n_cells, missing
@@ -114,7 +114,7 @@ class _Pilot:
         self.summary = Summary(sweep.n_cells, 0, 0)
         groups = np.flatnonzero(np.logical_or.reduceat(missing, np.arange(0, sweep.n_cells, sweep.group)))
         if groups.size:
-            self._run(workers, target, groups)
+            self._run(workers, groups)
         self.rows = pa.concat_tables(self.tables) if self.tables else None
         self.errors = [text for text in self.rows["error"].to_pylist() if text] if self.rows else []
         most = max((networks for networks, _ in self.steps), default=0)
@@ -141,7 +141,7 @@ class _Pilot:
     def add_run(self, record: dict[str, Any]) -> None:
         """Forget the record of the run."""
 
-    def _run(self, workers: Workers, target: str, groups: NDArray[np.int64]) -> None:
+    def _run(self, workers: Workers, groups: NDArray[np.int64]) -> None:
         spread = groups[np.unique(np.linspace(0, len(groups) - 1, MOST_GROUPS).astype(np.int64))]
         # Golden steps: the first few are spread over the sweep as well as all are.
         spread = spread[np.argsort(np.arange(len(spread)) * GOLDEN % 1.0, kind="stable")]
@@ -160,7 +160,7 @@ class _Pilot:
 
         with suppress(_EnoughError):
             run(
-                self.sweep, self, executor=workers.executor, slots=workers.slots, target=target,
+                self.sweep, self, executor=workers.executor, slots=workers.slots, target=workers.target,
                 chunk_s=PILOT_S / 4, cells=cells, progress=note,
             )  # fmt: skip
 

@@ -29,9 +29,13 @@ def test_threads_of_this_process_are_the_default():
         found.executor.submit(pid)
 
 
-def test_one_thread_drives_a_device():
+def test_one_thread_drives_a_device(monkeypatch):
+    monkeypatch.setattr("netcarlo.kernels.device.devices", lambda: [SimpleNamespace()])
     with open_workers(target="cuda") as found:
         assert found.slots() == 1
+        assert found.target == "cuda"
+    with open_workers(target="auto") as found:
+        assert found.target == "cuda"
 
 
 def test_threads_are_not_waited_for():
@@ -66,7 +70,8 @@ def test_a_local_cluster_and_a_client_of_it():
         assert len(pids) == 2
         assert os.getpid() not in pids
 
-        with open_workers(scheduler=client.scheduler.address) as other:
+        with open_workers(scheduler=client.scheduler.address, target="cuda") as other:
+            assert other.target == "cuda"  # the client needs no device
             assert other.slots() == 2
             assert "2 threads of 2 workers" in other.name
             sweep = fakes.Sweep(40, 2, bad=[3])
@@ -103,7 +108,8 @@ REFUSED = [
     ({"workers": 2, "scheduler": "tcp://h:1"}, "exclude each other"),
     ({"scheduler": "tcp://127.0.0.1:9"}, r"'tcp://127.0.0.1:9' cannot be reached .*; start one with"),
     ({"scheduler": "nonsense://h:1"}, "cannot be reached"),
-    ({"workers": 1, "target": "cuda"}, "allowed here are 0; use target cpu"),
+    ({"scheduler": "tcp://127.0.0.1:9", "target": "gpu"}, "target = 'gpu' is unknown"),
+    ({"workers": 1, "target": "cuda"}, "needs a CUDA device"),
 ]
 
 

@@ -35,7 +35,7 @@ def short(monkeypatch):
 def test_a_forecast_is_what_comes(tmp_path, workers):
     sweep = make_sweep(SWEEP)
     store = Store.create(tmp_path / "store", sweep.manifest())
-    found = forecast(sweep, workers, target="cpu", store=store)
+    found = forecast(sweep, workers, store=store)
     assert store.scan().n_files == 0
     assert store.runs() == []
     assert (found.cells, found.networks) == (128, 1024)
@@ -45,12 +45,12 @@ def test_a_forecast_is_what_comes(tmp_path, workers):
     assert found.disk_bytes == pytest.approx(store.scan().n_bytes, rel=0.6)
     assert found.memory_bytes > 1e7
     assert found.failed == 0
-    assert forecast(sweep, workers, target="cpu", store=store).cells == 0
+    assert forecast(sweep, workers, store=store).cells == 0
 
 
 def test_the_pilot_is_spread_over_the_sweep(workers):
     sweep = make_sweep(SWEEP | {"draw": 4096})
-    pilot = forecasts._Pilot(sweep, workers, "cpu", np.ones(sweep.n_cells, bool))
+    pilot = forecasts._Pilot(sweep, workers, np.ones(sweep.n_cells, bool))
     cells = np.sort(pilot.rows["cell"].to_numpy())
     assert set(pilot.rows["transport.protocol"].to_pylist()) == {"newreno", "vegas"}
     draws = np.unique(cells // 2)
@@ -62,7 +62,7 @@ def test_a_precision_is_forecast_from_the_variance(workers):
     precise = SWEEP | {"draw": 4, "precision": "2 %"}
     del precise["replications"]
     sweep = make_sweep(precise)
-    found = forecast(sweep, workers, target="cpu")
+    found = forecast(sweep, workers)
 
     class Nowhere(forecasts._Pilot):
         def __init__(self) -> None:
