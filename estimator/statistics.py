@@ -81,12 +81,14 @@ def _means(values: Floats) -> Means:
     absent = np.arange(len(x))[:, None] >= n if (n < len(x)).any() else None
     with np.errstate(all="ignore"):
         centre = _divide(*_sum(x, absent), n)
-        deviations = x - centre
+        # In units of a power of 2, which costs no rounding, powers of deviations stay in range.
+        unit = np.ldexp(1.0, np.frexp(np.nanmax(np.abs(x - centre), axis=0, initial=0.0))[1])
+        deviations = (x - centre) / unit
         powers = deviations * deviations
         # The second sum corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983).
         squares = np.maximum(_sum(powers, absent)[0] - _sum(deviations, absent)[0] ** 2 / n, 0.0)
         cubes = _sum(powers * deviations, absent)[0]
-        sd = np.sqrt(squares / (n - 1))
+        sd = unit * np.sqrt(squares / (n - 1))
         most = (n - 2) / np.sqrt(n - 1)  # of the skewness of n values
         skewness = np.clip(np.sqrt(n) * cubes / (squares * np.sqrt(squares)), -most, most)
         skewness = np.where(squares > 0, skewness, 0.0)

@@ -4,7 +4,7 @@ import sys
 import pandas as pd
 import pytest
 
-from netcarlo import InputError, validate
+from netcarlo import InputError, simulate, validate
 from netcarlo.reference import load_mapping, mapping_names, read_rows
 from netcarlo.validate import COLUMNS, error_distribution
 from tests.estimator.references import LINKDOWN, LOSSY
@@ -18,7 +18,8 @@ def write(tmp_path, name, text):
 
 def test_the_mapping_is_found_by_the_name_of_the_file(tmp_path):
     assert {"ns2_linkdown", "ns2_lossy"} <= set(mapping_names())
-    found = validate(write(tmp_path, "ns2_lossy.csv", LOSSY), target="cpu")
+    file = write(tmp_path, "ns2_lossy.csv", LOSSY)
+    found = validate(file, target="cpu")
     assert list(found.rows.columns) == COLUMNS
     assert len(found.rows) == 2 * 8
     assert found.rows["class"].unique().tolist() == ["Reno, fixed", "Sack1, varies by seed"]
@@ -28,9 +29,11 @@ def test_the_mapping_is_found_by_the_name_of_the_file(tmp_path):
     assert goodput["rel_error"] == pytest.approx(goodput["estimate"] / 118000 - 1)
     assert math.isnan(goodput["z"])
     varied = found.rows[(found.rows["metric"] == "goodput_Bps") & (found.rows["id"] == "2")].iloc[0]
-    half = (varied["ci_high"] - varied["ci_low"]) / 2
-    standard_error = math.hypot(5000 / 4, half / 2.0)
-    assert varied["z"] == pytest.approx((varied["estimate"] - 110000) / standard_error, rel=0.05)
+    scenario = read_rows(file, load_mapping("ns2_lossy"))[1].scenario
+    sent = simulate(scenario, target="cpu").frame["acked"] * scenario.transport.payload / scenario.duration
+    assert varied["estimate"] == pytest.approx(sent.mean(), rel=1e-12)
+    standard_error = math.hypot(5000 / 4, sent.std() / math.sqrt(len(sent)))
+    assert varied["z"] == pytest.approx((varied["estimate"] - 110000) / standard_error, rel=1e-9)
 
 
 def test_linkdown_rows_become_their_scenarios(tmp_path):
