@@ -125,7 +125,10 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
             "dashboard_address": "127.0.0.1:0",
         },
     }
-    with make(**options) as cluster, _client(cluster) as client:
+    import dask.config
+
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})  # slow ones are not lost
+    with patient, make(**options) as cluster, _client(cluster) as client:
         one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
         found = _of(client, f"{n} {one if n == 1 else many}", target)
 
@@ -139,7 +142,7 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
 
 
 def _replace_dead(cluster: Any, n: int) -> None:
-    """Start workers anew whose nannies gave up: after an error at the start, or 15 s without a worker."""
+    """Start workers anew whose nannies gave up, as they do after an error at the start."""
     for name, nanny in list(cluster.workers.items()):
         if nanny.status.name in ("closed", "failed"):
             del cluster.workers[name]
