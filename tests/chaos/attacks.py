@@ -151,7 +151,8 @@ def mix_versions(sweep: Sweep, store: Path) -> None:
     (old / "netcarlo" / "__init__.py").touch()
     with scheduler() as (address, _):
         for path, complaint in ((other, "has models "), (old, "has no netcarlo, or another: ")):
-            with dask_workers(1, address, "--no-nanny", env=environment(PYTHONPATH=str(path))) as (worker,):
+            elsewhere = {"env": environment(PYTHONPATH=str(path)), "cwd": path}
+            with dask_workers(1, address, "--no-nanny", **elsewhere) as (worker,):
                 message = finished(sweep.start(store, "--scheduler", address), code=2)["stderr"]
                 assert f"process {worker.pid} {complaint}" in message
                 assert "install the same netcarlo everywhere" in message
