@@ -21,6 +21,11 @@ DEATHS = 1
 
 Any chunk waiting on a worker shares the blame for its death, hence not 0."""
 
+LOCAL = {
+    "distributed.deploy.lost-worker-timeout": "1h",  # one that starts slowly is not lost
+    "distributed.scheduler.worker-ttl": "30s",  # one that died while it registered is noticed by silence only
+}
+
 DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 """Run by workers: Ctrl-C reaches them as well, but it is the client that ends them."""
 
@@ -127,8 +132,7 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
     }
     import dask.config
 
-    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "1h"})  # slow ones are not lost
-    with patient, make(**options) as cluster, _client(cluster) as client:
+    with dask.config.set(LOCAL), make(**options) as cluster, _client(cluster) as client:
         one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
         found = _of(client, f"{n} {one if n == 1 else many}", target)
 
