@@ -5,7 +5,7 @@ import math
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -31,6 +31,9 @@ DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
 
 CONNECT_S = 10
 """Seconds to wait for a scheduler, and then for its first worker."""
+
+FETCH_S = 60
+"""Seconds to fetch a result, or to have it computed again where its worker died meanwhile."""
 
 REFRESH_S = 1.0
 """Workers that came or went are noticed after this long."""
@@ -208,20 +211,35 @@ def _of(client: Any, name: str, target: str) -> Workers:
                 raise StoppedError(LOST) from None
         return found
 
-    return Workers(_ByName(client.get_executor(pure=False)), slots, name, target)
+    return Workers(_Remote(client), slots, name, target)
 
 
-class _ByName(Executor):
-    """Sends functions by their names, which only workers look up: the scheduler needs no netcarlo.
+class _Remote(Executor):
+    """Runs functions on Dask workers; unlike distributed's own executor it never waits for a lost result.
 
-    A worker that has none raises ImportError, one that has another WrongVersion; both say who they are.
+    Functions are sent by their names, which only workers look up: the scheduler needs no netcarlo.  A
+    worker that has none raises ImportError, one that has another WrongVersion; both say who they are.
     """
 
-    def __init__(self, executor: Executor) -> None:
-        self.executor = executor
+    def __init__(self, client: Any) -> None:
+        self.client = client
 
     def submit(self, function: Callable[..., T], /, *args: Any, **options: Any) -> "Future[T]":
-        return self.executor.submit(_call(function.__module__, function.__qualname__), *args, **options)
+        call = _call(function.__module__, function.__qualname__)
+        local: Future[T] = Future()
+        self.client.submit(call, *args, pure=False, **options).add_done_callback(partial(_deliver, local))
+        return local
+
+
+def _deliver(local: "Future[Any]", remote: Any) -> None:
+    """Give a local future the outcome of a remote one, or the error met when fetching it."""
+    try:
+        local.set_result(remote.result(timeout=FETCH_S))
+    except CancelledError:
+        local.cancel()
+        local.set_running_or_notify_cancel()
+    except Exception as error:
+        local.set_exception(error)
 
 
 def _call(module: str, name: str) -> Callable[..., Any]:

@@ -3,6 +3,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import Future
 from types import ModuleType, SimpleNamespace
 
 import pytest
@@ -63,7 +64,7 @@ def test_a_local_cluster_and_a_client_of_it():
     with open_workers(workers=2) as found:
         assert found.slots() == 2
         assert found.name == "2 processes"
-        client = found.executor.executor._client
+        client = found.executor.client
         assert client.scheduler.address.startswith("tcp://127.0.0.1:")
         assert set(client.nthreads().values()) == {1}
         pids = set(found.executor.map(pid, range(4)))
@@ -89,10 +90,22 @@ def test_a_local_cluster_and_a_client_of_it():
         found.slots()
 
 
+@pytest.mark.parametrize("error", [OSError("connection lost"), TimeoutError()])
+def test_a_result_that_cannot_be_fetched_is_an_error_at_once(error):
+    class Remote:
+        def result(self, timeout):
+            assert timeout < 100
+            raise error
+
+    local = Future()
+    executors._deliver(local, Remote())
+    assert local.exception(timeout=0) is error
+
+
 def test_workers_whose_nannies_gave_up_are_replaced():
     with open_workers(workers=1) as found:
         before = found.executor.submit(pid).result()
-        cluster = found.executor.executor._client.cluster
+        cluster = found.executor.client.cluster
         for nanny in list(cluster.workers.values()):
             cluster.sync(nanny.close)
         end = time.monotonic() + 60
