@@ -272,7 +272,7 @@ class Sweep:
                     break
                 values = [self._number(name, field, limits, point[field]) for point in mine.settings]
                 columns[field] = np.array(values)
-        variants = () if columns or not mine.settings[0] else mine.settings
+        variants = () if columns or not any(mine.settings) else mine.settings
         return Axis(name, mine.labels, mine.unit, mine.log, columns, variants)
 
     def _first_point(self, found: Mapping[str, Points]) -> Scenario:

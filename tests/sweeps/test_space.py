@@ -56,6 +56,13 @@ def test_features_of_a_path():
     assert look["bdp_packets"][0] == pytest.approx(1e6 * (0.05 + wire_s) / 12000)
 
 
+def test_a_case_may_change_nothing():
+    cases = {"as it is": {}, "vegas": {"transport.protocol": "vegas"}}
+    space = sweep({"scenario": GRID["scenario"], "axes": {"setup": {"cases": cases}}})
+    found = [identity.scenario(space, cell).transport.protocol for cell in range(space.n_cells)]
+    assert found == ["newreno", "vegas"] and space.compare.name == "setup"
+
+
 def test_drawn_networks_are_the_same_for_every_protocol():
     space = sweep(DRAWN)
     for draw in range(4):
