@@ -65,6 +65,16 @@ def kill_all_but_one_and_the_scheduler(sweep: Sweep, store: Path) -> None:
     sweep.check_resumed(store, before, done)
 
 
+def resume(sweep: Sweep, store: Path) -> int:
+    """The same command again computes the missing cells and no other.  Returns how many were there."""
+    before = chunks(store)
+    done = sum(rows(name) for name in before)
+    assert 0 < done < sweep.cells
+    assert finished(sweep.start(store))["cells"] == sweep.cells - done
+    sweep.check_resumed(store, before, done)
+    return done
+
+
 def kill_client(sweep: Sweep, store: Path) -> None:
     """The client is killed while it has local workers, and started again; its workers do not survive it."""
     for _ in range(sweep.size.kills):
@@ -74,11 +84,7 @@ def kill_client(sweep: Sweep, store: Path) -> None:
         process.kill()
         process.wait()
         until(lambda: not any(map(psutil.Process.is_running, orphans)))  # noqa: B023
-    before = chunks(store)
-    done = sum(rows(name) for name in before)
-    assert 0 < done < sweep.cells
-    assert finished(sweep.start(store))["cells"] == sweep.cells - done
-    sweep.check_resumed(store, before, done)
+    resume(sweep, store)
 
 
 def resume_twice_at_once(sweep: Sweep, store: Path) -> None:
@@ -103,11 +109,8 @@ def interrupt(sweep: Sweep, store: Path) -> None:
     os.killpg(process.pid, signal.SIGINT)
     message = finished(process, code=130)["stderr"]
     until(lambda: not any(map(psutil.Process.is_running, family)))
-    before = chunks(store)
-    done = sum(rows(name) for name in before)
+    done = resume(sweep, store)
     assert message == f"interrupted: {done} of {sweep.cells} cells are stored; the same command resumes\n"
-    assert finished(sweep.start(store))["cells"] == sweep.cells - done
-    sweep.check_resumed(store, before, done)
 
 
 def fill_disk(sweep: Sweep, store: Path) -> None:
@@ -121,11 +124,7 @@ def fill_disk(sweep: Sweep, store: Path) -> None:
     assert message.count("\n") == 1
     assert "stopped: " in message
     assert "free space and run the same command again" in message
-    before = chunks(store)
-    done = sum(rows(name) for name in before)
-    assert 0 < done < sweep.cells
-    assert finished(sweep.start(store))["cells"] == sweep.cells - done
-    sweep.check_resumed(store, before, done)
+    resume(sweep, store)
 
 
 def cut_chunks(sweep: Sweep, store: Path) -> None:
