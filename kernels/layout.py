@@ -67,6 +67,29 @@ class P(IntEnum):
     MAX_BURST = 35  # SCTP: packets a SACK may release at once
     RESPONSE_ALTERNATE = 36  # SCTP: 1 if retransmissions go to the other path
     CLOCK_PHASE = 37  # how far the sender's RTT clock is into a tick at time 0 [ns]
+    HANDOVER = 38  # handover protocol, one of the constants below; the rest is for mobile hosts only
+    HANDOVERS = 39  # most handovers of the run
+    SCHEDULE = 40  # when they come: one of the SCHEDULE_ constants
+    FIRST_HANDOVER = 41  # periodic: the first [ns]
+    EVERY = 42  # periodic: from one to the next; random: to cross a cell along its diameter [ns]
+    LEAST_STAY = 43  # least time at an access router [ns]
+    DOMAIN_SIZE = 44  # access routers under one MAP; 0: all
+    OUTAGE = 45  # the radio link is down during a handover [ns]
+    OUTAGE_JITTER = 46  # that time varies uniformly by so much either way [ns]
+    ANTICIPATION = 47  # signalling may begin so long before the link goes down [ns]
+    PREPARATION = 48  # the new access router needs to accept the host (address check) [ns]
+    ANNOUNCE = 49  # from link up to the host's first message at a prepared router [ns]
+    DETECTION = 50  # the same at an unprepared one: movement detection, new address [ns]
+    MAP_TO_AR = 51  # one-way delay between a MAP and its access routers [ns]
+    MAP_TO_MAP = 52  # one-way delay between two MAPs [ns]
+    HOME_AGENT = 53  # one-way delay of the home agent from a MAP, and from the sender [ns]
+    BUFFER = 54  # packets that an access router holds for a host
+    SETTLE = 55  # HIMIPv6: quiet time of the tunnel before the n-buffer opens [ns]
+    PING_PONG = 56  # probability that the host soon returns, times 2**32
+    PING_PONG_STAY = 57  # after so long [ns]
+    FALSE_ALARM = 58  # probability that an anticipated handover does not come, times 2**32
+    FALSE_ALARM_TIME = 59  # the mistake is undone so long after the handover should have come [ns]
+    SIGNAL_LOSS = 60  # probability that a signalling message is lost on the radio link, times 2**32
 
 
 class Hop(IntEnum):
@@ -81,11 +104,14 @@ class Hop(IntEnum):
     R_QUEUE = 6
     R_LOSS = 7
     PRESENT = 8  # 1 if this path has this hop, else 0
+    CROSS_EVERY = 9  # constant bit rate cross traffic in the direction of the data: interval [ns]; 0: none
+    CROSS_SIZE = 10  # its packets on the wire [byte]
+    CROSS_FIRST = 11  # arrival of the first [ns]
 
 
 class Out(IntEnum):
     """Outcomes of one replication (columns of the result, int64).  Data packets only; a SYN is
-    counted in HANDSHAKES alone."""
+    counted in HANDSHAKES alone.  IN_FLIGHT and what follows is for mobile hosts only."""
 
     STATUS = 0  # one of the STATUS_ constants
     SENT = 1  # data packets put out, retransmissions included
@@ -113,6 +139,18 @@ class Out(IntEnum):
     RTT_SUM = 23  # sum of the sampled latest RTT measurements [ns]
     SAMPLES = 24  # number of samples
     RTT_SAMPLES = 25  # of those, taken after the first RTT measurement
+    IN_FLIGHT = 26  # data packets and copies on their way or in a buffer at the end
+    DROPS_HANDOVER = 27  # data packets at an access router, or in the air, that the host had left
+    DROPS_BUFFER = 28  # data packets that found a handover buffer full
+    BUFFERED = 29  # data packets that waited in a handover buffer
+    TUNNELLED = 30  # data packets sent on from the old access router to the new one
+    COPIES = 31  # copies made of data packets on the way (bicast, simulcast)
+    DISCARDED = 32  # data packets and copies that were thrown away because the other one serves
+    REORDERED = 33  # data packets that arrived after one put out later
+    SILENCE = 34  # longest time between two arrivals of data [ns]
+    HANDOVERS = 35  # handovers begun, false alarms not counted
+    PREPARED = 36  # of those, prepared before the link went down
+    FALSE_ALARMS = 37
 
 
 class Trace(IntEnum):
@@ -128,6 +166,20 @@ class Trace(IntEnum):
     ACKED = 7  # highest cumulative acknowledgement at the sender
 
 
+# Handover protocols (`P.HANDOVER`).
+MIPV6 = 1
+HMIPV6 = 2
+FMIPV6 = 3
+S_BINDING = 4
+S_MIP = 5
+FHMIPV6 = 6
+HIMIPV6 = 7
+
+SCHEDULE_GIVEN = 0
+"""Handovers begin when the outages of the last hop (the radio) begin."""
+SCHEDULE_PERIODIC = 1
+SCHEDULE_RANDOM = 2
+
 STATUS_OK = 0
 STATUS_RING_FULL = 1
 """More packets in flight than `P.RING`: run the row again with a larger ring."""
@@ -141,6 +193,8 @@ EVENT_LOST = 5
 
 # Random streams of a replication (fourth part of the stream address).
 STREAM_HEARTBEAT = 2
+STREAM_MOBILITY = 3  # draw k: handover k
+STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
 STREAM_HOST = 1 << 31  # + 31-bit name hash: quantities drawn on the host
 
