@@ -4,6 +4,7 @@ from setuptools import setup
 
 FOLDERS = {
     "netcarlo": "estimator",
+    "netcarlo.calibration": "estimator/calibration",
     "netcarlo.studies": "estimator/studies",
     "netcarlo.sweeps": "estimator/sweeps",
     "netcarlo.kernels": "kernels",

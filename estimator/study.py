@@ -12,6 +12,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Literal
 
+from netcarlo.calibration.description import Calibration
 from netcarlo.errors import InputError, nearest
 from netcarlo.files import read_yaml
 from netcarlo.scenario import Scenario, load_scenario
@@ -129,6 +130,7 @@ class Description(Record):
     fitted: list[Fitted] = []
     setting: list[Setting] = []
     explanations: list[Explanation] = []
+    calibration: Calibration | None = None
 
 
 class Published(Record):

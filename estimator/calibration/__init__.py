@@ -1,0 +1,1 @@
+"""Calibration: free parameters of a study fitted to its published numbers, and how far they are known."""
