@@ -1,4 +1,4 @@
-"""A path: FIFO drop-tail hops in tandem, with random loss and outages.
+"""A path: FIFO drop-tail hops in tandem, with random loss, outages and cross traffic.
 
 Packets of one direction stay in order, so a packet's whole journey is known the moment it is
 handed over: each hop direction needs only when its server is free, the departure times of the
@@ -11,7 +11,7 @@ scheduled before the departure.
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,7 +42,11 @@ _HOP = 11
 _LOSS = 12  # row of the loss table
 _STREAM = 13  # random stream of the gaps
 _LOSSES = 14  # gaps drawn so far
-_SIZE = 15
+_CROSS = 15  # arrival of the next packet of cross traffic
+_CROSS_EVERY = 16
+_CROSS_TIME = 17  # the server needs for one of them
+_ALERT = 18  # nothing happens before: the earlier of the next outage and the next cross traffic
+_SIZE = 19
 
 _LANES = 2 * PATHS  # a path and a direction; their hop counts come first, then hop by hop the lanes
 
@@ -59,17 +63,29 @@ def scratch_words(rows: Rows) -> int:
     return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
 
 
-def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
-    """Compile `(prepare, transmit)` for a target.
+class Link(NamedTuple):
+    """The compiled functions of the hops; direction 0 carries data, 1 acknowledgements."""
 
-    `prepare(parameters, hops, outages, losses, scratch) -> int` lays out the hops' state from word
-    `base` of scratch and returns the first free word.
+    prepare: Any
+    """`(parameters, hops, outages, losses, scratch) -> int`: lay out the hops' state from word `base`
+    of scratch; returns the first free word."""
+    transmit: Any
+    """`(parameters, outages, losses, scratch, path, direction, t, size) -> (fate, time)`: hand a packet
+    of `size` bytes to a path at time `t` (per path and direction in order of time).  `fate` is ARRIVED,
+    or the cause of the loss; `time` is when that happened [ns]."""
+    carry: Any
+    """`(parameters, outages, losses, scratch, path, direction, first, count, t, size) -> (fate, time)`:
+    the same for `count` of its hops from the `first` in this direction on."""
+    hops_of: Any
+    """`(scratch, path, direction) -> int`: their number."""
+    clear: Any
+    """`(scratch, path, direction, hop)`: empty the queue of a hop."""
+    keep_up: Any
+    """`(scratch, path, direction, hop)`: a hop knows no outages."""
 
-    `transmit(parameters, outages, losses, scratch, path, direction, t, size) -> (fate, time)`
-    hands a packet of `size` bytes to a path at time `t` (calls per path and direction must come in
-    time order); direction 0 carries data, 1 acknowledgements.  `fate` is ARRIVED, or the cause of
-    the loss; `time` is when that happened [ns].
-    """
+
+def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
+    """Compile the hops of a row for a target, with their state from word `base` of scratch on."""
     gap = make_gap(dev, make_draw(dev))
 
     @cold
@@ -88,11 +104,17 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
     next_gap = dev(next_gap)
 
     @cold
-    def next_outage(outages: Any, m: Any, at: Any) -> None:
-        # Up (again): the queue is empty, the server idle; look out for the next outage.
+    def empty(m: Any, at: Any) -> None:
         m[at + _FREE] = 0
         for i in range(m[at + _LIMIT]):
             m[m[at + _RING] + i] = _LONG_AGO
+
+    empty = dev(empty)
+
+    @cold
+    def next_outage(outages: Any, m: Any, at: Any) -> None:
+        # Up (again): the queue is empty, the server idle; look out for the next outage.
+        empty(m, at)
         m[at + _OUTAGE] += 1
         m[at + _DOWN] = FOREVER
         if m[at + _OUTAGE] < outages.shape[2]:
@@ -100,6 +122,42 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
             m[at + _UP] = outages[m[at + _PATH], m[at + _HOP], m[at + _OUTAGE], 1]
 
     next_outage = dev(next_outage)
+
+    def take(m: Any, at: Any, t: Any, duration: Any) -> Any:
+        # The server takes a packet over at time t; returns when it is done, or -1 if the queue is full.
+        limit = m[at + _LIMIT]
+        free = max(t, m[at + _FREE]) + duration
+        if limit > 0:
+            slot = m[at + _SLOT]
+            place = m[at + _RING] + slot
+            if m[place] >= t:  # the packet `limit` places ahead is still there
+                return np.int64(-1)
+            m[place] = free
+            slot += 1
+            m[at + _SLOT] = slot if slot < limit else 0
+        m[at + _FREE] = free
+        return free
+
+    take = dev(take)
+
+    @cold
+    def catch_up(outages: Any, m: Any, at: Any, t: Any) -> Any:
+        # Cross traffic and outages up to time t; returns whether the hop is down then.
+        while m[at + _ALERT] <= t:
+            cross = m[at + _CROSS]
+            if cross < m[at + _DOWN]:
+                take(m, at, cross, m[at + _CROSS_TIME])
+                m[at + _CROSS] += m[at + _CROSS_EVERY]
+            elif cross <= t and cross < m[at + _UP]:  # vanishes in the outage
+                m[at + _CROSS] += m[at + _CROSS_EVERY]
+            elif t >= m[at + _UP]:
+                next_outage(outages, m, at)
+            else:
+                return True
+            m[at + _ALERT] = min(m[at + _DOWN], m[at + _CROSS])
+        return False
+
+    catch_up = dev(catch_up)
 
     @cold
     def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
@@ -132,31 +190,32 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
                     m[at + _STREAM] = STREAM_LOSS + (path * 64 + hop) * 2 + direction
                     m[at + _LOSSES] = 0
                     next_gap(parameters, losses, m, at)
+                    m[at + _CROSS] = FOREVER
+                    if direction == 0 and hops[path, hop, Hop.CROSS_EVERY] > 0 and m[at + _BYTE_TIME] > 0:
+                        size = hops[path, hop, Hop.CROSS_SIZE]
+                        m[at + _CROSS] = hops[path, hop, Hop.CROSS_FIRST]
+                        m[at + _CROSS_EVERY] = hops[path, hop, Hop.CROSS_EVERY]
+                        m[at + _CROSS_TIME] = (size * m[at + _BYTE_TIME] + _HALF) >> _BITS
+                    m[at + _ALERT] = min(m[at + _DOWN], m[at + _CROSS])
                     at += _LANES * _SIZE
         return free
 
-    def transmit(
-        parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, t: Any, size: Any
+    def position(path: Any, direction: Any, hop: Any) -> Any:
+        return base + _LANES + (2 * path + direction + hop * _LANES) * _SIZE
+
+    position = dev(position)
+
+    def carry(
+        parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, first: Any, count: Any,
+        t: Any, size: Any,
     ) -> Any:  # fmt: skip
-        lane = 2 * path + direction
-        at = base + _LANES + lane * _SIZE
-        for _ in range(m[base + lane]):
-            if t >= m[at + _DOWN]:
-                while t >= m[at + _DOWN] and t >= m[at + _UP]:
-                    next_outage(outages, m, at)
-                if t >= m[at + _DOWN]:
-                    return DOWN, t
-            limit = m[at + _LIMIT]
-            free = max(t, m[at + _FREE]) + ((size * m[at + _BYTE_TIME] + _HALF) >> _BITS)
-            if limit > 0:
-                slot = m[at + _SLOT]
-                place = m[at + _RING] + slot
-                if m[place] >= t:  # the packet `limit` places ahead is still there
-                    return FULL_QUEUE, t
-                m[place] = free
-                slot += 1
-                m[at + _SLOT] = slot if slot < limit else 0
-            m[at + _FREE] = free
+        at = position(path, direction, first)
+        for _ in range(count):
+            if t >= m[at + _ALERT] and catch_up(outages, m, at, t):
+                return DOWN, t
+            free = take(m, at, t, (size * m[at + _BYTE_TIME] + _HALF) >> _BITS)
+            if free < 0:
+                return FULL_QUEUE, t
             t = free + m[at + _DELAY]
             if m[at + _DOWN] < t:
                 return DESTROYED, m[at + _DOWN]
@@ -168,4 +227,28 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> tuple[Any, Any]:
             at += _LANES * _SIZE
         return ARRIVED, t
 
-    return dev(prepare), dev(transmit)
+    carry = dev(carry)
+
+    def hops_of(m: Any, path: Any, direction: Any) -> Any:
+        return m[base + 2 * path + direction]
+
+    hops_of = dev(hops_of)
+
+    def transmit(
+        parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, t: Any, size: Any
+    ) -> Any:  # fmt: skip
+        count = hops_of(m, path, direction)
+        return carry(parameters, outages, losses, m, path, direction, 0, count, t, size)
+
+    @cold
+    def clear(m: Any, path: Any, direction: Any, hop: Any) -> None:
+        empty(m, position(path, direction, hop))
+
+    @cold
+    def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
+        at = position(path, direction, hop)
+        m[at + _DOWN] = FOREVER
+        m[at + _OUTAGE] = FOREVER
+        m[at + _ALERT] = m[at + _CROSS]
+
+    return Link(dev(prepare), dev(transmit), carry, hops_of, dev(clear), dev(keep_up))

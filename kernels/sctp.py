@@ -36,7 +36,8 @@ _HALF = 1 << (BYTE_TIME_BITS - 1)
 def make(dev: Callable[[Any], Any]) -> Any:
     """Compile `flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace)`, which
     simulates one row and returns the number of trace rows."""
-    prepare, transmit = make_link(dev, st.STATE_SIZE)
+    way = make_link(dev, st.STATE_SIZE)
+    prepare, transmit = way.prepare, way.transmit
     paths = make_paths(dev)
     sender = make_sender(dev, paths)
     on_sack = make_on_sack(dev, paths, sender)

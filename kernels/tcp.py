@@ -81,7 +81,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     on_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
     sack, first = variant.sack, variant.first
     entry_words = _SACK_ENTRY if sack else _ENTRY
-    prepare_hops, transmit = link.make_link(dev, _HOPS)
+    way = link.make_link(dev, _HOPS)
+    prepare_hops, transmit = way.prepare, way.transmit
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev)
 
