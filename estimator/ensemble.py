@@ -4,27 +4,18 @@ Random quantities are drawn per field name and replication number, so that a row
 on the chunk it is in nor on the fields drawn beside it.
 """
 
-import re
-import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from netcarlo.distributions import Distribution
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, STREAM_HOST, Hop, P, Rows
-from netcarlo.kernels.loss import thresholds
-from netcarlo.kernels.philox import uniforms
-from netcarlo.quantity import Number
-from netcarlo.scenario import Hop as HopSpec
-from netcarlo.scenario import Hops, Outage, Route, Scenario, Sctp
+from netcarlo.draws import Draws, Floats, Ints
+from netcarlo.hops import Slot, arrays, slots_of
+from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.mobility import Mobility
+from netcarlo.scenario import Hops, Scenario, Sctp, most_hops
 from netcarlo.transport import NS, Tcp
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Ensemble(NamedTuple):
@@ -33,45 +24,6 @@ class Ensemble(NamedTuple):
     rows: Rows
     drawn: pd.DataFrame
     """The random quantities in SI units, a column per dotted field name, indexed by replication."""
-
-
-@dataclass
-class Draws:
-    """Values of fields over the rows [n]; remembers those that are random.
-
-    `given` fields have the values given; `paths.0.hops.0.each.rate` is that of all of its hops.
-    """
-
-    seed: int
-    replications: Ints
-    topology: Ints
-    given: Mapping[str, Floats] = field(default_factory=dict)
-    drawn: dict[str, Floats] = field(default_factory=dict)
-
-    def floats(self, name: str, value: Number | None) -> Floats:
-        """The values of a field in SI units, float64[n]."""
-        if self.given:
-            known = self.given.get(name)
-            if known is None:
-                known = self.given.get(_EACH.sub(".each", name))
-            if known is not None:
-                return known
-        if not isinstance(value, Distribution):
-            return np.full(len(self.replications), value)
-        self.drawn[name] = value.quantile(self.uniform(name))
-        return self.drawn[name]
-
-    def uniform(self, name: str) -> Floats:
-        """The random numbers of a field, float64[n] in [0, 1)."""
-        stream = STREAM_HOST | (zlib.crc32(name.encode()) >> 1)
-        return uniforms(self.seed, self.topology, self.replications, stream)
-
-    def whole(self, name: str, value: Number | None, factor: float = 1) -> Ints:
-        """The values of a field times `factor`, rounded, int64[n]."""
-        values = np.rint(self.floats(name, value) * factor)
-        if factor == 1 and name in self.drawn:
-            self.drawn[name] = values
-        return values.astype(np.int64)
 
 
 def build(scenario: Scenario, *, first: int = 0, replications: int | None = None) -> Ensemble:
@@ -97,8 +49,10 @@ def build_rows(
     if isinstance(scenario.transport, Tcp) and (values := scenario.transport.all_constants()):
         columns = [draws.floats(f"transport.constants.{name}", value) for name, value in values.items()]
         constants = np.stack(columns, axis=1)
-    paths = [_path(route, f"paths.{i}", draws) for i, route in enumerate(scenario.paths)]
-    hops, outages, losses = _arrays(paths, len(numbers))
+    paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(scenario.paths)]
+    if scenario.mobility is not None:
+        paths[0][-1] = _moving(scenario.mobility, paths[0][-1], parameters, draws)
+    hops, outages, losses = arrays(paths, len(numbers))
     drawn = pd.DataFrame(draws.drawn, index=pd.Index(numbers, name="replication"))
     return Ensemble(Rows(parameters, constants, hops, outages, losses), drawn)
 
@@ -157,6 +111,25 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
     return table
 
 
+def row_bytes(scenario: Scenario) -> int:
+    """Memory of the hops and outages of one row; those of a launch are as wide as the widest."""
+    hops = [hop.each if isinstance(hop, Hops) else hop for route in scenario.paths for hop in route.hops]
+    times = (scenario.mobility and scenario.mobility.times) or []
+    outages = max(1, len(times), *(len(hop.outages) for hop in hops))
+    most = max(sum(most_hops(hop) for hop in route.hops) for route in scenario.paths)
+    return 8 * PATHS * most * (len(Hop) + 2 * outages)
+
+
+def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> Slot:
+    """Fill in the parameters of a mobile host; the radio hop with the given times as its outages."""
+    for column, values in mobility.parameters(draws, parameters[:, P.END]).items():
+        parameters[:, column] = values
+    if mobility.signalling_loss:
+        parameters[:, P.SIGNAL_LOSS] = np.rint(radio.loss * 2.0**32)
+    times = mobility.given_times(draws)
+    return radio._replace(outages=np.stack([times, times], axis=2))
+
+
 def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> dict[str, Floats]:
     """What the first path looks like, float64[rows] each, for fields `given` as in `build_rows`.
 
@@ -165,7 +138,7 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
     random; `bdp_packets`, the bandwidth-delay product.
     """
     draws = Draws(scenario.seed, np.zeros(rows, np.int64), np.zeros(rows, np.int64), given)
-    slots = _path(scenario.paths[0], "paths.0", draws)
+    slots = slots_of(scenario.paths[0], "paths.0", draws)
     parameters = _parameters(scenario, draws)
     packet = parameters[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
     hops, byte_time, rtt_ns, survive = (np.zeros(rows), np.zeros(rows), np.zeros(rows), np.ones(rows))
@@ -176,6 +149,8 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
         byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
         rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
         survive *= np.where(slot.present, 1.0 - slot.loss, 1.0)
+    if scenario.mobility is not None:
+        rtt_ns += 2 * scenario.mobility.parameters(draws, parameters[:, P.END])[P.MAP_TO_AR]
     with np.errstate(divide="ignore"):
         bottleneck = 8e9 * 2**BYTE_TIME_BITS / byte_time
     return {
@@ -185,106 +160,3 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
 
 
 FEATURES = ("n_hops", "bottleneck_bps", "base_rtt_s", "path_loss", "bdp_packets")
-
-_EACH = re.compile(r"\.each\.\d+")
-
-
-class _Slot(NamedTuple):
-    """One hop of the YAML file over the replications; `present` [n] says which of them have it."""
-
-    present: NDArray[np.bool_]
-    columns: dict[Hop, Ints]
-    loss: Floats
-    ack_loss: Floats
-    outages: Ints  # [n, K, 2]
-
-
-def _path(route: Route, name: str, draws: Draws) -> list[_Slot]:
-    slots = []
-    for i, hop in enumerate(route.hops):
-        at = f"{name}.hops.{i}"
-        if isinstance(hop, Hops):
-            count = draws.whole(f"{at}.count", hop.count)
-            for k in range(int(count.max(initial=0))):
-                slots.append(_slot(hop.each, f"{at}.each.{k}", draws, count > k))
-        else:
-            slots.append(_slot(hop, at, draws, np.ones(len(draws.replications), bool)))
-    return slots
-
-
-def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> _Slot:
-    columns = {}
-    for prefix, spec, byte_time, delay, queue in (
-        ("", hop, Hop.BYTE_TIME, Hop.DELAY, Hop.QUEUE),
-        (".reverse", hop.reverse, Hop.R_BYTE_TIME, Hop.R_DELAY, Hop.R_QUEUE),
-    ):
-        at = name + prefix
-        if spec.rate is not None:
-            rate = draws.floats(f"{at}.rate", spec.rate)
-            columns[byte_time] = np.rint(8e9 * 2**BYTE_TIME_BITS / rate).astype(np.int64)
-        if spec.delay is not None:
-            columns[delay] = draws.whole(f"{at}.delay", spec.delay, NS)
-        if spec.queue is not None:
-            limit = np.rint(draws.floats(f"{at}.queue", spec.queue))
-            columns[queue] = np.where(np.isinf(limit), 0, limit).astype(np.int64)
-    for back, forth in (
-        (Hop.R_BYTE_TIME, Hop.BYTE_TIME), (Hop.R_DELAY, Hop.DELAY), (Hop.R_QUEUE, Hop.QUEUE)
-    ):  # fmt: skip
-        columns.setdefault(back, columns[forth])
-    loss = draws.floats(f"{name}.loss", hop.loss)
-    ack_loss = draws.floats(f"{name}.ack_loss", hop.ack_loss)
-    return _Slot(present, columns, loss, ack_loss, _outages(hop.outages, name, draws))
-
-
-def _outages(outages: list[Outage], name: str, draws: Draws) -> Ints:
-    """Start and end of the outages [n, K, 2] in order of time; overlapping ones are one, empty ones none."""
-    n = len(draws.replications)
-    table = np.full((n, len(outages), 2), FOREVER, np.int64)
-    for k, outage in enumerate(outages):
-        start = draws.whole(f"{name}.outages.{k}.start", outage.start, NS)
-        length = draws.whole(f"{name}.outages.{k}.duration", outage.duration, NS)
-        table[:, k, 0] = np.where(length > 0, start, FOREVER)
-        table[:, k, 1] = np.where(length > 0, start + length, FOREVER)
-    if len(outages) > 1:
-        table = _by_start(table)
-        for k in range(1, len(outages)):
-            joined = table[:, k, 0] <= table[:, k - 1, 1]
-            table[joined, k, 0] = table[joined, k - 1, 0]
-            table[joined, k, 1] = np.maximum(table[joined, k, 1], table[joined, k - 1, 1])
-            table[joined, k - 1] = FOREVER
-        table = _by_start(table)
-    return table
-
-
-def _by_start(table: Ints) -> Ints:
-    order = np.argsort(table[:, :, 0], axis=1, kind="stable")
-    return np.take_along_axis(table, order[:, :, None], axis=1)
-
-
-def _arrays(paths: list[list[_Slot]], n: int) -> tuple[Ints, Ints, NDArray[np.uint32]]:
-    """Hops [n, PATHS, H, len(Hop)], outages [n, PATHS, H, K, 2] and the loss table of the paths.
-
-    Absent hops leave no gap: the hops of a replication stand first on its path.
-    """
-    slots = [slot for path in paths for slot in path]
-    probabilities, row = np.unique([[s.loss, s.ack_loss] for s in slots], return_inverse=True)
-    row = row.reshape(len(slots), 2, n)
-    n_hops = max(len(path) for path in paths)
-    n_outages = max(1, *(slot.outages.shape[1] for slot in slots))
-    hops = np.zeros((n, PATHS, n_hops, len(Hop)), np.int64)
-    outages = np.full((n, PATHS, n_hops, n_outages, 2), FOREVER, np.int64)
-    index = iter(range(len(slots)))
-    for number, path in enumerate(paths):
-        position = np.zeros(n, np.int64)
-        for slot in path:
-            k = next(index)
-            who = np.flatnonzero(slot.present)
-            at = position[who]
-            hops[who, number, at, Hop.PRESENT] = 1
-            for column, values in slot.columns.items():
-                hops[who, number, at, column] = values[who]
-            hops[who, number, at, Hop.LOSS] = row[k, 0, who]
-            hops[who, number, at, Hop.R_LOSS] = row[k, 1, who]
-            outages[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
-            position[who] += 1
-    return hops, outages, thresholds(probabilities)

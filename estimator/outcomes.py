@@ -1,7 +1,7 @@
 """What came of each replication: the kernel's integers, and named quantities with units.
 
 Names end in their unit; those without one are numbers of data packets or of events.  A time that
-did not happen is NaN.
+did not happen is NaN, and so is what only mobile hosts have for those that are not.
 """
 
 from typing import NamedTuple
@@ -33,11 +33,30 @@ COUNTS = {
     "handshakes": Out.HANDSHAKES,
 }
 
+ENDS = [
+    Out.RECEIVED, Out.DISCARDED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DESTROYED,
+    Out.DROPS_HANDOVER, Out.DROPS_BUFFER,
+]  # fmt: skip
+"""What can become of a data packet, or of a copy of one, that is not on its way any more."""
+
 TIMES = {
     "first_delivery_s": Out.FIRST_RX,
     "last_delivery_s": Out.LAST_RX,
     "resume_tx_s": Out.RESUME_TX,
     "resume_rx_s": Out.RESUME_RX,
+}
+
+MOBILE = {
+    "handovers": Out.HANDOVERS,
+    "prepared": Out.PREPARED,
+    "false_alarms": Out.FALSE_ALARMS,
+    "lost_in_handover": Out.DROPS_HANDOVER,
+    "lost_in_buffer": Out.DROPS_BUFFER,
+    "buffered": Out.BUFFERED,
+    "tunnelled": Out.TUNNELLED,
+    "copies": Out.COPIES,
+    "discarded": Out.DISCARDED,
+    "reordered": Out.REORDERED,
 }
 
 MEANING = {
@@ -62,12 +81,24 @@ MEANING = {
     "in_flight": "data packets on their way at the end",
     "first_delivery_s": "first arrival of data",
     "last_delivery_s": "last arrival of data",
-    "resume_tx_s": "sending time of the first data that arrives after the first outage began",
+    "resume_tx_s": "sending time of the first data that arrives after the first outage or handover began",
     "resume_rx_s": "its arrival",
-    "restart_s": "from the end of the first outage to resume_tx_s; negative if another path took over",
+    "restart_s": "from the end of the first outage to resume_tx_s; negative if another path took over; none "
+    "for mobile hosts",
     "completion_s": "from the start to the arrival of the last missing packet of a finite transfer",
     "mean_cwnd_packets": "mean of the sampled min(cwnd, window)",
     "mean_rtt_s": "mean of the sampled latest RTT measurements",
+    "handovers": "handovers begun, false alarms not counted",
+    "prepared": "handovers prepared before the link went down",
+    "false_alarms": "handovers that were expected and did not come",
+    "lost_in_handover": "data packets lost at an access router, or in the air, that the host had left",
+    "lost_in_buffer": "data packets that found the buffer of an access router full",
+    "buffered": "data packets that waited in the buffer of an access router",
+    "tunnelled": "data packets that a router sent on to the next access router",
+    "copies": "copies of data packets made on the way",
+    "discarded": "data packets and copies thrown away because the other one arrives",
+    "reordered": "data packets that arrived after one put out later",
+    "longest_silence_s": "longest time between two arrivals of data",
 }
 """The outcomes of a replication and what they are, in the order of `Outcomes.frame`."""
 
@@ -94,9 +125,13 @@ def outcomes(integers: NDArray[np.int64], rows: Rows, drawn: pd.DataFrame) -> Ou
     }
     values["goodput_bps"] = values["in_order"] * p[:, P.DATA] * 8.0 / active_s
     values["throughput_bps"] = values["received"] * wire_bits / active_s
-    lost = [Out.RECEIVED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DESTROYED]
-    values["in_flight"] = integers[:, Out.SENT] - integers[:, lost].sum(axis=1)
-    values["restart_s"] = values["resume_tx_s"] - first_outage_end_s(rows)
+    values["in_flight"] = integers[:, [Out.SENT, Out.COPIES]].sum(axis=1) - integers[:, ENDS].sum(axis=1)
+    mobile = p[:, P.HANDOVER] > 0
+    values["restart_s"] = np.where(mobile, np.nan, values["resume_tx_s"] - first_outage_end_s(rows))
+    for name, column in MOBILE.items():
+        values[name] = integers[:, column] if mobile.all() else np.where(mobile, integers[:, column], np.nan)
+    silence = integers[:, Out.SILENCE]
+    values["longest_silence_s"] = np.where(silence > 0, silence / NS, np.nan)
     values["completion_s"] = np.where(completed, active_s, np.nan)
     values["mean_cwnd_packets"] = integers[:, Out.CWND_SUM] / 1024.0 / _positive(integers[:, Out.SAMPLES])
     values["mean_rtt_s"] = integers[:, Out.RTT_SUM] / NS / _positive(integers[:, Out.RTT_SAMPLES])

@@ -21,7 +21,8 @@ SEED_SCHEME = (
 )
 
 _HOST = (
-    "ensemble.py", "outcomes.py", "distributions.py", "portable.py", "statistics.py",
+    "ensemble.py", "draws.py", "hops.py", "mobility.py", "outcomes.py", "distributions.py", "portable.py",
+    "statistics.py",
     "sweeps/designs.py", "sweeps/space.py", "sweeps/chunk.py",
 )  # fmt: skip
 _LAUNCHERS = {"compile.py", "cuda.py", "cache.py", "device.py", "launch.py", "hints.py"}
@@ -31,7 +32,7 @@ _LAUNCHERS = {"compile.py", "cuda.py", "cache.py", "device.py", "launch.py", "hi
 def model_version() -> str:
     """Identifies what turns a scenario into numbers: a hash of the sources of models and statistics."""
     here = Path(__file__).parent
-    models = sorted(f for f in Path(str(kernels.__file__)).parent.glob("*.py") if f.name not in _LAUNCHERS)
+    models = sorted(f for f in Path(str(kernels.__file__)).parent.rglob("*.py") if f.name not in _LAUNCHERS)
     digest = hashlib.sha256()
     for file in [*models, *(here / name for name in _HOST)]:
         digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")

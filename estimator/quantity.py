@@ -16,6 +16,11 @@ Number = float | Distribution
 UNLIMITED = "unlimited"
 
 
+def bounds(value: Number) -> tuple[float, float]:
+    """The smallest and the largest value that a number of a scenario can take."""
+    return value.bounds() if isinstance(value, Distribution) else (value, value)
+
+
 @dataclass(frozen=True)
 class Quantity:
     """What a field accepts: its dimension and limits; pydantic metadata of `Number`."""
@@ -88,13 +93,18 @@ Time = Annotated[Number, Quantity(units.TIME, 0.0, 10 * DAY)]
 Duration = Annotated[Number, Quantity(units.TIME, 1e-3, 10 * DAY)]
 Interval = Annotated[Number, Quantity(units.TIME, 1e-6, DAY)]
 Size = Annotated[Number, Quantity(units.SIZE, 0, 65535, whole=True)]
+Load = Annotated[Number, Quantity(units.RATE, 0.0, 1e12)]
+Length = Annotated[Number, Quantity(units.LENGTH, 0.1, 1e7)]
+Speed = Annotated[Number, Quantity(units.SPEED, 1e-3, 1e5)]
 Payload = Annotated[Number, Quantity(units.SIZE, 1, 65535, whole=True)]
 Transfer = Annotated[Number, Quantity(units.SIZE, 1, 1e15, whole=True)]
 Packets = Annotated[Number, Quantity(units.PACKETS, 1, 1e12, whole=True)]
 Window = Annotated[Number, Quantity(units.PACKETS, 1, 4096, whole=True)]
 Queue = Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True, unlimited=True)]
+Room = Annotated[Number, Quantity(units.PACKETS, 0, 65536, whole=True, unlimited=True)]
 Probability = Annotated[Number, Quantity(units.FRACTION, 0.0, 1.0)]
 Precision = Annotated[float, Quantity(units.FRACTION, 1e-5, 0.5, random=False)]
 Count = Annotated[Number, Quantity(units.PLAIN, 1, 64, whole=True)]
+Routers = Annotated[Number, Quantity(units.PLAIN, 1, 4096, whole=True, unlimited=True)]
 Retries = Annotated[Number, Quantity(units.PLAIN, 0, 64, whole=True)]
 Constant = Annotated[Number, Quantity(units.PLAIN, -1e300, 1e300)]

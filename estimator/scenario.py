@@ -15,9 +15,23 @@ from pydantic_core import PydanticCustomError
 
 from netcarlo import files
 from netcarlo.errors import InputError, nearest
-from netcarlo.quantity import Count, Delay, Duration, Interval, Precision, Probability, Queue, Rate, Time
+from netcarlo.mobility import MOST_HANDOVERS, Mobility
+from netcarlo.quantity import (
+    Count,
+    Delay,
+    Duration,
+    Interval,
+    Load,
+    Payload,
+    Precision,
+    Probability,
+    Queue,
+    Rate,
+    Time,
+    bounds,
+)
 from netcarlo.schema import Record
-from netcarlo.transport import PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas, bounds
+from netcarlo.transport import PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
 
 MAX_HOPS = 64
 """Most hops of a path."""
@@ -38,6 +52,19 @@ class Reverse(Record):
     queue: Queue | None = None
 
 
+class CrossTraffic(Record):
+    """Packets of others at a constant bit rate, in the direction of the data; rate 0 is none."""
+
+    rate: Load
+    packet: Payload = 1000.0
+
+    @model_validator(mode="after")
+    def _bearable(self) -> Self:
+        if bounds(self.rate)[1] > 8e6 * bounds(self.packet)[0]:
+            raise InputError("rate can be above a packet per microsecond; lower it or raise packet")
+        return self
+
+
 class Hop(Record):
     """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too."""
 
@@ -48,6 +75,7 @@ class Hop(Record):
     ack_loss: Probability = 0.0
     outages: list[Outage] = Field(default_factory=list)
     reverse: Reverse = Reverse()
+    cross_traffic: CrossTraffic | None = None
 
 
 class Hops(Record):
@@ -65,6 +93,11 @@ def _tag(data: Any) -> str:
 AnyHop = Annotated[Annotated[Hop, Tag("<hop>")] | Annotated[Hops, Tag("<hops>")], Discriminator(_tag)]
 
 
+def most_hops(hop: Hop | Hops) -> int:
+    """How many hops an item of `hops` can be."""
+    return int(bounds(hop.count)[1]) if isinstance(hop, Hops) else 1
+
+
 class Route(Record):
     """A path: hops in tandem from the sender to the receiver."""
 
@@ -72,9 +105,9 @@ class Route(Record):
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:
-        most = sum(bounds(hop.count)[1] if isinstance(hop, Hops) else 1 for hop in self.hops)
+        most = sum(map(most_hops, self.hops))
         if most > MAX_HOPS:
-            raise InputError(f"hops can be {most:.0f}; allowed is 1 to {MAX_HOPS}; lower a count")
+            raise InputError(f"hops can be {most}; allowed is 1 to {MAX_HOPS}; lower a count")
         return self
 
     @model_validator(mode="after")
@@ -103,6 +136,7 @@ class Scenario(Record):
     precision: Precision | None = None
     sample_interval: Interval = 0.1
     transport: SerializeAsAny[AnyTransport]
+    mobility: Mobility | None = None
     paths: list[Route] = Field(min_length=1, max_length=2)
 
     @model_validator(mode="before")
@@ -130,6 +164,27 @@ class Scenario(Record):
             raise InputError("transport.start can be at or after the end; lower it or raise duration")
         if len(self.paths) > 1 and not isinstance(self.transport, Sctp):
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
+        return self
+
+    @model_validator(mode="after")
+    def _can_move(self) -> Self:
+        if self.mobility is None:
+            return self
+        if not isinstance(self.transport, Tcp):
+            raise InputError("mobility is for the TCPs; write protocol: newreno, or remove mobility")
+        hops = self.paths[0].hops
+        if len(hops) < 2 or not isinstance(hops[-1], Hop):
+            remedy = "add one; it may not be part of a count"
+            raise InputError(f"mobility needs two hops or more, the last of them the radio link; {remedy}")
+        if hops[-1].outages:
+            remedy = "write the handovers under mobility and remove these"
+            raise InputError(f"mobility needs a last hop without outages; {remedy}")
+        most = self.mobility.most_handovers(bounds(self.duration)[1])
+        if most > MOST_HANDOVERS:
+            raise InputError(
+                f"mobility can bring {most} handovers; allowed is 0 to {MOST_HANDOVERS}; "
+                "make them rarer, raise least_stay, or shorten duration"
+            )
         return self
 
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":
@@ -214,4 +269,16 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
     return Scenario.check(data, document=document)
 
 
-__all__ = ["Hop", "Hops", "Outage", "Reverse", "Route", "Scenario", "Sctp", "Tcp", "Vegas", "load_scenario"]
+__all__ = [
+    "CrossTraffic",
+    "Hop",
+    "Hops",
+    "Outage",
+    "Reverse",
+    "Route",
+    "Scenario",
+    "Sctp",
+    "Tcp",
+    "Vegas",
+    "load_scenario",
+]

@@ -1,14 +1,14 @@
 """Runs scenarios: builds their rows, launches the kernel, and names the outcomes."""
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from netcarlo.ensemble import build, concatenate
+from netcarlo.ensemble import build, concatenate, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
@@ -18,6 +18,9 @@ TARGETS = ("auto", "cpu", "cuda")
 
 LARGEST_LAUNCH = 1 << 16
 """Replications of a scenario in one launch; bounds memory and decides nothing else."""
+
+LARGEST_ROWS = 1 << 28
+"""Bytes of the hops and outages of a launch; the same."""
 
 Progress = Callable[[int, int], object]
 """Called with (replications done, replications in all)."""
@@ -93,8 +96,14 @@ def model_of(scenario: Scenario) -> Any:
                 raise InputError(
                     f"{transport.congestion_control}: cannot be used ({error}); correct it"
                 ) from None
-        return models.model(f"tcp_{transport.protocol}")
+        mobile = "" if scenario.mobility is None else "_mobile"
+        return models.model(f"tcp_{transport.protocol}{mobile}")
     return models.model("sctp")
+
+
+def largest_launch(scenarios: Iterable[Scenario]) -> int:
+    """The most replications of these scenarios in one launch."""
+    return max(1, min(LARGEST_LAUNCH, LARGEST_ROWS // max(map(row_bytes, scenarios))))
 
 
 def cores() -> int:
@@ -129,7 +138,7 @@ def _launches(jobs: Sequence[Job]) -> Iterator[tuple[Any, list[tuple[int, int, i
         groups.setdefault(model_of(job.scenario), []).append(i)
     for model, members in groups.items():
         batch: list[tuple[int, int, int]] = []
-        room = LARGEST_LAUNCH
+        most = room = largest_launch(jobs[i].scenario for i in members)
         for i in members:
             lo, left = jobs[i].first, jobs[i].replications
             while left:
@@ -138,7 +147,7 @@ def _launches(jobs: Sequence[Job]) -> Iterator[tuple[Any, list[tuple[int, int, i
                 lo, left, room = lo + n, left - n, room - n
                 if not room:
                     yield model, batch
-                    batch, room = [], LARGEST_LAUNCH
+                    batch, room = [], most
         if batch:
             yield model, batch
 

@@ -7,7 +7,6 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.control import default_constants
-from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
 from netcarlo.quantity import (
@@ -22,6 +21,7 @@ from netcarlo.quantity import (
     Time,
     Transfer,
     Window,
+    bounds,
 )
 from netcarlo.schema import Record
 
@@ -32,11 +32,6 @@ PROTOCOLS = (*TCPS, "vegas", "sctp")
 
 CAPACITY = 4096
 """Most packets in flight of one association."""
-
-
-def bounds(value: Number) -> tuple[float, float]:
-    """The smallest and the largest value that a number of a scenario can take."""
-    return value.bounds() if isinstance(value, Distribution) else (value, value)
 
 
 class Transport(Record):

@@ -1,6 +1,6 @@
 """Units in words at the boundary: `0.5 Mbit/s`, `200 ms`, `1500 B`, `1 %`, `45 packets`.
 
-Inside netcarlo every number is a float in SI units: seconds, bit/s, bytes, packets, fractions.
+Inside netcarlo every number is a float in SI units: seconds, bit/s, bytes, packets, metres, fractions.
 """
 
 import math
@@ -29,6 +29,7 @@ hour = 3600 * second = h
 byte = [information] = B
 bit = byte / 8
 bps = bit / second
+metre = [length] = m = meter
 packet = [packet] = pkt
 percent = 0.01 = %
 permille = 0.001 = ‰
@@ -50,6 +51,8 @@ class Dimension:
 RATE = Dimension("a rate", "bit/s", "0.5 Mbit/s")
 TIME = Dimension("a time", "s", "200 ms")
 SIZE = Dimension("a size", "B", "1500 B")
+LENGTH = Dimension("a length", "m", "100 m")
+SPEED = Dimension("a speed", "m/s", "10 m/s")
 PACKETS = Dimension("a number of packets", "packets", "45 packets", bare=True)
 FRACTION = Dimension("a fraction", "", "1 %", bare=True)
 PLAIN = Dimension("a number", "", "3", bare=True)

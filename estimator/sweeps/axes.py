@@ -17,7 +17,7 @@ from netcarlo import portable, units
 from netcarlo.errors import InputError
 from netcarlo.schema import Record
 
-DIMENSIONS = (units.PLAIN, units.TIME, units.RATE, units.SIZE, units.PACKETS)
+DIMENSIONS = (units.PLAIN, units.TIME, units.RATE, units.SIZE, units.PACKETS, units.LENGTH, units.SPEED)
 MOST_POINTS = 100_000
 
 

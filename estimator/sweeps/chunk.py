@@ -12,7 +12,7 @@ from netcarlo.ensemble import FEATURES, build_rows
 from netcarlo.estimate import QUANTILES
 from netcarlo.outcomes import MEANING, outcomes
 from netcarlo.provenance import model_version
-from netcarlo.simulate import LARGEST_LAUNCH, model_of, resolve_target
+from netcarlo.simulate import largest_launch, model_of, resolve_target
 from netcarlo.sweeps.identity import keys
 from netcarlo.sweeps.space import GAINS, STATISTICS, Batch, Floats, Ints, Sweep, sweep_of
 
@@ -106,7 +106,7 @@ class _Run:
         n = self.sweep.base.replications
         precision = self.sweep.base.precision
         rule = None if precision is None else statistics.StoppingRule(precision)
-        step = max(1, LARGEST_LAUNCH // (rule.first if rule else n))
+        step = max(1, largest_launch([self.sweep.variants[batch.variant]]) // (rule.first if rule else n))
         for lo in range(0, len(batch.at), step):
             chosen = np.arange(lo, min(lo + step, len(batch.at)))
             self._isolate(batch, chosen, self._fixed if rule is None else self._until(rule))
@@ -133,10 +133,11 @@ class _Run:
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
             so_far: dict[int, dict[str, Floats]] = {int(i): {} for i in chosen}
             wanted = dict.fromkeys(so_far, rule.first)
+            most = largest_launch([self.sweep.variants[batch.variant]])
             while wanted:
                 for first, more in {(_length(so_far[i]), n) for i, n in wanted.items()}:
                     same = [i for i, n in wanted.items() if n == more and _length(so_far[i]) == first]
-                    step = max(1, LARGEST_LAUNCH // more)
+                    step = max(1, most // more)
                     for lo in range(0, len(same), step):
                         some = np.array(same[lo : lo + step])
                         part = self._replicate(batch, some, first, more)

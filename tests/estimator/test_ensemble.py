@@ -65,7 +65,7 @@ def as_drawn(rows):
     """What a kernel can see of rows: loss rows replaced by their thresholds."""
     losses = rows.losses[rows.hops[..., [Hop.LOSS, Hop.R_LOSS]]]
     hops = np.delete(rows.hops, [Hop.LOSS, Hop.R_LOSS], axis=-1)
-    used = hops[..., -1] == 1
+    used = rows.hops[..., Hop.PRESENT] == 1
     outages = np.sort(rows.outages.reshape(*rows.outages.shape[:3], -1), axis=-1)
     return [rows.parameters.tolist()] + [
         [array[i][used[i]].tolist() for i in range(len(used))] for array in (hops, losses, outages)

@@ -1,0 +1,63 @@
+"""Values of a scenario's fields over the rows of an ensemble, drawn by field name and replication number."""
+
+import re
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.distributions import Distribution
+from netcarlo.kernels.layout import STREAM_HOST
+from netcarlo.kernels.philox import uniforms
+from netcarlo.quantity import Number
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+_EACH = re.compile(r"\.each\.\d+")
+
+
+@dataclass
+class Draws:
+    """Values of fields over the rows [n]; remembers those that are random.
+
+    `given` fields have the values given; `paths.0.hops.0.each.rate` is that of all of its hops.
+    """
+
+    seed: int
+    replications: Ints
+    topology: Ints
+    given: Mapping[str, Floats] = field(default_factory=dict)
+    drawn: dict[str, Floats] = field(default_factory=dict)
+
+    def floats(self, name: str, value: Number | None) -> Floats:
+        """The values of a field in SI units, float64[n]."""
+        if self.given:
+            known = self.given.get(name)
+            if known is None:
+                known = self.given.get(_EACH.sub(".each", name))
+            if known is not None:
+                return known
+        if not isinstance(value, Distribution):
+            return np.full(len(self.replications), value)
+        self.drawn[name] = value.quantile(self.uniform(name))
+        return self.drawn[name]
+
+    def uniform(self, name: str) -> Floats:
+        """The random numbers of a field, float64[n] in [0, 1)."""
+        stream = STREAM_HOST | (zlib.crc32(name.encode()) >> 1)
+        return uniforms(self.seed, self.topology, self.replications, stream)
+
+    def whole(self, name: str, value: Number | None, factor: float = 1) -> Ints:
+        """The values of a field times `factor`, rounded, int64[n]."""
+        values = np.rint(self.floats(name, value) * factor)
+        if factor == 1 and name in self.drawn:
+            self.drawn[name] = values
+        return values.astype(np.int64)
+
+    def room(self, name: str, value: Number | None, *, unlimited: int) -> Ints:
+        """The values of a field that counts something, int64[n]; `unlimited` stands for no limit."""
+        values = np.rint(self.floats(name, value))
+        return np.where(np.isinf(values), unlimited, values).astype(np.int64)
