@@ -4,7 +4,7 @@ import pytest
 
 from netcarlo.ensemble import build
 from netcarlo.kernels.layout import NEVER, Out
-from netcarlo.outcomes import MEANING, first_outage_end_s, outcomes
+from netcarlo.outcomes import MEANING, MOBILE, first_outage_end_s, outcomes
 from netcarlo.scenario import Scenario
 
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms"}
@@ -77,6 +77,37 @@ def test_the_first_outage_is_the_earliest_on_any_hop():
     early = {**HOP, "outages": [{"start": "7 s", "duration": "1 s"}, {"start": "2 s", "duration": "3 s"}]}
     assert first_outage_end_s(ensemble([late, early]).rows).tolist() == [5.0, 5.0]
     assert np.isnan(first_outage_end_s(ensemble().rows)).all()
+
+
+MOVING = {"mobility": {"protocol": "himipv6", "times": ["3 s"]}, "hops": [HOP, HOP]}
+
+
+def test_packets_of_mobile_hosts_are_accounted_for():
+    e = ensemble(**MOVING)
+    found = outcomes(
+        integers(
+            SENT=110, COPIES=20, RECEIVED=90, DISCARDED=15, DROPS_QUEUE=1, DROPS_RANDOM=2, DROPS_OUTAGE=3,
+            DESTROYED=4, DROPS_HANDOVER=5, DROPS_BUFFER=6, BUFFERED=40, REORDERED=7, HANDOVERS=3, PREPARED=2,
+            SILENCE=250_000_000, RESUME_TX=3_400_000_000,
+        ),
+        e.rows,
+        e.drawn,
+    ).frame.iloc[0]  # fmt: skip
+    assert found["in_flight"] == 110 + 20 - 90 - 15 - 1 - 2 - 3 - 4 - 5 - 6
+    assert found[["lost_in_handover", "lost_in_buffer", "copies", "discarded"]].tolist() == [5, 6, 20, 15]
+    assert found[["handovers", "prepared", "buffered", "reordered"]].tolist() == [3, 2, 40, 7]
+    assert (found["longest_silence_s"], found["resume_tx_s"]) == (0.25, 3.4)
+    assert np.isnan(found["restart_s"])
+
+
+def test_what_only_mobile_hosts_have_is_nan_for_others():
+    e = ensemble()
+    frame = outcomes(integers(), e.rows, e.drawn).frame
+    assert frame[[*MOBILE, "longest_silence_s"]].isna().all(axis=None)
+    e = ensemble(**MOVING)
+    frame = outcomes(integers(), e.rows, e.drawn).frame
+    assert (frame[[*MOBILE]] == 0).all(axis=None)
+    assert np.isnan(frame["longest_silence_s"]).all()
 
 
 def test_every_outcome_has_a_meaning_and_drawn_quantities_follow():

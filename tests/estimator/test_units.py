@@ -17,6 +17,10 @@ from netcarlo.errors import InputError
         ("1.5 min", units.TIME, 90.0),
         ("20 µs", units.TIME, 2e-5),
         ("1500 B", units.SIZE, 1500.0),
+        ("100 m", units.LENGTH, 100.0),
+        ("0.4 km", units.LENGTH, 400.0),
+        ("36 km/h", units.SPEED, 10.0),
+        ("1.5 m/s", units.SPEED, 1.5),
         ("12 kbit", units.SIZE, 1500.0),
         ("1 KiB", units.SIZE, 1024.0),
         ("7 %", units.FRACTION, 0.07),
@@ -39,6 +43,9 @@ def test_words_become_si_numbers(text, dimension, value):
         ("200 ms", units.RATE, "wrong unit 'ms'"),
         ("10 Mbit", units.RATE, "wrong unit 'Mbit'"),
         ("5 packets", units.SIZE, "wrong unit 'packets'"),
+        ("5 m", units.TIME, "wrong unit 'm'"),
+        ("5 min", units.LENGTH, "wrong unit 'min'"),
+        ("5 m", units.SPEED, "wrong unit 'm'"),
         ("5 B", units.PACKETS, "wrong unit 'B'"),
         ("5 %", units.TIME, "wrong unit '%'"),
         ("10 Mb/s", units.RATE, "unknown unit 'Mb/s'"),
@@ -61,7 +68,10 @@ def test_what_is_no_such_quantity_is_refused_with_an_example(text, dimension, co
 
 
 @given(
-    st.floats(0, 1e14), st.sampled_from([units.RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION])
+    st.floats(0, 1e14),
+    st.sampled_from(
+        [units.RATE, units.TIME, units.SIZE, units.PACKETS, units.FRACTION, units.LENGTH, units.SPEED]
+    ),
 )
 def test_a_shown_value_reads_back_to_the_same_float(value, dimension):
     assert units.parse(units.show(value, dimension), dimension) == value
