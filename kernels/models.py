@@ -28,14 +28,24 @@ class Model:
     scratch: Callable[[Rows], tuple[int, int]]
 
 
+MOBILE = "_mobile"
+"""Ends the name of a model whose receiver is a mobile host."""
+
+
 def _tcp(name: str, variant: Any, control: Any) -> Model:
+    mobile = name.endswith(MOBILE)
+
     def make(dev: Callable[[Any], Any]) -> Any:
-        return tcp.make(dev, variant.make, control)
+        return tcp.make(dev, variant.make, control, mobile=mobile)
 
     return Model(name, make, tcp.scratch_words)
 
 
-MODELS = {f"tcp_{name}": _tcp(f"tcp_{name}", variant, aimd) for name, variant in VARIANTS.items()}
+MODELS = {
+    name: _tcp(name, variant, aimd)
+    for host in ("", MOBILE)
+    for name, variant in ((f"tcp_{variant}{host}", module) for variant, module in VARIANTS.items())
+}
 MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
 NAMES = tuple(MODELS)
 
@@ -45,15 +55,16 @@ def model(name: str) -> Model:
     return MODELS[name]
 
 
-def user_model(path: Path, *, protocol: str) -> Model:
+def user_model(path: Path, *, protocol: str, mobile: bool = False) -> Model:
     """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack) and the congestion control
-    of a user's file, see `user`.
+    of a user's file, see `user`; to a `mobile` host or a fixed one.
 
     Raises ValueError, or what the file itself raises, when it cannot serve.
     """
-    return _user_model(path, protocol, path.read_bytes())
+    return _user_model(path, protocol, mobile, path.read_bytes())
 
 
 @functools.cache
-def _user_model(path: Path, protocol: str, _content: bytes) -> Model:
-    return _tcp(f"user_{path.stem}_{protocol}", VARIANTS[protocol], user.load(path))
+def _user_model(path: Path, protocol: str, mobile: bool, _content: bytes) -> Model:
+    name = f"user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
+    return _tcp(name, VARIANTS[protocol], user.load(path))

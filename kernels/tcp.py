@@ -4,6 +4,9 @@ Semantics are those of ns-2's one-way agents: the sender is driven by ACKs and o
 window counts packets, the receiver acknowledges every packet (or delays, RFC 1122).  Because the
 path is FIFO, what becomes of a packet, and which ACK it causes, is known when it is sent: ACKs wait
 in a ring in order of arrival, and the next event is the smaller of its head and the timer.
+
+To a mobile host packets can overtake each other on the way from the MAP on: there they wait in a queue
+in order of time (see `mobility.access`), and are received before the sender's next event.
 """
 
 from collections.abc import Callable
@@ -30,6 +33,7 @@ from netcarlo.kernels.layout import (
     Rows,
     Trace,
 )
+from netcarlo.kernels.mobility import access
 from netcarlo.kernels.receiver import BLOCKS, STACK_WORDS, make_receiver
 from netcarlo.kernels.recovery import (
     BACK_OFF,
@@ -63,7 +67,9 @@ _SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SAMPLES, _RTT_SUM = range(STATE_WORDS + 6, ST
 _REPEATED, _HELD, _DUPLICATES, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 15)
 _BITS, _RING, _SPARE = range(STATE_WORDS + 15, STATE_WORDS + 18)  # where things begin in scratch
 _STACK = STATE_WORDS + 18  # the receiver's SACK stack
-_HOPS = _STACK + STACK_WORDS
+_NEWEST = _STACK + STACK_WORDS  # when the newest packet received was put out
+_MOBILE = _NEWEST + 1
+_HOPS = _MOBILE + access.STATE_WORDS
 
 
 def scratch_words(rows: Rows) -> tuple[int, int]:
@@ -71,11 +77,16 @@ def scratch_words(rows: Rows) -> tuple[int, int]:
     ring = int(rows.parameters[:, P.RING].max())
     window = int(rows.parameters[:, P.WINDOW].max())
     words = _HOPS + _SACK_ENTRY * (ring + 1) + 2 * (ring // 64) + 2 * window
+    handovers = int(rows.parameters[:, P.HANDOVERS].max())
+    words += access.scratch_words(ring, handovers) if handovers else 0
     return link.scratch_words(rows) + words, MEMORY_WORDS
 
 
-def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
-    """Compile the simulation of one row for a target; see `models` for its arguments."""
+def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: bool = False) -> Any:
+    """Compile the simulation of one row for a target; see `models` for its arguments.
+
+    To a `mobile` host the last hop is a radio link, and access routers and a MAP stand before it.
+    """
     variant = make_variant(dev, control)
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
     on_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
@@ -83,6 +94,10 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     entry_words = _SACK_ENTRY if sack else _ENTRY
     way = link.make_link(dev, _HOPS)
     prepare_hops, transmit = way.prepare, way.transmit
+    carry, hops_of = way.carry, way.hops_of
+    roam = access.make_access(dev, way, _MOBILE)
+    prepare_access, enter, due, step = roam.prepare, roam.enter, roam.due, roam.step
+    answer, overfull, under_way, first_down = roam.answer, roam.overfull, roam.under_way, roam.first_down
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev)
 
@@ -110,7 +125,10 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
             wire += parameters[P.SACK_BLOCK] * blocks(
                 m, _STACK, m[_BITS], mask, packet, expected, highest, m[_SPARE]
             )
-        fate, back = transmit(parameters, outages, losses, m, 0, 1, t, wire)
+        if mobile:
+            fate, back = answer(parameters, outages, losses, m, t, wire)
+        else:
+            fate, back = transmit(parameters, outages, losses, m, 0, 1, t, wire)
         if fate != link.ARRIVED:
             if back <= parameters[P.END]:
                 out[Out.ACK_DROPS] += 1
@@ -173,7 +191,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         for i in range(m[_BITS], m[_RING]):
             m[i] = 0
         m[_SPARE] = m[_RING] + entry_words * parameters[P.RING]
-        prepare_variant(m, parameters, m[_SPARE] + entry_words)
+        free = prepare_variant(m, parameters, m[_SPARE] + entry_words)
         m[_CURRENT] = parameters[P.INITIAL_RTO]
         m[_BACKOFF] = 1
         m[_SAMPLE] = parameters[P.SAMPLE] // 2
@@ -185,9 +203,15 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         out[Out.RESUME_TX] = NEVER
         out[Out.RESUME_RX] = NEVER
         out[Out.COMPLETED] = NEVER
+        m[_NEWEST] = NEVER
         outage = np.int64(FOREVER)
-        for hop in range(hops.shape[1]):
-            if hops[0, hop, Hop.PRESENT] == 1 and outages.shape[2] > 0:
+        fixed = hops_of(m, 0, 0)
+        if mobile:
+            prepare_access(parameters, hops, outages, m, out, free)
+            outage = first_down(m)
+            fixed -= 1
+        for hop in range(fixed):
+            if outages.shape[2] > 0:
                 outage = min(outage, outages[0, hop, 0, 0])
         return outage
 
@@ -273,33 +297,54 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                 elif repair:
                     packet = next_packet(m, parameters, una, seq, last, cwnd)
                     seq = max(seq, packet + 1)
+                sent = now
                 if packet == NONE:
-                    break
-                on_send(m, parameters, packet, now)
-                if una == top:  # nothing else is out
-                    deadline = now + rto
-                wire = size
-                if packet < first:
-                    wire = parameters[P.HANDSHAKE]
-                    out[Out.HANDSHAKES] += 1
-                if packet > top:
-                    top = packet
-                    if timed == ENDLESS:
-                        timed = packet
-                        m[_TIMED_AT] = now
-                elif packet >= first:
-                    m[_REPEATED] += 1
-                fate, t = transmit(parameters, outages, losses, m, 0, 0, now, wire)
-                if trace:
-                    events = record(rows, events, now, EVENT_SEND, packet, cwnd, ssthresh, rto, una)
-                    if t <= end:
-                        event = EVENT_RECEIVE if fate == link.ARRIVED else EVENT_LOST
-                        events = record(rows, events, t, event, packet, cwnd, ssthresh, rto, una)
-                if t > end:
-                    continue
-                if fate != link.ARRIVED:
+                    if not mobile:
+                        break
+                    # What reaches an access router before anything else happens.
+                    horizon = min(min(deadline, pending), end)
+                    if head < tail:
+                        horizon = min(horizon, m[ring + entry_words * (head & mask)])
+                    if tail < 0 or due(parameters, m) > horizon:
+                        break
+                    fate, packet, sent, t = step(parameters, outages, losses, m, out, first, size)
+                else:
+                    on_send(m, parameters, packet, now)
+                    if una == top:  # nothing else is out
+                        deadline = now + rto
+                    wire = size
+                    if packet < first:
+                        wire = parameters[P.HANDSHAKE]
+                        out[Out.HANDSHAKES] += 1
+                    if packet > top:
+                        top = packet
+                        if timed == ENDLESS:
+                            timed = packet
+                            m[_TIMED_AT] = now
+                    elif packet >= first:
+                        m[_REPEATED] += 1
+                    if trace:
+                        events = record(rows, events, now, EVENT_SEND, packet, cwnd, ssthresh, rto, una)
+                    if mobile:
+                        fixed = hops_of(m, 0, 0) - 1
+                        fate, t = carry(parameters, outages, losses, m, 0, 0, 0, fixed, now, wire)
+                    else:
+                        fate, t = transmit(parameters, outages, losses, m, 0, 0, now, wire)
                     if packet >= first:
-                        out[Out.DROPS_QUEUE - link.FULL_QUEUE + fate] += 1
+                        if fate != link.ARRIVED and t <= end:
+                            out[Out.DROPS_QUEUE - link.FULL_QUEUE + fate] += 1
+                        elif mobile and t > end:
+                            out[Out.IN_FLIGHT] += 1
+                    if mobile and fate == link.ARRIVED and t <= end:
+                        counts = np.int64(1) if packet >= first else np.int64(0)
+                        if enter(parameters, m, out, packet, now, t, counts) and due(parameters, m) <= end:
+                            fate, packet, sent, t = step(parameters, outages, losses, m, out, first, size)
+                        else:
+                            fate = access.WAITS
+                if trace and t <= end and fate != access.WAITS:
+                    event = EVENT_RECEIVE if fate == link.ARRIVED else EVENT_LOST
+                    events = record(rows, events, t, event, packet, cwnd, ssthresh, rto, una)
+                if t > end or fate != link.ARRIVED:
                     continue
 
                 # The receiver, at time t.
@@ -317,8 +362,14 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                         watch = outage
                     if t > watch:
                         out[Out.RESUME_RX] = t
-                        out[Out.RESUME_TX] = now
+                        out[Out.RESUME_TX] = sent
                         watch = np.int64(FOREVER)
+                if mobile and packet >= first:
+                    if m[_NEWEST] != NEVER:
+                        out[Out.SILENCE] = max(out[Out.SILENCE], t - m[_LAST_RX])
+                    if sent < m[_NEWEST]:
+                        out[Out.REORDERED] += 1
+                    m[_NEWEST] = max(m[_NEWEST], sent)
                 m[_LAST_RX] = t
                 if expected > last and out[Out.COMPLETED] == NEVER:
                     out[Out.COMPLETED] = t
@@ -332,7 +383,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                     tail = acknowledge(
                         parameters, outages, losses, m, out, t, packet, expected, highest, tail, head
                     )
-            if tail < 0:
+            if tail < 0 or (mobile and overfull(m)):
                 out[Out.STATUS] = STATUS_RING_FULL
                 return np.int64(0)
 
@@ -451,6 +502,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         out[Out.RECEIVED] = out[Out.DELIVERED] + m[_DUPLICATES]
         out[Out.LAST_RX] = m[_LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
         out[Out.ACKED] = max(una + 1 - first, np.int64(0))
+        if mobile:
+            out[Out.IN_FLIGHT] += under_way(parameters, m, first)
         out[Out.CWND_SUM] = m[_CWND_SUM]
         out[Out.RTT_SUM] = m[_RTT_SUM]
         out[Out.SAMPLES] = m[_SAMPLES]

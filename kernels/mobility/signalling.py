@@ -1,0 +1,78 @@
+"""Signalling messages: they take the propagation delay of their way, and may be lost on the radio link.
+
+Source: RFC 6275, sections 6.1.7 and 11.8 (retransmission after 1 s, doubled each time) and 5.2.5 (return
+routability).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import FOREVER, STREAM_SIGNALLING, P
+from netcarlo.kernels.mobility.timeline import HOME_TRIP, ROUTABILITY, TO_SENDER
+from netcarlo.kernels.philox import make_draw
+
+# Messages of a handover.
+PREPARE = 0  # fast binding update
+REGISTER = 1  # local registration with the MAP
+HOME = 2  # binding update to the home agent
+ROUTE = 3  # return routability
+BIND = 4  # binding update to the sender
+ANNOUNCE = 5  # at the new router
+
+ATTEMPTS = 6
+RETRY = 1_000_000_000
+"""First time-out of a message [ns]."""
+
+
+class Signalling(NamedTuple):
+    """The compiled functions; `k` is the handover, `message` one of the numbers above."""
+
+    send: Any
+    """`(parameters, k, message, t, delay) -> int`: when a message sent from `t` on arrives [ns]."""
+    exchange: Any
+    """`(parameters, k, message, t, round_trip) -> int`: when its answer arrives."""
+    home: Any
+    """`(parameters, m, legs, k, t) -> int`: when the sender knows the new address, after the home agent
+    and the test of return routability."""
+
+
+def make_signalling(dev: Callable[[Any], Any]) -> Signalling:
+    """Compile the signalling for a target."""
+    draw = make_draw(dev)
+
+    def deliver(parameters: Any, k: Any, message: Any, t: Any, delay: Any, answered: Any) -> Any:
+        if t >= FOREVER:
+            return np.int64(FOREVER)
+        loss = np.uint64(parameters[P.SIGNAL_LOSS])
+        for attempt in range(ATTEMPTS):
+            w0, w1, _, _ = draw(
+                parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION], STREAM_SIGNALLING,
+                (k * 8 + message) * 8 + attempt,
+            )  # fmt: skip
+            if w0 >= loss and (not answered or w1 >= loss):
+                return t + delay
+            t += np.int64(RETRY) << np.int64(attempt)
+        return np.int64(FOREVER)
+
+    deliver = dev(cold(deliver))
+
+    def send(parameters: Any, k: Any, message: Any, t: Any, delay: Any) -> Any:
+        return deliver(parameters, k, message, t, delay, False)
+
+    send = dev(send)
+
+    def exchange(parameters: Any, k: Any, message: Any, t: Any, round_trip: Any) -> Any:
+        return deliver(parameters, k, message, t, round_trip, True)
+
+    exchange = dev(exchange)
+
+    @cold
+    def home(parameters: Any, m: Any, legs: Any, k: Any, t: Any) -> Any:
+        registered = exchange(parameters, k, HOME, t, m[legs + HOME_TRIP])
+        routable = exchange(parameters, k, ROUTE, registered, m[legs + ROUTABILITY])
+        return send(parameters, k, BIND, routable, m[legs + TO_SENDER])
+
+    return Signalling(send, exchange, dev(home))
