@@ -38,7 +38,7 @@ def clean_row(protocol: str, *, rate_bps: float, delay: int, window: int, end: i
     """One hop without loss or queue limit; ordinary parameters; every packet acknowledged at once."""
     row = empty_row()
     byte_time = round(8e9 * 2**BYTE_TIME_BITS / rate_bps)
-    row.hops[0, :, 0] = [byte_time, delay, 0, 0, byte_time, delay, 0, 0, 1]
+    row.hops[0, :, 0, : Hop.PRESENT + 1] = [byte_time, delay, 0, 0, byte_time, delay, 0, 0, 1]
     fill(row, {
         "SEED": 1, "END": end, "LIMIT": ENDLESS, "WINDOW": window, "INITIAL_SSTHRESH": window,
         "DATA": 960, "HEADER": 40, "ACK": 40, "HANDSHAKE": 40, "INITIAL_WINDOW": 2, "TICK": 10 * MS,

@@ -21,6 +21,51 @@ class Packet:
     last_hop: int = -1  # transmission and propagation on the hop it is on, or was on last [ns]
 
 
+class Server:
+    """Sends packets one after the other; few may wait."""
+
+    def __init__(self, simulation: Simulation, *, byte_time: int, limit: int) -> None:
+        self.simulation = simulation
+        self.byte_time = byte_time
+        self.limit = limit
+        self.empty()
+
+    def empty(self) -> None:
+        """Forget what waits or is in transmission."""
+        self.free_at = self.simulation.now  # what was handed over before has been sent
+        self.queue: list[int] = []  # departures of the packets that wait or are in transmission
+
+    def is_full(self) -> bool:
+        # A packet that departs this very instant is still there: its departure comes last.
+        self.queue = [departure for departure in self.queue if departure >= self.simulation.now]
+        return self.byte_time > 0 and 0 < self.limit <= len(self.queue)
+
+    def serve(self, size: int) -> int:
+        """Take a packet; returns the duration of its transmission, which ends at `free_at`."""
+        duration = (size * self.byte_time + 2**19) >> 20
+        self.free_at = max(self.simulation.now, self.free_at) + duration
+        self.queue.append(self.free_at)
+        return duration
+
+
+class CrossTraffic:
+    """Packets of others at a constant rate: from `first` on every `every` ns (0: none)."""
+
+    def __init__(
+        self, simulation: Simulation, take: Callable[[int], None], *, every: int, size: int, first: int
+    ) -> None:
+        self.simulation = simulation
+        self.take = take
+        self.every = every
+        self.size = size
+        if every:
+            simulation.at(first, Rank.CROSS, self._arrive)
+
+    def _arrive(self) -> None:
+        self.take(self.size)
+        self.simulation.at(self.simulation.now + self.every, Rank.CROSS, self._arrive)
+
+
 class Link:
     """One direction of a hop: a FIFO server with a finite queue, then a wire, then random loss."""
 
@@ -29,37 +74,33 @@ class Link:
         lost: Callable[[Packet, str], None],
     ) -> None:
         self.simulation = simulation
-        self.byte_time = byte_time
+        self.server = Server(simulation, byte_time=byte_time, limit=limit)
         self.delay = delay
-        self.limit = limit
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else -1
         self.lost = lost
         self.deliver: Callable[[Packet], None] = lambda packet: None
         self.rank = Rank.HOP  # of the arrivals at the far end
-        self.free_at = 0  # the server has sent what was handed over before
-        self.queue: list[int] = []  # departures of the packets that wait or are in transmission
         self.wire: list[tuple[int, Packet]] = []  # arrival of each packet not yet at the far end
         self.outages_now = 0
 
     def hand(self, packet: Packet) -> None:
         """Take a packet over, now."""
-        now = self.simulation.now
-        # A packet that departs this very instant is still there: its departure comes last.
-        self.queue = [departure for departure in self.queue if departure >= now]
         if self.outages_now:
             self.lost(packet, "outage")
-        elif self.byte_time and self.limit and len(self.queue) >= self.limit:
+        elif self.server.is_full():
             self.lost(packet, "queue")
         else:
-            duration = (packet.size * self.byte_time + 2**19) >> 20
-            packet.last_hop = duration + self.delay
-            self.free_at = max(now, self.free_at) + duration
-            self.queue.append(self.free_at)
-            arrival = (self.free_at + self.delay, packet)
+            packet.last_hop = self.server.serve(packet.size) + self.delay
+            arrival = (self.server.free_at + self.delay, packet)
             self.wire.append(arrival)
             order = None if self.rank == Rank.HOP else packet.order
             self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
+
+    def hand_cross(self, size: int) -> None:
+        """Take a packet of others over, now; where it goes from here is not our affair."""
+        if not self.outages_now and not self.server.is_full():
+            self.server.serve(size)
 
     def _arrive(self, arrival: tuple[int, Packet]) -> None:
         if arrival not in self.wire:
@@ -79,8 +120,7 @@ class Link:
         now = self.simulation.now
         doomed = [packet for time, packet in self.wire if time > now]
         self.wire = [(time, packet) for time, packet in self.wire if time == now]
-        self.queue = []
-        self.free_at = now
+        self.server.empty()
         for packet in doomed:
             self.lost(packet, "destroyed")
 

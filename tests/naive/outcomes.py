@@ -8,23 +8,27 @@ from tests.naive.link import Packet
 
 DATA_CAUSES = {
     "queue": Out.DROPS_QUEUE, "random": Out.DROPS_RANDOM, "outage": Out.DROPS_OUTAGE,
-    "destroyed": Out.DESTROYED,
+    "destroyed": Out.DESTROYED, "handover": Out.DROPS_HANDOVER, "buffer": Out.DROPS_BUFFER,
 }
 
 
 class Outcomes:
     """The columns of `Out`, filled in by the links, the receiver and the sender."""
 
-    def __init__(self, *, limit: int, first_outage: int | None) -> None:
+    def __init__(self, *, limit: int) -> None:
         self.values = dict.fromkeys(Out, 0)
         for column in (Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX, Out.COMPLETED):
             self.values[column] = NEVER
         self.limit = limit
-        self.first_outage = first_outage
+        self.first_outage: int | None = None
         self.delivered: set[int] = set()
 
     def add(self, column: Out, amount: int = 1) -> None:
         self.values[column] += amount
+
+    def expect_outage(self, start: int) -> None:
+        """The first arrival after the first outage will be recorded."""
+        self.first_outage = start if self.first_outage is None else min(self.first_outage, start)
 
     def lost(self, packet: Packet, cause: str) -> None:
         if packet.kind == "data":

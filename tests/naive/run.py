@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.layout import PATHS, STREAM_LOSS, Hop, Out, Rows
+from netcarlo.kernels.layout import PATHS, Out, Rows
 from tests.naive.engine import Rank, Simulation
-from tests.naive.link import Link, Path
+from tests.naive.link import Path
+from tests.naive.network import Network
 from tests.naive.newreno import NewReno
 from tests.naive.outcomes import Outcomes
-from tests.naive.parameters import Parameters, outages_of
+from tests.naive.parameters import Parameters
 from tests.naive.random_numbers import Streams
 from tests.naive.receiver import Receiver
 from tests.naive.reno import Reno
@@ -26,7 +27,6 @@ from tests.naive.vegas import Vegas
 SENDERS: dict[str, type[TcpSender]] = {
     "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
 }
-NEVER_LOSES = 0xFFFFFFFF
 
 
 def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
@@ -34,46 +34,21 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     parameters = Parameters(rows, row)
     streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
     simulation = Simulation()
-    hops = int(rows.hops[row, 0, :, Hop.PRESENT].sum())
-    starts = [start for hop in range(hops) for start, _ in outages_of(rows, row, 0, hop)]
-    outcomes = Outcomes(limit=parameters.LIMIT, first_outage=min(starts, default=None))
-    paths = [build_path(simulation, outcomes, streams, rows, row, path) for path in range(PATHS)]
+    outcomes = Outcomes(limit=parameters.LIMIT)
+    network = Network(simulation, outcomes, parameters, streams, rows, row)
     if protocol == "sctp":
-        run_sctp(simulation, outcomes, parameters, streams, paths)
+        run_sctp(simulation, outcomes, parameters, streams, [network.path(path) for path in range(PATHS)])
+    elif protocol.endswith("_mobile"):
+        path = network.mobile_path()
+        run_tcp(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, path)
+        outcomes.add(Out.IN_FLIGHT, path.in_flight())
     else:
-        run_tcp(protocol, simulation, outcomes, parameters, streams, paths[0])
+        run_tcp(protocol, simulation, outcomes, parameters, network.path(0))
     return outcomes.vector()
 
 
-def build_path(
-    simulation: Simulation, outcomes: Outcomes, streams: Streams, rows: Rows, row: int, number: int
-) -> Path:
-    """The links of a path and the events of its outages."""
-    forward: list[Link] = []
-    backward: list[Link] = []
-    for hop in range(int(rows.hops[row, number, :, Hop.PRESENT].sum())):
-        columns = [int(value) for value in rows.hops[row, number, hop]]
-        for direction in (0, 1):
-            byte_time, delay, limit, loss = columns[4 * direction : 4 * direction + 4]
-            thresholds = [int(value) for value in rows.losses[loss]]
-            stream = STREAM_LOSS + (number * 64 + hop) * 2 + direction
-            link = Link(
-                simulation, byte_time=byte_time, delay=delay, limit=limit, lost=outcomes.lost,
-                gaps=None if thresholds[-1] == NEVER_LOSES else streams.gaps(stream, thresholds),
-            )
-            for start, end in outages_of(rows, row, number, hop):
-                simulation.at(start, Rank.LINK_DOWN, link.go_down)
-                simulation.at(end, Rank.LINK_UP, link.come_up)
-            if direction == 0:
-                forward.append(link)
-            else:
-                backward.insert(0, link)
-    return Path(number, forward, backward)
-
-
 def run_tcp(
-    protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
-    path: Path,
+    protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
     sender = SENDERS[protocol](simulation, outcomes, parameters, path.send)
     receiver = Receiver(

@@ -35,11 +35,11 @@ def select(rows: Rows, chosen: Any) -> Rows:
     return Rows(**chosen_rows, losses=rows.losses)
 
 
-def empty_row() -> Rows:
+def empty_row(outages: int = OUTAGES) -> Rows:
     """A row of zeros without hops, outages or losses."""
     return Rows(
         np.zeros((1, len(P)), np.int64), np.zeros((1, 0)), np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
-        np.full((1, PATHS, HOPS, OUTAGES, 2), FOREVER, np.int64), thresholds(PROBABILITIES),
+        np.full((1, PATHS, HOPS, outages, 2), FOREVER, np.int64), thresholds(PROBABILITIES),
     )
 
 
@@ -64,10 +64,18 @@ def _tcp_row(rng: Generator) -> Rows:
     size = data + header
     slowest = choose_hops(rng, row, 0, on_lattice)
     end = max(SECOND, min(DATA_PACKETS * slowest * size, int(rng.uniform(2.0, 20.0) * SECOND)))
+    fill(row, common(rng, end, on_lattice) | tcp_parameters(rng, window))
+    fill(row, {"DATA": data, "HEADER": header, "ACK": ack})
+    choose_outages(rng, row, 0, end, on_lattice)
+    return row
+
+
+def tcp_parameters(rng: Generator, window: int) -> dict[str, int]:
+    """What a TCP needs besides sizes."""
     alpha, beta = sorted(int(value) for value in rng.integers(0, 6, 2))
-    fill(row, common(rng, end, on_lattice) | {
+    return {
         "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
-        "WINDOW": window, "DATA": data, "HEADER": header, "ACK": ack,
+        "WINDOW": window,
         "SACK_BLOCK": int(rng.choice([0, 8, 8, 8, 30])),
         "HANDSHAKE": int(rng.choice([0, 40, 40, 40, 1000])),
         "INITIAL_WINDOW": int(rng.integers(1, 11)),
@@ -81,9 +89,7 @@ def _tcp_row(rng: Generator) -> Rows:
         "ACK_EVERY": int(rng.choice([1, 1, 2])),
         "ACK_DELAY": int(rng.choice([1, 10, 100, 200, 500]) * MS),
         "VEGAS_ALPHA": alpha, "VEGAS_BETA": beta, "VEGAS_GAMMA": int(rng.integers(0, 4)),
-    })
-    choose_outages(rng, row, 0, end, on_lattice)
-    return row
+    }  # fmt: skip
 
 
 def sctp_rows(count: int, *, seed: int) -> Rows:
@@ -179,6 +185,20 @@ def choose_outages(rng: Generator, row: Rows, path: int, end: int, on_lattice: b
             elif rng.random() < 0.3:  # very short ones
                 times[1::2] = times[::2] + 1 + times[1::2] % 1000
             row.outages[0, path, hop, : len(times) // 2] = times.reshape(-1, 2)
+
+
+def choose_cross_traffic(rng: Generator, row: Rows, path: int, end: int, on_lattice: bool) -> None:
+    """On some hops others take a share: at a constant rate, from some time on."""
+    for hop in range(HOPS):
+        column = row.hops[0, path, hop]
+        if column[Hop.PRESENT] and column[Hop.BYTE_TIME] and rng.random() < 0.2:
+            size = 1000 if on_lattice else int(rng.integers(40, 1501))
+            transmission = int(size * column[Hop.BYTE_TIME]) >> BYTE_TIME_BITS
+            every = max(round(transmission / rng.uniform(0.05, 0.7)), end // 5000)
+            first = int(rng.integers(0, end // 2))
+            if on_lattice:
+                every, first = every // MS * MS + MS, first // MS * MS
+            column[Hop.CROSS_EVERY : Hop.CROSS_FIRST + 1] = every, size, first
 
 
 def describe(rows: Rows, row: int) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, Out, Rows
+from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, Hop, Out, Rows
 from tests.naive.scenarios import MS, SECOND, empty_row, fill, stack
 
 AGENTS = {
@@ -64,7 +64,9 @@ def row(values: dict[str, int], size: int) -> Rows:
     for hop in (1, 2):
         byte_time = round(8e9 * 2**BYTE_TIME_BITS / (values[f"rate{hop}"] * 1000))
         delay = values[f"delay{hop}"] * 1000
-        row.hops[0, 0, hop - 1] = [byte_time, delay, values[f"queue{hop}"], 0, byte_time, delay, 1000, 0, 1]
+        queue = values[f"queue{hop}"]
+        columns = [byte_time, delay, queue, 0, byte_time, delay, 1000, 0, 1]
+        row.hops[0, 0, hop - 1, : Hop.PRESENT + 1] = columns
     fill(row, {
         "START": SECOND // 2, "END": END * SECOND, "LIMIT": values["packets"] or ENDLESS,
         "WINDOW": values["window"], "INITIAL_SSTHRESH": values["window"], "DATA": size, "HEADER": 40,

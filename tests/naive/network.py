@@ -1,0 +1,113 @@
+"""The links and paths of one row."""
+
+from collections.abc import Callable, Iterator
+
+from netcarlo.kernels.layout import STREAM_LOSS, Hop, Out, Rows
+from tests.naive.engine import Rank, Simulation
+from tests.naive.link import CrossTraffic, Link, Path
+from tests.naive.mobility.access import Access
+from tests.naive.mobility.host import MobilePath
+from tests.naive.mobility.radio import Radio
+from tests.naive.mobility.schedule import plan
+from tests.naive.mobility.signalling import Signalling
+from tests.naive.mobility.timelines import make_timeline
+from tests.naive.outcomes import Outcomes
+from tests.naive.parameters import Parameters, outages_of
+from tests.naive.random_numbers import Streams
+
+NEVER_LOSES = 0xFFFFFFFF
+
+
+class Network:
+    """Builds what is between the hosts of row `row`."""
+
+    def __init__(
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
+        rows: Rows, row: int,
+    ) -> None:
+        self.simulation = simulation
+        self.outcomes = outcomes
+        self.parameters = parameters
+        self.streams = streams
+        self.rows = rows
+        self.row = row
+
+    def hops(self, path: int) -> int:
+        return int(self.rows.hops[self.row, path, :, Hop.PRESENT].sum())
+
+    def path(self, path: int) -> Path:
+        """Hops with their outages."""
+        hops = range(self.hops(path))
+        forward = [self.link(path, hop, 0, self.outages(path, hop)) for hop in hops]
+        backward = [self.link(path, hop, 1, self.outages(path, hop)) for hop in reversed(hops)]
+        return Path(path, forward, backward)
+
+    def mobile_path(self) -> MobilePath:
+        """Path 0 with a mobile host behind its last hop; that hop's outages are a schedule."""
+        p = self.parameters
+        radio = self.hops(0) - 1
+        up = self.delay(radio, 1) + p.MAP_TO_AR
+        down = p.MAP_TO_AR + self.delay(radio, 0)
+        timelines = []
+        for handover in plan(p, self.streams, [start for start, _ in self.outages(0, radio)]):
+            signalling = Signalling(
+                p, self.streams, handover.number, up=up, down=down,
+                backbone_up=sum(self.delay(hop, 1) for hop in range(radio)),
+                backbone_down=sum(self.delay(hop, 0) for hop in range(radio)),
+            )
+            timelines.append(make_timeline(p, signalling, handover))
+        real = [line for line in timelines if line.real]
+        self.outcomes.add(Out.HANDOVERS, len(real))
+        self.outcomes.add(Out.PREPARED, sum(line.prepared for line in real))
+        self.outcomes.add(Out.FALSE_ALARMS, len(timelines) - len(real))
+
+        for line in timelines[:1]:
+            self.outcomes.expect_outage(line.down)
+
+        byte_time, delay, limit, _ = self.columns(0, radio)[:4]
+        air = Radio(
+            self.simulation, byte_time=byte_time, delay=delay, limit=limit, gaps=self.gaps(0, radio, 0)
+        )
+        self.cross_traffic(0, radio, air.hand_cross)
+        access = Access(self.simulation, self.outcomes, p, timelines, air)
+        forward = [self.link(0, hop, 0, self.outages(0, hop)) for hop in range(radio)]
+        backward = [self.link(0, hop, 1, self.outages(0, hop)) for hop in reversed(range(radio))]
+        backward.insert(0, self.link(0, radio, 1, []))
+        return MobilePath(
+            self.simulation, self.outcomes, forward, access, backward, map_to_router=p.MAP_TO_AR
+        )
+
+    def link(self, path: int, hop: int, direction: int, outages: list[tuple[int, int]]) -> Link:
+        byte_time, delay, limit, _ = self.columns(path, hop)[4 * direction : 4 * direction + 4]
+        link = Link(
+            self.simulation, byte_time=byte_time, delay=delay, limit=limit, lost=self.outcomes.lost,
+            gaps=self.gaps(path, hop, direction),
+        )
+        for start, end in outages:
+            self.simulation.at(start, Rank.LINK_DOWN, link.go_down)
+            self.simulation.at(end, Rank.LINK_UP, link.come_up)
+            if path == 0:
+                self.outcomes.expect_outage(start)
+        if direction == 0:
+            self.cross_traffic(path, hop, link.hand_cross)
+        return link
+
+    def columns(self, path: int, hop: int) -> list[int]:
+        return [int(value) for value in self.rows.hops[self.row, path, hop]]
+
+    def delay(self, hop: int, direction: int) -> int:
+        return self.columns(0, hop)[4 * direction + 1]
+
+    def cross_traffic(self, path: int, hop: int, take: Callable[[int], None]) -> None:
+        every, size, first = self.columns(path, hop)[Hop.CROSS_EVERY : Hop.CROSS_FIRST + 1]
+        CrossTraffic(self.simulation, take, every=every, size=size, first=first)
+
+    def outages(self, path: int, hop: int) -> list[tuple[int, int]]:
+        return outages_of(self.rows, self.row, path, hop)
+
+    def gaps(self, path: int, hop: int, direction: int) -> Iterator[int] | None:
+        loss = self.columns(path, hop)[4 * direction + 3]
+        thresholds = [int(value) for value in self.rows.losses[loss]]
+        if thresholds[-1] == NEVER_LOSES:
+            return None
+        return self.streams.gaps(STREAM_LOSS + (path * 64 + hop) * 2 + direction, thresholds)
