@@ -89,7 +89,8 @@ class P(IntEnum):
     PING_PONG_STAY = 57  # after so long [ns]
     FALSE_ALARM = 58  # probability that an anticipated handover does not come, times 2**32
     FALSE_ALARM_TIME = 59  # the mistake is undone so long after the handover should have come [ns]
-    SIGNAL_LOSS = 60  # probability that a signalling message is lost on the radio link, times 2**32
+    MARGIN = 60  # a handover is prepared if the answer reaches the host so long before link down [ns]
+    SIGNAL_LOSS = 61  # probability that a signalling message is lost on the radio link, times 2**32
 
 
 class Hop(IntEnum):

@@ -23,7 +23,7 @@ def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     @cold
     def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
         consent = ask(parameters, m, legs, at, k, trigger)
-        if consent <= m[at + DOWN] - m[legs + TO_HOST]:
+        if consent <= m[at + DOWN] - m[legs + TO_HOST] - parameters[P.MARGIN]:
             start = m[at + UP] + parameters[P.ANNOUNCE]
             m[at + AT_MAP] = consent
             m[at + RELEASE] = send(parameters, k, ANNOUNCE, start, m[legs + RADIO_UP])

@@ -1,8 +1,8 @@
 """Fast Handovers for Mobile IPv6: the old router tunnels to the new one, which holds the packets.
 
 Source: RFC 4068.  The handover is predictive if the fast binding update, the address check of the new
-router and the answer are through while the host is still attached to the old router.  Otherwise it is
-reactive: the host sends the update from its new place, and the old router keeps the packets until then.
+router and the answer are through, by a margin, while the host is still attached to the old router.
+Otherwise it is reactive: the host sends the update from its new place, and the old router keeps the packets until then.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def make_prepare(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
         m[at + TUNNEL] = 2 * parameters[P.MAP_TO_AR] + m[at + DETOUR]
         trip = m[legs + RADIO_UP] + 2 * m[at + TUNNEL] + check + m[legs + RADIO_DOWN]
         answer = exchange(parameters, k, PREPARE, trigger, trip)
-        if answer > m[at + DOWN]:
+        if answer > m[at + DOWN] - parameters[P.MARGIN]:
             return np.int64(FOREVER)
         return answer - m[legs + RADIO_DOWN]
 
