@@ -1,6 +1,6 @@
 """The simulated cells of a study: scenarios from conditions, one launch per model, samples per metric."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from netcarlo.kernels import launch
 from netcarlo.kernels.layout import Out, P, Rows
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
-from netcarlo.study import Study, Value
+from netcarlo.study import Study, Value, matches
 
 Samples = NDArray[np.float64]
 """A metric of a cell, one value per replication."""
@@ -28,6 +28,7 @@ class Cell:
     conditions: Mapping[str, Value]
     scenario: Scenario
     outcomes: NDArray[np.int64]  # [n, len(Out)]
+    variation: str = ""
     _traces: dict[int, NDArray[np.float64]] = field(default_factory=dict)
 
     def __getitem__(self, condition: str) -> Any:
@@ -54,11 +55,12 @@ class Cell:
         """The events of one replication, float64[events, len(Trace)]."""
         if replication not in self._traces:
             rows = build(self.scenario, first=replication, replications=1).rows
-            self._traces[replication] = launch.trace(model_of(self.scenario), rows, row=0)[0]
+            # A copy: the launcher's array has room for many more.
+            self._traces[replication] = launch.trace(model_of(self.scenario), rows, row=0)[0].copy()
         return self._traces[replication]
 
-    def per_trace(self, metric: Callable[[NDArray[np.float64]], float], *, replications: int = 10) -> Samples:
-        """A metric that needs the events, of the first replications: float64[min(n, replications)]."""
+    def per_trace(self, metric: Callable[[NDArray[np.float64]], Any], *, replications: int = 10) -> Samples:
+        """A metric that needs the events, of the first replications: float64[min(n, replications), ...]."""
         n = min(len(self.outcomes), replications)
         return np.array([metric(self.trace(k)) for k in range(n)], np.float64)
 
@@ -67,13 +69,20 @@ Metric = Callable[[Cell], Samples]
 
 
 class Cells:
-    """All cells of a study, addressed by their conditions."""
+    """All cells of a study (or of one of its variations), addressed by their conditions."""
 
-    def __init__(self, study: Study, cells: list[Cell], metrics: Mapping[str, Metric]) -> None:
+    def __init__(
+        self, study: Study, cells: list[Cell], metrics: Mapping[str, Metric], variation: str = ""
+    ) -> None:
         self.study = study
-        self.all = cells
+        self.all = [cell for cell in cells if cell.variation == variation]
+        self._every = cells
         self._metrics = metrics
         self._samples: dict[tuple[str, int], Samples] = {}
+
+    def varied(self, variation: str) -> "Cells":
+        """The cells of a variation of the study."""
+        return Cells(self.study, self._every, self._metrics, variation)
 
     def has(self, metric: str) -> bool:
         """True if the study defines this metric."""
@@ -81,8 +90,8 @@ class Cells:
 
     def where(self, **conditions: Value | Sequence[Value]) -> list[Cell]:
         """The cells whose conditions equal the value, or one of the values, given for them."""
-        wanted = {k: [v] if isinstance(v, str | float) else list(v) for k, v in conditions.items()}
-        return [cell for cell in self.all if all(cell.conditions[k] in v for k, v in wanted.items())]
+        where = {k: v if isinstance(v, str | float) else list(v) for k, v in conditions.items()}
+        return [cell for cell in self.all if matches(cell.conditions, where)]
 
     def one(self, **conditions: Value) -> Cell:
         """The one cell with these conditions; KeyError if there is none or more than one."""
@@ -106,18 +115,25 @@ class Cells:
 def simulate_cells(
     study: Study, *, replications: int, seed: int, target: str = "auto", progress: Progress | None = None
 ) -> list[Cell]:
-    """Run every cell of a study, in as few launches as there are models."""
-    conditions = list(study.cells())
-    scenarios = [_scenario(study, c, seed) for c in conditions]
-    jobs = [Job(scenario, 0, replications) for scenario in scenarios]
+    """Run every cell of a study and of its variations, in as few launches as there are models."""
+    planned = [*_planned(study, seed)]
+    jobs = [Job(scenario, 0, min(replications, most or replications)) for *_, scenario, most in planned]
     results = simulate_all(jobs, target=target, progress=progress)
-    return [Cell(c, s, r.integers) for c, s, r in zip(conditions, scenarios, results, strict=True)]
+    return [
+        Cell(conditions, scenario, result.integers, variation)
+        for (variation, conditions, scenario, _), result in zip(planned, results, strict=True)
+    ]
 
 
-def _scenario(study: Study, conditions: Mapping[str, Value], seed: int) -> Scenario:
-    base = study.scenario(conditions)
-    values: dict[str, Any] = {"seed": seed}
-    for column, condition in study.description.conditions.items():
-        for name, template in condition.set.items():
-            values[name] = template.format(conditions[column])
-    return base.with_values(values)
+def _planned(study: Study, seed: int) -> Iterator[tuple[str, dict[str, Value], Scenario, int]]:
+    """Variation, conditions, scenario and most replications (0: any number) of every cell."""
+    cells = list(study.cells())
+    for conditions in cells:
+        yield "", conditions, study.scenario(conditions, seed=seed), 0
+    for name, variation in study.description.variations.items():
+        for conditions in cells:
+            if matches(conditions, variation.where):
+                for value in variation.values:
+                    fields = {**variation.set, **variation.vary.fields(value)}
+                    scenario = study.scenario(conditions, seed=seed, fields=fields)
+                    yield name, {**conditions, name: value}, scenario, variation.replications

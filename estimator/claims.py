@@ -13,7 +13,7 @@ class Claim:
     """One claim of the paper and the evidence for or against it.
 
     `samples` is the quantity that decides, one value per replication; `published` the paper's own
-    value of it where it prints one.
+    value of it where it prints one; `own` the verdict of the paper's own numbers where they decide.
     """
 
     id: str
@@ -26,6 +26,7 @@ class Claim:
     samples: Samples | None = None
     published: str = ""
     expected: Verdict = "held"
+    own: Verdict | None = None
 
 
 def verdict(held: bool) -> Verdict:

@@ -52,13 +52,13 @@ def evaluate(
     simulated_s = time.perf_counter() - start
     cells = Cells(study, simulated, own.METRICS)
     rows = compare(study, cells, own.summaries(cells))
-    claims = sorted(own.claims(cells), key=lambda claim: claim.id)
+    claims = sorted(own.claims(cells), key=lambda claim: (claim.id[0], int(claim.id[1:])))
     return Evaluation(
         study=study,
         cells=cells,
         rows=rows,
         claims=claims,
-        checks=check(study, rows, claims),
+        checks=check(study, rows, claims, cells),
         replications=replications,
         seed=seed,
         target=target,

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from netcarlo.calibration.description import Calibration
 from netcarlo.errors import InputError, nearest
-from netcarlo.files import read_yaml
-from netcarlo.scenario import Scenario, load_scenario
+from netcarlo.files import Document, read_yaml
+from netcarlo.scenario import Scenario, with_values
 from netcarlo.schema import Record
 
 Value = str | float
@@ -24,7 +24,21 @@ Value = str | float
 Where = dict[str, Value | list[Value]]
 """Selects rows: each column must equal the value, or one of the values."""
 
+Known = Literal["stated", "trace", "inferred", "fitted", "default"]
+"""How a part of a setting is known."""
+
+Span = tuple[float, float]
+"""From, to."""
+
 _OWN = ("metric", "unit", "published", "step", "kind")
+
+
+def matches(row: Mapping[str, Value], where: Where) -> bool:
+    """True if a row is one of those that `where` selects."""
+    return all(
+        column in row and row[column] in (wanted if isinstance(wanted, list) else [wanted])
+        for column, wanted in where.items()
+    )
 
 
 class Condition(Record):
@@ -45,22 +59,30 @@ class Condition(Record):
         """The value as it is said in a line with others: `10 s down`."""
         return self.phrase.format(self.show(value))
 
+    def fields(self, value: Value) -> dict[str, str]:
+        """The scenario fields that this value sets, by dotted name."""
+        return {name: template.format(value) for name, template in self.set.items()}
+
 
 class Table(Record):
-    """A table of the paper: its row headings, its column heading, and the metric in its cells."""
+    """A table of the paper: the metrics in its cells, its row headings and its column headings, outer first.
+
+    Where there are several metrics, they are the innermost row heading.
+    """
 
     table: str
     title: str
-    metric: str
+    metrics: list[str]
     rows: list[str]
-    columns: str
+    columns: list[str]
 
 
 class Figure(Record):
-    """A figure of the paper: lines of a metric over `x`, one per value of `series`."""
+    """A figure of the paper (or, with `variation`, of ours): lines of a metric over `x`, one per `series`."""
 
     figure: str
     title: str
+    variation: str = ""
     metric: str
     x: str
     series: list[str]
@@ -71,21 +93,68 @@ class Figure(Record):
 
 
 class TraceFigure(Record):
-    """A figure of the paper that shows the congestion window of one run over time."""
+    """A figure of the paper that shows one run over time: its congestion window, or its packets."""
 
     figure: str
     title: str
     cell: dict[str, Value]
-    shade_s: tuple[float, float] | None = None
+    show: Literal["window", "packets"] = "window"
+    shade_s: list[Span] = []
+    zoom_s: list[Span] = []
+    note: str = ""
+
+
+class Spread(Record):
+    """The single runs of cells: a violin for each value of `x` and `series`, the published value marked."""
+
+    title: str
+    metric: str
+    x: str
+    series: str
+    where: Where
+
+
+class Variation(Record):
+    """More cells: those `where` selects, with fields `set` and a further condition over `values`."""
+
+    where: Where
+    set: dict[str, str] = {}
+    vary: Condition
+    values: list[float]
+    replications: int
 
 
 class Tolerance(Record):
-    """One demand of `--check`: printed digits met, largest relative error, or claims as expected."""
+    """One demand of `--check` on the numbers (or cells) of a metric that `where` selects, less `unless`."""
 
     metric: str = ""
+    where: Where = {}
+    unless: list[Where] = []
     matches_printed: int | None = None
+    """So many numbers show the printed digits."""
+    mean_error: float | None = None
+    """Mean of the absolute relative errors."""
+    median_error: float | None = None
     rel_error: float | None = None
+    """Relative error of each number, or ..."""
+    runs: int | None = None
+    """... twice the spread of the mean of so many of our runs, if that is more."""
+    abs_error: float | None = None
+    """Difference of each number, in its unit."""
+    variation: str = ""
+    at_least: float | None = None
+    """Mean over the replications of each cell, of a variation if one is named; no published number needed."""
+    at_most: float | None = None
     claims: Literal["as expected"] | None = None
+
+    def concerns(self, number: "Published") -> bool:
+        """True if this demand is on a published number."""
+        return (
+            number.kind == "printed"
+            and number.metric == self.metric
+            and number.matches(self.where)
+            and not any(number.matches(other) for other in self.unless)
+        )
 
 
 class Fitted(Record):
@@ -100,8 +169,8 @@ class Setting(Record):
 
     item: str
     value: str
-    known: Literal["stated", "trace", "fitted", "default"]
-    also: Literal["stated", "trace", "fitted", "default"] | None = None
+    known: Known
+    also: Known | None = None
 
 
 class Explanation(Record):
@@ -113,7 +182,11 @@ class Explanation(Record):
 
 
 class Description(Record):
-    """The content of `study.yaml`."""
+    """The content of `study.yaml`.
+
+    `metrics` defines quantities, `labels` names them where their own name is no word; the key of a
+    variation is the name of the condition that it adds.
+    """
 
     title: str
     source: str
@@ -123,14 +196,40 @@ class Description(Record):
     scenario: str
     conditions: dict[str, Condition]
     metrics: dict[str, str]
+    labels: dict[str, str] = {}
+    variations: dict[str, Variation] = {}
     tables: list[Table] = []
     figures: list[Figure] = []
     traces: list[TraceFigure] = []
+    spreads: list[Spread] = []
     tolerance: list[Tolerance]
     fitted: list[Fitted] = []
     setting: list[Setting] = []
     explanations: list[Explanation] = []
     calibration: Calibration | None = None
+
+    @property
+    def exact(self) -> bool:
+        """True if the study is judged by its printed digits, else by differences."""
+        return any(demand.matches_printed is not None for demand in self.tolerance)
+
+    def label(self, metric: str) -> str:
+        """A metric's name in words."""
+        return self.labels.get(metric) or metric.removesuffix("_approx").replace("_", " ")
+
+    def say(self, where: Mapping[str, Value | list[Value]]) -> str:
+        """Conditions in a line."""
+        known = {**self.conditions, **{name: v.vary for name, v in self.variations.items()}}
+        return ", ".join(
+            " and ".join(known[column].say(v) for v in (wanted if isinstance(wanted, list) else [wanted]))
+            for column, wanted in where.items()
+            if column in known
+        )
+
+    def say_demand(self, demand: Tolerance) -> str:
+        """What a demand is on."""
+        on = [self.say(demand.where), *(f"without {self.say(where)}" for where in demand.unless)]
+        return self.label(demand.metric) + (f" ({'; '.join(filter(None, on))})" if any(on) else "")
 
 
 class Published(Record):
@@ -151,11 +250,7 @@ class Published(Record):
 
     def matches(self, where: Where) -> bool:
         """True if this number is one of those that `where` selects."""
-        row: Mapping[str, Value] = {**self.place, **self.conditions, "metric": self.metric}
-        return all(
-            column in row and row[column] in (wanted if isinstance(wanted, list) else [wanted])
-            for column, wanted in where.items()
-        )
+        return matches({**self.place, **self.conditions, "metric": self.metric}, where)
 
 
 class Study:
@@ -164,7 +259,7 @@ class Study:
     def __init__(self, folder: Path) -> None:
         self.name = folder.name
         self.folder = folder
-        self._scenarios: dict[str, Scenario] = {}
+        self._documents: dict[str, Document] = {}
         self.description = _read_description(folder / "study.yaml")
 
     @cached_property
@@ -195,12 +290,23 @@ class Study:
             kind=row["kind"],  # type: ignore[arg-type]  # checked by pydantic
         )
 
-    def scenario(self, conditions: Mapping[str, Value]) -> Scenario:
-        """The scenario file that belongs to these conditions, before they are set."""
-        name = self.description.scenario.format(**conditions)
-        if name not in self._scenarios:
-            self._scenarios[name] = load_scenario(self.folder / name)
-        return self._scenarios[name]
+    def scenario(
+        self, conditions: Mapping[str, Value], *, seed: int, fields: Mapping[str, str] | None = None
+    ) -> Scenario:
+        """The scenario of a cell: its file with the fields that its conditions, and `fields`, set.
+
+        Fields are set in the file's own data, so that another protocol keeps its own defaults.
+        """
+        document = self._document(self.description.scenario.format(**conditions))
+        values: dict[str, Any] = {"seed": seed}
+        for column, condition in self.description.conditions.items():
+            values |= condition.fields(conditions[column])
+        return Scenario.check(with_values(document.data, {**values, **(fields or {})}), document=document)
+
+    def _document(self, name: str) -> Document:
+        if name not in self._documents:
+            self._documents[name] = read_yaml(self.folder / name)
+        return self._documents[name]
 
     def scenario_files(self) -> list[Path]:
         """The scenario files of the study."""

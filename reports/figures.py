@@ -7,20 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.cells import Cells
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
-from netcarlo.kernels.layout import Trace
 from netcarlo.reports import words
 from netcarlo.statistics import mean
-from netcarlo.study import Figure, TraceFigure, Value
+from netcarlo.study import Figure, Value
 
 Plot = dict[str, Any]
 
-COLOURS = ("#0072b2", "#d55e00", "#00805c", "#a8508a", "#7a6400", "#56799e")
+COLOURS = ("#0072b2", "#d55e00", "#00805c", "#a8508a", "#7a6400", "#56799e", "#33383e")
 """Distinguishable with the common colour deficiencies, and dark enough on white."""
 
 DASHES = ("solid", "dash", "dot", "dashdot")
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "hexagon")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "hexagon", "star")
 INK, GRID = "#1d2733", "#e3e7ec"
 MOST_POINTS = 2500
 """Points kept of a trace; a step of the window is never left out."""
@@ -65,45 +65,58 @@ def identity(evaluation: Evaluation, metric: str) -> Plot:
         for style in _styled(evaluation, rows)
     ]
     equal: Plot = {"range": ends}
-    return plot([line, *groups], x=f"published {metric}", y=f"estimated {metric}", xaxis=equal, yaxis=equal)
+    label = evaluation.study.description.label(metric)
+    return plot([line, *groups], x=f"published {label}", y=f"estimated {label}", xaxis=equal, yaxis=equal)
 
 
 def errors(evaluation: Evaluation, metric: str) -> Plot:
-    """The relative error of every number in the paper's order, and how far the printed digits reach."""
+    """The error of every number in the paper's order, and how far it may go.
+
+    The band is where the printed digits agree or, in a study judged by differences, what it allows;
+    numbers that are judged by their absolute difference are drawn so.
+    """
     rows = _with_estimate(evaluation, metric)
     order = {id(row): i + 1 for i, row in enumerate(rows)}
-    reach = [row.published.step / abs(row.published.value) * 100 for row in rows]
+    description = evaluation.study.description
+    absolute = any(d.metric == metric and d.abs_error is not None for d in description.tolerance)
+    units = [1 if absolute else abs(row.published.value) / 100 for row in rows]
+    if description.exact:  # a number may be cut off
+        ends = [(-row.published.step / 2, row.published.step) for row in rows]
+    else:
+        ends = [(-row.allowed, row.allowed) if row.within is not None else (0.0, 0.0) for row in rows]
     band = {
-        "type": "bar", "x": list(order.values()), "base": [-r / 2 for r in reach],
-        "y": [1.5 * r for r in reach], "width": 1, "marker": {"color": "#dfe5eb", "line": {"width": 0}},
-        "hoverinfo": "skip", "name": "printed digits agree",
+        "type": "bar", "x": list(order.values()),
+        "base": [rounded(low / unit) for (low, _), unit in zip(ends, units, strict=True)],
+        "y": [rounded((high - low) / unit) for (low, high), unit in zip(ends, units, strict=True)],
+        "width": 1, "marker": {"color": "#dfe5eb", "line": {"width": 0}}, "hoverinfo": "skip",
+        "name": "printed digits agree" if description.exact else "allowed",
     }  # fmt: skip
     groups = [
         _markers(
             evaluation,
             style,
             x=[order[id(row)] for row in style.rows],
-            y=[row.rel_error * 100 for row in style.rows],
+            y=[row.difference if absolute else row.rel_error * 100 for row in style.rows],
         )
         for style in _styled(evaluation, rows)
     ]
-    return plot([band, *groups], x="number, in the paper's order", y="error [%]")
+    y = f"difference [{words.of_difference(rows[0].published)}]" if absolute else "error [%]"
+    return plot([band, *groups], x="number, in the paper's order", y=y)
 
 
 def lines(evaluation: Evaluation, figure: Figure) -> Plot:
     """A figure in the paper's own layout: our lines with intervals, published values as open markers."""
     study = evaluation.study.description
     data: list[Plot] = []
-    series = _series(evaluation, figure)
+    every = evaluation.cells.varied(figure.variation) if figure.variation else evaluation.cells
+    series = _series(every, figure)
     firsts = list(dict.fromkeys(key[0] for key in series))
     rests = list(dict.fromkeys(key[1:] for key in series))
     for key, cells in series.items():
         colour, dash = COLOURS[firsts.index(key[0]) % 6], DASHES[rests.index(key[1:]) % 4]
         symbol = SYMBOLS[firsts.index(key[0]) % 6]
         name = words.conditions(study, dict(zip(figure.series, key, strict=True)))
-        points = sorted(
-            (cell[figure.x], mean(evaluation.cells.samples(figure.metric, cell))) for cell in cells
-        )
+        points = sorted((cell[figure.x], mean(every.samples(figure.metric, cell))) for cell in cells)
         data.append(
             {
                 "x": [x for x, _ in points],
@@ -131,30 +144,22 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
                     "hovertemplate": f"{name}, published<br>%{{x}}: %{{y}}<extra></extra>",
                 }
             )  # fmt: skip
-    data.append(_published_key())
-    condition = study.conditions[figure.x]
+    if figure.published:
+        data.append(_published_key())
+    condition = study.variations[figure.x].vary if figure.variation else study.conditions[figure.x]
     unit = next((row.published.unit for row in evaluation.rows if row.published.metric == figure.metric), "")
     xaxis: Plot = {}
     if figure.log_x:
         values = sorted({cell[figure.x] for cells in series.values() for cell in cells})
         xaxis = {"type": "log", "tickvals": values, "ticktext": [f"{v:g}" for v in values]}
-    x = f"{condition.label.split(' (')[0]} [{condition.unit}]" if condition.unit else condition.label
-    return plot(data, x=x, y=f"{figure.metric} [{unit}]", xaxis=xaxis, yaxis={"rangemode": "tozero"})
-
-
-def window(evaluation: Evaluation, figure: TraceFigure) -> Plot:
-    """The congestion window and slow-start threshold of the first replication over time."""
-    events = evaluation.cells.one(**figure.cell).trace()
-    data = []
-    paths = sorted(set(events[:, Trace.PATH]))
-    for path in paths:
-        mine = events[events[:, Trace.PATH] == path]
-        label = "" if len(paths) == 1 else (", primary path", ", alternate path")[int(path)]
-        for column, name, dash in ((Trace.CWND, "cwnd", "solid"), (Trace.SSTHRESH, "ssthresh", "dot")):
-            at, value = steps(mine[:, Trace.TIME], mine[:, column])
-            data.append(line(at, value, name + label, COLOURS[int(path)], dash))
-    shade: Plot = {"shapes": [_shade(*figure.shade_s)]} if figure.shade_s else {}
-    return plot(data, x="time [s]", y="window [packets]", yaxis={"rangemode": "tozero"}, **shade)
+    x = words.with_unit(condition.label.split(" (")[0], condition.unit)
+    return plot(
+        data,
+        x=x,
+        y=words.with_unit(study.label(figure.metric), unit),
+        xaxis=xaxis,
+        yaxis={"rangemode": "tozero"},
+    )
 
 
 def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, dash: str = "solid") -> Plot:
@@ -184,16 +189,11 @@ def rounded(value: float) -> float:
     return float(f"{value:.7g}")
 
 
-def _series(evaluation: Evaluation, figure: Figure) -> dict[tuple[Value, ...], list[Any]]:
+def _series(cells: Cells, figure: Figure) -> dict[tuple[Value, ...], list[Any]]:
     series: dict[tuple[Value, ...], list[Any]] = {}
-    for cell in evaluation.cells.where(**figure.where):
+    for cell in cells.where(**figure.where):
         series.setdefault(tuple(cell[column] for column in figure.series), []).append(cell)
     return series
-
-
-def _shade(start: float, end: float) -> Plot:
-    return {"type": "rect", "xref": "x", "yref": "paper", "x0": start, "x1": end, "y0": 0, "y1": 1,
-            "layer": "below", "fillcolor": "rgba(213,94,0,.12)", "line": {"width": 0}}  # fmt: skip
 
 
 def _published_key() -> Plot:

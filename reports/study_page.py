@@ -12,14 +12,16 @@ from netcarlo.claims import Claim
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
 from netcarlo.kernels.layout import Out
-from netcarlo.reports import figures, words
+from netcarlo.reports import figures, study_runs, words
+from netcarlo.reports.figures import Plot
 from netcarlo.reports.page import page
 from netcarlo.statistics import mean
-from netcarlo.study import Table, Value
+from netcarlo.study import Figure, Table, TraceFigure, Value
 
 KNOWN = {
     "stated": "stated",
     "trace": "read from its traces",
+    "inferred": "inferred",
     "fitted": "fitted",
     "default": "simulator's default",
 }
@@ -42,10 +44,16 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         checks=evaluation.checks,
         overview=_overview(evaluation),
         figures=_figures(evaluation),
+        spreads=_spreads(evaluation),
         tables=laid_out,
         claims=[_claim(claim) for claim in evaluation.claims],
         mismatches=_mismatches(evaluation),
         words=KNOWN,
+        exact=description.exact,
+        metrics=[
+            Markup("<b>{}</b>: {}").format(_capital(description.label(metric)), text)
+            for metric, text in description.metrics.items()
+        ],
         fitted=[
             {
                 "parameter": part.parameter,
@@ -62,34 +70,32 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
 
 def verdict(evaluation: Evaluation) -> str:
     """The outcome in two sentences."""
-    printed = _printed(evaluation)
     claims = evaluation.claims
-    words_ = [
-        f"{sum(c.verdict == kind for c in claims)} {kind}"
-        for kind in TONE
-        if any(c.verdict == kind for c in claims)
-    ]
-    hits = sum(bool(row.matches_printed) for row in printed)
+    found = [(kind, sum(claim.verdict == kind for claim in claims)) for kind in TONE]
+    counts = ", ".join(f"{n} {kind}" for kind, n in found if n)
     return (
-        f"{hits} of {len(printed)} printed numbers show the paper's digits; the median error is "
-        f"{statistics.median(abs(row.rel_error) for row in printed):.2%}. "
-        f"Of {len(claims)} claims {', '.join(words_)}. The report lists what does not match, and why."
+        f"{_nearness(evaluation)} Of {len(claims)} claims {counts}."
+        " The report lists what does not match, and why."
     )
+
+
+def _nearness(evaluation: Evaluation) -> str:
+    printed = _printed(evaluation)
+    if evaluation.study.description.exact:
+        hits = sum(bool(row.matches_printed) for row in printed)
+        near, of = f"{hits} of {len(printed)} printed numbers show the paper's digits", ""
+    else:
+        judged = [row.within for row in printed if row.within is not None]
+        near = f"{sum(judged)} of {len(judged)} printed numbers are as near as demanded"
+        metric = _metrics(evaluation)[0]
+        of = f" of {evaluation.study.description.label(metric)}"
+        printed = [row for row in printed if row.published.metric == metric]
+    return f"{near}; the median error{of} is {statistics.median(abs(row.rel_error) for row in printed):.2%}."
 
 
 def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
     """The key figures at the top of a report."""
-    found = []
-    for metric in dict.fromkeys(table.metric for table in evaluation.study.description.tables):
-        rows = [row for row in _printed(evaluation) if row.published.metric == metric]
-        hits = sum(bool(row.matches_printed) for row in rows)
-        found.append(
-            {
-                "label": f"{metric} numbers with the printed digits",
-                "value": str(hits),
-                "of": f"of {len(rows)}",
-            }
-        )
+    found = [_tile(evaluation, metric) for metric in _metrics(evaluation)]
     expected = sum(claim.verdict == claim.expected for claim in evaluation.claims)
     packets = sum(int(cell.outcomes[:, Out.SENT].sum()) for cell in evaluation.cells.all)
     return [
@@ -104,16 +110,55 @@ def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
     ]
 
 
+def _tile(evaluation: Evaluation, metric: str) -> dict[str, str]:
+    """How near the numbers of a metric are."""
+    label = evaluation.study.description.label(metric)
+    rows = [row for row in _printed(evaluation) if row.published.metric == metric]
+    if evaluation.study.description.exact:
+        hits = sum(bool(row.matches_printed) for row in rows)
+        return {
+            "label": f"{label} numbers with the printed digits",
+            "value": str(hits),
+            "of": f"of {len(rows)}",
+        }
+    if any(d.metric == metric and d.abs_error is not None for d in evaluation.study.description.tolerance):
+        middle = statistics.median(abs(row.difference) for row in rows)
+        unit = words.of_difference(rows[0].published)
+        return {
+            "label": f"median difference of {len(rows)} {label} numbers",
+            "value": f"{middle:.2f}",
+            "of": unit,
+        }
+    middle = statistics.median(abs(row.rel_error) for row in rows)
+    mean_ = statistics.mean(abs(row.rel_error) for row in rows)
+    return {"label": f"median error of {len(rows)} {label} numbers", "value": f"{middle:.1%}",
+            "of": f"mean {mean_:.1%}"}  # fmt: skip
+
+
+def _metrics(evaluation: Evaluation) -> list[str]:
+    """The metrics of the paper's tables."""
+    tables = evaluation.study.description.tables
+    return list(dict.fromkeys(metric for table in tables for metric in table.metrics))
+
+
+def _match(evaluation: Evaluation, row: Compared) -> bool | None:
+    """Whether a number is as near as the study means to be: to the digit, or to its tolerance."""
+    return row.matches_printed if evaluation.study.description.exact else row.within
+
+
 def _printed(evaluation: Evaluation) -> list[Compared]:
     return [row for row in evaluation.rows if row.published.kind == "printed" and row.estimate is not None]
 
 
 def _overview(evaluation: Evaluation) -> list[dict[str, Any]]:
     plots = []
-    for metric in dict.fromkeys(table.metric for table in evaluation.study.description.tables):
+    description = evaluation.study.description
+    for metric in _metrics(evaluation):
+        label = _capital(description.label(metric))
+        band = "the printed digits agree" if description.exact else "it is as near as demanded"
         captions = (
-            f"<b>{metric.capitalize()}</b>: every published number against ours, equal on the dashed line.",
-            f"<b>{metric.capitalize()}</b>: the error of each; inside the band the printed digits agree.",
+            f"<b>{label}</b>: every published number against ours, equal on the dashed line.",
+            f"<b>{label}</b>: the error of each; inside the band {band}.",
         )
         for name, draw, caption in zip(
             ("identity", "errors"), (figures.identity, figures.errors), captions, strict=True
@@ -124,21 +169,33 @@ def _overview(evaluation: Evaluation) -> list[dict[str, Any]]:
     return plots
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _figures(evaluation: Evaluation) -> list[dict[str, Any]]:
     description = evaluation.study.description
-    drawn = [(figure, figures.lines(evaluation, figure)) for figure in description.figures]
-    drawn += [(figure, figures.window(evaluation, figure)) for figure in description.traces]  # type: ignore[misc]
+    drawn: list[tuple[Figure | TraceFigure, Plot]] = []
+    drawn += [(figure, figures.lines(evaluation, figure)) for figure in description.figures]
+    drawn += [(figure, study_runs.over_time(evaluation, figure)) for figure in description.traces]
     caption = Markup("<b>Figure {}.</b> {}. {}")
     plots = [
         {
             "name": "figure-" + "".join(c for c in figure.figure if c.isalnum()),
-            "caption": caption.format(figure.figure, figure.title, getattr(figure, "note", "")),
+            "caption": caption.format(figure.figure, figure.title, figure.note),
             "plot": plot,
             "order": _order(figure.figure),
         }
         for figure, plot in drawn
     ]
     return sorted(plots, key=lambda plot: plot["order"])
+
+
+def _spreads(evaluation: Evaluation) -> list[dict[str, Any]]:
+    return [
+        {"name": f"spread-{k}", "caption": figure.title, "plot": study_runs.spread(evaluation, figure)}
+        for k, figure in enumerate(evaluation.study.description.spreads)
+    ]
 
 
 def _order(name: str) -> tuple[int, str]:
@@ -150,52 +207,69 @@ def _rows(evaluation: Evaluation, table: Table) -> list[Compared]:
     return [
         row
         for row in evaluation.rows
-        if row.published.place.get("table") == table.table and row.published.metric == table.metric
+        if row.published.place.get("table") == table.table and row.published.metric in table.metrics
     ]
 
 
+Key = tuple[Value, ...]
+
+
 def _table(evaluation: Evaluation, table: Table) -> dict[str, Any]:
-    conditions = evaluation.study.description.conditions
+    description = evaluation.study.description
+    conditions = description.conditions
     rows = _rows(evaluation, table)
-    columns = list(dict.fromkeys(row.published.conditions[table.columns] for row in rows))
-    lines: dict[tuple[Value, ...], dict[Value, Compared]] = {}
+    several = len(table.metrics) > 1
+
+    def key(row: Compared, columns: list[str]) -> Key:
+        return tuple(row.published.conditions[column] for column in columns)
+
+    def texts(columns: list[str], key: Key) -> list[str]:
+        return [conditions[c].show(value) for c, value in zip(columns, key, strict=True)]
+
+    columns = list(dict.fromkeys(key(row, table.columns) for row in rows))
+    lines: dict[Key, dict[Key, Compared]] = {}
     for row in rows:
-        key = tuple(row.published.conditions[column] for column in table.rows)
-        lines.setdefault(key, {})[row.published.conditions[table.columns]] = row
+        head = key(row, table.rows) + ((row.published.metric,) if several else ())
+        lines.setdefault(head, {})[key(row, table.columns)] = row
+    heads = [texts(table.rows, head[: len(table.rows)]) for head in lines]
+    if several:
+        heads = [
+            [*texts_, description.label(str(head[-1]))] for texts_, head in zip(heads, lines, strict=True)
+        ]
     return {
         "name": table.table,
         "title": table.title,
         "unit": rows[0].published.unit if rows else "",
-        "heads": [conditions[column].label for column in table.rows],
-        "columns": [conditions[table.columns].show(value) for value in columns],
+        "heads": [*(conditions[column].label for column in table.rows), *([""] if several else [])],
+        "columns": list(zip(*_spans([texts(table.columns, c) for c in columns]), strict=True)),
         "lines": [
-            {
-                "heads": [
-                    _head(conditions[c].show(key[i]), list(lines), key, i) for i, c in enumerate(table.rows)
-                ],
-                "cells": [_cell(line.get(value)) for value in columns],
-            }
-            for key, line in lines.items()
+            {"heads": head, "cells": [_cell(evaluation, line.get(column)) for column in columns]}
+            for head, line in zip(_spans(heads), lines.values(), strict=True)
         ],
     }
 
 
-def _head(text: str, keys: list[tuple[Value, ...]], key: tuple[Value, ...], i: int) -> dict[str, Any]:
-    """A row heading; one that repeats in the lines below spans them, and has no span there."""
-    same = [other for other in keys if other[: i + 1] == key[: i + 1]]
-    if i == len(key) - 1:
-        return {"text": text, "span": 1}
-    return {"text": text, "span": len(same) if same[0] == key else 0}
+def _spans(heads: list[list[str]]) -> list[list[dict[str, Any]]]:
+    """Headings; one that repeats in the next spans them, and has no span there."""
+    found = []
+    for head in heads:
+        line = []
+        for i, text in enumerate(head):
+            same = [other for other in heads if other[: i + 1] == head[: i + 1]]
+            inner = i == len(head) - 1
+            line.append({"text": text, "span": 1 if inner else len(same) if same[0] is head else 0})
+        found.append(line)
+    return found
 
 
-def _cell(row: Compared | None) -> dict[str, Any] | None:
+def _cell(evaluation: Evaluation, row: Compared | None) -> dict[str, Any] | None:
     if row is None:
         return None
     return {
         "published": words.printed(row.published),
         "estimate": words.estimate(row),
         "error": words.error(row),
-        "match": row.matches_printed,
+        "match": _match(evaluation, row),
         "fitted": bool(row.fitted),
         "note": row.note,
     }
@@ -204,15 +278,15 @@ def _cell(row: Compared | None) -> dict[str, Any] | None:
 def _line(evaluation: Evaluation, row: Compared) -> dict[str, Any]:
     published = row.published
     return {
-        **(_cell(row) or {}),
+        **(_cell(evaluation, row) or {}),
         "place": words.place(published),
-        "quantity": f"{words.metric(published.metric)} [{published.unit}]",
+        "quantity": words.with_unit(evaluation.study.description.label(published.metric), published.unit),
         "conditions": words.conditions(evaluation.study.description, published.conditions),
     }
 
 
 def _mismatches(evaluation: Evaluation) -> list[dict[str, Any]]:
-    rows = [row for row in evaluation.rows if not row.matches_printed]
+    rows = [row for row in evaluation.rows if not _counts(evaluation, row)]
     notes = list(dict.fromkeys(row.note for row in rows))
     rows.sort(key=lambda row: (not row.note, notes.index(row.note)))
     return [
@@ -221,12 +295,18 @@ def _mismatches(evaluation: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
+def _counts(evaluation: Evaluation, row: Compared) -> bool:
+    """Whether a number needs no explanation: it matches, or nothing is demanded of it."""
+    match = _match(evaluation, row)
+    return bool(match) or (match is None and not evaluation.study.description.exact)
+
+
 def _others(evaluation: Evaluation, shown: set[int]) -> list[dict[str, Any]]:
     rows = [row for row in evaluation.rows if id(row) not in shown]
     places = list(dict.fromkeys(words.place(row.published) for row in rows))
     rows.sort(key=lambda row: places.index(words.place(row.published)))
     return [
-        {"head": place[:1].upper() + place[1:], "rows": [_line(evaluation, row) for row in group]}
+        {"head": _capital(place), "rows": [_line(evaluation, row) for row in group]}
         for place, group in groupby(rows, key=lambda row: words.place(row.published))
     ]
 
@@ -248,6 +328,8 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "value": value,
         "published": f"{claim.published} {claim.unit}".strip() if claim.published else "",
         "evidence": claim.evidence,
+        "own": claim.own or "",
+        "own_tone": TONE.get(claim.own or "", ""),
     }
 
 
@@ -255,8 +337,9 @@ def _unseen(evaluation: Evaluation) -> str:
     tested: Sequence[Compared] = [
         row for row in _printed(evaluation) if not row.fitted and row.published.conditions
     ]
-    hits = sum(bool(row.matches_printed) for row in tested)
+    hits = sum(bool(_match(evaluation, row)) for row in tested)
+    near = "show the printed digits" if evaluation.study.description.exact else "are as near as demanded"
     return (
-        f"Of the {len(tested)} printed results that pin no parameter, {hits} show the printed digits; "
+        f"Of the {len(tested)} printed results that pin no parameter, {hits} {near}; "
         f"their median error is {statistics.median(abs(row.rel_error) for row in tested):.2%}."
     )

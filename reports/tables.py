@@ -16,7 +16,7 @@ def comparison_csv(evaluation: Evaluation) -> str:
     conditions = list(evaluation.study.description.conditions)
     columns = [
         "study", *places, *conditions, "metric", "unit", "published", "kind", "estimate", "ci_low", "ci_high",
-        "replications", "rel_error", "matches_printed", "fitted", "note",
+        "replications", "rel_error", "matches_printed", "within", "fitted", "note",
     ]  # fmt: skip
     return csv_text(columns, [_compared(evaluation.study.name, row) for row in evaluation.rows])
 
@@ -24,8 +24,8 @@ def comparison_csv(evaluation: Evaluation) -> str:
 def claims_csv(evaluation: Evaluation) -> str:
     """One row per claim of the paper."""
     columns = [
-        "study", "claim", "text", "where", "verdict", "expected", "quantity", "unit", "published", "estimate",
-        "ci_low", "ci_high", "replications", "evidence",
+        "study", "claim", "text", "where", "verdict", "expected", "own_numbers", "quantity",
+        "unit", "published", "estimate", "ci_low", "ci_high", "replications", "evidence",
     ]  # fmt: skip
     return csv_text(columns, [_claim(evaluation.study.name, claim) for claim in evaluation.claims])
 
@@ -50,6 +50,7 @@ def _compared(study: str, row: Compared) -> dict[str, Any]:
         "replications": estimate.n if estimate else 0,
         "rel_error": _number(row.rel_error),
         "matches_printed": "" if matches is None else str(matches).lower(),
+        "within": "" if row.within is None else str(row.within).lower(),
         "fitted": str(bool(row.fitted)).lower(),
         "note": " ".join(filter(None, (row.note, row.fitted and f"Pins: {row.fitted}."))),
     }
@@ -64,6 +65,7 @@ def _claim(study: str, claim: Claim) -> dict[str, Any]:
         "where": claim.where,
         "verdict": claim.verdict,
         "expected": claim.expected,
+        "own_numbers": claim.own or "",
         "quantity": claim.quantity,
         "unit": claim.unit,
         "published": claim.published,

@@ -49,7 +49,7 @@ def place(published: Published) -> str:
 
 def conditions(description: Description, values: Mapping[str, Value]) -> str:
     """Conditions in a line."""
-    return ", ".join(description.conditions[column].say(value) for column, value in values.items())
+    return description.say(dict(values))
 
 
 def where(description: Description, published: Published) -> str:
@@ -60,6 +60,16 @@ def where(description: Description, published: Published) -> str:
 def metric(name: str) -> str:
     """A metric's name in words."""
     return name.removesuffix("_approx").replace("_", " ")
+
+
+def with_unit(text: str, unit: str) -> str:
+    """A quantity with its unit in brackets."""
+    return f"{text} [{unit}]" if unit else text
+
+
+def of_difference(published: Published) -> str:
+    """The unit of a difference."""
+    return published.unit.replace("%", "percentage points")
 
 
 def printed(published: Published) -> str:

@@ -93,13 +93,15 @@ def test_tolerance_notices_a_wrong_number(evaluation: Evaluation) -> None:
         )
         for row in evaluation.rows
     ]
-    assert [demand.passed for demand in check(evaluation.study, wrong, evaluation.claims)] == [
+    assert [
+        demand.passed for demand in check(evaluation.study, wrong, evaluation.claims, evaluation.cells)
+    ] == [
         False,
         False,
         True,
     ]
     missing = [Compared(row.published, None, "", "", False) for row in evaluation.rows]
-    assert not any(demand.passed for demand in check(evaluation.study, missing, [])[:2])
+    assert not any(demand.passed for demand in check(evaluation.study, missing, [], evaluation.cells)[:2])
 
 
 def test_table_4_disagrees_with_the_papers_own_throughput(evaluation: Evaluation) -> None:

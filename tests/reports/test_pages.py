@@ -8,7 +8,8 @@ import pytest
 
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import trace_page
-from netcarlo.reports.figures import errors, identity, lines, window
+from netcarlo.reports.figures import errors, identity, lines
+from netcarlo.reports.study_runs import over_time
 from netcarlo.scenario import load_scenario
 from netcarlo.study import load
 from netcarlo.traces import trace
@@ -109,7 +110,7 @@ def test_figures_are_valid(reproduced: Reproduced) -> None:
     described = evaluation.study.description
     plots = [identity(evaluation, "utilisation"), errors(evaluation, "utilisation")]
     plots += [lines(evaluation, figure) for figure in described.figures]
-    plots += [window(evaluation, figure) for figure in described.traces]
+    plots += [over_time(evaluation, figure) for figure in described.traces]
     for plot in plots:
         assert len(go.Figure(plot).data) >= 2  # refuses properties that plotly does not know
 

@@ -1,0 +1,161 @@
+"""Figures of single runs: the window or the packets of one over time, and how the runs of a cell spread."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.evaluation import Evaluation
+from netcarlo.kernels.layout import EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Trace
+from netcarlo.reports.figures import COLOURS, GRID, INK, Plot, line, plot, rounded, steps
+from netcarlo.study import Span, Spread, TraceFigure, Value
+
+MOST_RUNS = 300
+"""Runs of a cell drawn as points."""
+
+Events = NDArray[np.float64]
+
+PACKETS = (
+    (EVENT_SEND, Trace.SEQUENCE, "put out", "circle", COLOURS[0], 4),
+    (EVENT_RECEIVE, Trace.SEQUENCE, "arrived", "circle-open", COLOURS[2], 5),
+    (EVENT_LOST, Trace.SEQUENCE, "lost", "x-thin-open", COLOURS[3], 7),
+    (EVENT_ACK, Trace.ACKED, "acknowledged", "line-ew-open", COLOURS[4], 6),
+    (EVENT_TIMEOUT, Trace.ACKED, "timeout", "x", COLOURS[1], 9),
+)
+"""Event, what it is drawn over time, name, symbol, colour and size of its markers."""
+
+
+def over_time(evaluation: Evaluation, figure: TraceFigure) -> Plot:
+    """The first replication over time; below it, if there are any, the spans to zoom in to."""
+    events = evaluation.cells.one(**figure.cell).trace()
+    if figure.show == "packets":
+        data, y = packets(between(events, *figure.zoom_s[0])), "packet number"
+        return plot(data, x="time [s]", y=y, shapes=[shade(*span) for span in figure.shade_s])
+    data = list(window(events))
+    shapes = [shade(*span) for span in figure.shade_s]
+    layout: Plot = {"yaxis": {"rangemode": "tozero"}}
+    for k, span in enumerate(figure.zoom_s):
+        axis = str(k + 2)
+        panel = [{**part, "xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False}
+                 for part in window(between(events, *span))]  # fmt: skip
+        data += panel
+        shapes += [shade(*s, axis=axis) for s in figure.shade_s if span[0] <= s[0] < span[1]]
+        layout |= _panel(k, len(figure.zoom_s), span)
+    if figure.zoom_s:
+        layout["yaxis"] |= {"domain": [0.5, 1]}
+        layout["xaxis"] = {"anchor": "y", "title": {"text": ""}}
+    return plot(data, x="time [s]", y="window [packets]", shapes=shapes, **layout)
+
+
+def _panel(k: int, n: int, span: Span) -> Plot:
+    """The axes of the k-th of n panels in the lower half."""
+    gap = 0.06
+    width = (1 - (n - 1) * gap) / n
+    left, axis = k * (width + gap), {"gridcolor": GRID, "linecolor": "#9aa5b1", "ticks": "outside"}
+    x: Plot = {
+        **axis,
+        "anchor": f"y{k + 2}",
+        "domain": [left, left + width],
+        "range": list(span),
+        "nticks": 5,
+    }
+    if k == n // 2:
+        x["title"] = {"text": "time [s]", "standoff": 8}
+    y: Plot = {**axis, "anchor": f"x{k + 2}", "domain": [0, 0.38], "rangemode": "tozero", "matches": "y"}
+    return {f"xaxis{k + 2}": x, f"yaxis{k + 2}": {**y, "showticklabels": k == 0}}
+
+
+def between(events: Events, start_s: float, end_s: float) -> Events:
+    """The events of a span, and the last one before it."""
+    time = events[:, Trace.TIME]
+    first = max(int(np.searchsorted(time, start_s)) - 1, 0)
+    return events[first : int(np.searchsorted(time, end_s, side="right"))]
+
+
+def window(events: Events) -> Iterator[Plot]:
+    """The congestion window and slow-start threshold of each path, and the timeouts."""
+    paths = sorted(set(events[:, Trace.PATH]))
+    for path in paths:
+        mine = events[events[:, Trace.PATH] == path]
+        label = "" if len(paths) == 1 else (", primary path", ", alternate path")[int(path)]
+        for column, name, dash in ((Trace.CWND, "cwnd", "solid"), (Trace.SSTHRESH, "ssthresh", "dot")):
+            at, value = steps(mine[:, Trace.TIME], mine[:, column])
+            yield line(at, value, name + label, COLOURS[int(path)], dash)
+    late = events[events[:, Trace.EVENT] == EVENT_TIMEOUT]
+    if len(late):
+        yield {
+            "x": late[:, Trace.TIME].round(6).tolist(), "y": [0.0] * len(late), "mode": "markers",
+            "name": "timeout", "marker": {"symbol": "x", "color": COLOURS[1], "size": 7},
+            "cliponaxis": False, "hovertemplate": "timeout<br>%{x} s<extra></extra>",
+        }  # fmt: skip
+
+
+def packets(events: Events) -> list[Plot]:
+    """Every packet of a short span by its number."""
+    data = []
+    for event, column, name, symbol, colour, size in PACKETS:
+        found = events[events[:, Trace.EVENT] == event]
+        if len(found):
+            data.append(
+                {
+                    "x": found[:, Trace.TIME].round(6).tolist(), "y": found[:, column].tolist(),
+                    "mode": "markers", "name": name,
+                    "marker": {"symbol": symbol, "color": colour, "size": size},
+                    "hovertemplate": f"%{{y}} {name}<br>%{{x}} s<extra></extra>",
+                }
+            )  # fmt: skip
+    return data
+
+
+def shade(start_s: float, end_s: float, *, axis: str = "") -> Plot:
+    """A span of time behind a panel."""
+    return {"type": "rect", "xref": f"x{axis}", "yref": f"y{axis} domain", "x0": start_s, "x1": end_s,
+            "y0": 0, "y1": 1, "layer": "below", "fillcolor": "rgba(213,94,0,.18)",
+            "line": {"width": 0}}  # fmt: skip
+
+
+def spread(evaluation: Evaluation, figure: Spread) -> Plot:
+    """A violin of the runs of each cell, side by side, with the published value of the cell."""
+    description = evaluation.study.description
+    cells = evaluation.cells.where(**figure.where)
+    groups: list[Value] = list(dict.fromkeys(cell[figure.x] for cell in cells))
+    series: list[Value] = list(dict.fromkeys(cell[figure.series] for cell in cells))
+    places = {key: i * (len(series) + 1) + j for i, g in enumerate(groups) for j, s in enumerate(series)
+              for key in [(g, s)]}  # fmt: skip
+    data: list[Plot] = []
+    for cell in cells:
+        at, k = places[cell[figure.x], cell[figure.series]], series.index(cell[figure.series])
+        name = description.conditions[figure.series].show(cell[figure.series])
+        samples = evaluation.cells.samples(figure.metric, cell)[:MOST_RUNS]
+        where = description.say(cell.conditions)
+        data.append(
+            {
+                "type": "violin", "x0": at, "y": [rounded(v) for v in samples], "name": name,
+                "legendgroup": name, "showlegend": cell[figure.x] == groups[0], "width": 0.9,
+                "points": "all", "pointpos": 0, "jitter": 0.6, "spanmode": "hard", "scalemode": "width",
+                "hoveron": "points", "hovertemplate": f"{where}<br>%{{y}}<extra></extra>",
+                "line": {"color": COLOURS[k % 6], "width": 1}, "fillcolor": COLOURS[k % 6] + "22",
+                "marker": {"color": COLOURS[k % 6], "size": 2.5, "opacity": 0.5},
+            }
+        )  # fmt: skip
+    rows = [
+        row for row in evaluation.rows
+        if row.published.metric == figure.metric and row.published.matches(figure.where)
+    ]  # fmt: skip
+    data.append(
+        {
+            "x": [places[row.published.conditions[figure.x], row.published.conditions[figure.series]]
+                  for row in rows],
+            "y": [row.published.value for row in rows], "mode": "markers", "name": "published",
+            "marker": {"symbol": "line-ew", "size": 26, "line": {"width": 2, "color": INK}},
+            "hovertemplate": "published %{y}<extra></extra>",
+        }
+    )  # fmt: skip
+    middle = (len(series) - 1) / 2
+    ticks = [i * (len(series) + 1) + middle for i in range(len(groups))]
+    condition = description.conditions[figure.x]
+    return plot(
+        data, x=condition.label, y=f"{description.label(figure.metric)} [{rows[0].published.unit}]",
+        xaxis={"tickvals": ticks, "ticktext": [condition.show(g) for g in groups], "showgrid": False},
+        yaxis={"rangemode": "tozero"},
+    )  # fmt: skip
