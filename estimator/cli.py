@@ -73,6 +73,37 @@ def reproduce(
 
 
 @app.command()
+def calibrate(
+    study: Annotated[str, typer.Argument(help="A study that declares a calibration.")],
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder of the reports; written is STUDY/calibration in it.")
+    ] = Path("netcarlo-studies"),
+    target: Target = "auto",
+    as_json: AsJson = False,
+    quiet: Quiet = False,
+) -> None:
+    """Fit a study's free parameters to its published numbers; say which of them the numbers determine."""
+    from netcarlo import output
+    from netcarlo import study as studies
+    from netcarlo.calibration.calibrate import calibrate as run
+    from netcarlo.reports.calibration import calibration_page, summary
+    from netcarlo.reports.write import write_all
+
+    loaded = studies.load(study)
+    output.check_writable(out)
+    with console.progress(f"calibrate {study}", quiet) as progress:
+        found = run(loaded, target=target, progress=progress)
+    text = found.model_dump_json(indent=1) + "\n"
+    folder = out / study / "calibration"
+    write_all(folder, {"calibration.json": text, "calibration.html": calibration_page(found, loaded)})
+    if as_json:
+        typer.echo(text)
+    elif not quiet:
+        Console().print(summary(found, loaded))
+        console.say(f"{folder / 'calibration.html'} and calibration.json")
+
+
+@app.command()
 def estimate(
     scenario: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
     set_: Set = None,

@@ -1,0 +1,270 @@
+"""Carries out a calibration: search, profiles, folds, and errors on fresh random numbers."""
+
+import time
+from collections.abc import Callable, Sequence
+from importlib import import_module
+from statistics import fmean, median
+from typing import Any
+
+import numpy as np
+
+from netcarlo.calibration import profile
+from netcarlo.calibration.candidates import Grid, Point
+from netcarlo.calibration.description import Calibration
+from netcarlo.calibration.misfit import Noise
+from netcarlo.calibration.profile import Profile, Rise
+from netcarlo.calibration.result import Calibrated, Errors, Fold, Number, Parameter, Step, Verdict, Work
+from netcarlo.calibration.search import Numbers, Search
+from netcarlo.calibration.trials import AS_IT_IS, Trials
+from netcarlo.errors import InputError, nearest
+from netcarlo.provenance import versions
+from netcarlo.study import Published, Study
+
+PROBES = 4
+"""Candidates around which it is tried on which numbers a parameter acts."""
+
+
+def calibrate(
+    study: Study,
+    *,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
+) -> Calibrated:
+    """Fit the parameters that a study declares; InputError if it declares none.
+
+    The result depends on the study alone: not on `target` or `threads`.  `progress(done, total)` counts
+    runs.
+    """
+    start = time.perf_counter()
+    declared = study.description.calibration
+    if declared is None:
+        raise InputError(f"study {study.name} declares no calibration; write it in study.yaml")
+    grid = Grid(declared)
+    numbers = _numbers(study, declared)
+    meter = _Meter(progress)
+    own: Any = import_module(f"netcarlo.studies.{study.name}")
+    trials = Trials(
+        study, grid, metrics=own.METRICS, numbers=numbers, target=target, threads=threads, progress=meter.add
+    )
+    noise = Noise(declared, numbers)
+    search = Search(trials, noise, grid, declared.effort, declared.seed, declared.rise)
+    trials.prepare()
+    acts = _acts(search)
+    folds = _folds(declared, numbers)
+    meter.expect(search, acts, [~left_out for _, _, left_out in folds])
+
+    everything = np.ones(len(numbers), bool)
+    free = _free(acts, everything)
+    found = search.best(everything, free)
+    shapes = profile.profiles(search, found[: search.n_final], everything, free) if free else []
+    reference = profile.best(shapes) if shapes else None
+    best = reference.point if reference else found[0]
+    refits = [search.best(~left_out, _free(acts, ~left_out))[0] for _, _, left_out in folds]
+
+    def judged(point: Point) -> tuple[list[Number], float, float]:
+        """The numbers of a candidate on fresh random numbers, its misfit and the doubt in it."""
+        sample = trials.run([point], replications=declared.effort.evaluation, seed=declared.seed + 2)
+        misfit = noise.misfit(sample)
+        rows = [
+            _number(
+                number, declared, mean=sample.mean[0, i], sd=sample.sd[0, i], n=sample.n, z=misfit.z[0, i]
+            )
+            for i, number in enumerate(numbers)
+        ]
+        return rows, float(misfit.total[0]), float(misfit.doubt[0])
+
+    ours, misfit, doubt = judged(best)
+    present, present_misfit, _ = judged(AS_IT_IS)
+    judged_folds = [
+        _fold(condition, value, grid, refit, unseen=_unseen(acts, ~left_out, grid),
+              numbers=[row for row, out in zip(judged(refit)[0], left_out, strict=True) if out])
+        for (condition, value, left_out), refit in zip(folds, refits, strict=True)
+    ]  # fmt: skip
+    return Calibrated(
+        study=study.name,
+        declared=declared,
+        metrics={name: study.description.metrics.get(name, "") for name in declared.targets},
+        parameters=_parameters(grid, best, acts, free, shapes, reference, declared.rise),
+        settings=grid.settings(best),
+        misfit=misfit,
+        doubt=doubt,
+        numbers=ours,
+        in_sample=_errors(ours),
+        present=_errors(present),
+        present_misfit=present_misfit,
+        left_out=_errors([row for fold in judged_folds for row in fold.numbers]),
+        folds=judged_folds,
+        work=Work(
+            candidates=trials.candidates,
+            runs=trials.runs,
+            packets=trials.packets,
+            wall_s=round(time.perf_counter() - start, 1),
+            versions=versions(),
+        ),
+    )
+
+
+def _numbers(study: Study, declared: Calibration) -> list[Published]:
+    """The published numbers to be met.  Raises InputError where the declaration does not fit the study."""
+    conditions = study.description.conditions
+    for name in declared.leave_out:
+        if name not in conditions:
+            raise InputError(f"calibration.leave_out: '{name}' is no condition; {nearest(name, conditions)}")
+    complete = [
+        number for number in study.published
+        if number.kind == "printed" and len(number.conditions) == len(conditions)
+    ]  # fmt: skip
+    for name in declared.targets:
+        if not any(number.metric == name for number in complete):
+            raise InputError(f"calibration.targets.{name}: no published number of a cell has this metric")
+    return [number for number in complete if number.metric in declared.targets]
+
+
+def _acts(search: Search) -> Numbers:
+    """On which numbers each parameter acts, bool[parameters, numbers].
+
+    Tried is whether a run changes at all as the parameter goes to the ends of its range, around the middle
+    and around some random candidates.
+    """
+    grid = search.grid
+    random = np.random.default_rng(search.seed)
+    around = [grid.middle] + [
+        tuple(int(random.integers(0, last, endpoint=True)) for last in grid.last) for _ in range(PROBES - 1)
+    ]
+    moved = [
+        [(*point[:k], at, *point[k + 1 :]) for at in (0, grid.last[k])]
+        for k in range(len(grid.last)) for point in around
+    ]  # fmt: skip
+    points = [*around, *(point for pair in moved for point in pair)]
+    sample = search.trials.run(points, replications=2, seed=search.seed)
+    base = np.stack([sample.mean, sample.sd])[:, :PROBES]
+    others = np.stack([sample.mean, sample.sd])[:, PROBES:]
+    others = others.reshape(2, len(grid.last), PROBES, 2, -1)
+    return np.asarray((others != base[:, None, :, None]).any(axis=(0, 2, 3)))
+
+
+def _free(acts: Numbers, numbers: Numbers) -> list[int]:
+    return [k for k, row in enumerate(acts) if (row & numbers).any()]
+
+
+def _unseen(acts: Numbers, numbers: Numbers, grid: Grid) -> list[str]:
+    free = _free(acts, numbers)
+    return [name for k, name in enumerate(grid.parameters) if k not in free]
+
+
+def _folds(declared: Calibration, numbers: Sequence[Published]) -> list[tuple[str, str | float, Numbers]]:
+    """Each value of each condition to leave out, with the numbers that have it."""
+    found = []
+    for name in declared.leave_out:
+        values = [number.conditions[name] for number in numbers]
+        found += [(name, value, np.array([v == value for v in values])) for value in dict.fromkeys(values)]
+    return found
+
+
+def _number(number: Published, declared: Calibration, *, mean: float, sd: float, n: int, z: float) -> Number:
+    off = float(mean) - number.value
+    return Number(
+        conditions=number.conditions,
+        metric=number.metric,
+        unit=number.unit,
+        published=number.value,
+        estimate=float(mean),
+        standard_error=float(sd) / n**0.5,
+        sd=float(sd),
+        z=float(z),
+        error=off / number.value if declared.targets[number.metric].relative else off,
+    )
+
+
+def _errors(numbers: Sequence[Number]) -> list[Errors]:
+    """The absolute errors, metric by metric."""
+    found = []
+    for metric in dict.fromkeys(number.metric for number in numbers):
+        rows = [number for number in numbers if number.metric == metric]
+        worst = max(rows, key=lambda row: abs(row.error))
+        errors = [abs(row.error) for row in rows]
+        found.append(
+            Errors(metric=metric, n=len(rows), mean=fmean(errors), median=median(errors),
+                   worst=abs(worst.error), worst_at=worst.conditions)
+        )  # fmt: skip
+    return found
+
+
+def _fold(
+    condition: str, value: str | float, grid: Grid, point: Point, *, unseen: list[str], numbers: list[Number]
+) -> Fold:
+    return Fold(condition=condition, value=value, parameters=grid.values(point), unseen=unseen,
+                left_out=_errors(numbers), numbers=numbers)  # fmt: skip
+
+
+def _parameters(
+    grid: Grid,
+    best: Point,
+    acts: Numbers,
+    free: Sequence[int],
+    shapes: Sequence[Profile],
+    reference: Rise | None,
+    rise: float,
+) -> list[Parameter]:
+    found = []
+    for k, (name, parameter) in enumerate(grid.parameters.items()):
+        low: float | None = None
+        high: float | None = None
+        steps: list[Step] = []
+        verdict: Verdict = "acts on nothing"
+        if k in free and reference is not None:
+            shape = shapes[free.index(k)]
+            ends = profile.kept(shape, allowed=rise, reference=reference)
+            low, high = (None if end is None else parameter.at(end) for end in ends)
+            verdict = {(False, False): "not identified", (True, False): "bounded below",
+                       (False, True): "bounded above", (True, True): "identified",
+                       }[low is not None, high is not None]  # type: ignore[assignment]  # fmt: skip
+            steps = [
+                Step(
+                    value=parameter.at(at),
+                    rise=step.total - reference.total,
+                    doubt=step.doubt,
+                    kept=not profile.excluded(step, allowed=rise, reference=reference),
+                )
+                for at, step in sorted(shape.items())
+            ]
+        found.append(
+            Parameter(
+                name=name, value=parameter.at(best[k]), low=low, high=high, verdict=verdict,
+                numbers=int(acts[k].sum()), profile=steps,
+            )
+        )  # fmt: skip
+    return found
+
+
+class _Meter:
+    """Counts runs for a progress bar; how many there will be is known once it is known what acts on what."""
+
+    def __init__(self, progress: Callable[[int, int], object] | None) -> None:
+        self._progress = progress
+        self._done = 0
+        self._total = 0
+
+    def add(self, runs: int) -> None:
+        """Some more are done."""
+        self._done += runs
+        if self._progress and self._total:
+            self._progress(min(self._done, self._total), self._total)
+
+    def expect(self, search: Search, acts: Numbers, folds: Sequence[Numbers]) -> None:
+        """Work out the total."""
+        effort, trials = search.effort, search.trials
+        cells = len(trials.cells)
+
+        def one(numbers: Numbers) -> int:
+            seen = len(np.unique(trials.cell_of[numbers]))
+            tried = max(5, effort.population * len(_free(acts, numbers))) * (effort.generations + 1)
+            kept = effort.finalists * effort.again + search.n_final * effort.final
+            return seen * (tried * effort.replications + kept)
+
+        everything = np.ones(len(trials.numbers), bool)
+        points = (effort.points + 3) * len(_free(acts, everything))
+        profiles = cells * points * (search.n_final * effort.again + effort.final)
+        fresh = cells * (2 + len(folds)) * effort.evaluation
+        self._total = self._done + one(everything) + sum(map(one, folds)) + profiles + fresh

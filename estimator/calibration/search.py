@@ -1,0 +1,91 @@
+"""The search: differential evolution over a grid, then the best again on fresh random numbers."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.calibration.candidates import Grid, Point
+from netcarlo.calibration.description import Effort
+from netcarlo.calibration.misfit import Misfit, Noise
+from netcarlo.calibration.trials import Trials
+
+Numbers = NDArray[np.bool_]
+"""Which of the published numbers count, bool[numbers]."""
+
+
+class Search(NamedTuple):
+    """What all searches of a calibration share."""
+
+    trials: Trials
+    noise: Noise
+    grid: Grid
+    effort: Effort
+    seed: int
+    rise: float
+
+    def fast(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
+        """The misfit on the few runs of the search."""
+        return self._misfit(points, numbers, self.effort.replications, self.seed)
+
+    def again(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
+        """The misfit on more runs, with random numbers that the search has not seen."""
+        return self._misfit(points, numbers, self.effort.again, self.seed + 1)
+
+    def final(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
+        """The misfit on the most runs."""
+        return self._misfit(points, numbers, self.effort.final, self.seed + 1)
+
+    def _misfit(self, points: Sequence[Point], numbers: Numbers, replications: int, seed: int) -> Misfit:
+        return self.noise.misfit(
+            self.trials.run(points, replications=replications, seed=seed, numbers=numbers)
+        )
+
+    def best(self, numbers: Numbers, free: Sequence[int]) -> list[Point]:
+        """The best candidates for some numbers, the best first; what is not `free` stays in the middle."""
+        if not free:
+            return [self.grid.middle]
+        seen = self._evolve(numbers, free)
+        ranked = sorted(seen, key=lambda point: (seen[point], point))[: self.effort.finalists]
+        again = self.again(ranked, numbers).total
+        ranked = [ranked[i] for i in np.argsort(again, kind="stable")]
+        top = ranked[: self.n_final]
+        order = np.argsort(self.final(top, numbers).total, kind="stable")
+        return [*(top[i] for i in order), *ranked[self.n_final :]]
+
+    @property
+    def n_final(self) -> int:
+        """How many candidates are judged on the most runs."""
+        return max(1, self.effort.finalists // 4)
+
+    def _evolve(self, numbers: Numbers, free: Sequence[int]) -> dict[Point, float]:
+        """The misfit of every candidate that differential evolution (Storn and Price, 1997) has tried."""
+        from scipy.optimize import differential_evolution
+
+        seen: dict[Point, float] = {}
+
+        def objective(x: NDArray[np.float64]) -> NDArray[np.float64]:
+            points = []
+            for column in x.reshape(len(free), -1).T:
+                point = list(self.grid.middle)
+                for at, value in zip(free, column, strict=True):
+                    point[at] = round(value)
+                points.append(tuple(point))
+            total = self.fast(points, numbers).total
+            seen.update(zip(points, total.tolist(), strict=True))
+            return total
+
+        differential_evolution(
+            objective,
+            [(0, self.grid.last[at]) for at in free],
+            popsize=self.effort.population,
+            maxiter=self.effort.generations,
+            tol=0,
+            polish=False,
+            integrality=[True] * len(free),
+            vectorized=True,
+            updating="deferred",
+            seed=np.random.default_rng(self.seed),
+        )
+        return seen

@@ -1,0 +1,162 @@
+"""Trials: candidates simulated over the cells of a study, all of them in one launch per model."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.calibration.candidates import Grid, Point
+from netcarlo.cells import Cell, Metric
+from netcarlo.ensemble import build, build_rows, concatenate
+from netcarlo.errors import InputError
+from netcarlo.kernels.layout import Out, Rows
+from netcarlo.scenario import Scenario
+from netcarlo.simulate import largest_launch, model_of, resolve_target
+from netcarlo.study import Published, Study, Value
+
+Floats = NDArray[np.float64]
+
+AS_IT_IS: Point = ()
+"""The candidate that sets nothing: the scenario files as they stand."""
+
+
+class Sample(NamedTuple):
+    """Mean and standard deviation of one run, float64[candidates, numbers]; `n` runs are behind each."""
+
+    mean: Floats
+    sd: Floats
+    n: int
+
+
+class Trials:
+    """Runs candidates with common random numbers and remembers what came out.
+
+    `numbers` are the published numbers to be met, those of the declared targets.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        grid: Grid,
+        *,
+        metrics: Mapping[str, Metric],
+        numbers: Sequence[Published],
+        target: str = "auto",
+        threads: int | None = None,
+        progress: Callable[[int], object] | None = None,
+    ) -> None:
+        self.numbers = list(numbers)
+        self.cells: list[dict[str, Value]] = []
+        for number in numbers:
+            if number.conditions not in self.cells:
+                self.cells.append(number.conditions)
+        self.cell_of = np.array([self.cells.index(number.conditions) for number in numbers])
+        self.runs = 0
+        self.packets = 0
+        self._grid = grid
+        self._metrics = metrics
+        self._target = resolve_target(target)
+        self._threads = threads
+        self._progress = progress or (lambda runs: None)
+        self._scenarios = [study.scenario(conditions, seed=0) for conditions in self.cells]
+        self._largest = largest_launch(self._scenarios)
+        self._known: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
+
+    @property
+    def candidates(self) -> int:
+        """How many different candidates have been simulated."""
+        return len({point for _, _, point, _ in self._known})
+
+    def prepare(self) -> None:
+        """Compile the models, and make sure that every field can be set as a column of numbers."""
+        from netcarlo.kernels import compile as compilers
+
+        for scenario in self._scenarios:
+            for point in (self._grid.first, self._grid.last):
+                self._same_rows(scenario, point)
+        if self._target == "cpu":
+            compilers.prepare({model_of(scenario) for scenario in self._scenarios})
+
+    def _same_rows(self, scenario: Scenario, point: Point) -> None:
+        given = self._grid.given([point], scenario=scenario, replications=2)
+        ours: Sequence[Any] = build_rows(scenario, replications=np.arange(2), given=given).rows
+        theirs: Sequence[Any] = build(scenario.with_values(self._grid.settings(point)), replications=2).rows
+        if not all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True)):
+            fields = ", ".join(self._grid.settings(point))
+            raise InputError(
+                f"calibration.set: not all of {fields} can vary between runs of one launch; "
+                "allowed are numbers of the scenario; remove the others"
+            )
+
+    def run(
+        self,
+        points: Sequence[Point],
+        *,
+        replications: int,
+        seed: int,
+        numbers: NDArray[np.bool_] | None = None,
+    ) -> Sample:
+        """The targets of each candidate; NaN in the columns of `numbers` [numbers] that are not wanted.
+
+        Replications 0 to `replications` - 1 of a seed meet the same random numbers in every candidate.
+        """
+        wanted = np.ones(len(self.numbers), bool) if numbers is None else numbers
+        cells = np.unique(self.cell_of[wanted])
+        missing = [
+            point for point in dict.fromkeys(points)
+            if any((seed, replications, point, int(c)) not in self._known for c in cells)
+        ]  # fmt: skip
+        size = max(1, self._largest // (replications * len(cells)))
+        for lo in range(0, len(missing), size):
+            self._launch(missing[lo : lo + size], cells=cells, replications=replications, seed=seed)
+        self._progress(replications * len(cells) * (len(points) - len(missing)))
+        found = np.full((2, len(points), len(self.numbers)), np.nan)
+        for i, point in enumerate(points):
+            for c in cells:
+                found[:, i, self.cell_of == c] = self._known[seed, replications, point, int(c)]
+        found[:, :, ~wanted] = np.nan
+        return Sample(found[0], found[1], replications)
+
+    def _launch(self, points: Sequence[Point], *, cells: Any, replications: int, seed: int) -> None:
+        from netcarlo.kernels import launch
+
+        by_model: dict[Any, list[int]] = {}
+        for c in map(int, cells):
+            by_model.setdefault(model_of(self._scenarios[c]), []).append(c)
+        for model, members in by_model.items():
+            parts = [self._rows(c, points, replications=replications, seed=seed) for c in members]
+            done = 0
+
+            def report(rows: int) -> None:
+                nonlocal done
+                self._progress(rows - done)
+                done = rows
+
+            out = launch.run(
+                model, concatenate(parts), target=self._target, threads=self._threads, progress=report
+            )
+            report(len(out))
+            self.runs += len(out)
+            self.packets += int(out[:, Out.SENT].sum())
+            for c, outcomes in zip(members, np.split(out, len(members)), strict=True):
+                self._keep(c, outcomes, points, replications=replications, seed=seed)
+
+    def _rows(self, c: int, points: Sequence[Point], *, replications: int, seed: int) -> Rows:
+        scenario = self._scenarios[c].model_copy(update={"seed": seed})
+        numbers = np.tile(np.arange(replications), len(points))
+        given = (
+            self._grid.given(points, scenario=scenario, replications=replications)
+            if points != [AS_IT_IS]
+            else None
+        )
+        return build_rows(scenario, replications=numbers, given=given).rows
+
+    def _keep(self, c: int, outcomes: Any, points: Sequence[Point], *, replications: int, seed: int) -> None:
+        cell = Cell(self.cells[c], self._scenarios[c], outcomes)
+        names = [n.metric for n, at in zip(self.numbers, self.cell_of, strict=True) if at == c]
+        values = np.stack([self._metrics[name](cell) for name in names], axis=1)
+        values = values.reshape(len(points), replications, len(names))
+        mean, sd = values.mean(axis=1), values.std(axis=1, ddof=1)
+        for i, point in enumerate(points):
+            self._known[seed, replications, point, c] = mean[i], sd[i]
