@@ -88,17 +88,15 @@ def model_of(scenario: Scenario) -> Any:
     from netcarlo.kernels import models
 
     transport = scenario.transport
-    if isinstance(transport, Tcp):
-        if transport.congestion_control is not None:
-            try:
-                return models.user_model(transport.congestion_control, protocol=transport.protocol)
-            except Exception as error:  # whatever the user's file raises
-                raise InputError(
-                    f"{transport.congestion_control}: cannot be used ({error}); correct it"
-                ) from None
-        mobile = "" if scenario.mobility is None else "_mobile"
-        return models.model(f"tcp_{transport.protocol}{mobile}")
-    return models.model("sctp")
+    if not isinstance(transport, Tcp):
+        return models.model("sctp")
+    protocol, mobile = transport.protocol, scenario.mobility is not None
+    if transport.congestion_control is None:
+        return models.model(f"tcp_{protocol}{models.MOBILE if mobile else ''}")
+    try:
+        return models.user_model(transport.congestion_control, protocol=protocol, mobile=mobile)
+    except Exception as error:  # whatever the user's file raises
+        raise InputError(f"{transport.congestion_control}: cannot be used ({error}); correct it") from None
 
 
 def largest_launch(scenarios: Iterable[Scenario]) -> int:

@@ -28,6 +28,10 @@ _WORDS = {
     "drops_random": "random losses", "drops_outage": "outage drops", "destroyed": "destroyed packets",
     "ack_drops": "lost ACKs", "in_flight": "packets in flight", "in_order": "packets in order",
     "sent_alternate": "packets sent on the second path",
+    "prepared": "prepared handovers", "lost_in_handover": "packets lost in handovers",
+    "lost_in_buffer": "packets lost in buffers", "buffered": "buffered packets",
+    "tunnelled": "tunnelled packets", "copies": "copies on the way", "discarded": "packets discarded",
+    "reordered": "reordered packets",
 }  # fmt: skip
 
 

@@ -22,7 +22,7 @@ KEY_DIGITS = 10
 SMALLER = frozenset(
     {"timeouts", "fast_retransmits", "cwnd_reductions", "retransmitted", "drops_queue", "drops_random",
      "drops_outage", "destroyed", "ack_drops", "first_delivery_s", "resume_tx_s", "resume_rx_s", "restart_s",
-     "completion_s", "mean_rtt_s"}
+     "completion_s", "mean_rtt_s", "lost_in_handover", "lost_in_buffer", "reordered", "longest_silence_s"}
 )  # fmt: skip
 """Outcomes of which less is better."""
 

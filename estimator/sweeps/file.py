@@ -55,8 +55,8 @@ class SweepSpec(Record):
 def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Sweep:
     """Read a sweep from a YAML file, with the fields in `values` set to YAML values.
 
-    Names are dotted, as in `draw.count` or `scenario.transport.window`.  A scenario file is looked up
-    in the folder of the sweep.  Raises InputError with file and line.
+    Names are dotted, as in `draw.count` or `scenario.transport.window`; values for an axis leave it its
+    field.  A scenario file is looked up in the folder of the sweep.  Raises InputError with file and line.
     """
     document = files.read_yaml(path)
     data = dict(document.data)
@@ -118,6 +118,8 @@ def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
     if head == "draw" and isinstance(inner, int):
         inner = {"count": inner}
     if head == "axes":  # the names of axes may have dots themselves
+        if not isinstance(value, dict) and isinstance(inner.get(rest), dict) and "field" in inner[rest]:
+            value = {"field": inner[rest]["field"], "values": value if isinstance(value, list) else [value]}
         return {**data, head: {**inner, rest: value}}
     if not isinstance(inner, dict):
         raise InputError(f"--set {name}: '{head}' has no fields here; set it as a whole")

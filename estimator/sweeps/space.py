@@ -3,6 +3,7 @@
 import hashlib
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -372,8 +373,12 @@ class Sweep:
                 expressions.check(text, [*FEATURES, *(axis.name for axis in self.axes)])
                 if any(name in axis.columns for axis in self.axes):
                     raise InputError("is set by an axis too; keep one")
+        used = {word for text in self.derive.values() for word in re.findall(r"\w+", text)}
         setters: dict[str, str] = {}
         for axis in self.axes:
+            if not axis.columns and not axis.settings and axis.name not in used:
+                remedy = "write field: hops.0.loss, or use it in derive"
+                raise self._error(("axes", axis.name), f"axes.{axis.name} sets nothing; {remedy}")
             for field in {name for point in axis.settings for name in point} | set(axis.columns):
                 if field in OF_THE_SWEEP:
                     remedy = f"write {field}: at the top of the file"

@@ -155,6 +155,7 @@ axes:
         ),
         ("axes:\n", "derive: {hops.0.loss: 0.1}\naxes:\n", "is set by an axis too"),
         ("axes:\n", "axes:\n  hops.0.loss: [0, 1 %]\n", "is set by axes.hops.0.loss and axes.loss|keep one"),
+        ("field: hops.0.loss, values: ", "values: ", "file.yaml:7: axes.loss sets nothing; write field:"),
         ("  loss:", "  key:", "file.yaml:7: axes.key is the name of a column"),
         (
             "  loss:",
@@ -183,6 +184,7 @@ def test_values_can_be_set_from_outside(tmp_path):
     file = tmp_path / "file.yaml"
     file.write_text(FILE)
     space = load_sweep(file, values={"axes.loss": ["1 %"], "scenario.transport.window": 8, "replications": 3})
+    assert space.axes[0].columns["hops.0.loss"].tolist() == [0.01]
     assert space.n_cells == 1 and space.base.replications == 3 and space.name == "file"
     assert space.base.transport.window == 8
     assert load_sweep(file).source == FILE
