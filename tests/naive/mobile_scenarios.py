@@ -110,6 +110,7 @@ def _delays(rng: Generator) -> dict[str, int]:
     """What decides whether a handover is prepared in time, and how long it lasts."""
     return {
         "ANTICIPATION": pick(rng, rng.integers(0, 100 * MS), rng.integers(0, 2 * SECOND)),
+        "MARGIN": pick(rng, 0, 0, rng.integers(0, 100 * MS)),
         "PREPARATION": pick(rng, 0, rng.integers(0, 50 * MS), rng.integers(0, SECOND)),
         "ANNOUNCE": pick(rng, 0, rng.integers(0, 30 * MS)),
         "DETECTION": pick(rng, rng.integers(0, 30 * MS), rng.integers(0, 300 * MS)),

@@ -67,6 +67,7 @@ def _tcp_row(rng: Generator) -> Rows:
     fill(row, common(rng, end, on_lattice) | tcp_parameters(rng, window))
     fill(row, {"DATA": data, "HEADER": header, "ACK": ack})
     choose_outages(rng, row, 0, end, on_lattice)
+    choose_cross_traffic(rng, row, 0, end, on_lattice)
     return row
 
 
@@ -132,6 +133,7 @@ def _sctp_row(rng: Generator) -> Rows:
     })
     for path in range(paths):
         choose_outages(rng, row, path, end, on_lattice)
+        choose_cross_traffic(rng, row, path, end, on_lattice)
     return row
 
 

@@ -114,6 +114,7 @@ class Router:
         self.came = access.timelines[place - 1] if place > 0 else None
         self.leaves = access.timelines[place] if place < len(access.timelines) else None
         self.number = sum(line.real for line in access.timelines[:place])
+        self.link_down = next((line.down for line in access.timelines[place:] if line.real), NEVER)
         self.room = access.parameters.BUFFER  # for those who wait for the host to come
         self.room_to_keep = access.parameters.BUFFER  # for those who missed it
         self.last_tunnelled = 0
@@ -173,7 +174,7 @@ class Router:
             flight = self.to_radio(traveller)
             if flight is None:
                 return
-            if flight[0] <= line.down or not line.real:
+            if flight[0] <= self.link_down:
                 access.fly(traveller, *flight)
                 if protocol == HIMIPV6 and traveller.copied:  # the new router has it for nothing
                     access.count(Out.COPIES, traveller)

@@ -48,6 +48,7 @@ class Making:
         self.radio_down = self.down - p.MAP_TO_AR
         self.preparation = p.PREPARATION
         self.in_time = handover.trigger < handover.expected_down
+        self.latest_answer = handover.expected_down - p.MARGIN
         self.detected = handover.up + p.DETECTION
         self.attached = handover.up + p.ANNOUNCE
         self.timeline = Timeline(
@@ -102,7 +103,7 @@ def keep_at_old_router(making: Making) -> None:
 
 def fmipv6(making: Making) -> None:
     answer = fast_answer(making)
-    if answer <= making.handover.expected_down:
+    if answer <= making.latest_answer:
         making.timeline.prepared = True
         making.timeline.forward = answer - making.radio_down
         making.timeline.release = making.announced()
@@ -117,7 +118,7 @@ def s_binding(making: Making) -> None:
     if making.handover.is_return:
         making.preparation = 0
     answer = fast_answer(making)
-    if answer - making.radio_down <= making.handover.expected_down:
+    if answer <= making.latest_answer:
         making.timeline.prepared = True
         making.timeline.copy = answer - making.radio_down
         making.timeline.release = making.announced()
@@ -156,7 +157,7 @@ def s_mip(making: Making) -> None:
 def fhmipv6(making: Making) -> None:
     """The MAP redirects to the new router before the link goes down."""
     redirect = map_is_ready(making)
-    if redirect + making.down <= making.handover.expected_down:
+    if redirect + making.down <= making.latest_answer:
         making.timeline.prepared = True
         making.timeline.at_map = redirect
         making.timeline.release = making.announced()
