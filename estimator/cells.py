@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -30,6 +29,7 @@ class Cell:
     outcomes: NDArray[np.int64]  # [n, len(Out)]
     variation: str = ""
     _traces: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    _rows: list[Rows] = field(default_factory=list)
 
     def __getitem__(self, condition: str) -> Any:
         return self.conditions[condition]
@@ -47,9 +47,12 @@ class Cell:
         """A kernel parameter of the first replication."""
         return int(self._first.parameters[0, column])
 
-    @cached_property
+    @property
     def _first(self) -> Rows:
-        return build(self.scenario, replications=1).rows
+        # Not a cached property, so that copies with other outcomes share it.
+        if not self._rows:
+            self._rows.append(build(self.scenario, replications=1).rows)
+        return self._rows[0]
 
     def trace(self, replication: int = 0) -> NDArray[np.float64]:
         """The events of one replication, float64[events, len(Trace)]."""

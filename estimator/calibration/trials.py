@@ -1,6 +1,7 @@
 """Trials: candidates simulated over the cells of a study, all of them in one launch per model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -60,6 +61,10 @@ class Trials:
         self._threads = threads
         self._progress = progress or (lambda runs: None)
         self._scenarios = [study.scenario(conditions, seed=0) for conditions in self.cells]
+        self._cells = [
+            Cell(conditions, scenario, np.zeros((0, len(Out)), np.int64))
+            for conditions, scenario in zip(self.cells, self._scenarios, strict=True)
+        ]
         self._largest = largest_launch(self._scenarios)
         self._known: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
 
@@ -153,10 +158,9 @@ class Trials:
         return build_rows(scenario, replications=numbers, given=given).rows
 
     def _keep(self, c: int, outcomes: Any, points: Sequence[Point], *, replications: int, seed: int) -> None:
-        cell = Cell(self.cells[c], self._scenarios[c], outcomes)
         names = [n.metric for n, at in zip(self.numbers, self.cell_of, strict=True) if at == c]
-        values = np.stack([self._metrics[name](cell) for name in names], axis=1)
-        values = values.reshape(len(points), replications, len(names))
-        mean, sd = values.mean(axis=1), values.std(axis=1, ddof=1)
-        for i, point in enumerate(points):
-            self._known[seed, replications, point, c] = mean[i], sd[i]
+        for point, runs in zip(points, np.split(outcomes, len(points)), strict=True):
+            # Metrics may refer to the means over the runs of a cell, so each candidate has a cell of its own.
+            cell = replace(self._cells[c], outcomes=runs)
+            values = np.stack([self._metrics[name](cell) for name in names])
+            self._known[seed, replications, point, c] = values.mean(axis=1), values.std(axis=1, ddof=1)
