@@ -96,7 +96,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
     prepare_hops, transmit = way.prepare, way.transmit
     carry, hops_of = way.carry, way.hops_of
     roam = access.make_access(dev, way, _MOBILE)
-    prepare_access, enter, due, step = roam.prepare, roam.enter, roam.due, roam.step
+    prepare_access, enter, due, pop, step = roam.prepare, roam.enter, roam.due, roam.pop, roam.step
     answer, overfull, under_way, first_down = roam.answer, roam.overfull, roam.under_way, roam.first_down
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev)
@@ -298,16 +298,18 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                     packet = next_packet(m, parameters, una, seq, last, cwnd)
                     seq = max(seq, packet + 1)
                 sent = now
+                tag = np.int64(NONE)  # of a packet at an access router
                 if packet == NONE:
                     if not mobile:
                         break
                     # What reaches an access router before anything else happens.
+                    fate = link.ARRIVED
                     horizon = min(min(deadline, pending), end)
                     if head < tail:
                         horizon = min(horizon, m[ring + entry_words * (head & mask)])
                     if tail < 0 or due(parameters, m) > horizon:
                         break
-                    fate, packet, sent, t = step(parameters, outages, losses, m, out, first, size)
+                    t, packet, tag, sent = pop(parameters, m)
                 else:
                     on_send(m, parameters, packet, now)
                     if una == top:  # nothing else is out
@@ -337,10 +339,11 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                             out[Out.IN_FLIGHT] += 1
                     if mobile and fate == link.ARRIVED and t <= end:
                         counts = np.int64(1) if packet >= first else np.int64(0)
-                        if enter(parameters, m, out, packet, now, t, counts) and due(parameters, m) <= end:
-                            fate, packet, sent, t = step(parameters, outages, losses, m, out, first, size)
-                        else:
-                            fate = access.WAITS
+                        ahead, t, tag = enter(parameters, m, out, packet, now, t, counts)
+                        if not ahead:
+                            continue
+                if mobile and tag != NONE:
+                    fate, t = step(parameters, outages, losses, m, out, t, packet, tag, sent, first, size)
                 if trace and t <= end and fate != access.WAITS:
                     event = EVENT_RECEIVE if fate == link.ARRIVED else EVENT_LOST
                     events = record(rows, events, t, event, packet, cwnd, ssthresh, rto, una)

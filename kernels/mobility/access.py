@@ -64,13 +64,16 @@ class Access(NamedTuple):
     prepare: Any
     """`(parameters, hops, outages, m, out, free) -> free`: plan all handovers and lay out the queue."""
     enter: Any
-    """`(parameters, m, out, packet, sent, t, counts) -> bool`: a packet that the sender put out at `sent`
-    passes the MAP at `t`; True if nothing can overtake it, so that `step` may handle it at once."""
+    """`(parameters, m, out, packet, sent, t, counts) -> (ahead, t, tag)`: a packet that the sender put out at
+    `sent` passes the MAP at `t`, and with its `tag` reaches an access router.  If it is `ahead` of all others
+    there, `step` may handle it at once; otherwise it is in the queue."""
     due: Any
     """`(parameters, m) -> int`: when the next packet reaches an access router, or FOREVER."""
+    pop: Any
+    """`(parameters, m) -> (t, packet, tag, sent)`: take it out of the queue."""
     step: Any
-    """`(parameters, outages, losses, m, out, first, size) -> (fate, packet, sent, time)`: what becomes of
-    it there: received by the host at `time`, lost, or WAITS."""
+    """`(parameters, outages, losses, m, out, t, packet, tag, sent, first, size) -> (fate, time)`: what becomes
+    of a packet at an access router: received by the host at `time`, lost, or WAITS."""
     answer: Any
     """`(parameters, outages, losses, m, t, size) -> (fate, time)`: an ACK from the host, as `transmit`."""
     overfull: Any
@@ -106,6 +109,7 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         )
         return m[base + _TABLE] + WORDS * parameters[P.HANDOVERS]
 
+    @cold
     def push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
         # Into the queue, behind what comes at the same time.
         mask = parameters[P.RING] - 1
@@ -129,12 +133,6 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         m[here + 3] = sent
 
     push = dev(push)
-
-    @cold
-    def push_again(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
-        push(parameters, m, t, packet, tag, sent)
-
-    push_again = dev(push_again)
 
     @cold
     def bind_sender(m: Any, now: Any) -> None:
@@ -186,7 +184,7 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
             place = m[base + _MAP]
         flags = np.int64(0)
         arrival = t + parameters[P.MAP_TO_AR] + m[base + _AWAY]
-        alone = m[base + _HEAD] == m[base + _TAIL] and m[base + _AWAY] == 0
+        ahead = m[base + _HEAD] == m[base + _TAIL] and m[base + _AWAY] == 0 and arrival <= parameters[P.END]
         if m[base + _BY_TUNNEL] == 1:
             flags = np.int64(_TUNNELLED)
             out[Out.TUNNELLED] += counts
@@ -195,12 +193,14 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
             if protocol == S_MIP or protocol == HIMIPV6:
                 flags |= _COPIED
             if protocol == S_MIP:
-                alone = False
+                ahead = False
                 out[Out.COPIES] += counts
                 later = arrival + m[table + place * WORDS + DETOUR]
-                push_again(parameters, m, later, packet, (place + 1) << _FLAGS | _IS_COPY, sent)
-        push(parameters, m, arrival, packet, place << _FLAGS | flags, sent)
-        return alone
+                push(parameters, m, later, packet, (place + 1) << _FLAGS | _IS_COPY, sent)
+        tag = place << _FLAGS | flags
+        if not ahead:
+            push(parameters, m, arrival, packet, tag, sent)
+        return ahead, arrival, tag
 
     def due(parameters: Any, m: Any) -> Any:
         if m[base + _HEAD] == m[base + _TAIL]:
@@ -276,12 +276,15 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
 
     part = dev(part)
 
-    def step(
-        parameters: Any, outages: Any, losses: Any, m: Any, out: Any, first: Any, size: Any
-    ) -> Any:  # fmt: skip
+    def pop(parameters: Any, m: Any) -> Any:
         entry = m[base + _QUEUE] + _ENTRY * (m[base + _HEAD] & (parameters[P.RING] - 1))
-        t, packet, tag, sent = m[entry], m[entry + 1], m[entry + 2], m[entry + 3]
         m[base + _HEAD] += 1
+        return m[entry], m[entry + 1], m[entry + 2], m[entry + 3]
+
+    def step(
+        parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
+        t: Any, packet: Any, tag: Any, sent: Any, first: Any, size: Any,
+    ) -> Any:  # fmt: skip
         counts = np.int64(1) if packet >= first else np.int64(0)
         wire = size if packet >= first else parameters[P.HANDSHAKE]
         place = tag >> _FLAGS
@@ -291,7 +294,7 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
             if t < m[at + RELEASE] or m[at + SETTLE] > 0 or tag & _IS_COPY:
                 fate = hold(parameters, m, out, t, packet, tag, sent, counts)
                 if fate != link.ARRIVED:
-                    return fate, packet, sent, t
+                    return fate, t
         down = np.int64(FOREVER)
         if place < m[base + _COUNT]:
             at = table + place * WORDS
@@ -302,18 +305,18 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
                     if m[at + UP] > down:
                         new |= _TUNNELLED
                         out[Out.TUNNELLED] += counts
-                    push_again(parameters, m, t + m[at + TUNNEL], packet, new, sent)
-                    return WAITS, packet, sent, t
+                    push(parameters, m, t + m[at + TUNNEL], packet, new, sent)
+                    return WAITS, t
                 if t >= m[at + ASTRAY] and t < down:
                     out[Out.DROPS_HANDOVER] += counts
-                    return link.DOWN, packet, sent, t
+                    return link.DOWN, t
                 if parameters[P.HANDOVER] == S_BINDING and t >= m[at + COPY]:
                     out[Out.COPIES] += counts
                     new = (place + 1) << _FLAGS | _TUNNELLED
-                    push_again(parameters, m, t + m[at + TUNNEL], packet, new, sent)
+                    push(parameters, m, t + m[at + TUNNEL], packet, new, sent)
                     tag |= _TWIN
                 if t >= down:
-                    return part(parameters, m, out, t, packet, tag, sent, counts), packet, sent, t
+                    return part(parameters, m, out, t, packet, tag, sent, counts), t
             if m[at + UP] == down:  # a false alarm: the host stays
                 down = np.int64(FOREVER)
         if place != m[base + _PLACE]:
@@ -321,18 +324,18 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         fate, arrival = carry(parameters, outages, losses, m, 0, 0, m[base + _RADIO], 1, t, wire)
         if fate == link.FULL_QUEUE:
             out[Out.DROPS_QUEUE] += counts
-            return fate, packet, sent, t
+            return fate, t
         if arrival > down:
-            return part(parameters, m, out, t, packet, tag, sent, counts), packet, sent, down
+            return part(parameters, m, out, t, packet, tag, sent, counts), down
         if arrival > parameters[P.END]:
             m[base + _LATE] += counts
-            return WAITS, packet, sent, arrival
+            return WAITS, arrival
         if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
             out[Out.COPIES] += counts
             out[Out.DISCARDED] += counts
         if fate != link.ARRIVED:
             out[Out.DROPS_RANDOM] += counts
-        return fate, packet, sent, arrival
+        return fate, arrival
 
     def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, size: Any) -> Any:
         count, table = m[base + _COUNT], m[base + _TABLE]
@@ -366,6 +369,6 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         return np.int64(FOREVER)
 
     return Access(
-        dev(prepare), dev(enter), dev(due), dev(step), dev(answer), dev(overfull), dev(under_way),
+        dev(prepare), dev(enter), dev(due), dev(pop), dev(step), dev(answer), dev(overfull), dev(under_way),
         dev(first_down),
     )  # fmt: skip

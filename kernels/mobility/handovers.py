@@ -2,7 +2,7 @@
 
 A protocol is a file with `make(dev, signalling)`, which compiles
 `plan(parameters, m, legs, at, k, trigger, back) -> prepared`: it fills the words `at` of scratch (see
-`timeline`; BEGIN, DOWN, UP, INTER, DETOUR are there, times are FOREVER and numbers 0) for handover `k`.
+`timeline`; DOWN, UP, INTER, DETOUR are there, times are FOREVER and numbers 0) for handover `k`.
 The host may signal from `trigger` on (FOREVER: not before the link goes down); `back` is 1 for a return.
 It returns 1 if the new router was prepared before the link went down.
 """
@@ -42,6 +42,7 @@ from netcarlo.kernels.mobility.timeline import (
     ASTRAY,
     AT_CN,
     AT_MAP,
+    BEGIN,
     COPY,
     DETOUR,
     DOWN,
@@ -156,6 +157,9 @@ def make_handovers(dev: Callable[[Any], Any]) -> Any:
             else:
                 out[Out.HANDOVERS] += 1
                 out[Out.PREPARED] += prepared
+            m[at + BEGIN] = m[at + DOWN]
+            for word in (AT_CN, AT_MAP, COPY, FORWARD, ASTRAY):
+                m[at + BEGIN] = min(m[at + BEGIN], m[at + word])
         return np.int64(parameters[P.HANDOVERS])
 
     return dev(plan_all)

@@ -12,7 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import FOREVER, SCHEDULE_GIVEN, SCHEDULE_PERIODIC, STREAM_MOBILITY, P
-from netcarlo.kernels.mobility.timeline import BEGIN, DOWN, INTER, UP
+from netcarlo.kernels.mobility.timeline import DOWN, INTER, UP
 from netcarlo.kernels.philox import make_draw
 
 # State of the journey, words of scratch.
@@ -29,7 +29,7 @@ JOURNEY = 7
 def make_schedule(dev: Callable[[Any], Any]) -> Any:
     """Compile `depart(parameters, outages, m, journey, at, k, radio) -> down`.
 
-    It fills BEGIN, DOWN, UP and INTER of handover `k` in the words `at` of scratch as if it were real,
+    It fills DOWN, UP and INTER of handover `k` in the words `at` of scratch as if it were real,
     moves the `journey` on, and returns when the link goes down, FOREVER if no handover comes.  `radio`
     is the hop whose outages hold a given schedule.
     """
@@ -70,7 +70,6 @@ def make_schedule(dev: Callable[[Any], Any]) -> Any:
         spread = (np.int64(w1) >> np.int64(8)) * (2 * jitter) >> np.int64(24)
         up = down + max(np.int64(1), parameters[P.OUTAGE] - jitter + spread)
         m[journey + TRIGGER] = max(down - parameters[P.ANTICIPATION], here + parameters[P.ANNOUNCE])
-        m[at + BEGIN] = min(m[journey + TRIGGER], down)
         m[at + DOWN] = down
         m[at + UP] = up
         m[at + INTER] = inter
