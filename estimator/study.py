@@ -6,6 +6,7 @@ published number) and a scenario per protocol.  The metrics and claims that are 
 """
 
 import csv
+import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import resources
@@ -77,14 +78,23 @@ class Table(Record):
     columns: list[str]
 
 
-class Figure(Record):
-    """A figure of the paper (or, with `variation`, of ours): lines of a metric over `x`, one per `series`."""
+class Measured(Record):
+    """A place on an axis that is itself an outcome: the mean of a metric over the cells `where`."""
 
-    figure: str
+    label: str
+    metric: str
+    where: Where
+
+
+class Figure(Record):
+    """A figure of the paper (of ours if it has no number): lines of a metric over `x`, one per `series`."""
+
+    figure: str = ""
     title: str
     variation: str = ""
     metric: str
     x: str
+    measured: Measured | None = None
     series: list[str]
     where: Where
     published: list[str] = []
@@ -165,7 +175,7 @@ class Fitted(Record):
 
 
 class Setting(Record):
-    """A part of the setting and how it is known."""
+    """A part of the setting and how it is known; `{hops.0.rate}` in its value is what the scenario has."""
 
     item: str
     value: str
@@ -302,6 +312,17 @@ class Study:
         for column, condition in self.description.conditions.items():
             values |= condition.fields(conditions[column])
         return Scenario.check(with_values(document.data, {**values, **(fields or {})}), document=document)
+
+    def fill(self, text: str) -> str:
+        """A text with each `{field}` as it is written in the scenario, where one file serves all cells."""
+
+        def written(match: re.Match[str]) -> str:
+            at: Any = self._document(self.description.scenario).data
+            for part in match[1].split("."):
+                at = at[int(part) if part.isdecimal() else part]
+            return str(at)
+
+        return re.sub(r"\{([\w.]+)\}", written, text)
 
     def _document(self, name: str) -> Document:
         if name not in self._documents:

@@ -22,19 +22,19 @@ COLOURS = ("#0072b2", "#d55e00", "#00805c", "#a8508a", "#7a6400", "#56799e", "#3
 DASHES = ("solid", "dash", "dot", "dashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "hexagon", "star")
 INK, GRID = "#1d2733", "#e3e7ec"
+AXIS = {
+    "gridcolor": GRID,
+    "zerolinecolor": GRID,
+    "linecolor": "#9aa5b1",
+    "ticks": "outside",
+    "automargin": True,
+}
 MOST_POINTS = 2500
 """Points kept of a trace; a step of the window is never left out."""
 
 
 def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
     """A figure with the house layout and axis titles."""
-    axis = {
-        "gridcolor": GRID,
-        "zerolinecolor": GRID,
-        "linecolor": "#9aa5b1",
-        "ticks": "outside",
-        "automargin": True,
-    }
     return {
         "data": data,
         "layout": {
@@ -44,8 +44,8 @@ def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
             "plot_bgcolor": "#ffffff",
             "hovermode": "closest",
             "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}},
-            "xaxis": {**axis, "title": {"text": x, "standoff": 8}, **layout.pop("xaxis", {})},
-            "yaxis": {**axis, "title": {"text": y, "standoff": 8}, **layout.pop("yaxis", {})},
+            "xaxis": {**AXIS, "title": {"text": x, "standoff": 8}, **layout.pop("xaxis", {})},
+            "yaxis": {**AXIS, "title": {"text": y, "standoff": 8}, **layout.pop("yaxis", {})},
             **layout,
         },
     }
@@ -110,13 +110,20 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
     data: list[Plot] = []
     every = evaluation.cells.varied(figure.variation) if figure.variation else evaluation.cells
     series = _series(every, figure)
+
+    def at(x: float) -> float:
+        if figure.measured is None:
+            return x
+        found = every.where(**{**figure.measured.where, figure.x: x})
+        return float(np.mean([every.samples(figure.measured.metric, cell).mean() for cell in found]))
+
     firsts = list(dict.fromkeys(key[0] for key in series))
     rests = list(dict.fromkeys(key[1:] for key in series))
     for key, cells in series.items():
         colour, dash = COLOURS[firsts.index(key[0]) % 6], DASHES[rests.index(key[1:]) % 4]
         symbol = SYMBOLS[firsts.index(key[0]) % 6]
         name = words.conditions(study, dict(zip(figure.series, key, strict=True)))
-        points = sorted((cell[figure.x], mean(every.samples(figure.metric, cell))) for cell in cells)
+        points = sorted((at(cell[figure.x]), mean(every.samples(figure.metric, cell))) for cell in cells)
         data.append(
             {
                 "x": [x for x, _ in points],
@@ -153,6 +160,8 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         values = sorted({cell[figure.x] for cells in series.values() for cell in cells})
         xaxis = {"type": "log", "tickvals": values, "ticktext": [f"{v:g}" for v in values]}
     x = words.with_unit(condition.label.split(" (")[0], condition.unit)
+    if figure.measured is not None:
+        x = figure.measured.label
     return plot(
         data,
         x=x,

@@ -1,6 +1,7 @@
 """The report of a study: what its template shows, put together from the evaluation."""
 
 import math
+import re
 import statistics
 from collections.abc import Sequence
 from itertools import groupby
@@ -38,6 +39,8 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         "study.html",
         title=description.title,
         study={"name": study.name, **description.model_dump()},
+        setting=[{**part.model_dump(), "value": study.fill(part.value)} for part in description.setting],
+        lines=any(figure.published for figure in description.figures),
         passed=evaluation.passed,
         verdict=verdict(evaluation),
         tiles=tiles(evaluation),
@@ -178,15 +181,18 @@ def _figures(evaluation: Evaluation) -> list[dict[str, Any]]:
     drawn: list[tuple[Figure | TraceFigure, Plot]] = []
     drawn += [(figure, figures.lines(evaluation, figure)) for figure in description.figures]
     drawn += [(figure, study_runs.over_time(evaluation, figure)) for figure in description.traces]
-    caption = Markup("<b>Figure {}.</b> {}. {}")
+    caption = Markup("<b>{}.</b> {}. {}")
     plots = [
         {
-            "name": "figure-" + "".join(c for c in figure.figure if c.isalnum()),
-            "caption": caption.format(figure.figure, figure.title, figure.note),
+            "name": f"figure-{k}",
+            "caption": caption.format(
+                f"Figure {figure.figure}" if figure.figure else "Beyond the paper", figure.title, figure.note
+            ),
             "plot": plot,
+            "tall": isinstance(figure, TraceFigure) and len(figure.zoom_s) > 1,
             "order": _order(figure.figure),
         }
-        for figure, plot in drawn
+        for k, (figure, plot) in enumerate(drawn)
     ]
     return sorted(plots, key=lambda plot: plot["order"])
 
@@ -198,9 +204,9 @@ def _spreads(evaluation: Evaluation) -> list[dict[str, Any]]:
     ]
 
 
-def _order(name: str) -> tuple[int, str]:
-    digits = "".join(c for c in name if c.isdigit())
-    return int(digits or 0), name
+def _order(name: str) -> tuple[float, str]:
+    number = re.search(r"\d+", name)
+    return float(number[0]) if number else math.inf, name
 
 
 def _rows(evaluation: Evaluation, table: Table) -> list[Compared]:
@@ -296,9 +302,9 @@ def _mismatches(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 
 def _counts(evaluation: Evaluation, row: Compared) -> bool:
-    """Whether a number needs no explanation: it matches, or nothing is demanded of it."""
+    """Whether a number needs no explanation: it matches, or nothing is demanded of it and nothing said."""
     match = _match(evaluation, row)
-    return bool(match) or (match is None and not evaluation.study.description.exact)
+    return bool(match) if evaluation.study.description.exact else match is not False and not row.note
 
 
 def _others(evaluation: Evaluation, shown: set[int]) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.evaluation import Evaluation
 from netcarlo.kernels.layout import EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Trace
-from netcarlo.reports.figures import COLOURS, GRID, INK, Plot, line, plot, rounded, steps
+from netcarlo.reports.figures import AXIS, COLOURS, INK, Plot, line, plot, rounded, steps
 from netcarlo.study import Span, Spread, TraceFigure, Value
 
 MOST_RUNS = 300
@@ -51,7 +51,7 @@ def _panel(k: int, n: int, span: Span) -> Plot:
     """The axes of the k-th of n panels in the lower half."""
     gap = 0.06
     width = (1 - (n - 1) * gap) / n
-    left, axis = k * (width + gap), {"gridcolor": GRID, "linecolor": "#9aa5b1", "ticks": "outside"}
+    left, axis = k * (width + gap), {**AXIS, "zeroline": False}
     x: Plot = {
         **axis,
         "anchor": f"y{k + 2}",
@@ -60,20 +60,20 @@ def _panel(k: int, n: int, span: Span) -> Plot:
         "nticks": 5,
     }
     if k == n // 2:
-        x["title"] = {"text": "time [s]", "standoff": 8}
+        x["title"] = {"text": "time [s]", "standoff": 4}
     y: Plot = {**axis, "anchor": f"x{k + 2}", "domain": [0, 0.38], "rangemode": "tozero", "matches": "y"}
     return {f"xaxis{k + 2}": x, f"yaxis{k + 2}": {**y, "showticklabels": k == 0}}
 
 
 def between(events: Events, start_s: float, end_s: float) -> Events:
-    """The events of a span, and the last one before it."""
-    time = events[:, Trace.TIME]
-    first = max(int(np.searchsorted(time, start_s)) - 1, 0)
-    return events[first : int(np.searchsorted(time, end_s, side="right"))]
+    """The events of a span."""
+    return events[(events[:, Trace.TIME] >= start_s) & (events[:, Trace.TIME] <= end_s)]
 
 
 def window(events: Events) -> Iterator[Plot]:
     """The congestion window and slow-start threshold of each path, and the timeouts."""
+    # What happens to a packet may be written down when it is sent: the sender's own events are in order.
+    events = events[np.isin(events[:, Trace.EVENT], (EVENT_SEND, EVENT_ACK, EVENT_TIMEOUT))]
     paths = sorted(set(events[:, Trace.PATH]))
     for path in paths:
         mine = events[events[:, Trace.PATH] == path]
@@ -156,6 +156,7 @@ def spread(evaluation: Evaluation, figure: Spread) -> Plot:
     condition = description.conditions[figure.x]
     return plot(
         data, x=condition.label, y=f"{description.label(figure.metric)} [{rows[0].published.unit}]",
-        xaxis={"tickvals": ticks, "ticktext": [condition.show(g) for g in groups], "showgrid": False},
+        xaxis={"tickvals": ticks, "ticktext": [condition.show(g) for g in groups], "showgrid": False,
+               "zeroline": False},
         yaxis={"rangemode": "tozero"},
     )  # fmt: skip

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.cells import Cell, Samples
-from netcarlo.kernels.layout import EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Out, P, Trace
+from netcarlo.kernels.layout import EVENT_ACK, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Out, P, Trace
 
 HANDOVERS_S = (10.0, 30.0, 50.0)
 """The radio link goes down: inside a MAP, between MAPs, inside a MAP."""
@@ -56,6 +56,12 @@ def silence(cell: Cell) -> Samples:
     return cell.out(Out.SILENCE) * 1e-6
 
 
+def arrivals(events: Events) -> Events:
+    """The arrivals of data in order of time."""
+    received = events[events[:, Trace.EVENT] == EVENT_RECEIVE]
+    return np.asarray(received[np.argsort(received[:, Trace.TIME], kind="stable")])
+
+
 def after_each(events: Events) -> list[Events]:
     """The events from each handover to the next."""
     ends = (*HANDOVERS_S[1:], END_S)
@@ -80,7 +86,7 @@ def reordered(events: Events) -> list[int]:
     """After each handover: packets put out once that arrived after one with a higher number."""
     sent = events[events[:, Trace.EVENT] == EVENT_SEND][:, Trace.SEQUENCE].astype(np.int64)
     once = np.bincount(sent) == 1
-    received = events[events[:, Trace.EVENT] == EVENT_RECEIVE]
+    received = arrivals(events)
     number = received[:, Trace.SEQUENCE].astype(np.int64)
     late = received[(number < np.maximum.accumulate(number)) & once[number]]
     return [len(part) for part in after_each(late)]
@@ -88,7 +94,7 @@ def reordered(events: Events) -> list[int]:
 
 def recovery(events: Events) -> list[float]:
     """From each link-down until a second brings 9/10 of what the second before it did [s]."""
-    times = events[events[:, Trace.EVENT] == EVENT_RECEIVE][:, Trace.TIME]
+    times = arrivals(events)[:, Trace.TIME]
     found = []
     for down in HANDOVERS_S:
         before = ((times >= down - 1) & (times < down)).sum()
@@ -101,16 +107,11 @@ def recovery(events: Events) -> list[float]:
 
 def kept_window(events: Events) -> list[float]:
     """Smallest window in the 5 s after each link-down over that before it."""
-    time, cwnd = events[:, Trace.TIME], events[:, Trace.CWND]
+    acks = events[events[:, Trace.EVENT] == EVENT_ACK]
+    time, cwnd = acks[:, Trace.TIME], acks[:, Trace.CWND]
     return [
         float(cwnd[(time >= down) & (time < down + 5)].min() / cwnd[time < down][-1]) for down in HANDOVERS_S
     ]
-
-
-def largest_window(events: Events) -> float:
-    """Largest window from 2 s after the first handover until the second [packet]."""
-    time = events[:, Trace.TIME]
-    return float(events[(time >= HANDOVERS_S[0] + 2) & (time < HANDOVERS_S[1])][:, Trace.CWND].max())
 
 
 METRICS: dict[str, Callable[[Cell], Samples]] = {
