@@ -18,6 +18,7 @@ from netcarlo.reports.sweep_networks import networks
 from netcarlo.reports.sweep_parallel import parallel
 from netcarlo.reports.sweep_results import Results
 from netcarlo.reports.sweep_sensitivity import bars
+from netcarlo.reports.sweep_shares import shares
 from netcarlo.reports.sweep_wins import judged
 
 MOST_FAILED = 50
@@ -67,6 +68,7 @@ class Sections:
             for i, axis in enumerate(results.axes)
             if len(axis.values) > 1
         ]
+        self.shares = shares(results)
         self.maps = maps(results, command)
         self.exceedance = exceedance(results, replications, command)
         self.sampled = "networks" if results.drawn else "cells" if replications is None else "replications"

@@ -1,5 +1,6 @@
 """Which compared label is best where, how surely, and by how much."""
 
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -93,6 +94,7 @@ def clearly_better(outcome: str, values: Estimates, gains: Estimates) -> Bools:
     return better
 
 
+@lru_cache(maxsize=4)
 def _clear_at_points(results: Results, outcome: str) -> Bools:
     every = np.arange(results.points)
     values = results.estimates(outcome, every, results.points)

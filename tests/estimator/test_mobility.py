@@ -143,7 +143,7 @@ BAD = [
     ({"mobility.outage": {"uniform": ["1 ms", "1 s"]}, "mobility.outage_jitter": "1 ms"}, "as long as"),
     ({"mobility.ping_pong": "120 %"}, "above the limit"),
     ({"mobility.handover_rate": 3}, "mobility.handover_rate is an unknown name"),
-    ({"mobility.every": "10 ms", "mobility.least_stay": "10 ms"}, "can bring 6000 handovers; allowed is 0 to"),
+    ({"mobility.every": "10 ms", "mobility.least_stay": "10 ms"}, "can bring 6000 handovers; allowed is 0"),
     ({"mobility.every": None, "mobility.times": ["1 s"] * 4097}, "mobility.times .* at most 4096 items"),
     ({"transport": {"protocol": "sctp"}}, "mobility is for the TCPs; write protocol: newreno, or remove"),
     ({"hops": HOPS[:1]}, "mobility needs two hops or more, the last of them the radio link; add one"),

@@ -146,6 +146,25 @@ def test_what_never_happened_wins_nothing() -> None:
     assert "it happened in no cell" in verdict(Results(manifest, never(frame, "completion_s")))["head"]
 
 
+def test_shares_are_shown_first_along_the_axis_that_matters_most() -> None:
+    axes = [
+        tables.axis("rate", [1e6, 2e6], unit="bit/s"),
+        tables.axis("loss", [0.0, 0.1]),
+        tables.axis("protocol", ["TCP", "SCTP"]),
+    ]
+    manifest, frame = made(axes=axes, outcomes=["goodput_bps", "timeouts"])
+    with_values(frame, "goodput_bps", [3, 2, 1, 2, 3, 2, 2, 2], 0.0)  # TCP wins without loss
+    shown = Sections(Results(manifest, frame), COMMAND, None).shares
+    assert shown is not None
+    assert [choice["options"][0] for choice in shown["choices"]] == ["loss", "goodput"]
+    assert [(bar["name"], bar["x"], bar["y"]) for bar in shown["data"]] == [
+        ("TCP", ["0", "0.1"], [100, 25]),
+        ("SCTP", ["0", "0.1"], [0, 75]),
+    ]
+    other = shown["variants"]["1.0"]["data"]
+    assert [bar["y"] for bar in other] == [[50, 75], [50, 25]]
+
+
 def test_lines_carry_the_keys_of_their_cells() -> None:
     manifest, frame = tiny()
     trace = Sections(Results(manifest, frame), COMMAND, None).lines[0]["plot"]["data"][3]
@@ -177,7 +196,10 @@ def test_exceedance_of_kept_replications_counts_them() -> None:
 def plots(sections: Sections) -> Iterator[Plot]:
     yield from (line["plot"] for line in sections.lines)
     bars = sections.bars.plot if sections.bars else None
-    others = (sections.maps, sections.exceedance, sections.networks, sections.by_feature, sections.parallel)
+    others = (
+        sections.shares, sections.maps, sections.exceedance, sections.networks, sections.by_feature,
+        sections.parallel,
+    )  # fmt: skip
     yield from (plot for plot in (*others, bars) if plot is not None)
 
 
@@ -302,8 +324,8 @@ def show(page: Page, path: Path, window: str) -> None:
 @pytest.mark.parametrize(
     ("name", "window", "count"),
     [
-        ("axes", "wide", 5), ("axes", "phone", 5), ("drawn", "wide", 6), ("drawn", "phone", 6),
-        ("many labels", "phone", 2), ("every cell failed", "phone", 0),
+        ("axes", "wide", 6), ("axes", "phone", 6), ("drawn", "wide", 7), ("drawn", "phone", 7),
+        ("many labels", "phone", 3), ("every cell failed", "phone", 0),
     ],
 )  # fmt: skip
 def test_page_is_drawn_without_complaints(
