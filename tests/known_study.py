@@ -80,6 +80,14 @@ def write(folder: Path, *, seed: int, **truth: float) -> Study:
     return Study(folder)
 
 
+def brief(study: Study) -> Study:
+    """The study with so little effort that nothing is found, only the way there is gone."""
+    effort = "population: 2, generations: 2, replications: 2, finalists: 2, again: 2, final: 4, evaluation: 4"
+    path = study.folder / "study.yaml"
+    path.write_text(path.read_text().split("  effort:")[0] + f"  effort: {{{effort}}}\n")
+    return Study(study.folder)
+
+
 def own_module(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Put the metrics where those of a study are looked for."""
     module = ModuleType(f"netcarlo.studies.{name}")

@@ -20,7 +20,7 @@ from netcarlo.calibration.result import Calibrated, read
 from netcarlo.calibration.trials import Sample
 from netcarlo.errors import InputError
 from netcarlo.study import Study
-from tests.known_study import STUDY, TRUTH, own_module, write
+from tests.known_study import STUDY, TRUTH, brief, own_module, write
 
 DECLARED = yaml.safe_load(STUDY)["calibration"]
 
@@ -117,17 +117,11 @@ def test_refit_does_not_see_what_it_leaves_out(known: Study, found: Calibrated, 
 
 
 def test_same_for_any_number_of_threads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    study = write(tmp_path / "brief", seed=99)
-    path = study.folder / "study.yaml"
-    effort = (
-        "{population: 2, generations: 2, replications: 2, finalists: 2, again: 2, final: 4, evaluation: 4}"
-    )
-    declared = path.read_text().split("  effort:")[0] + f"  effort: {effort}\n"
-    path.write_text(declared)
+    study = brief(write(tmp_path / "brief", seed=99))
     own_module(monkeypatch, "brief")
     counts: list[tuple[int, int]] = []
-    one = calibrate(Study(study.folder), target="cpu", threads=1)
-    two = calibrate(Study(study.folder), target="cpu", threads=2, progress=lambda *now: counts.append(now))
+    one = calibrate(study, target="cpu", threads=1)
+    two = calibrate(study, target="cpu", threads=2, progress=lambda *now: counts.append(now))
     assert two.model_copy(update={"work": one.work}) == one
     assert (one.work.runs, one.work.packets) == (two.work.runs, two.work.packets)
     done, totals = zip(*counts, strict=True)
