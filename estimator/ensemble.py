@@ -52,7 +52,7 @@ def build_rows(
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(scenario.paths)]
     if scenario.mobility is not None:
         paths[0][-1] = _moving(scenario.mobility, paths[0][-1], parameters, draws)
-    hops, outages, losses = arrays(paths, len(numbers))
+    hops, outages, losses = arrays(paths, draws)
     drawn = pd.DataFrame(draws.drawn, index=pd.Index(numbers, name="replication"))
     return Ensemble(Rows(parameters, constants, hops, outages, losses), drawn)
 

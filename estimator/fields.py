@@ -58,7 +58,7 @@ def quantity(record: Any, name: str) -> Quantity | None:
     if isinstance(owner, Record) and last in type(owner).model_fields:
         return _find(type(owner).model_fields[last])
     value(record, name)
-    return None
+    return quantity(record, above) if isinstance(owner, list) else None
 
 
 def _remedy(owner: Any, part: str) -> str:

@@ -66,16 +66,11 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
 
 
 def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
-    """Its columns; the first packet comes at a random moment of the first interval."""
+    """Its columns but that of the first packet."""
     rate, packet = draws.floats(f"{name}.rate", traffic.rate), draws.whole(f"{name}.packet", traffic.packet)
     with np.errstate(divide="ignore"):
         every = np.minimum(np.rint(8e9 * packet / rate), _NEVER)
-    none = rate == 0
-    return {
-        Hop.CROSS_EVERY: np.where(none, 0, every).astype(np.int64),
-        Hop.CROSS_SIZE: packet,
-        Hop.CROSS_FIRST: np.where(none, 0, every * draws.uniform(name)).astype(np.int64),
-    }
+    return {Hop.CROSS_EVERY: np.where(rate > 0, every, 0).astype(np.int64), Hop.CROSS_SIZE: packet}
 
 
 def _outages(outages: list[Outage], name: str, draws: Draws) -> Ints:
@@ -103,11 +98,13 @@ def _by_start(table: Ints) -> Ints:
     return np.take_along_axis(table, order[:, :, None], axis=1)
 
 
-def arrays(paths: list[list[Slot]], n: int) -> tuple[Ints, Ints, NDArray[np.uint32]]:
+def arrays(paths: list[list[Slot]], draws: Draws) -> tuple[Ints, Ints, NDArray[np.uint32]]:
     """Hops [n, PATHS, H, len(Hop)], outages [n, PATHS, H, K, 2] and the loss table of the paths.
 
-    Absent hops leave no gap: the hops of a replication stand first on its path.
+    Absent hops leave no gap: the hops of a replication stand first on its path.  The first packet of cross
+    traffic comes at a random moment of its first interval, drawn for the place of the hop on the path.
     """
+    n = len(draws.replications)
     slots = [slot for path in paths for slot in path]
     probabilities, row = np.unique([[s.loss, s.ack_loss] for s in slots], return_inverse=True)
     row = row.reshape(len(slots), 2, n)
@@ -129,4 +126,7 @@ def arrays(paths: list[list[Slot]], n: int) -> tuple[Ints, Ints, NDArray[np.uint
             hops[who, number, at, Hop.R_LOSS] = row[k, 1, who]
             outages[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
             position[who] += 1
+    for number, at in np.argwhere(hops[..., Hop.CROSS_EVERY].any(axis=0)):
+        phase = draws.uniform(f"paths.{number}.hops.{at}.cross_traffic")
+        hops[:, number, at, Hop.CROSS_FIRST] = hops[:, number, at, Hop.CROSS_EVERY] * phase
     return hops, outages, thresholds(probabilities)
