@@ -50,8 +50,8 @@ def section(result: Calibrated, study: Study) -> dict[str, Any]:
     """What the template of the section shows."""
     resisting = sorted((row for row in result.numbers if abs(row.z) > RESISTS), key=lambda row: -abs(row.z))
     return {
-        "verdict": verdict(result),
-        "tiles": _tiles(result),
+        "verdict": verdict(result, study),
+        "tiles": _tiles(result, study),
         "parameters": [_parameter(result, one) for one in result.parameters],
         "profiles": [
             {"name": f"profile-{one.name}", "caption": _caption(result, one), "plot": _profile(result, one)}
@@ -69,14 +69,15 @@ def section(result: Calibrated, study: Study) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def verdict(result: Calibrated) -> str:
+def verdict(result: Calibrated, study: Study) -> str:
     """The outcome in a few sentences."""
     identified = [one.name for one in result.parameters if one.verdict == "identified"]
     metric = next(iter(result.declared.targets))
     fitted, unseen = (_of(errors, metric) for errors in (result.in_sample, result.left_out))
+    name = study.description.label(metric)
     parts = [
-        f"The mean error of {fitted.n} {words.metric(metric)} numbers is {show(result, metric, fitted.mean)} "
-        f"with random numbers that the search has not seen"
+        f"The mean error of {fitted.n} {name} numbers is {show(result, metric, fitted.mean)} "
+        "with random numbers that the search has not seen"
         + (
             f", and {show(result, metric, unseen.mean)} where they were left out of the fit"
             if unseen.n
@@ -111,10 +112,10 @@ def allowed(result: Calibrated, one: Parameter) -> str:
     return "any value searched"
 
 
-def _tiles(result: Calibrated) -> list[dict[str, str]]:
+def _tiles(result: Calibrated, study: Study) -> list[dict[str, str]]:
     tiles = []
     for errors in result.in_sample:
-        name = words.metric(errors.metric)
+        name = study.description.label(errors.metric)
         tiles.append({"label": f"mean error of {name}, fitted", "of": f"of {errors.n}",
                       "value": show(result, errors.metric, errors.mean)})  # fmt: skip
         if result.folds:
@@ -208,7 +209,7 @@ def _errors(result: Calibrated, study: Study) -> list[dict[str, Any]]:
             "cells": [
                 {
                     "n": errors.n,
-                    "metric": words.metric(errors.metric),
+                    "metric": study.description.label(errors.metric),
                     "mean": show(result, errors.metric, errors.mean),
                     "median": show(result, errors.metric, errors.median),
                     "worst": show(result, errors.metric, errors.worst),
@@ -246,8 +247,8 @@ def _scatter(result: Calibrated, study: Study) -> Plot:
         }
         for i, (name, rows) in enumerate(groups.items())
     ]  # fmt: skip
-    unit = "%" if relative else fitted[0].unit
-    return plot(data, x="number, in the paper's order", y=f"error of {words.metric(metric)} [{unit}]",
+    y = f"error of {study.description.label(metric)} [{'%' if relative else fitted[0].unit}]"
+    return plot(data, x="number, in the paper's order", y=y,
                 yaxis={"zeroline": True, "zerolinecolor": INK, "gridcolor": GRID})  # fmt: skip
 
 
@@ -259,7 +260,7 @@ def _band(row: Number, result: Calibrated) -> float:
 def _number(row: Number, result: Calibrated, study: Study) -> dict[str, Any]:
     return {
         "conditions": study.description.say(row.conditions),
-        "metric": f"{words.metric(row.metric)} [{row.unit}]",
+        "metric": f"{study.description.label(row.metric)} [{row.unit}]",
         "published": f"{row.published:g}",
         "estimate": f"{row.estimate:.5g}",
         "spread": f"{row.sd:.3g}",
@@ -284,4 +285,4 @@ def summary(result: Calibrated, study: Study) -> RenderableType:
     fields = Table("field", "value", title="For the scenario files")
     for field, value in result.settings.items():
         fields.add_row(field, value)
-    return Group(parameters, errors, fields, Text(verdict(result)))
+    return Group(parameters, errors, fields, Text(verdict(result, study)))

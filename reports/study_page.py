@@ -14,6 +14,7 @@ from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
 from netcarlo.kernels.layout import Out
 from netcarlo.reports import figures, study_runs, words
+from netcarlo.reports.calibration import shipped_section
 from netcarlo.reports.figures import Plot
 from netcarlo.reports.page import page
 from netcarlo.statistics import mean
@@ -66,6 +67,7 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         ],
         unseen=_unseen(evaluation),
         others=_others(evaluation, shown),
+        calibration=shipped_section(study),
         provenance=provenance,
         scenarios={path.name: path.read_text(encoding="utf-8") for path in study.scenario_files()},
     )

@@ -44,8 +44,8 @@ def test_page_is_quiet(
 
 
 def test_verdict_states_the_error_left_out(found: Found) -> None:
-    _, result = found
-    text = calibration.verdict(result)
+    study, result = found
+    text = calibration.verdict(result, study)
     assert f"{100 * result.in_sample[0].mean:.2f} %" in text
     assert f"{100 * result.left_out[0].mean:.2f} %" in text
 
