@@ -8,6 +8,7 @@ FOLDERS = {
     "netcarlo.studies": "estimator/studies",
     "netcarlo.sweeps": "estimator/sweeps",
     "netcarlo.kernels": "kernels",
+    "netcarlo.kernels.mobility": "kernels/mobility",
     "netcarlo.configs": "configs",
     "netcarlo.reports": "reports",
 }

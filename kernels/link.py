@@ -79,7 +79,7 @@ class Link(NamedTuple):
     hops_of: Any
     """`(scratch, path, direction) -> int`: their number."""
     clear: Any
-    """`(scratch, path, direction, hop)`: empty the queue of a hop."""
+    """`(outages, scratch, path, direction, hop, t)`: empty the queue of a hop at time t."""
     keep_up: Any
     """`(scratch, path, direction, hop)`: a hop knows no outages."""
 
@@ -241,8 +241,10 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
         return carry(parameters, outages, losses, m, path, direction, 0, count, t, size)
 
     @cold
-    def clear(m: Any, path: Any, direction: Any, hop: Any) -> None:
-        empty(m, position(path, direction, hop))
+    def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:
+        at = position(path, direction, hop)
+        catch_up(outages, m, at, t)
+        empty(m, at)
 
     @cold
     def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:

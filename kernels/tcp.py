@@ -356,9 +356,10 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                         parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
                     )
                     pending = np.int64(FOREVER)
+                duplicates = m[_DUPLICATES]
                 expected, highest = arrive(m, _HELD, bits, mask, packet, expected, highest)
                 if packet < first:
-                    m[_DUPLICATES] = 0  # data only; SYNs all come before
+                    m[_DUPLICATES] = duplicates  # data only
                 elif t > watch:
                     if out[Out.FIRST_RX] == NEVER:
                         out[Out.FIRST_RX] = t
@@ -373,7 +374,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                     if sent < m[_NEWEST]:
                         out[Out.REORDERED] += 1
                     m[_NEWEST] = max(m[_NEWEST], sent)
-                m[_LAST_RX] = t
+                if packet >= first:
+                    m[_LAST_RX] = t
                 if expected > last and out[Out.COMPLETED] == NEVER:
                     out[Out.COMPLETED] = t
                 if delayed:

@@ -208,12 +208,12 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         return m[m[base + _QUEUE] + _ENTRY * (m[base + _HEAD] & (parameters[P.RING] - 1))]
 
     @cold
-    def move(m: Any, place: Any) -> None:
+    def move(outages: Any, m: Any, place: Any, t: Any) -> None:
         # The first packet on the radio link of a new place.
         table = m[base + _TABLE]
         for k in range(m[base + _PLACE], place):
             if m[table + k * WORDS + UP] > m[table + k * WORDS + DOWN]:
-                clear(m, 0, 0, m[base + _RADIO])
+                clear(outages, m, 0, 0, m[base + _RADIO], t)
         m[base + _PLACE] = place
 
     move = dev(move)
@@ -281,30 +281,44 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         m[base + _HEAD] += 1
         return m[entry], m[entry + 1], m[entry + 2], m[entry + 3]
 
+    @cold
+    def leaves(m: Any, place: Any) -> Any:
+        # When the host really leaves a router that only a false alarm was raised for.
+        for k in range(place, m[base + _COUNT]):
+            at = m[base + _TABLE] + k * WORDS
+            if m[at + UP] > m[at + DOWN]:
+                return m[at + DOWN]
+        return np.int64(FOREVER)
+
+    leaves = dev(leaves)
+
     def step(
         parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
         t: Any, packet: Any, tag: Any, sent: Any, first: Any, size: Any,
     ) -> Any:  # fmt: skip
         counts = np.int64(1) if packet >= first else np.int64(0)
         wire = size if packet >= first else parameters[P.HANDSHAKE]
+        table, count = m[base + _TABLE], m[base + _COUNT]
         place = tag >> _FLAGS
-        table = m[base + _TABLE]
-        if place > 0:
-            at = table + (place - 1) * WORDS
-            if t < m[at + RELEASE] or m[at + SETTLE] > 0 or tag & _IS_COPY:
-                fate = hold(parameters, m, out, t, packet, tag, sent, counts)
-                if fate != link.ARRIVED:
-                    return fate, t
-        down = np.int64(FOREVER)
-        if place < m[base + _COUNT]:
+        while True:
+            if place > 0:
+                at = table + (place - 1) * WORDS
+                if t < m[at + RELEASE] or m[at + SETTLE] > 0 or tag & _IS_COPY:
+                    fate = hold(parameters, m, out, t, packet, tag, sent, counts)
+                    if fate != link.ARRIVED:
+                        return fate, t
             at = table + place * WORDS
+            if place == count or t < m[at + UP] or m[at + UP] > m[at + DOWN]:
+                break
+            place += 1  # a false alarm: the same router
+            tag += 1 << _FLAGS
+        down = np.int64(FOREVER)
+        if place < count:
             down = m[at + DOWN]
             if t >= m[at + BEGIN]:
                 if t >= m[at + FORWARD]:
-                    new = (place + 1) << _FLAGS | (tag & _TUNNELLED)
-                    if m[at + UP] > down:
-                        new |= _TUNNELLED
-                        out[Out.TUNNELLED] += counts
+                    new = (place + 1) << _FLAGS | _TUNNELLED
+                    out[Out.TUNNELLED] += counts
                     push(parameters, m, t + m[at + TUNNEL], packet, new, sent)
                     return WAITS, t
                 if t >= m[at + ASTRAY] and t < down:
@@ -317,10 +331,10 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
                     tag |= _TWIN
                 if t >= down:
                     return part(parameters, m, out, t, packet, tag, sent, counts), t
-            if m[at + UP] == down:  # a false alarm: the host stays
-                down = np.int64(FOREVER)
+            if m[at + UP] == down:
+                down = leaves(m, place)
         if place != m[base + _PLACE]:
-            move(m, place)
+            move(outages, m, place, t)
         fate, arrival = carry(parameters, outages, losses, m, 0, 0, m[base + _RADIO], 1, t, wire)
         if fate == link.FULL_QUEUE:
             out[Out.DROPS_QUEUE] += counts

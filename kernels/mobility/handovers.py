@@ -124,7 +124,7 @@ def make_handovers(dev: Callable[[Any], Any]) -> Any:
             m[at + word] = FOREVER
         m[at + INTER] = 0
         m[at + ASTRAY] = astray
-        for word in (DOWN, UP, RELEASE, FORWARD, AT_CN, AT_MAP):
+        for word in (DOWN, UP, RELEASE):
             m[at + word] = undone
 
     mistake = dev(mistake)
