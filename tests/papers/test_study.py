@@ -8,7 +8,7 @@ import pytest
 from netcarlo import study
 from netcarlo.cells import simulate_cells
 from netcarlo.errors import InputError
-from netcarlo.kernels.layout import Hop, Out
+from netcarlo.kernels.layout import Hop, Out, P
 from netcarlo.study import Published, Study
 
 
@@ -58,6 +58,36 @@ def test_conditions_reach_the_kernel(folder: Path) -> None:
     assert cell.scenario.seed == 5
     assert cell.outcomes.shape == (2, len(Out))
     assert cell.time(Out.LAST_RX).max() <= 70.0
+
+
+def test_a_cell_keeps_the_defaults_of_its_protocol() -> None:
+    mobility = study.load("mobility")
+    headers = {}
+    for conditions in mobility.cells():
+        headers[conditions["tcp"]] = mobility.scenario(conditions, seed=7).transport.header
+    assert headers == {"tahoe": 40.0, "reno": 40.0, "vegas": 0.0}
+
+
+def test_variations_are_further_cells() -> None:
+    mobility = study.load("mobility")
+    variation = mobility.description.variations["outage_ms"]
+    cells = [
+        cell for cell in simulate_cells(mobility, replications=1, seed=1, target="cpu") if cell.variation
+    ]
+    assert len(cells) == 3 * len(variation.values)  # three TCPs
+    for cell in cells:
+        assert cell["protocol"] == "fmipv6" and cell["error_rate"] == 0.0
+        assert cell.parameter(P.OUTAGE) == cell["outage_ms"] * 1e6
+        assert cell.outcomes[0, Out.SAMPLES] == 1  # the window at one moment
+
+
+def test_texts_show_what_the_scenario_has() -> None:
+    mobility = study.load("mobility")
+    data = mobility._document("mobility.yaml").data
+    filled = mobility.fill("{hops.0.rate} and {mobility.buffer}")
+    assert filled == f"{data['hops'][0]['rate']} and {data['mobility']['buffer']}"
+    for part in mobility.description.setting:
+        assert "{" not in mobility.fill(part.value)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""One reproduction of the link-down study, shared by the tests of its pages."""
+"""A reproduction of each study, shared by the tests of their pages."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +15,13 @@ def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evaluati
     """The folder with the pages, and what they show."""
     out = tmp_path_factory.mktemp("reproduced")
     return out, reproduce(["sctp_linkdown"], out=out, replications=3, target="cpu")[0]
+
+
+@pytest.fixture(scope="session")
+def mobility(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evaluation]:
+    """The same of the study of mobility, which is judged by differences."""
+    out = tmp_path_factory.mktemp("mobility")
+    return out, reproduce(["mobility"], out=out, replications=5, target="cpu")[0]
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import pytest
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import trace_page
 from netcarlo.reports.figures import errors, identity, lines
-from netcarlo.reports.study_runs import over_time
+from netcarlo.reports.study_runs import over_time, spread
 from netcarlo.scenario import load_scenario
 from netcarlo.study import load
 from netcarlo.traces import trace
@@ -25,18 +25,30 @@ def overflow(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
 
 
+@pytest.fixture(params=["sctp_linkdown", "mobility"])
+def study(request: pytest.FixtureRequest) -> Reproduced:
+    """The reproduction of each study in turn."""
+    found: Reproduced = request.getfixturevalue(
+        "reproduced" if request.param == "sctp_linkdown" else request.param
+    )
+    return found
+
+
 @pytest.mark.needs("chromium")
 @pytest.mark.parametrize("window", WINDOWS)
-def test_report_is_drawn_without_complaints(reproduced: Reproduced, page: Page, window: str) -> None:
-    out, evaluation = reproduced
+def test_report_is_drawn_without_complaints(study: Reproduced, page: Page, window: str) -> None:
+    out, evaluation = study
     width, height, mobile = WINDOWS[window]
-    page.open(out / "sctp_linkdown" / "report.html", width=width, height=height, mobile=mobile)
+    page.open(out / evaluation.study.name / "report.html", width=width, height=height, mobile=mobile)
     assert page.complaints() == []
     assert overflow(page) <= 0
     described = evaluation.study.description
-    assert page.evaluate("document.querySelectorAll('.plot').length") == 2 + len(described.figures) + len(
-        described.traces
-    )
+    metrics = {metric for table in described.tables for metric in table.metrics}
+    for kind, count in {
+        "identity": len(metrics), "errors": len(metrics),
+        "figure": len(described.figures) + len(described.traces), "spread": len(described.spreads),
+    }.items():  # fmt: skip
+        assert page.evaluate(f"document.querySelectorAll('.plot[id^={kind}-]').length") == count
     empty = (
         "[...document.querySelectorAll('.plot')]"
         ".filter(p => !p.querySelector('.main-svg .trace path, .main-svg .bars path')).length"
@@ -44,6 +56,19 @@ def test_report_is_drawn_without_complaints(reproduced: Reproduced, page: Page, 
     assert page.evaluate(empty) == 0
     rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
     assert max(page.evaluate(rights)) <= width
+
+
+@pytest.mark.needs("chromium")
+def test_numbers_are_marked_by_the_tolerance(mobility: Reproduced, page: Page) -> None:
+    out, evaluation = mobility
+    page.open(out / "mobility" / "report.html", width=1400, height=900)
+    marked = page.evaluate("document.querySelectorAll('#tables ~ .scroll td.off').length")
+    assert marked == sum(row.within is False for row in evaluation.rows)
+    assert page.evaluate("document.querySelectorAll('#tables ~ .scroll .paper').length") == 108
+    # Two levels of headings over table 1: four error rates over three TCPs each.
+    assert page.evaluate("document.querySelectorAll('#tables ~ .scroll th[colspan=\"3\"]').length") == 2 * 4
+    own = page.evaluate("[...document.querySelectorAll('.claims li')].map(c => c.innerText).pop()")
+    assert "C15" in own and "17 of 24" in own
 
 
 @pytest.mark.needs("chromium")
@@ -98,17 +123,23 @@ def test_index_leads_to_the_report(reproduced: Reproduced) -> None:
     assert evaluation.study.description.title in text
 
 
-def test_report_opens_offline_and_is_small(reproduced: Reproduced) -> None:
-    path = reproduced[0] / "sctp_linkdown" / "report.html"
+def test_report_opens_offline_and_is_small(study: Reproduced) -> None:
+    path = study[0] / study[1].study.name / "report.html"
     assert path.stat().st_size < 6 * MIB
     markup = re.sub(r"<script>.*?</script>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
     assert re.findall(r'(?:src|href)="(?:https?:)?//', markup) == []
 
 
-def test_figures_are_valid(reproduced: Reproduced) -> None:
-    evaluation = reproduced[1]
+def test_figures_are_valid(study: Reproduced) -> None:
+    evaluation = study[1]
     described = evaluation.study.description
-    plots = [identity(evaluation, "utilisation"), errors(evaluation, "utilisation")]
+    plots = [
+        draw(evaluation, metric)
+        for draw in (identity, errors)
+        for table in described.tables
+        for metric in table.metrics
+    ]
+    plots += [spread(evaluation, figure) for figure in described.spreads]
     plots += [lines(evaluation, figure) for figure in described.figures]
     plots += [over_time(evaluation, figure) for figure in described.traces]
     for plot in plots:
