@@ -55,6 +55,7 @@ class Mobility(Record):
 
     anticipation: Delay = 1.5  # the host learns so long before that the link will go down
     preparation: Delay = 1.0  # the new access router takes so long to accept the host (address check)
+    margin: Delay = 0.0  # its answer must be at the host so long before the link goes down, to be in time
     announce: Delay = 0.01  # from link-up to the first message at a router that is prepared
     detection: Delay = 0.1  # the same at one that is not: movement detection and a new address
     buffer: Room = 50.0  # packets that an access router holds for the host
@@ -75,6 +76,7 @@ class Mobility(Record):
         "home_agent": (P.HOME_AGENT, NS),
         "anticipation": (P.ANTICIPATION, NS),
         "preparation": (P.PREPARATION, NS),
+        "margin": (P.MARGIN, NS),
         "announce": (P.ANNOUNCE, NS),
         "detection": (P.DETECTION, NS),
         "settle": (P.SETTLE, NS),

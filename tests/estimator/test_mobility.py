@@ -33,13 +33,15 @@ def parameters(n=1, **values):
 
 
 def test_defaults_and_units_become_the_integers_of_the_kernel():
-    p = parameters(**{"mobility.outage_jitter": "20 ms", "mobility.ping_pong": "25 %"})[0]
+    p = parameters(
+        **{"mobility.outage_jitter": "20 ms", "mobility.margin": "60 ms", "mobility.ping_pong": "25 %"}
+    )[0]
     expected = {
         P.HANDOVER: layout.FMIPV6, P.SCHEDULE: layout.SCHEDULE_PERIODIC, P.EVERY: 20e9,
-        P.FIRST_HANDOVER: 20e9,
-        P.LEAST_STAY: 5e8, P.DOMAIN_SIZE: 2, P.OUTAGE: 15e7, P.OUTAGE_JITTER: 2e7, P.ANTICIPATION: 15e8,
-        P.PREPARATION: 1e9, P.ANNOUNCE: 1e7, P.DETECTION: 1e8, P.MAP_TO_AR: 1e7, P.MAP_TO_MAP: 2e7,
-        P.HOME_AGENT: 1e8, P.BUFFER: 50, P.SETTLE: 1e7, P.PING_PONG: 2**30, P.PING_PONG_STAY: 5e8,
+        P.FIRST_HANDOVER: 20e9, P.LEAST_STAY: 5e8, P.DOMAIN_SIZE: 2, P.OUTAGE: 15e7, P.OUTAGE_JITTER: 2e7,
+        P.ANTICIPATION: 15e8, P.PREPARATION: 1e9, P.MARGIN: 6e7, P.ANNOUNCE: 1e7, P.DETECTION: 1e8,
+        P.MAP_TO_AR: 1e7, P.MAP_TO_MAP: 2e7, P.HOME_AGENT: 1e8, P.BUFFER: 50, P.SETTLE: 1e7,
+        P.PING_PONG: 2**30, P.PING_PONG_STAY: 5e8,
         P.FALSE_ALARM: 0, P.FALSE_ALARM_TIME: 5e8, P.SIGNAL_LOSS: 0,
     }  # fmt: skip
     assert {column: p[column] for column in expected} == expected
