@@ -136,7 +136,7 @@ def test_claims_are_compared_with_what_is_expected() -> None:
         ([{"metric": "other", "abs_error": 1.0}], np.inf),
         ([{"metric": "speed", "abs_error": 3.0}, {"metric": "speed", "rel_error": 0.05}], 3.0),
         ([{"metric": "speed", "rel_error": 0.05}, {"metric": "speed", "rel_error": 0.02}], 2.0),
-        ([{"metric": "speed", "rel_error": 0.05}, {"metric": "speed", "rel_error": 0, "where": {"size": 2}}], 5),
+        ([{"metric": "speed", "rel_error": 0.05}, {"metric": "speed", "unless": [{}], "abs_error": 1}], 5),
     ],
 )  # fmt: skip
 def test_the_strictest_demand_counts(tolerance: list[dict[str, Any]], allowed: float) -> None:
