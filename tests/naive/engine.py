@@ -13,9 +13,10 @@ class Rank(IntEnum):
     LINK_UP = 1
     LINK_DOWN = 2  # spares what arrives now
     CROSS = 3  # a packet of others reaches a hop
-    HOP = 4  # a packet reaches the next hop, or the application starts
-    DATA = 5  # a packet reaches the receiver; of several, the one put out first comes first
-    ACK = 6  # a packet reaches the sender; likewise
+    TUNNELLED = 4  # a packet that has gone through a tunnel reaches an access router
+    HOP = 5  # a packet reaches the next hop, or the application starts
+    DATA = 6  # a packet reaches the receiver; of several, the one put out first comes first
+    ACK = 7  # a packet reaches the sender; likewise
     DELAYED_ACK = 8  # packets that arrive now come before the timers
     RETRANSMISSION = 9
     T1 = 10  # SCTP: the handshake

@@ -5,6 +5,7 @@ from numpy.random import Generator
 
 from netcarlo.kernels.layout import (
     BYTE_TIME_BITS,
+    FOREVER,
     HIMIPV6,
     MIPV6,
     SCHEDULE_GIVEN,
@@ -56,10 +57,14 @@ def _mobile_row(rng: Generator, protocol: int) -> Rows:
     fill(row, common(rng, end, False) | tcp_parameters(rng, window))
     fill(row, {"DATA": data, "HEADER": header, "ACK": ack, "HANDOVER": protocol})
     fill(row, _schedule(rng, end) | _delays(rng))
+    fill(row, {"MAX_RTO": 2 * SECOND, "INITIAL_RTO": int(rng.choice([500, 1000]) * MS)})  # soon back to work
+    if rng.random() < 0.5:
+        choose_outages(rng, row, 0, end, False)
     radio = int(row.hops[0, 0, :, Hop.PRESENT].sum()) - 1
-    choose_outages(rng, row, 0, end, False)
-    times = np.sort(rng.choice(end, size=GIVEN, replace=False))[: rng.integers(1, GIVEN + 1)]
-    row.outages[0, 0, radio, : len(times)] = times[:, None] + np.array([0, MS])
+    times = np.full(GIVEN, FOREVER)
+    given = int(rng.integers(1, GIVEN + 1))
+    times[:given] = np.sort(rng.choice(end, size=given, replace=False))
+    row.outages[0, 0, radio] = np.column_stack([times, times])
     choose_cross_traffic(rng, row, 0, end, False)
     return row
 
@@ -97,11 +102,11 @@ def _schedule(rng: Generator, end: int) -> dict[str, int]:
         "FIRST_HANDOVER": int(rng.integers(0, every)), "EVERY": every,
         "LEAST_STAY": pick(rng, 0, rng.integers(0, SECOND), rng.integers(0, 50 * MS)),
         "DOMAIN_SIZE": int(rng.choice([0, 1, 2, 2, 3])),
-        "OUTAGE": int(10 ** rng.uniform(-3, 0) * SECOND),
+        "OUTAGE": int(10 ** rng.uniform(-3, -0.3) * SECOND),
         "OUTAGE_JITTER": pick(rng, 0, 0, rng.integers(0, 300 * MS)),
-        "PING_PONG": int(rng.choice([0, 0.2, 0.5, 1]) * 2**32),
+        "PING_PONG": int(rng.choice([0, 0, 0.2, 0.5, 1]) * 2**32),
         "PING_PONG_STAY": pick(rng, rng.integers(0, 50 * MS), rng.integers(0, SECOND)),
-        "FALSE_ALARM": int(rng.choice([0, 0, 0.2, 0.5, 0.9]) * 2**32),
+        "FALSE_ALARM": int(rng.choice([0, 0, 0.2, 0.5]) * 2**32),
         "FALSE_ALARM_TIME": pick(rng, rng.integers(0, 100 * MS), rng.integers(0, SECOND)),
     }  # fmt: skip
 
@@ -109,15 +114,15 @@ def _schedule(rng: Generator, end: int) -> dict[str, int]:
 def _delays(rng: Generator) -> dict[str, int]:
     """What decides whether a handover is prepared in time, and how long it lasts."""
     return {
-        "ANTICIPATION": pick(rng, rng.integers(0, 100 * MS), rng.integers(0, 2 * SECOND)),
+        "ANTICIPATION": int(rng.integers(0, pick(rng, 100 * MS, SECOND, SECOND))),
         "MARGIN": pick(rng, 0, 0, rng.integers(0, 100 * MS)),
         "PREPARATION": pick(rng, 0, rng.integers(0, 50 * MS), rng.integers(0, SECOND)),
         "ANNOUNCE": pick(rng, 0, rng.integers(0, 30 * MS)),
         "DETECTION": pick(rng, rng.integers(0, 30 * MS), rng.integers(0, 300 * MS)),
         "MAP_TO_AR": pick(rng, 0, rng.integers(0, 40 * MS), rng.integers(0, 40 * MS)),
         "MAP_TO_MAP": pick(rng, 0, rng.integers(0, 60 * MS), rng.integers(0, 60 * MS)),
-        "HOME_AGENT": pick(rng, 0, rng.integers(0, 150 * MS)),
+        "HOME_AGENT": pick(rng, 0, rng.integers(0, 10 * MS), rng.integers(0, 100 * MS)),
         "BUFFER": int(rng.choice([0, 1, 2, 5, 20, 50, 50])),
         "SETTLE": pick(rng, 0, rng.integers(0, 30 * MS), rng.integers(0, 30 * MS)),
-        "SIGNAL_LOSS": int(rng.choice([0, 0, 0.05, 0.3, 0.8]) * 2**32),
+        "SIGNAL_LOSS": int(rng.choice([0, 0, 0, 0.05, 0.4]) * 2**32),
     }  # fmt: skip

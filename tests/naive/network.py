@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 from netcarlo.kernels.layout import STREAM_LOSS, Hop, Out, Rows
 from tests.naive.engine import Rank, Simulation
 from tests.naive.link import CrossTraffic, Link, Path
+from tests.naive.mobility import Time
 from tests.naive.mobility.access import Access
 from tests.naive.mobility.host import MobilePath
 from tests.naive.mobility.radio import Radio
 from tests.naive.mobility.schedule import plan
 from tests.naive.mobility.signalling import Signalling
-from tests.naive.mobility.timelines import make_timeline
+from tests.naive.mobility.timelines import Timeline, leads_astray, make_timeline
 from tests.naive.outcomes import Outcomes
 from tests.naive.parameters import Parameters, outages_of
 from tests.naive.random_numbers import Streams
@@ -48,28 +49,32 @@ class Network:
         radio = self.hops(0) - 1
         up = self.delay(radio, 1) + p.MAP_TO_AR
         down = p.MAP_TO_AR + self.delay(radio, 0)
-        timelines = []
-        for handover in plan(p, self.streams, [start for start, _ in self.outages(0, radio)]):
+        timelines: list[Timeline] = []
+        astray: list[list[tuple[Time, Time]]] = [[]]  # place by place
+        handovers = plan(p, self.streams, [start for start, _ in self.outages(0, radio)])
+        for handover in handovers:
             signalling = Signalling(
                 p, self.streams, handover.number, up=up, down=down,
                 backbone_up=sum(self.delay(hop, 1) for hop in range(radio)),
                 backbone_down=sum(self.delay(hop, 0) for hop in range(radio)),
             )
-            timelines.append(make_timeline(p, signalling, handover))
-        real = [line for line in timelines if line.real]
-        self.outcomes.add(Out.HANDOVERS, len(real))
-        self.outcomes.add(Out.PREPARED, sum(line.prepared for line in real))
-        self.outcomes.add(Out.FALSE_ALARMS, len(timelines) - len(real))
-
-        for line in timelines[:1]:
-            self.outcomes.expect_outage(line.down)
+            if handover.false_alarm:
+                astray[-1].append(leads_astray(p, signalling, handover))
+            else:
+                timelines.append(make_timeline(p, signalling, handover))
+                astray.append([])
+        for first in handovers[:1]:
+            self.outcomes.expect_outage(first.down)
+        self.outcomes.add(Out.HANDOVERS, len(timelines))
+        self.outcomes.add(Out.PREPARED, sum(line.prepared for line in timelines))
+        self.outcomes.add(Out.FALSE_ALARMS, len(handovers) - len(timelines))
 
         byte_time, delay, limit, _ = self.columns(0, radio)[:4]
         air = Radio(
             self.simulation, byte_time=byte_time, delay=delay, limit=limit, gaps=self.gaps(0, radio, 0)
         )
         self.cross_traffic(0, radio, air.hand_cross)
-        access = Access(self.simulation, self.outcomes, p, timelines, air)
+        access = Access(self.simulation, self.outcomes, p, timelines, astray, air)
         forward = [self.link(0, hop, 0, self.outages(0, hop)) for hop in range(radio)]
         backward = [self.link(0, hop, 1, self.outages(0, hop)) for hop in reversed(range(radio))]
         backward.insert(0, self.link(0, radio, 1, []))

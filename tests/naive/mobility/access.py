@@ -26,18 +26,21 @@ class Traveller:
 
 
 class Access:
-    """Everything between the MAP and the host: who goes where, and who is still on the way."""
+    """Everything between the MAP and the host: who goes where, and who is still on the way.
+
+    `timelines` are those of the handovers; `astray` says for each place when packets get lost there.
+    """
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
-        timelines: Sequence[Timeline], radio: Radio,
+        timelines: Sequence[Timeline], astray: Sequence[Sequence[tuple[Time, Time]]], radio: Radio,
     ) -> None:
         self.simulation = simulation
         self.outcomes = outcomes
         self.parameters = parameters
         self.timelines = timelines
         self.radio = radio
-        self.routers = [Router(self, place) for place in range(len(timelines) + 1)]
+        self.routers = [Router(self, place, astray[place]) for place in range(len(timelines) + 1)]
         self.deliver: Callable[[Packet], None] = lambda packet: None
         self.on_the_way: list[Traveller] = []
 
@@ -81,7 +84,8 @@ class Access:
         """Be at a router at some time (or never: then wait)."""
         self.on_the_way.append(traveller)
         if arrival <= self.parameters.END:
-            self.simulation.at(int(arrival), Rank.HOP, self._reach, traveller, place)
+            rank = Rank.TUNNELLED if traveller.tunnelled else Rank.HOP
+            self.simulation.at(int(arrival), rank, self._reach, traveller, place)
 
     def _reach(self, traveller: Traveller, place: int) -> None:
         self.on_the_way.remove(traveller)
@@ -108,13 +112,12 @@ class Access:
 class Router:
     """An access router during one stay of the host: it came by one handover and leaves by the next."""
 
-    def __init__(self, access: Access, place: int) -> None:
+    def __init__(self, access: Access, place: int, astray: Sequence[tuple[Time, Time]]) -> None:
         self.access = access
         self.place = place
+        self.astray = astray
         self.came = access.timelines[place - 1] if place > 0 else None
         self.leaves = access.timelines[place] if place < len(access.timelines) else None
-        self.number = sum(line.real for line in access.timelines[:place])
-        self.link_down = next((line.down for line in access.timelines[place:] if line.real), NEVER)
         self.room = access.parameters.BUFFER  # for those who wait for the host to come
         self.room_to_keep = access.parameters.BUFFER  # for those who missed it
         self.last_tunnelled = 0
@@ -124,12 +127,15 @@ class Router:
         """A packet is here, now (again, if it has waited)."""
         if self.came is not None and self.must_wait(traveller, self.came):
             return
-        if self.leaves is not None:
+        now = self.access.simulation.now
+        if any(begin <= now < end for begin, end in self.astray):
+            self.access.outcomes.lost(traveller.packet, "handover")
+        elif self.leaves is not None:
             self.deliver_or_send_on(traveller, self.leaves)
-            return
-        flight = self.to_radio(traveller)
-        if flight is not None:
-            self.access.fly(traveller, *flight)
+        else:
+            flight = self.to_radio(traveller)
+            if flight is not None:
+                self.access.fly(traveller, *flight)
 
     def must_wait(self, traveller: Traveller, line: Timeline) -> bool:
         """The host is not here yet, or others come first."""
@@ -161,10 +167,7 @@ class Router:
         now = access.simulation.now
         protocol = access.parameters.HANDOVER
         if now >= line.forward:
-            self.tunnel(traveller, line, now + line.tunnel)
-            return
-        if line.astray <= now:
-            access.outcomes.lost(traveller.packet, "handover")
+            self.tunnel(traveller, now + line.tunnel)
             return
         if protocol == S_BINDING and line.copy <= now:
             access.count(Out.COPIES, traveller)
@@ -174,7 +177,7 @@ class Router:
             flight = self.to_radio(traveller)
             if flight is None:
                 return
-            if flight[0] <= self.link_down:
+            if flight[0] <= line.down:
                 access.fly(traveller, *flight)
                 if protocol == HIMIPV6 and traveller.copied:  # the new router has it for nothing
                     access.count(Out.COPIES, traveller)
@@ -195,24 +198,22 @@ class Router:
         elif now < line.down or line.kept == NEVER:
             access.outcomes.lost(traveller.packet, "handover")
         elif now >= line.kept:
-            self.tunnel(traveller, line, now + line.tunnel)
+            self.tunnel(traveller, now + line.tunnel)
         elif self.room_to_keep > 0:
             self.room_to_keep -= 1
             access.count(Out.BUFFERED, traveller)
-            self.tunnel(traveller, line, line.kept + line.tunnel)
+            self.tunnel(traveller, line.kept + line.tunnel)
         else:
             access.outcomes.lost(traveller.packet, "buffer")
 
-    def tunnel(self, traveller: Traveller, line: Timeline, arrival: Time) -> None:
-        """On to the next router; after a false alarm that is this one, and there is no tunnel."""
-        if line.real:
-            self.access.count(Out.TUNNELLED, traveller)
-        tunnelled = traveller.tunnelled or line.real
-        self.access.go(Traveller(traveller.packet, tunnelled=tunnelled), self.place + 1, arrival)
+    def tunnel(self, traveller: Traveller, arrival: Time) -> None:
+        """On to the next router."""
+        self.access.count(Out.TUNNELLED, traveller)
+        self.access.go(Traveller(traveller.packet, tunnelled=True), self.place + 1, arrival)
 
     def to_radio(self, traveller: Traveller) -> tuple[int, bool] | None:
         """Arrival at the host and random fate, or nothing if the queue was full."""
-        flight = self.access.radio.transmit(traveller.packet.size, self.number)
+        flight = self.access.radio.transmit(traveller.packet.size, self.place)
         if flight is None:
             self.access.outcomes.lost(traveller.packet, "queue")
         return flight

@@ -16,15 +16,15 @@ class Radio:
         self.delay = delay
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else -1
-        self.router = 0
+        self.place = 0
 
-    def transmit(self, size: int, router: int) -> tuple[int, bool] | None:
-        """What becomes of a packet that router number `router` hands over now.
+    def transmit(self, size: int, place: int) -> tuple[int, bool] | None:
+        """What becomes of a packet that is handed over at place number `place` now.
 
         Returns its arrival at the host and whether it is lost at random, or nothing if the queue is full.
         """
-        if router != self.router:
-            self.router = router
+        if place != self.place:
+            self.place = place
             self.server.empty()
         if self.server.is_full():
             return None

@@ -49,7 +49,7 @@ class Signalling:
             draw = (self.handover * 8 + message) * 8 + attempt
             there, back, _, _ = self.streams.block(STREAM_SIGNALLING, draw)
             if there >= self.loss and (back >= self.loss or not replied):
-                return begin + (2**attempt - 1) * SECOND + delay
+                return begin + ((1 << attempt) - 1) * SECOND + delay
         return NEVER
 
     def register_at_home(self, begin: Time) -> Time:

@@ -17,7 +17,6 @@ class Timeline:
     down: Time
     up: Time
     inter: bool = False
-    real: bool = True
     prepared: bool = False
     at_sender: Time = NEVER  # the sender sends to the new place
     at_map: Time = NEVER  # the MAP sends to the new place
@@ -26,7 +25,6 @@ class Timeline:
     kept: Time = NEVER  # the old router tunnels what it cannot deliver
     release: Time = NEVER  # the new router delivers
     hold: Time = NEVER  # the new router delivers copies
-    astray: Time = NEVER  # false alarm: the old router tunnels everything to where nobody is
     tunnel: int = 0  # from the old to the new router
     detour: int = 0  # from the old MAP to the new one
     settle: int = 0  # the tunnel must have been quiet for so long
@@ -199,20 +197,18 @@ def make_timeline(parameters: Parameters, signalling: Signalling, handover: Hand
     """What happens in one handover."""
     making = Making(parameters, signalling, handover)
     PROTOCOLS[parameters.HANDOVER](making)
-    if handover.false_alarm:
-        return false_alarm(making, parameters.HANDOVER)
     return making.timeline
 
 
-def false_alarm(making: Making, protocol: int) -> Timeline:
-    """The host stays; but routers that redirect before the link goes down send packets astray."""
-    undone = making.handover.down
-    astray: Time = NEVER
-    if protocol == layout.FMIPV6 and making.timeline.prepared:
-        astray = making.timeline.forward
-    if protocol == layout.FHMIPV6 and making.timeline.prepared:
-        astray = making.timeline.at_map + making.parameters.MAP_TO_AR
-    return Timeline(
-        undone, undone, real=False, at_sender=undone, at_map=undone, forward=undone, release=undone,
-        astray=astray,
-    )
+def leads_astray(parameters: Parameters, signalling: Signalling, handover: Handover) -> tuple[Time, Time]:
+    """A false alarm: from when until when the router's packets go to where the host will not come.
+
+    Only protocols that redirect (and do not copy) before the link goes down do that.
+    """
+    timeline = make_timeline(parameters, signalling, handover)
+    begin: Time = NEVER
+    if parameters.HANDOVER == layout.FMIPV6 and timeline.prepared:
+        begin = timeline.forward
+    if parameters.HANDOVER == layout.FHMIPV6 and timeline.prepared:
+        begin = timeline.at_map + parameters.MAP_TO_AR
+    return begin, handover.down
