@@ -107,7 +107,7 @@ class Mobility(Record):
         return self
 
     def most_handovers(self, duration_s: float) -> int:
-        """How many handovers a run of at most this duration can have."""
+        """How many handovers a run of at most this duration can have.  Raises InputError if too many."""
         least = ("every", "first", "least_stay", "cell_radius")
         extremes = {
             f"mobility.{name}": np.array([bounds(value)[name not in least]])
@@ -137,7 +137,8 @@ class Mobility(Record):
         return np.sort(np.reshape(times, (len(times), len(draws.replications))).T, axis=1)
 
     def _schedule(self, draws: Draws, end: Ints) -> dict[P, Ints]:
-        """The parameters that say when handovers come, and how many there can be."""
+        """The parameters that say when handovers come, and how many there can be.  Raises InputError if
+        these are too many."""
         every = first = np.zeros_like(end)
         if self.times is not None:
             kind, most = layout.SCHEDULE_GIVEN, np.full(len(end), len(self.times))
@@ -156,6 +157,11 @@ class Mobility(Record):
         stay = draws.whole("mobility.least_stay", self.least_stay, NS)
         returns = draws.floats("mobility.ping_pong", self.ping_pong) > 0
         most = np.minimum(most, end // stay) * np.where(returns, 2, 1)
+        if (largest := most.max(initial=0)) > MOST_HANDOVERS:
+            raise InputError(
+                f"mobility can bring {largest} handovers; allowed is 0 to {MOST_HANDOVERS}; "
+                "make them rarer, raise least_stay, or shorten duration"
+            )
         return {
             P.SCHEDULE: np.full(len(end), kind),
             P.FIRST_HANDOVER: first,

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from netcarlo import files
 from netcarlo.errors import InputError, nearest
-from netcarlo.mobility import MOST_HANDOVERS, Mobility
+from netcarlo.mobility import Mobility
 from netcarlo.quantity import (
     Count,
     Delay,
@@ -179,12 +179,7 @@ class Scenario(Record):
         if hops[-1].outages:
             remedy = "write the handovers under mobility and remove these"
             raise InputError(f"mobility needs a last hop without outages; {remedy}")
-        most = self.mobility.most_handovers(bounds(self.duration)[1])
-        if most > MOST_HANDOVERS:
-            raise InputError(
-                f"mobility can bring {most} handovers; allowed is 0 to {MOST_HANDOVERS}; "
-                "make them rarer, raise least_stay, or shorten duration"
-            )
+        self.mobility.most_handovers(bounds(self.duration)[1])
         return self
 
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":

@@ -1,4 +1,5 @@
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -6,10 +7,10 @@ import pytest
 from netcarlo.ensemble import build, build_rows, features, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.kernels import layout
-from netcarlo.kernels.layout import ENDLESS, FOREVER, Hop, P
+from netcarlo.kernels.layout import ENDLESS, FOREVER, Hop, Out, P
 from netcarlo.mobility import MOST_HANDOVERS, PROTOCOLS
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import LARGEST_LAUNCH, largest_launch
+from netcarlo.simulate import LARGEST_LAUNCH, Job, largest_launch, model_of, simulate_all
 
 HOPS = [
     {"rate": "1 Mbit/s", "delay": "50 ms", "queue": 100},
@@ -201,3 +202,35 @@ def test_cross_traffic_may_be_none_but_no_flood():
     hops[0]["cross_traffic"] = {"rate": "1 Gbit/s", "packet": "100 B"}
     with pytest.raises(InputError, match=r"cross_traffic\.rate can be above a packet per microsecond"):
         scenario(hops=hops)
+
+
+def test_every_packet_of_a_random_walk_is_accounted_for():
+    walk = RANDOM | {
+        "transport.protocol": "newreno",
+        "mobility.outage": {"log_uniform": ["10 ms", "1 s"]},
+        "mobility.buffer": {"integers": [0, 20]},
+        "mobility.ping_pong": "20 %",
+        "mobility.false_alarm": "20 %",
+        "mobility.signalling_loss": True,
+        "hops.0.cross_traffic": {"rate": "300 kbit/s"},
+    }
+    jobs = [Job(scenario(**walk, **{"mobility.protocol": protocol}), 0, 30) for protocol in PROTOCOLS]
+    found = dict(zip(PROTOCOLS, simulate_all(jobs), strict=True))
+    for each in found.values():
+        assert each.frame["in_flight"].tolist() == each.integers[:, Out.IN_FLIGHT].tolist()
+        assert (each.frame["prepared"] <= each.frame["handovers"]).all()
+    means = {protocol: each.frame.mean() for protocol, each in found.items()}
+    assert means["fmipv6"]["handovers"] == means["hmipv6"]["handovers"] > 2  # all meet the same moves
+    assert means["fmipv6"]["lost_in_handover"] < means["hmipv6"]["lost_in_handover"]
+    assert means["himipv6"]["longest_silence_s"] < means["mipv6"]["longest_silence_s"]
+    assert means["mipv6"][["prepared", "buffered", "tunnelled", "copies"]].sum() == 0
+
+
+def test_models_of_mobile_hosts_are_their_own(tmp_path):
+    own = tmp_path / "own.py"
+    own.write_text((Path(__file__).parents[2] / "configs/examples/aimd.py").read_text())
+    values = {"transport.protocol": "newreno", "transport.congestion_control": str(own)}
+    assert model_of(scenario()).name == "tcp_reno_mobile"
+    assert model_of(scenario(mobility=None)).name == "tcp_reno"
+    names = {model_of(scenario(**values, **more)).name for more in ({}, {"mobility": None})}
+    assert names == {"user_own_newreno_mobile", "user_own_newreno"}

@@ -120,6 +120,9 @@ def test_too_many_handovers_are_refused_before_any_work():
     scenario = {**GRID["scenario"], "mobility": mobility}
     with pytest.raises(InputError, match="can bring 6000 handovers"):
         sweep(GRID, scenario=scenario, axes=axes, derive={}, compare=None)
+    derive = {"mobility.every": "0.001 * rounds"}
+    with pytest.raises(InputError, match="can bring 6000 handovers"):
+        sweep(GRID, scenario=scenario, axes={"rounds": [100, 1, 10]}, derive=derive, compare=None)
 
 
 def test_the_handover_map_is_a_sweep_of_seven_protocols():
