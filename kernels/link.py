@@ -20,6 +20,11 @@ from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS,
 from netcarlo.kernels.loss import make_gap
 from netcarlo.kernels.philox import make_draw
 
+# Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
+MAIN = np.int64(0)
+FORTH = np.int64(0)
+BACK = np.int64(1)
+
 ARRIVED = 0
 FULL_QUEUE = 1
 LOST = 2
@@ -64,7 +69,7 @@ def scratch_words(rows: Rows) -> int:
 
 
 class Link(NamedTuple):
-    """The compiled functions of the hops; direction 0 carries data, 1 acknowledgements."""
+    """The compiled functions of the hops; direction FORTH carries data, BACK acknowledgements."""
 
     prepare: Any
     """`(parameters, hops, outages, losses, scratch) -> int`: lay out the hops' state from word `base`
@@ -238,7 +243,7 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
         parameters: Any, outages: Any, losses: Any, m: Any, path: Any, direction: Any, t: Any, size: Any
     ) -> Any:  # fmt: skip
         count = hops_of(m, path, direction)
-        return carry(parameters, outages, losses, m, path, direction, 0, count, t, size)
+        return carry(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
 
     @cold
     def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:

@@ -27,12 +27,12 @@ from netcarlo.kernels.layout import (
     NEVER,
     STATUS_RING_FULL,
     STATUS_TRACE_FULL,
-    Hop,
     Out,
     P,
     Rows,
     Trace,
 )
+from netcarlo.kernels.link import BACK, FORTH, MAIN
 from netcarlo.kernels.mobility import access
 from netcarlo.kernels.receiver import BLOCKS, STACK_WORDS, make_receiver
 from netcarlo.kernels.recovery import (
@@ -128,7 +128,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         if mobile:
             fate, back = answer(parameters, outages, losses, m, t, wire)
         else:
-            fate, back = transmit(parameters, outages, losses, m, 0, 1, t, wire)
+            fate, back = transmit(parameters, outages, losses, m, MAIN, BACK, t, wire)
         if fate != link.ARRIVED:
             if back <= parameters[P.END]:
                 out[Out.ACK_DROPS] += 1
@@ -205,7 +205,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         out[Out.COMPLETED] = NEVER
         m[_NEWEST] = NEVER
         outage = np.int64(FOREVER)
-        fixed = hops_of(m, 0, 0)
+        fixed = hops_of(m, MAIN, FORTH)
         if mobile:
             prepare_access(parameters, hops, outages, m, out, free)
             outage = first_down(m)
@@ -328,10 +328,13 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                     if trace:
                         events = record(rows, events, now, EVENT_SEND, packet, cwnd, ssthresh, rto, una)
                     if mobile:
-                        fixed = hops_of(m, 0, 0) - 1
-                        fate, t = carry(parameters, outages, losses, m, 0, 0, 0, fixed, now, wire)
+                        fixed = hops_of(m, MAIN, FORTH) - 1
+                        first_hop = np.int64(0)
+                        fate, t = carry(
+                            parameters, outages, losses, m, MAIN, FORTH, first_hop, fixed, now, wire
+                        )
                     else:
-                        fate, t = transmit(parameters, outages, losses, m, 0, 0, now, wire)
+                        fate, t = transmit(parameters, outages, losses, m, MAIN, FORTH, now, wire)
                     if packet >= first:
                         if fate != link.ARRIVED and t <= end:
                             out[Out.DROPS_QUEUE - link.FULL_QUEUE + fate] += 1

@@ -13,6 +13,7 @@ import numpy as np
 from netcarlo.kernels import link
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out, P
+from netcarlo.kernels.link import BACK, FORTH, MAIN
 from netcarlo.kernels.mobility.handovers import make_handovers
 from netcarlo.kernels.mobility.schedule import JOURNEY
 from netcarlo.kernels.mobility.timeline import (
@@ -37,6 +38,9 @@ from netcarlo.kernels.mobility.timeline import (
     WAITING,
     WORDS,
 )
+
+_FIRST = np.int64(0)  # hop, in one direction or the other
+_ONE = np.int64(1)
 
 WAITS = -1
 """A fate: the packet has not come to its end."""
@@ -72,8 +76,8 @@ class Access(NamedTuple):
     pop: Any
     """`(parameters, m) -> (t, packet, tag, sent)`: take it out of the queue."""
     step: Any
-    """`(parameters, outages, losses, m, out, t, packet, tag, sent, first, size) -> (fate, time)`: what becomes
-    of a packet at an access router: received by the host at `time`, lost, or WAITS."""
+    """`(parameters, outages, losses, m, out, t, packet, tag, sent, first, size) -> (fate, time)`: what
+    becomes of a packet at an access router: received by the host at `time`, lost, or WAITS."""
     answer: Any
     """`(parameters, outages, losses, m, t, size) -> (fate, time)`: an ACK from the host, as `transmit`."""
     overfull: Any
@@ -98,9 +102,9 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
     def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: Any) -> Any:
         for i in range(STATE_WORDS):
             m[base + i] = 0
-        radio = hops_of(m, 0, 0) - 1
-        keep_up(m, 0, 0, radio)
-        keep_up(m, 0, 1, 0)
+        radio = hops_of(m, MAIN, FORTH) - 1
+        keep_up(m, MAIN, FORTH, radio)
+        keep_up(m, MAIN, BACK, _FIRST)
         m[base + _RADIO] = radio
         m[base + _QUEUE] = free
         m[base + _TABLE] = free + _ENTRY * parameters[P.RING]
@@ -190,7 +194,7 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
             out[Out.TUNNELLED] += counts
         if place < count and m[table + place * WORDS + COPY] <= t:
             protocol = parameters[P.HANDOVER]
-            if protocol == S_MIP or protocol == HIMIPV6:
+            if protocol in (S_MIP, HIMIPV6):
                 flags |= _COPIED
             if protocol == S_MIP:
                 ahead = False
@@ -213,7 +217,7 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         table = m[base + _TABLE]
         for k in range(m[base + _PLACE], place):
             if m[table + k * WORDS + UP] > m[table + k * WORDS + DOWN]:
-                clear(outages, m, 0, 0, m[base + _RADIO], t)
+                clear(outages, m, MAIN, FORTH, m[base + _RADIO], t)
         m[base + _PLACE] = place
 
     move = dev(move)
@@ -335,7 +339,7 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
                 down = leaves(m, place)
         if place != m[base + _PLACE]:
             move(outages, m, place, t)
-        fate, arrival = carry(parameters, outages, losses, m, 0, 0, m[base + _RADIO], 1, t, wire)
+        fate, arrival = carry(parameters, outages, losses, m, MAIN, FORTH, m[base + _RADIO], _ONE, t, wire)
         if fate == link.FULL_QUEUE:
             out[Out.DROPS_QUEUE] += counts
             return fate, t
@@ -360,11 +364,11 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
             m[base + _ACK_PLACE] = place
             if place < count and t > m[table + place * WORDS + DOWN]:
                 return link.DOWN, t
-        fate, t = carry(parameters, outages, losses, m, 0, 1, 0, 1, t, size)
+        fate, t = carry(parameters, outages, losses, m, MAIN, BACK, _FIRST, _ONE, t, size)
         if fate != link.ARRIVED:
             return fate, t
-        rest = m[base + _RADIO]
-        return carry(parameters, outages, losses, m, 0, 1, 1, rest, t + parameters[P.MAP_TO_AR], size)
+        t += parameters[P.MAP_TO_AR]
+        return carry(parameters, outages, losses, m, MAIN, BACK, _ONE, m[base + _RADIO], t, size)
 
     def overfull(m: Any) -> Any:
         return m[base + _FULL] == 1

@@ -18,7 +18,7 @@ from netcarlo.kernels.mobility.timeline import AT_CN, AT_MAP, DOWN, INTER, RADIO
 def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile the timeline, see `handovers`."""
     send, ask = signalling.send, make_ask(dev, signalling)
-    abroad, unprepared = hmipv6.make_abroad(dev, signalling), hmipv6.make(dev, signalling)
+    abroad, unprepared = signalling.abroad, hmipv6.make(dev, signalling)
 
     @cold
     def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:

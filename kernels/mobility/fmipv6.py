@@ -2,7 +2,8 @@
 
 Source: RFC 4068.  The handover is predictive if the fast binding update, the address check of the new
 router and the answer are through, by a margin, while the host is still attached to the old router.
-Otherwise it is reactive: the host sends the update from its new place, and the old router keeps the packets until then.
+Otherwise it is reactive: the host sends the update from its new place, and the old router keeps the
+packets until then.
 """
 
 from collections.abc import Callable

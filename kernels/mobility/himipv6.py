@@ -12,7 +12,6 @@ from typing import Any
 
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
-from netcarlo.kernels.mobility.hmipv6 import make_abroad
 from netcarlo.kernels.mobility.signalling import ANNOUNCE, PREPARE, REGISTER, Signalling
 from netcarlo.kernels.mobility.timeline import (
     AT_CN,
@@ -31,7 +30,7 @@ from netcarlo.kernels.mobility.timeline import (
 
 def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile the timeline, see `handovers`."""
-    send, abroad = signalling.send, make_abroad(dev, signalling)
+    send, abroad = signalling.send, signalling.abroad
 
     @cold
     def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:

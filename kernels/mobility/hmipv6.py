@@ -9,25 +9,12 @@ from typing import Any
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.mobility.signalling import REGISTER, Signalling
-from netcarlo.kernels.mobility.timeline import AT_CN, AT_MAP, INTER, RELEASE, TO_HOST, TO_MAP, UP
-
-
-def make_abroad(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile `abroad(parameters, m, legs, k, t)`: when the sender knows an address under a new MAP, with
-    which the host begins to register at time t."""
-    exchange, home = signalling.exchange, signalling.home
-
-    @cold
-    def abroad(parameters: Any, m: Any, legs: Any, k: Any, t: Any) -> Any:
-        local = exchange(parameters, k, REGISTER, t, m[legs + TO_MAP] + m[legs + TO_HOST])
-        return home(parameters, m, legs, k, local)
-
-    return dev(abroad)
+from netcarlo.kernels.mobility.timeline import AT_CN, AT_MAP, INTER, RELEASE, TO_MAP, UP
 
 
 def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile the timeline, see `handovers`."""
-    send, abroad = signalling.send, make_abroad(dev, signalling)
+    send, abroad = signalling.send, signalling.abroad
 
     @cold
     def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:

@@ -11,7 +11,6 @@ from typing import Any
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.mobility.fmipv6 import make_react
-from netcarlo.kernels.mobility.hmipv6 import make_abroad
 from netcarlo.kernels.mobility.signalling import ANNOUNCE, PREPARE, REGISTER, Signalling
 from netcarlo.kernels.mobility.timeline import (
     AT_CN,
@@ -45,7 +44,7 @@ def make_ask(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
 
 def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile the timeline, see `handovers`."""
-    send, abroad = signalling.send, make_abroad(dev, signalling)
+    send, abroad = signalling.send, signalling.abroad
     ask, react = make_ask(dev, signalling), make_react(dev, signalling)
 
     @cold

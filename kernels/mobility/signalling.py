@@ -11,16 +11,16 @@ import numpy as np
 
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import FOREVER, STREAM_SIGNALLING, P
-from netcarlo.kernels.mobility.timeline import HOME_TRIP, ROUTABILITY, TO_SENDER
+from netcarlo.kernels.mobility.timeline import HOME_TRIP, ROUTABILITY, TO_HOST, TO_MAP, TO_SENDER
 from netcarlo.kernels.philox import make_draw
 
 # Messages of a handover.
-PREPARE = 0  # fast binding update
-REGISTER = 1  # local registration with the MAP
-HOME = 2  # binding update to the home agent
-ROUTE = 3  # return routability
-BIND = 4  # binding update to the sender
-ANNOUNCE = 5  # at the new router
+PREPARE = np.int64(0)  # fast binding update
+REGISTER = np.int64(1)  # local registration with the MAP
+HOME = np.int64(2)  # binding update to the home agent
+ROUTE = np.int64(3)  # return routability
+BIND = np.int64(4)  # binding update to the sender
+ANNOUNCE = np.int64(5)  # at the new router
 
 ATTEMPTS = 6
 RETRY = 1_000_000_000
@@ -37,35 +37,37 @@ class Signalling(NamedTuple):
     home: Any
     """`(parameters, m, legs, k, t) -> int`: when the sender knows the new address, after the home agent
     and the test of return routability."""
+    abroad: Any
+    """`(parameters, m, legs, k, t) -> int`: the same after registration with a new MAP."""
 
 
 def make_signalling(dev: Callable[[Any], Any]) -> Signalling:
     """Compile the signalling for a target."""
     draw = make_draw(dev)
 
-    def deliver(parameters: Any, k: Any, message: Any, t: Any, delay: Any, answered: Any) -> Any:
+    @cold
+    def deliver(parameters: Any, k: Any, message: Any, t: Any, delay: Any, reply_loss: Any) -> Any:
         if t >= FOREVER:
             return np.int64(FOREVER)
-        loss = np.uint64(parameters[P.SIGNAL_LOSS])
         for attempt in range(ATTEMPTS):
             w0, w1, _, _ = draw(
-                parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION], STREAM_SIGNALLING,
-                (k * 8 + message) * 8 + attempt,
+                parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION],
+                np.int64(STREAM_SIGNALLING), (k * 8 + message) * 8 + attempt,
             )  # fmt: skip
-            if w0 >= loss and (not answered or w1 >= loss):
+            if np.int64(w0) >= parameters[P.SIGNAL_LOSS] and np.int64(w1) >= reply_loss:
                 return t + delay
             t += np.int64(RETRY) << np.int64(attempt)
         return np.int64(FOREVER)
 
-    deliver = dev(cold(deliver))
+    deliver = dev(deliver)
 
     def send(parameters: Any, k: Any, message: Any, t: Any, delay: Any) -> Any:
-        return deliver(parameters, k, message, t, delay, False)
+        return deliver(parameters, k, message, t, delay, np.int64(0))
 
     send = dev(send)
 
     def exchange(parameters: Any, k: Any, message: Any, t: Any, round_trip: Any) -> Any:
-        return deliver(parameters, k, message, t, round_trip, True)
+        return deliver(parameters, k, message, t, round_trip, parameters[P.SIGNAL_LOSS])
 
     exchange = dev(exchange)
 
@@ -75,4 +77,11 @@ def make_signalling(dev: Callable[[Any], Any]) -> Signalling:
         routable = exchange(parameters, k, ROUTE, registered, m[legs + ROUTABILITY])
         return send(parameters, k, BIND, routable, m[legs + TO_SENDER])
 
-    return Signalling(send, exchange, dev(home))
+    home = dev(home)
+
+    @cold
+    def abroad(parameters: Any, m: Any, legs: Any, k: Any, t: Any) -> Any:
+        local = exchange(parameters, k, REGISTER, t, m[legs + TO_MAP] + m[legs + TO_HOST])
+        return home(parameters, m, legs, k, local)
+
+    return Signalling(send, exchange, home, dev(abroad))
