@@ -115,7 +115,8 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
 
     @cold
     def push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
-        # Into the queue, behind what comes at the same time.
+        # Into the queue in order of time; of several at the same time the tunnelled ones, which are older,
+        # come first.
         mask = parameters[P.RING] - 1
         queue = m[base + _QUEUE]
         i = m[base + _TAIL]
@@ -124,9 +125,12 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
             m[base + _FULL] = 1
             return
         m[base + _TAIL] = i + 1
-        while i > head and m[queue + _ENTRY * ((i - 1) & mask)] > t:
+        tunnelled = tag & _TUNNELLED
+        while i > head:
             here = queue + _ENTRY * (i & mask)
             before = queue + _ENTRY * ((i - 1) & mask)
+            if m[before] < t or (m[before] == t and m[before + 2] & _TUNNELLED >= tunnelled):
+                break
             for word in range(_ENTRY):
                 m[here + word] = m[before + word]
             i -= 1
