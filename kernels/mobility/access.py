@@ -181,6 +181,16 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
 
     bind_map = dev(bind_map)
 
+    def passes(m: Any, place: Any, t: Any) -> Any:
+        # The place that a host stays at since past false alarms.
+        at = m[base + _TABLE] + place * WORDS
+        while place < m[base + _COUNT] and t >= m[at + UP] and m[at + UP] == m[at + DOWN]:
+            place += 1
+            at += WORDS
+        return place
+
+    passes = dev(passes)
+
     def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, counts: Any) -> Any:
         count, table = m[base + _COUNT], m[base + _TABLE]
         known = m[base + _CN_FROM]
@@ -196,15 +206,16 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
         if m[base + _BY_TUNNEL] == 1:
             flags = np.int64(_TUNNELLED)
             out[Out.TUNNELLED] += counts
-        if place < count and m[table + place * WORDS + COPY] <= t:
+        leave = passes(m, place, t)
+        if leave < count and m[table + leave * WORDS + COPY] <= t:
             protocol = parameters[P.HANDOVER]
             if protocol in (S_MIP, HIMIPV6):
                 flags |= _COPIED
             if protocol == S_MIP:
                 ahead = False
                 out[Out.COPIES] += counts
-                later = arrival + m[table + place * WORDS + DETOUR]
-                push(parameters, m, later, packet, (place + 1) << _FLAGS | _IS_COPY, sent)
+                later = arrival + m[table + leave * WORDS + DETOUR]
+                push(parameters, m, later, packet, (leave + 1) << _FLAGS | _IS_COPY, sent)
         tag = place << _FLAGS | flags
         if not ahead:
             push(parameters, m, arrival, packet, tag, sent)
