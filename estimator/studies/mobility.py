@@ -35,15 +35,14 @@ def claims(cells: Cells) -> Iterator[Claim]:
 
 def simulated(cells: Cells) -> Numbers:
     """Our numbers."""
-    return lambda metric, protocol, tcp, rate: cells.value(
-        metric, protocol=protocol, tcp=tcp, error_rate=rate
-    )
+    by_address = {tuple(cell.conditions.values()): cell for cell in cells.all}
+    return lambda metric, address: cells.samples(metric, by_address[address])
 
 
 def printed(study: Study) -> Numbers:
     """The paper's numbers."""
-    found = {(number.metric, *number.conditions.values()): number.value for number in study.published}
-    return lambda *address: np.array([found[address]])
+    found = {(number.metric, tuple(number.conditions.values())): number.value for number in study.published}
+    return lambda metric, address: np.array([found[metric, address]])
 
 
 def quiet(cells: Cells, protocol: str, tcp: str) -> Cell:

@@ -52,9 +52,9 @@ def test_overheads_follow_from_the_printed_averages_but_one() -> None:
     cells = {tuple(n.conditions.values()) for n in load("mobility").published}
     odd = []
     for cell in cells:
-        goodput, bandwidth = (float(number(m, *cell)[0]) for m in ("goodput_kbps", "bandwidth_kbps"))
+        goodput, bandwidth = (float(number(m, cell)[0]) for m in ("goodput_kbps", "bandwidth_kbps"))
         if (
-            abs((bandwidth - goodput) / goodput * 100 - float(number("ror_percent", *cell)[0])) > 0.0101
+            abs((bandwidth - goodput) / goodput * 100 - float(number("ror_percent", cell)[0])) > 0.0101
         ):  # rounded or cut off
             odd.append(cell)
     assert odd == [("himipv6", "reno", 0.02)]
