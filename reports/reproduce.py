@@ -13,7 +13,8 @@ from netcarlo.evaluation import Evaluation, evaluate
 from netcarlo.output import check_writable
 from netcarlo.provenance import versions
 from netcarlo.reports.page import page
-from netcarlo.reports.study_page import study_page, tiles, verdict
+from netcarlo.reports.study_page import study_page
+from netcarlo.reports.study_verdict import tiles, verdict
 from netcarlo.reports.tables import claims_csv, comparison_csv
 from netcarlo.reports.write import write_all
 from netcarlo.simulate import Progress, resolve_target

@@ -8,7 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netcarlo.evaluation import Evaluation
-from netcarlo.reports.study_page import verdict
+from netcarlo.reports.study_verdict import verdict
 
 
 def summary(evaluations: Sequence[Evaluation], *, out: Path) -> RenderableType:

@@ -62,6 +62,11 @@ def metric(name: str) -> str:
     return name.removesuffix("_approx").replace("_", " ")
 
 
+def capital(text: str) -> str:
+    """The text with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
 def with_unit(text: str, unit: str) -> str:
     """A quantity with its unit in brackets."""
     return f"{text} [{unit}]" if unit else text

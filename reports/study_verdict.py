@@ -1,0 +1,93 @@
+"""How near a study came: the verdict, the key figures, and which numbers count as met."""
+
+import statistics
+from typing import get_args
+
+from netcarlo.claims import Verdict
+from netcarlo.comparison import Compared
+from netcarlo.evaluation import Evaluation
+from netcarlo.kernels.layout import Out
+from netcarlo.reports import words
+
+
+def verdict(evaluation: Evaluation) -> str:
+    """The outcome in two sentences."""
+    claims = evaluation.claims
+    found = [(kind, sum(claim.verdict == kind for claim in claims)) for kind in get_args(Verdict)]
+    counts = ", ".join(f"{n} {kind}" for kind, n in found if n)
+    return (
+        f"{_nearness(evaluation)} Of {len(claims)} claims {counts}."
+        " The report lists what does not match, and why."
+    )
+
+
+def _nearness(evaluation: Evaluation) -> str:
+    rows = printed(evaluation)
+    if evaluation.study.description.exact:
+        hits = sum(bool(row.matches_printed) for row in rows)
+        near, of = f"{hits} of {len(rows)} printed numbers show the paper's digits", ""
+    else:
+        judged = [row.within for row in rows if row.within is not None]
+        near = f"{sum(judged)} of {len(judged)} printed numbers are as near as demanded"
+        metric = metrics(evaluation)[0]
+        of = f" of {evaluation.study.description.label(metric)}"
+        rows = [row for row in rows if row.published.metric == metric]
+    return f"{near}; the median error{of} is {statistics.median(abs(row.rel_error) for row in rows):.2%}."
+
+
+def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
+    """The key figures at the top of a report."""
+    found = [_tile(evaluation, metric) for metric in metrics(evaluation)]
+    expected = sum(claim.verdict == claim.expected for claim in evaluation.claims)
+    packets = sum(int(cell.outcomes[:, Out.SENT].sum()) for cell in evaluation.cells.all)
+    return [
+        *found,
+        {"label": "claims as expected", "value": str(expected), "of": f"of {len(evaluation.claims)}"},
+        {
+            "label": "cells simulated",
+            "value": str(len(evaluation.cells.all)),
+            "of": f"by {evaluation.replications} runs",
+        },
+        {"label": "packets simulated", "value": f"{packets / 1e6:.1f}", "of": "million"},
+    ]
+
+
+def _tile(evaluation: Evaluation, metric: str) -> dict[str, str]:
+    """How near the numbers of a metric are."""
+    label = evaluation.study.description.label(metric)
+    rows = [row for row in printed(evaluation) if row.published.metric == metric]
+    if evaluation.study.description.exact:
+        hits = sum(bool(row.matches_printed) for row in rows)
+        return {
+            "label": f"{label} numbers with the printed digits",
+            "value": str(hits),
+            "of": f"of {len(rows)}",
+        }
+    if any(d.metric == metric and d.abs_error is not None for d in evaluation.study.description.tolerance):
+        middle = statistics.median(abs(row.difference) for row in rows)
+        unit = words.of_difference(rows[0].published)
+        return {
+            "label": f"median difference of {len(rows)} {label} numbers",
+            "value": f"{middle:.2f}",
+            "of": unit,
+        }
+    middle = statistics.median(abs(row.rel_error) for row in rows)
+    mean_ = statistics.mean(abs(row.rel_error) for row in rows)
+    return {"label": f"median error of {len(rows)} {label} numbers", "value": f"{middle:.1%}",
+            "of": f"mean {mean_:.1%}"}  # fmt: skip
+
+
+def metrics(evaluation: Evaluation) -> list[str]:
+    """The metrics of the paper's tables."""
+    tables = evaluation.study.description.tables
+    return list(dict.fromkeys(metric for table in tables for metric in table.metrics))
+
+
+def match(evaluation: Evaluation, row: Compared) -> bool | None:
+    """Whether a number is as near as the study means to be: to the digit, or to its tolerance."""
+    return row.matches_printed if evaluation.study.description.exact else row.within
+
+
+def printed(evaluation: Evaluation) -> list[Compared]:
+    """The printed numbers that have an estimate."""
+    return [row for row in evaluation.rows if row.published.kind == "printed" and row.estimate is not None]
