@@ -5,6 +5,7 @@ A host may soon return to the cell it came from (ping-pong), and an anticipated 
 sqrt(1 - v**2) of the diameter, on average pi / 4 of it.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -58,7 +59,7 @@ def make_schedule(dev: Callable[[Any], Any]) -> Any:
             else:
                 v = np.int64(w0) >> np.int64(1)
                 rest = (np.int64(1) << np.int64(62)) - v * v
-                down = here + np.int64(np.sqrt(float(rest)) * 2.0**-31 * float(parameters[P.EVERY]))
+                down = here + np.int64(math.sqrt(float(rest)) * 2.0**-31 * float(parameters[P.EVERY]))
             m[journey + REGULAR] += 1
             down = max(down, here + parameters[P.LEAST_STAY])
             inter = crosses(parameters, m[journey + CELL])
