@@ -42,12 +42,14 @@ def prepare(folder: Path) -> None:
     from netcarlo.kernels import compile as compilers
     from netcarlo.kernels import launch, models
     from tests.benchmarks import lossy_hop
+    from tests.naive.mobile_scenarios import mobile_rows
     from tests.naive.scenarios import sctp_rows, tcp_rows
 
     for name in models.NAMES:
         model = models.model(name)
         compilers.ptx(model)
-        scenarios = (sctp_rows if name == "sctp" else tcp_rows)(CHECKED, seed=7)
+        choose = mobile_rows if name.endswith(models.MOBILE) else sctp_rows if name == "sctp" else tcp_rows
+        scenarios = choose(CHECKED, seed=7)
         hop = launch.run(model, lossy_hop.rows(CHECKED, **HOP), target="cpu")
         outcomes = launch.run(model, scenarios, target="cpu")
         np.savez_compressed(folder / f"{name}.npz", hop=hop, outcomes=outcomes, **scenarios._asdict())
