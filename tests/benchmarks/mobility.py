@@ -41,7 +41,7 @@ def scenario(
 
 
 def fixed(rows: Rows) -> Rows:
-    """The same path to a host that does not move: the delay to the access router is part of the first hop's."""
+    """The same path to a host that stays: the delay to the access router is part of the first hop."""
     hops = rows.hops.copy()
     for column in (Hop.DELAY, Hop.R_DELAY):
         hops[:, 0, 0, column] += rows.parameters[:, P.MAP_TO_AR]
