@@ -156,7 +156,7 @@ walks = st.fixed_dictionaries({
 })  # fmt: skip
 
 
-@given(tcps, st.sampled_from([FMIPV6, S_BINDING, FHMIPV6, HIMIPV6]), walks)
+@given(tcps, st.sampled_from([FMIPV6, S_BINDING, S_MIP, FHMIPV6, HIMIPV6]), walks)
 @quick
 def test_nothing_is_lost_in_a_prepared_handover(tcp: str, protocol: int, chosen: dict[str, int]) -> None:
     out = run(tcp, walk(protocol, **chosen))[0]

@@ -1,4 +1,4 @@
-"""Random small scenarios that visit the corners: ties, tiny queues, outages, losses both ways."""
+"""Random small scenarios that visit the corners: ties, tiny queues, outages, losses, cross traffic."""
 
 from collections.abc import Sequence
 from typing import Any
