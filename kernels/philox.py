@@ -5,6 +5,7 @@ There is no state: draw `i` of stream (seed, scenario, replication, stream) is a
 those numbers, so any draw can be made anywhere, in any order.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +34,7 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[An
     return c0, c1, c2, c3
 
 
+@functools.cache  # one compiled function for all that use it
 def make_draw(dev: Callable[[Any], Any]) -> Any:
     """Compile `draw(seed, scenario, replication, stream, i)` for a target.
 

@@ -6,6 +6,7 @@ Otherwise it is reactive: the host sends the update from its new place, and the 
 packets until then.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,7 @@ from netcarlo.kernels.mobility.timeline import (
 )
 
 
+@functools.cache  # one compiled function for all that use it
 def make_prepare(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile `prepare(parameters, m, legs, at, k, trigger, check)`: when the old router has the new one's
     consent, which takes `check` [ns] there; FOREVER if the host does not hear of it in time."""
@@ -45,6 +47,7 @@ def make_prepare(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     return dev(prepare)
 
 
+@functools.cache  # one compiled function for all that use it
 def make_react(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile `react(parameters, m, legs, at, k)`: the reactive part of a timeline."""
     send = signalling.send

@@ -5,6 +5,7 @@ The new router delivers the packets sent on by the old one first, then the copie
 that the old router delivered reach the host twice.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -29,6 +30,7 @@ from netcarlo.kernels.mobility.timeline import (
 )
 
 
+@functools.cache  # one compiled function for all that use it
 def make_ask(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile `ask(parameters, m, legs, at, k, trigger)`: when the MAP has the new router's consent."""
     send = signalling.send
