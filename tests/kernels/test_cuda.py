@@ -30,8 +30,10 @@ def name(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def ptx(name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     pytest.importorskip("numba_cuda", reason="needs numba_cuda: pip install '.[test]'")
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "alone")
+    cache = tmp_path_factory.getbasetemp() / ".." / f"ptx-{run}"  # workers share what one has compiled
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NETCARLO_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.setenv("NETCARLO_CACHE", str(cache if run != "alone" else tmp_path_factory.mktemp("cache")))
         return compilers.ptx(models.model(name))
 
 
