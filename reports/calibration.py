@@ -64,6 +64,7 @@ def section(result: Calibrated, study: Study) -> dict[str, Any]:
         "numbers": [_number(row, result, study) for row in result.numbers],
         "settings": yaml.safe_dump(result.settings, sort_keys=False, width=1000).strip(),
         "declared": result.declared.model_dump(),
+        "repeatable": study.description.say(result.declared.repeatable or {}),
         "work": result.work.model_dump(),
         "resists": RESISTS,
     }  # fmt: skip

@@ -59,7 +59,8 @@ def calibrate(
     found = search.best(everything, free)
     shapes = profile.profiles(search, found[: search.n_final], everything, free) if free else []
     reference = profile.best(shapes) if shapes else None
-    best = reference.point if reference else found[0]
+    leaders = profile.leaders(shapes, search.n_final) if shapes else found[:1]
+    best = leaders[int(search.last(leaders, everything).total.argmin())]
     refits = [search.best(~left_out, _free(acts, ~left_out))[0] for _, _, left_out in folds]
 
     def judged(point: Point) -> tuple[list[Number], float, float]:
@@ -264,7 +265,8 @@ class _Meter:
             return seen * (tried * effort.replications + kept)
 
         everything = np.ones(len(trials.numbers), bool)
-        points = (effort.points + 3) * len(_free(acts, everything))
-        profiles = cells * points * (search.n_final * effort.again + effort.final)
-        fresh = cells * (2 + len(folds)) * effort.evaluation
+        donors, last = search.n_final * effort.again, effort.again + effort.final
+        each = (effort.points + 1) * (donors + effort.final + last) + 4 * (donors + last)
+        profiles = cells * len(_free(acts, everything)) * each
+        fresh = cells * (2 + len(folds) + search.n_final) * effort.evaluation
         self._total = self._done + one(everything) + sum(map(one, folds)) + profiles + fresh

@@ -60,16 +60,17 @@ class Effort(Record):
     """How long to search.  A candidate is a value for every parameter, a run one replication of a cell.
 
     A population holds `population` candidates per parameter and lives for `generations`; each candidate
-    has `replications` runs of every cell.  The best `finalists` are judged again on `again` fresh ones,
-    and the best of those on `final` ones; profiles have `points` values per parameter.
+    has `replications` runs of every cell.  The best `finalists` are judged again on `again` fresh ones, and
+    the best quarter of those on `final` ones; profiles have `points` values per parameter.  The best of the
+    profiles are judged on `evaluation` runs, and all errors are stated from as many others.
     """
 
     population: int = Field(default=5, ge=2)
     generations: int = Field(default=20, ge=1)
-    replications: int = Field(default=6, ge=2)
-    finalists: int = Field(default=24, ge=1)
-    again: int = Field(default=24, ge=2)
-    final: int = Field(default=200, ge=2)
+    replications: int = Field(default=8, ge=2)
+    finalists: int = Field(default=32, ge=1)
+    again: int = Field(default=16, ge=2)
+    final: int = Field(default=120, ge=2)
     points: int = Field(default=7, ge=2)
     evaluation: int = Field(default=400, ge=2)
 
@@ -79,7 +80,8 @@ class Calibration(Record):
 
     `set` names the scenario fields that follow from the parameters: a text in which every `{expression}`
     over parameters is replaced by its value.  A published number is taken for the mean of
-    `runs_behind_the_table` runs.  Of each condition in `leave_out`, every value is left out once.
+    `runs_behind_the_table` runs; one that `repeatable` selects for what every run gives, so that a candidate
+    whose runs differ there has no excuse.  Of each condition in `leave_out`, every value is left out once.
     A value of a parameter is kept where the misfit is at most `rise` above the best.
     """
 
@@ -87,6 +89,7 @@ class Calibration(Record):
     set: dict[str, str] = Field(min_length=1)
     targets: dict[str, Target] = Field(min_length=1)
     runs_behind_the_table: float = Field(ge=1)
+    repeatable: dict[str, str | float] | None = None
     rise: float = Field(default=3.84, gt=0)
     leave_out: list[str] = []
     seed: int = Field(default=2, ge=0)

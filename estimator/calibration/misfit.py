@@ -28,13 +28,15 @@ class Noise:
     """How far a published number and ours may be apart by chance.
 
     A published number is the mean of a few runs, so that its variance is that of a run of the candidate
-    over their number; ours is the mean of many; and no model is exact, so that there is a floor.
-    sigma^2 = floor^2 + sd^2 / runs behind the table + sd^2 / runs of the candidate.  The logarithm keeps a
-    candidate from being excused by its own spread.
+    over their number, or nothing where runs are known to be alike; ours is the mean of many; and no model is
+    exact, so that there is a floor.  sigma^2 = floor^2 + sd^2 / runs behind the table + sd^2 / runs of the
+    candidate.  The logarithm keeps a candidate from being excused by its own spread.
     """
 
     def __init__(self, calibration: Calibration, numbers: Sequence[Published]) -> None:
-        self._runs = calibration.runs_behind_the_table
+        where = calibration.repeatable
+        repeatable = [where is not None and number.matches({**where}) for number in numbers]
+        self._share = np.where(repeatable, 0.0, 1 / calibration.runs_behind_the_table)
         self._published = np.array([number.value for number in numbers])
         targets = [calibration.targets[number.metric] for number in numbers]
         relative = np.array([target.relative for target in targets]) * self._published
@@ -42,7 +44,7 @@ class Noise:
 
     def sigma(self, sample: Sample) -> Floats:
         """The standard deviation of ours less published, float64[candidates, numbers]."""
-        return np.asarray(np.sqrt(self._floor**2 + sample.sd**2 * (1 / self._runs + 1 / sample.n)))
+        return np.asarray(np.sqrt(self._floor**2 + sample.sd**2 * (self._share + 1 / sample.n)))
 
     def misfit(self, sample: Sample) -> Misfit:
         """Of each candidate over the numbers that are there, those that are not NaN."""

@@ -51,6 +51,12 @@ def best(shapes: Sequence[Profile]) -> Rise:
     return min((rise for shape in shapes for rise in shape.values()), key=lambda rise: rise.total)
 
 
+def leaders(shapes: Sequence[Profile], n: int) -> list[Point]:
+    """The `n` best candidates of all profiles."""
+    rises = sorted((rise for shape in shapes for rise in shape.values()), key=lambda rise: rise.total)
+    return list(dict.fromkeys(rise.point for rise in rises))[:n]
+
+
 def kept(profile: Profile, *, allowed: float, reference: Rise) -> tuple[int | None, int | None]:
     """The excluded values that are nearest to the kept ones, below and above; None where all are kept."""
     values = sorted(profile)

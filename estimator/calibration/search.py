@@ -34,8 +34,12 @@ class Search(NamedTuple):
         return self._misfit(points, numbers, self.effort.again, self.seed + 1)
 
     def final(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
-        """The misfit on the most runs."""
+        """The misfit on many runs."""
         return self._misfit(points, numbers, self.effort.final, self.seed + 1)
+
+    def last(self, points: Sequence[Point], numbers: Numbers) -> Misfit:
+        """The misfit on as many runs as the errors are stated from, but not on those."""
+        return self._misfit(points, numbers, self.effort.evaluation, self.seed + 1)
 
     def _misfit(self, points: Sequence[Point], numbers: Numbers, replications: int, seed: int) -> Misfit:
         return self.noise.misfit(
@@ -56,7 +60,7 @@ class Search(NamedTuple):
 
     @property
     def n_final(self) -> int:
-        """How many candidates are judged on the most runs."""
+        """How many candidates are judged on many runs."""
         return max(1, self.effort.finalists // 4)
 
     def _evolve(self, numbers: Numbers, free: Sequence[int]) -> dict[Point, float]:

@@ -19,7 +19,7 @@ from netcarlo.calibration.profile import Rise
 from netcarlo.calibration.result import Calibrated, read
 from netcarlo.calibration.trials import Sample
 from netcarlo.errors import InputError
-from netcarlo.study import Study
+from netcarlo.study import Published, Study, Value
 from tests.known_study import STUDY, TRUTH, brief, own_module, write
 
 DECLARED = yaml.safe_load(STUDY)["calibration"]
@@ -151,8 +151,15 @@ def test_command_writes_all_or_nothing(
     assert not (tmp_path / "other").exists()
 
 
+def number(value: float, **conditions: Value) -> Published:
+    return Published(
+        place={}, conditions=conditions, metric="goodput_kbps", unit="kbit/s", text=f"{value:g}", step=1.0,
+        kind="printed",
+    )  # fmt: skip
+
+
 def test_noise_counts_both_sides_and_the_floor() -> None:
-    [published] = [type("Number", (), {"value": 200.0, "metric": "goodput_kbps"})()]
+    [published] = [number(200.0, loss_percent=1.0)]
     noise = Noise(declared(), [published])
     sample = Sample(np.array([[210.0], [200.0], [210.0]]), np.array([[30.0], [0.0], [300.0]]), 25)
     variance = (0.005 * 200) ** 2 + 30**2 * (1 / 3 + 1 / 25)
@@ -163,9 +170,16 @@ def test_noise_counts_both_sides_and_the_floor() -> None:
     assert misfit.total[2] > misfit.total[0], "a wild candidate is not excused by its own spread"
 
 
+def test_spread_is_no_excuse_where_runs_are_alike() -> None:
+    sample = Sample(np.array([[210.0, 210.0]]), np.array([[30.0, 30.0]]), 25)
+    numbers = [number(200.0, loss_percent=0.0), number(200.0, loss_percent=1.0)]
+    z = Noise(declared(repeatable={"loss_percent": 0}), numbers).misfit(sample).z[0]
+    assert z == pytest.approx(10 / np.sqrt([1 + 30**2 / 25, 1 + 30**2 * (1 / 3 + 1 / 25)]))
+
+
 def test_doubt_is_the_spread_of_the_misfit_over_random_numbers() -> None:
     rng = np.random.default_rng(1)
-    numbers = [type("Number", (), {"value": 100.0, "metric": "goodput_kbps"})() for _ in range(6)]
+    numbers = [number(100.0) for _ in range(6)]
     runs = rng.normal(105.0, 10.0, (2000, 40, 6))
     misfit = Noise(declared(), numbers).misfit(Sample(runs.mean(axis=1), runs.std(axis=1, ddof=1), 40))
     # The spread of sd adds to it, which the formula leaves out: a tenth at most.
