@@ -215,7 +215,8 @@ def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
                 ahead = False
                 out[Out.COPIES] += counts
                 later = arrival + m[table + leave * WORDS + DETOUR]
-                push(parameters, m, later, packet, (leave + 1) << _FLAGS | _IS_COPY, sent)
+                copy = (leave + 1) << _FLAGS | _IS_COPY | flags & _TUNNELLED
+                push(parameters, m, later, packet, copy, sent)
         tag = place << _FLAGS | flags
         if not ahead:
             push(parameters, m, arrival, packet, tag, sent)
