@@ -56,12 +56,13 @@ def calibrate(
 
     everything = np.ones(len(numbers), bool)
     free = _free(acts, everything)
-    found = search.best(everything, free)
+    refits = [search.best(~left_out, _free(acts, ~left_out))[0] for _, _, left_out in folds]
+    found = search.order([*search.best(everything, free)[: search.n_final], *refits, grid.start], everything)
     shapes = profile.profiles(search, found[: search.n_final], everything, free) if free else []
     reference = profile.best(shapes) if shapes else None
     leaders = profile.leaders(shapes, search.n_final) if shapes else found[:1]
-    best = leaders[int(search.last(leaders, everything).total.argmin())]
-    refits = [search.best(~left_out, _free(acts, ~left_out))[0] for _, _, left_out in folds]
+    last = search.last(leaders, everything)
+    best = leaders[int((last.total + last.doubt).argmin())]
 
     def judged(point: Point) -> tuple[list[Number], float, float]:
         """The numbers of a candidate on fresh random numbers, its misfit and the doubt in it."""

@@ -27,6 +27,8 @@ class Grid:
         self._quantities: dict[Point, dict[str, float]] = {}
         self.parameters = calibration.parameters
         self.middle: Point = tuple(p.middle for p in self.parameters.values())
+        start = {name: p.at(p.middle) for name, p in self.parameters.items()} | calibration.start
+        self.start: Point = tuple(p.nearest(start[name]) for name, p in self.parameters.items())
         self.first: Point = tuple(0 for _ in self.parameters)
         self.last: Point = tuple(p.last for p in self.parameters.values())
 

@@ -5,7 +5,7 @@ from typing import Self
 
 from pydantic import Field, model_validator
 
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, nearest
 from netcarlo.expressions import check
 from netcarlo.schema import Record
 
@@ -34,6 +34,10 @@ class Parameter(Record):
     def middle(self) -> int:
         """The number of the grid point in the middle."""
         return round(self.last / 2)
+
+    def nearest(self, value: float) -> int:
+        """The number of the grid point next to a value."""
+        return min(max(round((value - self.low) / self.step), 0), self.last)
 
     def at(self, point: int) -> float:
         """The value of a grid point."""
@@ -66,9 +70,9 @@ class Effort(Record):
     """
 
     population: int = Field(default=5, ge=2)
-    generations: int = Field(default=20, ge=1)
+    generations: int = Field(default=16, ge=1)
     replications: int = Field(default=8, ge=2)
-    finalists: int = Field(default=32, ge=1)
+    finalists: int = Field(default=24, ge=1)
     again: int = Field(default=16, ge=2)
     final: int = Field(default=120, ge=2)
     points: int = Field(default=7, ge=2)
@@ -82,7 +86,9 @@ class Calibration(Record):
     over parameters is replaced by its value.  A published number is taken for the mean of
     `runs_behind_the_table` runs; one that `repeatable` selects for what every run gives, so that a candidate
     whose runs differ there has no excuse.  Of each condition in `leave_out`, every value is left out once.
-    A value of a parameter is kept where the misfit is at most `rise` above the best.
+    The candidate `start`, such as the result of an earlier fit, competes in the fit to all numbers; what it
+    does not name is in the middle.  A value of a parameter is kept where the misfit is at most `rise` above
+    the best.
     """
 
     parameters: dict[str, Parameter] = Field(min_length=1)
@@ -92,6 +98,7 @@ class Calibration(Record):
     repeatable: dict[str, str | float] | None = None
     rise: float = Field(default=3.84, gt=0)
     leave_out: list[str] = []
+    start: dict[str, float] = {}
     seed: int = Field(default=2, ge=0)
     effort: Effort = Effort()
 
@@ -101,6 +108,9 @@ class Calibration(Record):
         for template in self.set.values():
             for expression in template.split("{")[1:]:
                 check(expression.partition("}")[0], self.parameters)
+        for name in self.start:
+            if name not in self.parameters:
+                raise InputError(f"start.{name} is no parameter; {nearest(name, self.parameters)}")
         for name in self.parameters:
             if not re.search(rf"\b{re.escape(name)}\b", used):
                 raise InputError(f"parameters.{name} sets no field; use it in set or remove it")

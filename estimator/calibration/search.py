@@ -54,9 +54,12 @@ class Search(NamedTuple):
         ranked = sorted(seen, key=lambda point: (seen[point], point))[: self.effort.finalists]
         again = self.again(ranked, numbers).total
         ranked = [ranked[i] for i in np.argsort(again, kind="stable")]
-        top = ranked[: self.n_final]
-        order = np.argsort(self.final(top, numbers).total, kind="stable")
-        return [*(top[i] for i in order), *ranked[self.n_final :]]
+        return [*self.order(ranked[: self.n_final], numbers), *ranked[self.n_final :]]
+
+    def order(self, points: Sequence[Point], numbers: Numbers) -> list[Point]:
+        """Different candidates from the best to the worst, on many runs."""
+        different = list(dict.fromkeys(points))
+        return [different[i] for i in np.argsort(self.final(different, numbers).total, kind="stable")]
 
     @property
     def n_final(self) -> int:

@@ -196,7 +196,8 @@ def test_ranges_end_at_the_nearest_excluded_values() -> None:
 
 
 def test_grid_and_settings() -> None:
-    grid = Grid(declared())
+    grid = Grid(declared(start={"capacity": 961.3, "delay": 400}))
+    assert grid.start == (12, 40, 2, 10)
     assert (grid.first, grid.middle, grid.last) == ((0, 0, 0, 0), (10, 20, 2, 10), (20, 40, 4, 20))
     assert grid.settings((9, 7, 0, 0)) == {
         "hops.0.rate": "945 kbit/s", "hops.0.delay": "74 ms", "hops.0.queue": "90 packets",
@@ -210,6 +211,7 @@ def test_grid_and_settings() -> None:
         ({"set": {"hops.0.rate": "{capacty} kbit/s"}}, "capacty"),
         ({"set": {"hops.0.rate": "{capacity} kbit/s"}}, "parameters.delay sets no field"),
         ({"targets": {"goodput_kbps": {}}}, "needs a floor"),
+        ({"start": {"dely": 100}}, "start.dely is no parameter; .*delay"),
         ({"runs_behind_the_table": 0}, "runs_behind_the_table"),
         ({"parameters": {"capacity": {"label": "x", "low": 2, "high": 1, "step": 1}}}, "step is wider"),
     ],
