@@ -61,8 +61,7 @@ def calibrate(
     shapes = profile.profiles(search, found[: search.n_final], everything, free) if free else []
     reference = profile.best(shapes) if shapes else None
     leaders = profile.leaders(shapes, search.n_final) if shapes else found[:1]
-    last = search.last(leaders, everything)
-    best = leaders[int((last.total + last.doubt).argmin())]
+    best = _choice(search, leaders, everything, kept=bool(declared.start))
 
     def judged(point: Point) -> tuple[list[Number], float, float]:
         """The numbers of a candidate on fresh random numbers, its misfit and the doubt in it."""
@@ -153,6 +152,20 @@ def _free(acts: Numbers, numbers: Numbers) -> list[int]:
 def _unseen(acts: Numbers, numbers: Numbers, grid: Grid) -> list[str]:
     free = _free(acts, numbers)
     return [name for k, name in enumerate(grid.parameters) if k not in free]
+
+
+def _choice(search: Search, leaders: Sequence[Point], numbers: Numbers, *, kept: bool) -> Point:
+    """The candidate whose misfit is surely low; a declared start if none is better beyond doubt.
+
+    So what the numbers do not determine does not wander from one calibration to the next.
+    """
+    points = [search.grid.start, *leaders]
+    last = search.last(points, numbers)
+    chosen = 1 + int((last.total + last.doubt)[1:].argmin())
+    gain = last.total[0] - last.total[chosen]
+    if kept and gain <= profile.DOUBT * np.hypot(last.doubt[0], last.doubt[chosen]):
+        return points[0]
+    return points[chosen]
 
 
 def _folds(declared: Calibration, numbers: Sequence[Published]) -> list[tuple[str, str | float, Numbers]]:

@@ -70,7 +70,7 @@ class Effort(Record):
     """
 
     population: int = Field(default=5, ge=2)
-    generations: int = Field(default=16, ge=1)
+    generations: int = Field(default=12, ge=1)
     replications: int = Field(default=8, ge=2)
     finalists: int = Field(default=24, ge=1)
     again: int = Field(default=16, ge=2)
@@ -86,9 +86,9 @@ class Calibration(Record):
     over parameters is replaced by its value.  A published number is taken for the mean of
     `runs_behind_the_table` runs; one that `repeatable` selects for what every run gives, so that a candidate
     whose runs differ there has no excuse.  Of each condition in `leave_out`, every value is left out once.
-    The candidate `start`, such as the result of an earlier fit, competes in the fit to all numbers; what it
-    does not name is in the middle.  A value of a parameter is kept where the misfit is at most `rise` above
-    the best.
+    The candidate `start`, such as the result of an earlier fit, competes in the fit to all numbers and is
+    kept if nothing is better beyond doubt; what it does not name is in the middle.  A value of a parameter
+    is kept where the misfit is at most `rise` above the best.
     """
 
     parameters: dict[str, Parameter] = Field(min_length=1)
