@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,10 +12,10 @@ from typer.testing import CliRunner
 from netcarlo import cli
 from netcarlo import study as studies
 from netcarlo.calibration import profile
-from netcarlo.calibration.calibrate import calibrate
-from netcarlo.calibration.candidates import Grid
+from netcarlo.calibration.calibrate import _choice, calibrate
+from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.calibration.description import Calibration
-from netcarlo.calibration.misfit import Noise
+from netcarlo.calibration.misfit import Misfit, Noise
 from netcarlo.calibration.profile import Rise
 from netcarlo.calibration.result import Calibrated, read
 from netcarlo.calibration.trials import Sample
@@ -195,6 +196,29 @@ def test_ranges_end_at_the_nearest_excluded_values() -> None:
     assert profile.kept({at: shape[at] for at in (4, 5, 7)}, allowed=3.84, reference=shape[5]) == (None, None)
 
 
+@pytest.mark.parametrize(
+    ("totals", "doubts", "kept", "chosen"),
+    [
+        ([20.0, 12.0, 10.0], [1.0, 1.0, 1.0], True, 2),
+        ([20.0, 12.0, 10.0], [1.0, 1.0, 9.0], True, 1),  # surely low beats perhaps lower
+        ([12.0, 12.0, 10.0], [1.0, 1.0, 1.0], True, 0),  # not better beyond doubt
+        ([12.0, 12.0, 10.0], [1.0, 1.0, 1.0], False, 2),
+    ],
+)
+def test_choice_keeps_a_start_that_nothing_clearly_beats(
+    totals: list[float], doubts: list[float], kept: bool, chosen: int
+) -> None:
+    class Judge:
+        grid = Grid(declared())
+
+        def last(self, points: list[Point], numbers: object) -> Misfit:
+            return Misfit(np.array(totals), np.array(doubts), np.zeros((3, 1)))
+
+    search: Any = Judge()
+    points = [search.grid.start, (1, 0, 0, 0), (2, 0, 0, 0)]
+    assert _choice(search, points[1:], np.ones(1, bool), kept=kept) == points[chosen]
+
+
 def test_grid_and_settings() -> None:
     grid = Grid(declared(start={"capacity": 961.3, "delay": 400}))
     assert grid.start == (12, 40, 2, 10)
@@ -245,3 +269,24 @@ def test_declarations_that_do_not_fit_the_study(old: str, new: str, message: str
 def test_study_without_a_calibration() -> None:
     with pytest.raises(InputError, match="declares no calibration"):
         calibrate(studies.load("sctp_linkdown"))
+
+
+CALIBRATED = [name for name in studies.names() if (studies.load(name).folder / "calibration.json").is_file()]
+
+
+def test_the_mobility_study_is_calibrated() -> None:
+    assert CALIBRATED == ["mobility"]
+
+
+@pytest.mark.parametrize("name", CALIBRATED)
+def test_shipped_result_is_that_of_the_study(name: str) -> None:
+    study = studies.load(name)
+    result = read(study.folder / "calibration.json")
+    assert result.declared == study.description.calibration
+    for conditions in study.cells():
+        scenario = study.scenario(conditions, seed=1)
+        assert scenario.with_values(result.settings) == scenario
+    published = [n.value for n in study.published if n.metric in result.declared.targets]
+    assert [row.published for row in result.numbers] == published
+    left_out = len(published) * len(result.declared.leave_out)
+    assert sum(errors.n for errors in result.left_out) == left_out > 0
