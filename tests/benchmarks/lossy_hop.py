@@ -35,7 +35,7 @@ def rows(replications: int, *, window: int, loss: float, duration_s: float, seed
     hops = np.zeros((replications, PATHS, 1, len(Hop)), np.int64)
     byte_time = round(8e9 * 2**BYTE_TIME_BITS / RATE_BPS)
     delay = round(DELAY_S * 1e9)
-    hops[:, 0, 0] = (byte_time, delay, QUEUE, 1, byte_time, delay, 0, 0, 1)
+    hops[:, 0, 0, : Hop.PRESENT + 1] = (byte_time, delay, QUEUE, 1, byte_time, delay, 0, 0, 1)
     outages = np.full((replications, PATHS, 1, 1, 2), FOREVER, np.int64)
     return Rows(parameters, np.zeros((replications, 0)), hops, outages, thresholds([0.0, loss]))
 
