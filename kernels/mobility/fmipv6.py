@@ -62,17 +62,23 @@ def make_react(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     return dev(react)
 
 
-def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile the timeline, see `handovers`."""
+def make_plan(dev: Callable[[Any], Any], signalling: Signalling, *, then: int, addresses: int) -> Any:
+    """Compile the timeline of a protocol whose old router acts on the new one's consent.
+
+    `then` is the word that this sets: FORWARD (tunnels) or COPY (sends to both).  Of two `addresses` a
+    host that returns still has the old one, so that nothing is left to check; of one it has not.
+    """
     send, home = signalling.send, signalling.home
     prepare, react = make_prepare(dev, signalling), make_react(dev, signalling)
 
     @cold
     def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-        consent = prepare(parameters, m, legs, at, k, trigger, parameters[P.PREPARATION])
-        if consent < FOREVER:
+        check = parameters[P.PREPARATION]
+        if addresses == 2 and back == 1:
+            check = np.int64(0)
+        m[at + then] = prepare(parameters, m, legs, at, k, trigger, check)
+        if m[at + then] < FOREVER:
             start = m[at + UP] + parameters[P.ANNOUNCE]
-            m[at + FORWARD] = consent
             m[at + RELEASE] = send(parameters, k, ANNOUNCE, start, m[legs + RADIO_UP])
             m[at + AT_CN] = home(parameters, m, legs, k, start)
             return 1
@@ -81,3 +87,8 @@ def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
         return 0
 
     return dev(plan)
+
+
+def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
+    """Compile the timeline, see `handovers`."""
+    return make_plan(dev, signalling, then=FORWARD, addresses=1)

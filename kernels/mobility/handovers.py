@@ -58,9 +58,10 @@ _TIMES = (AT_CN, AT_MAP, COPY, FORWARD, KEPT, RELEASE, ASTRAY)
 
 
 def make_handovers(dev: Callable[[Any], Any]) -> Any:
-    """Compile `plan_all(parameters, hops, outages, m, legs, journey, table, out) -> count`.
+    """Compile `plan_all(parameters, hops, outages, m, legs, journey, table, out, radio) -> count`.
 
-    It fills `legs` and the `table` of timelines (`WORDS` each) in scratch and counts in `out`.
+    It fills `legs` and the `table` of timelines (`WORDS` each) in scratch and counts in `out`; `radio` is
+    the number of the radio hop.
     """
     signalling = make_signalling(dev)
     depart = schedule.make_schedule(dev)
@@ -113,15 +114,21 @@ def make_handovers(dev: Callable[[Any], Any]) -> Any:
     fill_legs = dev(fill_legs)
 
     @cold
+    def clear(m: Any, at: Any) -> None:
+        for word in range(DETOUR, WORDS):
+            m[at + word] = 0
+        for word in _TIMES:
+            m[at + word] = FOREVER
+
+    clear = dev(clear)
+
+    @cold
     def mistake(parameters: Any, m: Any, at: Any, undone: Any) -> None:
         # The host stays: what a predictive protocol has sent ahead is lost until that is undone.
         astray = m[at + FORWARD]
         if m[at + AT_MAP] < m[at + DOWN]:
             astray = min(astray, m[at + AT_MAP] + parameters[P.MAP_TO_AR])
-        for word in range(DETOUR, WORDS):
-            m[at + word] = 0
-        for word in _TIMES:
-            m[at + word] = FOREVER
+        clear(m, at)
         m[at + INTER] = 0
         m[at + ASTRAY] = astray
         for word in (DOWN, UP, RELEASE):
@@ -142,10 +149,7 @@ def make_handovers(dev: Callable[[Any], Any]) -> Any:
             down = depart(parameters, outages, m, journey, at, k, radio)
             if down > parameters[P.END]:
                 return np.int64(k)
-            for word in range(DETOUR, WORDS):
-                m[at + word] = 0
-            for word in _TIMES:
-                m[at + word] = FOREVER
+            clear(m, at)
             m[at + DETOUR] = m[at + INTER] * parameters[P.MAP_TO_MAP]
             trigger = m[journey + schedule.TRIGGER]
             if trigger >= down:

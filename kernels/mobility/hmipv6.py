@@ -3,6 +3,7 @@
 Source: RFC 5380.  Nothing is kept: what reaches the old router while the host is gone is lost.
 """
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ from netcarlo.kernels.mobility.signalling import REGISTER, Signalling
 from netcarlo.kernels.mobility.timeline import AT_CN, AT_MAP, INTER, RELEASE, TO_MAP, UP
 
 
+@functools.cache  # S-MIP and FHMIPv6 fall back on it
 def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile the timeline, see `handovers`."""
     send, abroad = signalling.send, signalling.abroad

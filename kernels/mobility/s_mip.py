@@ -11,6 +11,7 @@ from typing import Any
 
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
+from netcarlo.kernels.mobility import hmipv6
 from netcarlo.kernels.mobility.fmipv6 import make_react
 from netcarlo.kernels.mobility.signalling import ANNOUNCE, PREPARE, REGISTER, Signalling
 from netcarlo.kernels.mobility.timeline import (
@@ -48,6 +49,7 @@ def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
     """Compile the timeline, see `handovers`."""
     send, abroad = signalling.send, signalling.abroad
     ask, react = make_ask(dev, signalling), make_react(dev, signalling)
+    register = hmipv6.make(dev, signalling)
 
     @cold
     def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
@@ -63,12 +65,8 @@ def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
             if m[at + INTER] == 1:
                 m[at + AT_CN] = abroad(parameters, m, legs, k, start)
             return 1
+        register(parameters, m, legs, at, k, trigger, back)
         react(parameters, m, legs, at, k)
-        start = m[at + UP] + parameters[P.DETECTION]
-        if m[at + INTER] == 1:
-            m[at + AT_CN] = abroad(parameters, m, legs, k, start)
-        else:
-            m[at + AT_MAP] = send(parameters, k, REGISTER, start, m[legs + TO_MAP])
         return 0
 
     return dev(plan)
