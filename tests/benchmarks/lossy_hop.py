@@ -1,13 +1,10 @@
 """A bulk transfer through one lossy 10 Mbit/s hop, for the kernels and for ns-2."""
 
-import subprocess
-import tempfile
-from pathlib import Path
-
 import numpy as np
 
 from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.loss import thresholds
+from tests.benchmarks.ns2 import run_ns2
 
 RATE_BPS = 10e6
 DELAY_S = 0.01
@@ -68,16 +65,4 @@ def ns2(*, window: int, loss: float, duration_s: float) -> tuple[int, float]:
         $ns at {duration_s} "puts \\[$tcp set ndatapack_\\]; exit 0"
         $ns run
     """
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "hop.tcl"
-        file.write_text(script)
-        before = _children_s()
-        done = subprocess.run(["ns", str(file)], cwd=folder, capture_output=True, text=True, check=True)
-        return int(done.stdout.split()[-1]), _children_s() - before
-
-
-def _children_s() -> float:
-    import resource
-
-    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return usage.ru_utime + usage.ru_stime
+    return run_ns2(script)

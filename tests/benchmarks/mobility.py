@@ -8,11 +8,8 @@ is missing.
 
 import math
 import shutil
-import subprocess
-import tempfile
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from netcarlo import study as studies
 from netcarlo.ensemble import build
@@ -20,7 +17,7 @@ from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import FOREVER, Hop, Out, P, Rows
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulate import model_of
-from tests.benchmarks.lossy_hop import _children_s
+from tests.benchmarks.ns2 import run_ns2
 
 PROTOCOLS = "mipv6", "hmipv6", "fmipv6", "s_binding", "s_mip", "fhmipv6", "himipv6"
 TCPS = "tahoe", "reno", "vegas"
@@ -100,12 +97,7 @@ def ns2(*, tcp: str, loss: float, seed: int, duration_s: float) -> tuple[int, fl
         $ns at {duration_s} {{puts [$tcp set ndatapack_]; exit 0}}
         $ns run
     """  # type: ignore[union-attr]
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "path.tcl"
-        file.write_text(script)
-        before = _children_s()
-        done = subprocess.run(["ns", str(file)], cwd=folder, capture_output=True, text=True, check=True)
-        return int(done.stdout), _children_s() - before
+    return run_ns2(script)
 
 
 def ns2_rate(*, tcp: str, loss: float) -> float:
