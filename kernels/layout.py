@@ -91,6 +91,8 @@ class P(IntEnum):
     FALSE_ALARM_TIME = 59  # the mistake is undone so long after the handover should have come [ns]
     MARGIN = 60  # a handover is prepared if the answer reaches the host so long before link down [ns]
     SIGNAL_LOSS = 61  # probability that a signalling message is lost on the radio link, times 2**32
+    SEND_BUFFER = 62  # most data packets in the sender's socket buffer, sent ones included; 0: no limit
+    SEND_WAKE = 63  # a writer that found it full goes on when no more than so many are left
 
 
 class Hop(IntEnum):
