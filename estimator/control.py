@@ -1,4 +1,4 @@
-"""A user's own congestion control file, as far as a scenario needs to know it without running it.
+"""Congestion controls by name, and a user's own file as far as a scenario needs to know it unrun.
 
 The file may name constants and their defaults in one literal, `CONSTANTS = {"increase": 1.0}`; the
 kernel gets their values in that order.
@@ -9,6 +9,9 @@ from pathlib import Path
 
 from netcarlo import files
 from netcarlo.errors import InputError
+
+BUILT_IN = ("bic", "cubic")
+"""The congestion controls that come with netcarlo besides the standard one."""
 
 
 def default_constants(path: Path) -> dict[str, float]:

@@ -67,7 +67,8 @@ def provenance(scenario: Scenario, *, target: str, replications: int) -> dict[st
         "scenario": data,
         "scenario_sha256": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest(),
     }
-    if isinstance(scenario.transport, Tcp) and scenario.transport.congestion_control is not None:
-        text = scenario.transport.congestion_control.read_bytes()
+    control = scenario.transport.congestion_control if isinstance(scenario.transport, Tcp) else None
+    if isinstance(control, Path):
+        text = control.read_bytes()
         record["congestion_control_sha256"] = hashlib.sha256(text).hexdigest()
     return record

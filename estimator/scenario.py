@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, SerializeAsAny, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from netcarlo import files
+from netcarlo.control import BUILT_IN
 from netcarlo.errors import InputError, nearest
 from netcarlo.mobility import Mobility
 from netcarlo.quantity import (
@@ -259,8 +260,9 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
         raise InputError(f"{path}: {error}") from None
     data.setdefault("name", Path(path).stem)
     transport = data.get("transport")
-    if isinstance(transport, dict) and isinstance(transport.get("congestion_control"), str):
-        transport["congestion_control"] = str(Path(path).parent / transport["congestion_control"])
+    control = transport.get("congestion_control") if isinstance(transport, dict) else None
+    if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
+        transport["congestion_control"] = str(Path(path).parent / control)
     return Scenario.check(data, document=document)
 
 

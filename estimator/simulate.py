@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,12 +92,14 @@ def model_of(scenario: Scenario) -> Any:
     if not isinstance(transport, Tcp):
         return models.model("sctp")
     protocol, mobile = transport.protocol, scenario.mobility is not None
-    if transport.congestion_control is None:
-        return models.model(f"tcp_{protocol}{models.MOBILE if mobile else ''}")
+    control = transport.congestion_control
+    if not isinstance(control, Path):
+        parts = "tcp", protocol, *([control] if control else [])
+        return models.model("_".join(parts) + (models.MOBILE if mobile else ""))
     try:
-        return models.user_model(transport.congestion_control, protocol=protocol, mobile=mobile)
+        return models.user_model(control, protocol=protocol, mobile=mobile)
     except Exception as error:  # whatever the user's file raises
-        raise InputError(f"{transport.congestion_control}: cannot be used ({error}); correct it") from None
+        raise InputError(f"{control}: cannot be used ({error}); correct it") from None
 
 
 def largest_launch(scenarios: Iterable[Scenario]) -> int:

@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
-from netcarlo.control import default_constants
+from netcarlo.control import BUILT_IN, default_constants
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
 from netcarlo.quantity import (
@@ -81,7 +81,7 @@ class Tcp(Transport):
     """
 
     protocol: Literal["tahoe", "reno", "newreno", "sack", "vegas"]
-    congestion_control: Path | None = None
+    congestion_control: Literal["bic", "cubic"] | Path | None = None
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0
     header: Size = 40.0
@@ -108,19 +108,20 @@ class Tcp(Transport):
 
     @field_validator("congestion_control")
     @classmethod
-    def _is_file(cls, path: Path | None) -> Path | None:
-        if path is not None and not path.is_file():
-            raise InputError("is no file; give the path of a Python file, relative to the scenario")
-        return path
+    def _is_file(cls, control: str | Path | None) -> str | Path | None:
+        if isinstance(control, Path) and not control.is_file():
+            names = ", ".join(BUILT_IN)
+            raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
+        return control
 
     @model_validator(mode="after")
     def _constants_have_owner(self) -> Self:
-        if self.congestion_control is None:
+        if self.congestion_control is not None and self.protocol == "vegas":
+            raise InputError("congestion_control cannot replace that of vegas; write protocol: newreno")
+        if not isinstance(self.congestion_control, Path):
             if self.constants:
                 raise InputError("constants belong to a congestion_control file; name it or remove them")
             return self
-        if self.protocol == "vegas":
-            raise InputError("congestion_control cannot replace that of vegas; write protocol: newreno")
         name, known = self.congestion_control.name, default_constants(self.congestion_control)
         for constant in self.constants:
             if constant not in known:
@@ -129,7 +130,7 @@ class Tcp(Transport):
 
     def all_constants(self) -> dict[str, Number]:
         """The constants of the user's congestion control in the order of its file."""
-        if self.congestion_control is None:
+        if not isinstance(self.congestion_control, Path):
             return {}
         return {**default_constants(self.congestion_control), **self.constants}
 

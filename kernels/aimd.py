@@ -1,7 +1,8 @@
 """The standard congestion control: slow start, additive increase, multiplicative decrease.
 
 Source: RFC 5681, in the packet-counting form of ns-2 (`windowOption_` 1, `precisionReduce_`).
-This is also the model for a user's own congestion control: a Python file with these two functions.
+This is also the model for a user's own congestion control: a Python file with these two functions.  It
+may have a third, `acked(packets, memory)`, which hears of every ACK of new data before `grow` (see `bic`).
 """
 
 from typing import Any

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels import aimd, newreno, reno, sack, sctp, sctp_state, tahoe, tcp, user, vegas
+from netcarlo.kernels import aimd, bic, cubic, newreno, reno, sack, sctp, sctp_state, tahoe, tcp, user, vegas
 from netcarlo.kernels.layout import Rows
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
+
+CONTROLS = {"bic": bic, "cubic": cubic}
+"""Congestion controls, besides the standard one, for every variant but vegas."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +50,23 @@ MODELS = {
     for name, variant in ((f"tcp_{variant}{host}", module) for variant, module in VARIANTS.items())
 }
 MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
-NAMES = tuple(MODELS)
+MODELS |= {
+    name: _tcp(name, VARIANTS[variant], module)
+    for control, module in CONTROLS.items()
+    for variant in VARIANTS
+    if variant != "vegas"
+    for name in (f"tcp_{variant}_{control}", f"tcp_{variant}_{control}{MOBILE}")
+}
+NAMES = tuple(
+    name
+    for name in MODELS
+    if not name.removesuffix(MOBILE).endswith(tuple(CONTROLS)) or name in ("tcp_sack_bic", "tcp_sack_cubic")
+)
+"""Those that tests compile for every target: of the variants with another congestion control, one each."""
 
 
 def model(name: str) -> Model:
-    """The built-in model of this name, one of `NAMES`."""
+    """The built-in model of this name, one of `MODELS`."""
     return MODELS[name]
 
 

@@ -32,6 +32,15 @@ def window_of(cwnd: Any, inflation: Any, limit: Any) -> Any:
     return min(cwnd + inflation, float(limit))
 
 
+def make_growth(dev: Callable[[Any], Any], control: Any) -> tuple[Any, Any]:
+    """Compile what a congestion control does at an ACK of new data: `acked`, if it has that, and `grow`."""
+
+    def acked(packets: Any, f: Any) -> None:
+        pass
+
+    return dev(getattr(control, "acked", acked)), dev(control.grow)
+
+
 def make_dup_ack(dev: Callable[[Any], Any], control: Any, *, send: int, again: bool) -> Any:
     """Compile the reaction to a duplicate ACK: halve, resend the hole, inflate.
 
@@ -68,7 +77,7 @@ def make_dup_ack(dev: Callable[[Any], Any], control: Any, *, send: int, again: b
 def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     """Compile TCP Reno over a congestion control (`grow`, `reduce`; see `aimd`)."""
     window = dev(window_of)
-    control_grow = dev(control.grow)
+    control_acked, control_grow = make_growth(dev, control)
     control_reduce = dev(control.reduce)
 
     def prepare(m: Any, parameters: Any, free: Any) -> Any:
@@ -84,6 +93,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         ack: Any, before: Any, seq: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
     ) -> Any:  # fmt: skip
+        control_acked(ack - before, f)
         return control_grow(cwnd, ssthresh, now, rtt, constants, f), ssthresh, 0, NONE
 
     @cold

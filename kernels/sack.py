@@ -42,7 +42,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     base = reno.make(dev, control)
     base_timeout = base.timeout
     window = dev(reno.window_of)
-    control_grow = dev(control.grow)
+    control_acked, control_grow = reno.make_growth(dev, control)
     control_reduce = dev(control.reduce)
     test, _, drop = make_bits(dev)
 
@@ -113,6 +113,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     ) -> Any:  # fmt: skip
         if m[_HIGHEST] != NONE:
             clear(m, parameters)
+        control_acked(ack - before, f)
         return control_grow(cwnd, ssthresh, now, rtt, constants, f), ssthresh, 0, NONE
 
     def dup_ack(
