@@ -4,12 +4,13 @@ import re
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.distributions import Distribution
-from netcarlo.kernels.layout import STREAM_HOST
+from netcarlo.kernels.layout import ENDLESS, STREAM_HOST
 from netcarlo.kernels.philox import uniforms
 from netcarlo.quantity import Number
 
@@ -34,16 +35,21 @@ class Draws:
 
     def floats(self, name: str, value: Number | None) -> Floats:
         """The values of a field in SI units, float64[n]."""
-        if self.given:
-            known = self.given.get(name)
-            if known is None:
-                known = self.given.get(_EACH.sub(".each", name))
-            if known is not None:
-                return known
+        known = self._known(name)
+        if known is not None:
+            return known
         if not isinstance(value, Distribution):
             return np.full(len(self.replications), value)
         self.drawn[name] = value.quantile(self.uniform(name))
         return self.drawn[name]
+
+    def either(self, name: str, value: Number | None, otherwise: Floats) -> Floats:
+        """The values of a field that may be left out, float64[n]; `otherwise` then."""
+        return otherwise if value is None and self._known(name) is None else self.floats(name, value)
+
+    def _known(self, name: str) -> Floats | None:
+        known = self.given.get(name)
+        return self.given.get(_EACH.sub(".each", name)) if known is None and self.given else known
 
     def uniform(self, name: str) -> Floats:
         """The random numbers of a field, float64[n] in [0, 1)."""
@@ -56,6 +62,14 @@ class Draws:
         if factor == 1 and name in self.drawn:
             self.drawn[name] = values
         return values.astype(np.int64)
+
+    def limit(self, name: str, record: Any, size: Ints) -> Ints:
+        """Packets of a transfer, int64[n], that `packets` or `bytes` of a record may end; `size`: their payload."""
+        if record.packets is not None:
+            return self.whole(f"{name}.packets", record.packets)
+        if record.bytes is not None:
+            return -(-self.whole(f"{name}.bytes", record.bytes) // size)
+        return np.full(len(size), ENDLESS)
 
     def room(self, name: str, value: Number | None, *, unlimited: int) -> Ints:
         """The values of a field that counts something, int64[n]; `unlimited` stands for no limit."""

@@ -5,23 +5,26 @@ on the chunk it is in nor on the fields drawn beside it.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from netcarlo import wifi_rows
 from netcarlo.draws import Draws, Floats, Ints
 from netcarlo.hops import Slot, arrays, slots_of
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.mobility import Mobility
 from netcarlo.scenario import Hops, Scenario, Sctp, most_hops
 from netcarlo.transport import NS, Tcp
+from netcarlo.udp import Udp
 
 
 class Ensemble(NamedTuple):
     """Replications of a scenario, ready to run."""
 
-    rows: Rows
+    rows: Any
+    """`Rows`, or `WifiRows` of a wireless network."""
     drawn: pd.DataFrame
     """The random quantities in SI units, a column per dotted field name, indexed by replication."""
 
@@ -49,16 +52,29 @@ def build_rows(
     if isinstance(scenario.transport, Tcp) and (values := scenario.transport.all_constants()):
         columns = [draws.floats(f"transport.constants.{name}", value) for name, value in values.items()]
         constants = np.stack(columns, axis=1)
+    if scenario.wireless is not None:
+        warm_up = draws.whole("warm_up", scenario.warm_up or 0.0, NS)
+        wireless = wifi_rows.build(
+            scenario.wireless, scenario.transport, draws, parameters, constants=constants, warm_up=warm_up
+        )
+        return Ensemble(wireless, _table(draws))
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(scenario.paths)]
     if scenario.mobility is not None:
         paths[0][-1] = _moving(scenario.mobility, paths[0][-1], parameters, draws)
     hops, outages, losses = arrays(paths, draws)
-    drawn = pd.DataFrame(draws.drawn, index=pd.Index(numbers, name="replication"))
-    return Ensemble(Rows(parameters, constants, hops, outages, losses), drawn)
+    return Ensemble(Rows(parameters, constants, hops, outages, losses), _table(draws))
 
 
-def concatenate(parts: Sequence[Rows]) -> Rows:
+def _table(draws: Draws) -> pd.DataFrame:
+    return pd.DataFrame(draws.drawn, index=pd.Index(draws.replications, name="replication"))
+
+
+def concatenate(parts: Sequence[Any]) -> Any:
     """The rows of several ensembles one after the other, so that one launch runs them all."""
+    return _paths(parts) if isinstance(parts[0], Rows) else wifi_rows.concatenate(parts)
+
+
+def _paths(parts: Sequence[Rows]) -> Rows:
     n_hops = max(part.hops.shape[2] for part in parts)
     n_outages = max(part.outages.shape[3] for part in parts)
     n_constants = max(part.constants.shape[1] for part in parts)
@@ -92,11 +108,9 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
     table[:, P.N_PATHS] = len(scenario.paths)
     for name, (column, factor) in transport.columns.items():
         table[:, column] = draws.whole(f"transport.{name}", getattr(transport, name), factor)
-    table[:, P.LIMIT] = ENDLESS
-    if transport.packets is not None:
-        table[:, P.LIMIT] = draws.whole("transport.packets", transport.packets)
-    elif transport.bytes is not None:
-        table[:, P.LIMIT] = -(-draws.whole("transport.bytes", transport.bytes) // table[:, P.DATA])
+    table[:, P.LIMIT] = draws.limit("transport", transport, table[:, P.DATA])
+    if isinstance(transport, Udp):
+        return table
     if isinstance(transport, Sctp):
         table[:, P.RESPONSE_ALTERNATE] = 1
         table[:, P.WINDOW] = table[:, P.RWND] // (table[:, P.DATA] + table[:, P.CHUNK_HEADER])
@@ -113,6 +127,8 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
 
 def row_bytes(scenario: Scenario) -> int:
     """Memory of the hops and outages of one row; those of a launch are as wide as the widest."""
+    if scenario.wireless is not None:
+        return wifi_rows.row_bytes(scenario.wireless)
     hops = [hop.each if isinstance(hop, Hops) else hop for route in scenario.paths for hop in route.hops]
     times = (scenario.mobility and scenario.mobility.times) or []
     outages = max(1, len(times), *(len(hop.outages) for hop in hops))

@@ -1,4 +1,4 @@
-"""A scenario: one transport association over paths of hops, checked before any work.
+"""A scenario: a transport over paths of hops or over a wireless network, checked before any work.
 
 Any number may be a distribution, so a randomised topology is a scenario like any other.
 """
@@ -33,6 +33,8 @@ from netcarlo.quantity import (
 )
 from netcarlo.schema import Record
 from netcarlo.transport import PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
+from netcarlo.udp import Udp
+from netcarlo.wireless import Wireless
 
 MAX_HOPS = 64
 """Most hops of a path."""
@@ -122,6 +124,8 @@ class Route(Record):
 class Scenario(Record):
     """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
 
+    Either `paths` or a `wireless` network.  Outcomes of wireless networks count from `warm_up` on.
+
     Scenarios of the same seed and `topology` meet the same random numbers, others independent ones.
 
     With `precision`, replications are added until the half-width of the 95 % interval of the
@@ -131,6 +135,7 @@ class Scenario(Record):
     name: str = "scenario"
     description: str = ""
     duration: Duration
+    warm_up: Time | None = None
     seed: int = Field(default=1, ge=0, lt=2**63)
     topology: int = Field(default=0, ge=0, lt=2**32)
     replications: int = Field(default=1000, ge=1, le=10_000_000)
@@ -138,7 +143,8 @@ class Scenario(Record):
     sample_interval: Interval = 0.1
     transport: SerializeAsAny[AnyTransport]
     mobility: Mobility | None = None
-    paths: list[Route] = Field(min_length=1, max_length=2)
+    paths: list[Route] = Field(default_factory=list, max_length=2)
+    wireless: Wireless | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -165,6 +171,25 @@ class Scenario(Record):
             raise InputError("transport.start can be at or after the end; lower it or raise duration")
         if len(self.paths) > 1 and not isinstance(self.transport, Sctp):
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
+        return self
+
+    @model_validator(mode="after")
+    def _has_network(self) -> Self:
+        if self.wireless is None:
+            if not self.paths:
+                raise InputError("paths and wireless are both missing; write hops: or wireless:")
+            if isinstance(self.transport, Udp):
+                raise InputError("transport.protocol = udp needs a wireless network; write newreno or wireless:")
+            if self.warm_up is not None:
+                raise InputError("warm_up is for wireless networks; remove it")
+            return self
+        if self.paths or self.mobility is not None:
+            other = "paths" if self.paths else "mobility"
+            raise InputError(f"wireless and {other} are both given; remove one")
+        if isinstance(self.transport, Sctp):
+            raise InputError("wireless is for udp and the TCPs; write protocol: newreno")
+        if self.warm_up is not None and bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
+            raise InputError("warm_up can be at or after the end; lower it or raise duration")
         return self
 
     @model_validator(mode="after")

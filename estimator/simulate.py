@@ -88,13 +88,13 @@ def model_of(scenario: Scenario) -> Any:
     """The kernel model that simulates a scenario."""
     from netcarlo.kernels import models
 
-    transport = scenario.transport
+    transport, radio = scenario.transport, "tcp" if scenario.wireless is None else "wifi"
     if not isinstance(transport, Tcp):
-        return models.model("sctp")
+        return models.model("wifi_udp" if scenario.wireless is not None else "sctp")
     protocol, mobile = transport.protocol, scenario.mobility is not None
     control = transport.congestion_control
     if not isinstance(control, Path):
-        parts = "tcp", protocol, *([control] if control else [])
+        parts = radio, protocol, *([control] if control else [])
         return models.model("_".join(parts) + (models.MOBILE if mobile else ""))
     try:
         return models.user_model(control, protocol=protocol, mobile=mobile)

@@ -1,4 +1,4 @@
-"""The transport of a scenario: the TCPs and SCTP with the defaults of ns-2."""
+"""The transport of a scenario: the TCPs and SCTP with the defaults of ns-2, and UDP."""
 
 import math
 from pathlib import Path
@@ -24,11 +24,12 @@ from netcarlo.quantity import (
     bounds,
 )
 from netcarlo.schema import Record
+from netcarlo.udp import Udp
 
 NS = 1e9
 
 TCPS = ("tahoe", "reno", "newreno", "sack")
-PROTOCOLS = (*TCPS, "vegas", "sctp")
+PROTOCOLS = (*TCPS, "vegas", "sctp", "udp")
 
 CAPACITY = 4096
 """Most packets in flight of one association."""
@@ -247,6 +248,9 @@ def _tag(data: Any) -> str | None:
 
 
 AnyTransport = Annotated[
-    Annotated[Tcp, Tag("<tcp>")] | Annotated[Vegas, Tag("<vegas>")] | Annotated[Sctp, Tag("<sctp>")],
+    Annotated[Tcp, Tag("<tcp>")]
+    | Annotated[Vegas, Tag("<vegas>")]
+    | Annotated[Sctp, Tag("<sctp>")]
+    | Annotated[Udp, Tag("<udp>")],
     Discriminator(_tag),
 ]

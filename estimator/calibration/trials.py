@@ -155,7 +155,8 @@ class Trials:
             if points != [AS_IT_IS]
             else None
         )
-        return build_rows(scenario, replications=numbers, given=given).rows
+        rows: Rows = build_rows(scenario, replications=numbers, given=given).rows
+        return rows
 
     def _keep(self, c: int, outcomes: Any, points: Sequence[Point], *, replications: int, seed: int) -> None:
         names = [n.metric for n, at in zip(self.numbers, self.cell_of, strict=True) if at == c]
