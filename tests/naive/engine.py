@@ -5,6 +5,8 @@ from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
+from netcarlo.kernels.layout import FOREVER
+
 
 class Rank(IntEnum):
     """Which of several events in the very same nanosecond comes first."""
@@ -50,9 +52,17 @@ class Simulation:
 
     def run(self, end: int) -> None:
         """Run every event up to and at `end`."""
-        while self._heap and self._heap[0][0] <= end:
-            self.now, _, _, action, arguments = heapq.heappop(self._heap)
-            action(*arguments)
+        while self.next_time() <= end:
+            self.step()
+
+    def next_time(self) -> int:
+        """When the next event comes, or FOREVER."""
+        return self._heap[0][0] if self._heap else FOREVER
+
+    def step(self) -> None:
+        """Run the next event."""
+        self.now, _, _, action, arguments = heapq.heappop(self._heap)
+        action(*arguments)
 
 
 class Timer:

@@ -1,0 +1,59 @@
+"""A leg outside the radio: a FIFO server, a delay, perhaps a tick; its speed may swing slowly."""
+
+from collections.abc import Callable
+from typing import Any
+
+from netcarlo.kernels.wifi.layout import STREAM_SWING
+from tests.naive.link import Packet
+from tests.naive.random_numbers import Streams
+from tests.naive.wifi.clock import Clock, Turn
+
+
+class Server:
+    """Serves packets one after the other and releases them in order."""
+
+    def __init__(self, clock: Clock, streams: Streams, number: int, columns: Any) -> None:
+        self.clock = clock
+        self.streams = streams
+        self.number = number
+        self.columns = columns
+        self.inside: list[tuple[Packet, Callable[[Packet], None]]] = []
+        self.free = 0
+        self.last_release = 0
+
+    def enter(self, packet: Packet, deliver: Callable[[Packet], None]) -> bool:
+        """Take a packet that will be handed to `deliver`; False if there is no room."""
+        c = self.columns
+        if len(self.inside) >= c.ROOM:
+            return False
+        start = max(self.clock.now, self.free)
+        self.free = start + self.service(packet.size, start)
+        release = max(self.on_tick(self.free + c.DELAY), self.last_release)
+        self.last_release = release
+        self.inside.append((packet, deliver))
+        self.clock.at(release, Turn.FIRST, self.release)
+        return True
+
+    def release(self) -> None:
+        packet, deliver = self.inside.pop(0)
+        deliver(packet)
+
+    def occupy(self, time: int) -> None:
+        """Something else keeps the server busy for `time` ns."""
+        self.free = max(self.free, self.clock.now) + time
+
+    def service(self, size: int, start: int) -> int:
+        c = self.columns
+        service = ((size + c.OVERHEAD) * c.BYTE_TIME + 2**19) // 2**20 + c.PACKET_TIME
+        if c.SWING:
+            service += service * c.SWING * self.deviation(start // c.SWING_EVERY) // 2**30
+        return int(service)
+
+    def deviation(self, interval: int) -> int:
+        """About normal with standard deviation 1024: the sum of four uniform numbers."""
+        words = self.streams.block(STREAM_SWING + self.number, interval)
+        return (sum(word // 2**16 for word in words) - 131070) * 1774 // 2**16
+
+    def on_tick(self, time: int) -> int:
+        c = self.columns
+        return time + (c.PHASE - time) % c.TICK if c.TICK else time
