@@ -64,7 +64,7 @@ class Draws:
         return values.astype(np.int64)
 
     def limit(self, name: str, record: Any, size: Ints) -> Ints:
-        """Packets of a transfer, int64[n], that `packets` or `bytes` of a record may end; `size`: their payload."""
+        """Packets of a transfer, int64[n], that `packets` or `bytes` may end; `size` [n] is their payload."""
         if record.packets is not None:
             return self.whole(f"{name}.packets", record.packets)
         if record.bytes is not None:

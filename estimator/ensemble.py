@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from netcarlo import wifi_rows
+from netcarlo import wifi_outcomes, wifi_rows
 from netcarlo.draws import Draws, Floats, Ints
 from netcarlo.hops import Slot, arrays, slots_of
 from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
@@ -72,6 +72,11 @@ def _table(draws: Draws) -> pd.DataFrame:
 def concatenate(parts: Sequence[Any]) -> Any:
     """The rows of several ensembles one after the other, so that one launch runs them all."""
     return _paths(parts) if isinstance(parts[0], Rows) else wifi_rows.concatenate(parts)
+
+
+def own(integers: Ints, launched: Any, rows: Any) -> Ints:
+    """What came of some of the rows `launched`, as wide as if their ensemble's `rows` had run alone."""
+    return integers if isinstance(rows, Rows) else wifi_outcomes.own(integers, launched, rows)
 
 
 def _paths(parts: Sequence[Rows]) -> Rows:

@@ -1,15 +1,16 @@
 """What came of each replication: the kernel's integers, and named quantities with units.
 
-Names end in their unit; those without one are numbers of data packets or of events.  A time that
-did not happen is NaN, and so is what only mobile hosts have for those that are not.
+Names end in their unit; those without one are numbers of data packets or of events, or shares.  A time
+that did not happen is NaN, and so is what only mobile hosts, or only wireless networks, have.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from netcarlo import wifi_outcomes
 from netcarlo.kernels.layout import FOREVER, Out, P, Rows
 
 NS = 1e9
@@ -99,6 +100,7 @@ MEANING = {
     "discarded": "data packets and copies thrown away because the other one arrives",
     "reordered": "data packets that arrived after one put out later",
     "longest_silence_s": "longest time between two arrivals of data",
+    **wifi_outcomes.MEANING,
 }
 """The outcomes of a replication and what they are, in the order of `Outcomes.frame`."""
 
@@ -107,19 +109,25 @@ class Outcomes(NamedTuple):
     """Outcomes of `n` replications."""
 
     integers: NDArray[np.int64]
-    """What the kernel wrote, int64[n, len(Out)]."""
+    """What the kernel wrote, int64[n, len(Out)]; of a wireless network what `wifi_outcomes.tables` reads."""
     frame: pd.DataFrame
     """A row per replication: the columns of `MEANING`, then the drawn quantities by field name."""
 
 
-def outcomes(integers: NDArray[np.int64], rows: Rows, drawn: pd.DataFrame) -> Outcomes:
+def outcomes(integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
     """Name the outcomes `integers` of `rows`; `drawn` (indexed by replication) is set beside them."""
+    found = _of_paths(integers, rows) if isinstance(rows, Rows) else wifi_outcomes.named(integers, rows)
+    frame = pd.DataFrame({name: found.get(name, np.nan) for name in MEANING}, index=drawn.index)
+    return Outcomes(integers, pd.concat([frame, drawn], axis=1))
+
+
+def _of_paths(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
     p = rows.parameters
     observed = p[:, P.END] - p[:, P.START]
     completed = integers[:, Out.COMPLETED] >= 0
     active_s = np.where(completed, integers[:, Out.COMPLETED] - p[:, P.START], observed) / NS
     wire_bits = 8.0 * (p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER])
-    values: dict[str, NDArray[np.int64] | NDArray[np.float64]] = {
+    values: dict[str, Any] = {
         **{name: integers[:, column] for name, column in COUNTS.items()},
         **{name: _seconds(integers[:, column]) for name, column in TIMES.items()},
     }
@@ -135,8 +143,7 @@ def outcomes(integers: NDArray[np.int64], rows: Rows, drawn: pd.DataFrame) -> Ou
     values["completion_s"] = np.where(completed, active_s, np.nan)
     values["mean_cwnd_packets"] = integers[:, Out.CWND_SUM] / 1024.0 / _positive(integers[:, Out.SAMPLES])
     values["mean_rtt_s"] = integers[:, Out.RTT_SUM] / NS / _positive(integers[:, Out.RTT_SAMPLES])
-    frame = pd.DataFrame({name: values[name] for name in MEANING}, index=drawn.index)
-    return Outcomes(integers, pd.concat([frame, drawn], axis=1))
+    return values
 
 
 def first_outage_end_s(rows: Rows) -> NDArray[np.float64]:

@@ -179,7 +179,7 @@ class Scenario(Record):
             if not self.paths:
                 raise InputError("paths and wireless are both missing; write hops: or wireless:")
             if isinstance(self.transport, Udp):
-                raise InputError("transport.protocol = udp needs a wireless network; write newreno or wireless:")
+                raise InputError("transport.protocol = udp needs wireless:; add it or write newreno")
             if self.warm_up is not None:
                 raise InputError("warm_up is for wireless networks; remove it")
             return self

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netcarlo.ensemble import build, concatenate, row_bytes
+from netcarlo.ensemble import build, concatenate, own, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
@@ -77,7 +77,8 @@ def simulate_all(
         integers = launch.run(model, rows, target=target, threads=threads, progress=report)
         at = 0
         for (i, _, n), ensemble in zip(batch, ensembles, strict=True):
-            parts[i].append(outcomes(integers[at : at + n], ensemble.rows, ensemble.drawn))
+            mine = own(integers[at : at + n], rows, ensemble.rows)
+            parts[i].append(outcomes(mine, ensemble.rows, ensemble.drawn))
             at += n
         done += at
         report(0, done)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netcarlo import statistics
-from netcarlo.ensemble import FEATURES, build_rows
+from netcarlo.ensemble import FEATURES, build_rows, own
 from netcarlo.estimate import QUANTILES
 from netcarlo.outcomes import MEANING, outcomes
 from netcarlo.provenance import model_version
@@ -165,7 +165,8 @@ class _Run:
         started = time.perf_counter()
         integers = launch.run(model_of(variant), ensemble.rows, target=self.target, threads=self.threads)
         self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
-        found = outcomes(integers, ensemble.rows, ensemble.drawn).frame
+        mine = own(integers, ensemble.rows, ensemble.rows)
+        found = outcomes(mine, ensemble.rows, ensemble.drawn).frame
         self.networks += len(row)
         self.packets += int(found["sent"].sum())
         values = {name: found[name].to_numpy(np.float64).reshape(len(chosen), n) for name in self.kept}
