@@ -46,7 +46,7 @@ def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: A
     ms = now // MS + 1
     epoch = int(memory[_EPOCH])
     least = int(memory[_LEAST_RTT])
-    if rtt > 0 and ms - epoch >= SETTLE_MS:
+    if rtt > 0 and (epoch == 0 or ms - epoch >= SETTLE_MS):
         sample = max(rtt // MS * 8, 1)
         if least == 0 or sample < least:
             least = sample

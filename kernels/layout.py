@@ -92,7 +92,7 @@ class P(IntEnum):
     MARGIN = 60  # a handover is prepared if the answer reaches the host so long before link down [ns]
     SIGNAL_LOSS = 61  # probability that a signalling message is lost on the radio link, times 2**32
     SEND_BUFFER = 62  # most data packets in the sender's socket buffer, sent ones included; 0: no limit
-    SEND_WAKE = 63  # a writer that found it full goes on when no more than so many are left
+    SEND_WAKE = 63  # a writer that found it full goes on when no more than so many (fewer) are left
 
 
 class Hop(IntEnum):
@@ -110,6 +110,8 @@ class Hop(IntEnum):
     CROSS_EVERY = 9  # constant bit rate cross traffic in the direction of the data: interval [ns]; 0: none
     CROSS_SIZE = 10  # its packets on the wire [byte]
     CROSS_FIRST = 11  # arrival of the first [ns]
+    TICK = 12  # data leaves the far end at multiples of this [ns]; 0: at any time
+    TICK_PHASE = 13  # plus this [ns]
 
 
 class Out(IntEnum):

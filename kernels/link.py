@@ -1,4 +1,4 @@
-"""A path: FIFO drop-tail hops in tandem, with random loss, outages and cross traffic.
+"""A path: FIFO drop-tail hops in tandem, with random loss, outages, cross traffic and clocked release.
 
 Packets of one direction stay in order, so a packet's whole journey is known the moment it is
 handed over: each hop direction needs only when its server is free, the departure times of the
@@ -51,7 +51,10 @@ _CROSS = 15  # arrival of the next packet of cross traffic
 _CROSS_EVERY = 16
 _CROSS_TIME = 17  # the server needs for one of them
 _ALERT = 18  # nothing happens before: the earlier of the next outage and the next cross traffic
-_SIZE = 19
+_TICK = 19  # packets leave the far end at multiples of this, 0: at any time [ns]
+_TICK_PHASE = 20  # plus this
+_LOOK = 21  # later arrivals need a look: the outage destroys them, or the hop has a tick
+_SIZE = 22
 
 _LANES = 2 * PATHS  # a path and a direction; their hop counts come first, then hop by hop the lanes
 
@@ -125,8 +128,17 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
         if m[at + _OUTAGE] < outages.shape[2]:
             m[at + _DOWN] = outages[m[at + _PATH], m[at + _HOP], m[at + _OUTAGE], 0]
             m[at + _UP] = outages[m[at + _PATH], m[at + _HOP], m[at + _OUTAGE], 1]
+        m[at + _LOOK] = m[at + _DOWN] if m[at + _TICK] == 0 else _LONG_AGO
 
     next_outage = dev(next_outage)
+
+    @cold
+    def released(m: Any, at: Any, t: Any) -> Any:
+        # When the far end lets go of a packet that arrives there at time t.
+        tick = m[at + _TICK]
+        return t + (m[at + _TICK_PHASE] - t) % tick if tick > 0 else t
+
+    released = dev(released)
 
     def take(m: Any, at: Any, t: Any, duration: Any) -> Any:
         # The server takes a packet over at time t; returns when it is done, or -1 if the queue is full.
@@ -189,6 +201,8 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
                     free += m[at + _LIMIT]
                     m[at + _PATH] = path
                     m[at + _HOP] = hop
+                    m[at + _TICK] = hops[path, hop, Hop.TICK] if direction == 0 else 0
+                    m[at + _TICK_PHASE] = hops[path, hop, Hop.TICK_PHASE]
                     m[at + _OUTAGE] = -1
                     next_outage(outages, m, at)
                     m[at + _LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
@@ -222,8 +236,10 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
             if free < 0:
                 return FULL_QUEUE, t
             t = free + m[at + _DELAY]
-            if m[at + _DOWN] < t:
-                return DESTROYED, m[at + _DOWN]
+            if m[at + _LOOK] < t:
+                t = released(m, at, t)
+                if m[at + _DOWN] < t:
+                    return DESTROYED, m[at + _DOWN]
             left = m[at + _GAP]
             if left == 0:
                 next_gap(parameters, losses, m, at)
@@ -255,6 +271,7 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
     def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
         at = position(path, direction, hop)
         m[at + _DOWN] = FOREVER
+        m[at + _LOOK] = FOREVER
         m[at + _OUTAGE] = FOREVER
         m[at + _ALERT] = m[at + _CROSS]
 

@@ -68,7 +68,8 @@ _REPEATED, _HELD, _DUPLICATES, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 
 _BITS, _RING, _SPARE = range(STATE_WORDS + 15, STATE_WORDS + 18)  # where things begin in scratch
 _STACK = STATE_WORDS + 18  # the receiver's SACK stack
 _NEWEST = _STACK + STACK_WORDS  # when the newest packet received was put out
-_MOBILE = _NEWEST + 1
+_WAKE = _NEWEST + 1  # the writer goes on when this packet is acknowledged
+_MOBILE = _WAKE + 1
 _HOPS = _MOBILE + access.STATE_WORDS
 
 
@@ -100,6 +101,17 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
     answer, overfull, under_way, first_down = roam.answer, roam.overfull, roam.under_way, roam.first_down
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev)
+
+    @cold
+    def write(parameters: Any, m: Any, una: Any) -> Any:
+        # The application fills the socket buffer; returns the last packet that it has written then.
+        final = first + parameters[P.LIMIT] - 1
+        room = parameters[P.SEND_BUFFER]
+        last = min(max(una, first - 1) + room, final) if room > 0 else final
+        m[_WAKE] = last - parameters[P.SEND_WAKE] if last < final else FOREVER
+        return last
+
+    write = dev(write)
 
     @cold
     def sample(m: Any, until: Any, cwnd: Any, window: Any, every: Any) -> None:
@@ -251,7 +263,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         delayed = parameters[P.ACK_EVERY] > 1
         handshake = first == 1 and parameters[P.HANDSHAKE] > 0
         initial_window = parameters[P.INITIAL_WINDOW]
-        last = first + parameters[P.LIMIT] - 1  # the last packet
+        last = write(parameters, m, np.int64(-1))  # the last packet there is
         size = parameters[P.DATA] + parameters[P.HEADER] * first
         # Sender.
         now = parameters[P.START]
@@ -379,7 +391,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                     m[_NEWEST] = max(m[_NEWEST], sent)
                 if packet >= first:
                     m[_LAST_RX] = t
-                if expected > last and out[Out.COMPLETED] == NEVER:
+                if expected > last and m[_WAKE] == FOREVER and out[Out.COMPLETED] == NEVER:
                     out[Out.COMPLETED] = t
                 if delayed:
                     if pending == FOREVER and packet == expected - 1 and packet >= highest and packet > 0:
@@ -424,6 +436,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                         cwnd, order, forced = new_ack(m, parameters, at, ack, una, cwnd)
                     before = una
                     una = ack
+                    if una >= m[_WAKE]:
+                        last = write(parameters, m, una)
                     seq = max(seq, una + 1)
                     if order & PARTIAL:
                         if order & TIMER:

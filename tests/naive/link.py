@@ -1,7 +1,9 @@
 """Packets and the links that carry, delay, drop and destroy them."""
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -71,11 +73,13 @@ class Link:
 
     def __init__(
         self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
-        lost: Callable[[Packet, str], None],
+        lost: Callable[[Packet, str], None], tick: int = 0, tick_phase: int = 0,
     ) -> None:
         self.simulation = simulation
         self.server = Server(simulation, byte_time=byte_time, limit=limit)
         self.delay = delay
+        self.tick = tick  # the far end lets packets go at `tick_phase` + k * `tick` only; 0: at once
+        self.tick_phase = tick_phase
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else -1
         self.lost = lost
@@ -92,10 +96,17 @@ class Link:
             self.lost(packet, "queue")
         else:
             packet.last_hop = self.server.serve(packet.size) + self.delay
-            arrival = (self.server.free_at + self.delay, packet)
+            arrival = (self.release(self.server.free_at + self.delay), packet)
             self.wire.append(arrival)
             order = None if self.rank == Rank.HOP else packet.order
             self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
+
+    def release(self, time: int) -> int:
+        """When a packet that gets to the far end at this time comes out there."""
+        if self.tick == 0:
+            return time
+        ticks = math.ceil(Fraction(time - self.tick_phase, self.tick))
+        return self.tick_phase + ticks * self.tick
 
     def hand_cross(self, size: int) -> None:
         """Take a packet of others over, now; where it goes from here is not our affair."""

@@ -84,9 +84,10 @@ class Network:
 
     def link(self, path: int, hop: int, direction: int, outages: list[tuple[int, int]]) -> Link:
         byte_time, delay, limit, _ = self.columns(path, hop)[4 * direction : 4 * direction + 4]
+        tick, tick_phase = self.columns(path, hop)[Hop.TICK : Hop.TICK_PHASE + 1]
         link = Link(
             self.simulation, byte_time=byte_time, delay=delay, limit=limit, lost=self.outcomes.lost,
-            gaps=self.gaps(path, hop, direction),
+            gaps=self.gaps(path, hop, direction), tick=tick if direction == 0 else 0, tick_phase=tick_phase,
         )
         for start, end in outages:
             self.simulation.at(start, Rank.LINK_DOWN, link.go_down)

@@ -29,6 +29,7 @@ class NewReno(Reno):
             self.inflation = 1
         self.cwnd = max(self.cwnd, 1.0)
         self.last_ack = self.highest_ack = number
+        self.write()
         self.next_number = max(self.next_number, number + 1)
         if self.timing and number >= self.timed_number:
             self.timing = False

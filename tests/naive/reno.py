@@ -45,9 +45,7 @@ class Reno(TcpSender):
             self.outcomes.add(Out.FAST_RETRANSMITS)
             self.recover = self.highest_sent
             self.last_cut = "dupack"
-            half = self.exact_window() / 2.0
-            self.halve_ssthresh()
-            self.cwnd = half
+            self.cwnd = self.cut()
             self.restart_timer()
             self.output(self.last_ack + 1)
             self.inflation = self.parameters.DUPACKS

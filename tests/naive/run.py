@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.layout import PATHS, Out, Rows
+from tests.naive.congestion import CONTROLS
 from tests.naive.engine import Rank, Simulation
 from tests.naive.link import Path
 from tests.naive.network import Network
@@ -50,11 +51,12 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
 def run_tcp(
     protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
-    sender = SENDERS[protocol](simulation, outcomes, parameters, path.send)
+    variant, _, control = protocol.removeprefix("tcp_").partition("_")
+    sender = SENDERS[f"tcp_{variant}"](simulation, outcomes, parameters, path.send, CONTROLS[control]())
     receiver = Receiver(
         simulation, outcomes, first=sender.next_number, first_data=sender.first_data,
         ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
-        block_size=parameters.SACK_BLOCK, sack=protocol == "tcp_sack", send_back=path.send_back,
+        block_size=parameters.SACK_BLOCK, sack=variant == "sack", send_back=path.send_back,
     )
     path.connect(receiver.receive, sender.receive)
     simulation.at(parameters.START, Rank.HOP, sender.start)

@@ -82,6 +82,7 @@ class Sack(TcpSender):
             self.scoreboard.clear()
         elif ack.number > self.highest_ack:
             self.highest_ack = ack.number
+            self.write()
             self.scoreboard.update(self.highest_ack, ack.blocks)
             self.pipe -= 1  # the packet resent and the one that triggered this acknowledgement
             self.set_timer()
@@ -100,9 +101,7 @@ class Sack(TcpSender):
             self.recovering = True
             self.scoreboard.resent(self.highest_ack + 1)
             self.last_cut = "dupack"
-            half = self.exact_window() / 2.0
-            self.halve_ssthresh()
-            self.cwnd = half
+            self.cwnd = self.cut()
             self.output(self.last_ack + 1)
 
     def on_timeout(self) -> None:
@@ -120,16 +119,25 @@ class Sack(TcpSender):
             if hole is None:
                 number = self.next_number
                 allowed = self.window if self.recovering else self.usable_window()
-                if number > self.highest_ack + allowed or number >= self.limit:
+                if number > self.highest_ack + allowed or number >= self.written:
                     break
             else:
                 number = hole
                 if self.recover <= 0 or number > self.highest_ack + self.window:
                     break
+            if not self.may_send():
+                break
+            if hole is not None:
                 self.scoreboard.resent(number)
             self.next_number = max(self.next_number, number + 1)
             self.output(number)
             self.pipe += 1
+
+    def resume(self) -> None:
+        if self.recovering:
+            self.send_much()
+        else:  # new packets, whatever was reported missing
+            super().send_much()
 
     def room(self) -> bool:
         if self.recovering:

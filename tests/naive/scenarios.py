@@ -68,6 +68,10 @@ def _tcp_row(rng: Generator) -> Rows:
     fill(row, {"DATA": data, "HEADER": header, "ACK": ack})
     choose_outages(rng, row, 0, end, on_lattice)
     choose_cross_traffic(rng, row, 0, end, on_lattice)
+    choose_ticks(rng, row, 0, on_lattice)
+    if rng.random() < 0.3:
+        room = int(rng.integers(1, 50))
+        fill(row, {"SEND_BUFFER": room, "SEND_WAKE": pick(rng, 2 * room // 3, rng.integers(0, room))})
     return row
 
 
@@ -134,6 +138,7 @@ def _sctp_row(rng: Generator) -> Rows:
     for path in range(paths):
         choose_outages(rng, row, path, end, on_lattice)
         choose_cross_traffic(rng, row, path, end, on_lattice)
+        choose_ticks(rng, row, path, on_lattice)
     return row
 
 
@@ -201,6 +206,16 @@ def choose_cross_traffic(rng: Generator, row: Rows, path: int, end: int, on_latt
             if on_lattice:
                 every, first = every // MS * MS + MS, first // MS * MS
             column[Hop.CROSS_EVERY : Hop.CROSS_FIRST + 1] = every, size, first
+
+
+def choose_ticks(rng: Generator, row: Rows, path: int, on_lattice: bool) -> None:
+    """Some hops let packets go at the ticks of a clock."""
+    for hop in range(HOPS):
+        column = row.hops[0, path, hop]
+        if column[Hop.PRESENT] and rng.random() < 0.15:
+            tick = pick(rng, MS, 4 * MS, 10 * MS, rng.integers(1000, 50 * MS))
+            phase = int(rng.integers(0, tick))
+            column[Hop.TICK :] = (4 * MS, 0) if on_lattice else (tick, phase)
 
 
 def describe(rows: Rows, row: int) -> str:

@@ -22,6 +22,6 @@ class Tahoe(TcpSender):
             self.outcomes.add(Out.FAST_RETRANSMITS)
             self.recover = self.highest_sent
             self.last_cut = "dupack"
-            self.halve_ssthresh()
+            self.cut()
             self.cwnd = 1.0
             self.go_back()

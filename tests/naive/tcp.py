@@ -3,6 +3,7 @@
 from collections.abc import Callable
 
 from netcarlo.kernels.layout import Out
+from tests.naive.congestion import Standard
 from tests.naive.engine import Rank, Simulation, Timer
 from tests.naive.link import Packet
 from tests.naive.outcomes import Outcomes
@@ -20,13 +21,15 @@ class TcpSender:
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
-        send: Callable[[Packet], None],
+        send: Callable[[Packet], None], control: Standard | None = None,
     ) -> None:
+        self.control = control or Standard()
         self.simulation = simulation
         self.outcomes = outcomes
         self.parameters = parameters
         self.send_packet = send
         self.timer = Timer(simulation, Rank.RETRANSMISSION, self.on_timeout)
+        self.may_send: Callable[[], bool] = lambda: True  # asked before what the window lets out is put out
 
         self.window = parameters.WINDOW
         self.initial_window = float(parameters.INITIAL_WINDOW)
@@ -36,7 +39,8 @@ class TcpSender:
         self.highest_sent = -1
         self.highest_ack = -1
         self.last_ack = -1  # stays behind highest_ack in SACK's fast recovery
-        self.limit = parameters.LIMIT + self.first_data  # the application has data below this number
+        self.limit = parameters.LIMIT + self.first_data  # the application has data below this number,
+        self.written = self.first_data  # and has written it to the socket buffer below this one
         self.finished = False
         self.dupacks = 0
         self.recover = 0  # no second fast retransmit for losses up to here
@@ -57,6 +61,7 @@ class TcpSender:
             self.cwnd = self.initial_window
             self.next_number = 1
             self.highest_sent = self.highest_ack = self.last_ack = 0
+        self.write()
 
     # What the subclasses define.
 
@@ -85,6 +90,15 @@ class TcpSender:
 
     def exact_window(self) -> float:
         return min(self.cwnd, float(self.window))
+
+    def write(self) -> None:
+        """The application fills the socket buffer as soon as little enough waits there for its ACK."""
+        p = self.parameters
+        acknowledged = max(self.highest_ack + 1, self.first_data)
+        if p.SEND_BUFFER == 0:
+            self.written = self.limit
+        elif self.written - acknowledged <= p.SEND_WAKE:
+            self.written = min(acknowledged + p.SEND_BUFFER, self.limit)
 
     def packet_size(self, number: int) -> int:
         p = self.parameters
@@ -115,20 +129,26 @@ class TcpSender:
         while (
             not self.finished
             and self.next_number <= self.highest_ack + self.usable_window()
-            and self.next_number < self.limit
+            and self.next_number < self.written
             and sent != burst
+            and self.may_send()
         ):
             self.output(self.next_number)
             self.next_number += 1
             sent += 1
 
+    def resume(self) -> None:
+        """What may be sent may be put out again."""
+        self.send_much()
+
     def send_one(self) -> None:
         """Limited transmit: a new packet on each of the first duplicate acknowledgements."""
         number = self.next_number
         if (
-            number < self.limit
+            number < self.written
             and number <= self.highest_ack + self.window
             and number <= self.highest_ack + self.cwnd + self.dupacks
+            and self.may_send()
         ):
             self.output(number)
             self.next_number += 1
@@ -139,6 +159,7 @@ class TcpSender:
         """Everything up to `number` has arrived, and that is news."""
         self.dupacks = 0
         self.last_ack = self.highest_ack = number
+        self.write()
         self.next_number = max(self.next_number, number + 1)
         if self.timing and number >= self.timed_number:
             self.backoff = 1
@@ -151,22 +172,23 @@ class TcpSender:
             self.set_timer()
 
     def new_ack_and_grow(self, number: int) -> None:
+        acked = number - self.highest_ack
         self.new_ack(number)
-        self.open_window()
+        self.open_window(acked)
         if self.last_ack == 0:  # the SYN's
             self.cwnd = self.initial_window
 
-    def open_window(self) -> None:
-        if self.cwnd < self.ssthresh:
-            self.cwnd += 1.0
-        else:
-            self.cwnd += 1.0 / self.cwnd
+    def open_window(self, acked: int) -> None:
+        self.cwnd = self.control.grow(self.cwnd, self.ssthresh, self.simulation.now, self.rtt, acked)
 
     # Losses.
 
-    def halve_ssthresh(self) -> None:
-        self.ssthresh = max(2, int(self.exact_window() / 2.0))
+    def cut(self, *, timeout: bool = False) -> float:
+        """Lower ssthresh; returns the window to go on with, not rounded."""
+        left = self.control.reduce(self.exact_window(), timeout=timeout)
+        self.ssthresh = max(2, int(left))
         self.outcomes.add(Out.CWND_CUTS)
+        return left
 
     def may_fast_retransmit(self) -> bool:
         """Not for a loss in the window that was already cut for; but always for the first packet."""
@@ -178,7 +200,7 @@ class TcpSender:
         if self.highest_ack == -1:
             self.initial_window = 1.0
         self.outcomes.add(Out.TIMEOUTS)
-        self.halve_ssthresh()
+        self.cut(timeout=True)
         self.cwnd = 1.0
         self.back_off()
         self.go_back()

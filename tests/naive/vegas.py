@@ -205,7 +205,7 @@ class Vegas(TcpSender):
         self.back_off()
         self.go_back()
         self.outcomes.add(Out.TIMEOUTS)
-        self.halve_ssthresh()
+        self.cut(timeout=True)
         self.cwnd = 2.0
         self.slow_window = 0.0
         self.window_changed_at = self.time()

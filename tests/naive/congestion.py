@@ -1,0 +1,191 @@
+"""Congestion controls: how a window grows and what is left of it after a loss.
+
+BIC (Xu, Harfoush, Rhee, INFOCOM 2004) and CUBIC (Ha, Rhee, Xu, OSR 2008; RFC 8312) in whole packets and
+whole milliseconds, as Linux 2.6 has them.
+"""
+
+import math
+from fractions import Fraction
+
+MS = 1_000_000  # [ns]
+BETA = Fraction(819, 1024)
+HZ = 1024  # CUBIC counts time in units of 1/HZ s
+
+
+class Standard:
+    """Slow start, then a packet per round trip; half after a loss."""
+
+    def grow(self, cwnd: float, ssthresh: int, now: int, rtt: int, acked: int) -> float:
+        """The window after an ACK of `acked` packets."""
+        return cwnd + (1.0 if cwnd < ssthresh else 1.0 / cwnd)
+
+    def reduce(self, window: float, *, timeout: bool) -> float:
+        """What is left of a window that was too large."""
+        return window / 2.0
+
+
+class Counting(Standard):
+    """Windows of whole packets that grow by one every so many ACKs; forgets everything at a timeout."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        self.packets_per_ack_16 = 32  # moving average in sixteenths; delayed ACKs give 2
+        self.interval = 0  # ACKs between two steps
+        self.acks = 0  # since the last step
+        self.judged = (0, 0)  # window and time [ms] at which the interval was found
+        self.last_max = 0  # window at the last loss, lowered by fast convergence
+        self.has_lost = False
+
+    def grow(self, cwnd: float, ssthresh: int, now: int, rtt: int, acked: int) -> float:
+        self.packets_per_ack_16 += acked - self.packets_per_ack_16 // 16
+        window = int(cwnd)
+        self.observe(self.milliseconds(now), rtt)
+        if window <= ssthresh:
+            return cwnd + 1.0
+        self.count_ack()
+        time = self.milliseconds(now)
+        old_window, old_time = self.judged
+        if window != old_window or time - old_time > 31:
+            self.judged = window, time
+            self.interval = self.judge(window, time)
+        if self.acks < self.interval:
+            self.acks += 1
+            return cwnd
+        self.acks = 0
+        return cwnd + 1.0
+
+    def for_delayed_acks(self, interval: int) -> int:
+        return max(1, 16 * interval // self.packets_per_ack_16)
+
+    def remember(self, window: int) -> None:
+        """Fast convergence: who loses below the old maximum makes room for others."""
+        if window < self.last_max:
+            self.last_max = int(window * (1 + BETA) / 2)
+        else:
+            self.last_max = window
+        self.has_lost = True
+        self.acks = 0
+
+    # What the controls define.
+
+    def milliseconds(self, now: int) -> int:
+        return now // MS
+
+    def observe(self, time: int, rtt: int) -> None:
+        pass
+
+    def count_ack(self) -> None:
+        pass
+
+    def judge(self, window: int, time: int) -> int:
+        raise NotImplementedError
+
+
+class Bic(Counting):
+    def judge(self, window: int, time: int) -> int:
+        if window <= 14:
+            return window
+        if window < self.last_max:
+            distance = (self.last_max - window) // 4
+            if distance > 16:
+                interval = window // 16
+            elif distance > 1:
+                interval = window // distance
+            else:
+                interval = 20 * window // 4
+        elif window < self.last_max + 4:
+            interval = 20 * window // 4
+        elif window < self.last_max + 48:
+            interval = 3 * window // (window - self.last_max)
+        else:
+            interval = window // 16
+        if not self.has_lost:
+            interval = min(interval, 20)
+        return self.for_delayed_acks(interval)
+
+    def reduce(self, window: float, *, timeout: bool) -> float:
+        packets = int(window)
+        self.remember(packets)
+        if timeout:
+            self.forget()
+        return float(max(2, packets // 2 if packets <= 14 else int(packets * BETA)))
+
+
+class Cubic(Counting):
+    def forget(self) -> None:
+        super().forget()
+        self.epoch = 0  # when the window began to grow after a loss [ms]; 0: not yet
+        self.origin = 0  # where the curve is flat
+        self.flat_after = 0  # K [1 / HZ]
+        self.min_rtt_8 = 0  # [1/8 ms]
+        self.friendly_acks = 0
+        self.friendly_window = 0
+
+    def milliseconds(self, now: int) -> int:
+        return now // MS + 1  # 0 means never
+
+    def observe(self, time: int, rtt: int) -> None:
+        if rtt == 0 or 0 < self.epoch > time - 1000:
+            return
+        sample = 8 * (rtt // MS) or 1
+        if self.min_rtt_8 == 0 or sample < self.min_rtt_8:
+            self.min_rtt_8 = sample
+
+    def count_ack(self) -> None:
+        self.friendly_acks += 1
+
+    def begin(self, window: int, time: int) -> None:
+        self.epoch = time
+        self.friendly_acks = 1
+        self.friendly_window = window
+        self.origin = max(window, self.last_max)
+        below = self.origin - window
+        self.flat_after = cube_root(2**40 // 410 * below)
+
+    def judge(self, window: int, time: int) -> int:
+        if self.epoch == 0:
+            self.begin(window, time)
+        since = (time + self.min_rtt_8 // 8 - self.epoch) * HZ // 1000
+        away = abs(since - self.flat_after)
+        change = 410 * min(away, 2**18) ** 3 // 2**40
+        convex = since >= self.flat_after
+        target = self.origin + change if convex else self.origin - change
+        interval = window // (target - window) if target > window else 100 * window
+        if convex and self.min_rtt_8 > 0:
+            interval = max(interval, window * 8 * 1000 // (160 * self.min_rtt_8))
+        if not self.has_lost:
+            interval = 50
+        return self.for_delayed_acks(self.be_friendly(window, interval))
+
+    def be_friendly(self, window: int, interval: int) -> int:
+        """Not slower than a standard TCP with the same BETA."""
+        acks_per_packet = 23 * window // 8
+        while self.friendly_acks > acks_per_packet:
+            self.friendly_acks -= acks_per_packet
+            self.friendly_window += 1
+        if self.friendly_window > window:
+            interval = min(interval, window // (self.friendly_window - window))
+        return interval
+
+    def reduce(self, window: float, *, timeout: bool) -> float:
+        packets = int(window)
+        self.remember(packets)
+        self.epoch = 0
+        if timeout:
+            self.forget()
+        return float(max(2, int(packets * BETA)))
+
+
+def cube_root(value: int) -> int:
+    """The largest whole number whose cube is not above `value`, but below 2**18."""
+    root = math.floor(value ** (1 / 3))
+    while root**3 > value:
+        root -= 1
+    while (root + 1) ** 3 <= value:
+        root += 1
+    return min(root, 2**18 - 1)
+
+
+CONTROLS: dict[str, type[Standard]] = {"": Standard, "bic": Bic, "cubic": Cubic}
