@@ -25,8 +25,8 @@ ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
 
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
-_CPU = 2, 2, 4, 5, 2, 1, 1, 2, 2  # of all rows, scratch and memory of one thread
-_CUDA = 2, 2, 4, 5, 2, 2, 2, 2, 2  # of all rows, scratch and memory of all threads
+_CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
+_CUDA = 2, 2, 2, 2  # scratch and memory of all threads
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -61,18 +61,18 @@ def cpu_loop(model: Any) -> Any:
     flow = model.make(functools.partial(cpu, model=file.stem.replace("-", "_")))
 
     def loop(
-        lo: Any, hi: Any, parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
+        lo: Any, hi: Any, parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
         scratch: Any, memory: Any, out: Any, trace: Any,
     ) -> Any:  # fmt: skip
         events = 0
         for i in range(lo, hi):
             events = flow(
-                parameters[i], constants[i], hops[i], outages[i], losses, scratch, memory, out[i], trace
+                parameters[i], constants[i], first[i], second[i], losses, scratch, memory, out[i], trace
             )
         return events
 
     loop.__qualname__ = f"{file.stem.replace('-', '_')}.{loop.__qualname__}"
-    return _compiled(loop, file, f"int64(int64,int64,{_arrays(_CPU)})")
+    return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
 
 
 def prepare(models: Iterable[Any]) -> None:
@@ -118,7 +118,7 @@ def ptx(model: Any) -> str:
     try:
         from netcarlo.kernels import cuda
 
-        text = cuda.compile_kernel(model, f"void({_arrays(_CUDA)})")
+        text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "

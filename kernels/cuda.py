@@ -27,13 +27,13 @@ def make_kernel(model: Any) -> Callable[..., None]:
     flow = model.make(step)
 
     def kernel(
-        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
+        parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
         scratch: Any, memory: Any, out: Any, trace: Any,
     ) -> None:  # fmt: skip
         i = cuda.grid(1)
         if i < out.shape[0]:
             flow(
-                parameters[i], constants[i], hops[i], outages[i], losses, scratch[i], memory[i], out[i], trace
+                parameters[i], constants[i], first[i], second[i], losses, scratch[i], memory[i], out[i], trace
             )  # fmt: skip
 
     return kernel

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels import compile as compilers
-from netcarlo.kernels.layout import Out, Rows, Trace
+from netcarlo.kernels.layout import Trace
 
 THREADS = 64
 """Threads of a block: few, so that a block whose rows are done makes room soon."""
@@ -43,8 +43,8 @@ def devices() -> list[Device]:
     return found
 
 
-def run(model: Any, rows: Rows, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
-    """Simulate every row on the device, one thread each; returns the outcomes, int64[n, len(Out)]."""
+def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
+    """Simulate every row on the device, one thread each; returns the outcomes, int64[n, model.outcomes(rows)]."""
     if not devices():
         raise RuntimeError("no CUDA device: a driver and CuPy are needed, pip install 'netcarlo[cuda13]'")
     import cupy
@@ -54,11 +54,12 @@ def run(model: Any, rows: Rows, *, progress: Callable[[int], object] | None) -> 
     kernel = module.get_function(compilers.ENTRY)
     n = len(rows.parameters)
     words, floats = model.scratch(rows)
-    row_bytes = 8 * (words + floats + len(Out)) + sum(field[:1].nbytes for field in rows[:4])
+    columns = model.outcomes(rows)
+    row_bytes = 8 * (words + floats + columns) + sum(field[:1].nbytes for field in rows[:4])
     at_once = int(cupy.cuda.runtime.memGetInfo()[0] * MEMORY_SHARE) // row_bytes
     if at_once < 1:
         raise MemoryError(f"one replication needs {row_bytes} bytes on the device, more than it has free")
-    out = np.zeros((n, len(Out)), np.int64)
+    out = np.zeros((n, columns), np.int64)
     losses = cupy.asarray(rows.losses)
     no_trace = cupy.zeros((0, len(Trace)))
     for lo in range(0, n, at_once):
@@ -68,7 +69,7 @@ def run(model: Any, rows: Rows, *, progress: Callable[[int], object] | None) -> 
             losses,
             cupy.empty((hi - lo, words), np.int64),
             cupy.empty((hi - lo, floats), np.float64),
-            cupy.zeros((hi - lo, len(Out)), np.int64),
+            cupy.zeros((hi - lo, columns), np.int64),
             no_trace,
         ]
         kernel((-(-(hi - lo) // THREADS),), (THREADS,), arguments(arrays))

@@ -15,28 +15,30 @@ from numpy.typing import NDArray
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device
 from netcarlo.kernels.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
+from netcarlo.kernels.wifi.layout import WifiRows
 
 LARGEST_RING = 1 << 24
 """Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
 
 Progress = Callable[[int], object]
+AnyRows = Rows | WifiRows
 
 
 def run(
     model: Any,
-    rows: Rows,
+    rows: AnyRows,
     *,
     target: str = "cpu",
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> NDArray[np.int64]:
-    """Simulate every row; returns the outcomes, int64[n, len(Out)].
+    """Simulate every row; returns the outcomes, int64[n, model.outcomes(rows)].
 
     `target` is "cpu", "cuda", or "auto": a CUDA device if there is one; `threads` (CPU) defaults to
     the cores this process may use; `progress(rows_done)` is called now and then.
     """
 
-    def launch(rows: Rows, progress: Progress | None) -> NDArray[np.int64]:
+    def launch(rows: AnyRows, progress: Progress | None) -> NDArray[np.int64]:
         if target == "cuda" or (target == "auto" and device.devices()):
             return device.run(model, rows, progress=progress)
         return _run_cpu(model, rows, threads=threads or compilers.cores(), progress=progress)
@@ -51,13 +53,13 @@ def run(
     return out
 
 
-def trace(model: Any, rows: Rows, *, row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Simulate one row on the CPU with its trace.
 
-    Returns the events, float64[events, len(Trace)], and the outcomes, int64[len(Out)].
+    Returns the events, float64[events, len(Trace)], and the outcomes, int64[model.outcomes(rows)].
     """
     one = _with_rings(model, _take(rows, np.array([row])))
-    out = np.zeros((1, len(Out)), np.int64)
+    out = np.zeros((1, model.outcomes(rows)), np.int64)
     loop = compilers.cpu_loop(model)
     length = 1 << 14
     while True:
@@ -72,36 +74,29 @@ def trace(model: Any, rows: Rows, *, row: int) -> tuple[NDArray[np.float64], NDA
             return events[:count], out[0]
 
 
-def _with_rings(model: Any, rows: Rows) -> Rows:
+def _with_rings(model: Any, rows: AnyRows) -> Any:
     """Contiguous rows whose rings hold two windows: packets in flight seldom exceed one."""
     parameters = np.array(rows.parameters, np.int64, order="C")
     window = parameters[:, P.WINDOW]
     if model.name == "sctp":
         window = parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER])
     parameters[:, P.RING] = 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)
-    return Rows(
-        parameters,
-        np.require(rows.constants, np.float64, ["C", "W"]),
-        np.require(rows.hops, np.int64, ["C", "W"]),
-        np.require(rows.outages, np.int64, ["C", "W"]),
-        np.require(rows.losses, np.uint32, ["C", "W"]),
-    )
+    contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in rows[1:]]
+    return type(rows)(parameters, *contiguous)  # type: ignore[arg-type]
 
 
-def _take(rows: Rows, index: NDArray[np.int64]) -> Rows:
-    return Rows(
-        rows.parameters[index], rows.constants[index], rows.hops[index], rows.outages[index], rows.losses
-    )
+def _take(rows: AnyRows, index: NDArray[np.int64]) -> Any:
+    return type(rows)(*(field[index] for field in rows[:4]), rows.losses)  # type: ignore[arg-type]
 
 
-def _scratch(model: Any, rows: Rows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _scratch(model: Any, rows: AnyRows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     words, floats = model.scratch(rows)
     return np.empty(words, np.int64), np.empty(floats, np.float64)
 
 
-def _run_cpu(model: Any, rows: Rows, *, threads: int, progress: Progress | None) -> NDArray[np.int64]:
+def _run_cpu(model: Any, rows: AnyRows, *, threads: int, progress: Progress | None) -> NDArray[np.int64]:
     n = len(rows.parameters)
-    out = np.zeros((n, len(Out)), np.int64)
+    out = np.zeros((n, model.outcomes(rows)), np.int64)
     if not n:
         return out
     loop = compilers.cpu_loop(model)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.kernels import aimd, bic, cubic, newreno, reno, sack, sctp, sctp_state, tahoe, tcp, user, vegas
-from netcarlo.kernels.layout import Rows
+from netcarlo.kernels.layout import Out
+from netcarlo.kernels.wifi import engine
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 
@@ -21,14 +22,17 @@ class Model:
 
     `make(dev)` returns `flow(parameters, constants, hops, outages, losses, scratch, memory,
     out, trace) -> int`, compiled by `dev`; the arguments are one row's views of `Rows`, int64
-    scratch and float64 memory of the sizes that `scratch(rows)` tells, int64[len(Out)] and
-    float64[T, len(Trace)], without rows when there is nothing to trace.  It returns the number of
-    trace rows.
+    scratch and float64 memory of the sizes that `scratch(rows)` tells, int64 of the length that
+    `outcomes(rows)` tells and float64[T, len(Trace)], without rows when there is nothing to trace.
+    It returns the number of trace rows.  Models of the 802.11 engine read `WifiRows` instead.
     """
 
     name: str
     make: Callable[[Callable[[Any], Any]], Any]
-    scratch: Callable[[Rows], tuple[int, int]]
+    scratch: Callable[[Any], tuple[int, int]]
+    outcomes: Callable[[Any], int] = lambda rows: len(Out)
+    dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
+    """Of the five arrays of the rows."""
 
 
 MOBILE = "_mobile"
@@ -44,25 +48,41 @@ def _tcp(name: str, variant: Any, control: Any) -> Model:
     return Model(name, make, tcp.scratch_words)
 
 
+WIFI = "wifi_"
+"""Begins the name of a model of the 802.11 engine."""
+
+
+def _wifi(name: str, variant: Any = None, control: Any = None) -> Model:
+    make_variant = variant.make if variant else None
+
+    def make(dev: Callable[[Any], Any]) -> Any:
+        return engine.make(dev, make_variant, control)
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return engine.scratch_words(rows, tcp=variant is not None)
+
+    return Model(name, make, scratch, engine.outcomes, (2, 2, 3, 2, 2))
+
+
 MODELS = {
     name: _tcp(name, variant, aimd)
     for host in ("", MOBILE)
     for name, variant in ((f"tcp_{variant}{host}", module) for variant, module in VARIANTS.items())
 }
 MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
-MODELS |= {
-    name: _tcp(name, VARIANTS[variant], module)
-    for control, module in CONTROLS.items()
-    for variant in VARIANTS
-    if variant != "vegas"
-    for name in (f"tcp_{variant}_{control}", f"tcp_{variant}_{control}{MOBILE}")
-}
-NAMES = tuple(
-    name
-    for name in MODELS
-    if not name.removesuffix(MOBILE).endswith(tuple(CONTROLS)) or name in ("tcp_sack_bic", "tcp_sack_cubic")
+MODELS["wifi_udp"] = _wifi("wifi_udp")
+MODELS |= {f"{WIFI}{variant}": _wifi(f"{WIFI}{variant}", module, aimd) for variant, module in VARIANTS.items()}
+for _control, _module in CONTROLS.items():
+    for _variant in ("tahoe", "reno", "newreno", "sack"):
+        for _name in (f"tcp_{_variant}_{_control}", f"tcp_{_variant}_{_control}{MOBILE}"):
+            MODELS[_name] = _tcp(_name, VARIANTS[_variant], _module)
+        _name = f"{WIFI}{_variant}_{_control}"
+        MODELS[_name] = _wifi(_name, VARIANTS[_variant], _module)
+NAMES = (
+    *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
+    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "wifi_udp", "wifi_sack"),
 )
-"""Those that tests compile for every target: of the variants with another congestion control, one each."""
+"""Those that tests compile for every target: of each engine with another congestion control, a few."""
 
 
 def model(name: str) -> Model:
@@ -70,16 +90,18 @@ def model(name: str) -> Model:
     return MODELS[name]
 
 
-def user_model(path: Path, *, protocol: str, mobile: bool = False) -> Model:
+def user_model(path: Path, *, protocol: str, mobile: bool = False, wireless: bool = False) -> Model:
     """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack) and the congestion control
-    of a user's file, see `user`; to a `mobile` host or a fixed one.
+    of a user's file, see `user`; to a `mobile` host or a fixed one, or in a `wireless` network.
 
     Raises ValueError, or what the file itself raises, when it cannot serve.
     """
-    return _user_model(path, protocol, mobile, path.read_bytes())
+    return _user_model(path, protocol, mobile, wireless, path.read_bytes())
 
 
 @functools.cache
-def _user_model(path: Path, protocol: str, mobile: bool, _content: bytes) -> Model:
+def _user_model(path: Path, protocol: str, mobile: bool, wireless: bool, _content: bytes) -> Model:
     name = f"user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
+    if wireless:
+        return _wifi(f"{WIFI}{name}", VARIANTS[protocol], user.load(path))
     return _tcp(name, VARIANTS[protocol], user.load(path))

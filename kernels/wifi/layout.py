@@ -34,7 +34,7 @@ class Radio(IntEnum):
     RATES_AT = len(P) + 8
     PATHS_AT = len(P) + 9  # links by number, the paths of all flows one after the other
     WARM_UP = len(P) + 10  # counting begins [ns]
-    BIN = len(P) + 11  # Flow out BEST: the most that arrives in an interval of this length [ns]; 0: not counted
+    BIN = len(P) + 11  # length of the intervals of `FlowOut.BEST` [ns]; 0: none
     SLOT = len(P) + 12  # [ns]
     SIFS = len(P) + 13  # [ns]
     EIFS = len(P) + 14  # after a frame that was not decoded [ns]
@@ -124,7 +124,7 @@ class Leg(IntEnum):
 
 
 class WifiOut(IntEnum):
-    """The first columns of the outcomes of a row; FLOWS rows of `FlowOut`, then NODES rows of `NodeOut` follow."""
+    """The first outcomes of a row; those of the flows (`FlowOut`) and of the nodes (`NodeOut`) follow."""
 
     STATUS = 0  # one of the STATUS_ constants of `kernels.layout`
     EVENTS = 1  # events simulated

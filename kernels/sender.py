@@ -1,0 +1,369 @@
+"""A TCP association as a machine that an engine drives with events.
+
+The path engine (`tcp`) knows the fate of a packet when it is sent and keeps its sender in registers.
+Where packets meet others on their way the engine must wait for what happens: here sender and receiver
+keep their state in scratch, a step is a function, and the variants and congestion controls are the same.
+Words and packets mean what they mean in `tcp`.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import ENDLESS, FOREVER, P
+from netcarlo.kernels.receiver import BLOCKS, STACK_WORDS, make_receiver
+from netcarlo.kernels.recovery import (
+    BACK_OFF,
+    CUT,
+    END_BACKOFF,
+    GO_BACK,
+    INFLATION,
+    LIMITED,
+    NO_GROWTH,
+    NONE,
+    NORMAL,
+    PARTIAL,
+    PHASE,
+    RECOVERY,
+    SEND,
+    SEND_TWO,
+    STATE_WORDS,
+    TIMER,
+)
+from netcarlo.kernels.rto import make_rto
+
+CONTROL_WORDS = 16
+"""Float words that a congestion control may keep, behind the cwnd."""
+FLOATS = 1 + CONTROL_WORDS
+
+# Words of scratch behind those of the variant: the sender.
+_RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 7)
+_PHASE_OF_CLOCK, _UNA, _SEQ, _TOP, _LAST, _WRITTEN = range(STATE_WORDS + 7, STATE_WORDS + 13)
+_DUPACKS, _SSTHRESH, _RTO, _INITIAL_WINDOW = range(STATE_WORDS + 13, STATE_WORDS + 17)
+_FORCED, _LIMIT, _REPAIR = range(STATE_WORDS + 17, STATE_WORDS + 20)
+DEADLINE = STATE_WORDS + 20
+"""The retransmission timer goes off [ns]."""
+SENT, REPEATED, TIMEOUTS, FAST_RETRANSMITS, CUTS = range(STATE_WORDS + 21, STATE_WORDS + 26)
+"""What has been counted: data packets put out, put out again, timeouts, ..."""
+# The receiver.
+EXPECTED = STATE_WORDS + 26
+"""The next packet in order."""
+_HIGHEST, _ANSWERED = STATE_WORDS + 27, STATE_WORDS + 28
+PENDING = STATE_WORDS + 29
+"""A delayed acknowledgement goes out [ns]."""
+_HELD, _DUPLICATES, _SERIAL, _CONSUMED = range(STATE_WORDS + 30, STATE_WORDS + 34)
+_BITS, _RING, _TIMES = range(STATE_WORDS + 34, STATE_WORDS + 37)  # where things begin in scratch
+_STACK = STATE_WORDS + 37
+_END = _STACK + STACK_WORDS
+
+_ACK_WORDS = 2 + 2 * BLOCKS + 1  # number of blocks, packet, blocks with a -1 behind them
+FULL = -2
+"""More acknowledgements on their way than `P.RING`."""
+
+
+def scratch_words(window: int, ring: int) -> int:
+    """Words of scratch of an association with this window and `P.RING`."""
+    return _END + ring // 64 * 2 + ring * (_ACK_WORDS + 1) + 2 * window + 8
+
+
+class Association(NamedTuple):
+    """The compiled functions of a TCP association.
+
+    `p` is an array with the columns of `P`, `s` the association's scratch, `g` its FLOATS floats.
+    """
+
+    prepare: Any
+    """`(p, s, g, limit, phase)`: before the start; `limit` packets, the clock `phase` [ns] ahead."""
+    start: Any
+    """`(p, s, g)`: the application begins to send."""
+    take: Any
+    """`(p, s, g, now, blocked) -> int`: the next packet to put out, or NONE; window by window, so it is to be
+    called until NONE comes.  While `blocked` only a forced retransmission comes."""
+    on_ack: Any
+    """`(p, s, g, constants, now, serial)`: an acknowledgement arrives at the sender."""
+    on_timeout: Any
+    """`(p, s, g, constants, now)`: DEADLINE has come."""
+    resume: Any
+    """`(p, s, g)`: no longer blocked."""
+    on_data: Any
+    """`(p, s, t, packet) -> (serial, fresh)`: a packet arrives at the receiver; the acknowledgement that it
+    sends, NONE or FULL; and whether it is the packet's first arrival."""
+    on_delay: Any
+    """`(p, s) -> serial`: PENDING has come."""
+    size_of_ack: Any
+    """`(p, s, serial) -> int`: its packet [byte]."""
+    delay_of: Any
+    """`(p, s, t, packet) -> int`: time since the packet was first put out [ns]."""
+    complete: Any
+    """`(s) -> bool`: the receiver has all there is."""
+    first: int
+    """The first data packet."""
+
+
+def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Association:
+    """Compile a TCP variant with a congestion control for a target."""
+    variant = make_variant(dev, control)
+    prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
+    variant_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
+    sack, first = variant.sack, variant.first
+    arrive, blocks = make_receiver(dev)
+    measure, smooth, timeout_of, back_off = make_rto(dev)
+
+    def timeout_now(p: Any, s: Any) -> Any:
+        return timeout_of(s[_CURRENT], s[_BACKOFF], p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+
+    timeout_now = dev(timeout_now)
+
+    @cold
+    def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any) -> None:
+        for i in range(_END):
+            s[i] = 0
+        for i in range(FLOATS):
+            g[i] = 0.0
+        ring = p[P.RING]
+        s[_BITS] = _END
+        s[_RING] = _END + (ring >> 6)
+        for i in range(s[_BITS], s[_RING]):
+            s[i] = 0
+        s[_TIMES] = s[_RING] + ring * _ACK_WORDS
+        prepare_variant(s, p, s[_TIMES] + ring)
+        s[_CURRENT] = p[P.INITIAL_RTO]
+        s[_BACKOFF] = 1
+        s[_TIMED] = ENDLESS
+        s[_PHASE_OF_CLOCK] = phase
+        s[_UNA] = -1
+        s[_TOP] = -1
+        s[_LAST] = first + limit - 1
+        s[_WRITTEN] = s[_LAST]
+        if p[P.SEND_BUFFER] > 0:
+            s[_WRITTEN] = min(s[_LAST], first + p[P.SEND_BUFFER] - 1)
+        s[_SSTHRESH] = p[P.INITIAL_SSTHRESH]
+        s[_INITIAL_WINDOW] = p[P.INITIAL_WINDOW]
+        s[_FORCED] = NONE
+        s[_LIMIT] = NONE
+        s[DEADLINE] = FOREVER
+        s[PENDING] = FOREVER
+        g[0] = 1.0
+        if first == 1 and p[P.HANDSHAKE] == 0:  # as if the SYN had just been acknowledged
+            s[_UNA] = 0
+            s[_SEQ] = 1
+            s[_TOP] = 0
+            g[0] = float(p[P.INITIAL_WINDOW])
+        s[EXPECTED] = s[_SEQ]
+        s[_HIGHEST] = s[_SEQ] - 1
+        s[_ANSWERED] = s[_SEQ]
+        s[_RTO] = timeout_now(p, s)
+
+    prepare = dev(prepare)
+
+    def fill(p: Any, s: Any, g: Any) -> None:
+        s[_LIMIT] = s[_UNA] + min(np.int64(g[0]) + s[INFLATION], p[P.WINDOW])
+
+    fill = dev(fill)
+
+    @cold
+    def take(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
+        packet = s[_FORCED]
+        last = min(s[_LAST], s[_WRITTEN])
+        if packet != NONE:
+            s[_FORCED] = NONE
+        elif blocked:
+            return np.int64(NONE)
+        elif s[_SEQ] <= min(s[_LIMIT], last):
+            packet = s[_SEQ]
+            s[_SEQ] += 1
+        elif s[_REPAIR] != 0:
+            packet = next_packet(s, p, s[_UNA], s[_SEQ], last, g[0])
+            s[_SEQ] = max(s[_SEQ], packet + 1)
+        if packet == NONE:
+            return packet
+        on_send(s, p, packet, now)
+        if s[_UNA] == s[_TOP]:  # nothing else is out
+            s[DEADLINE] = now + s[_RTO]
+        if packet >= first:
+            s[SENT] += 1
+        if packet > s[_TOP]:
+            s[_TOP] = packet
+            s[s[_TIMES] + (packet & (p[P.RING] - 1))] = now
+            if s[_TIMED] == ENDLESS:
+                s[_TIMED] = packet
+                s[_TIMED_AT] = now
+        elif packet >= first:
+            s[REPEATED] += 1
+        return packet
+
+    def start(p: Any, s: Any, g: Any) -> None:
+        fill(p, s, g)
+
+    def resume(p: Any, s: Any, g: Any) -> None:
+        s[_REPAIR] = 0
+        if sack and s[PHASE] == RECOVERY:
+            s[_REPAIR] = 1
+        else:
+            fill(p, s, g)
+
+    def measure_rtt(p: Any, s: Any, now: Any) -> None:
+        tick = p[P.TICK]
+        ticks = measure(s[_TIMED_AT], now, s[_PHASE_OF_CLOCK], tick)
+        s[_SRTT], s[_RTTVAR] = smooth(ticks, s[_SRTT], s[_RTTVAR])
+        s[_RTT] = ticks * tick
+        s[_CURRENT] = (s[_RTTVAR] + (s[_SRTT] >> 3)) * tick
+        s[_BACKOFF] = 1
+        s[_RTO] = timeout_now(p, s)
+
+    measure_rtt = dev(measure_rtt)
+
+    def back_off_timer(p: Any, s: Any) -> None:
+        s[_BACKOFF], s[_SRTT], s[_RTTVAR] = back_off(s[_BACKOFF], s[_SRTT], s[_RTTVAR], s[_RTO], p[P.MAX_RTO])
+        s[_RTO] = timeout_now(p, s)
+
+    back_off_timer = dev(back_off_timer)
+
+    def allow(p: Any, s: Any, g: Any, order: Any, forced: Any) -> None:
+        # What an event allows to send.
+        if forced != NONE:
+            s[_FORCED] = forced
+        una, seq = s[_UNA], s[_SEQ]
+        window = p[P.WINDOW]
+        repair = sack and order & SEND != 0 and s[PHASE] == RECOVERY
+        s[_REPAIR] = 1 if repair else 0
+        limit = np.int64(NONE)
+        if order & (SEND | SEND_TWO) and not repair:
+            limit = una + min(np.int64(g[0]) + s[INFLATION], window)
+            if order & SEND_TWO:
+                limit = min(limit, seq + 1)
+        if order & LIMITED and seq <= una + window and float(seq) <= float(una) + g[0] + float(s[_DUPACKS]):
+            limit = max(limit, seq)
+        s[_LIMIT] = limit
+
+    allow = dev(allow)
+
+    @cold
+    def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+        s[_CONSUMED] = serial + 1
+        at = s[_RING] + _ACK_WORDS * (serial & (p[P.RING] - 1))
+        ack = s[at + 1]
+        una, last = s[_UNA], s[_LAST]
+        cwnd, ssthresh, dupacks = g[0], s[_SSTHRESH], s[_DUPACKS]
+        f = g[1:]
+        order = np.int64(SEND)
+        forced = np.int64(NONE)
+        if ack > una:
+            if s[PHASE] != NORMAL:
+                cwnd, order, forced = new_ack(s, p, at, ack, una, cwnd)
+            before = una
+            una = ack
+            s[_UNA] = una
+            s[_SEQ] = max(s[_SEQ], una + 1)
+            if s[_WRITTEN] - una <= p[P.SEND_WAKE] and p[P.SEND_BUFFER] > 0:  # the writer wakes
+                s[_WRITTEN] = min(last, una + p[P.SEND_BUFFER])
+            if order & PARTIAL:
+                if order & TIMER:
+                    s[DEADLINE] = now + s[_RTO]
+                if order & END_BACKOFF or ack >= s[_TIMED]:
+                    s[_BACKOFF] = 1
+                    s[_RTO] = timeout_now(p, s)
+                if not sack and ack >= s[_TIMED]:
+                    s[_TIMED] = ENDLESS
+            else:
+                if ack >= s[_TIMED]:
+                    s[_TIMED] = ENDLESS
+                    measure_rtt(p, s, now)
+                s[DEADLINE] = now + s[_RTO]
+                if order & NO_GROWTH:
+                    dupacks = np.int64(0)
+                else:
+                    cwnd, ssthresh, dupacks, forced = grow(
+                        s, f, p, constants, now, s[_RTT], ack, before, s[_SEQ], dupacks, cwnd, ssthresh
+                    )
+                if una == 0 and first == 1 and p[P.HANDSHAKE] > 0:
+                    cwnd = float(s[_INITIAL_WINDOW])
+                if una == last:  # all there is has been acknowledged
+                    s[DEADLINE] = FOREVER
+                    forced = np.int64(NONE)
+        elif ack == una and una < last:  # after the last ACK there is nothing to repair
+            cwnd, ssthresh, dupacks, order, forced = dup_ack(
+                s, f, p, constants, now, s[_RTT], at, una, s[_SEQ], s[_TOP], dupacks, cwnd, ssthresh
+            )
+            if order & CUT:
+                s[FAST_RETRANSMITS] += 1
+                if order & BACK_OFF:
+                    back_off_timer(p, s)
+                else:
+                    s[CUTS] += 1
+                s[DEADLINE] = now + s[_RTO]
+                s[_TIMED] = ENDLESS
+                if order & GO_BACK:
+                    s[_SEQ] = una + 1
+        g[0] = cwnd
+        s[_SSTHRESH] = ssthresh
+        s[_DUPACKS] = dupacks
+        allow(p, s, g, order, forced)
+
+    @cold
+    def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+        s[TIMEOUTS] += 1
+        s[CUTS] += 1
+        if s[_UNA] < 0:  # a lost SYN: start with one packet
+            s[_INITIAL_WINDOW] = min(s[_INITIAL_WINDOW], np.int64(1))
+        g[0], s[_SSTHRESH], s[_DUPACKS] = variant_timeout(
+            s, g[1:], p, constants, now, s[_RTT], s[_TOP], s[_DUPACKS], g[0]
+        )
+        back_off_timer(p, s)
+        s[DEADLINE] = now + s[_RTO]
+        s[_TIMED] = ENDLESS
+        s[_SEQ] = s[_UNA] + 1
+        s[_FORCED] = NONE
+        allow(p, s, g, np.int64(SEND), np.int64(NONE))
+
+    def answer(p: Any, s: Any, packet: Any) -> Any:
+        # The acknowledgement that `packet` causes goes into the ring.
+        serial = s[_SERIAL]
+        mask = p[P.RING] - 1
+        if serial - s[_CONSUMED] > mask:
+            return np.int64(FULL)
+        at = s[_RING] + _ACK_WORDS * (serial & mask)
+        s[at] = 0
+        s[at + 1] = s[EXPECTED] - 1
+        if sack:
+            s[at] = blocks(s, _STACK, s[_BITS], mask, packet, s[EXPECTED], s[_HIGHEST], at + 2)
+        s[_SERIAL] = serial + 1
+        return serial
+
+    answer = dev(answer)
+
+    @cold
+    def on_data(p: Any, s: Any, t: Any, packet: Any) -> Any:
+        duplicates = s[_DUPLICATES]
+        expected, highest = arrive(s, _HELD, s[_BITS], p[P.RING] - 1, packet, s[EXPECTED], s[_HIGHEST])
+        s[EXPECTED] = expected
+        s[_HIGHEST] = highest
+        fresh = s[_DUPLICATES] == duplicates
+        if p[P.ACK_EVERY] > 1:
+            if s[PENDING] == FOREVER and packet == expected - 1 and packet >= highest and packet > 0:
+                s[PENDING] = t + p[P.ACK_DELAY]
+                s[_ANSWERED] = packet
+                return np.int64(NONE), fresh
+            s[PENDING] = FOREVER
+        return answer(p, s, packet), fresh
+
+    @cold
+    def on_delay(p: Any, s: Any) -> Any:
+        s[PENDING] = FOREVER
+        return answer(p, s, s[_ANSWERED])
+
+    def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
+        return p[P.ACK] + p[P.SACK_BLOCK] * s[s[_RING] + _ACK_WORDS * (serial & (p[P.RING] - 1))]
+
+    def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
+        return t - s[s[_TIMES] + (packet & (p[P.RING] - 1))]
+
+    def complete(s: Any) -> Any:
+        return s[EXPECTED] > s[_LAST]
+
+    return Association(
+        prepare, dev(start), dev(take), dev(on_ack), dev(on_timeout), dev(resume), dev(on_data), dev(on_delay),
+        dev(size_of_ack), dev(delay_of), dev(complete), first,
+    )  # fmt: skip

@@ -1,0 +1,645 @@
+"""An 802.11 network, frame by frame: stations, flows, and what lies behind the radio.
+
+One thread simulates a cell or a multi-hop network with UDP flows and TCP flows of one variant.  Every node, leg
+and flow knows when its next event comes; the earliest is found by a scan, so there is no heap and no
+allocation.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels import sender
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import (
+    EVENT_ACK,
+    EVENT_LOST,
+    EVENT_RECEIVE,
+    EVENT_SEND,
+    FOREVER,
+    NEVER,
+    STATUS_OK,
+    STATUS_RING_FULL,
+    STATUS_TRACE_FULL,
+    P,
+    Trace,
+)
+from netcarlo.kernels.wifi import state
+from netcarlo.kernels.wifi.exchange import make_exchange
+from netcarlo.kernels.wifi.layout import (
+    DELAY_BINS,
+    DELAY_LOW,
+    NOBODY,
+    Flow,
+    FlowOut,
+    Leg,
+    Link,
+    Node,
+    NodeOut,
+    Radio,
+    Rate,
+    WifiOut,
+    WifiRows,
+)
+from netcarlo.kernels.wifi.leg import make_leg
+from netcarlo.kernels.wifi.state import (
+    AIR,
+    BACKWARD,
+    BURSTS,
+    BUSY_SINCE,
+    COUNT,
+    COUNTED_AT,
+    CW,
+    DATA,
+    DATA_RATE,
+    END,
+    END_PHASE,
+    F_BIN,
+    F_IN_BIN,
+    F_NEXT,
+    F_NUMBER,
+    F_STARTED,
+    F_STATE,
+    FLOW_BITS,
+    FLOW_COUNTS,
+    FLOW_MASK,
+    FLOW_PHASE,
+    FLOW_WORDS,
+    FLOWS,
+    FRAME,
+    FREE,
+    FULL,
+    G_COUNT,
+    G_HEAD,
+    G_INTERVAL,
+    G_RING,
+    HEAD,
+    HEAD_RECEIVED,
+    HOP_MASK,
+    L_UP,
+    L_WAIT,
+    LEG_WORDS,
+    LEGS,
+    LINK_WORDS,
+    LINKS,
+    LOCK,
+    NEXT,
+    NO_EVENT,
+    NODE_COUNTS,
+    NODE_WORDS,
+    NODES,
+    ON_AIR,
+    ONE_HOP,
+    PACKET_SHIFT,
+    PATHS,
+    QUEUE,
+    R_ANSWER_TIME,
+    R_RTS_TIME,
+    RATE_WORDS,
+    RATES,
+    RESET,
+    RING,
+    SENSE,
+    START,
+    START_OF_KEYS,
+    START_PHASE,
+    TIMEOUT,
+)
+from netcarlo.kernels.wifi.station import make_station
+
+_CLOCK_STEP = 7919  # the clocks of senders differ [ns]
+_ANSWER_BYTES = 14
+_RTS_BYTES = 20
+_NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), len(Flow)
+_FLOW_OUT, _NODE_OUT = int(FlowOut.COLUMNS), int(NodeOut.COLUMNS)
+_SOURCE, _RELAY, _LEG_FULL = int(FlowOut.DROPS_SOURCE), int(FlowOut.DROPS_RELAY), int(FlowOut.DROPS_LEG)
+_RETRY_LOST = int(FlowOut.RETRY_LOST)
+_NOW, _BEFORE = int(FlowOut.IN_FLIGHT), int(FlowOut.IN_FLIGHT_BEFORE)
+_QUEUE_NOW, _QUEUE_BEFORE = int(NodeOut.IN_QUEUE), int(NodeOut.IN_QUEUE_BEFORE)
+
+
+def outcomes(rows: WifiRows) -> int:
+    """Columns of the outcomes of `rows`."""
+    most_flows = int(rows.parameters[:, Radio.FLOWS].max(initial=0))
+    return int(WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS)
+
+
+def scratch_words(rows: WifiRows, *, tcp: bool) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    most_flows = int(rows.parameters[:, Radio.FLOWS].max())
+    if not tcp:
+        return state.words(rows, 0), 1
+    window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
+    return state.words(rows, sender.scratch_words(window, ring)), sender.FLOATS * most_flows
+
+
+def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = None) -> Any:
+    """Compile the simulation of one row for a target; see `models` for its arguments.
+
+    Without `make_variant` there are UDP flows only.
+    """
+    tcp = make_variant is not None
+    association = sender.make_association(dev, make_variant, control) if tcp else None
+    first = association.first if association else 0
+    size_of_ack = association.size_of_ack if association else None
+    enter, leave, occupy = make_leg(dev)
+
+    def place(m: Any, flow: Any) -> Any:
+        return m[FLOWS] + flow * FLOW_WORDS
+
+    place = dev(place)
+
+    def size_of_packet(m: Any, frame: Any) -> Any:
+        at = place(m, frame & FLOW_MASK)
+        if tcp and m[at + Flow.TCP] != 0:
+            packet = frame >> PACKET_SHIFT
+            if frame & BACKWARD:
+                return size_of_ack(m, m[m[at + F_STATE] :], packet)
+            if packet < first:
+                return m[P.HANDSHAKE]
+        return m[at + Flow.SIZE] + m[at + Flow.HEADER]
+
+    size_of_packet = dev(size_of_packet)
+    station = make_station(dev, size_of_packet)
+    exchange = make_exchange(dev, station)
+    enqueue, begin, air_time = station.enqueue, station.begin, station.air_time
+    end_frame, time_out, first_gap = exchange.end, exchange.time_out, exchange.first_gap
+
+    @cold
+    def lose(m: Any, frame: Any, cause: Any) -> None:
+        # A frame is lost; `cause` is a column of FlowOut for data.
+        at = place(m, frame & FLOW_MASK)
+        if frame & BACKWARD:
+            m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
+        elif not tcp or m[at + Flow.TCP] == 0 or frame >> PACKET_SHIFT >= first:
+            m[at + FLOW_COUNTS + cause] += 1
+
+    lose = dev(lose)
+
+    @cold
+    def to_queue(m: Any, t: Any, frame: Any) -> None:
+        j = m[station.link_of(m, frame) + Link.FROM]
+        if not enqueue(m, j, t, frame):
+            relay = frame >> FLOW_BITS & HOP_MASK != 0
+            lose(m, frame, np.int64(_RELAY) if relay else np.int64(_SOURCE))
+
+    to_queue = dev(to_queue)
+
+    def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
+        if not enter(m, leg, t, size_of_packet(m, frame), frame):
+            lose(m, frame, np.int64(_LEG_FULL))
+
+    to_leg = dev(to_leg)
+
+    def put_out(m: Any, t: Any, frame: Any) -> None:
+        # A packet leaves its end host.
+        at = place(m, frame & FLOW_MASK)
+        leg = m[at + Flow.ACK_BEFORE] if frame & BACKWARD else m[at + Flow.BEFORE]
+        if leg != NOBODY:
+            to_leg(m, leg, t, frame)
+        else:
+            to_queue(m, t, frame)
+
+    put_out = dev(put_out)
+
+    @cold
+    def next_of_flow(m: Any, flow: Any) -> None:
+        at = place(m, flow)
+        event = m[at + F_NEXT]
+        if tcp and m[at + Flow.TCP] != 0:
+            s = m[m[at + F_STATE] :]
+            event = min(event, min(s[sender.DEADLINE], s[sender.PENDING]))
+        key = event << 2 | FLOW_PHASE if event < FOREVER else np.int64(NO_EVENT)
+        m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + flow] = key
+
+    next_of_flow = dev(next_of_flow)
+
+    @cold
+    def pump(m: Any, f: Any, t: Any, flow: Any) -> None:
+        # Put out what the TCP sender may.
+        at = place(m, flow)
+        s = m[m[at + F_STATE] :]
+        g = f[flow * sender.FLOATS :]
+        node = np.int64(NOBODY)
+        if m[Radio.BACK_PRESSURE] != 0 and m[at + Flow.BEFORE] == NOBODY:
+            link = m[LINKS] + m[m[PATHS] + m[at + Flow.FORTH_AT]] * LINK_WORDS
+            node = m[NODES] + m[link + Link.FROM] * NODE_WORDS
+        while True:
+            blocked = node != NOBODY and m[node + COUNT] >= m[node + QUEUE]
+            packet = association.take(m, s, g, t, blocked)
+            if packet < 0:
+                break
+            if (
+                packet - first == m[at + Flow.LIMIT] - 1
+                and m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER
+            ):
+                m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
+            put_out(m, t, packet << PACKET_SHIFT | flow)
+        next_of_flow(m, flow)
+
+    pump = dev(pump) if tcp else None
+
+    @cold
+    def arrived(m: Any, at: Any, t: Any, delay: Any) -> None:
+        # A packet of the flow at word `at` has arrived for the first time.
+        counts = at + FLOW_COUNTS
+        m[counts + FlowOut.DELIVERED] += 1
+        m[counts + FlowOut.DELAY_SUM] += delay // 1000
+        if m[counts + FlowOut.FIRST_RX] == NEVER:
+            m[counts + FlowOut.FIRST_RX] = t
+        m[counts + FlowOut.LAST_RX] = t
+        octave = np.int64(0)
+        rest = max(delay, np.int64(1))
+        while rest > 1:
+            rest >>= 1
+            octave += 1
+        quarter = delay >> (octave - 2) & 3 if octave >= 2 else np.int64(0)
+        column = min(max((octave - DELAY_LOW) * 4 + quarter, 0), DELAY_BINS - 1)
+        m[counts + FlowOut.DELAYS + column] += 1
+        length = m[Radio.BIN]
+        if length > 0 and t >= m[Radio.WARM_UP]:
+            number = (t - m[Radio.WARM_UP]) // length
+            if number != m[at + F_BIN]:
+                m[at + F_BIN] = number
+                m[at + F_IN_BIN] = 0
+            m[at + F_IN_BIN] += 1
+            if m[Radio.WARM_UP] + (number + 1) * length <= m[P.END]:
+                m[counts + FlowOut.BEST] = max(m[counts + FlowOut.BEST], m[at + F_IN_BIN])
+
+    arrived = dev(arrived)
+
+    @cold
+    def send_answer(m: Any, t: Any, flow: Any, serial: Any) -> None:
+        at = place(m, flow)
+        if serial == sender.FULL:
+            m[FULL] = 1
+        elif serial >= 0:
+            m[at + FLOW_COUNTS + FlowOut.ACKS_SENT] += 1
+            if m[at + Flow.ACK_COST] > 0 and m[at + Flow.AFTER] != NOBODY:
+                occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])
+            put_out(m, t, serial << PACKET_SHIFT | BACKWARD | flow)
+
+    send_answer = dev(send_answer)
+
+    @cold
+    def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
+        # A packet reaches its end host.
+        flow = frame & FLOW_MASK
+        at = place(m, flow)
+        counts = at + FLOW_COUNTS
+        packet = frame >> PACKET_SHIFT
+        if tcp and m[at + Flow.TCP] != 0:
+            s = m[m[at + F_STATE] :]
+            if frame & BACKWARD:
+                association.on_ack(m, s, f[flow * sender.FLOATS :], constants, t, packet)
+                pump(m, f, t, flow)
+                return
+            before = s[sender.EXPECTED]
+            serial, fresh = association.on_data(m, s, t, packet)
+            if packet >= first:
+                m[counts + FlowOut.RECEIVED] += 1
+                m[counts + FlowOut.IN_ORDER] += s[sender.EXPECTED] - max(before, first)
+                if fresh:
+                    arrived(m, at, t, association.delay_of(m, s, t, packet))
+                if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(s):
+                    m[counts + FlowOut.COMPLETED] = t
+            send_answer(m, t, flow, serial)
+            next_of_flow(m, flow)
+            return
+        m[counts + FlowOut.RECEIVED] += 1
+        arrived(m, at, t, t - m[at + Flow.START] - packet * m[at + Flow.INTERVAL])
+
+    arrive = dev(arrive)
+
+    @cold
+    def go_on(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
+        # A frame has crossed a link.
+        frame += ONE_HOP
+        at = place(m, frame & FLOW_MASK)
+        hop = frame >> FLOW_BITS & HOP_MASK
+        backward = frame & BACKWARD
+        if hop < (m[at + Flow.BACK] if backward else m[at + Flow.FORTH]):
+            to_queue(m, t, frame)
+            return
+        leg = m[at + Flow.ACK_AFTER] if backward else m[at + Flow.AFTER]
+        if leg != NOBODY:
+            to_leg(m, leg, t, frame)
+        else:
+            arrive(m, f, constants, t, frame)
+
+    go_on = dev(go_on)
+
+    @cold
+    def at_leg(m: Any, f: Any, constants: Any, t: Any, leg: Any) -> None:
+        frame = leave(m, leg)
+        if frame >> FLOW_BITS & HOP_MASK == 0:  # before the radio
+            to_queue(m, t, frame)
+        else:
+            arrive(m, f, constants, t, frame)
+
+    at_leg = dev(at_leg)
+
+    @cold
+    def at_flow(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
+        at = place(m, flow)
+        if tcp and m[at + Flow.TCP] != 0:
+            s = m[m[at + F_STATE] :]
+            g = f[flow * sender.FLOATS :]
+            if m[at + F_NEXT] == t:
+                m[at + F_NEXT] = FOREVER
+                association.start(m, s, g)
+                pump(m, f, t, flow)
+            elif s[sender.DEADLINE] == t:
+                association.on_timeout(m, s, g, constants, t)
+                pump(m, f, t, flow)
+            else:
+                send_answer(m, t, flow, association.on_delay(m, s))
+                next_of_flow(m, flow)
+            return
+        number = m[at + F_NUMBER]
+        m[at + F_NUMBER] = number + 1
+        following = t + m[at + Flow.INTERVAL]
+        if number + 1 >= m[at + Flow.LIMIT] or following >= m[at + Flow.STOP]:
+            following = np.int64(FOREVER)
+            m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
+        m[at + F_NEXT] = following
+        m[at + FLOW_COUNTS + FlowOut.SENT] += 1
+        put_out(m, t, number << PACKET_SHIFT | flow)
+        next_of_flow(m, flow)
+
+    at_flow = dev(at_flow)
+
+    @cold
+    def room_again(m: Any, f: Any, t: Any, j: Any) -> None:
+        # A frame has left the queue of node j: senders that waited for that go on.
+        for flow in range(m[Radio.FLOWS]):
+            at = place(m, flow)
+            if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY and m[at + F_STARTED] <= t:
+                link = m[LINKS] + m[m[PATHS] + m[at + Flow.FORTH_AT]] * LINK_WORDS
+                if m[link + Link.FROM] == j:
+                    association.resume(m, m[m[at + F_STATE] :], f[flow * sender.FLOATS :])
+                    pump(m, f, t, flow)
+
+    room_again = dev(room_again) if tcp else None
+
+    def count_data(m: Any, frame: Any, column: Any) -> None:
+        at = place(m, frame & FLOW_MASK)
+        counted = not tcp or m[at + Flow.TCP] == 0 or frame >> PACKET_SHIFT >= first
+        if frame & BACKWARD == 0 and counted:
+            m[at + FLOW_COUNTS + column] += 1
+
+    count_data = dev(count_data)
+
+    @cold
+    def take_stock(m: Any, t: Any, flow_column: Any, node_column: Any) -> None:
+        # What is in queues and legs at time t.
+        for flow in range(m[Radio.FLOWS]):
+            m[place(m, flow) + FLOW_COUNTS + flow_column] = 0
+        for j in range(m[Radio.NODES]):
+            at = m[NODES] + j * NODE_WORDS
+            m[at + NODE_COUNTS + node_column] = m[at + COUNT]
+            for i in range(m[at + COUNT]):
+                if i > 0 or m[at + HEAD_RECEIVED] == 0:
+                    count_data(m, m[m[at + RING] + (m[at + HEAD] + i) % m[at + QUEUE]], flow_column)
+        for leg in range(m[Radio.LEGS]):
+            at = m[LEGS] + leg * LEG_WORDS
+            for i in range(m[at + G_COUNT]):
+                place_in_ring = (m[at + G_HEAD] + i) % m[at + Leg.ROOM]
+                count_data(m, m[m[at + G_RING] + 2 * place_in_ring + 1], flow_column)
+
+    take_stock = dev(take_stock)
+
+    @cold
+    def warm(m: Any, t: Any) -> None:
+        # The warm-up is over: counting begins.
+        for flow in range(m[Radio.FLOWS]):
+            counts = place(m, flow) + FLOW_COUNTS
+            for column in range(_FLOW_OUT):
+                if column < int(FlowOut.FIRST_RX) or column > int(FlowOut.SOURCE_DONE):
+                    m[counts + column] = 0
+            if tcp and m[place(m, flow) + Flow.TCP] != 0:
+                s = m[m[place(m, flow) + F_STATE] :]
+                for word in (
+                    sender.SENT,
+                    sender.REPEATED,
+                    sender.TIMEOUTS,
+                    sender.FAST_RETRANSMITS,
+                    sender.CUTS,
+                ):
+                    s[word] = 0
+        for j in range(m[Radio.NODES]):
+            at = m[NODES] + j * NODE_WORDS
+            for column in range(_NODE_OUT):
+                m[at + NODE_COUNTS + column] = 0
+            m[at + NODE_COUNTS + NodeOut.QUEUE_MOST] = m[at + COUNT]
+            m[at + COUNTED_AT] = t
+            m[at + BUSY_SINCE] = t
+        take_stock(m, t, np.int64(_BEFORE), np.int64(_QUEUE_BEFORE))
+
+    warm = dev(warm)
+
+    @cold
+    def prepare(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> None:
+        for i in range(Radio.COLUMNS):
+            m[i] = parameters[i]
+        n, n_legs, n_flows = m[Radio.NODES], m[Radio.LEGS], m[Radio.FLOWS]
+        m[ON_AIR] = 0
+        m[BURSTS] = 0
+        m[FULL] = 0
+        free = START_OF_KEYS + n + n_legs + n_flows
+        for i in range(START_OF_KEYS, free):
+            m[i] = NO_EVENT
+        m[NODES] = free
+        m[RATES] = m[NODES] + n * NODE_WORDS
+        m[LINKS] = m[RATES] + m[Radio.RATES] * RATE_WORDS
+        m[LEGS] = m[LINKS] + m[Radio.LINKS] * LINK_WORDS
+        m[FLOWS] = m[LEGS] + n_legs * LEG_WORDS
+        m[PATHS] = m[FLOWS] + n_flows * FLOW_WORDS
+        free = m[PATHS] + network.shape[0] - m[Radio.PATHS_AT]
+        for i in range(m[NODES], m[PATHS]):
+            m[i] = 0
+        for i in range(network.shape[0] - m[Radio.PATHS_AT]):
+            m[m[PATHS] + i] = network[m[Radio.PATHS_AT] + i]
+        for j in range(n):
+            at = m[NODES] + j * NODE_WORDS
+            for column in range(_NODE):
+                m[at + column] = nodes[j, column]
+            m[at + END] = NO_EVENT
+            m[at + TIMEOUT] = NO_EVENT
+            m[at + RESET] = NO_EVENT
+            m[at + START] = NO_EVENT
+            m[at + CW] = m[Radio.CW_MIN]
+            m[at + LOCK] = NOBODY
+            m[at + DATA_RATE] = NOBODY
+            m[at + NEXT] = NOBODY
+            m[at + RING] = free
+            free += m[at + QUEUE]
+        for rate in range(m[Radio.RATES]):
+            at = m[RATES] + rate * RATE_WORDS
+            for column in range(_RATE):
+                m[at + column] = network[m[Radio.RATES_AT] + rate * _RATE + column]
+            m[at + R_ANSWER_TIME] = air_time(m, _ANSWER_BYTES, rate)
+            m[at + R_RTS_TIME] = air_time(m, _RTS_BYTES, rate)
+        for link in range(m[Radio.LINKS]):
+            at = m[LINKS] + link * LINK_WORDS
+            for column in range(_LINK):
+                m[at + column] = network[m[Radio.LINKS_AT] + link * _LINK + column]
+            m[at + L_UP] = m[Radio.ARF_UP]
+            m[at + L_WAIT] = m[Radio.ARF_TIMER]
+            first_gap(m, losses, link)
+        for leg in range(n_legs):
+            at = m[LEGS] + leg * LEG_WORDS
+            for column in range(_LEG):
+                m[at + column] = network[m[Radio.LEGS_AT] + leg * _LEG + column]
+            m[at + G_INTERVAL] = -1
+            m[at + G_RING] = free
+            free += 2 * m[at + Leg.ROOM]
+        for flow in range(n_flows):
+            at = place(m, flow)
+            for column in range(_FLOW):
+                m[at + column] = network[m[Radio.FLOWS_AT] + flow * _FLOW + column]
+            start = m[at + Flow.START]
+            m[at + F_STARTED] = start
+            m[at + F_NEXT] = start
+            m[at + F_BIN] = -1
+            for column in range(int(FlowOut.FIRST_RX), int(FlowOut.SOURCE_DONE) + 1):
+                m[at + FLOW_COUNTS + column] = NEVER
+            if tcp and m[at + Flow.TCP] != 0:
+                m[at + F_STATE] = free
+                phase = m[P.CLOCK_PHASE] + _CLOCK_STEP * flow
+                association.prepare(m, m[free:], f[flow * sender.FLOATS :], m[at + Flow.LIMIT], phase)
+                free += sender.scratch_words(m[P.WINDOW], m[P.RING])
+            elif start >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
+                m[at + F_NEXT] = FOREVER
+            next_of_flow(m, flow)
+        m[FREE] = free
+
+    prepare = dev(prepare)
+
+    @cold
+    def report(m: Any, nodes: Any, out: Any) -> None:
+        end = m[P.END]
+        take_stock(m, end, np.int64(_NOW), np.int64(_QUEUE_NOW))
+        for i in range(out.shape[0]):
+            out[i] = 0
+        out[WifiOut.STATUS] = STATUS_RING_FULL if m[FULL] != 0 else STATUS_OK
+        out[WifiOut.EVENTS] = m[BURSTS]
+        to = WifiOut.COLUMNS
+        for flow in range(m[Radio.FLOWS]):
+            at = place(m, flow)
+            counts = at + FLOW_COUNTS
+            if tcp and m[at + Flow.TCP] != 0:
+                s = m[m[at + F_STATE] :]
+                m[counts + FlowOut.SENT] = s[sender.SENT]
+                m[counts + FlowOut.RETRANSMITTED] = s[sender.REPEATED]
+                m[counts + FlowOut.TIMEOUTS] = s[sender.TIMEOUTS]
+                m[counts + FlowOut.FAST_RETRANSMITS] = s[sender.FAST_RETRANSMITS]
+                m[counts + FlowOut.CWND_CUTS] = s[sender.CUTS]
+            for column in range(_FLOW_OUT):
+                out[to + column] = m[counts + column]
+            to += _FLOW_OUT
+        to = out.shape[0] - nodes.shape[0] * _NODE_OUT
+        for j in range(m[Radio.NODES]):
+            at = m[NODES] + j * NODE_WORDS
+            counts = at + NODE_COUNTS
+            m[counts + NodeOut.QUEUE_SUM] += m[at + COUNT] * (end - m[at + COUNTED_AT])
+            m[counts + NodeOut.QUEUE_SUM] //= 1000
+            if m[ON_AIR] & m[at + SENSE] != 0:
+                m[counts + NodeOut.BUSY] += end - m[at + BUSY_SINCE]
+            for column in range(_NODE_OUT):
+                out[to + column] = m[counts + column]
+            to += _NODE_OUT
+
+    report = dev(report)
+
+    @cold
+    def record(rows: Any, n: Any, t: Any, event: Any, frame: Any, node: Any) -> Any:
+        if n < rows.shape[0]:
+            rows[n, Trace.TIME] = t * 1e-9
+            rows[n, Trace.EVENT] = event
+            rows[n, Trace.SEQUENCE] = frame >> PACKET_SHIFT
+            rows[n, Trace.PATH] = node
+        return n + 1
+
+    record = dev(record)
+
+    @cold
+    def sent(m: Any, rows: Any, events: Any, t: Any, first_node: Any) -> Any:
+        # The data frames that are put on the air at time t.
+        for j in range(first_node, m[Radio.NODES]):
+            at = m[NODES] + j * NODE_WORDS
+            if m[ON_AIR] >> j & 1 and m[at + FRAME] == DATA and m[at + END] - m[at + AIR] == t:
+                events = record(rows, events, t, EVENT_SEND, m[m[at + RING] + m[at + HEAD]], j)
+        return events
+
+    sent = dev(sent)
+
+    def simulate(
+        parameters: Any,
+        constants: Any,
+        nodes: Any,
+        network: Any,
+        losses: Any,
+        m: Any,
+        f: Any,
+        out: Any,
+        rows: Any,
+    ) -> Any:
+        prepare(parameters, nodes, network, losses, m, f)
+        trace = rows.shape[0] > 0
+        events = np.int64(0)
+        end = m[P.END]
+        warm_up = m[Radio.WARM_UP] if m[Radio.WARM_UP] > 0 else np.int64(FOREVER)
+        n = m[Radio.NODES]
+        n_legs = m[Radio.LEGS]
+        entities = n + n_legs + m[Radio.FLOWS]
+        pressure = m[Radio.BACK_PRESSURE] != 0
+        while True:
+            key = m[START_OF_KEYS]
+            who = np.int64(0)
+            for i in range(1, entities):
+                if m[START_OF_KEYS + i] < key:
+                    key = m[START_OF_KEYS + i]
+                    who = np.int64(i)
+            t = key >> 2
+            if t > end:
+                break
+            if t >= warm_up:
+                warm(m, warm_up)
+                warm_up = np.int64(FOREVER)
+            left = np.int64(NOBODY)
+            frame = np.int64(NOBODY)
+            if who < n:
+                phase = key & 3
+                if phase == START_PHASE:
+                    begin(m, who, t)
+                    if trace:
+                        events = sent(m, rows, events, t, who)
+                elif phase == END_PHASE:
+                    left, reached, frame = end_frame(m, losses, who, t)
+                    if frame != NOBODY:
+                        if trace:
+                            event = EVENT_ACK if frame & BACKWARD else EVENT_RECEIVE
+                            events = record(rows, events, t, event, frame, reached)
+                        go_on(m, f, constants, t, frame)
+                else:
+                    left, frame = time_out(m, who, t)
+                    if trace and (left != NOBODY or frame != NOBODY):
+                        events = record(rows, events, t, EVENT_LOST, frame, who)
+                    if frame != NOBODY:
+                        lose(m, frame, np.int64(_RETRY_LOST))
+                if tcp and left != NOBODY and pressure:
+                    room_again(m, f, t, left)
+            elif who < n + n_legs:
+                at_leg(m, f, constants, t, who - n)
+            else:
+                at_flow(m, f, constants, t, who - n - n_legs)
+        if warm_up <= end:
+            warm(m, warm_up)
+        report(m, nodes, out)
+        if trace and events > rows.shape[0]:
+            out[WifiOut.STATUS] = STATUS_TRACE_FULL
+        return events
+
+    return dev(simulate)
