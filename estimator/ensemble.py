@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from netcarlo import wifi_outcomes, wifi_rows
+from netcarlo import buffers, wifi_outcomes, wifi_rows
 from netcarlo.draws import Draws, Floats, Ints
 from netcarlo.hops import Slot, arrays, slots_of
 from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
@@ -120,6 +120,7 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
         table[:, P.RESPONSE_ALTERNATE] = 1
         table[:, P.WINDOW] = table[:, P.RWND] // (table[:, P.DATA] + table[:, P.CHUNK_HEADER])
         return table
+    buffers.fill(table, send=transport.send_buffer, receive=transport.receive_buffer, draws=draws)
     table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
     if transport.initial_ssthresh is not None:
         table[:, P.INITIAL_SSTHRESH] = draws.whole("transport.initial_ssthresh", transport.initial_ssthresh)

@@ -60,6 +60,12 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
         columns.setdefault(back, columns[forth])
     if hop.cross_traffic is not None:
         columns |= _cross_traffic(hop.cross_traffic, f"{name}.cross_traffic", draws)
+    if hop.tick is not None:
+        tick = columns[Hop.TICK] = draws.whole(f"{name}.tick", hop.tick, NS)
+        phase = tick * draws.uniform(f"{name}.tick_phase")
+        if hop.tick_phase is not None:
+            phase = draws.floats(f"{name}.tick_phase", hop.tick_phase) * NS
+        columns[Hop.TICK_PHASE] = np.rint(phase).astype(np.int64)
     loss = draws.floats(f"{name}.loss", hop.loss)
     ack_loss = draws.floats(f"{name}.ack_loss", hop.ack_loss)
     return Slot(present, columns, loss, ack_loss, _outages(hop.outages, name, draws))

@@ -69,7 +69,11 @@ class CrossTraffic(Record):
 
 
 class Hop(Record):
-    """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too."""
+    """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
+
+    With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
+    delay element that an operating system's clock drives; `tick_phase` is drawn unless given.
+    """
 
     rate: Rate
     delay: Delay
@@ -79,6 +83,14 @@ class Hop(Record):
     outages: list[Outage] = Field(default_factory=list)
     reverse: Reverse = Reverse()
     cross_traffic: CrossTraffic | None = None
+    tick: Interval | None = None
+    tick_phase: Time | None = None
+
+    @model_validator(mode="after")
+    def _phase_of_a_tick(self) -> Self:
+        if self.tick is None and self.tick_phase is not None:
+            raise InputError("tick_phase belongs to a tick; give that too, or remove it")
+        return self
 
 
 class Hops(Record):
@@ -205,6 +217,8 @@ class Scenario(Record):
         if hops[-1].outages:
             remedy = "write the handovers under mobility and remove these"
             raise InputError(f"mobility needs a last hop without outages; {remedy}")
+        if hops[-1].tick is not None:
+            raise InputError("mobility needs a last hop without a tick; move it to a hop before that")
         self.mobility.most_handovers(bounds(self.duration)[1])
         return self
 

@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from netcarlo.buffers import ReceiveBuffer, SendBuffer
 from netcarlo.control import BUILT_IN, default_constants
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
@@ -77,8 +78,9 @@ class Transport(Record):
 class Tcp(Transport):
     """A one-way TCP of ns-2.
 
-    `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock is into a tick
-    at time 0, is drawn for each replication unless given.
+    The window is that of the `receive_buffer` if there is one, else `window`; a `send_buffer` limits what
+    is in flight, too.  `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock
+    is into a tick at time 0, is drawn for each replication unless given.
     """
 
     protocol: Literal["tahoe", "reno", "newreno", "sack", "vegas"]
@@ -90,6 +92,8 @@ class Tcp(Transport):
     sack_block: Size = 8.0
     handshake: Size = 40.0
     window: Window = 20.0
+    receive_buffer: ReceiveBuffer | None = None
+    send_buffer: SendBuffer | None = None
     initial_window: Window = 2.0
     initial_ssthresh: Packets | None = None
     tick: Interval = 0.01
@@ -114,6 +118,17 @@ class Tcp(Transport):
             names = ", ".join(BUILT_IN)
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
+
+    @model_validator(mode="after")
+    def _receive_buffer_fits(self) -> Self:
+        if self.receive_buffer is not None:
+            packets = self.receive_buffer.largest_window() / bounds(self.payload)[0]
+            if packets > CAPACITY:
+                raise InputError(
+                    f"receive_buffer can hold over {CAPACITY} packets, the most that can be in flight; "
+                    "lower its size or raise payload"
+                )
+        return self
 
     @model_validator(mode="after")
     def _constants_have_owner(self) -> Self:
