@@ -55,7 +55,8 @@ PENDING = STATE_WORDS + 29
 """A delayed acknowledgement goes out [ns]."""
 _HELD, _DUPLICATES, _SERIAL, _CONSUMED = range(STATE_WORDS + 30, STATE_WORDS + 34)
 _BITS, _RING, _TIMES = range(STATE_WORDS + 34, STATE_WORDS + 37)  # where things begin in scratch
-_STACK = STATE_WORDS + 37
+_HELD_BACK = STATE_WORDS + 37  # 1: the window had a packet while the sender was blocked
+_STACK = STATE_WORDS + 38
 _END = _STACK + STACK_WORDS
 
 _ACK_WORDS = 2 + 2 * BLOCKS + 1  # number of blocks, packet, blocks with a -1 behind them
@@ -75,7 +76,8 @@ class Association(NamedTuple):
     """
 
     prepare: Any
-    """`(p, s, g, limit, phase)`: before the start; `limit` packets, the clock `phase` [ns] ahead."""
+    """`(p, s, g, limit, phase) -> int`: before the start; `limit` packets, the clock `phase` [ns] ahead.  Returns
+    how many words of `s` it takes."""
     start: Any
     """`(p, s, g)`: the application begins to send."""
     take: Any
@@ -86,7 +88,7 @@ class Association(NamedTuple):
     on_timeout: Any
     """`(p, s, g, constants, now)`: DEADLINE has come."""
     resume: Any
-    """`(p, s, g)`: no longer blocked."""
+    """`(p, s, g) -> bool`: no longer blocked; whether it has waited for that."""
     on_data: Any
     """`(p, s, t, packet) -> (serial, fresh)`: a packet arrives at the receiver; the acknowledgement that it
     sends, NONE or FULL; and whether it is the packet's first arrival."""
@@ -117,7 +119,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     timeout_now = dev(timeout_now)
 
     @cold
-    def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any) -> None:
+    def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any) -> Any:
         for i in range(_END):
             s[i] = 0
         for i in range(FLOATS):
@@ -128,7 +130,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         for i in range(s[_BITS], s[_RING]):
             s[i] = 0
         s[_TIMES] = s[_RING] + ring * _ACK_WORDS
-        prepare_variant(s, p, s[_TIMES] + ring)
+        free = prepare_variant(s, p, s[_TIMES] + ring)
         s[_CURRENT] = p[P.INITIAL_RTO]
         s[_BACKOFF] = 1
         s[_TIMED] = ENDLESS
@@ -155,6 +157,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         s[_HIGHEST] = s[_SEQ] - 1
         s[_ANSWERED] = s[_SEQ]
         s[_RTO] = timeout_now(p, s)
+        return free
 
     prepare = dev(prepare)
 
@@ -170,6 +173,8 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         if packet != NONE:
             s[_FORCED] = NONE
         elif blocked:
+            if s[_REPAIR] != 0 or s[_SEQ] <= min(s[_LIMIT], last):
+                s[_HELD_BACK] = 1
             return np.int64(NONE)
         elif s[_SEQ] <= min(s[_LIMIT], last):
             packet = s[_SEQ]
@@ -197,12 +202,16 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     def start(p: Any, s: Any, g: Any) -> None:
         fill(p, s, g)
 
-    def resume(p: Any, s: Any, g: Any) -> None:
+    def resume(p: Any, s: Any, g: Any) -> Any:
+        if s[_HELD_BACK] == 0:
+            return False
+        s[_HELD_BACK] = 0
         s[_REPAIR] = 0
         if sack and s[PHASE] == RECOVERY:
             s[_REPAIR] = 1
         else:
             fill(p, s, g)
+        return True
 
     def measure_rtt(p: Any, s: Any, now: Any) -> None:
         tick = p[P.TICK]

@@ -59,7 +59,7 @@ from netcarlo.kernels.wifi.state import (
     F_IN_BIN,
     F_NEXT,
     F_NUMBER,
-    F_STARTED,
+    F_ARRIVED,
     F_STATE,
     FLOW_BITS,
     FLOW_COUNTS,
@@ -164,7 +164,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
     station = make_station(dev, size_of_packet)
     exchange = make_exchange(dev, station)
     enqueue, begin, air_time = station.enqueue, station.begin, station.air_time
-    end_frame, time_out, first_gap = exchange.end, exchange.time_out, exchange.first_gap
+    end_frame, time_out = exchange.end, exchange.time_out
+    conclude, first_gap = exchange.conclude, exchange.first_gap
 
     @cold
     def lose(m: Any, frame: Any, cause: Any) -> None:
@@ -245,7 +246,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         # A packet of the flow at word `at` has arrived for the first time.
         counts = at + FLOW_COUNTS
         m[counts + FlowOut.DELIVERED] += 1
-        m[counts + FlowOut.DELAY_SUM] += delay // 1000
+        m[counts + FlowOut.DELAY_SUM] += delay
         if m[counts + FlowOut.FIRST_RX] == NEVER:
             m[counts + FlowOut.FIRST_RX] = t
         m[counts + FlowOut.LAST_RX] = t
@@ -308,6 +309,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             next_of_flow(m, flow)
             return
         m[counts + FlowOut.RECEIVED] += 1
+        m[at + F_ARRIVED] += 1
+        if m[at + F_ARRIVED] == m[at + Flow.LIMIT]:
+            m[counts + FlowOut.COMPLETED] = t
         arrived(m, at, t, t - m[at + Flow.START] - packet * m[at + Flow.INTERVAL])
 
     arrive = dev(arrive)
@@ -362,7 +366,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         following = t + m[at + Flow.INTERVAL]
         if number + 1 >= m[at + Flow.LIMIT] or following >= m[at + Flow.STOP]:
             following = np.int64(FOREVER)
-            m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
+            if number + 1 >= m[at + Flow.LIMIT]:
+                m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
         m[at + F_NEXT] = following
         m[at + FLOW_COUNTS + FlowOut.SENT] += 1
         put_out(m, t, number << PACKET_SHIFT | flow)
@@ -375,11 +380,11 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         # A frame has left the queue of node j: senders that waited for that go on.
         for flow in range(m[Radio.FLOWS]):
             at = place(m, flow)
-            if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY and m[at + F_STARTED] <= t:
+            if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
                 link = m[LINKS] + m[m[PATHS] + m[at + Flow.FORTH_AT]] * LINK_WORDS
                 if m[link + Link.FROM] == j:
-                    association.resume(m, m[m[at + F_STATE] :], f[flow * sender.FLOATS :])
-                    pump(m, f, t, flow)
+                    if association.resume(m, m[m[at + F_STATE] :], f[flow * sender.FLOATS :]):
+                        pump(m, f, t, flow)
 
     room_again = dev(room_again) if tcp else None
 
@@ -500,7 +505,6 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             for column in range(_FLOW):
                 m[at + column] = network[m[Radio.FLOWS_AT] + flow * _FLOW + column]
             start = m[at + Flow.START]
-            m[at + F_STARTED] = start
             m[at + F_NEXT] = start
             m[at + F_BIN] = -1
             for column in range(int(FlowOut.FIRST_RX), int(FlowOut.SOURCE_DONE) + 1):
@@ -508,8 +512,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             if tcp and m[at + Flow.TCP] != 0:
                 m[at + F_STATE] = free
                 phase = m[P.CLOCK_PHASE] + _CLOCK_STEP * flow
-                association.prepare(m, m[free:], f[flow * sender.FLOATS :], m[at + Flow.LIMIT], phase)
-                free += sender.scratch_words(m[P.WINDOW], m[P.RING])
+                g = f[flow * sender.FLOATS :]
+                free += association.prepare(m, m[free:], g, m[at + Flow.LIMIT], phase)
             elif start >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
                 m[at + F_NEXT] = FOREVER
             next_of_flow(m, flow)
@@ -536,6 +540,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
                 m[counts + FlowOut.TIMEOUTS] = s[sender.TIMEOUTS]
                 m[counts + FlowOut.FAST_RETRANSMITS] = s[sender.FAST_RETRANSMITS]
                 m[counts + FlowOut.CWND_CUTS] = s[sender.CUTS]
+            m[counts + FlowOut.DELAY_SUM] //= 1000
             for column in range(_FLOW_OUT):
                 out[to + column] = m[counts + column]
             to += _FLOW_OUT
@@ -575,6 +580,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
 
     sent = dev(sent)
 
+    @cold
     def simulate(
         parameters: Any,
         constants: Any,
@@ -629,8 +635,10 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
                         events = record(rows, events, t, EVENT_LOST, frame, who)
                     if frame != NOBODY:
                         lose(m, frame, np.int64(_RETRY_LOST))
-                if tcp and left != NOBODY and pressure:
-                    room_again(m, f, t, left)
+                if left != NOBODY:
+                    if tcp and pressure:
+                        room_again(m, f, t, left)
+                    conclude(m, left, t)
             elif who < n + n_legs:
                 at_leg(m, f, constants, t, who - n)
             else:

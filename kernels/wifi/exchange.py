@@ -32,6 +32,7 @@ from netcarlo.kernels.wifi.state import (
     DATA_RATE,
     DURATION,
     END,
+    FAILED,
     FRAME,
     HEAD,
     HEAD_RECEIVED,
@@ -66,6 +67,7 @@ from netcarlo.kernels.wifi.state import (
     SENSE,
     SHORT,
     START,
+    SUCCEEDED,
     TIMEOUT,
     TO,
     TX,
@@ -85,6 +87,8 @@ class Exchange(NamedTuple):
     node `left`; `frame` has reached node `reached` for the first time."""
     time_out: Any
     """`(m, j, t) -> (left, frame)`: the event at TIMEOUT_PHASE.  `frame` was given up and never received."""
+    conclude: Any
+    """`(m, j, t)`: to be called for the node that a frame has left, when its senders have filled the room."""
     first_gap: Any
     """`(m, losses, link)`: prepare the noise of a link."""
 
@@ -122,14 +126,24 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
     pop = dev(pop)
 
     @cold
-    def succeed(m: Any, j: Any, at: Any, t: Any) -> None:
+    def succeed(m: Any, at: Any, t: Any) -> None:
         succeeded(m, link_of(m, m[m[at + RING] + m[at + HEAD]]))
         m[at + NODE_COUNTS + NodeOut.SUCCEEDED] += 1
-        m[at + WAITING] = 0
+        m[at + WAITING] = SUCCEEDED
         m[at + TIMEOUT] = NO_EVENT
         m[at + LATE] = t
         pop(m, at, t)
-        m[at + BURST] += 1
+
+    succeed = dev(succeed)
+
+    @cold
+    def conclude(m: Any, j: Any, t: Any) -> None:
+        at = m[NODES] + j * NODE_WORDS
+        if m[at + WAITING] == SUCCEEDED:
+            m[at + BURST] += 1
+        else:
+            m[at + BURST] = m[Radio.BURST]
+        m[at + WAITING] = 0
         if m[at + BURST] < m[Radio.BURST] and m[at + COUNT] > 0:
             m[at + START] = t + m[Radio.SIFS]
             m[at + NEXT] = DATA
@@ -137,8 +151,7 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
         else:
             m[at + BURST] = 0
             back_off(m, j, at, t)
-
-    succeed = dev(succeed)
+        settle(m, j, at)
 
     @cold
     def time_out(m: Any, j: Any, t: Any) -> Any:
@@ -148,7 +161,7 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
             if m[at + NAV] == m[at + NAV_OF_RTS]:
                 m[at + NAV] = t
             settle(m, j, at)
-            return NOBODY, NOBODY
+            return np.int64(NOBODY), np.int64(NOBODY)
         i = m[at + LOCK]
         if i != NOBODY:
             sender = m[NODES] + i * NODE_WORDS
@@ -156,7 +169,7 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
             if m[at + LOCKED_AT] + header <= t:  # perhaps it is the answer
                 m[at + TIMEOUT] = m[sender + END]
                 settle(m, j, at)
-                return NOBODY, NOBODY
+                return np.int64(NOBODY), np.int64(NOBODY)
         counts = at + NODE_COUNTS
         awaited = m[at + WAITING]
         m[at + TIMEOUT] = NO_EVENT
@@ -171,19 +184,18 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
             m[at + LONG] += 1
         else:
             m[at + SHORT] += 1
-        left = np.int64(NOBODY)
         lost = np.int64(NOBODY)
         if m[at + SHORT] >= m[Radio.SHORT_RETRY] or m[at + LONG] >= m[Radio.LONG_RETRY]:
             m[counts + NodeOut.RETRY_DROPS] += 1
-            left = j
             if m[at + HEAD_RECEIVED] == 0:
                 lost = frame
             pop(m, at, t)
-        else:
-            m[at + CW] = min(2 * m[at + CW] + 1, m[Radio.CW_MAX])
+            m[at + WAITING] = FAILED
+            return np.int64(j), lost
+        m[at + CW] = min(2 * m[at + CW] + 1, m[Radio.CW_MAX])
         back_off(m, j, at, t)
         settle(m, j, at)
-        return left, lost
+        return np.int64(NOBODY), lost
 
     def answer(m: Any, at: Any, i: Any, sender: Any, t: Any, kind: Any) -> None:
         if m[at + START] == NO_EVENT:
@@ -261,7 +273,7 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
                 m[at + LATE] = t
                 proceed(m, at, t)
             else:
-                succeed(m, j, at, t)
+                succeed(m, at, t)
                 left = j
         return left, reached, frame
 
@@ -308,4 +320,4 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
         settle(m, i, sender)
         return left, reached, frame
 
-    return Exchange(dev(end), dev(time_out), first_gap)
+    return Exchange(dev(end), dev(time_out), dev(conclude), first_gap)

@@ -64,7 +64,7 @@ G_FREE, G_LAST, G_RING, G_HEAD, G_COUNT, G_INTERVAL, G_SLOWNESS = range(len(Leg)
 LEG_WORDS = len(Leg) + 7
 
 # A flow: the columns of `Flow`, then its source, counts, and where its association begins.
-F_NEXT, F_NUMBER, F_STARTED, F_STATE, F_BIN, F_IN_BIN = range(len(Flow), len(Flow) + 6)
+F_NEXT, F_NUMBER, F_ARRIVED, F_STATE, F_BIN, F_IN_BIN = range(len(Flow), len(Flow) + 6)
 FLOW_COUNTS = len(Flow) + 6
 FLOW_WORDS = FLOW_COUNTS + int(FlowOut.COLUMNS)
 
@@ -79,6 +79,9 @@ BACKWARD = 1 << _DIRECTION
 
 # Kinds of frames on the air.
 DATA, RTS, CTS, ACK, SELF = range(5)
+
+# What a node waits for (WAITING): nothing (0), CTS, ACK, or the end of an exchange that
+SUCCEEDED, FAILED = -1, -2
 
 
 def words(rows: WifiRows, association: int) -> int:

@@ -169,7 +169,7 @@ def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
         waiting += 1
         m[at + COUNT] = waiting
         m[counts + NodeOut.QUEUE_MOST] = max(m[counts + NodeOut.QUEUE_MOST], waiting)
-        if waiting == 1:
+        if waiting == 1 and m[at + WAITING] == 0:
             sensing = m[ON_AIR] & m[at + SENSE] != 0 or m[at + END] != NO_EVENT
             if not sensing:
                 freeze(m, at, t)
