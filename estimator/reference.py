@@ -34,6 +34,8 @@ class Mapping(Record):
 
     description: str = ""
     id: str = "{id}"
+    rows: str | None = None
+    """Rows for which this does not hold are left out."""
     replications: str | int
     scenario: dict[str, Any]
     variants: list[Variant] = Field(default_factory=list)
@@ -85,6 +87,8 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
     rows = []
     for line, columns in table:
         try:
+            if mapping.rows is not None and not evaluate(mapping.rows, columns):
+                continue
             rows.append(_row(columns, mapping))
         except InputError as error:
             raise InputError(f"{path}:{line}: {error}") from None
