@@ -245,7 +245,7 @@ def _interrupted(*_: object) -> NoReturn:
 
 
 def _print_errors(metric: str, classes: Any) -> None:
-    percent = {name: f"{name} %" for name in ("median", "p90", "worst", "bias")}
+    percent = {name: f"{name} %" for name in ("mean", "median", "p90", "worst", "bias")}
     rest = {"compared": "rows", "absolute_p90": "p90 abs", "z_rms": "z rms"}
     table = classes[["compared", *percent, "absolute_p90", "z_rms"]].rename(columns=percent | rest)
 

@@ -71,7 +71,7 @@ def validate(
 
 
 def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
-    """Errors of rows of `Validation.rows`: number, median, 90th percentile and worst of the absolute
+    """Errors of rows of `Validation.rows`: number, mean, median, 90th percentile and worst of the absolute
     relative error, its bias (mean with sign), the 90th percentile of the absolute error, and z rms."""
     both = rows[rows["reference"].notna() & rows["estimate"].notna()]
     relative = both["rel_error"].to_numpy(dtype=float)
@@ -86,6 +86,7 @@ def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
     return {
         "rows": len(rows),
         "compared": len(both),
+        "mean": float(size.mean()) if len(size) else math.nan,
         "median": share(size, 0.5),
         "p90": share(size, 0.9),
         "worst": share(size, 1.0),

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.layout import P
+from netcarlo.kernels.layout import ENDLESS, P
 from netcarlo.kernels.wifi.layout import (
     DELAY_BINS,
     DELAY_LOW,
@@ -113,6 +113,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     delivered_udp = np.where(tcp, 0, out[FlowOut.DELIVERED]).sum(axis=1)
     sent = _positive(total[FlowOut.SENT])
     first = np.where(present, spec[:, :, Flow.START], p[:, P.END, None]).min(axis=1)
+    finite = (spec[:, :, Flow.LIMIT] < ENDLESS) | (spec[:, :, Flow.STOP] < p[:, P.END, None])
     interval_s = _positive(p[:, Radio.BIN]) / NS
     return {
         "goodput_bps": goodput.sum(axis=1),
@@ -131,7 +132,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
         "first_delivery_s": _earliest(out[FlowOut.FIRST_RX], present) / NS,
         "last_delivery_s": np.where(present, out[FlowOut.LAST_RX], -1).max(axis=1) / NS,
         "completion_s": _all_done(out[FlowOut.COMPLETED], present, first),
-        "source_done_s": _all_done(out[FlowOut.SOURCE_DONE], present, first),
+        "source_done_s": _all_done(np.where(finite, out[FlowOut.SOURCE_DONE], -1), present, first),
         "loss_ratio": 1.0 - delivered_udp / _positive(sent_udp),
         "loss_source": total[FlowOut.DROPS_SOURCE] / sent,
         "loss_relay": total[FlowOut.DROPS_RELAY] / sent,
