@@ -249,7 +249,6 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         m[counts + FlowOut.DELAY_SUM] += delay
         if m[counts + FlowOut.FIRST_RX] == NEVER:
             m[counts + FlowOut.FIRST_RX] = t
-        m[counts + FlowOut.LAST_RX] = t
         octave = np.int64(0)
         rest = max(delay, np.int64(1))
         while rest > 1:
@@ -300,6 +299,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             serial, fresh = association.on_data(m, s, t, packet)
             if packet >= first:
                 m[counts + FlowOut.RECEIVED] += 1
+                m[counts + FlowOut.LAST_RX] = t
                 m[counts + FlowOut.IN_ORDER] += s[sender.EXPECTED] - max(before, first)
                 if fresh:
                     arrived(m, at, t, association.delay_of(m, s, t, packet))
@@ -309,6 +309,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             next_of_flow(m, flow)
             return
         m[counts + FlowOut.RECEIVED] += 1
+        m[counts + FlowOut.LAST_RX] = t
         m[at + F_ARRIVED] += 1
         if m[at + F_ARRIVED] == m[at + Flow.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t

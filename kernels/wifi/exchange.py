@@ -12,7 +12,7 @@ from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.loss import make_gap
 from netcarlo.kernels.philox import make_draw
-from netcarlo.kernels.wifi.layout import NOBODY, STREAM_FRAME, Link, NodeOut, Radio, Rate
+from netcarlo.kernels.wifi.layout import NOBODY, STREAM_DISTURBED, STREAM_FRAME, Link, NodeOut, Radio, Rate
 from netcarlo.kernels.wifi.rate_control import make_rate_control
 from netcarlo.kernels.wifi.state import (
     ACK,
@@ -30,12 +30,15 @@ from netcarlo.kernels.wifi.state import (
     CW,
     DATA,
     DATA_RATE,
+    DISTURBED,
+    DISTURBED_SINCE,
     DURATION,
     END,
     FAILED,
     FRAME,
     HEAD,
     HEAD_RECEIVED,
+    L_ENDURED,
     L_GAP,
     L_LOSSES,
     LATE,
@@ -95,7 +98,8 @@ class Exchange(NamedTuple):
 
 def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
     """Compile for a target."""
-    settle, back_off, link_of = station.settle, station.back_off, station.link_of
+    settle, back_off = station.settle, station.back_off
+    link_of, disturb = station.link_of, station.disturb
     succeeded, failed = make_rate_control(dev)
     gap = make_gap(dev, make_draw(dev))
 
@@ -215,77 +219,84 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
     proceed = dev(proceed)
 
     @cold
-    def receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
-        # Node j has heard all of the frame of node i; returns as `Exchange.end`.
-        left = np.int64(NOBODY)
-        reached = np.int64(NOBODY)
-        frame = np.int64(NOBODY)
-        kind = m[sender + FRAME]
-        mine = m[sender + TO] == j
-        counts = at + NODE_COUNTS
-        good = m[at + CORRUPT] == 0
-        if not good:
-            if kind == DATA and mine:
-                m[counts + NodeOut.COLLIDED] += 1
-        else:
-            decodable = m[at + NEAR] if kind == DATA else m[at + CONTROL]
-            good = decodable >> i & 1 != 0
-            if kind == DATA and mine:
-                if good:
-                    head = m[m[sender + RING] + m[sender + HEAD]]
-                    link = link_of(m, head)
-                    if m[link + L_GAP] == 0:
-                        first_gap(m, losses, (link - m[LINKS]) // LINK_WORDS)
-                        good = False
-                    else:
-                        m[link + L_GAP] -= 1
-                if not good:
-                    m[counts + NodeOut.NOISE] += 1
-        if not good:
-            m[at + RX] = t + m[Radio.EIFS] - 2 * m[Radio.SLOT]
-            return left, reached, frame
-        m[at + RX] = t + m[Radio.SIFS]
-        if not mine:
-            nav = t + m[sender + DURATION]
-            if nav > m[at + NAV]:
-                m[at + NAV] = nav
-                if kind == RTS:
-                    own = m[RATES] + m[sender + RATE] * RATE_WORDS
-                    cts = m[m[RATES] + m[own + Rate.ANSWER] * RATE_WORDS + R_ANSWER_TIME]
-                    m[at + RESET] = t + 2 * (m[Radio.SIFS] + m[Radio.SLOT]) + cts
-                    m[at + NAV_OF_RTS] = nav
-        elif kind == DATA:
-            answer(m, at, i, sender, t, ACK)
-            if m[sender + HEAD_RECEIVED] == 0:
-                m[sender + HEAD_RECEIVED] = 1
-                m[counts + NodeOut.RECEIVED] += 1
-                reached = j
-                frame = m[m[sender + RING] + m[sender + HEAD]]
-            else:
-                m[counts + NodeOut.DUPLICATES] += 1
-        elif kind == RTS:
-            if m[at + NAV] <= t:
-                answer(m, at, i, sender, t, CTS)
-        elif kind == m[at + WAITING]:
-            if kind == CTS:
-                m[at + WAITING] = 0
-                m[at + TIMEOUT] = NO_EVENT
-                m[at + LATE] = t
-                proceed(m, at, t)
-            else:
-                succeed(m, at, t)
-                left = j
-        return left, reached, frame
+    def endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
+        # Whether a data frame on this link survives its disturbance.
+        row = m[link + Link.FRAGILITY]
+        if row == 0:
+            return False
+        number = (link - m[LINKS]) // LINK_WORDS
+        most = gap(
+            losses, row - 1, m[P.SEED], m[P.SCENARIO], m[P.REPLICATION],
+            STREAM_DISTURBED + number, m[link + L_ENDURED],
+        )  # fmt: skip
+        m[link + L_ENDURED] += 1
+        return (m[at + DISTURBED] + 999) // 1000 <= most
 
-    receive = dev(receive)
+    endure = dev(endure)
+
+    @cold
+    def receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
+        # The node has heard all of a data frame that node i sent to it; returns whether it is good.
+        counts = at + NODE_COUNTS
+        frame = m[m[sender + RING] + m[sender + HEAD]]
+        link = link_of(m, frame)
+        if m[at + CORRUPT] != 0 and not endure(m, losses, at, link):
+            m[counts + NodeOut.COLLIDED] += 1
+            return False
+        good = m[at + NEAR] >> i & 1 != 0
+        if good:
+            if m[link + L_GAP] == 0:
+                first_gap(m, losses, (link - m[LINKS]) // LINK_WORDS)
+                good = False
+            else:
+                m[link + L_GAP] -= 1
+        if not good:
+            m[counts + NodeOut.NOISE] += 1
+            return False
+        answer(m, at, i, sender, t, np.int64(ACK))
+        return True
+
+    receive_data = dev(receive_data)
+
+    @cold
+    def receive_control(m: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
+        # A good RTS, CTS or ACK for the node; returns whether it ends an exchange.
+        kind = m[sender + FRAME]
+        if kind == RTS:
+            if m[at + NAV] <= t:
+                answer(m, at, i, sender, t, np.int64(CTS))
+        elif kind == m[at + WAITING]:
+            if kind == ACK:
+                succeed(m, at, t)
+                return True
+            m[at + WAITING] = 0
+            m[at + TIMEOUT] = NO_EVENT
+            m[at + LATE] = t
+            proceed(m, at, t)
+        return False
+
+    receive_control = dev(receive_control)
+
+    @cold
+    def note_rts(m: Any, at: Any, sender: Any, t: Any) -> None:
+        # The NAV that an RTS set is given up unless something follows.
+        own = m[RATES] + m[sender + RATE] * RATE_WORDS
+        cts = m[m[RATES] + m[own + Rate.ANSWER] * RATE_WORDS + R_ANSWER_TIME]
+        m[at + RESET] = t + 2 * (m[Radio.SIFS] + m[Radio.SLOT]) + cts
+        m[at + NAV_OF_RTS] = m[at + NAV]
+
+    note_rts = dev(note_rts)
 
     @cold
     def end(m: Any, losses: Any, i: Any, t: Any) -> Any:
         sender = m[NODES] + i * NODE_WORDS
-        m[ON_AIR] &= ~(_ONE << i)
+        on_air = m[ON_AIR] & ~(_ONE << i)
+        m[ON_AIR] = on_air
         m[sender + END] = NO_EVENT
         m[sender + TX] = t
         kind = m[sender + FRAME]
+        to = m[sender + TO]
+        nav = t + m[sender + DURATION]
         if kind in (DATA, RTS):
             own = m[RATES] + m[sender + RATE] * RATE_WORDS
             header = m[m[RATES] + m[own + Rate.ANSWER] * RATE_WORDS + Rate.PREAMBLE]
@@ -297,26 +308,53 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
         left = np.int64(NOBODY)
         reached = np.int64(NOBODY)
         frame = np.int64(NOBODY)
+        at = m[NODES] - NODE_WORDS
         for j in range(m[Radio.NODES]):
-            at = m[NODES] + j * NODE_WORDS
-            if m[at + SENSE] >> i & 1 == 0:
+            at += NODE_WORDS
+            sense = m[at + SENSE]
+            if sense >> i & 1 == 0:
                 continue
-            quiet = m[ON_AIR] & m[at + SENSE] == 0
+            quiet = on_air & sense == 0
             if quiet:
                 m[at + NODE_COUNTS + NodeOut.BUSY] += t - m[at + BUSY_SINCE]
-            if m[ON_AIR] >> j & 1:
+            if on_air >> j & 1:
                 continue
-            if m[at + LOCK] == i:
+            lock = m[at + LOCK]
+            if m[at + CORRUPT] != 0 and lock != NOBODY:
+                locked = m[m[NODES] + lock * NODE_WORDS + FRAME]
+                mask = disturb(m, at, locked) & ~(_ONE << lock)
+                if lock == i:
+                    if on_air & mask != 0:
+                        m[at + DISTURBED] += t - m[at + DISTURBED_SINCE]
+                elif mask >> i & 1 and on_air & mask == 0:
+                    m[at + DISTURBED] += t - m[at + DISTURBED_SINCE]
+            if lock == i:
                 m[at + LOCK] = NOBODY
-                a, b, c = receive(m, losses, j, at, i, sender, t)
-                if a != NOBODY:
-                    left = a
-                if b != NOBODY:
-                    reached = b
-                    frame = c
+                if kind == DATA and to == j:
+                    good = receive_data(m, losses, at, i, sender, t)
+                    if good:
+                        if m[sender + HEAD_RECEIVED] == 0:
+                            m[sender + HEAD_RECEIVED] = 1
+                            m[at + NODE_COUNTS + NodeOut.RECEIVED] += 1
+                            reached = np.int64(j)
+                            frame = m[m[sender + RING] + m[sender + HEAD]]
+                        else:
+                            m[at + NODE_COUNTS + NodeOut.DUPLICATES] += 1
+                else:
+                    decoded = m[at + NEAR] if kind == DATA else m[at + CONTROL]
+                    good = m[at + CORRUPT] == 0 and decoded >> i & 1 != 0
+                    if good and to == j:
+                        if receive_control(m, at, i, sender, t):
+                            left = np.int64(j)
+                    elif good and nav > m[at + NAV]:
+                        m[at + NAV] = nav
+                        if kind == RTS:
+                            note_rts(m, at, sender, t)
+                m[at + RX] = t + m[Radio.SIFS] if good else t + m[Radio.EIFS] - 2 * m[Radio.SLOT]
             if quiet:
                 m[at + QUIET] = t
-            settle(m, j, at)
+            if m[at + COUNT] > 0 or m[at + START] != NO_EVENT or m[at + RESET] != NO_EVENT:
+                settle(m, j, at)
         settle(m, i, sender)
         return left, reached, frame
 

@@ -74,6 +74,9 @@ class Link(IntEnum):
     TO = 1
     RATE = 2  # first rate (row of the rate table)
     LOSS = 3  # row of `WifiRows.losses`: data frames that noise destroys
+    FRAGILITY = (
+        4  # 0: any disturbance destroys a data frame; else 1 + row of `losses`: each microsecond of one does
+    )
 
 
 class Rate(IntEnum):
@@ -196,6 +199,7 @@ AARF = 2
 # Random streams (fourth part of the stream address).
 STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
 STREAM_FRAME = 1 << 21  # + link; draw k: gap to its next frame lost to noise
+STREAM_DISTURBED = 3 << 20  # + link; draw k: the disturbance that the k-th disturbed data frame endures
 STREAM_SWING = 1 << 22  # + leg; draw k: its slowness in interval k
 
 

@@ -42,18 +42,20 @@ NO_EVENT = (1 << 60) - 1
     SINCE, SLOTS,  # the backoff: counted from then, slots left
     RX, TX, QUIET, NAV, LATE,  # when a reception, a transmission, the noise of others, ... ended
     CW, SHORT, LONG, BURST, WAITING, DRAWS,
-    LOCK, LOCKED_AT, CORRUPT,  # the node that it receives from
+    LOCK, LOCKED_AT, CORRUPT, DISTURBED, DISTURBED_SINCE,  # the node that it receives from
     FRAME, TO, RATE, DURATION, AIR,  # what it puts, or has put, on the air; AIR of the data
     NEXT, ANSWER_TO, ANSWER_RATE, ANSWER_DURATION,  # what it starts with at START
     DATA_RATE, WITH_RTS, HEAD_RECEIVED,
     RING, HEAD, COUNT, COUNTED_AT, BUSY_SINCE, NAV_OF_RTS,
-) = range(44)  # fmt: skip
-NODE_COUNTS = 44
+) = range(46)  # fmt: skip
+NODE_COUNTS = 46
 NODE_WORDS = NODE_COUNTS + int(NodeOut.COLUMNS)
 
 # A link: the columns of `Link`, then rate control and noise.
-L_GOOD, L_RETRY, L_TIMER, L_PROBING, L_UP, L_WAIT, L_GAP, L_LOSSES = range(len(Link), len(Link) + 8)
-LINK_WORDS = len(Link) + 8
+L_GOOD, L_RETRY, L_TIMER, L_PROBING, L_UP, L_WAIT, L_GAP, L_LOSSES, L_ENDURED = range(
+    len(Link), len(Link) + 9
+)
+LINK_WORDS = len(Link) + 9
 
 # A rate: the columns of `Rate`, then the time on air of an answer (14 byte) and of an RTS (20 byte).
 R_ANSWER_TIME, R_RTS_TIME = len(Rate), len(Rate) + 1

@@ -31,6 +31,8 @@ from netcarlo.kernels.wifi.state import (
     DATA_RATE,
     DISTURB_CONTROL,
     DISTURB_DATA,
+    DISTURBED,
+    DISTURBED_SINCE,
     DRAWS,
     DURATION,
     END,
@@ -98,6 +100,8 @@ class Station(NamedTuple):
     """`(m, j, t, frame) -> bool`: a frame comes to the queue; False: it is full."""
     link_of: Any
     """`(m, frame) -> int`: the word of the link that a frame takes next."""
+    disturb: Any
+    """`(m, at, kind) -> mask`: nodes that destroy a frame of this kind at the node."""
     air_time: Any
     """`(m, bytes, rate) -> int`: of a frame [ns]."""
     begin: Any
@@ -266,7 +270,6 @@ def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
 
     disturb = dev(disturb)
 
-    @cold
     def listen(m: Any, j: Any, at: Any, t: Any, before: Any, batch: Any) -> None:
         # The nodes of `batch` begin to send at time t; node j, which does not, hears some of them.
         heard = batch & m[at + SENSE]
@@ -275,23 +278,30 @@ def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
             freeze(m, at, t)
         i = m[at + LOCK]
         if i != NOBODY:
-            if heard & disturb(m, at, m[m[NODES] + i * NODE_WORDS + FRAME]) != 0:
+            mask = disturb(m, at, m[m[NODES] + i * NODE_WORDS + FRAME])
+            if heard & mask != 0:
+                if others & mask & ~(_ONE << i) == 0:
+                    m[at + DISTURBED_SINCE] = t
                 m[at + CORRUPT] = 1
         else:
             near = heard & m[at + NEAR]
-            first = near if near != 0 else heard
+            chosen = near if near != 0 else heard
             stronger = others & m[at + NEAR] if near != 0 else others
-            if first & (first - 1) == 0 and stronger == 0:
-                while first & (_ONE << (i + 1)) == 0:
+            if chosen & (chosen - 1) == 0 and stronger == 0:
+                i = np.int64(0)
+                while chosen >> i & 1 == 0:
                     i += 1
-                i += 1
                 m[at + LOCK] = i
                 m[at + LOCKED_AT] = t
-                m[at + RESET] = NO_EVENT
-                rest = (heard | others) & ~first
-                kind = m[m[NODES] + i * NODE_WORDS + FRAME]
-                m[at + CORRUPT] = 1 if rest & disturb(m, at, kind) != 0 else 0
-        settle(m, j, at)
+                m[at + DISTURBED] = 0
+                m[at + DISTURBED_SINCE] = t
+                mask = disturb(m, at, m[m[NODES] + i * NODE_WORDS + FRAME])
+                m[at + CORRUPT] = 1 if (heard | others) & ~chosen & mask != 0 else 0
+                if m[at + RESET] != NO_EVENT:
+                    m[at + RESET] = NO_EVENT
+                    settle(m, j, at)
+        if m[START_OF_KEYS + j] & 3 == START_PHASE and m[at + START] == NO_EVENT:  # it contended
+            settle(m, j, at)
 
     listen = dev(listen)
 
@@ -316,17 +326,18 @@ def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
                 m[at + RX] = min(m[at + RX], t + m[Radio.SIFS])
                 choose(m, at, t)
                 settle(m, i, at)
+        at = m[NODES]
         for i in range(n):
-            at = m[NODES] + i * NODE_WORDS
             if batch & m[at + SENSE] != 0:
                 if before & m[at + SENSE] == 0:
                     m[at + BUSY_SINCE] = t
-                if m[ON_AIR] >> i & 1 == 0:
+                if (before | batch) >> i & 1 == 0:
                     listen(m, i, at, t, before, batch)
+            at += NODE_WORDS
         for i in range(j, n):
             if batch >> i & 1:
                 to = m[m[NODES] + i * NODE_WORDS + TO]
                 if to != NOBODY and m[m[NODES] + to * NODE_WORDS + LOCK] != i:
                     missed(m, to, i)
 
-    return Station(settle, freeze, back_off, enqueue, link_of, air_time, dev(begin))
+    return Station(settle, freeze, back_off, enqueue, link_of, disturb, air_time, dev(begin))
