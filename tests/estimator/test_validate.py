@@ -7,7 +7,7 @@ import pytest
 from netcarlo import InputError, simulate, validate
 from netcarlo.reference import load_mapping, mapping_names, read_rows
 from netcarlo.validate import COLUMNS, error_distribution
-from tests.estimator.references import LINKDOWN, LOSSY
+from tests.estimator.references import LINKDOWN, LINUX, LOSSY
 
 
 def write(tmp_path, name, text):
@@ -48,6 +48,19 @@ def test_linkdown_rows_become_their_scenarios(tmp_path):
     assert (multi.transport.receiver_window, multi.transport.path_max_retrans) == (29420.0, 0.0)
     assert (multi.paths[0].hops[0].rate, multi.paths[1].hops[0].rate) == (1e6, 5e5)
     assert (len(multi.paths[0].hops[0].outages), len(multi.paths[1].hops[0].outages)) == (1, 0)
+
+
+def test_rows_that_cannot_be_compared_are_left_out(tmp_path):
+    rows = read_rows(write(tmp_path, "x.csv", LINUX), load_mapping("ns2_linux"))
+    assert [(row.id, row.class_) for row in rows] == [
+        ("1", "reno, random loss"),
+        ("3", "cubic, full queue only"),
+    ]
+    reno, cubic = (row.scenario.transport for row in rows)
+    assert (reno.congestion_control, reno.ack_every) == (None, 1)
+    assert (reno.window, reno.initial_ssthresh) == (4096, 100000)
+    assert (cubic.congestion_control, cubic.ack_every) == ("cubic", 2)
+    assert (cubic.window, cubic.initial_ssthresh) == (63, 18)
 
 
 def test_users_validate_against_their_own_measurements(tmp_path):
