@@ -130,6 +130,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         for i in range(s[_BITS], s[_RING]):
             s[i] = 0
         s[_TIMES] = s[_RING] + ring * _ACK_WORDS
+        p[P.LIMIT] = limit  # where variants look for it
         free = prepare_variant(s, p, s[_TIMES] + ring)
         s[_CURRENT] = p[P.INITIAL_RTO]
         s[_BACKOFF] = 1
@@ -315,7 +316,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
         s[TIMEOUTS] += 1
         s[CUTS] += 1
-        if s[_UNA] < 0:  # a lost SYN: start with one packet
+        if first == 1 and s[_UNA] < 0:  # a lost SYN: start with one packet
             s[_INITIAL_WINDOW] = min(s[_INITIAL_WINDOW], np.int64(1))
         g[0], s[_SSTHRESH], s[_DUPACKS] = variant_timeout(
             s, g[1:], p, constants, now, s[_RTT], s[_TOP], s[_DUPACKS], g[0]

@@ -40,7 +40,8 @@ _MAY_GROW = OWN + 9  # slow start: this is a round trip of growth
 _WORRIED = OWN + 10  # ACKs after a retransmission that still check the timeout
 _DEFLATED = OWN + 11  # cwnd to return to after the inflation
 _CHANGED = OWN + 12  # when cwnd was last cut
-_TABLE = OWN + 13  # where (send time, transmissions) of the packets begins
+_LIMIT = OWN + 13  # packets there are to send
+_TABLE = OWN + 14  # where (send time, transmissions) of the packets begins
 
 _STEP = 0  # f[0]: growth of cwnd per ACK in this round trip
 _UNSENT = -1_000_000_000
@@ -58,6 +59,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         m[_BASE] = NONE
         m[_TIMEOUT] = _START_TIMEOUT
         m[_MAY_GROW] = 1
+        m[_LIMIT] = parameters[P.LIMIT]
         m[_TABLE] = free
         return free + 2 * parameters[P.WINDOW]
 
@@ -85,7 +87,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         return cwnd, SEND, NONE  # the phase lasts until the next duplicate ACK that acts
 
     def expired(m: Any, parameters: Any, una: Any, t: Any) -> Any:
-        if una + 1 >= parameters[P.LIMIT]:  # no such packet
+        if una + 1 >= m[_LIMIT]:  # no such packet
             return False
         return t - m[m[_TABLE] + 2 * ((una + 1) % parameters[P.WINDOW])] >= m[_TIMEOUT]
 
