@@ -157,9 +157,14 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
 
     `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from the sending of a lone data packet to
     the arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at
-    random; `bdp_packets`, the bandwidth-delay product.
+    random; `bdp_packets`, the bandwidth-delay product.  In a wireless network it is the way of the first
+    flow, `path_loss` is that of a frame, and `bottleneck_bps` allows for spaces and acknowledgements.
     """
     draws = Draws(scenario.seed, np.zeros(rows, np.int64), np.zeros(rows, np.int64), given)
+    if scenario.wireless is not None:
+        topology = given.get("topology", np.full(rows, scenario.topology)).astype(np.int64)
+        built = build_rows(scenario, replications=draws.replications, given={**given, "topology": topology})
+        return wifi_rows.features(scenario.wireless, draws, built.rows)
     slots = slots_of(scenario.paths[0], "paths.0", draws)
     parameters = _parameters(scenario, draws)
     packet = parameters[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)

@@ -10,6 +10,7 @@ import pandas as pd
 
 from netcarlo import goals as goal_texts
 from netcarlo import statistics
+from netcarlo.errors import InputError
 from netcarlo.outcomes import MEANING, Outcomes
 from netcarlo.provenance import provenance
 from netcarlo.scenario import Scenario, load_scenario
@@ -67,6 +68,8 @@ def estimate(
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text) for text in goals]
+    if any(goal.relative for goal in parsed):
+        raise InputError("a goal of baseline is for sweeps; write a value")
     goal_texts.known_outcome(of)
     target = resolve_target(target)
     precise = True

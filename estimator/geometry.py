@@ -31,8 +31,9 @@ class Network(NamedTuple):
 def network(wireless: Wireless, draws: Draws) -> Network:
     """The network of every row."""
     nodes = _stations(wireless, draws) + 1
-    most = wireless.most_stations + 1
-    places = _places(wireless, draws, nodes)
+    # As wide as the scenario allows, whatever was drawn; a sweep may give larger networks.
+    most = max(wireless.most_stations + 1, int(nodes.max(initial=0)))
+    places = _places(wireless, draws, nodes, most)
     if wireless.nodes is not None:
         return _given(wireless, nodes)
     if places is None:
@@ -159,11 +160,11 @@ def _by_hops(reach: Reach, draws: Draws, nodes: Ints, parent: Ints) -> Network:
 # Places.
 
 
-def _places(wireless: Wireless, draws: Draws, nodes: Ints) -> Floats | None:
+def _places(wireless: Wireless, draws: Draws, nodes: Ints, most: int) -> Floats | None:
     """Where the nodes are, [n, N, 2] in metres; None where that does not matter."""
     if wireless.ranges is None and wireless.path_loss is None:
         return None
-    n, most = len(nodes), wireless.most_stations + 1
+    n = len(nodes)
     gateway, rows = nodes - 1, np.arange(n)
     if wireless.places is not None:
         given = [
@@ -181,7 +182,7 @@ def _places(wireless: Wireless, draws: Draws, nodes: Ints) -> Floats | None:
         places = np.moveaxis(np.array(where), 2, 0)
         places[rows, gateway] = 0.5 if wireless.area.gateway == "middle" else 0.0
         return np.asarray(places * side[:, None, None])
-    spacing = _spacings(wireless, draws)
+    spacing = _spacings(wireless, draws, most - 1)
     parent = _tree(wireless, draws, nodes, most)
     depth = _depth(parent, nodes)
     step = np.zeros((n, most, 2))
@@ -199,14 +200,13 @@ def _places(wireless: Wireless, draws: Draws, nodes: Ints) -> Floats | None:
     return places
 
 
-def _spacings(wireless: Wireless, draws: Draws) -> Floats:
+def _spacings(wireless: Wireless, draws: Draws, links: int) -> Floats:
     """The length of every link [n, stations]."""
     layout, name = (wireless.chain, "chain") if wireless.chain else (wireless.tree, "tree")
     assert layout is not None
     every = draws.either(f"wireless.{name}.spacing", layout.spacing, np.full(len(draws.replications), np.nan))
     lengths = [
-        draws.either(f"wireless.each.{k}.spacing", wireless.link(k).spacing, every)
-        for k in range(wireless.most_stations)
+        draws.either(f"wireless.each.{k}.spacing", wireless.link(k).spacing, every) for k in range(links)
     ]
     return np.stack(lengths, axis=1)
 

@@ -1,4 +1,7 @@
-"""Goals for an outcome, written as `goodput_bps >= 1 Mbit/s` or `restart_s <= 5 s`."""
+"""Goals for an outcome, written as `goodput_bps >= 1 Mbit/s` or `restart_s <= 5 s`.
+
+In a sweep that compares, also as `goodput_bps >= 95 % of baseline`: of the same replication of the baseline.
+"""
 
 import operator
 import re
@@ -18,16 +21,20 @@ _DIMENSIONS = {"_bps": units.RATE, "_s": units.TIME, "_packets": units.PACKETS}
 
 @dataclass(frozen=True)
 class Goal:
-    """An outcome compared with a threshold in SI units."""
+    """An outcome compared with a threshold in SI units, or with that part of the baseline's."""
 
     text: str
     outcome: str
     comparison: str
     threshold: float
+    relative: bool = False
 
-    def held(self, outcomes: Any) -> NDArray[np.bool_]:
+    def held(self, outcomes: Any, baseline: Any = None) -> NDArray[np.bool_]:
         """In which replications it is met, given arrays by outcome; a time that did not happen meets none."""
-        return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), self.threshold))
+        limit = self.threshold
+        if self.relative:
+            limit = limit * np.asarray(baseline[self.outcome])
+        return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), limit))
 
 
 def parse(text: str) -> Goal:
@@ -37,12 +44,15 @@ def parse(text: str) -> Goal:
         raise InputError(f"goal '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
     outcome, comparison, value = match.groups()
     known_outcome(outcome)
-    dimension = next((d for suffix, d in _DIMENSIONS.items() if outcome.endswith(suffix)), units.PLAIN)
+    of_baseline = value.endswith(" of baseline")
+    value = value.removesuffix(" of baseline")
+    known = (d for suffix, d in _DIMENSIONS.items() if outcome.endswith(suffix))
+    dimension = units.FRACTION if of_baseline else next(known, units.PLAIN)
     try:
         threshold = units.parse(value, dimension)
     except InputError as error:
         raise InputError(f"goal '{text}': '{value}' {error}") from None
-    return Goal(text.strip(), outcome, comparison, threshold)
+    return Goal(text.strip(), outcome, comparison, threshold, of_baseline)
 
 
 def known_outcome(name: str) -> str:

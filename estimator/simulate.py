@@ -98,7 +98,8 @@ def model_of(scenario: Scenario) -> Any:
         parts = radio, protocol, *([control] if control else [])
         return models.model("_".join(parts) + (models.MOBILE if mobile else ""))
     try:
-        return models.user_model(control, protocol=protocol, mobile=mobile)
+        wireless = scenario.wireless is not None
+        return models.user_model(control, protocol=protocol, mobile=mobile, wireless=wireless)
     except Exception as error:  # whatever the user's file raises
         raise InputError(f"{control}: cannot be used ({error}); correct it") from None
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import pandas as pd
 
 from netcarlo.ensemble import build
+from netcarlo.errors import InputError
 from netcarlo.kernels.layout import EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Trace
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
@@ -43,6 +44,8 @@ def trace(scenario: Scenario, *, replication: int = 0) -> Traced:
     """Run one replication alone, with its trace.  Raises InputError."""
     from netcarlo.kernels import launch
 
+    if scenario.wireless is not None:
+        raise InputError("wireless networks have no trace; trace a scenario with hops")
     ensemble = build(scenario, first=replication, replications=1)
     events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
     frame = pd.DataFrame({name: events[:, column] for column, name in COLUMNS.items()})

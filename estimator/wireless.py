@@ -400,6 +400,13 @@ class Wireless(Record):
         """The most there can be."""
         return int(bounds(self.stations)[1])
 
+    @property
+    def random_places(self) -> bool:
+        """Whether places are drawn beside the fields: of an area, the directions of a tree, shadowing."""
+        directions = self.tree is not None and (self.ranges is not None or self.path_loss is not None)
+        shadowing = self.path_loss is not None and bounds(self.path_loss.shadowing_db)[1] > 0
+        return self.area is not None or directions or shadowing
+
     def link(self, k: int) -> Link:
         """What link `k`, that of station `k`, has of its own."""
         if isinstance(self.each, Link):

@@ -239,29 +239,42 @@ class _Run:
             for p, column in zip(QUANTILES, statistics.row_quantiles(values, QUANTILES).T, strict=True):
                 columns[f"{name}_q{round(100 * p):02d}"][at] = column
         for name, goal in self.sweep.goals.items():
-            shares = statistics.proportions(goal.held(part.values))
-            columns[name][at] = shares.probability
-            columns[f"{name}_low"][at], columns[f"{name}_high"][at] = shares.ci_low, shares.ci_high
+            if not goal.relative:
+                self._share(name, goal.held(part.values), at, columns)
+
+    def _share(self, goal: str, held: Any, at: Any, columns: dict[str, Any]) -> None:
+        """How often a goal is `held`, bool[cells, n], in the cells at the positions `at`."""
+        shares = statistics.proportions(held)
+        columns[goal][at] = shares.probability
+        columns[f"{goal}_low"][at], columns[f"{goal}_high"][at] = shares.ci_low, shares.ci_high
 
     def _compare(self, columns: dict[str, Any]) -> None:
-        """Paired differences to the baseline over the replications that both have."""
+        """What needs the baseline, over the replications that a cell shares with it: paired differences
+        and goals relative to it."""
         position = {int(cell): i for i, cell in enumerate(self.cells)}
         base = np.array([position[int(cell)] for cell in self.sweep.baseline(self.cells)])
         where = {int(i): (part, row) for part in self.parts for row, i in enumerate(part.at)}
-        others = [i for i in range(len(self.cells)) if i != base[i] and i in where and base[i] in where]
         groups: dict[int, list[int]] = {}
-        for i in others:
-            lengths = (next(iter(where[j][0].values.values())).shape[1] for j in (i, int(base[i])))
-            groups.setdefault(min(lengths), []).append(i)
+        for i in where:
+            if base[i] in where:
+                lengths = (_length(where[j][0].values) for j in (i, int(base[i])))
+                groups.setdefault(min(lengths), []).append(i)
+
+        def values(name: str, some: Any, n: int) -> Floats:
+            return np.array([where[j][0].values[name][where[j][1], :n] for j in some])
+
+        relative = {name: goal for name, goal in self.sweep.goals.items() if goal.relative}
         for n, members in groups.items():
-            for name in self.sweep.outcomes:
+            for name, goal in relative.items():
                 mine, theirs = (
-                    np.array([where[j][0].values[name][where[j][1], :n] for j in some])
-                    for some in (members, base[members])
+                    {goal.outcome: values(goal.outcome, some, n)} for some in (members, base[members])
                 )
-                found = statistics.means(mine - theirs)
+                self._share(name, goal.held(mine, theirs), members, columns)
+            others = [i for i in members if i != base[i]]
+            for name in self.sweep.outcomes if others else ():
+                found = statistics.means(values(name, others, n) - values(name, base[others], n))
                 for suffix, column in zip(GAINS, (found.mean, found.ci_low, found.ci_high), strict=True):
-                    columns[name + suffix][members] = column
+                    columns[name + suffix][others] = column
 
     def replications(self, wanted: Any) -> "pa.Table":
         """Every replication of the cells `wanted`."""

@@ -15,6 +15,7 @@ from netcarlo import fields
 from netcarlo.provenance import model_version
 from netcarlo.scenario import Hops, Scenario, with_values
 from netcarlo.sweeps.space import Batch, Sweep
+from netcarlo.wireless import Link
 
 
 def scenario(sweep: Sweep, cell: int) -> Scenario:
@@ -88,6 +89,8 @@ def _resolved(sweep: Sweep, batch: Batch, i: int) -> tuple[Scenario, dict[str, s
                     source |= _moved(batch, f"{old}.each.", new) | _moved(batch, f"{old}.each.{k}.", new)
                     explicit.append(copy.deepcopy(written[h]["each"]))
         source |= {name: name for name in batch.given if ".hops." not in name}
+        if variant.wireless is not None and isinstance(variant.wireless.each, Link):
+            source |= _linkwise(batch, data["wireless"], variant.wireless.most_stations)
     values: dict[str, Any] = {}
     for new, old in source.items():
         value = float(batch.given[old][i])
@@ -97,6 +100,17 @@ def _resolved(sweep: Sweep, batch: Batch, i: int) -> tuple[Scenario, dict[str, s
             limits = fields.quantity(variant, _generic(old))
             values[new] = value if limits is None else limits.show(value)
     return Scenario.check(with_values(data, values)), source
+
+
+def _linkwise(batch: Batch, wireless: dict[str, Any], links: int) -> dict[str, str]:
+    """Write the links of a wireless network out one by one; where their given fields are from."""
+    written = wireless["each"]
+    wireless["each"] = [copy.deepcopy(written) for _ in range(links)]
+    source: dict[str, str] = {}
+    for k in range(links):
+        new = f"wireless.each.{k}."
+        source |= _moved(batch, "wireless.each.", new) | _moved(batch, new, new)
+    return source
 
 
 def _moved(batch: Batch, old: str, new: str) -> dict[str, str]:

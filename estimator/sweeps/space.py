@@ -117,6 +117,8 @@ class Sweep:
         for name, text in definition.get("goals", {}).items():
             with self._at("goals", name):
                 self.goals[name] = goals.parse(text)
+                if self.goals[name].relative and self.compare is None:
+                    raise InputError("has no baseline; write compare: with the name of an axis")
         self.keep_replications = definition.get("keep") == "replications"
         self._check_names()
         for number, (settings, words, _) in enumerate(made):
@@ -345,7 +347,7 @@ class Sweep:
                     whole = limits is not None and limits.whole
                     for each in _each(variant, name):
                         found.setdefault(each, {})[number] = value, whole
-        if not found:
+        if not found and not any(s.wireless and s.wireless.random_places for s in self.variants):
             remedy = "write a distribution such as {uniform: [1 ms, 40 ms]} in the scenario, or remove draw"
             raise self._error(("draw",), f"draw has nothing to draw; {remedy}")
         return tuple(Input(name, i, of_variant) for i, (name, of_variant) in enumerate(found.items()))
@@ -449,8 +451,10 @@ def _shown(scenario: Scenario, name: str, value: float) -> Any:
 def _each(variant: Scenario, name: str) -> list[str]:
     """The names under which a field is drawn: `each` of several hops is drawn for every hop."""
     above, each, rest = name.partition(".each.")
-    if not each:
+    if not each or rest.partition(".")[0].isdecimal():
         return [name]
+    if variant.wireless is not None:
+        return [f"{above}.each.{k}.{rest}" for k in range(variant.wireless.most_stations)]
     hops = fields.value(variant, above)
     assert isinstance(hops, Hops)
     most = hops.count.bounds()[1] if isinstance(hops.count, Distribution) else hops.count
