@@ -1,11 +1,12 @@
 """From a wireless scenario to the rows that the 802.11 engine reads."""
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from netcarlo import dot11, geometry, wifi_flows
+from netcarlo import dot11, geometry, portable, wifi_flows
 from netcarlo.draws import Draws, Floats, Ints
 from netcarlo.geometry import Network
 from netcarlo.kernels.layout import BYTE_TIME_BITS, P
@@ -118,8 +119,11 @@ def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
         row = _rate_rows(wireless, draws.either(f"wireless.each.{k}.rate", wireless.link(k).rate, rate))
         for link, (start, end) in ((2 * k, (k, net.parent[:, k])), (2 * k + 1, (net.parent[:, k], k))):
             table[:, link, Link.FROM], table[:, link, Link.TO], table[:, link, Link.RATE] = start, end, row
-    probabilities, row = np.unique(_errors(wireless, draws, most - 1), return_inverse=True)
-    table[:, :, Link.LOSS] = np.repeat(row.reshape(n, most - 1), 2, axis=1)
+    chances = np.column_stack([_errors(wireless, draws, most - 1), _per_microsecond(wireless, draws)])
+    probabilities, loss = np.unique(chances, return_inverse=True)
+    loss = loss.reshape(n, most)
+    table[:, :, Link.LOSS] = np.repeat(loss[:, :-1], 2, axis=1)
+    table[:, :, Link.FRAGILITY] = np.where(chances[:, -1:] < 1, 1 + loss[:, -1:], 0)
     absent = np.arange(2 * (most - 1)) >= 2 * (net.nodes - 1)[:, None]
     table[absent] = 0
     return thresholds(probabilities), table
@@ -133,6 +137,13 @@ def _errors(wireless: Wireless, draws: Draws, links: int) -> Floats:
         for k in range(links)
     ]
     return np.stack(own, axis=1)
+
+
+def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
+    """The probability [n] that a microsecond of disturbance destroys a data frame."""
+    survival = draws.floats("wireless.survival", wireless.survival)
+    halvings = 1e-6 / np.maximum(survival, 1e-9) / math.log(2)
+    return np.asarray(np.where(survival > 0, 1 - portable.exp2(-halvings), 1.0))
 
 
 def _rate_rows(wireless: Wireless, rate: Floats) -> Ints:
@@ -210,9 +221,13 @@ def concatenate(parts: Sequence[WifiRows]) -> WifiRows:
         network = part.network.copy()
         links = part.parameters[:, Radio.LINKS]
         k = np.arange(int(links.max(initial=0)))
-        at = part.parameters[:, Radio.LINKS_AT, None] + k * len(Link) + Link.LOSS
+        at = part.parameters[:, Radio.LINKS_AT, None] + k * len(Link)
         i, j = np.nonzero(k < links[:, None])
-        network[i, at[i, j]] = row.reshape(-1)[network[i, at[i, j]] + offset]
+        loss, fragile = at[i, j] + Link.LOSS, at[i, j] + Link.FRAGILITY
+        network[i, loss] = row.reshape(-1)[network[i, loss] + offset]
+        some = network[i, fragile] > 0
+        i, fragile = i[some], fragile[some]
+        network[i, fragile] = 1 + row.reshape(-1)[network[i, fragile] - 1 + offset]
         networks.append(np.pad(network, [(0, 0), (0, width - network.shape[1])]))
         nodes.append(np.pad(part.nodes, [(0, 0), (0, most - part.nodes.shape[1]), (0, 0)]))
         constants.append(np.pad(part.constants, [(0, 0), (0, n_constants - part.constants.shape[1])]))

@@ -245,6 +245,7 @@ class Wireless(Record):
     aarf_factor: Times = 2.0
     aarf_most: Times = 60.0
     frame_error: Probability = 0.0
+    survival: Time = 0.0  # a disturbed data frame lasts so long on average; 0: it is destroyed at once
     each: AnyLinks = Link()
 
     cell: Cell | None = None
