@@ -106,6 +106,7 @@ class TcpSender:
 
     def output(self, number: int) -> None:
         """Put packet `number` out, for the first time or again."""
+        nothing_is_out = self.highest_sent == self.highest_ack
         if number >= self.first_data:
             kind = "data"
             self.outcomes.add(Out.SENT)
@@ -120,7 +121,7 @@ class TcpSender:
                 self.timing = True
                 self.timed_number = number
                 self.timed_at = self.simulation.now
-        if not self.timer.pending:
+        if not self.timer.pending or nothing_is_out:
             self.set_timer()
 
     def send_much(self, burst: int | None = None) -> None:

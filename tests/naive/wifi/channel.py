@@ -72,6 +72,7 @@ class Channel:
             rest = (heard.keys() | others) - {candidate.sender}
             station.lock = candidate
             station.corrupt = bool(rest & station.disturbs(candidate))
+            station.disturbed = 0
             station.nav_reset.stop()  # an announced frame seems to come
 
     def end(self, number: int) -> None:
@@ -95,18 +96,15 @@ class Channel:
     def _decoded(self, station: "Station", transmission: Transmission) -> bool:
         """Whether the station can read the frame that it followed to the end."""
         mine = transmission.kind == Kind.DATA and transmission.to == station.number
-        if station.corrupt:
-            if mine:
-                station.count(NodeOut.COLLIDED)
-            return False
         within = station.control if transmission.is_control else station.near
-        if transmission.sender not in within:
-            if mine:
-                station.count(NodeOut.NOISE)
+        if not mine:
+            return not station.corrupt and transmission.sender in within
+        assert transmission.frame is not None
+        link = self.world.links[transmission.frame.link]
+        if station.corrupt and link.disturbance_destroys(station.disturbed):
+            station.count(NodeOut.COLLIDED)
             return False
-        if mine:
-            assert transmission.frame is not None
-            if self.world.links[transmission.frame.link].noise_destroys():
-                station.count(NodeOut.NOISE)
-                return False
+        if transmission.sender not in within or link.noise_destroys():
+            station.count(NodeOut.NOISE)
+            return False
         return True

@@ -68,7 +68,7 @@ class FlowOutcomes(Outcomes):
         values[FlowOut.SOURCE_DONE] = self.source_done
         values[FlowOut.IN_FLIGHT] = in_flight
         values[FlowOut.BEST] = self.best()
-        values[FlowOut.DELAY_SUM] = sum(delay // 1000 for delay in self.delays)
+        values[FlowOut.DELAY_SUM] = sum(self.delays) // 1000
         columns = [values[column] for column in FlowOut if column < FlowOut.DELAYS]
         histogram = Counter(delay_bin(delay) for delay in self.delays)
         return columns + [histogram[k] for k in range(DELAY_BINS)]

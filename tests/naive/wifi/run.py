@@ -39,7 +39,8 @@ def run(world: World) -> None:
         start = min(station.next_start() for station in world.stations)
         other = simulation.next_time()
         until = min(start, other, end)
-        pass_time(world, until - time)
+        for station in world.stations:
+            station.pass_time(until - time)
         time = min(start, other)
         if time > end:
             break
@@ -48,11 +49,6 @@ def run(world: World) -> None:
         else:
             simulation.now = start
             world.channel.start([station for station in world.stations if station.next_start() == start])
-
-
-def pass_time(world: World, duration: int) -> None:
-    for station in world.stations:
-        station.outcomes.pass_time(duration, in_queue=len(station.queue), senses=station.senses)
 
 
 def warm_up_ends(world: World) -> None:

@@ -25,7 +25,7 @@ from tests.naive.scenarios import pick, tcp_parameters
 
 US = 1000
 MS = 1000 * US
-PROBABILITIES = (0.0, 0.01, 0.1, 0.3, 1.0)
+PROBABILITIES = (0.0, 0.01, 0.1, 0.3, 1.0, 0.001)
 DSSS = {1.0: 0, 2.0: 1, 5.5: 1, 11.0: 1}  # rate [Mbit/s]: row of its answer
 OFDM = {6: 0, 9: 0, 12: 2, 18: 2, 24: 4, 36: 4, 48: 4, 54: 4}
 
@@ -45,8 +45,8 @@ class Net:
         self.rates: list[Columns] = []
         self.paths: list[int] = []
 
-    def link(self, first: int, to: int, rate: int, loss: int = 0) -> int:
-        self.links.append({"FROM": first, "TO": to, "RATE": rate, "LOSS": loss})
+    def link(self, first: int, to: int, rate: int, loss: int = 0, fragility: int = 0) -> int:
+        self.links.append({"FROM": first, "TO": to, "RATE": rate, "LOSS": loss, "FRAGILITY": fragility})
         return len(self.links) - 1
 
     def leg(self, **columns: int) -> int:
@@ -210,10 +210,13 @@ def _choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int
     top = len(net.rates) - 1
     rate = pick(rng, 0, top // 2, top, rng.integers(0, top + 1))
     lossy = rng.random() < 0.4
+    sturdy = rng.random() < 0.4
 
     def link(first: int, to: int) -> int:
-        loss = int(rng.choice(len(PROBABILITIES), p=[0.3, 0.3, 0.3, 0.08, 0.02])) if lossy else 0
-        return net.link(first, to, rate if rng.random() < 0.7 else int(rng.integers(0, top + 1)), loss)
+        loss = int(rng.choice(len(PROBABILITIES), p=[0.3, 0.3, 0.2, 0.08, 0.02, 0.1])) if lossy else 0
+        fragility = 1 + int(rng.integers(len(PROBABILITIES))) if sturdy else 0
+        own_rate = rate if rng.random() < 0.7 else int(rng.integers(0, top + 1))
+        return net.link(first, to, own_rate, loss, fragility)
 
     if chain:
         up = [link(n, n + 1) for n in range(count - 1)]

@@ -46,6 +46,7 @@ class Station:
         # Reception.
         self.lock: Transmission | None = None
         self.corrupt = False
+        self.disturbed = 0  # so long [ns]
         clock = Clock(world.simulation, Phase.TIMEOUT, number)
         self.nav_of_rts = -1
         self.nav_reset = Timer(clock, NAV_RESET, self._reset_nav)
@@ -63,6 +64,14 @@ class Station:
 
     def disturbs(self, transmission: Transmission) -> set[int]:
         return self.disturb_control if transmission.is_control else self.disturb_data
+
+    def pass_time(self, duration: int) -> None:
+        """Nothing happens for `duration` ns."""
+        self.outcomes.pass_time(duration, in_queue=len(self.queue), senses=self.senses)
+        if self.lock is not None:
+            others = self.world.channel.sensed(self) - {self.lock.sender}
+            if others & self.disturbs(self.lock):
+                self.disturbed += duration
 
     @property
     def now(self) -> int:

@@ -1,8 +1,10 @@
 """Everything there is in one row: channel, stations, links, legs and flows."""
 
 from collections.abc import Iterator
+from itertools import repeat
 
-from netcarlo.kernels.wifi.layout import STREAM_FRAME, WifiRows
+from netcarlo.kernels.layout import FOREVER
+from netcarlo.kernels.wifi.layout import STREAM_DISTURBED, STREAM_FRAME, WifiRows
 from tests.naive.engine import Simulation
 from tests.naive.link import Packet
 from tests.naive.random_numbers import Streams
@@ -19,12 +21,15 @@ NEVER_LOSES = 0xFFFFFFFF
 
 
 class Link:
-    """One station's traffic to another: its rate, and what noise destroys."""
+    """One station's traffic to another: its rate, and what noise and disturbances destroy."""
 
-    def __init__(self, control: RateControl, gaps: Iterator[int] | None) -> None:
+    def __init__(
+        self, control: RateControl, gaps: Iterator[int] | None, endured: Iterator[int] | None
+    ) -> None:
         self.control = control
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else 0
+        self.endured = endured  # microseconds of disturbance that each disturbed frame survives
 
     def noise_destroys(self) -> bool:
         """Whether the next data frame is lost."""
@@ -35,6 +40,10 @@ class Link:
             return True
         self.survivors_left -= 1
         return False
+
+    def disturbance_destroys(self, duration: int) -> bool:
+        """Whether a data frame is lost that others disturbed for so long [ns]."""
+        return self.endured is None or duration > 1000 * next(self.endured)
 
 
 class World:
@@ -49,9 +58,12 @@ class World:
         self.channel = Channel(self)
         self.stations = [Station(self, n, columns) for n, columns in enumerate(self.tables.nodes)]
         self.links = [
-            Link(RateControl(self.radio, columns.RATE), self._gaps(n, columns.LOSS))
+            Link(
+                RateControl(self.radio, columns.RATE), self._gaps(STREAM_FRAME + n, columns.LOSS),
+                self._endured(STREAM_DISTURBED + n, columns.FRAGILITY),
+            )
             for n, columns in enumerate(self.tables.links)
-        ]
+        ]  # fmt: skip
         self.legs = [
             Server(Clock(self.simulation, Phase.LEG, n), self.streams, n, columns)
             for n, columns in enumerate(self.tables.legs)
@@ -63,11 +75,16 @@ class World:
             else:
                 self.flows.append(Udp(self, n, columns))
 
-    def _gaps(self, link: int, row: int) -> Iterator[int] | None:
+    def _gaps(self, stream: int, row: int) -> Iterator[int] | None:
         thresholds = self.tables.losses[row]
         if thresholds[-1] == NEVER_LOSES:
             return None
-        return self.streams.gaps(STREAM_FRAME + link, thresholds)
+        return self.streams.gaps(stream, thresholds)
+
+    def _endured(self, stream: int, fragility: int) -> Iterator[int] | None:
+        if fragility == 0:
+            return None
+        return self._gaps(stream, fragility - 1) or repeat(FOREVER)
 
     def in_flight(self, flow: Flow) -> int:
         """Data packets of a flow on their way: in legs and queues, where nobody else has received them."""
