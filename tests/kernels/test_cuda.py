@@ -91,11 +91,9 @@ def test_a_product_in_a_sum_would_be_noticed() -> None:
 
 
 @pytest.mark.needs("numba_cuda")
-def test_parameters_are_those_that_a_launch_passes(ptx: str) -> None:
-    arrays = [
-        np.zeros((2,) * dimensions, kind)
-        for kind, dimensions in zip(compilers._TYPES, compilers._CUDA, strict=True)
-    ]
+def test_parameters_are_those_that_a_launch_passes(name: str, ptx: str) -> None:
+    dimensions = models.model(name).dimensions + compilers._CUDA
+    arrays = [np.zeros((2,) * n, kind) for kind, n in zip(compilers._TYPES, dimensions, strict=True)]
     passed = device.arguments([toy.Array(array) for array in arrays])
     head = ptx[ptx.index(".entry netcarlo(") : ptx.index("{")]
     assert re.findall(r"\.param (\S+) netcarlo_param_(\d+)", head) == [

@@ -116,7 +116,8 @@ def fake_cupy(launches: list[int]) -> ModuleType:
         def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[np.int64, ...]) -> None:
             assert all(type(arg) is np.int64 for arg in args)
             words = [int(arg) for arg in args]
-            arrays = [view(words, *kind) for kind in zip(compilers._TYPES, compilers._CUDA, strict=True)]
+            dimensions = toy.TOY.dimensions + compilers._CUDA
+            arrays = [view(words, *kind) for kind in zip(compilers._TYPES, dimensions, strict=True)]
             assert not words
             flow = toy.make(compilers.plain)
             launches.append(len(arrays[7]))
