@@ -34,13 +34,13 @@ DESTROYED = 4
 # One hop direction: words of scratch.
 _FREE = 0  # the server is free from this time on [ns]
 _GAP = 1  # packets until the next random loss
-_DOWN = 2  # start of the next outage, or of the one that lasts [ns]
+_LOOK = 2  # later arrivals need a look: the outage destroys them, or the hop has a tick
 _BYTE_TIME = 3
 _DELAY = 4
 _LIMIT = 5  # most packets held, 0: no limit
 _RING = 6  # where the ring of departure times begins in scratch
 _SLOT = 7  # next place in that ring
-_UP = 8  # end of that outage [ns]
+_UP = 8  # end of the outage at _DOWN [ns]
 _OUTAGE = 9  # its number
 _PATH = 10
 _HOP = 11
@@ -53,7 +53,7 @@ _CROSS_TIME = 17  # the server needs for one of them
 _ALERT = 18  # nothing happens before: the earlier of the next outage and the next cross traffic
 _TICK = 19  # packets leave the far end at multiples of this, 0: at any time [ns]
 _TICK_PHASE = 20  # plus this
-_LOOK = 21  # later arrivals need a look: the outage destroys them, or the hop has a tick
+_DOWN = 21  # start of the next outage, or of the one that lasts [ns]
 _SIZE = 22
 
 _LANES = 2 * PATHS  # a path and a direction; their hop counts come first, then hop by hop the lanes
@@ -131,14 +131,6 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
         m[at + _LOOK] = m[at + _DOWN] if m[at + _TICK] == 0 else _LONG_AGO
 
     next_outage = dev(next_outage)
-
-    @cold
-    def released(m: Any, at: Any, t: Any) -> Any:
-        # When the far end lets go of a packet that arrives there at time t.
-        tick = m[at + _TICK]
-        return t + (m[at + _TICK_PHASE] - t) % tick if tick > 0 else t
-
-    released = dev(released)
 
     def take(m: Any, at: Any, t: Any, duration: Any) -> Any:
         # The server takes a packet over at time t; returns when it is done, or -1 if the queue is full.
@@ -237,7 +229,8 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
                 return FULL_QUEUE, t
             t = free + m[at + _DELAY]
             if m[at + _LOOK] < t:
-                t = released(m, at, t)
+                if m[at + _TICK] > 0:
+                    t += (m[at + _TICK_PHASE] - t) % m[at + _TICK]
                 if m[at + _DOWN] < t:
                     return DESTROYED, m[at + _DOWN]
             left = m[at + _GAP]
