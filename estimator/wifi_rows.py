@@ -172,8 +172,9 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         rtt_ns += np.where(k < hops, data_ns + np.where(flow[:, Flow.TCP] == 1, ack_ns, 0), 0)
         survive *= np.where(k < hops, 1 - errors[each, link // 2], 1)
     for column in (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER):
-        size = packet if column in (Flow.BEFORE, Flow.AFTER) else p[:, P.ACK]
-        rtt_ns += _leg_ns(rows, flow[:, column], size)
+        data = column in (Flow.BEFORE, Flow.AFTER)
+        time = _leg_ns(rows, flow[:, column], packet if data else p[:, P.ACK])
+        rtt_ns += np.where(data | (flow[:, Flow.TCP] == 1), time, 0)
     bottleneck = 8e9 * packet / channel_ns
     return {
         "n_hops": hops.astype(np.float64),

@@ -348,12 +348,13 @@ class Wireless(Record):
                             f"flows.{k}.{name} = {end} is no station; allowed is 0 to "
                             f"{self.least_stations - 1}, or gateway"
                         )
-        ways = {"up", "down"} if self.flows == "both" else {self.flows}
-        if isinstance(self.flows, list):
-            ways = {"down" if flow.source == "gateway" else "up" for flow in self.flows}
-        if self.wire is not None and self.sender_delay is not None and "down" in ways:
+            up = any(flow.sink == "gateway" for flow in self.flows)
+            down = any(flow.source == "gateway" for flow in self.flows)
+        else:
+            up, down = self.flows != "down", self.flows != "up"
+        if self.wire is not None and self.sender_delay is not None and down:
             raise InputError("wire and sender_delay both precede flows from the gateway; remove one")
-        if self.wire is not None and self.receiver is not None and "up" in ways:
+        if self.wire is not None and self.receiver is not None and up:
             raise InputError("wire and receiver both follow flows to the gateway; remove one")
         return self
 
