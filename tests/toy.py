@@ -18,6 +18,8 @@ class Model(NamedTuple):
     name: str
     make: Callable[[Any], Any]
     scratch: Callable[[Rows], tuple[int, int]]
+    outcomes: Callable[[Rows], int] = lambda rows: len(Out)
+    dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
 
 
 def make(dev: Any) -> Any:
