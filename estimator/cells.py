@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo import wifi_outcomes
 from netcarlo.ensemble import build
 from netcarlo.kernels import launch
-from netcarlo.kernels.layout import Out, P, Rows
+from netcarlo.kernels.layout import Out, P
+from netcarlo.kernels.wifi.layout import FlowOut, NodeOut
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
 from netcarlo.study import Study, Value, matches
@@ -22,14 +24,14 @@ NS = 1e-9
 
 @dataclass(frozen=True)
 class Cell:
-    """One set of conditions, simulated `n` times."""
+    """One set of conditions, simulated `n` times: `outcomes` are the integers of `netcarlo.outcomes`."""
 
     conditions: Mapping[str, Value]
     scenario: Scenario
-    outcomes: NDArray[np.int64]  # [n, len(Out)]
+    outcomes: NDArray[np.int64]  # [n, ...]
     variation: str = ""
     _traces: dict[int, NDArray[np.float64]] = field(default_factory=dict)
-    _rows: list[Rows] = field(default_factory=list)
+    _rows: list[Any] = field(default_factory=list)
 
     def __getitem__(self, condition: str) -> Any:
         return self.conditions[condition]
@@ -43,12 +45,36 @@ class Cell:
         times = self.outcomes[:, column]
         return np.where(times >= 0, times * NS, np.nan)
 
+    @property
+    def wireless(self) -> bool:
+        """True if this is an 802.11 network."""
+        return self.scenario.wireless is not None
+
+    @property
+    def tables(self) -> wifi_outcomes.Tables:
+        """Of an 802.11 network: the outcomes of its flows and of its nodes."""
+        return wifi_outcomes.tables(self.outcomes, flows=wifi_outcomes.most_flows(self._first))
+
+    def flow(self, column: FlowOut) -> Samples:
+        """An outcome of the first flow of an 802.11 network, float64[n]."""
+        return self.tables.flows[:, 0, column].astype(np.float64)
+
+    def node(self, column: NodeOut) -> Samples:
+        """An outcome of each node of an 802.11 network, float64[n, nodes]."""
+        return self.tables.nodes[:, :, column].astype(np.float64)
+
+    @property
+    def packets(self) -> int:
+        """Data packets put out in all replications."""
+        sent = self.tables.flows[:, :, FlowOut.SENT] if self.wireless else self.outcomes[:, Out.SENT]
+        return int(sent.sum())
+
     def parameter(self, column: P) -> int:
         """A kernel parameter of the first replication."""
         return int(self._first.parameters[0, column])
 
     @property
-    def _first(self) -> Rows:
+    def _first(self) -> Any:
         # Not a cached property, so that copies with other outcomes share it.
         if not self._rows:
             self._rows.append(build(self.scenario, replications=1).rows)
@@ -137,6 +163,6 @@ def _planned(study: Study, seed: int) -> Iterator[tuple[str, dict[str, Value], S
         for conditions in cells:
             if matches(conditions, variation.where):
                 for value in variation.values:
-                    fields = {**variation.set, **variation.vary.fields(value)}
+                    fields = {**variation.set, **variation.vary.fields(value, conditions)}
                     scenario = study.scenario(conditions, seed=seed, fields=fields)
                     yield name, {**conditions, name: value}, scenario, variation.replications

@@ -1,7 +1,7 @@
 """Published numbers beside ours: error, interval, printed digits, and the demands of `--check`."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +9,7 @@ import numpy as np
 from netcarlo.cells import Cells, Samples
 from netcarlo.claims import Claim
 from netcarlo.statistics import Mean, mean
-from netcarlo.study import Published, Study, Tolerance, matches
+from netcarlo.study import Published, Study, Tolerance, Value, matches
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Compared:
 
     @property
     def rel_error(self) -> float:
-        """(ours - published) / published; NaN without an estimate."""
-        return self.difference / self.published.value
+        """(ours - published) / published; NaN without an estimate, and where 0 is published."""
+        return self.difference / self.published.value if self.published.value else math.nan
 
     @property
     def matches_printed(self) -> bool | None:
@@ -64,13 +64,18 @@ def shows(value: float, published: Published) -> bool:
     return printed in (math.floor(digits + 0.5 + 1e-7), math.trunc(digits + math.copysign(1e-7, digits)))
 
 
-def compare(study: Study, cells: Cells, summaries: dict[str, Samples]) -> list[Compared]:
+Summaries = Mapping[str, Samples | Callable[[Mapping[str, Value]], Samples]]
+"""Metrics that no single cell has: their values, or how they follow from the conditions of a number."""
+
+
+def compare(study: Study, cells: Cells, summaries: Summaries) -> list[Compared]:
     """Every published number beside our estimate, in the order of `published.csv`."""
     by_conditions = {tuple(cell.conditions.items()): cell for cell in cells.all}
 
     def samples(number: Published) -> Samples | None:
         if number.metric in summaries:
-            return summaries[number.metric]
+            found = summaries[number.metric]
+            return found(number.conditions) if callable(found) else found
         cell = by_conditions.get(tuple(number.conditions.items()))
         return cells.samples(number.metric, cell) if cell is not None and cells.has(number.metric) else None
 
@@ -135,6 +140,7 @@ def _check_numbers(study: Study, demand: Tolerance, rows: Sequence[Compared]) ->
     errors = np.abs([row.rel_error for row in counted])
     for most, what, reduce in (
         (demand.mean_error, "mean", np.mean), (demand.median_error, "median", np.median),
+        (demand.rms_error, "root mean square", _rms),
     ):  # fmt: skip
         if most is not None:
             reached = float(reduce(errors))
@@ -180,6 +186,10 @@ def _check_claims(claims: list[Claim]) -> Check:
         + (f", not {', '.join(surprises)}" if surprises else ""),
         not surprises,
     )
+
+
+def _rms(values: Samples) -> float:
+    return math.sqrt(np.mean(values**2))
 
 
 def _percent(share: float) -> str:

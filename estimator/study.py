@@ -1,7 +1,7 @@
 """A published study as data: its cells, its numbers, its layout, its tolerance, its known mismatches.
 
 A study is a folder of `configs/studies/`: `study.yaml` (the model below), `published.csv` (a row per
-published number) and a scenario per protocol.  The metrics and claims that are its own are a module of
+published number) and its scenarios.  The metrics and claims that are its own are a module of
 `netcarlo.studies` with the same name.
 """
 
@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import resources
+from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
@@ -42,13 +43,23 @@ def matches(row: Mapping[str, Value], where: Where) -> bool:
     )
 
 
+class Fields(Record):
+    """Scenario fields that a condition sets in some cells only."""
+
+    where: Where
+    fields: dict[str, str]
+
+
 class Condition(Record):
-    """A column of the published numbers and the scenario fields it sets (`{}` is its value)."""
+    """A column of the published numbers and the scenario fields it sets (`{}` is its value).
+
+    Where scenarios differ in kind, `set` lists what it sets in which cells.
+    """
 
     label: str
     unit: str = ""
     phrase: str = "{}"
-    set: dict[str, str] = {}
+    set: dict[str, str] | list[Fields] = {}
     names: dict[str, str] = {}
 
     def show(self, value: Value) -> str:
@@ -60,9 +71,14 @@ class Condition(Record):
         """The value as it is said in a line with others: `10 s down`."""
         return self.phrase.format(self.show(value))
 
-    def fields(self, value: Value) -> dict[str, str]:
-        """The scenario fields that this value sets, by dotted name."""
-        return {name: template.format(value) for name, template in self.set.items()}
+    def fields(self, value: Value, conditions: Mapping[str, Value]) -> dict[str, str]:
+        """The scenario fields that this value sets in the cell with these conditions, by dotted name."""
+        parts = [Fields(where={}, fields=self.set)] if isinstance(self.set, dict) else self.set
+        return {
+            name: template.format(value)
+            for part in parts if matches(conditions, part.where)
+            for name, template in part.fields.items()
+        }  # fmt: skip
 
 
 class Table(Record):
@@ -87,12 +103,16 @@ class Measured(Record):
 
 
 class Figure(Record):
-    """A figure of the paper (of ours if it has no number): lines of a metric over `x`, one per `series`."""
+    """A figure of the paper (of ours if it has no number): lines of a metric over `x`, one per `series`.
+
+    Where there are several metrics, each has its lines.
+    """
 
     figure: str = ""
     title: str
     variation: str = ""
-    metric: str
+    metric: str | list[str]
+    unit: str = ""
     x: str
     measured: Measured | None = None
     series: list[str]
@@ -144,6 +164,7 @@ class Tolerance(Record):
     """So many numbers show the printed digits."""
     mean_error: float | None = None
     """Mean of the absolute relative errors."""
+    rms_error: float | None = None
     median_error: float | None = None
     rel_error: float | None = None
     """Relative error of each number, or ..."""
@@ -194,8 +215,9 @@ class Explanation(Record):
 class Description(Record):
     """The content of `study.yaml`.
 
-    `metrics` defines quantities, `labels` names them where their own name is no word; the key of a
-    variation is the name of the condition that it adds.
+    Simulated are the cells of the published numbers and those of `cells`, all combinations of the values
+    given.  `metrics` defines quantities, `labels` names them where their own name is no word; the key of
+    a variation is the name of the condition that it adds.
     """
 
     title: str
@@ -205,6 +227,7 @@ class Description(Record):
     seed: int
     scenario: str
     conditions: dict[str, Condition]
+    cells: list[Where] = []
     metrics: dict[str, str]
     labels: dict[str, str] = {}
     variations: dict[str, Variation] = {}
@@ -251,7 +274,7 @@ class Published(Record):
     unit: str
     text: str
     step: float
-    kind: Literal["printed", "read_off", "claim"]
+    kind: Literal["printed", "at_least", "read_off", "claim"]
 
     @property
     def value(self) -> float:
@@ -310,19 +333,19 @@ class Study:
         document = self._document(self.description.scenario.format(**conditions))
         values: dict[str, Any] = {"seed": seed}
         for column, condition in self.description.conditions.items():
-            values |= condition.fields(conditions[column])
+            values |= condition.fields(conditions[column], conditions)
         return Scenario.check(with_values(document.data, {**values, **(fields or {})}), document=document)
 
     def fill(self, text: str) -> str:
-        """A text with each `{field}` as it is written in the scenario, where one file serves all cells."""
+        """A text with each `{field}` as the scenario has it; `{file.yaml: field}` says which of several."""
 
         def written(match: re.Match[str]) -> str:
-            at: Any = self._document(self.description.scenario).data
-            for part in match[1].split("."):
+            at: Any = self._document(match[1] or self.description.scenario).data
+            for part in match[2].split("."):
                 at = at[int(part) if part.isdecimal() else part]
             return str(at)
 
-        return re.sub(r"\{([\w.]+)\}", written, text)
+        return re.sub(r"\{(?:(\w+\.yaml): )?([\w.]+)\}", written, text)
 
     def _document(self, name: str) -> Document:
         if name not in self._documents:
@@ -336,10 +359,20 @@ class Study:
     def cells(self) -> Iterator[dict[str, Value]]:
         """The distinct sets of conditions to simulate: those that name every condition."""
         seen = []
-        for number in self.published:
-            if len(number.conditions) == len(self.description.conditions) and number.conditions not in seen:
-                seen.append(number.conditions)
-                yield number.conditions
+        for conditions in [*(number.conditions for number in self.published), *self._further()]:
+            if len(conditions) == len(self.description.conditions) and conditions not in seen:
+                seen.append(conditions)
+                yield conditions
+
+    def _further(self) -> Iterator[dict[str, Value]]:
+        names = list(self.description.conditions)
+        for where in self.description.cells:
+            for combination in product(*(_several(where[name]) for name in names)):
+                yield dict(zip(names, combination, strict=True))
+
+
+def _several(wanted: Value | list[Value]) -> list[Value]:
+    return wanted if isinstance(wanted, list) else [wanted]
 
 
 def value(text: str) -> Value:

@@ -31,6 +31,8 @@ AXIS = {
 }
 MOST_POINTS = 2500
 """Points kept of a trace; a step of the window is never left out."""
+FEW = 6
+"""Values on an axis that are all marked."""
 
 
 def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
@@ -117,13 +119,19 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         found = every.where(**{**figure.measured.where, figure.x: x})
         return float(np.mean([every.samples(figure.measured.metric, cell).mean() for cell in found]))
 
-    firsts = list(dict.fromkeys(key[0] for key in series))
-    rests = list(dict.fromkeys(key[1:] for key in series))
-    for key, cells in series.items():
-        colour, dash = COLOURS[firsts.index(key[0]) % 6], DASHES[rests.index(key[1:]) % 4]
-        symbol = SYMBOLS[firsts.index(key[0]) % 6]
-        name = words.conditions(study, dict(zip(figure.series, key, strict=True)))
-        points = sorted((at(cell[figure.x]), mean(every.samples(figure.metric, cell))) for cell in cells)
+    several = isinstance(figure.metric, list)
+    metrics = figure.metric if isinstance(figure.metric, list) else [figure.metric]
+    drawn = {(metric, *key) if several else key or ("",): (metric, key, cells)
+             for metric in metrics for key, cells in series.items()}  # fmt: skip
+    firsts = list(dict.fromkeys(style[0] for style in drawn))
+    rests = list(dict.fromkeys(style[1:] for style in drawn))
+    for style, (metric, key, cells) in drawn.items():
+        colour, dash = COLOURS[firsts.index(style[0]) % 6], DASHES[rests.index(style[1:]) % 4]
+        symbol = SYMBOLS[firsts.index(style[0]) % 6]
+        named = [study.label(metric)] if several else []
+        named.append(words.conditions(study, dict(zip(figure.series, key, strict=True))))
+        name = ", ".join(filter(None, named))
+        points = sorted((at(cell[figure.x]), mean(every.samples(metric, cell))) for cell in cells)
         data.append(
             {
                 "x": [x for x, _ in points],
@@ -137,7 +145,7 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         )  # fmt: skip
         published = [
             row for row in evaluation.rows
-            if row.published.metric in figure.published
+            if row.published.metric in figure.published and figure.x in row.published.conditions
             and row.published.matches({**figure.where, **dict(zip(figure.series, key, strict=True))})
         ]  # fmt: skip
         if published:
@@ -153,19 +161,24 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
             )  # fmt: skip
     if figure.published:
         data.append(_published_key())
-    condition = study.variations[figure.x].vary if figure.variation else study.conditions[figure.x]
-    unit = next((row.published.unit for row in evaluation.rows if row.published.metric == figure.metric), "")
+    varied = figure.variation and figure.x == figure.variation
+    condition = study.variations[figure.x].vary if varied else study.conditions[figure.x]
+    unit = figure.unit or next(
+        (row.published.unit for row in evaluation.rows if row.published.metric == metrics[0]), ""
+    )
+    values = sorted({cell[figure.x] for cells in series.values() for cell in cells})
     xaxis: Plot = {}
+    if figure.log_x or (len(values) <= FEW and figure.measured is None):
+        xaxis = {"tickvals": values, "ticktext": [f"{v:g}" for v in values]}
     if figure.log_x:
-        values = sorted({cell[figure.x] for cells in series.values() for cell in cells})
-        xaxis = {"type": "log", "tickvals": values, "ticktext": [f"{v:g}" for v in values]}
+        xaxis["type"] = "log"
     x = words.with_unit(condition.label.split(" (")[0], condition.unit)
     if figure.measured is not None:
         x = figure.measured.label
     return plot(
         data,
         x=x,
-        y=words.with_unit(study.label(figure.metric), unit),
+        y=unit if several else words.with_unit(study.label(metrics[0]), unit),
         xaxis=xaxis,
         yaxis={"rangemode": "tozero"},
     )

@@ -152,7 +152,6 @@ def _unseen(evaluation: Evaluation) -> str:
     ]
     hits = sum(bool(match(evaluation, row)) for row in tested)
     near = "show the printed digits" if evaluation.study.description.exact else "are as near as demanded"
-    return (
-        f"Of the {len(tested)} printed results that pin no parameter, {hits} {near}; "
-        f"their median error is {statistics.median(abs(row.rel_error) for row in tested):.2%}."
-    )
+    errors = [abs(row.rel_error) for row in tested if math.isfinite(row.rel_error)]
+    median = f"; their median error is {statistics.median(errors):.2%}" if errors else ""
+    return f"Of the {len(tested)} printed results that pin no parameter, {hits} {near}{median}."

@@ -6,7 +6,6 @@ from typing import get_args
 from netcarlo.claims import Verdict
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
-from netcarlo.kernels.layout import Out
 from netcarlo.reports import words
 
 
@@ -23,13 +22,16 @@ def verdict(evaluation: Evaluation) -> str:
 
 def _nearness(evaluation: Evaluation) -> str:
     rows = printed(evaluation)
+    judged = [row.within for row in rows if row.within is not None]
+    tables = metrics(evaluation)
+    if not tables:
+        return f"{sum(judged)} of {len(judged)} printed numbers are as near as demanded."
     if evaluation.study.description.exact:
         hits = sum(bool(row.matches_printed) for row in rows)
         near, of = f"{hits} of {len(rows)} printed numbers show the paper's digits", ""
     else:
-        judged = [row.within for row in rows if row.within is not None]
         near = f"{sum(judged)} of {len(judged)} printed numbers are as near as demanded"
-        metric = metrics(evaluation)[0]
+        metric = tables[0]
         of = f" of {evaluation.study.description.label(metric)}"
         rows = [row for row in rows if row.published.metric == metric]
     return f"{near}; the median error{of} is {statistics.median(abs(row.rel_error) for row in rows):.2%}."
@@ -39,7 +41,7 @@ def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
     """The key figures at the top of a report."""
     found = [_tile(evaluation, metric) for metric in metrics(evaluation)]
     expected = sum(claim.verdict == claim.expected for claim in evaluation.claims)
-    packets = sum(int(cell.outcomes[:, Out.SENT].sum()) for cell in evaluation.cells.all)
+    packets = sum(cell.packets for cell in evaluation.cells.all)
     return [
         *found,
         {"label": "claims as expected", "value": str(expected), "of": f"of {len(evaluation.claims)}"},

@@ -29,7 +29,7 @@ def estimate(row: Compared) -> str:
 
 def error(row: Compared) -> str:
     """The relative error with half the width of its 95 % interval: `+0.12 ±0.03 %`."""
-    if row.estimate is None:
+    if row.estimate is None or math.isnan(row.rel_error):
         return ""
     text = f"{row.rel_error * 100:+.2f}"
     text = "0.00" if float(text) == 0 else text.replace("-", MINUS)
@@ -79,4 +79,4 @@ def of_difference(published: Published) -> str:
 
 def printed(published: Published) -> str:
     """The published number as the paper has it."""
-    return ("≈ " if published.kind == "read_off" else "") + published.text
+    return {"read_off": "≈ ", "at_least": "≥ "}.get(published.kind, "") + published.text

@@ -9,9 +9,8 @@ from numpy.typing import NDArray
 
 from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.cells import Cell, Metric
-from netcarlo.ensemble import build, build_rows, concatenate
+from netcarlo.ensemble import build, build_rows, concatenate, own
 from netcarlo.errors import InputError
-from netcarlo.kernels.layout import Out, Rows
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import largest_launch, model_of, resolve_target
 from netcarlo.study import Published, Study, Value
@@ -62,7 +61,7 @@ class Trials:
         self._progress = progress or (lambda runs: None)
         self._scenarios = [study.scenario(conditions, seed=0) for conditions in self.cells]
         self._cells = [
-            Cell(conditions, scenario, np.zeros((0, len(Out)), np.int64))
+            Cell(conditions, scenario, np.zeros((0, 0), np.int64))
             for conditions, scenario in zip(self.cells, self._scenarios, strict=True)
         ]
         self._largest = largest_launch(self._scenarios)
@@ -138,16 +137,14 @@ class Trials:
                 self._progress(rows - done)
                 done = rows
 
-            out = launch.run(
-                model, concatenate(parts), target=self._target, threads=self._threads, progress=report
-            )
+            rows = concatenate(parts)
+            out = launch.run(model, rows, target=self._target, threads=self._threads, progress=report)
             report(len(out))
             self.runs += len(out)
-            self.packets += int(out[:, Out.SENT].sum())
-            for c, outcomes in zip(members, np.split(out, len(members)), strict=True):
-                self._keep(c, outcomes, points, replications=replications, seed=seed)
+            for c, part, outcomes in zip(members, parts, np.split(out, len(members)), strict=True):
+                self._keep(c, own(outcomes, rows, part), points, replications=replications, seed=seed)
 
-    def _rows(self, c: int, points: Sequence[Point], *, replications: int, seed: int) -> Rows:
+    def _rows(self, c: int, points: Sequence[Point], *, replications: int, seed: int) -> Any:
         scenario = self._scenarios[c].model_copy(update={"seed": seed})
         numbers = np.tile(np.arange(replications), len(points))
         given = (
@@ -155,13 +152,13 @@ class Trials:
             if points != [AS_IT_IS]
             else None
         )
-        rows: Rows = build_rows(scenario, replications=numbers, given=given).rows
-        return rows
+        return build_rows(scenario, replications=numbers, given=given).rows
 
     def _keep(self, c: int, outcomes: Any, points: Sequence[Point], *, replications: int, seed: int) -> None:
         names = [n.metric for n, at in zip(self.numbers, self.cell_of, strict=True) if at == c]
         for point, runs in zip(points, np.split(outcomes, len(points)), strict=True):
             # Metrics may refer to the means over the runs of a cell, so each candidate has a cell of its own.
             cell = replace(self._cells[c], outcomes=runs)
+            self.packets += cell.packets
             values = np.stack([self._metrics[name](cell) for name in names])
             self._known[seed, replications, point, c] = values.mean(axis=1), values.std(axis=1, ddof=1)

@@ -152,7 +152,7 @@ def test_conditions_in_words() -> None:
     assert description.exact
     assert description.label("speed") == "velocity" and description.label("a_b") == "a b"
     assert description.say({"size": [1.0, 2.5], "metric": "speed"}) == "1 m and 2.5 m"
-    assert Condition(label="", set={"a.b": "{} ms"}).fields(2.0) == {"a.b": "2.0 ms"}
+    assert Condition(label="", set={"a.b": "{} ms"}).fields(2.0, {}) == {"a.b": "2.0 ms"}
     demand = Tolerance(metric="speed", where={"size": 1.0}, unless=[{"size": 2.0}])
     assert description.say_demand(demand) == "velocity (1 m; without 2 m)"
     assert matches({"a": 1.0}, {}) and not matches({"a": 1.0}, {"b": 1.0})
