@@ -13,9 +13,11 @@ import pytest
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch, models
 from netcarlo.kernels.layout import Out, Rows
+from netcarlo.kernels.wifi.layout import WifiRows
 from tests import toy
 from tests.naive.mobile_scenarios import mobile_rows
 from tests.naive.scenarios import sctp_rows, tcp_rows
+from tests.naive.wifi.scenarios import wifi_rows
 
 ARCHITECTURES = "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"
 
@@ -47,8 +49,9 @@ def test_machine_code_without_spills(
 ) -> None:
     source = tmp_path / "kernel.ptx"
     source.write_text(ptx)
-    # A mobile host's code takes long to assemble; what fits one architecture's registers fits them all.
-    for architecture in ARCHITECTURES[2:3] if name.endswith(models.MOBILE) else ARCHITECTURES:
+    # Long code takes long to assemble; what fits one architecture's registers fits them all.
+    long = name.endswith(models.MOBILE) or name.startswith(models.WIFI)
+    for architecture in ARCHITECTURES[2:3] if long else ARCHITECTURES:
         done = subprocess.run(
             [tool("ptxas"), "-v", f"-arch={architecture}", str(source), "-o", str(tmp_path / "kernel.cubin")],
             capture_output=True, text=True, check=False,
@@ -106,12 +109,13 @@ import sys
 import numpy as np
 from numba import cuda
 from netcarlo.kernels import cuda as compiler, device, launch, models
-from netcarlo.kernels.layout import Out, Rows, Trace
+from netcarlo.kernels.layout import Rows, Trace
+from netcarlo.kernels.wifi.layout import WifiRows
 
 def simulate(model, rows, *, progress):
     n = len(rows.parameters)
     words, floats = model.scratch(rows)
-    out = np.full((n, len(Out)), 7)
+    out = np.full((n, model.outcomes(rows)), 7)
     kernel = cuda.jit(compiler.make_kernel(model))
     kernel[2, -(-n // 2)](
         *rows, np.full((n, words), 77), np.full((n, floats), 7.7), out, np.zeros((0, len(Trace)))
@@ -120,12 +124,14 @@ def simulate(model, rows, *, progress):
 
 device.run = simulate
 name, file = sys.argv[1:]
-rows = Rows(**np.load(file))
+rows = (WifiRows if name.startswith(models.WIFI) else Rows)(**np.load(file))
 np.save(file, launch.run(models.model(name), rows, target="cuda"))
 """
 
 
-def rows_of(name: str) -> Rows:
+def rows_of(name: str) -> Rows | WifiRows:
+    if name.startswith(models.WIFI):
+        return wifi_rows(ROWS, seed=5, tcp=name != "wifi_udp")
     if name.endswith(models.MOBILE):
         return mobile_rows(14, seed=5)
     return sctp_rows(ROWS, seed=5) if name == "sctp" else tcp_rows(ROWS, seed=5)
