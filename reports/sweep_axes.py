@@ -6,6 +6,7 @@ from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import Plot, plot
 from netcarlo.reports.scales import Scale
+from netcarlo.reports.sweep_answers import PERCENT
 from netcarlo.reports.sweep_parts import band_and_line, logarithmic, numbers, pointer
 from netcarlo.reports.sweep_results import Axis, Estimates, Ints, Results
 from netcarlo.reports.sweep_slices import Slices, thinned
@@ -21,18 +22,20 @@ BYTES = {False: 560_000, True: 130_000}
 
 
 def lines(results: Results, axis: Axis, command: str) -> Plot:
-    """Outcomes along an axis; the other axes are chosen."""
+    """Outcomes and probabilities of goals along an axis; the other axes are chosen."""
     slices = Slices(results, (other for other in results.axes if other is not axis), averages=True)
     chosen = thinned(len(axis.values), MOST_VALUES)
     position = np.full(len(axis.values), -1)
     position[chosen] = np.arange(len(chosen))
 
+    columns = [*results.outcomes, *results.sweep["goals"]]
+
     def draw(outcome: int, *options: int) -> Plot:
-        column = results.outcomes[outcome]
+        column = columns[outcome]
         group = np.where(slices.inside(*options), position[results.places[axis.name]], -1)
         return _plot(results, results.estimates(column, group, len(chosen)), axis, chosen, column, command)
 
-    choices = [Choice("outcome", [scales.name_of(o) for o in results.outcomes]), *slices.choices]
+    choices = [Choice("outcome", [scales.name_of(o) for o in columns]), *slices.choices]
     figures = sum(len(other.values) > 1 for other in results.axes)
     return with_choices(draw, choices, most_bytes=BYTES[results.drawn] // figures)
 
@@ -41,7 +44,8 @@ def _plot(
     results: Results, found: Estimates, axis: Axis, chosen: Ints, column: str, command: str
 ) -> Plot:  # fmt: skip
     name = scales.name_of(column)
-    y = scales.scale(np.abs(found.mean).ravel(), scales.unit_of(column))
+    goal = column in results.sweep["goals"]
+    y = PERCENT if goal else scales.scale(np.abs(found.mean).ravel(), scales.unit_of(column))
     x = scales.scale(axis.values if axis.numeric else [], axis.unit)
     places = (
         numbers(np.array(axis.values)[chosen] / x.factor, 6)

@@ -22,11 +22,16 @@ KEY_DIGITS = 10
 SMALLER = frozenset(
     {"timeouts", "fast_retransmits", "cwnd_reductions", "retransmitted", "drops_queue", "drops_random",
      "drops_outage", "destroyed", "ack_drops", "first_delivery_s", "resume_tx_s", "resume_rx_s", "restart_s",
-     "completion_s", "mean_rtt_s", "lost_in_handover", "lost_in_buffer", "reordered", "longest_silence_s"}
+     "completion_s", "mean_rtt_s", "lost_in_handover", "lost_in_buffer", "reordered", "longest_silence_s",
+     "loss_ratio", "loss_source", "loss_relay", "loss_retries", "loss_leg", "mean_delay_s", "delay_p50_s",
+     "delay_p95_s", "delay_p99_s", "failed_attempt_ratio", "retry_drops", "collisions", "noise_losses",
+     "air_failed", "mean_queue"}
 )  # fmt: skip
 """Outcomes of which less is better."""
 
-LARGER = frozenset({"goodput_bps", "throughput_bps", "delivered", "in_order", "received", "acked"})
+LARGER = frozenset(
+    {"goodput_bps", "throughput_bps", "delivered", "in_order", "received", "acked", "fairness", "best_bps"}
+)  # fmt: skip
 
 
 def sign(outcome: str) -> int:

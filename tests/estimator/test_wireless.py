@@ -1,6 +1,7 @@
 """Wireless scenarios: what is refused, and the rows that the engine reads."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def way(rows, flow, row=0, column=Flow.FORTH):
     first = int(rows.parameters[row, Radio.PATHS_AT]) + entry[Flow(column - 1)]
     links = rows.network[row, first : first + entry[column]]
     ends = [(link[Link.FROM], link[Link.TO]) for link in (table(rows, Link, row)[k] for k in links)]
-    assert all(a[1] == b[0] for a, b in zip(ends, ends[1:], strict=False))
+    assert all(a[1] == b[0] for a, b in pairwise(ends))
     return [ends[0][0], *(to for _, to in ends)]
 
 
@@ -297,8 +298,15 @@ def test_each_flow_has_its_own_delay_element_and_receiver():
     }
     found = rows(wireless, {"protocol": "sack"}, n=50)
     flows, legs = table(found, Flow), table(found, Leg)
-    assert [(f[Flow.BEFORE], f[Flow.AFTER], f[Flow.ACK_COST]) for f in flows] == [(0, 1, 10**5), (2, 3, 10**5)]
-    assert (legs[0][Leg.DELAY], legs[0][Leg.TICK], legs[1][Leg.PACKET_TIME]) == (5 * 10**6, 4 * 10**6, 350_000)
+    assert [(f[Flow.BEFORE], f[Flow.AFTER], f[Flow.ACK_COST]) for f in flows] == [
+        (0, 1, 10**5),
+        (2, 3, 10**5),
+    ]
+    assert (legs[0][Leg.DELAY], legs[0][Leg.TICK], legs[1][Leg.PACKET_TIME]) == (
+        5 * 10**6,
+        4 * 10**6,
+        350_000,
+    )
     assert (legs[1][Leg.SWING], legs[1][Leg.SWING_EVERY]) == (round(0.04 * 2**20), 2 * 10**9)
     phases = [table(found, Leg, row)[0][Leg.PHASE] for row in range(50)]
     assert len(set(phases)) == 50
@@ -313,7 +321,11 @@ def test_each_link_draws_its_own():
     assert [link[Link.LOSS] for link in links[::2]] == [link[Link.LOSS] for link in links[1::2]]
     assert len({link[Link.LOSS] for link in links}) == 3
     assert {link[Link.RATE] for link in links} <= {4, 11}
-    listed = {"chain": {"hops": 2}, "each": [{"rate": "6 Mbit/s"}, {"frame_error": 0.25}], "rate": "12 Mbit/s"}
+    listed = {
+        "chain": {"hops": 2},
+        "each": [{"rate": "6 Mbit/s"}, {"frame_error": 0.25}],
+        "rate": "12 Mbit/s",
+    }
     found = rows(listed)
     assert [link[Link.RATE] for link in table(found, Link)] == [4, 4, 6, 6]
     assert (found.losses[table(found, Link)[2][Link.LOSS]] == thresholds([0.25])[0]).all()
@@ -359,7 +371,10 @@ BAD = [
         "leads round in a circle",
     ),
     ({**CELL, "flows": []}, "flows are none"),
-    ({**CELL, "flows": [{"source": 3}]}, r"flows\.0\.source = 3 is no station; allowed is 0 to 2, or gateway"),
+    (
+        {**CELL, "flows": [{"source": 3}]},
+        r"flows\.0\.source = 3 is no station; allowed is 0 to 2, or gateway",
+    ),
     ({**CELL, "flows": [{"source": 1, "sink": 1}]}, "source and sink are both 1"),
     ({**CELL, "wire": {}, "receiver": {}}, "wire and receiver both follow flows to the gateway"),
     ({**CELL, "wire": {}, "sender_delay": {}, "flows": "down"}, "wire and sender_delay both precede"),
