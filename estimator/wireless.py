@@ -302,8 +302,6 @@ class Wireless(Record):
                 raise InputError(
                     f"rates have {dot11.mbps(rate)}, which {self.standard} has not; allowed are {some} Mbit/s"
                 )
-        if len(set(known)) < len(known):
-            raise InputError("rates have a rate twice; remove one")
         links = self.each if isinstance(self.each, list) else [self.each]
         first = [self.rate, *(link.rate for link in links if link.rate is not None)]
         for number in first:
@@ -371,7 +369,7 @@ class Wireless(Record):
         return dot11.RATES[self.standard] if self.rates is None else tuple(self.rates)
 
     def rate_index(self, rate: float, field: str = "rate") -> int:
-        """The row of a rate in the table.  Raises InputError."""
+        """The first row of a rate in the table.  Raises InputError."""
         if rate not in self.known_rates:
             some = ", ".join(f"{each / 1e6:g}" for each in self.known_rates)
             raise InputError(f"{field} can be {dot11.mbps(rate)}; allowed are {some} Mbit/s")
