@@ -132,6 +132,14 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
 
     next_outage = dev(next_outage)
 
+    @cold
+    def released(m: Any, at: Any, t: Any) -> Any:
+        # When the far end lets go of a packet that arrives there at time t.
+        tick = m[at + _TICK]
+        return t + (m[at + _TICK_PHASE] - t) % tick if tick > 0 else t
+
+    released = dev(released)
+
     def take(m: Any, at: Any, t: Any, duration: Any) -> Any:
         # The server takes a packet over at time t; returns when it is done, or -1 if the queue is full.
         limit = m[at + _LIMIT]
@@ -229,8 +237,7 @@ def make_link(dev: Callable[[Any], Any], base: int = 0) -> Link:
                 return FULL_QUEUE, t
             t = free + m[at + _DELAY]
             if m[at + _LOOK] < t:
-                if m[at + _TICK] > 0:
-                    t += (m[at + _TICK_PHASE] - t) % m[at + _TICK]
+                t = released(m, at, t)
                 if m[at + _DOWN] < t:
                     return DESTROYED, m[at + _DOWN]
             left = m[at + _GAP]
