@@ -1,0 +1,36 @@
+"""Runs ns-3 for a benchmark: one program, compiled when it is needed."""
+
+import resource
+import shutil
+import subprocess
+from pathlib import Path
+
+PACKAGES = "libns3-dev and libgsl-dev"
+_LIBRARIES = "wifi", "applications", "internet", "mobility", "propagation", "network", "core"
+
+
+def available() -> bool:
+    """Whether ns-3 is installed (`apt-get install libns3-dev libgsl-dev g++`)."""
+    return shutil.which("g++") is not None and Path("/usr/include/ns3/wifi-module.h").exists()
+
+
+def compile_chain(folder: Path) -> Path:
+    """The program of `ns3_chain.cc`, compiled with optimisation."""
+    program = folder / "ns3_chain"
+    source = Path(__file__).with_name("ns3_chain.cc")
+    libraries = [f"-lns3-{name}" for name in _LIBRARIES]
+    subprocess.run(["g++", "-O2", "-std=c++17", str(source), "-o", str(program), *libraries], check=True)
+    return program
+
+
+def run_chain(program: Path, **options: object) -> tuple[float, float]:
+    """Throughput [Mbit/s] that ns-3 finds, and the seconds of processor time it takes, start-up included."""
+    before = _children_s()
+    arguments = [f"--{name}={value}" for name, value in options.items()]
+    done = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=True)
+    return float(done.stdout.split()[0]), _children_s() - before
+
+
+def _children_s() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
