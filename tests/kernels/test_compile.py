@@ -111,3 +111,10 @@ def test_models_are_compiled_side_by_side(tmp_path: Path, monkeypatch: pytest.Mo
     before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
     compilers.prepare(both)
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == before
+
+
+@pytest.mark.parametrize("name", ["tcp_sack", "sctp", "wifi_udp", "wifi_sack"])
+def test_a_model_made_again_has_the_same_file(name: str) -> None:
+    from netcarlo.kernels import cache, models
+
+    assert cache.path(models.model(name), ".nbc") == cache.path(models.model(name), ".nbc")
