@@ -132,7 +132,7 @@ def _net(rng: Generator, tcp: bool) -> Net:
     }  # fmt: skip
     links = _choose_topology(rng, net)
     _choose_legs(rng, net)
-    for number in range(int(rng.integers(1, 5))):
+    for number in range(int(rng.integers(1, 6))):
         _choose_flow(rng, net, links, tcp and (number == 0 or rng.random() < 0.6))
     return net
 
@@ -214,7 +214,7 @@ def _choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int
 
     def link(first: int, to: int) -> int:
         loss = int(rng.choice(len(PROBABILITIES), p=[0.3, 0.3, 0.2, 0.08, 0.02, 0.1])) if lossy else 0
-        fragility = 1 + int(rng.integers(len(PROBABILITIES))) if sturdy else 0
+        fragility = pick(rng, 1, 2, 3, 6, 6, 6) if sturdy else 0
         own_rate = rate if rng.random() < 0.7 else int(rng.integers(0, top + 1))
         return net.link(first, to, own_rate, loss, fragility)
 
@@ -254,7 +254,7 @@ def _choose_flow(rng: Generator, net: Net, paths: list[tuple[list[int], list[int
         columns |= {"ACK_BEFORE": leg(), "ACK_AFTER": leg(), "ACK_COST": pick(rng, 0, 0, 100 * US)}
         net.flow(forth=forth, back=back, **columns)
     else:
-        every = pick(rng, 300 * US, MS, 5 * MS, rng.integers(200 * US, 10 * MS))
+        every = pick(rng, 200 * US, MS, 5 * MS, rng.integers(100 * US, 5 * MS))
         stop = pick(rng, FOREVER, rng.integers(0, end))
         net.flow(forth=forth, **columns | {"INTERVAL": every, "STOP": stop})
 
