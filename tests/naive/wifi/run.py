@@ -18,7 +18,7 @@ def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
     world = World(rows, row, protocol=model.removeprefix(PREFIX))
     run(world)
     most_flows = int(rows.parameters[:, Radio.FLOWS].max())
-    most_nodes = int(rows.parameters[:, Radio.NODES].max())
+    most_nodes = rows.nodes.shape[1]
     vector = np.zeros(WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + most_nodes * NodeOut.COLUMNS, np.int64)
     vector[WifiOut.STATUS] = STATUS_OK
     vector[WifiOut.EVENTS] = world.channel.frames
