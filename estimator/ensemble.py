@@ -162,7 +162,7 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
     """
     draws = Draws(scenario.seed, np.zeros(rows, np.int64), np.zeros(rows, np.int64), given)
     if scenario.wireless is not None:
-        topology = given.get("topology", np.full(rows, scenario.topology)).astype(np.int64)
+        topology = given.get("topology", np.full(rows, float(scenario.topology)))
         built = build_rows(scenario, replications=draws.replications, given={**given, "topology": topology})
         return wifi_rows.features(scenario.wireless, draws, built.rows)
     slots = slots_of(scenario.paths[0], "paths.0", draws)

@@ -31,9 +31,9 @@ class Goal:
 
     def held(self, outcomes: Any, baseline: Any = None) -> NDArray[np.bool_]:
         """In which replications it is met, given arrays by outcome; a time that did not happen meets none."""
-        limit = self.threshold
+        limit = np.asarray(self.threshold)
         if self.relative:
-            limit = limit * np.asarray(baseline[self.outcome])
+            limit = limit * np.asarray(baseline[self.outcome], np.float64)
         return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), limit))
 
 
