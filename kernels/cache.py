@@ -69,7 +69,7 @@ def _describe(value: Any, update: Any, seen: set[int]) -> None:
         module = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
         if module is not None and module.__name__.partition(".")[0] not in _LIBRARIES:
             update(_source(getattr(module, "__file__", None)))
-    elif isinstance(value, tuple):  # functions that belong together, too: their addresses are no part of a key
+    elif isinstance(value, tuple):  # functions that belong together: addresses are no part of a key
         update(type(value).__name__.encode())
         for item in value:
             _describe(item, update, seen)

@@ -12,8 +12,9 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -167,8 +168,30 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
 
     compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
     compiled._cache = cache.NumbaFile(file)
-    compiled.compile(signature)
+    with _plain_indices():
+        compiled.compile(signature)
     return compiled
+
+
+@contextmanager
+def _plain_indices() -> Iterator[None]:
+    """Make Numba use indices as they are.
+
+    It would let negative ones count from the end, which no model uses; the 802.11 engine, which is mostly
+    reads and writes of scratch, is a third faster without.  Numba has no option for it.
+    """
+    from numba.core import types
+    from numba.np import arrayobj
+
+    def cast(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+        return context.cast(builder, index, kind, types.intp)
+
+    original = arrayobj.fix_integer_index
+    arrayobj.fix_integer_index = cast
+    try:
+        yield
+    finally:
+        arrayobj.fix_integer_index = original
 
 
 def _file(model: Any) -> Path:

@@ -44,7 +44,7 @@ def devices() -> list[Device]:
 
 
 def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
-    """Simulate every row on the device, one thread each; returns the outcomes, int64[n, model.outcomes(rows)]."""
+    """Simulate every row on the device, one thread each; returns int64[n, model.outcomes(rows)]."""
     if not devices():
         raise RuntimeError("no CUDA device: a driver and CuPy are needed, pip install 'netcarlo[cuda13]'")
     import cupy

@@ -82,11 +82,11 @@ def _with_rings(model: Any, rows: AnyRows) -> Any:
         window = parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER])
     parameters[:, P.RING] = 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)
     contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in rows[1:]]
-    return type(rows)(parameters, *contiguous)  # type: ignore[arg-type]
+    return type(rows)(parameters, *contiguous)
 
 
 def _take(rows: AnyRows, index: NDArray[np.int64]) -> Any:
-    return type(rows)(*(field[index] for field in rows[:4]), rows.losses)  # type: ignore[arg-type]
+    return rows._replace(**{name: getattr(rows, name)[index] for name in rows._fields[:4]})
 
 
 def _scratch(model: Any, rows: AnyRows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

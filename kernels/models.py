@@ -71,7 +71,8 @@ MODELS = {
 }
 MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
 MODELS["wifi_udp"] = _wifi("wifi_udp")
-MODELS |= {f"{WIFI}{variant}": _wifi(f"{WIFI}{variant}", module, aimd) for variant, module in VARIANTS.items()}
+for _variant, _module in VARIANTS.items():
+    MODELS[WIFI + _variant] = _wifi(WIFI + _variant, _module, aimd)
 for _control, _module in CONTROLS.items():
     for _variant in ("tahoe", "reno", "newreno", "sack"):
         for _name in (f"tcp_{_variant}_{_control}", f"tcp_{_variant}_{_control}{MOBILE}"):

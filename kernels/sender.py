@@ -76,8 +76,8 @@ class Association(NamedTuple):
     """
 
     prepare: Any
-    """`(p, s, g, limit, phase) -> int`: before the start; `limit` packets, the clock `phase` [ns] ahead.  Returns
-    how many words of `s` it takes."""
+    """`(p, s, g, limit, phase) -> int`: before the start; `limit` packets, the clock `phase` [ns] ahead.
+    Returns how many words of `s` it takes."""
     start: Any
     """`(p, s, g)`: the application begins to send."""
     take: Any
@@ -374,6 +374,6 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         return s[EXPECTED] > s[_LAST]
 
     return Association(
-        prepare, dev(start), dev(take), dev(on_ack), dev(on_timeout), dev(resume), dev(on_data), dev(on_delay),
-        dev(size_of_ack), dev(delay_of), dev(complete), first,
+        prepare, dev(start), dev(take), dev(on_ack), dev(on_timeout), dev(resume), dev(on_data),
+        dev(on_delay), dev(size_of_ack), dev(delay_of), dev(complete), first,
     )  # fmt: skip

@@ -12,7 +12,8 @@ PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 def test_readme_has_the_two_commands_that_ci_runs() -> None:
     lines = [line.strip() for line in (ROOT / "README.md").read_text().splitlines()]
     commands = [line for line in lines if re.match(r"pip install .* && ", line)]
-    assert commands == ["pip install . && netcarlo reproduce sctp_linkdown", "pip install '.[test]' && pytest"]
+    first = "pip install . && netcarlo reproduce sctp_linkdown"
+    assert commands == [first, "pip install '.[test]' && pytest"]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

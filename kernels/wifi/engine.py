@@ -1,8 +1,8 @@
 """An 802.11 network, frame by frame: stations, flows, and what lies behind the radio.
 
-One thread simulates a cell or a multi-hop network with UDP flows and TCP flows of one variant.  Every node, leg
-and flow knows when its next event comes; the earliest is found by a scan, so there is no heap and no
-allocation.
+One thread simulates a cell or a multi-hop network with UDP flows and TCP flows of one variant.  Every
+node, leg and flow knows when its next event comes; the earliest is found by a scan, so there is no heap
+and no allocation.
 """
 
 from collections.abc import Callable
@@ -53,13 +53,15 @@ from netcarlo.kernels.wifi.state import (
     CW,
     DATA,
     DATA_RATE,
+    DISTURB_CONTROL,
+    DISTURB_DATA,
     END,
     END_PHASE,
+    F_ARRIVED,
     F_BIN,
     F_IN_BIN,
     F_NEXT,
     F_NUMBER,
-    F_ARRIVED,
     F_STATE,
     FLOW_BITS,
     FLOW_COUNTS,
@@ -112,7 +114,7 @@ _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 _ANSWER_BYTES = 14
 _RTS_BYTES = 20
 _NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), len(Flow)
-_FLOW_OUT, _NODE_OUT = int(FlowOut.COLUMNS), int(NodeOut.COLUMNS)
+_WIFI_OUT, _FLOW_OUT, _NODE_OUT = int(WifiOut.COLUMNS), int(FlowOut.COLUMNS), int(NodeOut.COLUMNS)
 _SOURCE, _RELAY, _LEG_FULL = int(FlowOut.DROPS_SOURCE), int(FlowOut.DROPS_RELAY), int(FlowOut.DROPS_LEG)
 _RETRY_LOST = int(FlowOut.RETRY_LOST)
 _NOW, _BEFORE = int(FlowOut.IN_FLIGHT), int(FlowOut.IN_FLIGHT_BEFORE)
@@ -140,9 +142,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
     Without `make_variant` there are UDP flows only.
     """
     tcp = make_variant is not None
-    association = sender.make_association(dev, make_variant, control) if tcp else None
-    first = association.first if association else 0
-    size_of_ack = association.size_of_ack if association else None
+    association: Any = sender.make_association(dev, make_variant, control) if tcp else None
+    first = association.first if tcp else 0
+    size_of_ack: Any = association.size_of_ack if tcp else None
     enter, leave, occupy = make_leg(dev)
 
     def place(m: Any, flow: Any) -> Any:
@@ -239,7 +241,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             put_out(m, t, packet << PACKET_SHIFT | flow)
         next_of_flow(m, flow)
 
-    pump = dev(pump) if tcp else None
+    pump = dev(pump)
 
     @cold
     def arrived(m: Any, at: Any, t: Any, delay: Any) -> None:
@@ -383,11 +385,11 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             at = place(m, flow)
             if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
                 link = m[LINKS] + m[m[PATHS] + m[at + Flow.FORTH_AT]] * LINK_WORDS
-                if m[link + Link.FROM] == j:
-                    if association.resume(m, m[m[at + F_STATE] :], f[flow * sender.FLOATS :]):
-                        pump(m, f, t, flow)
+                s = m[m[at + F_STATE] :]
+                if m[link + Link.FROM] == j and association.resume(m, s, f[flow * sender.FLOATS :]):
+                    pump(m, f, t, flow)
 
-    room_again = dev(room_again) if tcp else None
+    room_again = dev(room_again)
 
     def count_data(m: Any, frame: Any, column: Any) -> None:
         at = place(m, frame & FLOW_MASK)
@@ -471,6 +473,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             at = m[NODES] + j * NODE_WORDS
             for column in range(_NODE):
                 m[at + column] = nodes[j, column]
+            m[at + DISTURB_DATA] &= m[at + SENSE]  # what a node does not sense does not disturb it
+            m[at + DISTURB_CONTROL] &= m[at + SENSE]
             m[at + END] = NO_EVENT
             m[at + TIMEOUT] = NO_EVENT
             m[at + RESET] = NO_EVENT
@@ -530,7 +534,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             out[i] = 0
         out[WifiOut.STATUS] = STATUS_RING_FULL if m[FULL] != 0 else STATUS_OK
         out[WifiOut.EVENTS] = m[BURSTS]
-        to = WifiOut.COLUMNS
+        to = _WIFI_OUT
         for flow in range(m[Radio.FLOWS]):
             at = place(m, flow)
             counts = at + FLOW_COUNTS

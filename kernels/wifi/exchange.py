@@ -86,8 +86,8 @@ class Exchange(NamedTuple):
     """The compiled functions; NOBODY stands for no node and no frame."""
 
     end: Any
-    """`(m, losses, j, t) -> (left, reached, frame)`: the event of node j at END_PHASE.  A frame left the queue of
-    node `left`; `frame` has reached node `reached` for the first time."""
+    """`(m, losses, j, t) -> (left, reached, frame)`: the event of node j at END_PHASE.  A frame left the
+    queue of node `left`; `frame` has reached node `reached` for the first time."""
     time_out: Any
     """`(m, j, t) -> (left, frame)`: the event at TIMEOUT_PHASE.  `frame` was given up and never received."""
     conclude: Any

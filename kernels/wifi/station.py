@@ -139,12 +139,16 @@ def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
     settle = dev(settle)
 
     def freeze(m: Any, at: Any, t: Any) -> None:
-        if m[at + SLOTS] > 0:
+        slots = m[at + SLOTS]
+        if slots > 0:
             begin = countdown(m, at)
+            slot = m[Radio.SLOT]
             if t > begin:
-                passed = min(m[at + SLOTS], (t - begin) // m[Radio.SLOT])
-                m[at + SLOTS] -= passed
-                m[at + SINCE] = begin + passed * m[Radio.SLOT]
+                passed = slots
+                if t - begin < slots * slot:
+                    passed = np.int64(float(t - begin) / float(slot))  # exact, and faster than of integers
+                m[at + SLOTS] = slots - passed
+                m[at + SINCE] = begin + passed * slot
 
     freeze = dev(freeze)
 
@@ -310,14 +314,17 @@ def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
         n = m[Radio.NODES]
         key = m[START_OF_KEYS + j]
         before = m[ON_AIR]
-        batch = np.int64(0)
-        for i in range(j, n):
+        batch = _ONE << j
+        last = j
+        for i in range(j + 1, n):
             if m[START_OF_KEYS + i] == key:
                 batch |= _ONE << i
-        m[ON_AIR] = before | batch
-        for i in range(j, n):
+                last = np.int64(i)
+        on_air = before | batch
+        m[ON_AIR] = on_air
+        at = m[NODES] + j * NODE_WORDS
+        for i in range(j, last + 1):
             if batch >> i & 1:
-                at = m[NODES] + i * NODE_WORDS
                 if before & m[at + SENSE] == 0:
                     freeze(m, at, t)
                 if m[at + LOCK] != NOBODY:
@@ -326,18 +333,22 @@ def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
                 m[at + RX] = min(m[at + RX], t + m[Radio.SIFS])
                 choose(m, at, t)
                 settle(m, i, at)
+            at += NODE_WORDS
         at = m[NODES]
         for i in range(n):
-            if batch & m[at + SENSE] != 0:
-                if before & m[at + SENSE] == 0:
+            sense = m[at + SENSE]
+            if batch & sense != 0:
+                if before & sense == 0:
                     m[at + BUSY_SINCE] = t
-                if (before | batch) >> i & 1 == 0:
+                if on_air >> i & 1 == 0:
                     listen(m, i, at, t, before, batch)
             at += NODE_WORDS
-        for i in range(j, n):
+        at = m[NODES] + j * NODE_WORDS
+        for i in range(j, last + 1):
             if batch >> i & 1:
-                to = m[m[NODES] + i * NODE_WORDS + TO]
+                to = m[at + TO]
                 if to != NOBODY and m[m[NODES] + to * NODE_WORDS + LOCK] != i:
                     missed(m, to, i)
+            at += NODE_WORDS
 
     return Station(settle, freeze, back_off, enqueue, link_of, disturb, air_time, dev(begin))
