@@ -11,7 +11,7 @@ from netcarlo import wifi_outcomes
 from netcarlo.ensemble import build
 from netcarlo.kernels import launch
 from netcarlo.kernels.layout import Out, P
-from netcarlo.kernels.wifi.layout import FlowOut, NodeOut
+from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
 from netcarlo.study import Study, Value, matches
@@ -69,7 +69,7 @@ class Cell:
         sent = self.tables.flows[:, :, FlowOut.SENT] if self.wireless else self.outcomes[:, Out.SENT]
         return int(sent.sum())
 
-    def parameter(self, column: P) -> int:
+    def parameter(self, column: P | Radio) -> int:
         """A kernel parameter of the first replication."""
         return int(self._first.parameters[0, column])
 

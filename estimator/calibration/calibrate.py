@@ -45,8 +45,9 @@ def calibrate(
     meter = _Meter(progress)
     own: Any = import_module(f"netcarlo.studies.{study.name}")
     trials = Trials(
-        study, grid, metrics=own.METRICS, numbers=numbers, target=target, threads=threads, progress=meter.add
-    )
+        study, grid, declared,
+        metrics=own.METRICS, numbers=numbers, target=target, threads=threads, progress=meter.add,
+    )  # fmt: skip
     noise = Noise(declared, numbers)
     search = Search(trials, noise, grid, declared.effort, declared.seed, declared.rise)
     trials.prepare()

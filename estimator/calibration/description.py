@@ -48,10 +48,14 @@ class Target(Record):
     """A published metric to be met, and how exactly the model can be expected to do so at best.
 
     The floor of the error is `relative` times the published value, and `absolute` in the metric's unit.
+    A metric may be a gain: by how much `of`, a metric of its cell, exceeds that of the cell with the
+    conditions `over` instead [%].
     """
 
     relative: float = Field(default=0.0, ge=0)
     absolute: float = Field(default=0.0, ge=0)
+    of: str = ""
+    over: dict[str, str | float] = {}
 
     @model_validator(mode="after")
     def _has_floor(self) -> Self:
@@ -83,7 +87,7 @@ class Calibration(Record):
     """The section `calibration:` of study.yaml.
 
     `set` names the scenario fields that follow from the parameters: a text in which every `{expression}`
-    over parameters is replaced by its value.  A published number is taken for the mean of
+    over parameters is replaced by its value.  All runs have the fields `trial`, a shorter duration say.  A published number is taken for the mean of
     `runs_behind_the_table` runs; one that `repeatable` selects for what every run gives, so that a candidate
     whose runs differ there has no excuse.  Of each condition in `leave_out`, every value is left out once.
     The candidate `start`, such as the result of an earlier fit, competes in the fit to all numbers and is
@@ -93,6 +97,7 @@ class Calibration(Record):
 
     parameters: dict[str, Parameter] = Field(min_length=1)
     set: dict[str, str] = Field(min_length=1)
+    trial: dict[str, str] = {}
     targets: dict[str, Target] = Field(min_length=1)
     runs_behind_the_table: float = Field(ge=1)
     repeatable: dict[str, str | float] | None = None

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.calibration.candidates import Grid, Point
+from netcarlo.calibration.description import Calibration, Target
 from netcarlo.cells import Cell, Metric
 from netcarlo.ensemble import build, build_rows, concatenate, own
 from netcarlo.errors import InputError
@@ -29,6 +30,28 @@ class Sample(NamedTuple):
     n: int
 
 
+class _Source(NamedTuple):
+    """A number is a metric of a cell, or its gain over that of another cell: (cell, metric)."""
+
+    cell: int
+    metric: int
+    over: tuple[int, int] | None
+
+    @property
+    def cells(self) -> list[int]:
+        """The cells that it takes."""
+        return [self.cell] if self.over is None else [self.cell, self.over[0]]
+
+    def read(self, known: Mapping[int, tuple[Floats, Floats]]) -> tuple[float, float]:
+        """Mean and standard deviation, from those of the metrics of each cell."""
+        mean, sd = (float(values[self.metric]) for values in known[self.cell])
+        if self.over is None:
+            return mean, sd
+        other, other_sd = (float(values[self.over[1]]) for values in known[self.over[0]])
+        ratio = mean / other
+        return 100 * (ratio - 1), 100 * abs(ratio) * float(np.hypot(sd / mean, other_sd / other))
+
+
 class Trials:
     """Runs candidates with common random numbers and remembers what came out.
 
@@ -39,6 +62,7 @@ class Trials:
         self,
         study: Study,
         grid: Grid,
+        declared: Calibration,
         *,
         metrics: Mapping[str, Metric],
         numbers: Sequence[Published],
@@ -48,10 +72,9 @@ class Trials:
     ) -> None:
         self.numbers = list(numbers)
         self.cells: list[dict[str, Value]] = []
-        for number in numbers:
-            if number.conditions not in self.cells:
-                self.cells.append(number.conditions)
-        self.cell_of = np.array([self.cells.index(number.conditions) for number in numbers])
+        self._needs: dict[int, list[str]] = {}
+        self._sources = [self._source(number, declared.targets[number.metric]) for number in numbers]
+        self.cell_of = np.array([source.cell for source in self._sources])
         self.runs = 0
         self.packets = 0
         self._grid = grid
@@ -59,13 +82,27 @@ class Trials:
         self._target = resolve_target(target)
         self._threads = threads
         self._progress = progress or (lambda runs: None)
-        self._scenarios = [study.scenario(conditions, seed=0) for conditions in self.cells]
+        self._scenarios = [study.scenario(one, seed=0, fields=declared.trial) for one in self.cells]
         self._cells = [
             Cell(conditions, scenario, np.zeros((0, 0), np.int64))
             for conditions, scenario in zip(self.cells, self._scenarios, strict=True)
         ]
         self._largest = largest_launch(self._scenarios)
         self._known: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
+
+    def _source(self, number: Published, target: Target) -> "_Source":
+        """Where a number comes from; notes which metrics its cells need."""
+
+        def place(conditions: dict[str, Value], metric: str) -> tuple[int, int]:
+            if conditions not in self.cells:
+                self.cells.append(conditions)
+            names = self._needs.setdefault(self.cells.index(conditions), [])
+            if metric not in names:
+                names.append(metric)
+            return self.cells.index(conditions), names.index(metric)
+
+        own = place(number.conditions, target.of or number.metric)
+        return _Source(*own, place({**number.conditions, **target.over}, target.of) if target.of else None)
 
     @property
     def candidates(self) -> int:
@@ -106,7 +143,8 @@ class Trials:
         Replications 0 to `replications` - 1 of a seed meet the same random numbers in every candidate.
         """
         wanted = np.ones(len(self.numbers), bool) if numbers is None else numbers
-        cells = np.unique(self.cell_of[wanted])
+        sources = [source for source, counts in zip(self._sources, wanted, strict=True) if counts]
+        cells = np.unique([c for source in sources for c in source.cells])
         missing = [
             point for point in dict.fromkeys(points)
             if any((seed, replications, point, int(c)) not in self._known for c in cells)
@@ -117,9 +155,9 @@ class Trials:
         self._progress(replications * len(cells) * (len(points) - len(missing)))
         found = np.full((2, len(points), len(self.numbers)), np.nan)
         for i, point in enumerate(points):
-            for c in cells:
-                found[:, i, self.cell_of == c] = self._known[seed, replications, point, int(c)]
-        found[:, :, ~wanted] = np.nan
+            known = {int(c): self._known[seed, replications, point, int(c)] for c in cells}
+            for j in np.flatnonzero(wanted):
+                found[:, i, j] = self._sources[j].read(known)
         return Sample(found[0], found[1], replications)
 
     def _launch(self, points: Sequence[Point], *, cells: Any, replications: int, seed: int) -> None:
@@ -155,10 +193,9 @@ class Trials:
         return build_rows(scenario, replications=numbers, given=given).rows
 
     def _keep(self, c: int, outcomes: Any, points: Sequence[Point], *, replications: int, seed: int) -> None:
-        names = [n.metric for n, at in zip(self.numbers, self.cell_of, strict=True) if at == c]
         for point, runs in zip(points, np.split(outcomes, len(points)), strict=True):
             # Metrics may refer to the means over the runs of a cell, so each candidate has a cell of its own.
             cell = replace(self._cells[c], outcomes=runs)
             self.packets += cell.packets
-            values = np.stack([self._metrics[name](cell) for name in names])
+            values = np.stack([self._metrics[name](cell) for name in self._needs[c]])
             self._known[seed, replications, point, c] = values.mean(axis=1), values.std(axis=1, ddof=1)
