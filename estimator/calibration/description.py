@@ -87,9 +87,10 @@ class Calibration(Record):
     """The section `calibration:` of study.yaml.
 
     `set` names the scenario fields that follow from the parameters: a text in which every `{expression}`
-    over parameters is replaced by its value.  All runs have the fields `trial`, a shorter duration say.  A published number is taken for the mean of
-    `runs_behind_the_table` runs; one that `repeatable` selects for what every run gives, so that a candidate
-    whose runs differ there has no excuse.  Of each condition in `leave_out`, every value is left out once.
+    over parameters is replaced by its value.  All runs have the fields `trial`, a shorter duration say.  A
+    published number is taken for the mean of `runs_behind_the_table` runs; one that `repeatable` selects for
+    what every run gives, so that a candidate whose runs differ there has no excuse.  Of each condition in
+    `leave_out`, every value is left out once.
     The candidate `start`, such as the result of an earlier fit, competes in the fit to all numbers and is
     kept if nothing is better beyond doubt; what it does not name is in the middle.  A value of a parameter
     is kept where the misfit is at most `rise` above the best.
