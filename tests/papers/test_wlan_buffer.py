@@ -1,0 +1,83 @@
+"""The study of sender buffers over 802.11g against its paper."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from netcarlo.evaluation import Evaluation, evaluate
+from netcarlo.kernels.layout import P
+from netcarlo.studies import wlan_buffer_metrics as metrics
+from netcarlo.studies.wlan_buffer import printed, rises, thresholds
+from netcarlo.study import load
+
+TRIED = {
+    1: (16, 24, 32, 64),
+    5: (32, 64, 80, 96, 128, 256),
+    10: (64, 96, 128, 160, 256),
+    20: (64, 96, 128, 256),
+}
+
+
+@pytest.fixture(scope="module")
+def evaluation() -> Evaluation:
+    return evaluate(load("wlan_buffer"), replications=2, target="cpu")
+
+
+def test_published_numbers_are_all_there() -> None:
+    published = load("wlan_buffer").published
+    counts = Counter(number.metric for number in published)
+    assert counts["throughput_avg"] == 21 and counts["throughput_max"] == 17
+    assert counts["mbt"] == 4 and counts["gain"] == 3
+    assert sum(number.place["table"] == "2" for number in published) == 30
+
+
+def test_the_declared_tolerance_is_met(evaluation: Evaluation) -> None:
+    missed = [f"{check.text}: {check.reached}" for check in evaluation.checks if not check.passed]
+    assert missed == []
+
+
+def test_the_papers_own_numbers_follow_from_its_averages() -> None:
+    numbers = printed(load("wlan_buffer"))
+    assert {rtt: metrics.buffer_threshold(numbers, rtt, TRIED[rtt]) for rtt in TRIED} == metrics.PUBLISHED_MBT
+    gains = [float(metrics.gain(numbers, rtt, 96)[0]) for rtt in (5, 10, 20)]
+    np.testing.assert_allclose(gains, [20.3, 21.4, 45.4], atol=0.06)
+    a, b = (float(value[0]) for value in metrics.regression(numbers, shift=1))
+    assert (round(a, 3), round(b, 4)) == (29.372, 0.0253)
+    assert float(metrics.regression(numbers, shift=0)[0][0]) == pytest.approx(28.64, abs=0.005)
+    assert float(metrics.predicted(numbers, 50, consistent=False)[0]) == pytest.approx(8.32, abs=0.02)
+    assert float(metrics.predicted(numbers, 50, consistent=True)[0]) == pytest.approx(8.09, abs=0.02)
+    assert thresholds(numbers, TRIED).held and rises(numbers, TRIED).held
+
+
+def test_a_buffer_suffices_within_one_per_cent_of_the_two_largest() -> None:
+    averages = {16: 98.4, 32: 98.6, 64: 100.0, 128: 99.0}
+    assert metrics.buffer_threshold(lambda _, kb: np.array([averages[kb]]), 1, tuple(averages)) == 32
+
+
+def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
+    for cell in evaluation.cells.all:
+        wireless = cell.scenario.wireless
+        assert wireless is not None
+        delay = wireless.sender_delay
+        assert (delay is None) == (cell["rtt_ms"] == 1)  # no delay element at 1 ms
+        assert delay is None or delay.tick == 0.004
+    rooms = {cell["buffer_kb"]: cell.parameter(P.SEND_BUFFER) for cell in evaluation.cells.all}
+    assert sorted(rooms.values()) == [rooms[kb] for kb in sorted(rooms)]
+    for cell in evaluation.cells.where(buffer_kb=64.0):
+        assert cell.parameter(P.SEND_WAKE) == pytest.approx(cell.parameter(P.SEND_BUFFER) * 2 / 3, abs=1)
+
+
+def test_the_best_second_is_above_the_average(evaluation: Evaluation) -> None:
+    for cell in evaluation.cells.all:
+        best, average = (evaluation.cells.samples(f"throughput_{m}", cell) for m in ("max", "avg"))
+        assert (best >= average).all()
+
+
+def test_claims_of_the_paper_hold_for_its_own_numbers(evaluation: Evaluation) -> None:
+    own = {claim.id: claim.own for claim in evaluation.claims}
+    assert own == {
+        **dict.fromkeys(("B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8"), "held"),
+        "B9": None,
+        "B10": None,
+    }
