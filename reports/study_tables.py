@@ -35,6 +35,8 @@ def layout(evaluation: Evaluation, table: Table) -> dict[str, Any]:
         return [conditions[c].show(value) for c, value in zip(columns, key, strict=True)]
 
     columns = list(dict.fromkeys(key(row, table.columns) for row in rows))
+    if all(isinstance(value, float) for column in columns for value in column):
+        columns.sort()
     lines: dict[Key, dict[Key, Compared]] = {}
     for row in rows:
         head = key(row, table.rows) + ((row.published.metric,) if several else ())

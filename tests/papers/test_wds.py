@@ -3,16 +3,17 @@
 import numpy as np
 import pytest
 
-from netcarlo.evaluation import Evaluation, evaluate
+from netcarlo.evaluation import Evaluation
 from netcarlo.kernels.layout import P
 from netcarlo.studies import wds_metrics as metrics
 from netcarlo.studies.wds import falling
 from netcarlo.study import load
+from tests.reproductions import reproduction
 
 
 @pytest.fixture(scope="module")
 def evaluation() -> Evaluation:
-    return evaluate(load("wds"), replications=3, target="cpu")
+    return reproduction("wds")[1]
 
 
 def test_the_declared_tolerance_is_met(evaluation: Evaluation) -> None:

@@ -5,11 +5,12 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from netcarlo.evaluation import Evaluation, evaluate
+from netcarlo.evaluation import Evaluation
 from netcarlo.kernels.layout import P
 from netcarlo.studies import wlan_buffer_metrics as metrics
 from netcarlo.studies.wlan_buffer import printed, rises, thresholds
 from netcarlo.study import load
+from tests.reproductions import reproduction
 
 TRIED = {
     1: (16, 24, 32, 64),
@@ -21,7 +22,7 @@ TRIED = {
 
 @pytest.fixture(scope="module")
 def evaluation() -> Evaluation:
-    return evaluate(load("wlan_buffer"), replications=2, target="cpu")
+    return reproduction("wlan_buffer")[1]
 
 
 def test_published_numbers_are_all_there() -> None:

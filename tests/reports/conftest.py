@@ -8,6 +8,7 @@ import pytest
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports.reproduce import reproduce
 from tests.reports.browser import Page, browser
+from tests.reproductions import reproduction
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +23,18 @@ def mobility(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evaluation
     """The same of the study of mobility, which is judged by differences."""
     out = tmp_path_factory.mktemp("mobility")
     return out, reproduce(["mobility"], out=out, replications=5, target="cpu")[0]
+
+
+@pytest.fixture(scope="session")
+def wlan_buffer() -> tuple[Path, Evaluation]:
+    """The same of the study of sender buffers: an 802.11 network."""
+    return reproduction("wlan_buffer")
+
+
+@pytest.fixture(scope="session")
+def wds() -> tuple[Path, Evaluation]:
+    """The same of the study of a wireless distribution system: no table, and radio beside cables."""
+    return reproduction("wds")
 
 
 @pytest.fixture(scope="session")

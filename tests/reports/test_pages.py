@@ -25,7 +25,7 @@ def overflow(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
 
 
-@pytest.fixture(params=["sctp_linkdown", "mobility"])
+@pytest.fixture(params=["sctp_linkdown", "mobility", "wlan_buffer", "wds"])
 def study(request: pytest.FixtureRequest) -> Reproduced:
     """The reproduction of each study in turn."""
     found: Reproduced = request.getfixturevalue(
