@@ -118,12 +118,11 @@ def directions(cells: Cells) -> Claim:
         quantity=f"up over down with a window of {windows[-1]:g}, mean over 1 to 4 hops",
         unit="%",
         samples=np.mean(gaps[windows[-1]], axis=0),
-        evidence="judged by the paper's own reason, an overflow of the gateway's queue of "
-        f"{QUEUE} packets where the station waits for room, at a fixed rate: "
+        evidence=f"judged by the paper's own reason, an overflow of the gateway's queue of {QUEUE} packets "
+        "where the station waits for room, at a fixed rate: "
         + "; ".join(f"window {window:g}: {said(one)} %" for window, one in gaps.items())
         + ". The sign is that of the paper, the size is hardly worth a figure. With the study's window "
-        f"and rate "
-        f"fallback {said(lead)} %",
+        f"and rate fallback {said(lead)} %",
     )
 
 
@@ -141,8 +140,7 @@ def of_udp(cells: Cells) -> Iterator[Claim]:
         samples=slow[0],
         published="0",
         evidence="over cables derived, not simulated: a tenth of what the slowest carries comes at equal "
-        "intervals and "
-        "never waits",
+        "intervals and never waits",
     )
     yield Claim(
         id="W5",
@@ -166,8 +164,7 @@ def of_udp(cells: Cells) -> Iterator[Claim]:
         samples=fast[3],
         published="90",
         evidence=f"{rest.mean():.2f} Mbit/s arrive (at most 2.3 count), and {arrived[3].mean():.2f} of 10 "
-        f"Mbit/s (at "
-        f"most 3); over 1 to 4 hops {said(fast)} % are lost",
+        f"Mbit/s (at most 3); over 1 to 4 hops {said(fast)} % are lost",
     )
 
 
@@ -177,8 +174,8 @@ def of_both(cells: Cells) -> Iterator[Claim]:
     lead = [100 * (a / b - 1) for a, b in zip(tcp, udp, strict=True)]
     yield Claim(
         id="W7",
-        text="With 20 Mbit/s offered, TCP delivers more than UDP over many hops, UDP at least as much over "
-        "one.",
+        text="With 20 Mbit/s offered, TCP delivers more than UDP over many hops, UDP at least as much "
+        "over one.",
         where="section 4.3, figure 7",
         verdict=verdict(lead[3].mean() > 0 and lead[0].mean() <= 0),
         quantity="TCP over UDP at four hops",
@@ -199,8 +196,7 @@ def of_both(cells: Cells) -> Iterator[Claim]:
         unit="s",
         samples=later[3],
         evidence=f"TCP {said(times)} s over 1 to 4 hops; the source of UDP is done after {said(sources)} "
-        f"s, whatever "
-        "becomes of its datagrams",
+        "s, whatever becomes of its datagrams",
     )
     spread = {
         protocol: [

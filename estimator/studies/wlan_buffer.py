@@ -192,8 +192,8 @@ def gains(numbers: Numbers) -> Finding:
     off = [abs(float(values.mean()) - PUBLISHED_GAINS[rtt]) for rtt, values in found.items()]
     return Finding(
         held=max(off) <= 8,
-        evidence=f"{', '.join(f'{values.mean():.1f}' for values in found.values())} % (8 points either way "
-        f"count)",
+        evidence=f"{', '.join(f'{values.mean():.1f}' for values in found.values())} % (8 points either "
+        "way count)",
     )
 
 
@@ -215,7 +215,7 @@ def harm(numbers: Numbers) -> Finding:
         held=bool(min(larger) >= 0.95 and huge.mean() >= 10),
         quantity="1 MB below 96 KB at 50 ms", unit="%", samples=huge,
         evidence=f"256 KB is {', '.join(f'{value:.1f}' for value in larger)} % below 128 KB at 5, 10 and "
-        f"20 ms",
+        "20 ms",
     )  # fmt: skip
 
 
@@ -224,10 +224,10 @@ def slope(numbers: Numbers) -> Finding:
     a, b = regression(numbers, shift=0)
     shifted, _ = regression(numbers, shift=1)
     return Finding(
-        held=bool(abs(b.mean() / PUBLISHED_SLOPE - 1) <= 0.12), quantity="slope", unit="1/ms", samples=b,
+        held=bool(abs(b.mean() / PUBLISHED_SLOPE - 1) <= 0.12),
+        quantity="fall per ms", unit="%", samples=100 * b,
         evidence=f"intercept {a.mean():.2f} Mbit/s over the RTT, {shifted.mean():.2f} over RTT + 1 ms (12 "
-        f"% of the "
-        "slope either way count)",
+        "% of the slope either way count)",
     )  # fmt: skip
 
 
@@ -240,8 +240,8 @@ def prediction(numbers: Numbers) -> Finding:
         held=any(abs(o) <= 3 for o in off), quantity="law at 50 ms, intercept as printed", unit="Mbit/s",
         samples=both[1],
         evidence=f"{both[0].mean():.2f} ({off[0]:+.1f} %) with one convention throughout, "
-        f"{both[1].mean():.2f} "
-        f"({off[1]:+.1f} %) with the intercept of RTT + 1 ms; at 50 ms {measured:.2f} Mbit/s",
+        f"{both[1].mean():.2f} ({off[1]:+.1f} %) with the intercept of RTT + 1 ms; at 50 ms "
+        f"{measured:.2f} Mbit/s",
     )  # fmt: skip
 
 
@@ -259,8 +259,8 @@ def limited(cells: Cells) -> Claim:
         quantity="data on the way over what the buffer holds",
         samples=share,
         evidence=f"the buffer holds {room} segments and is refilled once a third is free, so that two "
-        f"thirds to all "
-        f"of it are in use; the radio carries {plateau:.1f} Mbit/s, here {average.mean():.1f} are used",
+        f"thirds to all of it are in use; the radio carries {plateau:.1f} Mbit/s, here "
+        f"{average.mean():.1f} are used",
     )
 
 
@@ -283,6 +283,5 @@ def best_seconds(cells: Cells) -> Claim:
         verdict=verdict(len(inside) == len(ratios)),
         expected="not held",
         evidence=f"in {len(inside)} of {len(ratios)} cells; from {ratios[low]:.3f} ({low[1]} KB at "
-        f"{low[0]} ms) to "
-        f"{ratios[high]:.3f} ({high[1]} KB at {high[0]} ms)",
+        f"{low[0]} ms) to {ratios[high]:.3f} ({high[1]} KB at {high[0]} ms)",
     )
