@@ -169,6 +169,7 @@ class Trace(IntEnum):
     SSTHRESH = 5  # [packet]
     RTO = 6  # [s]
     ACKED = 7  # highest cumulative acknowledgement at the sender
+    FLOW = 8  # 802.11: twice the number of the flow, and 1 more for its acknowledgements
 
 
 # Handover protocols (`P.HANDOVER`).
@@ -195,6 +196,13 @@ EVENT_ACK = 2
 EVENT_TIMEOUT = 3
 EVENT_RECEIVE = 4
 EVENT_LOST = 5
+# Ad hoc networks only.
+EVENT_PLACE = 6  # a leg begins: SEQUENCE node, CWND and SSTHRESH where [m], RTO and ACKED its velocity [m/s]
+EVENT_LINK = 7  # between nodes SEQUENCE and PATH: CWND 1 it is there, 0 it is gone
+EVENT_ROUTE = 8  # the data go another way: SEQUENCE 0, 1, ... the node PATH; a single -1: none
+EVENT_STATE = 9  # SEQUENCE 1: the sender begins to probe or is frozen, 0: it goes on
+# 802.11 only.
+EVENT_DROP = 10  # a full queue at node PATH, or beside the radio (-1)
 
 # Random streams of a replication (fourth part of the stream address).
 STREAM_HEARTBEAT = 2

@@ -47,6 +47,8 @@ DEADLINE = STATE_WORDS + 20
 """The retransmission timer goes off [ns]."""
 SENT, REPEATED, TIMEOUTS, FAST_RETRANSMITS, CUTS = range(STATE_WORDS + 21, STATE_WORDS + 26)
 """What has been counted: data packets put out, put out again, timeouts, ..."""
+ACKED, SSTHRESH, RTO = _UNA, _SSTHRESH, _RTO
+"""What a trace shows: the last packet acknowledged with all before it, [packet], [ns]."""
 # The receiver.
 EXPECTED = STATE_WORDS + 26
 """The next packet in order."""

@@ -14,9 +14,11 @@ from netcarlo.kernels import sender
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import (
     EVENT_ACK,
+    EVENT_DROP,
     EVENT_LOST,
     EVENT_RECEIVE,
     EVENT_SEND,
+    EVENT_TIMEOUT,
     FOREVER,
     NEVER,
     STATUS_OK,
@@ -86,6 +88,9 @@ from netcarlo.kernels.wifi.state import (
     LINK_WORDS,
     LINKS,
     LOCK,
+    LOST,
+    LOST_ROOM,
+    LOST_WORDS,
     NEXT,
     NO_EVENT,
     NODE_COUNTS,
@@ -170,8 +175,13 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
     conclude, first_gap = exchange.conclude, exchange.first_gap
 
     @cold
-    def lose(m: Any, frame: Any, cause: Any) -> None:
-        # A frame is lost; `cause` is a column of FlowOut for data.
+    def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
+        # A frame is lost at a node; `cause` is a column of FlowOut for data.
+        at = LOST + 1 + m[LOST] % LOST_ROOM * LOST_WORDS
+        m[LOST] += 1
+        m[at] = EVENT_LOST if cause == _RETRY_LOST else EVENT_DROP
+        m[at + 1] = frame
+        m[at + 2] = node
         at = place(m, frame & FLOW_MASK)
         if frame & BACKWARD:
             m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
@@ -185,13 +195,13 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         j = m[station.link_of(m, frame) + Link.FROM]
         if not enqueue(m, j, t, frame):
             relay = frame >> FLOW_BITS & HOP_MASK != 0
-            lose(m, frame, np.int64(_RELAY) if relay else np.int64(_SOURCE))
+            lose(m, frame, np.int64(_RELAY) if relay else np.int64(_SOURCE), j)
 
     to_queue = dev(to_queue)
 
     def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
         if not enter(m, leg, t, size_of_packet(m, frame), frame):
-            lose(m, frame, np.int64(_LEG_FULL))
+            lose(m, frame, np.int64(_LEG_FULL), np.int64(NOBODY))
 
     to_leg = dev(to_leg)
 
@@ -455,6 +465,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         m[ON_AIR] = 0
         m[BURSTS] = 0
         m[FULL] = 0
+        m[LOST] = 0
         free = START_OF_KEYS + n + n_legs + n_flows
         for i in range(START_OF_KEYS, free):
             m[i] = NO_EVENT
@@ -564,26 +575,67 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
     report = dev(report)
 
     @cold
-    def record(rows: Any, n: Any, t: Any, event: Any, frame: Any, node: Any) -> Any:
+    def record(m: Any, f: Any, rows: Any, n: Any, t: Any, event: Any, frame: Any, node: Any) -> Any:
+        # What happens to a frame, and how its TCP sender stands.
         if n < rows.shape[0]:
+            flow = frame & FLOW_MASK
             rows[n, Trace.TIME] = t * 1e-9
             rows[n, Trace.EVENT] = event
             rows[n, Trace.SEQUENCE] = frame >> PACKET_SHIFT
             rows[n, Trace.PATH] = node
+            rows[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
+            at = place(m, flow)
+            if tcp and m[at + Flow.TCP] != 0:
+                s = m[m[at + F_STATE] :]
+                rows[n, Trace.CWND] = f[flow * sender.FLOATS]
+                rows[n, Trace.SSTHRESH] = s[sender.SSTHRESH]
+                rows[n, Trace.RTO] = s[sender.RTO] * 1e-9
+                rows[n, Trace.ACKED] = s[sender.ACKED]
         return n + 1
 
     record = dev(record)
 
     @cold
-    def sent(m: Any, rows: Any, events: Any, t: Any, first_node: Any) -> Any:
+    def sent(m: Any, f: Any, rows: Any, events: Any, t: Any, first_node: Any) -> Any:
         # The data frames that are put on the air at time t.
         for j in range(first_node, m[Radio.NODES]):
             at = m[NODES] + j * NODE_WORDS
             if m[ON_AIR] >> j & 1 and m[at + FRAME] == DATA and m[at + END] - m[at + AIR] == t:
-                events = record(rows, events, t, EVENT_SEND, m[m[at + RING] + m[at + HEAD]], j)
+                events = record(m, f, rows, events, t, EVENT_SEND, m[m[at + RING] + m[at + HEAD]], j)
         return events
 
     sent = dev(sent)
+
+    @cold
+    def lost(m: Any, f: Any, rows: Any, events: Any, t: Any) -> Any:
+        # The frames that were lost in the event at time t.
+        for i in range(max(m[LOST] - LOST_ROOM, 0), m[LOST]):
+            at = LOST + 1 + i % LOST_ROOM * LOST_WORDS
+            events = record(m, f, rows, events, t, m[at], m[at + 1], m[at + 2])
+        m[LOST] = 0
+        return events
+
+    lost = dev(lost)
+
+    @cold
+    def timeouts(m: Any, flow: Any) -> Any:
+        at = place(m, flow)
+        if tcp and m[at + Flow.TCP] != 0:
+            return m[m[at + F_STATE] + sender.TIMEOUTS]
+        return np.int64(0)
+
+    timeouts = dev(timeouts)
+
+    @cold
+    def timed_out(m: Any, f: Any, rows: Any, events: Any, t: Any, flow: Any) -> Any:
+        # The timer of a TCP sender has gone off.
+        at = place(m, flow)
+        packet = m[m[at + F_STATE] + sender.ACKED] + 1
+        link = m[LINKS] + m[m[PATHS] + m[at + Flow.FORTH_AT]] * LINK_WORDS
+        frame = packet << PACKET_SHIFT | flow
+        return record(m, f, rows, events, t, EVENT_TIMEOUT, frame, m[link + Link.FROM])
+
+    timed_out = dev(timed_out)
 
     @cold
     def simulate(
@@ -626,20 +678,18 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
                 if phase == START_PHASE:
                     begin(m, who, t)
                     if trace:
-                        events = sent(m, rows, events, t, who)
+                        events = sent(m, f, rows, events, t, who)
                 elif phase == END_PHASE:
                     left, reached, frame = end_frame(m, losses, who, t)
                     if frame != NOBODY:
+                        go_on(m, f, constants, t, frame)
                         if trace:
                             event = EVENT_ACK if frame & BACKWARD else EVENT_RECEIVE
-                            events = record(rows, events, t, event, frame, reached)
-                        go_on(m, f, constants, t, frame)
+                            events = record(m, f, rows, events, t, event, frame, reached)
                 else:
                     left, frame = time_out(m, who, t)
-                    if trace and (left != NOBODY or frame != NOBODY):
-                        events = record(rows, events, t, EVENT_LOST, frame, who)
                     if frame != NOBODY:
-                        lose(m, frame, np.int64(_RETRY_LOST))
+                        lose(m, frame, np.int64(_RETRY_LOST), who)
                 if left != NOBODY:
                     if tcp and pressure:
                         room_again(m, f, t, left)
@@ -647,7 +697,13 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
             elif who < n + n_legs:
                 at_leg(m, f, constants, t, who - n)
             else:
-                at_flow(m, f, constants, t, who - n - n_legs)
+                flow = who - n - n_legs
+                before = timeouts(m, flow) if trace else np.int64(0)
+                at_flow(m, f, constants, t, flow)
+                if trace and timeouts(m, flow) > before:
+                    events = timed_out(m, f, rows, events, t, flow)
+            if trace and m[LOST] > 0:
+                events = lost(m, f, rows, events, t)
         if warm_up <= end:
             warm(m, warm_up)
         report(m, nodes, out)

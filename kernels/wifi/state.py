@@ -20,8 +20,11 @@ _HEADER = int(Radio.COLUMNS)
     BURSTS,  # frames put on the air
     FULL,  # 1: a ring was too small
     FREE,  # end of it all
-) = range(_HEADER, _HEADER + 10)
-START_OF_KEYS = _HEADER + 10
+    LOST,  # frames lost since the trace was written, and from here on what they are
+) = range(_HEADER, _HEADER + 11)
+LOST_WORDS, LOST_ROOM = 3, 64
+"""A lost frame: the event, the frame, the node; of more at once the trace has the last ones."""
+START_OF_KEYS = _HEADER + 11 + LOST_WORDS * LOST_ROOM
 """The next event of every node, then leg, then flow: time * 4 + phase."""
 
 # Phases of events at the same time.
