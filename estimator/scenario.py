@@ -1,4 +1,4 @@
-"""A scenario: a transport over paths of hops or over a wireless network, checked before any work.
+"""A scenario: a transport over paths of hops, a wireless or an ad hoc network, checked before any work.
 
 Any number may be a distribution, so a randomised topology is a scenario like any other.
 """
@@ -14,6 +14,7 @@ from pydantic import Discriminator, Field, SerializeAsAny, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from netcarlo import files
+from netcarlo.adhoc import Adhoc
 from netcarlo.control import BUILT_IN
 from netcarlo.errors import InputError, nearest
 from netcarlo.mobility import Mobility
@@ -32,7 +33,7 @@ from netcarlo.quantity import (
     bounds,
 )
 from netcarlo.schema import Record
-from netcarlo.transport import PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
+from netcarlo.transport import PROBING, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
 from netcarlo.udp import Udp
 from netcarlo.wireless import Wireless
 
@@ -136,7 +137,8 @@ class Route(Record):
 class Scenario(Record):
     """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
 
-    Either `paths` or a `wireless` network.  Outcomes of wireless networks count from `warm_up` on.
+    One of `paths`, a `wireless` and an `adhoc` network.  Outcomes of wireless networks count from `warm_up`
+    on.
 
     Scenarios of the same seed and `topology` meet the same random numbers, others independent ones.
 
@@ -157,6 +159,7 @@ class Scenario(Record):
     mobility: Mobility | None = None
     paths: list[Route] = Field(default_factory=list, max_length=2)
     wireless: Wireless | None = None
+    adhoc: Adhoc | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -187,20 +190,28 @@ class Scenario(Record):
 
     @model_validator(mode="after")
     def _has_network(self) -> Self:
-        if self.wireless is None:
-            if not self.paths:
-                raise InputError("paths and wireless are both missing; write hops: or wireless:")
-            if isinstance(self.transport, Udp):
-                raise InputError("transport.protocol = udp needs wireless:; add it or write newreno")
-            if self.warm_up is not None:
-                raise InputError("warm_up is for wireless networks; remove it")
+        names = ("paths", "wireless", "adhoc")
+        given = [name for name in names if getattr(self, name)]
+        if not given:
+            raise InputError("paths, wireless and adhoc are all missing; write hops:, wireless: or adhoc:")
+        if len(given) > 1:
+            raise InputError(f"{given[1]} and {given[0]} are both given; remove one")
+        if self.mobility is not None and given != ["paths"]:
+            raise InputError(f"{given[0]} and mobility are both given; remove one")
+        if isinstance(self.transport, Udp) and self.wireless is None:
+            raise InputError("transport.protocol = udp needs wireless:; add it or write newreno")
+        if isinstance(self.transport, Sctp) and not self.paths:
+            allowed = "udp and the TCPs" if self.wireless else "the TCPs"
+            raise InputError(f"{given[0]} is for {allowed}; write protocol: newreno")
+        if self.transport.protocol in PROBING and self.adhoc is None:
+            protocol = self.transport.protocol
+            raise InputError(f"transport.protocol = {protocol} needs adhoc:; add it or write newreno")
+        if self.warm_up is None:
             return self
-        if self.paths or self.mobility is not None:
-            other = "paths" if self.paths else "mobility"
-            raise InputError(f"wireless and {other} are both given; remove one")
-        if isinstance(self.transport, Sctp):
-            raise InputError("wireless is for udp and the TCPs; write protocol: newreno")
-        if self.warm_up is not None and bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
+        if self.wireless is None:
+            remedy = "write adhoc.mobility.warm_up" if self.adhoc else "remove it"
+            raise InputError(f"warm_up is for wireless networks; {remedy}")
+        if bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
             raise InputError("warm_up can be at or after the end; lower it or raise duration")
         return self
 

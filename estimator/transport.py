@@ -29,7 +29,9 @@ from netcarlo.udp import Udp
 
 NS = 1e9
 
-TCPS = ("tahoe", "reno", "newreno", "sack")
+PROBING = ("probing", "new_probing", "elfn", "eln")
+"""TCPs that tell errors and broken routes from congestion, for ad hoc networks only."""
+TCPS = ("tahoe", "reno", "newreno", "sack", *PROBING)
 PROTOCOLS = (*TCPS, "vegas", "sctp", "udp")
 
 CAPACITY = 4096
@@ -76,14 +78,16 @@ class Transport(Record):
 
 
 class Tcp(Transport):
-    """A one-way TCP of ns-2.
+    """A one-way TCP of ns-2, or one of `PROBING` built on it.
 
     The window is that of the `receive_buffer` if there is one, else `window`; a `send_buffer` limits what
     is in flight, too.  `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock
     is into a tick at time 0, is drawn for each replication unless given.
     """
 
-    protocol: Literal["tahoe", "reno", "newreno", "sack", "vegas"]
+    protocol: Literal[
+        "tahoe", "reno", "newreno", "sack", "vegas", "probing", "new_probing", "elfn", "eln"
+    ]
     congestion_control: Literal["bic", "cubic"] | Path | None = None
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0

@@ -31,6 +31,8 @@ bit = byte / 8
 bps = bit / second
 metre = [length] = m = meter
 packet = [packet] = pkt
+joule = [energy] = J
+watt = joule / second = W
 percent = 0.01 = %
 permille = 0.001 = ‰
 """
@@ -53,6 +55,8 @@ TIME = Dimension("a time", "s", "200 ms")
 SIZE = Dimension("a size", "B", "1500 B")
 LENGTH = Dimension("a length", "m", "100 m")
 SPEED = Dimension("a speed", "m/s", "10 m/s")
+POWER = Dimension("a power", "W", "0.8 W")
+ENERGY = Dimension("an energy", "J", "1000 J")
 PACKETS = Dimension("a number of packets", "packets", "45 packets", bare=True)
 FRACTION = Dimension("a fraction", "", "1 %", bare=True)
 PLAIN = Dimension("a number", "", "3", bare=True)
