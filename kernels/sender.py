@@ -40,15 +40,14 @@ FLOATS = 1 + CONTROL_WORDS
 
 # Words of scratch behind those of the variant: the sender.
 _RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 7)
-_PHASE_OF_CLOCK, _UNA, _SEQ, _TOP, _LAST, _WRITTEN = range(STATE_WORDS + 7, STATE_WORDS + 13)
-_DUPACKS, _SSTHRESH, _RTO, _INITIAL_WINDOW = range(STATE_WORDS + 13, STATE_WORDS + 17)
+_PHASE_OF_CLOCK, ACKED, _SEQ, _TOP, _LAST, _WRITTEN = range(STATE_WORDS + 7, STATE_WORDS + 13)
+_DUPACKS, SSTHRESH, RTO, _INITIAL_WINDOW = range(STATE_WORDS + 13, STATE_WORDS + 17)
+"""What a trace shows is public: the last packet acknowledged with all before it, [packet], [ns]."""
 _FORCED, _LIMIT, _REPAIR = range(STATE_WORDS + 17, STATE_WORDS + 20)
 DEADLINE = STATE_WORDS + 20
-"""The retransmission timer goes off [ns]."""
+"""The retransmission timer (in a pause: that of the probes) goes off [ns]."""
 SENT, REPEATED, TIMEOUTS, FAST_RETRANSMITS, CUTS = range(STATE_WORDS + 21, STATE_WORDS + 26)
 """What has been counted: data packets put out, put out again, timeouts, ..."""
-ACKED, SSTHRESH, RTO = _UNA, _SSTHRESH, _RTO
-"""What a trace shows: the last packet acknowledged with all before it, [packet], [ns]."""
 # The receiver.
 EXPECTED = STATE_WORDS + 26
 """The next packet in order."""
@@ -58,7 +57,12 @@ PENDING = STATE_WORDS + 29
 _HELD, _DUPLICATES, _SERIAL, _CONSUMED = range(STATE_WORDS + 30, STATE_WORDS + 34)
 _BITS, _RING, _TIMES = range(STATE_WORDS + 34, STATE_WORDS + 37)  # where things begin in scratch
 _HELD_BACK = STATE_WORDS + 37  # 1: the window had a packet while the sender was blocked
-_STACK = STATE_WORDS + 38
+HANDSHAKES, PROBES, PROBE_CYCLES, PROBE_TIME, SPARED = range(STATE_WORDS + 38, STATE_WORDS + 43)
+"""SYNs and probe segments put out, pauses begun, time in those that have ended [ns], losses after which
+the window was not reduced."""
+PROBING, PROBING_SINCE = STATE_WORDS + 43, STATE_WORDS + 44
+"""1 while the sender pauses: it puts probe segments out instead of data; and since when [ns]."""
+_STACK = STATE_WORDS + 45
 _END = _STACK + STACK_WORDS
 
 _ACK_WORDS = 2 + 2 * BLOCKS + 1  # number of blocks, packet, blocks with a -1 behind them
@@ -102,6 +106,16 @@ class Association(NamedTuple):
     """`(p, s, t, packet) -> int`: time since the packet was first put out [ns]."""
     complete: Any
     """`(s) -> bool`: the receiver has all there is."""
+    finished: Any
+    """`(s) -> bool`: all there is has been acknowledged."""
+    probe: Any
+    """`(p, s, now) -> int`: the number of a probe segment to put out, or NONE; asked once after `take`."""
+    on_probe: Any
+    """`(p, s, g, constants, now, number)`: the reply to a probe segment arrives at the sender."""
+    on_notice: Any
+    """`(p, s, g, constants, now)`: the sender is told that a link of its route is broken."""
+    corrupted: Any
+    """`(p, s, packet)`: a packet reaches the receiver destroyed by an error."""
     first: int
     """The first data packet."""
 
@@ -138,13 +152,13 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         s[_BACKOFF] = 1
         s[_TIMED] = ENDLESS
         s[_PHASE_OF_CLOCK] = phase
-        s[_UNA] = -1
+        s[ACKED] = -1
         s[_TOP] = -1
         s[_LAST] = first + limit - 1
         s[_WRITTEN] = s[_LAST]
         if p[P.SEND_BUFFER] > 0:
             s[_WRITTEN] = min(s[_LAST], first + p[P.SEND_BUFFER] - 1)
-        s[_SSTHRESH] = p[P.INITIAL_SSTHRESH]
+        s[SSTHRESH] = p[P.INITIAL_SSTHRESH]
         s[_INITIAL_WINDOW] = p[P.INITIAL_WINDOW]
         s[_FORCED] = NONE
         s[_LIMIT] = NONE
@@ -152,20 +166,20 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         s[PENDING] = FOREVER
         g[0] = 1.0
         if first == 1 and p[P.HANDSHAKE] == 0:  # as if the SYN had just been acknowledged
-            s[_UNA] = 0
+            s[ACKED] = 0
             s[_SEQ] = 1
             s[_TOP] = 0
             g[0] = float(p[P.INITIAL_WINDOW])
         s[EXPECTED] = s[_SEQ]
         s[_HIGHEST] = s[_SEQ] - 1
         s[_ANSWERED] = s[_SEQ]
-        s[_RTO] = timeout_now(p, s)
+        s[RTO] = timeout_now(p, s)
         return free
 
     prepare = dev(prepare)
 
     def fill(p: Any, s: Any, g: Any) -> None:
-        s[_LIMIT] = s[_UNA] + min(np.int64(g[0]) + s[INFLATION], p[P.WINDOW])
+        s[_LIMIT] = s[ACKED] + min(np.int64(g[0]) + s[INFLATION], p[P.WINDOW])
 
     fill = dev(fill)
 
@@ -183,15 +197,17 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
             packet = s[_SEQ]
             s[_SEQ] += 1
         elif s[_REPAIR] != 0:
-            packet = next_packet(s, p, s[_UNA], s[_SEQ], last, g[0])
+            packet = next_packet(s, p, s[ACKED], s[_SEQ], last, g[0])
             s[_SEQ] = max(s[_SEQ], packet + 1)
         if packet == NONE:
             return packet
         on_send(s, p, packet, now)
-        if s[_UNA] == s[_TOP]:  # nothing else is out
-            s[DEADLINE] = now + s[_RTO]
+        if s[ACKED] == s[_TOP]:  # nothing else is out
+            s[DEADLINE] = now + s[RTO]
         if packet >= first:
             s[SENT] += 1
+        else:
+            s[HANDSHAKES] += 1
         if packet > s[_TOP]:
             s[_TOP] = packet
             s[s[_TIMES] + (packet & (p[P.RING] - 1))] = now
@@ -223,13 +239,13 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         s[_RTT] = ticks * tick
         s[_CURRENT] = (s[_RTTVAR] + (s[_SRTT] >> 3)) * tick
         s[_BACKOFF] = 1
-        s[_RTO] = timeout_now(p, s)
+        s[RTO] = timeout_now(p, s)
 
     measure_rtt = dev(measure_rtt)
 
     def back_off_timer(p: Any, s: Any) -> None:
-        s[_BACKOFF], s[_SRTT], s[_RTTVAR] = back_off(s[_BACKOFF], s[_SRTT], s[_RTTVAR], s[_RTO], p[P.MAX_RTO])
-        s[_RTO] = timeout_now(p, s)
+        s[_BACKOFF], s[_SRTT], s[_RTTVAR] = back_off(s[_BACKOFF], s[_SRTT], s[_RTTVAR], s[RTO], p[P.MAX_RTO])
+        s[RTO] = timeout_now(p, s)
 
     back_off_timer = dev(back_off_timer)
 
@@ -237,7 +253,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         # What an event allows to send.
         if forced != NONE:
             s[_FORCED] = forced
-        una, seq = s[_UNA], s[_SEQ]
+        una, seq = s[ACKED], s[_SEQ]
         window = p[P.WINDOW]
         repair = sack and order & SEND != 0 and s[PHASE] == RECOVERY
         s[_REPAIR] = 1 if repair else 0
@@ -257,8 +273,8 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         s[_CONSUMED] = serial + 1
         at = s[_RING] + _ACK_WORDS * (serial & (p[P.RING] - 1))
         ack = s[at + 1]
-        una, last = s[_UNA], s[_LAST]
-        cwnd, ssthresh, dupacks = g[0], s[_SSTHRESH], s[_DUPACKS]
+        una, last = s[ACKED], s[_LAST]
+        cwnd, ssthresh, dupacks = g[0], s[SSTHRESH], s[_DUPACKS]
         f = g[1:]
         order = np.int64(SEND)
         forced = np.int64(NONE)
@@ -267,23 +283,23 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
                 cwnd, order, forced = new_ack(s, p, at, ack, una, cwnd)
             before = una
             una = ack
-            s[_UNA] = una
+            s[ACKED] = una
             s[_SEQ] = max(s[_SEQ], una + 1)
             if s[_WRITTEN] - una <= p[P.SEND_WAKE] and p[P.SEND_BUFFER] > 0:  # the writer wakes
                 s[_WRITTEN] = min(last, una + p[P.SEND_BUFFER])
             if order & PARTIAL:
                 if order & TIMER:
-                    s[DEADLINE] = now + s[_RTO]
+                    s[DEADLINE] = now + s[RTO]
                 if order & END_BACKOFF or ack >= s[_TIMED]:
                     s[_BACKOFF] = 1
-                    s[_RTO] = timeout_now(p, s)
+                    s[RTO] = timeout_now(p, s)
                 if not sack and ack >= s[_TIMED]:
                     s[_TIMED] = ENDLESS
             else:
                 if ack >= s[_TIMED]:
                     s[_TIMED] = ENDLESS
                     measure_rtt(p, s, now)
-                s[DEADLINE] = now + s[_RTO]
+                s[DEADLINE] = now + s[RTO]
                 if order & NO_GROWTH:
                     dupacks = np.int64(0)
                 else:
@@ -305,12 +321,12 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
                     back_off_timer(p, s)
                 else:
                     s[CUTS] += 1
-                s[DEADLINE] = now + s[_RTO]
+                s[DEADLINE] = now + s[RTO]
                 s[_TIMED] = ENDLESS
                 if order & GO_BACK:
                     s[_SEQ] = una + 1
         g[0] = cwnd
-        s[_SSTHRESH] = ssthresh
+        s[SSTHRESH] = ssthresh
         s[_DUPACKS] = dupacks
         allow(p, s, g, order, forced)
 
@@ -318,15 +334,15 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
         s[TIMEOUTS] += 1
         s[CUTS] += 1
-        if first == 1 and s[_UNA] < 0:  # a lost SYN: start with one packet
+        if first == 1 and s[ACKED] < 0:  # a lost SYN: start with one packet
             s[_INITIAL_WINDOW] = min(s[_INITIAL_WINDOW], np.int64(1))
-        g[0], s[_SSTHRESH], s[_DUPACKS] = variant_timeout(
+        g[0], s[SSTHRESH], s[_DUPACKS] = variant_timeout(
             s, g[1:], p, constants, now, s[_RTT], s[_TOP], s[_DUPACKS], g[0]
         )
         back_off_timer(p, s)
-        s[DEADLINE] = now + s[_RTO]
+        s[DEADLINE] = now + s[RTO]
         s[_TIMED] = ENDLESS
-        s[_SEQ] = s[_UNA] + 1
+        s[_SEQ] = s[ACKED] + 1
         s[_FORCED] = NONE
         allow(p, s, g, np.int64(SEND), np.int64(NONE))
 
@@ -375,7 +391,23 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     def complete(s: Any) -> Any:
         return s[EXPECTED] > s[_LAST]
 
+    def finished(s: Any) -> Any:
+        return s[ACKED] == s[_LAST]
+
+    def probe(p: Any, s: Any, now: Any) -> Any:
+        return np.int64(NONE)
+
+    def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
+        pass
+
+    def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+        pass
+
+    def corrupted(p: Any, s: Any, packet: Any) -> None:
+        pass
+
     return Association(
         prepare, dev(start), dev(take), dev(on_ack), dev(on_timeout), dev(resume), dev(on_data),
-        dev(on_delay), dev(size_of_ack), dev(delay_of), dev(complete), first,
+        dev(on_delay), dev(size_of_ack), dev(delay_of), dev(complete), dev(finished), dev(probe),
+        dev(on_probe), dev(on_notice), dev(corrupted), first,
     )  # fmt: skip
