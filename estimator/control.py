@@ -10,7 +10,7 @@ from pathlib import Path
 from netcarlo import files
 from netcarlo.errors import InputError
 
-BUILT_IN = ("bic", "cubic")
+BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
 
 

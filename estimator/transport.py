@@ -88,7 +88,7 @@ class Tcp(Transport):
     protocol: Literal[
         "tahoe", "reno", "newreno", "sack", "vegas", "probing", "new_probing", "elfn", "eln"
     ]
-    congestion_control: Literal["bic", "cubic"] | Path | None = None
+    congestion_control: Literal["bic", "cubic", "westwood"] | Path | None = None
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0
     header: Size = 40.0

@@ -6,13 +6,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels import aimd, bic, cubic, newreno, reno, sack, sctp, sctp_state, tahoe, tcp, user, vegas
+from netcarlo.kernels import (
+    aimd,
+    bic,
+    cubic,
+    newreno,
+    reno,
+    sack,
+    sctp,
+    sctp_state,
+    tahoe,
+    tcp,
+    user,
+    vegas,
+    westwood,
+)
 from netcarlo.kernels.layout import Out
 from netcarlo.kernels.wifi import engine
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 
-CONTROLS = {"bic": bic, "cubic": cubic}
+CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 """Congestion controls, besides the standard one, for every variant but vegas."""
 
 
@@ -81,7 +95,7 @@ for _control, _module in CONTROLS.items():
         MODELS[_name] = _wifi(_name, VARIANTS[_variant], _module)
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
-    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "wifi_udp", "wifi_sack"),
+    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "wifi_udp", "wifi_sack"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

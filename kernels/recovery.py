@@ -62,6 +62,8 @@ class Variant(NamedTuple):
     """`(m, parameters, una, seq, last, cwnd) -> int`: the next packet of a recovery, or NONE."""
     on_send: Any
     """`(m, parameters, packet, now)`: a packet is put out."""
+    heard: Any
+    """`(packets, now, rtt, f)`: an ACK arrives, for so many new packets; see `westwood`."""
     sack: bool = False
     """ACKs carry SACK blocks and recovery is driven by `next_packet`."""
     first: int = 1

@@ -114,6 +114,9 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def on_send(m: Any, parameters: Any, packet: Any, now: Any) -> None:
         pass
 
+    def heard(packets: Any, now: Any, rtt: Any, f: Any) -> None:
+        pass
+
     return Variant(
         dev(prepare),
         dev(new_ack),
@@ -122,4 +125,5 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         dev(timeout),
         dev(next_packet),
         dev(on_send),
+        dev(getattr(control, "heard", heard)),
     )

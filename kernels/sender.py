@@ -125,7 +125,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     variant = make_variant(dev, control)
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
     variant_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
-    sack, first = variant.sack, variant.first
+    heard, sack, first = variant.heard, variant.sack, variant.first
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev)
 
@@ -278,6 +278,8 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         f = g[1:]
         order = np.int64(SEND)
         forced = np.int64(NONE)
+        if ack > una or (ack == una and una < last):
+            heard(ack - una, now, s[_RTT], f)
         if ack > una:
             if s[PHASE] != NORMAL:
                 cwnd, order, forced = new_ack(s, p, at, ack, una, cwnd)

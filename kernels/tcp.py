@@ -91,7 +91,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
     variant = make_variant(dev, control)
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
     on_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
-    sack, first = variant.sack, variant.first
+    heard, sack, first = variant.heard, variant.sack, variant.first
     entry_words = _SACK_ENTRY if sack else _ENTRY
     way = link.make_link(dev, _HOPS)
     prepare_hops, transmit = way.prepare, way.transmit
@@ -431,6 +431,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
             if next_ack <= deadline:
                 ack = m[at + 1]
                 head += 1
+                if ack > una or (ack == una and una < last):
+                    heard(ack - una, now, m[_RTT], f)
                 if ack > una:
                     if m[PHASE] != NORMAL:
                         cwnd, order, forced = new_ack(m, parameters, at, ack, una, cwnd)

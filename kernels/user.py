@@ -1,7 +1,7 @@
 """A user's own congestion control: a Python file with the functions of `aimd`.
 
-The file defines `grow` and `reduce` like `aimd.py`, may define `acked` like `bic.py`, and may list its
-`CONSTANTS` with defaults.
+The file defines `grow` and `reduce` like `aimd.py`, may define `acked` like `bic.py` and `heard` like
+`westwood.py`, and may list its `CONSTANTS` with defaults.
 """
 
 import importlib.util
@@ -34,6 +34,8 @@ def load(path: Path) -> ModuleType:
     memory = np.zeros(16)
     if hasattr(module, "acked"):
         module.acked(1, memory)
+    if hasattr(module, "heard"):
+        module.heard(1, 10**9, 10**8, memory)
     for name, first, second in (("grow", 8.0, 4), ("reduce", 8.0, False)):
         value = getattr(module, name)(first, second, 10**9, 10**8, constants, memory)
         if not math.isfinite(value) or value <= 0:

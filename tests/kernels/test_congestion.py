@@ -1,4 +1,4 @@
-"""BIC and CUBIC: their definitions step by step, their known shapes, and the whole sender beside its twin."""
+"""BIC, CUBIC, Westwood: each step by its definition, known shapes, and the whole sender beside its twin."""
 
 import math
 from types import ModuleType
@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from netcarlo import control
-from netcarlo.kernels import bic, cubic, launch, models
+from netcarlo.kernels import bic, cubic, launch, models, westwood
 from netcarlo.kernels.layout import P, Rows
 from netcarlo.kernels.tcp import MEMORY_WORDS
 from tests.naive import simulate
-from tests.naive.congestion import Bic, Counting, Cubic, cube_root
+from tests.naive.congestion import Bic, Counting, Cubic, Westwood, cube_root
 from tests.naive.scenarios import MS, SECOND, describe, tcp_rows
 
 MODULES: list[tuple[ModuleType, type[Counting]]] = [(bic, Bic), (cubic, Cubic)]
@@ -74,7 +74,7 @@ def test_every_step_is_that_of_the_twin(module: ModuleType, twin: type[Counting]
         cwnd = grown
 
 
-@pytest.mark.parametrize("name", ["tcp_sack_bic", "tcp_sack_cubic"])
+@pytest.mark.parametrize("name", ["tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood"])
 def test_sender_equals_twin(name: str) -> None:
     rows = wide_windows(60, seed=11)
     outcomes = launch.run(models.model(name), rows)
@@ -188,6 +188,36 @@ def test_only_differences_of_times_count(module: ModuleType) -> None:
         driven.lose(300)
         runs.append([driven.round_trip() for _ in range(200)])
     assert runs[0] == runs[1] and runs[0][-1] > 290
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_estimate_of_westwood_is_that_of_the_twin(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    naive, memory, now = Westwood(), np.zeros(MEMORY_WORDS), int(rng.integers(0, 3 * SECOND))
+    for _ in range(5000):
+        now += int(rng.exponential(rng.choice([0.1 * MS, 10 * MS])))
+        rtt = int(rng.choice([0, rng.integers(0, 2 * MS), 40 * MS, rng.integers(0, 300 * MS)]))
+        packets = int(rng.choice([0, 1, 2, 7]))
+        westwood.heard(packets, now, rtt, memory)
+        naive.hear(packets, now, rtt)
+        if rng.random() < 0.05:
+            timeout = bool(rng.random() < 0.1)
+            assert westwood.reduce(8.0, timeout, now, rtt, NONE, memory) == naive.reduce(8.0, timeout=timeout)
+
+
+def test_westwood_measures_the_bandwidth() -> None:
+    """A steady stream of ACKs: what is left after a loss is bandwidth times least RTT."""
+    memory = np.zeros(MEMORY_WORDS)
+    for k in range(5000):  # two packets each ms, losses and their repair included
+        duplicates = k % 100 in (97, 98)
+        packets = 0 if duplicates else 6 if k % 100 == 99 else 2
+        westwood.heard(packets, k * MS, (60 if k > 300 else 40) * MS, memory)
+    window = westwood.reduce(120.0, False, 5 * SECOND, 60 * MS, NONE, memory)
+    assert window == pytest.approx(2 * 40, rel=0.03)
+    assert westwood.reduce(120.0, True, 5 * SECOND, 60 * MS, NONE, memory) == window
+    westwood.heard(2, 5 * SECOND, 60 * MS, memory)  # a path after a timeout may be another
+    window = westwood.reduce(120.0, False, 5 * SECOND, 60 * MS, NONE, memory)
+    assert window == pytest.approx(2 * 60, rel=0.03)
 
 
 def test_cube_roots() -> None:

@@ -23,6 +23,9 @@ class Standard:
         """What is left of a window that was too large."""
         return window / 2.0
 
+    def hear(self, packets: int, now: int, rtt: int) -> None:
+        """An ACK arrives, of whatever kind; `rtt` is the measurement before it."""
+
 
 class Counting(Standard):
     """Windows of whole packets that grow by one every so many ACKs; forgets everything at a timeout."""
@@ -188,4 +191,62 @@ def cube_root(value: int) -> int:
     return min(root, 2**18 - 1)
 
 
-CONTROLS: dict[str, type[Standard]] = {"": Standard, "bic": Bic, "cubic": Cubic}
+class Westwood(Standard):
+    """Linux 2.6's: a bandwidth sample per round trip, smoothed twice; a packet is 1460 bytes."""
+
+    MSS = 1460
+
+    def __init__(self) -> None:
+        self.window_start: int | None = None  # [ms]
+        self.bytes = 0
+        self.once = self.twice = 0  # smoothed bandwidth [byte / ms]
+        self.rtt_min: int | None = None  # [ms]
+        self.accounted = 0  # bytes that duplicates stood for
+
+    def hear(self, packets: int, now: int, rtt: int) -> None:
+        time = now // MS
+        if self.window_start is None:
+            self.window_start = time
+        self.sample(time, rtt)
+        self.bytes += self.fresh_bytes(packets)
+        if rtt > 0:
+            rtt_ms = rtt // MS or 1
+            self.rtt_min = rtt_ms if self.rtt_min is None else min(self.rtt_min, rtt_ms)
+
+    def sample(self, time: int, rtt: int) -> None:
+        assert self.window_start is not None
+        length = time - self.window_start
+        if rtt == 0 or length <= 50 or length <= rtt // MS:
+            return
+        rate = self.bytes // length
+        if (self.once, self.twice) == (0, 0):
+            self.once = self.twice = rate
+        else:
+            self.once = (7 * self.once + rate) // 8
+            self.twice = (7 * self.twice + self.once) // 8
+        self.window_start = time
+        self.bytes = 0
+
+    def fresh_bytes(self, packets: int) -> int:
+        """What has left the network and has not been counted yet."""
+        acknowledged = packets * self.MSS
+        if packets == 0:
+            self.accounted += self.MSS
+            return self.MSS
+        if packets == 1:
+            return self.MSS
+        if self.accounted >= acknowledged:
+            self.accounted -= acknowledged
+            return self.MSS
+        acknowledged -= self.accounted
+        self.accounted = 0
+        return acknowledged
+
+    def reduce(self, window: float, *, timeout: bool) -> float:
+        fits = self.twice * (self.rtt_min or 0) // self.MSS
+        if timeout:
+            self.rtt_min = None
+        return float(max(fits, 2))
+
+
+CONTROLS: dict[str, type[Standard]] = {"": Standard, "bic": Bic, "cubic": Cubic, "westwood": Westwood}

@@ -75,6 +75,9 @@ class TcpSender:
 
     def receive(self, packet: Packet) -> None:
         if not self.finished:
+            news = packet.content.number - self.highest_ack
+            if news >= 0:
+                self.control.hear(news, self.simulation.now, self.rtt)
             self.on_ack(packet.content)
             self.outcomes.values[Out.ACKED] = max(0, self.highest_ack + 1 - self.first_data)
 
