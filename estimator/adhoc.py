@@ -277,6 +277,11 @@ class Adhoc(Record):
         return self.nodes
 
     @property
+    def random_places(self) -> bool:
+        """Whether places are drawn beside the fields."""
+        return not isinstance(self.mobility, Given)
+
+    @property
     def most_nodes(self) -> int:
         """The most there can be."""
         return int(bounds(self.all_nodes)[1])

@@ -10,10 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from netcarlo import buffers, wifi_outcomes, wifi_rows
+from netcarlo import adhoc_outcomes, adhoc_rows, buffers, wifi_outcomes, wifi_rows
+from netcarlo.adhoc import Adhoc
 from netcarlo.draws import Draws, Floats, Ints
 from netcarlo.hops import Slot, arrays, slots_of
 from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.mobility import Mobility
 from netcarlo.scenario import Hops, Scenario, Sctp, most_hops
 from netcarlo.transport import NS, Tcp
@@ -24,7 +26,7 @@ class Ensemble(NamedTuple):
     """Replications of a scenario, ready to run."""
 
     rows: Any
-    """`Rows`, or `WifiRows` of a wireless network."""
+    """`Rows`, `WifiRows` of a wireless network, or `ManetRows` of an ad hoc network."""
     drawn: pd.DataFrame
     """The random quantities in SI units, a column per dotted field name, indexed by replication."""
 
@@ -58,6 +60,9 @@ def build_rows(
             scenario.wireless, scenario.transport, draws, parameters, constants=constants, warm_up=warm_up
         )
         return Ensemble(wireless, _table(draws))
+    if scenario.adhoc is not None:
+        adhoc = adhoc_rows.build(scenario.adhoc, draws, parameters, constants=constants)
+        return Ensemble(adhoc, _table(draws))
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(scenario.paths)]
     if scenario.mobility is not None:
         paths[0][-1] = _moving(scenario.mobility, paths[0][-1], parameters, draws)
@@ -71,11 +76,15 @@ def _table(draws: Draws) -> pd.DataFrame:
 
 def concatenate(parts: Sequence[Any]) -> Any:
     """The rows of several ensembles one after the other, so that one launch runs them all."""
-    return _paths(parts) if isinstance(parts[0], Rows) else wifi_rows.concatenate(parts)
+    if isinstance(parts[0], Rows):
+        return _paths(parts)
+    return (adhoc_rows if isinstance(parts[0], ManetRows) else wifi_rows).concatenate(parts)
 
 
 def own(integers: Ints, launched: Any, rows: Any) -> Ints:
     """What came of some of the rows `launched`, as wide as if their ensemble's `rows` had run alone."""
+    if isinstance(rows, ManetRows):
+        return adhoc_outcomes.own(integers, rows)
     return integers if isinstance(rows, Rows) else wifi_outcomes.own(integers, launched, rows)
 
 
@@ -135,6 +144,8 @@ def row_bytes(scenario: Scenario) -> int:
     """Memory of the hops and outages of one row; those of a launch are as wide as the widest."""
     if scenario.wireless is not None:
         return wifi_rows.row_bytes(scenario.wireless)
+    if scenario.adhoc is not None:
+        return adhoc_rows.row_bytes(scenario.adhoc)
     hops = [hop.each if isinstance(hop, Hops) else hop for route in scenario.paths for hop in route.hops]
     times = (scenario.mobility and scenario.mobility.times) or []
     outages = max(1, len(times), *(len(hop.outages) for hop in hops))
@@ -158,13 +169,16 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
     `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from the sending of a lone data packet to
     the arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at
     random; `bdp_packets`, the bandwidth-delay product.  In a wireless network it is the way of the first
-    flow, `path_loss` is that of a frame, and `bottleneck_bps` allows for spaces and acknowledgements.
+    flow, `path_loss` is that of a frame, and `bottleneck_bps` allows for spaces and acknowledgements; in an
+    ad hoc network it is one hop, and `path_loss` is the residual one.
     """
     draws = Draws(scenario.seed, np.zeros(rows, np.int64), np.zeros(rows, np.int64), given)
-    if scenario.wireless is not None:
+    if (network := scenario.wireless or scenario.adhoc) is not None:
         topology = given.get("topology", np.full(rows, float(scenario.topology)))
         built = build_rows(scenario, replications=draws.replications, given={**given, "topology": topology})
-        return wifi_rows.features(scenario.wireless, draws, built.rows)
+        if isinstance(network, Adhoc):
+            return adhoc_rows.features(network, draws, built.rows)
+        return wifi_rows.features(network, draws, built.rows)
     slots = slots_of(scenario.paths[0], "paths.0", draws)
     parameters = _parameters(scenario, draws)
     packet = parameters[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)

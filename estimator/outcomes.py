@@ -1,7 +1,7 @@
 """What came of each replication: the kernel's integers, and named quantities with units.
 
 Names end in their unit; those without one are numbers of data packets or of events, or shares.  A time
-that did not happen is NaN, and so is what only mobile hosts, or only wireless networks, have.
+that did not happen is NaN, and so is what only mobile hosts, wireless networks or ad hoc networks have.
 """
 
 from typing import Any, NamedTuple
@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo import wifi_outcomes
+from netcarlo import adhoc_outcomes, wifi_outcomes
 from netcarlo.kernels.layout import FOREVER, Out, P, Rows
+from netcarlo.kernels.manet.layout import ManetRows
 
 NS = 1e9
 
@@ -101,6 +102,7 @@ MEANING = {
     "reordered": "data packets that arrived after one put out later",
     "longest_silence_s": "longest time between two arrivals of data",
     **wifi_outcomes.MEANING,
+    **adhoc_outcomes.MEANING,
 }
 """The outcomes of a replication and what they are, in the order of `Outcomes.frame`."""
 
@@ -109,14 +111,19 @@ class Outcomes(NamedTuple):
     """Outcomes of `n` replications."""
 
     integers: NDArray[np.int64]
-    """What the kernel wrote, int64[n, len(Out)]; of a wireless network what `wifi_outcomes.tables` reads."""
+    """What the kernel wrote, int64[n, len(Out)]; of a wireless network what `wifi_outcomes.tables`, of
+    an ad hoc network what `adhoc_outcomes.tables` reads."""
     frame: pd.DataFrame
     """A row per replication: the columns of `MEANING`, then the drawn quantities by field name."""
 
 
 def outcomes(integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
     """Name the outcomes `integers` of `rows`; `drawn` (indexed by replication) is set beside them."""
-    found = _of_paths(integers, rows) if isinstance(rows, Rows) else wifi_outcomes.named(integers, rows)
+    if isinstance(rows, Rows):
+        found = _of_paths(integers, rows)
+    else:
+        network = adhoc_outcomes if isinstance(rows, ManetRows) else wifi_outcomes
+        found = network.named(integers, rows)
     frame = pd.DataFrame({name: found.get(name, np.nan) for name in MEANING}, index=drawn.index)
     return Outcomes(integers, pd.concat([frame, drawn], axis=1))
 

@@ -89,16 +89,17 @@ def model_of(scenario: Scenario) -> Any:
     """The kernel model that simulates a scenario."""
     from netcarlo.kernels import models
 
-    transport, radio = scenario.transport, "tcp" if scenario.wireless is None else "wifi"
+    transport = scenario.transport
+    network = "wifi" if scenario.wireless is not None else "manet" if scenario.adhoc is not None else "tcp"
     if not isinstance(transport, Tcp):
-        return models.model("wifi_udp" if scenario.wireless is not None else "sctp")
+        return models.model("wifi_udp" if network == "wifi" else "sctp")
     protocol, mobile = transport.protocol, scenario.mobility is not None
     control = transport.congestion_control
     if not isinstance(control, Path):
-        parts = radio, protocol, *([control] if control else [])
+        parts = network, protocol, *([control] if control else [])
         return models.model("_".join(parts) + (models.MOBILE if mobile else ""))
     try:
-        wireless = scenario.wireless is not None
+        wireless = network == "wifi"
         return models.user_model(control, protocol=protocol, mobile=mobile, wireless=wireless)
     except Exception as error:  # whatever the user's file raises
         raise InputError(f"{control}: cannot be used ({error}); correct it") from None

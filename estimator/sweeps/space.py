@@ -347,7 +347,7 @@ class Sweep:
                     whole = limits is not None and limits.whole
                     for each in _each(variant, name):
                         found.setdefault(each, {})[number] = value, whole
-        if not found and not any(s.wireless and s.wireless.random_places for s in self.variants):
+        if not found and not any(map(_random_places, self.variants)):
             remedy = "write a distribution such as {uniform: [1 ms, 40 ms]} in the scenario, or remove draw"
             raise self._error(("draw",), f"draw has nothing to draw; {remedy}")
         return tuple(Input(name, i, of_variant) for i, (name, of_variant) in enumerate(found.items()))
@@ -433,6 +433,12 @@ GAINS = ("_gain", "_gain_low", "_gain_high")
 def sweep_of(definition: str) -> Sweep:
     """The sweep of a definition as JSON; the latest few are kept."""
     return Sweep.from_definition(json.loads(definition))
+
+
+def _random_places(variant: Scenario) -> bool:
+    """Whether places are drawn beside the fields."""
+    network = variant.wireless or variant.adhoc
+    return network is not None and network.random_places
 
 
 def _first(scenario: Scenario, name: str) -> str:
