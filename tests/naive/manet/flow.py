@@ -1,0 +1,111 @@
+"""The flow: one of the TCPs of the path twin over the changing route."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.layout import NEVER
+from netcarlo.kernels.manet.layout import OBSERVE_COMPLETION, STREAM_RESIDUAL, ManetOut
+from tests.naive.congestion import CONTROLS
+from tests.naive.engine import Rank, Simulation
+from tests.naive.link import Packet
+from tests.naive.manet.frames import Frame, Kind
+from tests.naive.manet.tables import Errors
+from tests.naive.receiver import Receiver
+from tests.naive.run import SENDERS
+
+if TYPE_CHECKING:
+    from tests.naive.manet.world import World
+
+ORDER = {Rank.HOP: 0, Rank.RETRANSMISSION: 1, Rank.DELAYED_ACK: 2}
+"""Of events at the same time: the start, timeouts, delayed acknowledgements."""
+
+
+class Completed(Exception):
+    """The run ends here."""
+
+
+class Clock(Simulation):
+    """The events of the flow, at the time of the whole."""
+
+    def __init__(self, world: "World") -> None:
+        self._world = world
+        super().__init__()
+
+    @property
+    def now(self) -> int:  # type: ignore[override]
+        return self._world.now
+
+    @now.setter
+    def now(self, time: int) -> None:
+        assert time == self._world.now
+
+    def at(
+        self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: Any = None
+    ) -> None:
+        super().at(time, ORDER[Rank(rank)], action, *arguments, order=order)
+
+
+class Flow:
+    def __init__(self, world: "World", protocol: str) -> None:
+        variant, _, control = protocol.partition("_")
+        p = world.p
+        self.world = world
+        self.counters = world.counters
+        self.clock = Clock(world)
+        sender = SENDERS[f"tcp_{variant}"]
+        self.sender = sender(self.clock, self.counters.of_tcp, p, self._put_out, CONTROLS[control]())
+        self.receiver = Receiver(
+            self.clock, self.counters.of_tcp, first=self.sender.next_number, first_data=sender.first_data,
+            ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
+            sack=variant == "sack", send_back=self._acknowledge,
+        )  # fmt: skip
+        self.errors = Errors(world.tables, STREAM_RESIDUAL, world.net.RESIDUAL)
+        self.ack_errors = Errors(world.tables, STREAM_RESIDUAL + 1, world.net.ACK_RESIDUAL)
+        self.clock.at(p.START, Rank.HOP, self.sender.start)
+
+    def _put_out(self, packet: Packet) -> None:
+        self.world.routers[self.world.source].send(Kind.DATA, packet)
+
+    def _acknowledge(self, packet: Packet) -> None:
+        self.counters.add(ManetOut.ACKS_SENT)
+        self.world.routers[self.world.sink].send(Kind.ACK, packet)
+
+    def arrive(self, frame: Frame) -> None:
+        """A frame has reached the host it is for."""
+        if frame.kind in (Kind.DATA, Kind.PROBE):
+            self._arrive_at_sink(frame)
+        else:
+            self._arrive_at_source(frame)
+
+    def _arrive_at_sink(self, frame: Frame) -> None:
+        assert frame.packet is not None
+        if frame.is_data:
+            self.counters.add(ManetOut.HOPS, frame.hop)
+            self.counters.add(ManetOut.ARRIVED)
+        if self.errors.strike():
+            if frame.is_data:
+                self.counters.add(ManetOut.DROPS_RANDOM)
+        elif frame.kind == Kind.DATA:
+            self.receiver.receive(frame.packet)
+
+    def _arrive_at_source(self, frame: Frame) -> None:
+        assert frame.packet is not None
+        if self.ack_errors.strike():
+            if frame.kind == Kind.ACK:
+                self.counters.add(ManetOut.ACK_DROPS)
+        elif frame.kind == Kind.ACK:
+            self.sender.receive(frame.packet)
+            if self.sender.finished and self.counters.values[ManetOut.FINISHED] == NEVER:
+                self.counters.values[ManetOut.FINISHED] = self.world.now
+                if self.world.net.OBSERVE == OBSERVE_COMPLETION:
+                    raise Completed
+
+    def notice(self) -> None:
+        """The source has learnt of a broken link."""
+
+    def dropped(self, frame: Frame, cause: ManetOut) -> None:
+        """A frame was lost; `cause` is for data."""
+        if frame.is_data:
+            self.counters.add(cause)
+        elif frame.kind == Kind.ACK:
+            self.counters.add(ManetOut.ACK_DROPS)
