@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from netcarlo import wifi_outcomes
 from netcarlo.ensemble import build
 from netcarlo.kernels import launch
 from netcarlo.kernels.layout import Out, P
+from netcarlo.kernels.manet.layout import ManetOut
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
@@ -24,17 +26,22 @@ NS = 1e-9
 
 @dataclass(frozen=True)
 class Cell:
-    """One set of conditions, simulated `n` times: `outcomes` are the integers of `netcarlo.outcomes`."""
+    """One set of conditions, simulated `n` times: the integers and the frame of `netcarlo.outcomes`."""
 
     conditions: Mapping[str, Value]
     scenario: Scenario
     outcomes: NDArray[np.int64]  # [n, ...]
     variation: str = ""
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
     _traces: dict[int, NDArray[np.float64]] = field(default_factory=dict)
     _rows: list[Any] = field(default_factory=list)
 
     def __getitem__(self, condition: str) -> Any:
         return self.conditions[condition]
+
+    def outcome(self, name: str) -> Samples:
+        """An outcome by its name in `netcarlo.outcomes.MEANING`, float64[n]."""
+        return self.frame[name].to_numpy(np.float64)
 
     def out(self, column: Out) -> Samples:
         """An outcome, float64[n]."""
@@ -66,8 +73,10 @@ class Cell:
     @property
     def packets(self) -> int:
         """Data packets put out in all replications."""
-        sent = self.tables.flows[:, :, FlowOut.SENT] if self.wireless else self.outcomes[:, Out.SENT]
-        return int(sent.sum())
+        if self.wireless:
+            return int(self.tables.flows[:, :, FlowOut.SENT].sum())
+        column = Out.SENT if self.scenario.adhoc is None else ManetOut.SENT
+        return int(self.outcomes[:, column].sum())
 
     def parameter(self, column: P | Radio) -> int:
         """A kernel parameter of the first replication."""
@@ -149,7 +158,7 @@ def simulate_cells(
     jobs = [Job(scenario, 0, min(replications, most or replications)) for *_, scenario, most in planned]
     results = simulate_all(jobs, target=target, progress=progress)
     return [
-        Cell(conditions, scenario, result.integers, variation)
+        Cell(conditions, scenario, result.integers, variation, result.frame)
         for (variation, conditions, scenario, _), result in zip(planned, results, strict=True)
     ]
 
@@ -162,7 +171,7 @@ def _planned(study: Study, seed: int) -> Iterator[tuple[str, dict[str, Value], S
     for name, variation in study.description.variations.items():
         for conditions in cells:
             if matches(conditions, variation.where):
-                for value in variation.values:
-                    fields = {**variation.set, **variation.vary.fields(value, conditions)}
+                for varied in variation.cells(name, conditions):
+                    fields = variation.fields(name, varied)
                     scenario = study.scenario(conditions, seed=seed, fields=fields)
-                    yield name, {**conditions, name: value}, scenario, variation.replications
+                    yield name, varied, scenario, variation.replications

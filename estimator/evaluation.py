@@ -8,6 +8,7 @@ from typing import Any
 from netcarlo.cells import Cells, simulate_cells
 from netcarlo.claims import Claim
 from netcarlo.comparison import Check, Compared, check, compare
+from netcarlo.maps import Map
 from netcarlo.simulate import Progress
 from netcarlo.study import Study
 
@@ -20,6 +21,7 @@ class Evaluation:
     cells: Cells
     rows: list[Compared]
     claims: list[Claim]
+    maps: list[Map]
     checks: list[Check]
     replications: int
     seed: int
@@ -58,6 +60,7 @@ def evaluate(
         cells=cells,
         rows=rows,
         claims=claims,
+        maps=list(own.maps(cells)) if hasattr(own, "maps") else [],
         checks=check(study, rows, claims, cells),
         replications=replications,
         seed=seed,

@@ -144,14 +144,40 @@ class Spread(Record):
     where: Where
 
 
+class Varied(Condition):
+    """A condition that a variation adds, over `values`."""
+
+    values: list[Value]
+
+
 class Variation(Record):
-    """More cells: those `where` selects, with fields `set` and a further condition over `values`."""
+    """More cells: those `where` selects, with fields `set` and a further condition over `values`.
+
+    Conditions in `by` are varied as well: the cells are all combinations.
+    """
 
     where: Where
     set: dict[str, str] = {}
     vary: Condition
     values: list[float]
+    by: dict[str, Varied] = {}
     replications: int
+
+    def added(self, name: str) -> dict[str, Condition]:
+        """The conditions that the variation of this name adds."""
+        return {name: self.vary, **self.by}
+
+    def cells(self, name: str, conditions: Mapping[str, Value]) -> Iterator[dict[str, Value]]:
+        """The cells that it makes of one, by their conditions."""
+        for values in product(self.values, *(varied.values for varied in self.by.values())):
+            yield {**conditions, **dict(zip(self.added(name), values, strict=True))}
+
+    def fields(self, name: str, conditions: Mapping[str, Value]) -> dict[str, str]:
+        """The scenario fields that it sets in a cell with these conditions."""
+        found = dict(self.set)
+        for column, condition in self.added(name).items():
+            found |= condition.fields(conditions[column], conditions)
+        return found
 
 
 class Tolerance(Record):
@@ -252,7 +278,8 @@ class Description(Record):
 
     def say(self, where: Mapping[str, Value | list[Value]]) -> str:
         """Conditions in a line."""
-        known = {**self.conditions, **{name: v.vary for name, v in self.variations.items()}}
+        added = (variation.added(name) for name, variation in self.variations.items())
+        known = self.conditions | {name: condition for more in added for name, condition in more.items()}
         return ", ".join(
             " and ".join(known[column].say(v) for v in (wanted if isinstance(wanted, list) else [wanted]))
             for column, wanted in where.items()

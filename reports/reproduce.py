@@ -14,12 +14,12 @@ from netcarlo.output import check_writable
 from netcarlo.provenance import versions
 from netcarlo.reports.page import page
 from netcarlo.reports.study_page import study_page
-from netcarlo.reports.study_verdict import tiles, verdict
+from netcarlo.reports.study_verdict import in_a_line, tiles, verdict
 from netcarlo.reports.tables import claims_csv, comparison_csv
 from netcarlo.reports.write import write_all
 from netcarlo.simulate import Progress, resolve_target
 
-FORMAT = 1
+FORMAT = 2
 """Of provenance.json, from which the index page is made."""
 
 
@@ -63,7 +63,17 @@ def index_page(out: Path) -> str:
     """The HTML of the page that lists every study reproduced in this folder."""
     records = [record for name in studies_.names() if (record := _earlier(out / name / "provenance.json"))]
     return page(
-        "index.html", title="Reproduced studies", plots=False, studies=records, version=versions()["netcarlo"]
+        "index.html",
+        title="Reproduced studies",
+        plots=False,
+        studies=records,
+        met=sum(record["passed"] for record in records),
+        totals={
+            name: sum(record["line"][name] for record in records)
+            for name in ("numbers", "of_numbers", "claims", "of_claims")
+        },
+        seconds=sum(record["simulated_s"] for record in records),
+        version=versions()["netcarlo"],
     )
 
 
@@ -83,8 +93,10 @@ def _provenance(evaluation: Evaluation) -> dict[str, Any]:
         "name": evaluation.study.name,
         "title": description.title,
         "source": description.source,
+        "question": description.question,
         "passed": evaluation.passed,
         "verdict": verdict(evaluation),
+        "line": in_a_line(evaluation),
         "tiles": tiles(evaluation),
         "checks": [{"demand": c.text, "reached": c.reached, "met": c.passed} for c in evaluation.checks],
         "command": shlex.join(["netcarlo", *sys.argv[1:]]),

@@ -11,7 +11,7 @@ from markupsafe import Markup
 from netcarlo.claims import Claim
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
-from netcarlo.reports import figures, study_runs, study_tables, words
+from netcarlo.reports import figures, study_maps, study_runs, study_tables, words
 from netcarlo.reports.calibration import shipped_section
 from netcarlo.reports.figures import Plot
 from netcarlo.reports.page import page
@@ -47,6 +47,7 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         checks=evaluation.checks,
         overview=_overview(evaluation),
         figures=_figures(evaluation),
+        maps=study_maps.maps(evaluation),
         spreads=_spreads(evaluation),
         tables=laid_out,
         claims=[_claim(claim) for claim in evaluation.claims],

@@ -1,7 +1,8 @@
 """How near a study came: the verdict, the key figures, and which numbers count as met."""
 
+import math
 import statistics
-from typing import get_args
+from typing import Any, get_args
 
 from netcarlo.claims import Verdict
 from netcarlo.comparison import Compared
@@ -52,6 +53,53 @@ def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
         },
         {"label": "packets simulated", "value": f"{packets / 1e6:.1f}", "of": "million"},
     ]
+
+
+def in_a_line(evaluation: Evaluation) -> dict[str, Any]:
+    """What the index page says of a study: numbers and claims met, errors, and what does not hold."""
+    rows = [row for row in printed(evaluation) if match(evaluation, row) is not None]
+    hits = sum(bool(match(evaluation, row)) for row in rows)
+    digits = evaluation.study.description.exact
+    claims = evaluation.claims
+    return {
+        "numbers": hits,
+        "of_numbers": len(rows),
+        "near": "show the printed digits" if digits else "as near as demanded",
+        **_errors(evaluation, rows),
+        "claims": sum(claim.verdict == "held" for claim in claims),
+        "of_claims": len(claims),
+        "open": [
+            {"id": claim.id, "text": claim.text, "verdict": claim.verdict}
+            for claim in claims if claim.verdict != "held"
+        ],
+        "missed": [f"{c.text}: {c.reached}" for c in evaluation.checks if not c.passed],
+    }  # fmt: skip
+
+
+def _errors(evaluation: Evaluation, rows: list[Compared]) -> dict[str, str]:
+    """Median and worst error, relative ones where there are any, and where the worst is."""
+    demands = evaluation.study.description.tolerance
+    absolute = {demand.metric for demand in demands if demand.abs_error is not None}
+    relative = [row for row in rows if row.published.metric not in absolute and math.isfinite(row.rel_error)]
+    if relative:
+        errors = {id(row): abs(row.rel_error) for row in relative}
+        shown, unit = {key: f"{100 * error:.2g}" for key, error in errors.items()}, "%"
+    elif rows:
+        relative = rows
+        errors = {id(row): abs(row.difference) for row in rows}
+        shown = {key: f"{error:.2g}" for key, error in errors.items()}
+        unit = words.of_difference(rows[0].published)
+    else:
+        return {"median": "", "worst": "", "worst_of": ""}
+    order = sorted(relative, key=lambda row: errors[id(row)])
+    middle, worst = order[(len(order) - 1) // 2], order[-1]
+    what = evaluation.study.description.label(worst.published.metric)
+    at = words.conditions(evaluation.study.description, worst.published.conditions)
+    return {
+        "median": f"{shown[id(middle)]} {unit}",
+        "worst": f"{shown[id(worst)]} {unit}",
+        "worst_of": ", ".join(filter(None, (what, at))),
+    }
 
 
 def _tile(evaluation: Evaluation, metric: str) -> dict[str, str]:

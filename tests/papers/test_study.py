@@ -81,6 +81,28 @@ def test_variations_are_further_cells() -> None:
         assert cell.outcomes[0, Out.SAMPLES] == 1  # the window at one moment
 
 
+def test_a_variation_can_have_two_conditions() -> None:
+    variation = study.Variation.model_validate(
+        {
+            "where": {}, "set": {"duration": "9 s"}, "replications": 1, "values": [1, 2],
+            "vary": {"label": "A", "set": {"a": "{} s"}},
+            "by": {
+                "b": {
+                    "label": "B", "values": ["x", 5],
+                    "set": [
+                        {"where": {"b": "x"}, "fields": {"b": "no"}},
+                        {"where": {"b": 5}, "fields": {"b": "{} %"}},
+                    ],
+                }
+            },
+        }
+    )  # fmt: skip
+    cells = list(variation.cells("a", {"c": 0.0}))
+    assert cells == [{"c": 0.0, "a": a, "b": b} for a in (1.0, 2.0) for b in ("x", 5.0)]
+    assert variation.fields("a", cells[1]) == {"duration": "9 s", "a": "1.0 s", "b": "5.0 %"}
+    assert variation.fields("a", cells[2]) == {"duration": "9 s", "a": "2.0 s", "b": "no"}
+
+
 def test_texts_show_what_the_scenario_has() -> None:
     mobility = study.load("mobility")
     data = mobility._document("mobility.yaml").data

@@ -99,6 +99,21 @@ def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     }
 
 
+def test_index_says_in_a_line_how_near_a_study_is(reproduced: Reproduced) -> None:
+    out, evaluation = reproduced
+    line = json.loads((out / "sctp_linkdown" / "provenance.json").read_text(encoding="utf-8"))["line"]
+    judged = [row for row in evaluation.rows if row.published.kind == "printed" and row.estimate]
+    worst = max(judged, key=lambda row: abs(row.rel_error) if row.published.value else 0.0)
+    assert line["numbers"] == sum(bool(row.matches_printed) for row in judged)
+    assert line["of_numbers"] == len(judged)
+    assert float(line["worst"].removesuffix(" %")) == pytest.approx(100 * abs(worst.rel_error), rel=0.05)
+    assert [claim["id"] for claim in line["open"]] == [
+        claim.id for claim in evaluation.claims if claim.verdict != "held"
+    ]
+    text = (out / "index.html").read_text(encoding="utf-8")
+    assert line["worst"] in text and all(claim["text"] in text for claim in line["open"])
+
+
 def test_index_leaves_out_what_is_no_reproduction(tmp_path: Path) -> None:
     for text in ("", "[]", '{"format": 0}'):
         write_all(tmp_path / "sctp_linkdown", {"provenance.json": text})
