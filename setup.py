@@ -8,6 +8,7 @@ FOLDERS = {
     "netcarlo.studies": "estimator/studies",
     "netcarlo.sweeps": "estimator/sweeps",
     "netcarlo.kernels": "kernels",
+    "netcarlo.kernels.manet": "kernels/manet",
     "netcarlo.kernels.mobility": "kernels/mobility",
     "netcarlo.kernels.wifi": "kernels/wifi",
     "netcarlo.configs": "configs",

@@ -99,8 +99,8 @@ def model_of(scenario: Scenario) -> Any:
         parts = network, protocol, *([control] if control else [])
         return models.model("_".join(parts) + (models.MOBILE if mobile else ""))
     try:
-        wireless = network == "wifi"
-        return models.user_model(control, protocol=protocol, mobile=mobile, wireless=wireless)
+        engine = {"tcp": "", "wifi": models.WIFI, "manet": models.MANET}[network]
+        return models.user_model(control, protocol=protocol, mobile=mobile, network=engine)
     except Exception as error:  # whatever the user's file raises
         raise InputError(f"{control}: cannot be used ({error}); correct it") from None
 

@@ -15,13 +15,14 @@ from numpy.typing import NDArray
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device
 from netcarlo.kernels.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
+from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.kernels.wifi.layout import WifiRows
 
 LARGEST_RING = 1 << 24
 """Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
 
 Progress = Callable[[int], object]
-AnyRows = Rows | WifiRows
+AnyRows = Rows | WifiRows | ManetRows
 
 
 def run(

@@ -22,6 +22,7 @@ from netcarlo.kernels import (
     westwood,
 )
 from netcarlo.kernels.layout import Out
+from netcarlo.kernels.manet import engine as manet
 from netcarlo.kernels.wifi import engine
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
@@ -78,6 +79,17 @@ def _wifi(name: str, variant: Any = None, control: Any = None) -> Model:
     return Model(name, make, scratch, engine.outcomes, (2, 2, 3, 2, 2))
 
 
+MANET = "manet_"
+"""Begins the name of a model of the ad hoc engine."""
+
+
+def _manet(name: str, variant: Any, control: Any = aimd) -> Model:
+    def make(dev: Callable[[Any], Any]) -> Any:
+        return manet.make(dev, variant.make, control)
+
+    return Model(name, make, manet.scratch_words, manet.outcomes, (2, 2, 3, 4, 2))
+
+
 MODELS = {
     name: _tcp(name, variant, aimd)
     for host in ("", MOBILE)
@@ -87,15 +99,18 @@ MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
 MODELS["wifi_udp"] = _wifi("wifi_udp")
 for _variant, _module in VARIANTS.items():
     MODELS[WIFI + _variant] = _wifi(WIFI + _variant, _module, aimd)
+    MODELS[MANET + _variant] = _manet(MANET + _variant, _module)
 for _control, _module in CONTROLS.items():
     for _variant in ("tahoe", "reno", "newreno", "sack"):
         for _name in (f"tcp_{_variant}_{_control}", f"tcp_{_variant}_{_control}{MOBILE}"):
             MODELS[_name] = _tcp(_name, VARIANTS[_variant], _module)
         _name = f"{WIFI}{_variant}_{_control}"
         MODELS[_name] = _wifi(_name, VARIANTS[_variant], _module)
+        _name = f"{MANET}{_variant}_{_control}"
+        MODELS[_name] = _manet(_name, VARIANTS[_variant], _module)
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
-    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "wifi_udp", "wifi_sack"),
+    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "wifi_udp", "wifi_sack", "manet_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 
@@ -105,18 +120,17 @@ def model(name: str) -> Model:
     return MODELS[name]
 
 
-def user_model(path: Path, *, protocol: str, mobile: bool = False, wireless: bool = False) -> Model:
+def user_model(path: Path, *, protocol: str, mobile: bool = False, network: str = "") -> Model:
     """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack) and the congestion control
-    of a user's file, see `user`; to a `mobile` host or a fixed one, or in a `wireless` network.
+    of a user's file, see `user`; to a `mobile` host or a fixed one, or in a `network`: WIFI or MANET.
 
     Raises ValueError, or what the file itself raises, when it cannot serve.
     """
-    return _user_model(path, protocol, mobile, wireless, path.read_bytes())
+    return _user_model(path, protocol, mobile, network, path.read_bytes())
 
 
 @functools.cache
-def _user_model(path: Path, protocol: str, mobile: bool, wireless: bool, _content: bytes) -> Model:
-    name = f"user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
-    if wireless:
-        return _wifi(f"{WIFI}{name}", VARIANTS[protocol], user.load(path))
-    return _tcp(name, VARIANTS[protocol], user.load(path))
+def _user_model(path: Path, protocol: str, mobile: bool, network: str, _content: bytes) -> Model:
+    name = f"{network}user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
+    make = {"": _tcp, WIFI: _wifi, MANET: _manet}[network]
+    return make(name, VARIANTS[protocol], user.load(path))

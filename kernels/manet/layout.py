@@ -79,7 +79,7 @@ RANDOM_WAYPOINT = 1
 RANDOM_DIRECTION = 2
 GAUSS_MARKOV = 3
 GIVEN = 4
-"""As the table of places says."""
+"""As the tables of times and places say."""
 
 DSR = 0
 IDEAL = 1
@@ -89,9 +89,8 @@ IDEAL = 1
 class Place(IntEnum):
     """A place where a node is at a time (last axis of `ManetRows.places`); it moves straight to the next."""
 
-    TIME = 0  # [ns], ascending; FOREVER: no such place
-    X = 1
-    Y = 2
+    X = 0
+    Y = 1
 
 
 class ManetOut(IntEnum):
@@ -186,5 +185,8 @@ class ManetRows(NamedTuple):
 
     parameters: NDArray[np.int64]  # [n, Manet.COLUMNS]: those of `P`, then those of `Manet`
     constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
-    places: NDArray[np.int64]  # [n, N, K, len(Place)]: N of the widest row; K at least 1
+    times: NDArray[
+        np.int64
+    ]  # [n, N, K]: N of the widest row, K at least 1; ascending [ns], FOREVER: no place
+    places: NDArray[np.int64]  # [n, N, K, len(Place)]: where a node is at that time
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
