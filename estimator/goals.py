@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from netcarlo import units
 from netcarlo.errors import InputError, nearest
-from netcarlo.outcomes import MEANING
+from netcarlo.outcomes import MEANING, dimension
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
-_DIMENSIONS = {"_bps": units.RATE, "_s": units.TIME, "_packets": units.PACKETS}
 
 
 @dataclass(frozen=True)
@@ -46,10 +45,8 @@ def parse(text: str) -> Goal:
     known_outcome(outcome)
     of_baseline = value.endswith(" of baseline")
     value = value.removesuffix(" of baseline")
-    known = (d for suffix, d in _DIMENSIONS.items() if outcome.endswith(suffix))
-    dimension = units.FRACTION if of_baseline else next(known, units.PLAIN)
     try:
-        threshold = units.parse(value, dimension)
+        threshold = units.parse(value, units.FRACTION if of_baseline else dimension(outcome))
     except InputError as error:
         raise InputError(f"goal '{text}': '{value}' {error}") from None
     return Goal(text.strip(), outcome, comparison, threshold, of_baseline)

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo import adhoc_outcomes, wifi_outcomes
+from netcarlo import adhoc_outcomes, units, wifi_outcomes
 from netcarlo.kernels.layout import FOREVER, Out, P, Rows
 from netcarlo.kernels.manet.layout import ManetRows
 
@@ -105,6 +105,15 @@ MEANING = {
     **adhoc_outcomes.MEANING,
 }
 """The outcomes of a replication and what they are, in the order of `Outcomes.frame`."""
+
+
+_DIMENSIONS = {"_bps": units.RATE, "_s": units.TIME, "_packets": units.PACKETS, "_J": units.ENERGY}
+
+
+def dimension(name: str) -> units.Dimension:
+    """What kind of quantity an outcome is, by the end of its name; what is counted per second is a number."""
+    known = (kind for end, kind in _DIMENSIONS.items() if name.endswith(end) and "_per_" not in name)
+    return next(known, units.PLAIN)
 
 
 class Outcomes(NamedTuple):

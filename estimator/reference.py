@@ -8,9 +8,9 @@ import csv
 import importlib.resources
 import math
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from netcarlo import files
 from netcarlo.errors import InputError, nearest
@@ -29,6 +29,22 @@ class Variant(Record):
     scenario: dict[str, Any]
 
 
+class Ratio(Record):
+    """A mean over something that differs from run to run: `sum` and `over` are expressions of outcomes.
+
+    It is the sum of one over the sum of the other: as if all runs were one.
+    """
+
+    sum: str
+    over: str
+
+
+Metric = Annotated[
+    Annotated[str, Tag("<text>")] | Annotated[Ratio, Tag("<ratio>")],
+    Discriminator(lambda data: "<ratio>" if isinstance(data, dict | Ratio) else "<text>"),
+]
+
+
 class Mapping(Record):
     """From the columns of a reference to scenarios and metrics; texts hold `{expressions}` of columns."""
 
@@ -41,8 +57,8 @@ class Mapping(Record):
     variants: list[Variant] = Field(default_factory=list)
     classes: dict[str, str | bool] = Field(min_length=1)
     """Class name to condition, or true; a row is of the first class whose condition holds."""
-    metrics: dict[str, str] = Field(min_length=1)
-    """Measured column, without `_mean`, to an expression of outcomes and columns."""
+    metrics: dict[str, Metric] = Field(min_length=1)
+    """Measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio of two."""
 
 
 class ReferenceRow(NamedTuple):
@@ -83,7 +99,8 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
         if not {metric, f"{metric}_mean"} & set(columns):
             remedy = nearest(metric, columns)
             raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
-        check(expression, [*MEANING, *columns])
+        for text in (expression.sum, expression.over) if isinstance(expression, Ratio) else (expression,):
+            check(text, [*MEANING, *columns])
     rows = []
     for line, columns in table:
         try:

@@ -12,7 +12,7 @@ import pandas as pd
 from netcarlo import statistics
 from netcarlo.expressions import evaluate
 from netcarlo.outcomes import MEANING
-from netcarlo.reference import load_mapping, measured, read_rows
+from netcarlo.reference import Metric, Ratio, load_mapping, measured, read_rows
 from netcarlo.simulate import Job, Progress, simulate_all
 
 COLUMNS = [
@@ -97,11 +97,11 @@ def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
 
 
 def _compare(
-    metric: str, expression: str, columns: Columns[str, Any], values: Columns[str, Any]
+    metric: str, expression: Metric, columns: Columns[str, Any], values: Columns[str, Any]
 ) -> tuple[float, ...]:
     """The columns of `COLUMNS` after `metric`."""
     reference, sd, seeds = measured(metric, dict(columns))
-    ours = statistics.mean(np.asarray(evaluate(expression, values), dtype=float))
+    ours = statistics.mean(_samples(expression, values))
     difference = ours.mean - reference
     if reference:
         relative = difference / abs(reference)
@@ -112,3 +112,16 @@ def _compare(
         own = ours.sd**2 / ours.n if ours.n > 1 else 0.0
         z = difference / math.sqrt(sd**2 / seeds + own)
     return reference, sd, seeds, ours.mean, ours.ci_low, ours.ci_high, relative, z
+
+
+def _samples(expression: Metric, values: Columns[str, Any]) -> Any:
+    """Values [n] with the mean of a metric, and its spread; those of a ratio of means are linearised."""
+    if not isinstance(expression, Ratio):
+        return np.asarray(evaluate(expression, values), dtype=float)
+    pairs = [np.asarray(evaluate(text, values), dtype=float) for text in (expression.sum, expression.over)]
+    some = ~np.isnan(pairs).any(axis=0)
+    total, over = (part[some] for part in pairs)
+    if not over.sum():
+        return np.full(1, math.nan)
+    ratio = total.sum() / over.sum()
+    return ratio + (total - ratio * over) / over.mean()

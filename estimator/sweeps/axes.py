@@ -17,7 +17,10 @@ from netcarlo import portable, units
 from netcarlo.errors import InputError
 from netcarlo.schema import Record
 
-DIMENSIONS = (units.PLAIN, units.TIME, units.RATE, units.SIZE, units.PACKETS, units.LENGTH, units.SPEED)
+DIMENSIONS = (
+    units.PLAIN, units.TIME, units.RATE, units.SIZE, units.PACKETS, units.LENGTH, units.SPEED,
+    units.POWER, units.ENERGY,
+)  # fmt: skip
 MOST_POINTS = 100_000
 
 

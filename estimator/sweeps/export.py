@@ -14,14 +14,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from netcarlo.errors import InputError
-from netcarlo.outcomes import MEANING
+from netcarlo.outcomes import MEANING, dimension
 from netcarlo.sweeps.store import Store
 
 ROWS = 20_000
 """Rows that are written together."""
-
-UNITS = {"_bps": "bit/s", "_s": "s", "_packets": "packets"}
-"""Units by the ends of names."""
 
 
 def export(store: Store, path: str | os.PathLike[str], *, format: str | None = None) -> None:
@@ -100,7 +97,7 @@ def _attributes(name: str, store: Store) -> dict[str, str]:
     outcome = next((o for o in store.sweep["outcomes"] if name == o or name.startswith(f"{o}_")), "")
     base = outcome or name
     counted = name == f"{outcome}_n"
-    unit = "" if counted else next((unit for end, unit in UNITS.items() if base.endswith(end)), "")
+    unit = "" if counted else dimension(base).unit
     meaning = "replications with a value" if counted else MEANING.get(base, "")
     meaning = meaning or store.sweep["goals"].get(name, "")
     return {key: text for key, text in (("units", unit), ("long_name", meaning)) if text}
