@@ -20,7 +20,7 @@ ORDER = {Rank.HOP: 0, Rank.RETRANSMISSION: 1, Rank.DELAYED_ACK: 2}
 """Of events at the same time: the start, timeouts, delayed acknowledgements."""
 
 
-class Completed(Exception):
+class Completed(Exception):  # noqa: N818  (nothing is wrong)
     """The run ends here."""
 
 

@@ -56,7 +56,7 @@ class Station:
     def next_start(self) -> int:
         if self.current is None or self.on_the_air:
             return FOREVER
-        return self.since + self.slots * self.net.SLOT
+        return int(self.since + self.slots * self.net.SLOT)
 
     def enqueue(self, frame: Frame) -> None:
         queue, room = (self.routing, ROUTING_ROOM) if frame.is_routing else (self.others, self.net.QUEUE)
@@ -119,6 +119,7 @@ class Medium:
     def start(self, batch: list[Station]) -> None:
         """All that start now."""
         starters = [station.number for station in batch]
+        self._disturb(starters)
         for station in batch:
             frame = station.current
             assert frame is not None
@@ -134,6 +135,21 @@ class Medium:
                 station.outcome = self._unicast(station.number, frame, starters)
         for station in batch:
             self._put_on_air(station, starters)
+
+    def _disturb(self, starters: list[int]) -> None:
+        """Hidden nodes destroy data frames that are on the air."""
+        for station in self.stations:
+            i, frame = station.number, station.current
+            if not station.on_the_air or station.outcome not in (Outcome.OK, Outcome.NO_ACK):
+                continue
+            assert frame is not None
+            j = frame.route[frame.hop + 1]
+            if not self._clear(i, j, starters):
+                if station.outcome == Outcome.OK:
+                    self._spend(i, NodeOut.FAILED, 1)
+                station.outcome = Outcome.NO_DATA
+                self._spend(j, NodeOut.TRANSMIT, -self.net.MAC_ACK)
+                self._spend(i, NodeOut.RECEIVE, -self.net.MAC_ACK)
 
     def _unicast(self, i: int, frame: Frame, starters: list[int]) -> Outcome:
         j = frame.route[frame.hop + 1]
@@ -227,12 +243,11 @@ class Medium:
                     self._spend(n, NodeOut.OVERHEAR, heard)
                 told_by_i = hears_i and n in self.topology.linked[i] and free and self._clear(i, n, starters)
                 told_by_j = hears_j and n in self.topology.linked[j]
-                if hears_j:
-                    unsure = max(whole_end if told_by_i else 0, end_j + net.EIFS)
-                    until = whole_end if told_by_j else unsure
-                else:
-                    until = whole_end if told_by_i else end_i + net.EIFS
-                lasts = max(end_i if hears_i else 0, end_j if hears_j else 0)
+                cts_end = now + net.RTS + net.SIFS + net.CTS  # the data frame may be too far away
+                lasts = (end_j if hears_j else end_i) if hears_i else cts_end
+                until = whole_end if told_by_i or told_by_j else lasts + net.EIFS
+                if hears_i and hears_j and not told_by_j:
+                    until = max(until, end_j + net.EIFS)
             other.occupy(until)
             other.air = max(other.air, lasts)
         self._spend(i, NodeOut.TRANSMIT, air_i)
@@ -280,6 +295,8 @@ class Medium:
         gone = station.received
         station.reset()
         station.current = None
-        self.world.routers[station.number].broken(frame, gone)
+        notice = self.world.routers[station.number].broken(frame, gone)
         if station.current is None:
             station.next_frame()
+        if notice:
+            self.world.notice()

@@ -161,8 +161,11 @@ class Router:
         else:
             self.world.to_host(frame)
 
-    def broken(self, frame: Frame, gone: bool) -> None:
-        """The link of a frame is given up, though the frame may have got over it (`gone`)."""
+    def broken(self, frame: Frame, gone: bool) -> bool:
+        """The link of a frame is given up, though the frame may have got over it (`gone`).
+
+        Returns whether the flow is to be told.
+        """
         i, j = self.number, frame.route[frame.hop + 1]
         self.counters.add(ManetOut.BREAKS)
         if j in self.world.topology.linked[i]:
@@ -174,8 +177,7 @@ class Router:
             self._undeliverable(other)
         if frame.route[0] != i:
             self.report(frame)
-        if i == self.world.source and frame.kind in (Kind.DATA, Kind.PROBE):
-            self.world.notice()
+        return i == self.world.source and frame.kind in (Kind.DATA, Kind.PROBE)
 
     def _undeliverable(self, frame: Frame) -> None:
         if frame.is_routing:

@@ -88,7 +88,8 @@ def stack(rows: Sequence[ManetRows]) -> ManetRows:
 
 def select(rows: ManetRows, chosen: Any) -> ManetRows:
     """Some rows (a slice or a list of indices)."""
-    return ManetRows(*(field[chosen] for field in rows[:4]), rows.losses)  # type: ignore[arg-type]
+    parameters, constants, times, places = (field[chosen] for field in rows[:4])
+    return ManetRows(parameters, constants, times, places, rows.losses)
 
 
 def manet_rows(count: int, *, seed: int) -> ManetRows:
@@ -149,8 +150,9 @@ def _mobility(rng: Generator, count: int, reach: int) -> Columns:
     speeds = sorted(int(v * METRE) for v in rng.uniform(1, rng.choice([5, 40, 100]), 2))
     pauses = sorted(int(p) for p in rng.integers(0, 10**6, 2)) if rng.random() < 0.4 else [0, 0]
     memory = int(rng.integers(0, 1 << 16))
+    models = (STATIC, RANDOM_WAYPOINT, RANDOM_WAYPOINT, RANDOM_DIRECTION, GAUSS_MARKOV, GIVEN)
     return {
-        "MOBILITY": pick(rng, STATIC, RANDOM_WAYPOINT, RANDOM_WAYPOINT, RANDOM_DIRECTION, GAUSS_MARKOV, GIVEN),
+        "MOBILITY": pick(rng, *models),
         "WIDTH": int(side / squeeze), "HEIGHT": int(side * squeeze), "SPEED_MIN": speeds[0],
         "SPEED_MAX": speeds[1] + 1, "PAUSE_MIN": pauses[0], "PAUSE_MAX": pauses[1],
         "LEG": int(rng.uniform(0.1, 5) * 10**6), "MEMORY": memory,

@@ -24,8 +24,8 @@ class World:
         self.tables = Tables(rows, row)
         self.p = self.tables.p
         self.net = self.tables.net
-        self.source = self.net.SOURCE
-        self.sink = self.net.SINK
+        self.source: int = self.net.SOURCE
+        self.sink: int = self.net.SINK
         self.difs = self.net.SIFS + 2 * self.net.SLOT
         self.requests = 0  # route requests there have been
         self.counters = Counters(self.net.NODES, limit=self.p.LIMIT)
