@@ -193,7 +193,7 @@ def trace(
     seed: Seed = None,
     quiet: Quiet = False,
 ) -> None:
-    """Run one replication alone and write cwnd, ssthresh, sequence numbers and RTO over time."""
+    """Run one replication alone and write what happened over time, as a table and a page."""
     from netcarlo import load_scenario, output
     from netcarlo import trace as run
     from netcarlo.reports import trace_page

@@ -2,11 +2,26 @@
 
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from netcarlo.ensemble import build
-from netcarlo.errors import InputError
-from netcarlo.kernels.layout import EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Trace
+from netcarlo.kernels.layout import (
+    EVENT_ACK,
+    EVENT_DROP,
+    EVENT_LINK,
+    EVENT_LOST,
+    EVENT_PLACE,
+    EVENT_RECEIVE,
+    EVENT_ROUTE,
+    EVENT_SEND,
+    EVENT_STATE,
+    EVENT_TIMEOUT,
+    Trace,
+)
+from netcarlo.kernels.manet.layout import ManetRows
+from netcarlo.kernels.wifi.layout import WifiRows
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import model_of
@@ -17,6 +32,11 @@ EVENTS = {
     EVENT_TIMEOUT: "timeout",
     EVENT_RECEIVE: "receive",
     EVENT_LOST: "lost",
+    EVENT_DROP: "dropped",
+    EVENT_PLACE: "place",
+    EVENT_LINK: "link",
+    EVENT_ROUTE: "route",
+    EVENT_STATE: "state",
 }
 
 COLUMNS = {
@@ -29,13 +49,15 @@ COLUMNS = {
     Trace.RTO: "rto_s",
     Trace.ACKED: "acked",
 }
+WHOLE = ("sequence", "path", "acked")
+SENDER = ("cwnd_packets", "ssthresh_packets", "rto_s", "acked")
 
 
 class Traced(NamedTuple):
     """A replication with its trace."""
 
     frame: pd.DataFrame
-    """A row per event in the order of the simulation, with the columns `COLUMNS`."""
+    """A row per event in the order of the simulation; the columns are in docs/guide.md."""
     outcomes: Outcomes
     """The same as `simulate` finds for that replication."""
 
@@ -44,12 +66,56 @@ def trace(scenario: Scenario, *, replication: int = 0) -> Traced:
     """Run one replication alone, with its trace.  Raises InputError."""
     from netcarlo.kernels import launch
 
-    if scenario.wireless is not None:
-        raise InputError("wireless networks have no trace; trace a scenario with hops")
     ensemble = build(scenario, first=replication, replications=1)
     events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
-    frame = pd.DataFrame({name: events[:, column] for column, name in COLUMNS.items()})
-    for name in ("sequence", "path", "acked"):
-        frame[name] = frame[name].astype("int64")
-    frame["event"] = frame["event"].astype("int64").map(EVENTS)
+    if isinstance(ensemble.rows, WifiRows):
+        frame = of_wireless(events)
+    elif isinstance(ensemble.rows, ManetRows):
+        frame = of_adhoc(events)
+    else:
+        frame = _named(events).astype(dict.fromkeys(WHOLE, "int64"))
     return Traced(frame, outcomes(integers[None], ensemble.rows, ensemble.drawn))
+
+
+def of_wireless(events: NDArray[np.float64]) -> pd.DataFrame:
+    """The events of an 802.11 network: frames by node and flow, packets lost, and the TCP senders."""
+    frame = _named(events).rename(columns={"path": "node"})
+    number = events[:, Trace.FLOW].astype(np.int64)
+    frame.insert(2, "flow", number >> 1)
+    frame.insert(3, "carries", np.where(number & 1, "ack", "data"))
+    tcp = frame["rto_s"] > 0
+    return _whole(_only(frame, tcp, SENDER), "sequence", "node", "acked")
+
+
+def of_adhoc(events: NDArray[np.float64]) -> pd.DataFrame:
+    """The events of an ad hoc network: its flow, and nodes, links and routes; NaN where a column has no
+    meaning for an event.
+    """
+    frame = _named(events)
+    place, link, route, state = (frame["event"] == kind for kind in ("place", "link", "route", "state"))
+    frame.insert(2, "node", frame["path"].where(~(place | link), frame["sequence"]))
+    frame.insert(3, "to", frame["path"].where(link))
+    for column, source in (
+        ("x_m", "cwnd_packets"), ("y_m", "ssthresh_packets"), ("vx_m_per_s", "rto_s"), ("vy_m_per_s", "acked")
+    ):  # fmt: skip
+        frame[column] = frame[source].where(place)
+    frame["on"] = frame["cwnd_packets"].where(link, frame["sequence"].where(state))
+    frame = _only(frame, ~(place | link | route | state), SENDER)
+    frame = _only(frame, ~(place | link | state), ("sequence",))
+    frame = _only(frame, ~state & (frame["node"] >= 0), ("node",))
+    return _whole(frame.drop(columns="path"), "node", "to", "sequence", "acked", "on")
+
+
+def _named(events: NDArray[np.float64]) -> pd.DataFrame:
+    frame = pd.DataFrame({name: events[:, column] for column, name in COLUMNS.items()})
+    frame["event"] = frame["event"].astype("int64").map(EVENTS)
+    return frame
+
+
+def _only(frame: pd.DataFrame, where: pd.Series, columns: tuple[str, ...]) -> pd.DataFrame:
+    """The frame without the values of these columns in other rows."""
+    return frame.assign(**{name: frame[name].where(where) for name in columns})
+
+
+def _whole(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    return frame.astype(dict.fromkeys(columns, "Int64"))

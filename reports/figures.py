@@ -184,8 +184,8 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
     )
 
 
-def line(x: Sequence[float], y: Sequence[float], name: str, colour: str, dash: str = "solid") -> Plot:
-    """A staircase line."""
+def line(x: Sequence[float], y: Sequence[float | None], name: str, colour: str, dash: str = "solid") -> Plot:
+    """A staircase line; None is a gap."""
     return {
         "x": x, "y": y, "mode": "lines", "name": name,
         "line": {"color": colour, "dash": dash, "width": 1.6, "shape": "hv"},

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netcarlo import estimate, simulate, trace
+from netcarlo import estimate, simulate
 from netcarlo.ensemble import build, concatenate, own
 from netcarlo.errors import InputError
 from netcarlo.kernels.layout import NEVER
@@ -156,11 +156,6 @@ def test_networks_of_many_sizes_run_in_one_launch():
     for job, found in zip(jobs, together, strict=True):
         alone = simulate(job.scenario, replications=2, target="cpu")
         assert (alone.integers == found.integers).all()
-
-
-def test_there_is_no_trace():
-    with pytest.raises(InputError, match="wireless networks have no trace"):
-        trace(scenario({"cell": {"stations": 1}}))
 
 
 def test_a_goal_of_baseline_is_for_sweeps():

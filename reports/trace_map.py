@@ -1,0 +1,242 @@
+"""One replication of an ad hoc network: a map of its nodes that moves, and its flow over time."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+
+from netcarlo.reports import trace_history as history
+from netcarlo.reports.figures import AXIS, COLOURS, INK, Plot, line, plot, steps
+from netcarlo.reports.trace_history import Floats
+from netcarlo.reports.trace_parts import end_of, over_time, rto, sequence, window
+
+MOST_MOMENTS = 300
+"""Moments that the map shows."""
+MOST_LINKS = 60_000
+"""Links of all moments together: of a dense network fewer moments are shown."""
+FEWEST_MOMENTS = 60
+QUIET_S = 1.0
+"""A sender that has put out nothing for so long is said to wait."""
+
+ROUTE, BROKEN, LINK = COLOURS[0], COLOURS[1], "#b9c3cd"
+GAP = -1
+"""Between two pieces of a line through nodes."""
+
+MARKS = {
+    "another route": ("rgba(86,121,158,.45)", 0.0),
+    "no route": ("rgba(213,94,0,.20)", 0.0),
+    "probing or frozen": ("rgba(168,80,138,.6)", 0.95),
+}
+"""Colours over a figure, and where they begin: 0 is its bottom, 1 its top."""
+
+
+def moving(frame: pd.DataFrame) -> Plot:
+    """The map at its first moment, the window beside it, and what is different at each moment.
+
+    A moment has the places of all nodes, lines as the numbers of their nodes (GAP between two), and texts.
+    """
+    times_s = _moments(frame)
+    x, y = history.places(frame, times_s)
+    there = history.links(frame, times_s)
+    route = history.routes(frame)
+    sender = _Sender(frame)
+    moments = []
+    for k, t in enumerate(times_s):
+        i = int(np.searchsorted(route.since_s, t, side="right")) - 1
+        nodes = route.nodes[i] if i >= 0 else []
+        links = {frozenset(link) for link in there[k]}
+        hops = list(pairwise(nodes))
+        gone = [hop for hop in hops if frozenset(hop) not in links]
+        moments.append(
+            {
+                "t": round(float(t), 3),
+                "x": np.round(x[k], 1).tolist(),
+                "y": np.round(y[k], 1).tolist(),
+                "lines": [
+                    _through(there[k]),
+                    _through([hop for hop in hops if hop not in gone]),
+                    _through(gone),
+                ],
+                "says": [f"{t:.1f} s", *sender.says(float(t), nodes, broken=bool(gone))],
+            }
+        )
+    end_s = end_of(frame)
+    beside = window(end_s, {"": frame[frame["cwnd_packets"].notna()]})
+    beside["layout"] |= {"shapes": [_cursor(0.0)]}
+    return {
+        "map": _map(frame, moments[0], x, y),
+        "window": beside,
+        "moments": moments,
+        "says": ["time", "sender", "cwnd", "acknowledged", "route"],
+        "nodes": x.shape[1],
+    }
+
+
+def figures(frame: pd.DataFrame) -> list[Plot]:
+    """The flow over time with the changes of its route."""
+    end_s = end_of(frame)
+    senders = {"": frame[frame["cwnd_packets"].notna()]}
+    return [
+        {"name": name, "caption": caption, "plot": _marked(frame, drawn)}
+        for name, caption, drawn in (
+            ("sequence", "Packet and acknowledgement numbers", sequence(frame)),
+            ("cwnd", "Congestion window and slow-start threshold", window(end_s, senders)),
+            ("hops", "Hops of the route in use, and of the shortest way there is", _hops(frame)),
+            ("rto", "Retransmission timeout", rto(end_s, senders)),
+        )
+    ]
+
+
+class _Sender:
+    """What can be said about the sender at a moment."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        rows = frame[frame["cwnd_packets"].notna()]
+        self._at_s = rows["time_s"].to_numpy()
+        self._cwnd = rows["cwnd_packets"].to_numpy()
+        self._acked = rows["acked"].to_numpy(dtype=float)
+        ends = history.ends(frame)
+        sent = frame[(frame["event"] == "send") & (frame["node"] == (ends[0] if ends else 0))]
+        self._sent_s = sent["time_s"].to_numpy()
+        self._stopped = history.stopped(frame)
+
+    def says(self, t: float, nodes: list[int], *, broken: bool) -> list[str]:
+        """Its state, cwnd, packets acknowledged, and the route."""
+        k = int(np.searchsorted(self._at_s, t, side="right")) - 1
+        way = " → ".join(map(str, nodes)) if nodes else "none"
+        if k < 0:
+            return ["not begun", "–", "–", way]
+        quiet_s = t - self._sent_s[: np.searchsorted(self._sent_s, t, side="right")].max(initial=0.0)
+        if any(a <= t < b for a, b in self._stopped):
+            state = "probing or frozen"
+        elif quiet_s > QUIET_S:
+            state = f"silent for {quiet_s:.0f} s"
+        else:
+            state = "sending"
+        if broken:
+            way += " (a link is gone)"
+        return [state, f"{self._cwnd[k]:.1f}", f"{max(self._acked[k], 0):.0f}", way]
+
+
+def _moments(frame: pd.DataFrame) -> Floats:
+    end_s = end_of(frame)
+    times_s = np.linspace(0.0, end_s, FEWEST_MOMENTS)
+    mean = sum(map(len, history.links(frame, times_s))) / FEWEST_MOMENTS
+    count = int(np.clip(MOST_LINKS / max(mean, 1.0), FEWEST_MOMENTS, MOST_MOMENTS))
+    return np.linspace(0.0, end_s, count)
+
+
+def _through(pairs: list[history.Link]) -> list[int]:
+    """One line through all pairs; the gap before them keeps a line without any in the legend."""
+    return [GAP, *(node for pair in pairs for node in (*pair, GAP))]
+
+
+def _map(frame: pd.DataFrame, first: Plot, x: Floats, y: Floats) -> Plot:
+    """Links, the route, its links that are gone, and the nodes on top."""
+    n = x.shape[1]
+    ends = history.ends(frame)
+    colour = ["#ffffff"] * n
+    names = [f"node {k}" for k in range(n)]
+    if ends is not None:
+        for k, end, fill in zip(ends, ("source", "sink"), (COLOURS[4], COLOURS[2]), strict=True):
+            colour[k], names[k] = fill, f"{end}, node {k}"
+    ink = ["#ffffff" if c != "#ffffff" else INK for c in colour]
+    styles = (
+        ("link", {"color": LINK, "width": 1}),
+        ("route in use", {"color": ROUTE, "width": 4}),
+        ("its links that are gone", {"color": BROKEN, "width": 4, "dash": "dot"}),
+    )
+    data: list[Plot] = [
+        {**_drawn(first, nodes), "mode": "lines", "name": name, "line": style, "hoverinfo": "skip",
+         "connectgaps": False}
+        for nodes, (name, style) in zip(first["lines"], styles, strict=True)
+    ]  # fmt: skip
+    data.append(
+        {
+            "x": first["x"], "y": first["y"], "mode": "markers+text", "name": "node", "showlegend": False,
+            "marker": {"size": 19 if n <= 20 else 15, "color": colour, "line": {"color": INK, "width": 1.2}},
+            "text": [str(k) for k in range(n)], "textfont": {"size": 11 if n <= 20 else 9, "color": ink},
+            "customdata": names, "hovertemplate": "%{customdata}<br>%{x} m, %{y} m<extra></extra>",
+        }
+    )  # fmt: skip
+    return plot(
+        data, x="x [m]", y="y [m]", showlegend=True,
+        xaxis={"range": _span(x), "constrain": "domain", "zeroline": False},
+        yaxis={"range": _span(y), "scaleanchor": "x", "constrain": "domain", "zeroline": False},
+    )  # fmt: skip
+
+
+def _drawn(moment: Plot, nodes: list[int]) -> Plot:
+    """The line through these nodes; the same as `along` in map.js."""
+    return {axis: [None if k == GAP else moment[axis][k] for k in nodes] for axis in ("x", "y")}
+
+
+def _span(values: Floats) -> list[float]:
+    low, high = float(values.min()), float(values.max())
+    pad = 0.06 * max(high - low, 1.0)
+    return [low - pad, high + pad]
+
+
+def _cursor(t: float) -> Plot:
+    return {"type": "line", "x0": t, "x1": t, "y0": 0, "y1": 1, "yref": "paper",
+            "line": {"color": BROKEN, "width": 1.5}}  # fmt: skip
+
+
+def _hops(frame: pd.DataFrame) -> Plot:
+    end_s = end_of(frame)
+    route = history.routes(frame)
+    used = np.array([len(nodes) - 1 if nodes else np.nan for nodes in route.nodes])
+    data = []
+    for (since_s, hops), name, colour, dash in (
+        (history.shortest(frame), "shortest way", COLOURS[2], "dot"),
+        ((route.since_s, used), "route in use", ROUTE, "solid"),
+    ):
+        if len(since_s):
+            x, y = _gapped(np.append(since_s, end_s), np.append(hops, hops[-1]))
+            data.append(line(x, y, name, colour, dash))
+    return over_time(end_s, data, "hops", yaxis={"dtick": 1})
+
+
+def _gapped(time_s: Floats, value: Floats) -> tuple[list[float], list[float | None]]:
+    """A staircase with gaps where there is no value."""
+    x, y = steps(time_s, np.nan_to_num(value, nan=-1.0))
+    found: list[tuple[float, float | None]] = []
+    for k, v in enumerate(y):
+        if v < 0 and k and y[k - 1] >= 0:
+            found.append((x[k], y[k - 1]))  # the step before a gap has an end
+        found.append((x[k], None if v < 0 else v))
+    return [t for t, _ in found], [v for _, v in found]
+
+
+def _marked(frame: pd.DataFrame, drawn: Plot) -> Plot:
+    """The figure with the changes of the route, the time without one, and the time of probing."""
+    end_s = end_of(frame)
+    route = history.routes(frame)
+    until_s = np.append(route.since_s, end_s)[1:]
+    changes = [t for t, nodes in list(zip(route.since_s, route.nodes, strict=True))[1:] if nodes]
+    none = [(a, b) for a, b, nodes in zip(route.since_s, until_s, route.nodes, strict=True) if not nodes]
+    spans = {
+        "another route": [(t, t) for t in changes],
+        "no route": none,
+        "probing or frozen": history.stopped(frame),
+    }
+    marks = []
+    for name, found in spans.items():
+        if found:
+            colour, low = MARKS[name]
+            x = [round(float(t), 4) for a, b in found for t in (a, a, b, b)]
+            y = [low, 1.0, 1.0, low] * len(found)
+            marks.append(
+                {
+                    "x": _pieces(x), "y": _pieces(y), "yaxis": "y2", "mode": "lines",
+                    "name": name, "fill": "toself", "fillcolor": colour, "hoverinfo": "skip",
+                    "line": {"color": colour, "width": 1 if name == "another route" else 0},
+                }
+            )  # fmt: skip
+    over: Plot = {**AXIS, "overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
+    return {"data": [*drawn["data"], *marks], "layout": {**drawn["layout"], "yaxis2": over}}
+
+
+def _pieces(values: list[float]) -> list[float | None]:
+    """Polygons of four corners each, apart from each other."""
+    return [v for k in range(0, len(values), 4) for v in (*values[k : k + 4], None)]

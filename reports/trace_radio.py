@@ -1,0 +1,79 @@
+"""Figures of one replication of an 802.11 network: frames by node, packets that arrive, TCP senders."""
+
+import numpy as np
+import pandas as pd
+
+from netcarlo.reports.figures import COLOURS, DASHES, Plot, line, steps
+from netcarlo.reports.trace_parts import MOST_MARKERS, Senders, end_of, markers, over_time, rto, window
+
+MOST_SENDERS = 7
+"""TCP senders whose windows are drawn: as many as there are colours."""
+
+
+def figures(frame: pd.DataFrame) -> list[Plot]:
+    """The figures of the page."""
+    end_s = end_of(frame)
+    some = f"; of more than {MOST_MARKERS} of a kind every k-th" if len(frame) > MOST_MARKERS else ""
+    found = [
+        {
+            "name": "frames",
+            "caption": f"Frames with packets on the air by node{some}",
+            "plot": _frames(frame),
+        },
+        {
+            "name": "arrivals",
+            "caption": "Packets of each flow that reached the last node of its way, counted up",
+            "plot": _arrivals(frame),
+        },
+    ]
+    tcp = frame[frame["rto_s"].notna()]
+    flows = sorted(set(tcp["flow"].tolist()))[:MOST_SENDERS]
+    if flows:
+        several = len(flows) > 1
+        senders: Senders = {f", flow {flow}" if several else "": tcp[tcp["flow"] == flow] for flow in flows}
+        of = f" of the first {MOST_SENDERS} senders" if tcp["flow"].nunique() > MOST_SENDERS else ""
+        found += [
+            {
+                "name": "window",
+                "caption": f"Congestion window and slow-start threshold{of}",
+                "plot": window(end_s, senders),
+            },
+            {"name": "rto", "caption": f"Retransmission timeout{of}", "plot": rto(end_s, senders)},
+        ]
+    return found
+
+
+def _frames(frame: pd.DataFrame) -> Plot:
+    """A row for each node: frames with data above, with acknowledgements below; losses outside of both."""
+    known = frame[frame["node"] >= 0]
+    nodes = int(known["node"].max()) + 1 if len(known) else 1
+    data: list[Plot] = []
+    for event, carries, name, symbol, colour, size, up in (
+        ("send", "data", "data", "line-ns-open", COLOURS[0], 8, 0.17),
+        ("send", "ack", "TCP acknowledgement", "line-ns-open", COLOURS[2], 8, -0.17),
+        ("lost", "data", "data lost after the last attempt", "x-thin-open", COLOURS[1], 7, 0.36),
+        ("lost", "ack", "acknowledgement lost after the last attempt", "x-thin-open", COLOURS[3], 7, -0.36),
+        ("dropped", "data", "data dropped by a full queue", "triangle-down", COLOURS[1], 7, 0.36),
+        ("dropped", "ack", "acknowledgement dropped by a full queue", "triangle-down", COLOURS[3], 7, -0.36),
+    ):
+        events = known[(known["event"] == event) & (known["carries"] == carries)]
+        at = events.assign(height=events["node"].astype(float) - up)
+        for part in markers(at, "height", name, symbol, colour, size):
+            part["hovertemplate"] = f"{name}<br>%{{x}} s<extra></extra>"
+            data.append(part)
+    return over_time(
+        end_of(frame), data, "node",
+        yaxis={"range": [nodes - 0.5, -0.5], "tickvals": list(range(nodes)), "showgrid": False},
+    )  # fmt: skip
+
+
+def _arrivals(frame: pd.DataFrame) -> Plot:
+    data = []
+    packets = frame[frame["carries"] == "data"]
+    for k, (flow, mine) in enumerate(packets.groupby("flow")):
+        passed = mine.loc[mine["event"] == "send", "node"].unique()
+        last = mine[(mine["event"] == "receive") & ~mine["node"].isin(passed)]
+        count = np.cumsum(~last["sequence"].duplicated().to_numpy(), dtype=float)
+        x, y = steps(last["time_s"].to_numpy(), count)
+        data.append(line(x, y, f"flow {flow}", COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % 4]))
+    return over_time(end_of(frame), data, "packets that arrived", showlegend=len(data) > 1)

@@ -1,0 +1,89 @@
+"""Traces of wireless and ad hoc networks: what their columns say agrees with the outcomes."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from netcarlo import Scenario, simulate, trace
+from netcarlo.traces import of_adhoc
+from tests.reports.adhoc_events import events
+
+
+def chain(**transport):
+    return Scenario.check(
+        {
+            "duration": "3 s",
+            "seed": 5,
+            "transport": transport,
+            "wireless": {
+                "standard": "802.11g", "chain": {"hops": 2}, "rate": "6 Mbit/s", "queue": "5 packets",
+                "reach": {"sense": 1}, "frame_error": "20 %",
+            },
+        }
+    )  # fmt: skip
+
+
+def data(frame, event):
+    found = frame[(frame["event"] == event) & (frame["carries"] == "data")]
+    return found[found["sequence"] >= (1 if frame["acked"].notna().any() else 0)]
+
+
+def test_the_trace_of_a_tcp_over_a_chain_agrees_with_its_outcomes():
+    scenario = chain(protocol="newreno", payload="1000 B", window=32)
+    frame, outcomes = trace(scenario, replication=2)
+    expected = simulate(scenario, first=2, replications=1, target="cpu")
+    assert (outcomes.integers == expected.integers).all()
+    found = outcomes.frame.loc[2]
+    assert len(data(frame, "dropped")) == found["drops_queue"] > 0
+    at_sink = data(frame, "receive")[lambda f: f["node"] == 2]
+    assert len(at_sink) == found["received"]
+    assert at_sink["sequence"].nunique() == found["delivered"]
+    assert (frame["event"] == "timeout").sum() == found["timeouts"] > 0
+    lost = data(frame, "lost")
+    assert len(lost) == round(found["loss_retries"] * found["sent"]) > 0
+    assert (frame["event"] == "send").sum() == found["attempts"]
+    assert frame["time_s"].is_monotonic_increasing
+    assert frame["acked"].is_monotonic_increasing
+    assert frame["acked"].iloc[-1] <= found["in_order"]
+    # A timeout leaves a window of one packet.
+    assert set(frame.loc[frame["event"] == "timeout", "cwnd_packets"]) == {1.0}
+
+
+def test_of_a_source_without_tcp_there_is_no_window():
+    scenario = chain(protocol="udp", rate="3 Mbit/s", payload="1000 B")
+    frame, outcomes = trace(scenario)
+    assert frame[["cwnd_packets", "ssthresh_packets", "rto_s", "acked"]].isna().all().all()
+    assert set(frame["carries"]) == {"data"}
+    dropped = (frame["event"] == "dropped").sum()
+    assert dropped == outcomes.frame.loc[0, "drops_queue"] > 0
+
+
+def test_an_adhoc_trace_has_a_column_for_each_meaning():
+    frame = of_adhoc(events())
+    walk = frame[(frame["event"] == "place") & (frame["node"] == 2)]
+    assert walk[["x_m", "y_m", "vx_m_per_s", "vy_m_per_s"]].to_numpy().tolist() == [
+        [50, 0, 0, 0],
+        [50, 0, 0, 10],
+    ]
+    assert walk[["cwnd_packets", "rto_s", "acked", "sequence", "to"]].isna().all().all()
+    links = frame[frame["event"] == "link"]
+    assert links[["node", "to", "on"]].iloc[:3].to_numpy().tolist() == [[0, 2, 1], [1, 2, 1], [0, 2, 0]]
+    routes = frame[frame["event"] == "route"]
+    assert routes["node"].tolist()[:3] == [0, 2, 1]
+    assert pd.isna(routes["node"].iloc[3])
+    assert frame.loc[frame["event"] == "state", "on"].tolist() == [1, 0]
+    flow = frame[frame["event"].isin(["send", "receive", "ack", "timeout", "lost"])]
+    assert flow["cwnd_packets"].notna().all()
+    assert flow["node"].notna().all()
+    assert frame["cwnd_packets"].count() == len(flow)
+    assert np.isfinite(flow["rto_s"]).all()
+
+
+@pytest.mark.parametrize("column", ["sequence", "node", "to", "on", "acked"])
+def test_whole_numbers_are_written_without_a_point(column):
+    text = of_adhoc(events()).to_csv(index=False)
+    values = pd.read_csv(io.StringIO(text), dtype=str)[column].dropna()
+    assert len(values)
+    assert values.str.fullmatch(r"-?\d+").all()

@@ -1,0 +1,202 @@
+"""Pages of traces: what the figures hold, and the moving map in a real browser."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from netcarlo import Scenario, trace
+from netcarlo.reports import trace_history as history
+from netcarlo.reports import trace_map, trace_page, trace_radio
+from netcarlo.traces import of_adhoc
+from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
+from tests.reports.browser import Page
+
+WINDOWS = {"wide": (1400, 900, False), "phone": (390, 844, True)}
+MIB = 1 << 20
+FRAME = of_adhoc(events())
+
+
+def to(page: Page, moment: int) -> None:
+    """Move the slider as a reader does."""
+    page.evaluate(
+        f"(s => {{ s.value = {moment}; s.dispatchEvent(new Event('input')); }})"
+        "(document.getElementById('moment'))"
+    )
+
+
+def said(page: Page) -> dict[str, str]:
+    found = page.evaluate(
+        "[...document.querySelectorAll('[data-said]')].map(e => [e.dataset.said, e.innerText])"
+    )
+    return dict(found)
+
+
+def drawn(page: Page, number: int) -> Any:
+    return page.evaluate(
+        f"(t => [Array.from(t.x), Array.from(t.y)])(document.getElementById('map').data[{number}])"
+    )
+
+
+def test_nodes_are_where_their_legs_say() -> None:
+    x, y = history.places(FRAME, np.array([0.0, 9.9, 12.5, 20.0]))
+    assert x[:, 2].tolist() == [50] * 4
+    assert y[:, 2] == pytest.approx([0, 0, 2.5 * SPEED_M_PER_S, 10 * SPEED_M_PER_S])
+    assert y[:, 3].tolist() == [-20] * 4
+
+
+def test_links_routes_and_the_shortest_way() -> None:
+    found = history.links(FRAME, np.array([0.0, 19.9, 20.0, 29.9, 30.0]))
+    assert found == [[(0, 2), (1, 2)], [(0, 2), (1, 2)], [], [], [(0, 3), (1, 3)]]
+    since_s, nodes = history.routes(FRAME)
+    assert since_s.tolist() == [1, 21, 30]
+    assert nodes == [[0, 2, 1], [], [0, 3, 1]]
+    assert history.ends(FRAME) == (0, 1)
+    assert history.stopped(FRAME) == [(21, 30)]
+    times_s, hops = history.shortest(FRAME)
+    assert times_s.tolist() == [0, 20, 30]
+    assert hops[[0, 2]].tolist() == [2, 2]
+    assert np.isnan(hops[1])
+
+
+def test_a_sender_that_stays_stopped_is_so_to_the_end() -> None:
+    frame = FRAME[~((FRAME["event"] == "state") & (FRAME["on"] == 0))]
+    assert history.stopped(frame) == [(21, pytest.approx(END_S + 0.02))]
+
+
+def test_moments_say_what_happens() -> None:
+    moments = trace_map.moving(FRAME)["moments"]
+    assert len(moments) == trace_map.MOST_MOMENTS
+    at = {t: next(m for m in moments if m["t"] >= t) for t in (0, 5, 20.2, 25, 35)}
+    assert at[0]["says"][1:] == ["not begun", "–", "–", "none"]
+    assert at[5]["says"][1:] == ["sending", "20.0", "41", "0 → 2 → 1"]
+    assert at[5]["lines"][1:] == [[-1, 0, 2, -1, 2, 1, -1], [-1]]
+    assert at[20.2]["says"][4] == "0 → 2 → 1 (a link is gone)"
+    assert at[20.2]["lines"] == [[-1], [-1], [-1, 0, 2, -1, 2, 1, -1]]
+    assert at[25]["says"][1] == "probing or frozen"
+    assert at[25]["says"][4] == "none"
+    assert at[35]["says"][4] == "0 → 3 → 1"
+
+
+def test_a_dense_network_has_fewer_moments() -> None:
+    dense = events(nodes=40)
+    links = np.zeros((780, dense.shape[1]))
+    links[:, 1] = 7  # a link, which is there from the start
+    links[:, 2:4] = [(i, j) for i in range(40) for j in range(i + 1, 40)]
+    links[:, 4] = 1
+    frame = of_adhoc(np.concatenate([links, dense]))
+    moving = trace_map.moving(frame)
+    assert trace_map.FEWEST_MOMENTS <= len(moving["moments"]) < 100
+    assert len(trace_page(frame, "dense")) < 8 * MIB
+
+
+def test_a_flow_without_any_route_has_a_page() -> None:
+    frame = FRAME[FRAME["event"].isin(["place", "link", "timeout"])]
+    assert trace_map.moving(frame)["moments"][-1]["says"][4] == "none"
+    assert "<html" in trace_page(frame, "no route")
+
+
+def test_figures_are_valid() -> None:
+    moving = trace_map.moving(FRAME)
+    plots = [moving["map"], moving["window"], *(figure["plot"] for figure in trace_map.figures(FRAME))]
+    for plot in plots:
+        go.Figure(plot)  # refuses properties that plotly does not know
+    sequence, _, hops, _ = plots[2:]
+    names = [part["name"] for part in sequence["data"]]
+    assert names[-3:] == ["another route", "no route", "probing or frozen"]
+    assert sequence["data"][-2]["x"] == [21, 21, 30, 30, None]
+    used = next(part for part in hops["data"] if part["name"] == "route in use")
+    assert list(zip(used["x"], used["y"], strict=True))[:4] == [(1, 2), (21, 2), (21, None), (30, 2)]
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_map_follows_the_slider(page: Page, window: str, tmp_path: Path) -> None:
+    (tmp_path / "trace.html").write_text(trace_page(FRAME, "A node walks away"), encoding="utf-8")
+    assert (tmp_path / "trace.html").stat().st_size < 6 * MIB
+    width, height, mobile = WINDOWS[window]
+    page.open(tmp_path / "trace.html", width=width, height=height, mobile=mobile)
+    to(page, 100)  # of 299 moments in 40.02 s
+    t = 100 / 299 * (END_S + 0.02)
+    x, y = drawn(page, 3)
+    assert (x[2], y[2]) == pytest.approx((50, SPEED_M_PER_S * (t - 10)), abs=0.06)
+    assert drawn(page, 1)[0] == [None, 0, 50, None, 50, 100, None]
+    assert drawn(page, 2)[0] == [None]
+    assert page.evaluate("document.getElementById('map-window').layout.shapes[0].x0") == pytest.approx(
+        t, abs=0.001
+    )
+    assert said(page) == {
+        "time": f"{t:.1f} s",
+        "sender": "sending",
+        "cwnd": "20.0",
+        "acknowledged": "124",
+        "route": "0 → 2 → 1",
+    }
+    to(page, 190)
+    assert said(page)["sender"] == "probing or frozen"
+    assert page.complaints() == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+
+
+@pytest.mark.needs("chromium")
+def test_the_map_plays_and_stops(page: Page, tmp_path: Path) -> None:
+    (tmp_path / "trace.html").write_text(trace_page(FRAME, "A node walks away"), encoding="utf-8")
+    page.open(tmp_path / "trace.html", width=1400, height=900)
+
+    def at() -> int:
+        return int(page.evaluate("Number(document.getElementById('moment').value)"))
+
+    def press() -> None:
+        page.evaluate("document.getElementById('play').click()")
+
+    to(page, 295)
+    press()
+    assert "pause" in page.evaluate("document.getElementById('play').innerText")
+    deadline = time.monotonic() + 20
+    while at() < 299 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert at() == 299
+    while "pause" in page.evaluate("document.getElementById('play').innerText"):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    press()  # from the beginning
+    assert at() < 250
+    press()
+    stopped = at()
+    time.sleep(0.3)
+    assert at() == stopped
+    assert page.complaints() == []
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("protocol", ["newreno", "udp"])
+def test_the_page_of_an_80211_network(page: Page, protocol: str, tmp_path: Path) -> None:
+    rate = {"rate": "2 Mbit/s"} if protocol == "udp" else {"window": 32}
+    scenario = Scenario.check(
+        {
+            "duration": "2 s",
+            "transport": {"protocol": protocol, "payload": "1000 B", **rate},
+            "wireless": {
+                "standard": "802.11g", "chain": {"hops": 2}, "rate": "6 Mbit/s", "queue": "5 packets",
+                "frame_error": "20 %",
+            },
+        }
+    )  # fmt: skip
+    frame = trace(scenario).frame
+    figures = {figure["name"]: figure["plot"] for figure in trace_radio.figures(frame)}
+    assert set(figures) == {"frames", "arrivals", *(("window", "rto") if protocol == "newreno" else ())}
+    for plot in figures.values():
+        go.Figure(plot)
+    first = figures["frames"]["data"][0]
+    sent = frame[(frame["event"] == "send") & (frame["carries"] == "data")]
+    assert len(first["x"]) == len(sent)
+    arrived = frame[(frame["event"] == "receive") & (frame["node"] == 2) & (frame["carries"] == "data")]
+    assert figures["arrivals"]["data"][0]["y"][-1] == arrived["sequence"].nunique()
+    (tmp_path / "trace.html").write_text(trace_page(frame, "A chain"), encoding="utf-8")
+    page.open(tmp_path / "trace.html", width=390, height=844, mobile=True)
+    assert page.complaints() == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate("document.querySelectorAll('.plot .main-svg .trace').length") >= len(figures)
