@@ -87,6 +87,8 @@ from netcarlo.kernels.manet.topology import LEG, LINK, make_topology
 from netcarlo.kernels.philox import make_draw
 
 _KIND = 15
+_FORTH = DATA, PROBE
+_UNANSWERED = NO_RTS, NO_CTS
 _REQUEST_BYTES, _REPLY_BYTES, _ERROR_BYTES, _HOP_BYTES = 12, 8, 16, 4
 
 
@@ -133,7 +135,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     overheard, broken = routing.overheard, routing.broken
     route_delayed, route_due, route_check = routing.delayed, routing.due, routing.check
     link_comes = routing.link_comes
-    rekey, next_frame, backoff = medium.rekey, medium.next_frame, medium.backoff
+    next_frame, backoff = medium.next_frame, medium.backoff
     start_frames, next_node = medium.start, medium.next_node
     topology_event, close_topology = topology.event, topology.close
     prepare, write_out = report.make_report(dev, association, medium.first_gap, topology.begin)
@@ -277,7 +279,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         j = routes.node(route, hop + 1)
         if hear(m, j, t, frame, route, load):
             kind = frame & _KIND
-            if kind == DATA or kind == PROBE:
+            if kind in _FORTH:
                 at_sink(m, f, losses, t, frame, rows)
             else:
                 at_source(m, f, constants, losses, t, frame, rows)
@@ -322,7 +324,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
                     hear_request(m, np.int64(n), t, frame, route, load)
             return
         fresh = m[at + N_RECEIVED] == 0
-        if outcome == NO_RTS or outcome == NO_CTS:
+        if outcome in _UNANSWERED:
             m[at + N_SHORT] += 1
             failed = m[at + N_SHORT] >= m[Manet.SHORT_RETRY]
         else:
@@ -368,9 +370,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     @cold
     def at_topology(m: Any, times: Any, places: Any, t: Any, rows: Any) -> None:
         what, i, j = topology_event(m, times, places, t)
-        if what == LINK and m[Manet.ROUTING] == IDEAL:
-            if m[m[NODES] + i * NODE_WORDS + N_LINK] >> j & 1:
-                link_comes(m, t)
+        comes = what == LINK and m[m[NODES] + i * NODE_WORDS + N_LINK] >> j & 1
+        if comes and m[Manet.ROUTING] == IDEAL:
+            link_comes(m, t)
         if rows.shape[0] > 0:
             if what == LEG:
                 trace_place(m, rows, t, i)

@@ -185,8 +185,6 @@ class ManetRows(NamedTuple):
 
     parameters: NDArray[np.int64]  # [n, Manet.COLUMNS]: those of `P`, then those of `Manet`
     constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
-    times: NDArray[
-        np.int64
-    ]  # [n, N, K]: N of the widest row, K at least 1; ascending [ns], FOREVER: no place
+    times: NDArray[np.int64]  # [n, N, K]: N of the widest row, K at least 1; ascending [ns], FOREVER: none
     places: NDArray[np.int64]  # [n, N, K, len(Place)]: where a node is at that time
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`

@@ -1,11 +1,11 @@
 """Access to the radio channel: 802.11 with RTS and CTS, one event per exchange.
 
-Source: IEEE 802.11-1999, clause 9.2, in the form of ns-2.  An exchange (RTS, CTS, data, ACK) is decided when it
-begins.  Whoever senses the sender, or has decoded the CTS, waits until it is over.  What begins in the very
+Source: IEEE 802.11-1999, clause 9.2, in the form of ns-2.  An exchange (RTS, CTS, data, ACK) is decided when
+it begins.  Whoever senses the sender, or has decoded the CTS, waits until it is over.  What begins in the
 same slot collides, and an RTS is lost on a node that senses another frame at that moment; a node that
 senses neither the data frame nor could decode the CTS may begin in the midst of it, and destroys it if its
-signal is strong enough at the receiver.  So hidden nodes harm each other.  `docs/models/adhoc.md` compares this
-with the frame by frame engine.
+signal is strong enough at the receiver.  So hidden nodes harm each other.  `docs/models/adhoc.md` compares
+this with the frame by frame engine.
 """
 
 from collections.abc import Callable
@@ -75,6 +75,7 @@ from netcarlo.kernels.manet.state import (
 )
 from netcarlo.kernels.philox import make_draw
 
+_GOT = OK, NO_ACK
 _KIND = 15
 _HOP = 15
 _DROPS, _SENT, _FAILED = NODE_COUNTS + NodeOut.DROPS, NODE_COUNTS + NodeOut.SENT, NODE_COUNTS + NodeOut.FAILED
@@ -330,7 +331,7 @@ def make_medium(dev: Callable[[Any], Any], place: Any, first: int, size_of: Any)
         if outcome != OK:
             m[at + _FAILED] += 1
         air_i = rts + (data if sent else 0)
-        air_j = (m[Manet.CTS] if cts else 0) + (m[Manet.MAC_ACK] if outcome == OK or outcome == NO_ACK else 0)
+        air_j = (m[Manet.CTS] if cts else 0) + (m[Manet.MAC_ACK] if outcome in _GOT else 0)
         end_i = end - m[Manet.MAC_ACK] - sifs if sent else t + rts
         end_j = end if sent else t + rts + sifs + m[Manet.CTS]
         m[at + N_END] = end_j
@@ -346,8 +347,9 @@ def make_medium(dev: Callable[[Any], Any], place: Any, first: int, size_of: Any)
                     if free:
                         m[there + _RECEIVE] += air_i
                     m[there + _TRANSMIT] += air_j
-                    lasts = end_j if cts else end_i
-                    until = end_j if cts else end_i + m[Manet.EIFS]
+                    # Having answered it waits for the data frame as long as that would take.
+                    lasts = end if cts else end_i
+                    until = end if cts else end_i + m[Manet.EIFS]
                 else:
                     hears_i = m[at + N_SENSE] >> n & 1
                     hears_j = cts and m[to + N_SENSE] >> n & 1
@@ -356,10 +358,9 @@ def make_medium(dev: Callable[[Any], Any], place: Any, first: int, size_of: Any)
                     warned = (
                         hears_i and m[at + N_LINK] >> n & 1 and free and clear(m, i, np.int64(n), starters, t)
                     ) or (hears_j and m[to + N_LINK] >> n & 1)
-                    if hears_i:
-                        lasts = end_j if hears_j else end_i
-                    else:  # the data frame cannot be sensed: a node that has not decoded the CTS may begin
-                        lasts = t + rts + sifs + m[Manet.CTS]
+                    # Who does not sense the data frame, and has not decoded the CTS, may begin meanwhile.
+                    answered = t + rts + sifs + m[Manet.CTS]
+                    lasts = (end_j if hears_j else end_i) if hears_i else answered
                     until = end if warned else lasts + m[Manet.EIFS]
                     if hears_i and hears_j and not m[to + N_LINK] >> n & 1:
                         until = max(until, end_j + m[Manet.EIFS])
@@ -376,7 +377,7 @@ def make_medium(dev: Callable[[Any], Any], place: Any, first: int, size_of: Any)
         for i in range(m[Manet.NODES]):
             at = m[NODES] + i * NODE_WORDS
             outcome = m[at + N_OUTCOME]
-            if m[ON_AIR] >> i & 1 and (outcome == OK or outcome == NO_ACK):
+            if m[ON_AIR] >> i & 1 and outcome in _GOT:
                 j = next_node(m, np.int64(i))
                 to = m[NODES] + j * NODE_WORDS
                 if m[to + N_SENSE] & starters != 0 and undisturbed(m, np.int64(i), j, starters, t) == 0:

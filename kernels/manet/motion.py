@@ -60,8 +60,8 @@ class Motion(NamedTuple):
     advance: Any
     """`(m, times, places, i, now)`: node i goes on to the leg that holds after `now`."""
     change: Any
-    """`(m, i, j, now, inside, reach) -> int`: when the distance of two nodes, now inside `reach` or not, becomes
-    greater or smaller than that [ns]; FOREVER: not on these legs."""
+    """`(m, i, j, now, inside, reach) -> int`: when the distance of two nodes, now inside `reach` or not,
+    becomes greater or smaller than that [ns]; FOREVER: not on these legs."""
 
 
 def make_motion(dev: Callable[[Any], Any]) -> Motion:
@@ -209,14 +209,10 @@ def make_motion(dev: Callable[[Any], Any]) -> Motion:
             if mobility == GIVEN:
                 given(m, times, places, i, at)
                 continue
-            us = np.int64(0)
             if mobility == STATIC:
                 m[at + N_T1] = FOREVER
                 continue
-            if mobility == RANDOM_WAYPOINT:
-                us = random_waypoint(m, i, at)
-            else:
-                us = bounce(m, i, at)
+            us = random_waypoint(m, i, at) if mobility == RANDOM_WAYPOINT else bounce(m, i, at)
             m[at + N_T1] = t + us * _MICROSECOND
 
     advance = dev(advance)

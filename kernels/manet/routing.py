@@ -17,6 +17,7 @@ from netcarlo.kernels.manet.medium import Medium
 from netcarlo.kernels.manet.routes import Routes
 from netcarlo.kernels.manet.state import (
     ACK,
+    ASIDE,
     BUFFER,
     BUFFER_WORDS,
     COUNTS,
@@ -26,7 +27,6 @@ from netcarlo.kernels.manet.state import (
     HAS_BROKEN_SHIFT,
     HOP_SHIFT,
     ID_SHIFT,
-    ASIDE,
     LAST_ID,
     LENGTH_MASK,
     N_BROKEN_AT,
@@ -97,6 +97,7 @@ HOLD = 1000 * _MS
 with a request if it is no older."""
 MOST_SALVAGES = 15
 _KIND = 15
+_FORTH = DATA, PROBE
 _FORWARDED = NODE_COUNTS + NodeOut.FORWARDED
 
 
@@ -112,7 +113,7 @@ class Routing(NamedTuple):
     overheard: Any
     """`(m, i, j, t, frame, route, load)`: what node i sent to j was also decoded by others."""
     broken: Any
-    """`(m, i, j, t, frame, route, load, gone)`: node i gives the link to j up; `gone`: the frame has crossed."""
+    """`(m, i, j, t, frame, route, load, gone)`: node i gives up the link to j; `gone`: the frame crossed."""
     delayed: Any
     """`(m, i, t)`: a frame that was delayed goes into the queue."""
     due: Any
@@ -354,7 +355,6 @@ def make_routing(dev: Callable[[Any], Any], medium: Medium, routes: Routes, firs
 
     @cold
     def hear_request(m: Any, n: Any, t: Any, frame: Any, route: Any, load: Any) -> None:
-        at = m[NODES] + n * NODE_WORDS
         if load >> HAS_BROKEN_SHIFT & 1:
             dead(m, n, load >> FROM_SHIFT & NODE_MASK, load >> TO_SHIFT & NODE_MASK)
         origin = node(route, np.int64(0))
@@ -486,7 +486,7 @@ def make_routing(dev: Callable[[Any], Any], medium: Medium, routes: Routes, firs
         kind = frame & _KIND
         if kind > REPLY:
             return
-        forth = kind == DATA or kind == PROBE
+        forth = kind in _FORTH
         if i == (m[Manet.SOURCE] if forth else m[Manet.SINK]):
             send(m, i, t, kind, frame >> NUMBER_SHIFT)
             return
@@ -540,7 +540,7 @@ def make_routing(dev: Callable[[Any], Any], medium: Medium, routes: Routes, firs
         taken += take_out(
             m, at, j, np.int64(N_HEAD), np.int64(N_COUNT), np.int64(N_RING), m[Manet.QUEUE], aside + taken
         )
-        for k in range(taken):
+        for k in range(taken - 1, -1, -1):  # the last first, as in ns-2: they are put out in reverse
             undeliverable(m, i, t, m[aside + k])
         if dsr and node(route, np.int64(0)) != i:
             m[COUNTS + ManetOut.ROUTE_ERRORS] += 1
@@ -548,7 +548,7 @@ def make_routing(dev: Callable[[Any], Any], medium: Medium, routes: Routes, firs
             back = reverse(part(route, np.int64(0), hop + 1))
             enqueue(m, i, t, np.int64(ROUTE_ERROR), back, j << 6 | i)
         kind = frame & _KIND
-        if i == m[Manet.SOURCE] and (kind == DATA or kind == PROBE):
+        if i == m[Manet.SOURCE] and kind in _FORTH:
             m[NOTICE] = 1
 
     return Routing(
