@@ -298,7 +298,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         frame, route, load = m[at + N_FRAME], m[at + N_FRAME + 1], m[at + N_FRAME + 2]
         j = next_node(m, i)
         m[at + N_CUR] = 0
-        if rows.shape[0] > 0:
+        if rows.shape[0] > 0 and frame & _KIND == DATA:
             trace_flow(m, f, rows, t, np.int64(EVENT_LOST), frame >> NUMBER_SHIFT, i)
         broken(m, i, j, t, frame, route, load, m[at + N_RECEIVED] != 0)
         if m[at + N_CUR] == 0:

@@ -239,11 +239,11 @@ def make_medium(dev: Callable[[Any], Any], place: Any, first: int, size_of: Any)
         # No other starter harms the reception of i's frame at n.
         x, y = place(m, n, t)
         ax, ay = place(m, i, t)
-        own = ((x - ax) >> 6) * ((x - ax) >> 6) + ((y - ay) >> 6) * ((y - ay) >> 6)
+        own = ((ax - x) >> 6) * ((ax - x) >> 6) + ((ay - y) >> 6) * ((ay - y) >> 6)
         for k in range(m[Manet.NODES]):
             if starters >> k & 1 and k != i and m[m[NODES] + n * NODE_WORDS + N_SENSE] >> k & 1:
                 bx, by = place(m, np.int64(k), t)
-                far = ((x - bx) >> 6) * ((x - bx) >> 6) + ((y - by) >> 6) * ((y - by) >> 6)
+                far = ((bx - x) >> 6) * ((bx - x) >> 6) + ((by - y) >> 6) * ((by - y) >> 6)
                 if far * 1024 < m[Manet.CAPTURE] * own:
                     return False
         return True
