@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.layout import NEVER
-from netcarlo.kernels.manet.layout import OBSERVE_COMPLETION, STREAM_RESIDUAL, ManetOut
+from netcarlo.kernels.manet.layout import STREAM_RESIDUAL, ManetOut
 from tests.naive.congestion import CONTROLS
 from tests.naive.engine import Rank, Simulation
 from tests.naive.link import Packet
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 
 ORDER = {Rank.HOP: 0, Rank.RETRANSMISSION: 1, Rank.DELAYED_ACK: 2}
 """Of events at the same time: the start, timeouts, delayed acknowledgements."""
-
-
-class Completed(Exception):  # noqa: N818  (nothing is wrong)
-    """The run ends here."""
 
 
 class Clock(Simulation):
@@ -97,8 +93,6 @@ class Flow:
             self.sender.receive(frame.packet)
             if self.sender.finished and self.counters.values[ManetOut.FINISHED] == NEVER:
                 self.counters.values[ManetOut.FINISHED] = self.world.now
-                if self.world.net.OBSERVE == OBSERVE_COMPLETION:
-                    raise Completed
 
     def notice(self) -> None:
         """The source has learnt of a broken link."""

@@ -172,7 +172,7 @@ class Medium:
         """Whether i is so near to n that no other one that starts now is in its way."""
         far = self.topology.far
         return all(
-            far(k, n) * 1024 >= self.net.CAPTURE * far(i, n)
+            far(n, k) * 1024 >= self.net.CAPTURE * far(n, i)
             for k in starters
             if k != i and k in self.topology.sensed[n]
         )
@@ -235,8 +235,8 @@ class Medium:
                 if free:
                     self._spend(j, NodeOut.RECEIVE, air_i)
                 self._spend(j, NodeOut.TRANSMIT, air_j)
-                until = end_j if cts else end_i + net.EIFS
-                lasts = end_j if cts else end_i
+                until = whole_end if cts else end_i + net.EIFS  # it waits for the data, even if in vain
+                lasts = whole_end if cts else end_i
             else:
                 if free:
                     heard = (air_i if hears_i else 0) + (air_j if hears_j else 0)

@@ -173,7 +173,7 @@ class Router:
         self.forget(i, j)
         if not gone:
             self._undeliverable(frame)
-        for other in self.station.take_out(j):
+        for other in reversed(self.station.take_out(j)):
             self._undeliverable(other)
         if frame.route[0] != i:
             self.report(frame)

@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
-from netcarlo.kernels.layout import FOREVER
-from netcarlo.kernels.manet.layout import IDEAL, ManetOut, ManetRows
+from netcarlo.kernels.layout import FOREVER, NEVER
+from netcarlo.kernels.manet.layout import IDEAL, OBSERVE_COMPLETION, ManetOut, ManetRows
 from tests.naive.manet.counters import Counters
 from tests.naive.manet.dsr import Dsr
-from tests.naive.manet.flow import Completed, Flow
+from tests.naive.manet.flow import Flow
 from tests.naive.manet.frames import Frame
 from tests.naive.manet.links import Topology
 from tests.naive.manet.medium import Medium, Station
@@ -49,19 +49,21 @@ class World:
         self.flow.dropped(frame, cause)
 
     def run(self) -> None:
-        try:
-            while True:
-                time, action = self._next_event()
-                if time > self.p.END:
-                    self._pass_time(self.p.END)
-                    break
-                self._pass_time(time)
-                action()
-        except Completed:
-            pass
+        while not self._is_over():
+            time, action = self._next_event()
+            if time > self.p.END:
+                self._pass_time(self.p.END)
+                break
+            self._pass_time(time)
+            action()
         self.statistics.integrate(self.topology.links())
         self.counters.values[ManetOut.ELAPSED] = self.now
         self.counters.values[ManetOut.IN_FLIGHT] = self._in_flight()
+
+    def _is_over(self) -> bool:
+        """Ahead of time."""
+        finished = self.counters.values[ManetOut.FINISHED] != NEVER
+        return finished and self.net.OBSERVE == OBSERVE_COMPLETION
 
     def _pass_time(self, time: int) -> None:
         assert time >= self.now
