@@ -10,7 +10,11 @@ from netcarlo.kernels import (
     aimd,
     bic,
     cubic,
+    elfn,
+    eln,
+    new_probing,
     newreno,
+    probing,
     reno,
     sack,
     sctp,
@@ -26,6 +30,9 @@ from netcarlo.kernels.manet import engine as manet
 from netcarlo.kernels.wifi import engine
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
+
+ADHOC = {"probing": probing, "new_probing": new_probing, "elfn": elfn, "eln": eln}
+"""Variants that need what the ad hoc engine alone tells them: replies to probes, broken links, errors."""
 
 CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 """Congestion controls, besides the standard one, for every variant but vegas."""
@@ -99,6 +106,7 @@ MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
 MODELS["wifi_udp"] = _wifi("wifi_udp")
 for _variant, _module in VARIANTS.items():
     MODELS[WIFI + _variant] = _wifi(WIFI + _variant, _module, aimd)
+for _variant, _module in {**VARIANTS, **ADHOC}.items():
     MODELS[MANET + _variant] = _manet(MANET + _variant, _module)
 for _control, _module in CONTROLS.items():
     for _variant in ("tahoe", "reno", "newreno", "sack"):
@@ -106,11 +114,14 @@ for _control, _module in CONTROLS.items():
             MODELS[_name] = _tcp(_name, VARIANTS[_variant], _module)
         _name = f"{WIFI}{_variant}_{_control}"
         MODELS[_name] = _wifi(_name, VARIANTS[_variant], _module)
+    for _variant, _transport in {**VARIANTS, **ADHOC}.items():
         _name = f"{MANET}{_variant}_{_control}"
-        MODELS[_name] = _manet(_name, VARIANTS[_variant], _module)
+        if _variant != "vegas":
+            MODELS[_name] = _manet(_name, _transport, _module)
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
-    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "wifi_udp", "wifi_sack", "manet_newreno"),
+    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood"),
+    *("wifi_udp", "wifi_sack", "manet_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 
@@ -121,8 +132,9 @@ def model(name: str) -> Model:
 
 
 def user_model(path: Path, *, protocol: str, mobile: bool = False, network: str = "") -> Model:
-    """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack) and the congestion control
-    of a user's file, see `user`; to a `mobile` host or a fixed one, or in a `network`: WIFI or MANET.
+    """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack, in MANET those of ADHOC) and the
+    congestion control of a user's file, see `user`; to a `mobile` host or a fixed one, or in a `network`:
+    WIFI or MANET.
 
     Raises ValueError, or what the file itself raises, when it cannot serve.
     """
@@ -133,4 +145,4 @@ def user_model(path: Path, *, protocol: str, mobile: bool = False, network: str 
 def _user_model(path: Path, protocol: str, mobile: bool, network: str, _content: bytes) -> Model:
     name = f"{network}user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
     make = {"": _tcp, WIFI: _wifi, MANET: _manet}[network]
-    return make(name, VARIANTS[protocol], user.load(path))
+    return make(name, {**VARIANTS, **ADHOC}[protocol], user.load(path))

@@ -18,6 +18,8 @@ TIMER = 64  # partial ACK: restart the timer
 END_BACKOFF = 128  # partial ACK: end the back-off whatever packet was timed
 NO_GROWTH = 256  # a new ACK that does not open cwnd
 BACK_OFF = 512  # reduce with a backed-off timer
+SPARE = 1024  # with CUT: the window was not reduced after all
+PAUSE = 2048  # stop sending data, and ask with probe segments
 
 NONE = -1
 """No packet is forced out."""
@@ -35,8 +37,40 @@ RECOVERY = 1
 AFTER_TIMEOUT = 2
 
 
+# What to do when the timer goes off.
+LOSE = 0  # what TCP does: begin again with a window of one packet
+SPARE_IT = 1  # repair at once, and keep the window
+ASK = 2  # pause
+
+
+class Pause(NamedTuple):
+    """What a variant says that sometimes stops and puts out probe segments (see `probing`).
+
+    In a pause no data goes out and the window stays.  When enough probes have come back, one after the other,
+    the sender goes on with the window that it had, or does what it would have done without the pause.
+    """
+
+    replies: int
+    """So many round trips of probes."""
+    judged: bool
+    """They are compared with the smoothed RTT, and a lost probe makes the count begin anew."""
+    interval: int
+    """Between probes that are not answered [ns]; 0: the retransmission timeout, not backed off."""
+    noticed: bool
+    """An explicit notice of a broken link begins a pause."""
+    timeout: Any
+    """`(current, before, backoff) -> int`: LOSE, SPARE_IT or ASK, from the timeouts that the estimator found
+    last and before [ns] and the factor by which the timer is backed off."""
+    listen: Any
+    """`(m, parameters, at, ack, una)`: an acknowledgement of `ack` >= `una` arrives in a pause."""
+    repair: Any
+    """`(m, parameters, una, top, dupacks) -> forced`: after the pause: recover what is missing."""
+    reduce: Any
+    """`(m, f, parameters, constants, now, rtt, cwnd) -> (cwnd, ssthresh)`: what duplicate ACKs do without."""
+
+
 class Variant(NamedTuple):
-    """The compiled functions of a TCP variant, and two facts about it.
+    """The compiled functions of a TCP variant, and some facts about it.
 
     `m` is scratch; `f` is the float memory of the congestion control.  Packets are numbered from 0
     (the SYN); `una` is the highest one acknowledged, `seq` the next to send, `last` the last there is,
@@ -68,3 +102,9 @@ class Variant(NamedTuple):
     """ACKs carry SACK blocks and recovery is driven by `next_packet`."""
     first: int = 1
     """The first data packet; 0 for a variant without handshake."""
+    pause: Pause | None = None
+    """Variants with a pause, and those with marks, exist in engines that tell them of probes and errors."""
+    corrupted: Any = None
+    """`(m, parameters, packet, expected)`: the receiver sees that a packet was destroyed by an error."""
+    mark: Any = None
+    """`(m, parameters, at, expected)`: the receiver asks for `expected` with the ACK at `at`."""

@@ -28,6 +28,7 @@ from netcarlo.kernels.recovery import (
     RECOVERY,
     SEND,
     TIMER,
+    Pause,
     Variant,
 )
 
@@ -35,10 +36,14 @@ _PIPE = OWN  # packets thought to be in the network
 _REPAIRED = OWN + 1  # holes below this packet have been sent again
 _HIGHEST = OWN + 2  # highest packet that a block reported, NONE: empty scoreboard
 _BITS = OWN + 3  # where the scoreboard begins in scratch
+_GONE = OWN + 4  # packets up to this one that no block reported are lost: they are holes, and not in the pipe
 
 
-def make(dev: Callable[[Any], Any], control: Any) -> Variant:
-    """Compile SACK TCP over a congestion control (`grow`, `reduce`; see `aimd`)."""
+def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> Variant:
+    """Compile SACK TCP over a congestion control (`grow`, `reduce`; see `aimd`).
+
+    With `restarts` it also has `listen` and `repair` of a pause: recovery may begin with nothing in the pipe.
+    """
     base = reno.make(dev, control)
     base_timeout = base.timeout
     window = dev(reno.window_of)
@@ -50,6 +55,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def prepare(m: Any, parameters: Any, free: Any) -> Any:
         m[_REPAIRED] = NONE
         m[_HIGHEST] = NONE
+        m[_GONE] = NONE
         m[_BITS] = free
         for _ in range(parameters[P.RING] >> 6):
             m[free] = 0
@@ -60,6 +66,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     def clear(m: Any, parameters: Any) -> None:
         m[_REPAIRED] = NONE
         m[_HIGHEST] = NONE
+        m[_GONE] = NONE
         for word in range(parameters[P.RING] >> 6):
             m[m[_BITS] + word] = 0
 
@@ -90,6 +97,13 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
 
     record = dev(record)
 
+    def forget(m: Any, parameters: Any, ack: Any, una: Any) -> None:
+        # Packets that have been acknowledged leave the scoreboard.
+        for packet in range(una + 1, ack + 1):
+            drop(m, m[_BITS], parameters[P.RING] - 1, packet)
+
+    forget = dev(forget)
+
     @cold
     def new_ack(m: Any, parameters: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
         if m[PHASE] == AFTER_TIMEOUT:
@@ -100,11 +114,11 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
             m[RECOVER] = 0
             clear(m, parameters)
             return cwnd, SEND | NO_GROWTH, NONE
-        mask = parameters[P.RING] - 1
-        for packet in range(una + 1, ack + 1):
-            drop(m, m[_BITS], mask, packet)
+        forget(m, parameters, ack, una)
         record(m, parameters, at)
         m[_PIPE] -= 2  # the ACK's own packet, and the one that filled the hole
+        if restarts and una < m[_GONE]:
+            m[_PIPE] += 1
         return cwnd, SEND | PARTIAL | TIMER | END_BACKOFF, NONE
 
     def grow(
@@ -139,6 +153,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         m[RECOVER] = top
         m[_PIPE] = top - una - threshold
         m[_REPAIRED] = max(m[_REPAIRED], una + 2)
+        m[_GONE] = NONE
         return half, max(int(half), reno.FLOOR), dupacks, CUT, una + 1
 
     @cold
@@ -162,6 +177,8 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
             hole += 1
         m[_REPAIRED] = hole
         is_hole = hole < m[_HIGHEST]  # something above it has arrived
+        if restarts:
+            is_hole = is_hole or hole <= m[_GONE]
         packet = hole if is_hole else seq
         if packet > una + parameters[P.WINDOW] or packet > last:
             return NONE
@@ -170,7 +187,26 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         m[_PIPE] += 1
         return packet
 
+    def listen(m: Any, parameters: Any, at: Any, ack: Any, una: Any) -> None:
+        forget(m, parameters, ack, una)
+        record(m, parameters, at)
+
+    @cold
+    def repair(m: Any, parameters: Any, una: Any, top: Any, dupacks: Any) -> Any:
+        if una == top:
+            m[PHASE] = NORMAL
+            clear(m, parameters)
+            return NONE
+        m[PHASE] = RECOVERY
+        m[RECOVER] = top
+        m[_PIPE] = 0
+        m[_REPAIRED] = una + 1
+        m[_GONE] = top
+        return NONE
+
+    pause = Pause(0, False, 0, False, None, dev(listen), dev(repair), None) if restarts else None
     return base._replace(
+        pause=pause,
         prepare=dev(prepare),
         new_ack=dev(new_ack),
         grow=dev(grow),

@@ -15,22 +15,27 @@ from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.receiver import BLOCKS, STACK_WORDS, make_receiver
 from netcarlo.kernels.recovery import (
+    ASK,
     BACK_OFF,
     CUT,
     END_BACKOFF,
     GO_BACK,
     INFLATION,
     LIMITED,
+    LOSE,
     NO_GROWTH,
     NONE,
     NORMAL,
     PARTIAL,
+    PAUSE,
     PHASE,
     RECOVERY,
     SEND,
     SEND_TWO,
+    SPARE,
     STATE_WORDS,
     TIMER,
+    Pause,
 )
 from netcarlo.kernels.rto import make_rto
 
@@ -62,10 +67,17 @@ HANDSHAKES, PROBES, PROBE_CYCLES, PROBE_TIME, SPARED = range(STATE_WORDS + 38, S
 the window was not reduced."""
 PROBING, PROBING_SINCE = STATE_WORDS + 43, STATE_WORDS + 44
 """1 while the sender pauses: it puts probe segments out instead of data; and since when [ns]."""
-_STACK = STATE_WORDS + 45
+_CAUSE, _REPLIES, _WORSE = range(STATE_WORDS + 45, STATE_WORDS + 48)
+_WANTED, _OLDEST, _ASKED_AT = range(STATE_WORDS + 48, STATE_WORDS + 51)  # of probes
+_BEFORE = STATE_WORDS + 51  # the timeout that the estimator found before _CURRENT
+_STACK = STATE_WORDS + 52
 _END = _STACK + STACK_WORDS
 
-_ACK_WORDS = 2 + 2 * BLOCKS + 1  # number of blocks, packet, blocks with a -1 behind them
+TOLERANCE = 2
+"""Eighths by which a probe's round trip may exceed the smoothed RTT."""
+_TIMER, _DUPLICATES_CAME, _NOTICE = 0, 1, 2  # why the sender pauses
+
+_ACK_WORDS = 2 + 2 * BLOCKS + 1  # number of blocks (or a mark), packet, blocks with a -1 behind them
 FULL = -2
 """More acknowledgements on their way than `P.RING`."""
 
@@ -126,6 +138,11 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
     variant_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
     heard, sack, first = variant.heard, variant.sack, variant.first
+    pauses, marks = variant.pause is not None, variant.mark is not None
+    pause: Any = variant.pause or Pause(0, False, 0, False, None, None, None, None)
+    replies, judged, interval, noticed = pause.replies, pause.judged, pause.interval, pause.noticed
+    decide, listen, repair_again, reduce_now = pause.timeout, pause.listen, pause.repair, pause.reduce
+    put_mark, note_error = variant.mark, variant.corrupted
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev)
 
@@ -237,6 +254,8 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         ticks = measure(s[_TIMED_AT], now, s[_PHASE_OF_CLOCK], tick)
         s[_SRTT], s[_RTTVAR] = smooth(ticks, s[_SRTT], s[_RTTVAR])
         s[_RTT] = ticks * tick
+        if pauses:
+            s[_BEFORE] = s[_CURRENT]
         s[_CURRENT] = (s[_RTTVAR] + (s[_SRTT] >> 3)) * tick
         s[_BACKOFF] = 1
         s[RTO] = timeout_now(p, s)
@@ -268,6 +287,88 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
 
     allow = dev(allow)
 
+    def fall_back(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+        # What a timeout does.
+        s[CUTS] += 1
+        g[0], s[SSTHRESH], s[_DUPACKS] = variant_timeout(
+            s, g[1:], p, constants, now, s[_RTT], s[_TOP], s[_DUPACKS], g[0]
+        )
+        back_off_timer(p, s)
+        s[DEADLINE] = now + s[RTO]
+        s[_TIMED] = ENDLESS
+        s[_SEQ] = s[ACKED] + 1
+        s[_FORCED] = NONE
+        allow(p, s, g, np.int64(SEND), np.int64(NONE))
+
+    fall_back = dev(fall_back)
+
+    def ask(p: Any, s: Any, now: Any) -> None:
+        # A round trip of probes begins.
+        s[_WANTED] = 1
+        wait = timeout_of(s[_CURRENT], 1, p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+        s[DEADLINE] = now + (interval if interval > 0 else wait)
+        if judged:
+            s[_OLDEST] = s[PROBES]
+
+    ask = dev(ask)
+
+    @cold
+    def begin_pause(p: Any, s: Any, now: Any, cause: Any) -> None:
+        s[PROBING] = 1
+        s[PROBING_SINCE] = now
+        s[PROBE_CYCLES] += 1
+        s[_CAUSE] = cause
+        s[_REPLIES] = 0
+        s[_WORSE] = 0
+        s[_OLDEST] = s[PROBES]
+        s[_TIMED] = ENDLESS
+        s[_FORCED] = NONE
+        s[_LIMIT] = NONE
+        s[_REPAIR] = 0
+        ask(p, s, now)
+
+    begin_pause = dev(begin_pause)
+
+    def end_pause(s: Any, now: Any) -> None:
+        s[PROBING] = 0
+        s[PROBE_TIME] += now - s[PROBING_SINCE]
+
+    end_pause = dev(end_pause)
+
+    @cold
+    def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
+        # Repair what is missing, with the window as it is.
+        forced = repair_again(s, p, s[ACKED], s[_TOP], s[_DUPACKS])
+        s[_DUPACKS] = max(s[_DUPACKS], p[P.DUPACKS]) if s[PHASE] == RECOVERY else 0
+        s[_TIMED] = ENDLESS
+        s[DEADLINE] = now + s[RTO]
+        s[_SEQ] = max(s[_SEQ], forced + 1)
+        s[_FORCED] = NONE
+        allow(p, s, g, np.int64(SEND), forced)
+
+    go_on = dev(go_on) if pauses else None
+
+    @cold
+    def ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
+        una, last = s[ACKED], s[_LAST]
+        if ack < una:
+            return
+        listen(s, p, at, ack, una)
+        if ack == una:
+            s[_DUPACKS] += 1
+            return
+        s[ACKED] = ack
+        s[_DUPACKS] = 0
+        s[_SEQ] = max(s[_SEQ], ack + 1)
+        if s[_WRITTEN] - ack <= p[P.SEND_WAKE] and p[P.SEND_BUFFER] > 0:
+            s[_WRITTEN] = min(last, ack + p[P.SEND_BUFFER])
+        if ack == last:
+            end_pause(s, now)
+            s[_WANTED] = 0
+            s[DEADLINE] = FOREVER
+
+    ack_in_pause = dev(ack_in_pause) if pauses else None
+
     @cold
     def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
         s[_CONSUMED] = serial + 1
@@ -280,6 +381,9 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         forced = np.int64(NONE)
         if ack > una or (ack == una and una < last):
             heard(ack - una, now, s[_RTT], f)
+        if pauses and s[PROBING] != 0:
+            ack_in_pause(p, s, now, at, ack)
+            return
         if ack > una:
             if s[PHASE] != NORMAL:
                 cwnd, order, forced = new_ack(s, p, at, ack, una, cwnd)
@@ -321,12 +425,19 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
                 s[FAST_RETRANSMITS] += 1
                 if order & BACK_OFF:
                     back_off_timer(p, s)
+                elif order & SPARE:
+                    s[SPARED] += 1
                 else:
                     s[CUTS] += 1
                 s[DEADLINE] = now + s[RTO]
                 s[_TIMED] = ENDLESS
                 if order & GO_BACK:
                     s[_SEQ] = una + 1
+            if pauses and order & PAUSE:
+                s[FAST_RETRANSMITS] += 1
+                s[_DUPACKS] = dupacks
+                begin_pause(p, s, now, np.int64(_DUPLICATES_CAME))
+                return
         g[0] = cwnd
         s[SSTHRESH] = ssthresh
         s[_DUPACKS] = dupacks
@@ -334,19 +445,25 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
 
     @cold
     def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+        if pauses and s[PROBING] != 0:  # a probe or its reply was lost
+            s[_REPLIES] = 0
+            s[_WORSE] = 0
+            ask(p, s, now)
+            return
         s[TIMEOUTS] += 1
-        s[CUTS] += 1
         if first == 1 and s[ACKED] < 0:  # a lost SYN: start with one packet
             s[_INITIAL_WINDOW] = min(s[_INITIAL_WINDOW], np.int64(1))
-        g[0], s[SSTHRESH], s[_DUPACKS] = variant_timeout(
-            s, g[1:], p, constants, now, s[_RTT], s[_TOP], s[_DUPACKS], g[0]
-        )
-        back_off_timer(p, s)
-        s[DEADLINE] = now + s[RTO]
-        s[_TIMED] = ENDLESS
-        s[_SEQ] = s[ACKED] + 1
-        s[_FORCED] = NONE
-        allow(p, s, g, np.int64(SEND), np.int64(NONE))
+        elif pauses:
+            what = decide(s[_CURRENT], s[_BEFORE], s[_BACKOFF])
+            if what == ASK:
+                begin_pause(p, s, now, np.int64(_TIMER))
+                return
+            if what != LOSE:
+                s[SPARED] += 1
+                back_off_timer(p, s)
+                go_on(p, s, g, now)
+                return
+        fall_back(p, s, g, constants, now)
 
     def answer(p: Any, s: Any, packet: Any) -> Any:
         # The acknowledgement that `packet` causes goes into the ring.
@@ -357,6 +474,8 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         at = s[_RING] + _ACK_WORDS * (serial & mask)
         s[at] = 0
         s[at + 1] = s[EXPECTED] - 1
+        if marks:
+            put_mark(s, p, at, s[EXPECTED])
         if sack:
             s[at] = blocks(s, _STACK, s[_BITS], mask, packet, s[EXPECTED], s[_HIGHEST], at + 2)
         s[_SERIAL] = serial + 1
@@ -397,16 +516,42 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         return s[ACKED] == s[_LAST]
 
     def probe(p: Any, s: Any, now: Any) -> Any:
-        return np.int64(NONE)
+        if not pauses or s[_WANTED] == 0:
+            return np.int64(NONE)
+        s[_WANTED] = 0
+        s[_ASKED_AT] = now
+        s[PROBES] += 1
+        return s[PROBES] - 1
 
+    @cold
     def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
-        pass
+        if pauses and s[PROBING] != 0 and number >= s[_OLDEST]:
+            if judged:
+                ticks = measure(s[_ASKED_AT], now, s[_PHASE_OF_CLOCK], p[P.TICK])
+                if ticks * 64 > s[_SRTT] * (8 + TOLERANCE):
+                    s[_WORSE] = 1
+            s[_REPLIES] += 1
+            if s[_REPLIES] < replies:
+                ask(p, s, now)
+                return
+            end_pause(s, now)
+            if s[_WORSE] == 0:
+                s[SPARED] += 1
+            elif s[_CAUSE] == _TIMER:
+                fall_back(p, s, g, constants, now)
+                return
+            else:
+                s[CUTS] += 1
+                g[0], s[SSTHRESH] = reduce_now(s, g[1:], p, constants, now, s[_RTT], g[0])
+            go_on(p, s, g, now)
 
     def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-        pass
+        if noticed and s[PROBING] == 0 and s[ACKED] >= 0 and s[ACKED] < s[_LAST]:
+            begin_pause(p, s, now, np.int64(_NOTICE))
 
     def corrupted(p: Any, s: Any, packet: Any) -> None:
-        pass
+        if marks:
+            note_error(s, p, packet, s[EXPECTED])
 
     return Association(
         prepare, dev(start), dev(take), dev(on_ack), dev(on_timeout), dev(resume), dev(on_data),

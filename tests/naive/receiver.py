@@ -13,10 +13,14 @@ SACK_BLOCKS = 3
 
 @dataclass
 class Ack:
-    """`number` is the last packet before the first gap; blocks are [left, right)."""
+    """`number` is the last packet before the first gap; blocks are [left, right).
+
+    `marked`: the receiver saw how the packet behind `number` was destroyed.
+    """
 
     number: int
     blocks: list[tuple[int, int]]
+    marked: bool = False
 
 
 class SackHistory:
@@ -76,6 +80,7 @@ class Receiver:
         self.timer = Timer(simulation, Rank.DELAYED_ACK, self._waited_long_enough)
         self.waiting = -1  # the packet whose acknowledgement waits
         self.duplicate = False  # the newest packet had arrived before
+        self.destroyed: set[int] = set()  # numbers from `expected` on that arrived destroyed
 
     def receive(self, packet: Packet) -> None:
         number: int = packet.content
@@ -87,6 +92,7 @@ class Receiver:
             self.seen.add(number)
         while self.expected in self.seen:
             self.seen.remove(self.expected)
+            self.destroyed.discard(self.expected)
             self.expected += 1
         self.outcomes.values[Out.IN_ORDER] = max(0, self.expected - self.first_data)
 
@@ -98,6 +104,11 @@ class Receiver:
             self.timer.stop()
             self._acknowledge(number)
 
+    def corrupted(self, number: int) -> None:
+        """A packet arrives destroyed by an error; that it was this one can be told."""
+        if number >= self.expected:
+            self.destroyed.add(number)
+
     def _waited_long_enough(self) -> None:
         self._acknowledge(self.waiting)
 
@@ -107,4 +118,4 @@ class Receiver:
         if self.history is not None:
             blocks = self.history.blocks(newest, self.duplicate, cumulative, self.highest, self.seen)
         size = self.ack_size + len(blocks) * self.block_size
-        self.send_back(Packet("ack", size, Ack(cumulative, blocks)))
+        self.send_back(Packet("ack", size, Ack(cumulative, blocks, cumulative + 1 in self.destroyed)))

@@ -45,7 +45,7 @@ class Reno(TcpSender):
             self.outcomes.add(Out.FAST_RETRANSMITS)
             self.recover = self.highest_sent
             self.last_cut = "dupack"
-            self.cwnd = self.cut()
+            self.cut_window()
             self.restart_timer()
             self.output(self.last_ack + 1)
             self.inflation = self.parameters.DUPACKS

@@ -7,13 +7,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.layout import PATHS, Out, Rows
-from tests.naive.congestion import CONTROLS
+from tests.naive.congestion import CONTROLS, Standard
+from tests.naive.elfn import Elfn
+from tests.naive.eln import Eln
 from tests.naive.engine import Rank, Simulation
 from tests.naive.link import Path
 from tests.naive.network import Network
+from tests.naive.new_probing import NewProbing
 from tests.naive.newreno import NewReno
 from tests.naive.outcomes import Outcomes
 from tests.naive.parameters import Parameters
+from tests.naive.probing import Probing
 from tests.naive.random_numbers import Streams
 from tests.naive.receiver import Receiver
 from tests.naive.reno import Reno
@@ -27,7 +31,17 @@ from tests.naive.vegas import Vegas
 
 SENDERS: dict[str, type[TcpSender]] = {
     "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
+    "tcp_probing": Probing, "tcp_new_probing": NewProbing, "tcp_elfn": Elfn, "tcp_eln": Eln,
 }
+
+
+def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
+    """Sender and congestion control of "sack", "sack_bic", "new_probing", "new_probing_bic", ..."""
+    for control in CONTROLS:
+        variant = name.removesuffix(f"_{control}") if control else name
+        if f"tcp_{variant}" in SENDERS:
+            return SENDERS[f"tcp_{variant}"], CONTROLS[control]
+    raise KeyError(name)
 
 
 def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:

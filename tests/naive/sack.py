@@ -44,6 +44,7 @@ class Scoreboard:
 
 
 class Sack(TcpSender):
+    sack = True
     recovering = False  # in fast recovery
     after_timeout = False  # no new acknowledgement since the timeout
     pipe = -1
@@ -101,7 +102,7 @@ class Sack(TcpSender):
             self.recovering = True
             self.scoreboard.resent(self.highest_ack + 1)
             self.last_cut = "dupack"
-            self.cwnd = self.cut()
+            self.cut_window()
             self.output(self.last_ack + 1)
 
     def on_timeout(self) -> None:

@@ -18,6 +18,8 @@ class TcpSender:
     """
 
     first_data = 1
+    sack = False  # wants acknowledgements with SACK blocks
+    probes = pauses = spared = 0  # probe segments, pauses begun, losses without a cut
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
@@ -28,8 +30,9 @@ class TcpSender:
         self.outcomes = outcomes
         self.parameters = parameters
         self.send_packet = send
-        self.timer = Timer(simulation, Rank.RETRANSMISSION, self.on_timeout)
+        self.timer = Timer(simulation, Rank.RETRANSMISSION, self.ring)
         self.may_send: Callable[[], bool] = lambda: True  # asked before what the window lets out is put out
+        self.send_probe: Callable[[int], None]  # puts a probe segment out; for senders that pause
 
         self.window = parameters.WINDOW
         self.initial_window = float(parameters.INITIAL_WINDOW)
@@ -80,6 +83,16 @@ class TcpSender:
                 self.control.hear(news, self.simulation.now, self.rtt)
             self.on_ack(packet.content)
             self.outcomes.values[Out.ACKED] = max(0, self.highest_ack + 1 - self.first_data)
+
+    def on_probe_reply(self, number: int) -> None:
+        """The reply to a probe segment has come."""
+
+    def on_notice(self) -> None:
+        """A link of the route is broken."""
+
+    def paused_until(self, now: int) -> int:
+        """How long the sender has paused in all [ns]."""
+        return 0
 
     @property
     def rtt(self) -> int:
@@ -194,16 +207,24 @@ class TcpSender:
         self.outcomes.add(Out.CWND_CUTS)
         return left
 
+    def cut_window(self) -> None:
+        """Lower the window because of duplicate acknowledgements."""
+        self.cwnd = self.cut()
+
     def may_fast_retransmit(self) -> bool:
         """Not for a loss in the window that was already cut for; but always for the first packet."""
         return self.highest_ack > self.recover or self.highest_ack == 0
+
+    def ring(self) -> None:
+        """The timer goes off."""
+        self.outcomes.add(Out.TIMEOUTS)
+        self.on_timeout()
 
     def on_timeout(self) -> None:
         self.cwnd = max(self.cwnd, 1.0)
         self.recover = self.highest_sent
         if self.highest_ack == -1:
             self.initial_window = 1.0
-        self.outcomes.add(Out.TIMEOUTS)
         self.cut(timeout=True)
         self.cwnd = 1.0
         self.back_off()

@@ -204,7 +204,6 @@ class Vegas(TcpSender):
         self.last_cut = "timeout"
         self.back_off()
         self.go_back()
-        self.outcomes.add(Out.TIMEOUTS)
         self.cut(timeout=True)
         self.cwnd = 2.0
         self.slow_window = 0.0

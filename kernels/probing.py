@@ -1,0 +1,75 @@
+"""TCP-Probing: before the window is reduced, probe segments ask whether the network is in order.
+
+Source: Tsaoussidis and Badr, "TCP-Probing: towards an error control schema with energy and throughput
+performance gains" (ICNP 2000), on the recovery of NewReno.  A timeout and a third duplicate acknowledgement
+both begin a pause; after two undisturbed round trips, none much above the smoothed RTT, the window stays.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from netcarlo.kernels import newreno, reno
+from netcarlo.kernels.hints import cold
+from netcarlo.kernels.layout import P
+from netcarlo.kernels.recovery import (
+    ASK,
+    INFLATION,
+    NONE,
+    NORMAL,
+    PAUSE,
+    PHASE,
+    RECOVER,
+    RECOVERY,
+    SEEN_PARTIAL,
+    Pause,
+    Variant,
+)
+
+ROUND_TRIPS = 2
+"""Probes that must come back one after the other."""
+
+
+def listen(m: Any, parameters: Any, at: Any, ack: Any, una: Any) -> None:
+    """An acknowledgement in a pause: without SACK it says nothing that the sender does not see itself."""
+
+
+@cold
+def repair(m: Any, parameters: Any, una: Any, top: Any, dupacks: Any) -> Any:
+    """Go on as NewReno in a recovery: what arrived of the packets behind the hole has left the network."""
+    m[SEEN_PARTIAL] = 0
+    if una == top:
+        m[PHASE] = NORMAL
+        m[INFLATION] = 0
+        return NONE
+    m[PHASE] = RECOVERY
+    m[RECOVER] = top
+    m[INFLATION] = dupacks
+    return una + 1
+
+
+def make(dev: Callable[[Any], Any], control: Any) -> Variant:
+    """Compile TCP-Probing over a congestion control (`grow`, `reduce`; see `aimd`)."""
+    base = newreno.make(dev, control)
+    react = base.dup_ack
+    window = dev(reno.window_of)
+    control_reduce = dev(control.reduce)
+
+    def dup_ack(
+        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
+        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
+    ) -> Any:  # fmt: skip
+        if dupacks + 1 == parameters[P.DUPACKS] and (una > m[RECOVER] or una == 0):
+            return cwnd, ssthresh, dupacks + 1, PAUSE, NONE
+        return react(m, f, parameters, constants, now, rtt, at, una, seq, top, dupacks, cwnd, ssthresh)
+
+    def timeout(current: Any, before: Any, backoff: Any) -> Any:
+        return ASK
+
+    def reduce(m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any, cwnd: Any) -> Any:
+        half = control_reduce(window(cwnd, 0, parameters[P.WINDOW]), False, now, rtt, constants, f)
+        return half, max(int(half), reno.FLOOR)
+
+    return base._replace(
+        dup_ack=dev(dup_ack),
+        pause=Pause(ROUND_TRIPS, True, 0, False, dev(timeout), dev(listen), dev(repair), dev(reduce)),
+    )

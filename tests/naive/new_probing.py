@@ -1,0 +1,68 @@
+"""New TCP-Probing (Kong, Choi, Rhee and Chung) on SACK."""
+
+from tests.naive.pausing import Pausing
+from tests.naive.receiver import Ack
+from tests.naive.sack import Sack, Scoreboard
+
+
+class Memory(Scoreboard):
+    """A scoreboard on which packets up to `gone` count as lost unless they were reported."""
+
+    gone = -1
+
+    def clear(self) -> None:
+        super().clear()
+        self.gone = -1
+
+    def start_again(self, first: int, last: int) -> None:
+        """Everything from `first` to `last` that was not reported is a hole again."""
+        self.lowest = self.next_hole = first
+        self.gone = last
+
+    def hole(self) -> int | None:
+        number = max(self.next_hole, self.lowest)
+        while number in self.sacked:
+            number += 1
+        last = max([self.gone, *self.sacked])
+        if last < 0 or number > last:
+            return None
+        self.next_hole = number
+        return number
+
+
+class NewProbing(Pausing, Sack):
+    scoreboard: Memory
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
+        self.scoreboard = Memory()
+
+    def choose(self) -> str:
+        return "spare" if self.backoff == 1 and self.rto_base <= self.rto_before else "pause"
+
+    def cut_window(self) -> None:
+        self.scoreboard.gone = -1
+        self.spared += 1
+
+    def listen(self, ack: Ack) -> None:
+        self.scoreboard.update(self.highest_ack, ack.blocks)
+
+    def repair(self) -> None:
+        self.last_ack = self.highest_ack
+        self.restart_timer()
+        self.after_timeout = False
+        self.recovering = self.highest_ack < self.highest_sent
+        if self.recovering:
+            self.recover = self.highest_sent
+            self.pipe = 0
+            self.scoreboard.start_again(self.highest_ack + 1, self.highest_sent)
+            self.dupacks = max(self.dupacks, self.parameters.DUPACKS)
+        else:
+            self.scoreboard.clear()
+            self.dupacks = 0
+        self.send_much()
+
+    def on_ack_in_recovery(self, ack: Ack) -> None:
+        if self.highest_ack < self.scoreboard.gone and self.highest_ack < ack.number < self.recover:
+            self.pipe += 1  # the packet behind the hole was not in the pipe
+        super().on_ack_in_recovery(ack)
