@@ -139,3 +139,40 @@ def test_the_error_distribution_is_what_its_names_say():
     assert found["bias"] == pytest.approx(0.045)
     assert found["absolute_p90"] == 9.0
     assert found["z_rms"] == pytest.approx(math.sqrt(12.5))
+
+
+def test_a_ratio_is_that_of_the_sums(tmp_path):
+    """As if all runs were one: a run counts by the length of what it is over."""
+    mapping = write(
+        tmp_path, "own.yaml",
+        """
+        replications: 40
+        scenario:
+          duration: 1 s
+          transport: {protocol: newreno, packets: 20}
+          hops: [{rate: 1 Mbit/s, delay: {uniform: [1 ms, 60 ms]}, loss: 10 %}]
+        classes: {all: true}
+        metrics:
+          per_run: completion_s
+          pooled: {sum: completion_s, over: retransmitted}
+        """,
+    )  # fmt: skip
+    file = write(tmp_path, "x.csv", "id,per_run,pooled\n1,1,1\n")
+    rows = validate(file, mapping=str(mapping), target="cpu").rows.set_index("metric")
+    frame = simulate(read_rows(file, load_mapping(str(mapping)))[0].scenario, target="cpu").frame
+    done = frame[frame["completion_s"].notna()]
+    assert 0 < len(done) < 40
+    pooled = rows.loc["pooled"]
+    assert pooled["estimate"] == pytest.approx(done["completion_s"].sum() / done["retransmitted"].sum())
+    assert pooled["ci_low"] < pooled["estimate"] < pooled["ci_high"]
+    # Leaving out one run after the other says the same about the spread.
+    parts = [done.drop(k) for k in done.index]
+    each = pd.Series([part["completion_s"].sum() / part["retransmitted"].sum() for part in parts])
+    spread = math.sqrt(len(done) - 1) * each.std(ddof=0)
+    assert (pooled["ci_high"] - pooled["ci_low"]) / 4.1 == pytest.approx(spread, rel=0.2)
+    file = write(tmp_path, "y.csv", "id,rare\n1,1\n")
+    text = (
+        mapping.read_text()[: mapping.read_text().index("per_run")] + "rare: {sum: timeouts, over: handover}"
+    )
+    with pytest.raises(InputError, match="'handover' is no outcome and no column; did you mean 'handovers'"):
+        validate(file, mapping=str(write(tmp_path, "rare.yaml", text)), target="cpu")
