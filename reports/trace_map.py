@@ -76,10 +76,11 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
     """The flow over time with the changes of its route."""
     end_s = end_of(frame)
     senders = {"": frame[frame["cwnd_packets"].notna()]}
+    relayed = (frame["event"] == "send") & (frame["node"] != _source(frame))
     return [
         {"name": name, "caption": caption, "plot": _marked(frame, drawn)}
         for name, caption, drawn in (
-            ("sequence", "Packet and acknowledgement numbers", sequence(frame)),
+            ("sequence", "Packet and acknowledgement numbers", sequence(frame[~relayed])),
             ("cwnd", "Congestion window and slow-start threshold", window(end_s, senders)),
             ("hops", "Hops of the route in use, and of the shortest way there is", _hops(frame)),
             ("rto", "Retransmission timeout", rto(end_s, senders)),
@@ -95,8 +96,7 @@ class _Sender:
         self._at_s = rows["time_s"].to_numpy()
         self._cwnd = rows["cwnd_packets"].to_numpy()
         self._acked = rows["acked"].to_numpy(dtype=float)
-        ends = history.ends(frame)
-        sent = frame[(frame["event"] == "send") & (frame["node"] == (ends[0] if ends else 0))]
+        sent = frame[(frame["event"] == "send") & (frame["node"] == _source(frame))]
         self._sent_s = sent["time_s"].to_numpy()
         self._stopped = history.stopped(frame)
 
@@ -116,6 +116,11 @@ class _Sender:
         if broken:
             way += " (a link is gone)"
         return [state, f"{self._cwnd[k]:.1f}", f"{max(self._acked[k], 0):.0f}", way]
+
+
+def _source(frame: pd.DataFrame) -> int | None:
+    ends = history.ends(frame)
+    return ends[0] if ends else None
 
 
 def _moments(frame: pd.DataFrame) -> Floats:

@@ -36,7 +36,7 @@ def window(end_s: float, senders: Senders) -> Plot:
         ):
             data.append(_staircase(events, column, what + name, k, dash))
     every = pd.concat(senders.values())
-    data += markers(every[every["event"] == "timeout"], "cwnd_packets", "timeout", "x", COLOURS[1], 8)
+    data += markers(every[every["event"] == "timeout"], "cwnd_packets", "timeout", "x", COLOURS[1], 6)
     return over_time(end_s, data, "window [packets]")
 
 
@@ -55,7 +55,7 @@ def sequence(frame: pd.DataFrame) -> Plot:
         ("send", "sequence", "sent", "circle", COLOURS[0], 4),
         ("receive", "sequence", "received", "circle-open", COLOURS[2], 4),
         ("lost", "sequence", "lost", "x-thin-open", COLOURS[3], 7),
-        ("timeout", "acked", "timeout", "x", COLOURS[1], 9),
+        ("timeout", "acked", "timeout", "x", COLOURS[1], 7),
     ):
         data += markers(frame[frame["event"] == event], column, name, symbol, colour, size)
     return over_time(end_of(frame), data, "packet number")

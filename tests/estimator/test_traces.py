@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from netcarlo import Scenario, simulate, trace
+from netcarlo.reports import trace_history as history
 from netcarlo.traces import of_adhoc
 from tests.reports.adhoc_events import events
 
@@ -87,3 +88,43 @@ def test_whole_numbers_are_written_without_a_point(column):
     values = pd.read_csv(io.StringIO(text), dtype=str)[column].dropna()
     assert len(values)
     assert values.str.fullmatch(r"-?\d+").all()
+
+
+def test_the_trace_of_an_adhoc_network_agrees_with_its_outcomes():
+    reach_m = 130.0
+    scenario = Scenario.check(
+        {
+            "duration": "60 s",
+            "seed": 3,
+            "transport": {"protocol": "newreno", "payload": "1000 B", "window": 20},
+            "adhoc": {
+                "nodes": 8, "area": {"side": "350 m"}, "range": f"{reach_m} m", "residual_error": "3 %",
+                "mobility": {"model": "random_waypoint", "speed": "10 m/s"}, "observe": "end",
+            },
+        }
+    )  # fmt: skip
+    frame, outcomes = trace(scenario, replication=1)
+    assert (outcomes.integers == simulate(scenario, first=1, replications=1, target="cpu").integers).all()
+    found = outcomes.frame.loc[1]
+    assert (frame["event"] == "receive").sum() == found["received"] > 0
+    assert (frame["event"] == "timeout").sum() == found["timeouts"]
+    assert frame["time_s"].is_monotonic_increasing
+    # Links come and go where nodes are a range apart ...
+    links = frame[(frame["event"] == "link") & (frame["time_s"] > 0)]
+    x, y = history.places(frame, links["time_s"].to_numpy())
+    at, i, j = np.arange(len(links)), links["node"].to_numpy(int), links["to"].to_numpy(int)
+    apart = np.hypot(x[at, i] - x[at, j], y[at, i] - y[at, j])
+    assert len(links) > 20
+    np.testing.assert_allclose(apart, reach_m, atol=0.01)
+    # ... and from them follows how often there is a way, and how long it is.
+    times_s, hops = history.shortest(frame)
+    lasts = np.diff(np.append(times_s, 60.0)) / 60.0
+    connected = lasts[~np.isnan(hops)].sum()
+    assert connected == pytest.approx(found["connected_share"], abs=1e-4)
+    for k in (1, 2, 3):
+        assert lasts[hops == k].sum() == pytest.approx(found[f"share_hops_{k}"] * connected, abs=1e-4)
+    # Data go along routes from the source to the sink.
+    ways = [way for way in history.routes(frame).nodes if way]
+    assert len(ways) > 2
+    assert {(way[0], way[-1]) for way in ways} == {(0, 1)}
+    assert max(map(len, ways)) > 2
