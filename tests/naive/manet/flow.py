@@ -5,13 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.layout import NEVER
 from netcarlo.kernels.manet.layout import STREAM_RESIDUAL, ManetOut
-from tests.naive.congestion import CONTROLS
 from tests.naive.engine import Rank, Simulation
 from tests.naive.link import Packet
 from tests.naive.manet.frames import Frame, Kind
 from tests.naive.manet.tables import Errors
 from tests.naive.receiver import Receiver
-from tests.naive.run import SENDERS
+from tests.naive.run import tcp_of
 
 if TYPE_CHECKING:
     from tests.naive.manet.world import World
@@ -43,17 +42,17 @@ class Clock(Simulation):
 
 class Flow:
     def __init__(self, world: "World", protocol: str) -> None:
-        variant, _, control = protocol.partition("_")
         p = world.p
         self.world = world
         self.counters = world.counters
         self.clock = Clock(world)
-        sender = SENDERS[f"tcp_{variant}"]
-        self.sender = sender(self.clock, self.counters.of_tcp, p, self._put_out, CONTROLS[control]())
+        sender, control = tcp_of(protocol)
+        self.sender = sender(self.clock, self.counters.of_tcp, p, self._put_out, control())
+        self.sender.send_probe = self._put_probe_out
         self.receiver = Receiver(
             self.clock, self.counters.of_tcp, first=self.sender.next_number, first_data=sender.first_data,
             ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
-            sack=variant == "sack", send_back=self._acknowledge,
+            sack=sender.sack, send_back=self._acknowledge,
         )  # fmt: skip
         self.errors = Errors(world.tables, STREAM_RESIDUAL, world.net.RESIDUAL)
         self.ack_errors = Errors(world.tables, STREAM_RESIDUAL + 1, world.net.ACK_RESIDUAL)
@@ -61,6 +60,10 @@ class Flow:
 
     def _put_out(self, packet: Packet) -> None:
         self.world.routers[self.world.source].send(Kind.DATA, packet)
+
+    def _put_probe_out(self, number: int) -> None:
+        packet = Packet("probe", self.world.p.HEADER, number)
+        self.world.routers[self.world.source].send(Kind.PROBE, packet)
 
     def _acknowledge(self, packet: Packet) -> None:
         self.counters.add(ManetOut.ACKS_SENT)
@@ -81,8 +84,12 @@ class Flow:
         if self.errors.strike():
             if frame.is_data:
                 self.counters.add(ManetOut.DROPS_RANDOM)
+            if frame.kind == Kind.DATA:
+                self.receiver.corrupted(frame.packet.content)
         elif frame.kind == Kind.DATA:
             self.receiver.receive(frame.packet)
+        else:
+            self.world.routers[self.world.sink].send(Kind.REPLY, frame.packet)
 
     def _arrive_at_source(self, frame: Frame) -> None:
         assert frame.packet is not None
@@ -93,9 +100,12 @@ class Flow:
             self.sender.receive(frame.packet)
             if self.sender.finished and self.counters.values[ManetOut.FINISHED] == NEVER:
                 self.counters.values[ManetOut.FINISHED] = self.world.now
+        else:
+            self.sender.on_probe_reply(frame.packet.content)
 
     def notice(self) -> None:
         """The source has learnt of a broken link."""
+        self.sender.on_notice()
 
     def dropped(self, frame: Frame, cause: ManetOut) -> None:
         """A frame was lost; `cause` is for data."""
@@ -103,3 +113,11 @@ class Flow:
             self.counters.add(cause)
         elif frame.kind == Kind.ACK:
             self.counters.add(ManetOut.ACK_DROPS)
+
+    def count(self) -> None:
+        """What the sender counts itself, when the run is over."""
+        values, sender = self.counters.values, self.sender
+        values[ManetOut.PROBES] = sender.probes
+        values[ManetOut.PROBE_CYCLES] = sender.pauses
+        values[ManetOut.PROBE_TIME] = sender.paused_until(self.world.now)
+        values[ManetOut.SPARED] = sender.spared

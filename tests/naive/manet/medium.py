@@ -172,7 +172,7 @@ class Medium:
         """Whether i is so near to n that no other one that starts now is in its way."""
         far = self.topology.far
         return all(
-            far(n, k) * 1024 >= self.net.CAPTURE * far(n, i)
+            far(k, n) * 1024 >= self.net.CAPTURE * far(i, n)
             for k in starters
             if k != i and k in self.topology.sensed[n]
         )

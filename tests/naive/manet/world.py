@@ -57,6 +57,7 @@ class World:
             self._pass_time(time)
             action()
         self.statistics.integrate(self.topology.links())
+        self.flow.count()
         self.counters.values[ManetOut.ELAPSED] = self.now
         self.counters.values[ManetOut.IN_FLIGHT] = self._in_flight()
 
