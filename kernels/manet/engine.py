@@ -143,7 +143,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
 
     @cold
     def residual(m: Any, losses: Any, end: Any, row: Any) -> Any:
-        # A segment that has reached the host at `end` (0: sink, 1: source) is lost there after all.
+        # A segment that has reached its host is lost after all; `end`: see STREAM_RESIDUAL.
         if m[R_GAPS + end] == 0:
             m[R_GAPS + end] = 1
             m[R_GAP + end] = gap(
@@ -210,7 +210,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
             m[COUNTS + ManetOut.HOPS] += (frame >> HOP_SHIFT & 15) + 1
             m[COUNTS + ManetOut.ARRIVED] += 1
         trace = rows.shape[0] > 0
-        if residual(m, losses, np.int64(0), m[Manet.RESIDUAL]):
+        end = np.int64(0) if data else np.int64(2)
+        if residual(m, losses, end, m[Manet.RESIDUAL] if data else m[Manet.ACK_RESIDUAL]):
             if data:
                 m[COUNTS + ManetOut.DROPS_RANDOM] += 1
                 if trace:

@@ -64,8 +64,8 @@ class Manet(IntEnum):
     QUEUE = len(P) + 32  # most packets that wait in a node, the one being sent not counted
     # Errors: rows of `ManetRows.losses`.
     FRAME_LOSS = len(P) + 33  # each frame at the radio that it is for
-    RESIDUAL = len(P) + 34  # segments that reach the sink's host
-    ACK_RESIDUAL = len(P) + 35  # and those that reach the source's host
+    RESIDUAL = len(P) + 34  # data segments that reach the sink's host
+    ACK_RESIDUAL = len(P) + 35  # segments without data that reach a host: ACKs, probes, a SYN
     ROUTING = len(P) + 36  # one of the constants below
     COLUMNS = len(P) + 37
 
@@ -175,7 +175,7 @@ class NodeOut(IntEnum):
 # Random streams (fourth part of the stream address).
 STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
 STREAM_FRAME = 1 << 21  # + node; draw k: gap to the k-th frame that its radio loses
-STREAM_RESIDUAL = 1 << 22  # + 0: sink, 1: source; draw k: gap to the next segment lost
+STREAM_RESIDUAL = 1 << 22  # + 0: data at the sink, 1, 2: without data at source, sink; draw k: gap to the k-th loss
 STREAM_MOTION = 1 << 23  # + node; draw 0: where it starts, then leg by leg
 STREAM_ROUTING = 1 << 24  # + node; draw k: its k-th jitter or interval
 

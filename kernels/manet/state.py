@@ -23,6 +23,8 @@ TRACED = NODES + 27  # rows of the trace
 SHOWN_ROUTE = NODES + 28  # what the trace has shown of route
 SHOWN_PROBING = NODES + 29  # and state of the sender
 ON_AIR = NODES + 30  # mask of the nodes that have an exchange under way
+R_GAP = NODES + 31  # segments until the next residual error: data at the sink; without data at source, sink
+R_GAPS = NODES + 34  # gaps drawn so far
 # Statistics of the network.
 LAST = NODES + 13  # integrated up to here [ns]
 HOPS = NODES + 14  # of the shortest path, 0: none
@@ -33,9 +35,7 @@ OUTAGE_SINCE = NODES + 18  # NO_TIME: no outage, or one that lasts from the begi
 LINK_COUNT = NODES + 19
 VERSION = NODES + 20  # changes of links
 WAITING_SINCE = NODES + 21  # NO_TIME: the source has a route, or nothing to send
-R_GAP = NODES + 22  # segments until the next residual error, at the sink and at the source
-R_GAPS = NODES + 24  # gaps drawn so far
-COUNTS = NODES + 31  # columns of `ManetOut`
+COUNTS = NODES + 37  # columns of `ManetOut`
 START_OF_NODES = COUNTS + int(ManetOut.COLUMNS)
 
 # A frame: three words.
