@@ -175,7 +175,7 @@ class NodeOut(IntEnum):
 # Random streams (fourth part of the stream address).
 STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
 STREAM_FRAME = 1 << 21  # + node; draw k: gap to the k-th frame that its radio loses
-STREAM_RESIDUAL = 1 << 22  # + 0: data at the sink, 1, 2: without data at source, sink; draw k: gap to the k-th loss
+STREAM_RESIDUAL = 1 << 22  # + 0: data at the sink, 1, 2: without data at source, sink; draw k: gap
 STREAM_MOTION = 1 << 23  # + node; draw 0: where it starts, then leg by leg
 STREAM_ROUTING = 1 << 24  # + node; draw k: its k-th jitter or interval
 
