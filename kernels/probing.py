@@ -30,21 +30,25 @@ ROUND_TRIPS = 2
 
 
 def listen(m: Any, parameters: Any, at: Any, ack: Any, una: Any) -> None:
-    """An acknowledgement in a pause: without SACK it says nothing that the sender does not see itself."""
+    """An acknowledgement in a pause: count on how many packets behind the hole have arrived."""
+    if m[PHASE] == RECOVERY:
+        m[INFLATION] = m[INFLATION] + 1 if ack == una else max(m[INFLATION] - (ack - una - 1), 0)
 
 
 @cold
 def repair(m: Any, parameters: Any, una: Any, top: Any, dupacks: Any) -> Any:
-    """Go on as NewReno in a recovery: what arrived of the packets behind the hole has left the network."""
+    """Go on as NewReno in a recovery; as after a timeout if most of what is outstanding is missing."""
+    arrived = m[INFLATION] if m[PHASE] == RECOVERY else dupacks
     m[SEEN_PARTIAL] = 0
-    if una == top:
+    if top - una > 2 * arrived or una == top:
         m[PHASE] = NORMAL
         m[INFLATION] = 0
-        return NONE
+        m[RECOVER] = top
+        return NONE, True
     m[PHASE] = RECOVERY
     m[RECOVER] = top
-    m[INFLATION] = dupacks
-    return una + 1
+    m[INFLATION] = arrived
+    return una + 1, False
 
 
 def make(dev: Callable[[Any], Any], control: Any) -> Variant:

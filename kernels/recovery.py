@@ -64,7 +64,8 @@ class Pause(NamedTuple):
     listen: Any
     """`(m, parameters, at, ack, una)`: an acknowledgement of `ack` >= `una` arrives in a pause."""
     repair: Any
-    """`(m, parameters, una, top, dupacks) -> forced`: after the pause: recover what is missing."""
+    """`(m, parameters, una, top, dupacks) -> (forced, back)`: after the pause: recover what is missing;
+    `back`: continue from the first packet that is not acknowledged."""
     reduce: Any
     """`(m, f, parameters, constants, now, rtt, cwnd) -> (cwnd, ssthresh)`: what duplicate ACKs do without."""
 

@@ -196,13 +196,13 @@ def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> 
         if una == top:
             m[PHASE] = NORMAL
             clear(m, parameters)
-            return NONE
+            return NONE, False
         m[PHASE] = RECOVERY
         m[RECOVER] = top
         m[_PIPE] = 0
         m[_REPAIRED] = una + 1
         m[_GONE] = top
-        return NONE
+        return NONE, False
 
     pause = Pause(0, False, 0, False, None, dev(listen), dev(repair), None) if restarts else None
     return base._replace(

@@ -338,11 +338,11 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     @cold
     def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
         # Repair what is missing, with the window as it is.
-        forced = repair_again(s, p, s[ACKED], s[_TOP], s[_DUPACKS])
+        forced, back = repair_again(s, p, s[ACKED], s[_TOP], s[_DUPACKS])
         s[_DUPACKS] = max(s[_DUPACKS], p[P.DUPACKS]) if s[PHASE] == RECOVERY else 0
         s[_TIMED] = ENDLESS
         s[DEADLINE] = now + s[RTO]
-        s[_SEQ] = max(s[_SEQ], forced + 1)
+        s[_SEQ] = s[ACKED] + 1 if back else max(s[_SEQ], forced + 1)
         s[_FORCED] = NONE
         allow(p, s, g, np.int64(SEND), forced)
 

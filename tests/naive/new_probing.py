@@ -45,7 +45,7 @@ class NewProbing(Pausing, Sack):
         self.spared += 1
 
     def listen(self, ack: Ack) -> None:
-        self.scoreboard.update(self.highest_ack, ack.blocks)
+        self.scoreboard.update(ack.number, ack.blocks)
 
     def repair(self) -> None:
         self.last_ack = self.highest_ack

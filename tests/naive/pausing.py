@@ -28,7 +28,7 @@ class Pausing(TcpSender):
         raise NotImplementedError
 
     def listen(self, ack: Ack) -> None:
-        """Take note of an acknowledgement in a pause."""
+        """Take note of an acknowledgement in a pause, before anything else does."""
 
     def repair(self) -> None:
         """Send again what is missing, with the window as it is."""
@@ -123,6 +123,7 @@ class Pausing(TcpSender):
             self.on_ack_in_pause(ack)
 
     def on_ack_in_pause(self, ack: Ack) -> None:
+        self.listen(ack)
         if ack.number > self.highest_ack:
             self.dupacks = 0
             self.highest_ack = ack.number
@@ -130,7 +131,6 @@ class Pausing(TcpSender):
             self.next_number = max(self.next_number, ack.number + 1)
         else:
             self.dupacks += 1
-        self.listen(ack)
         if self.highest_ack >= self.limit - 1:
             self.finished = True
             self.timer.stop()

@@ -3,25 +3,39 @@
 from netcarlo.kernels.layout import Out
 from tests.naive.newreno import NewReno
 from tests.naive.pausing import Pausing
+from tests.naive.receiver import Ack
 
 
 class Resuming(Pausing, NewReno):
-    """NewReno that goes on after a pause as in the middle of a recovery."""
+    """NewReno that goes on after a pause as in the middle of a recovery, or as after a timeout."""
+
+    def listen(self, ack: Ack) -> None:
+        if self.last_cut != "dupack":
+            return
+        newly_acked = ack.number - self.highest_ack
+        if newly_acked == 0:
+            self.inflation += 1
+        else:  # one filled the hole, the others had arrived
+            self.inflation = max(self.inflation - (newly_acked - 1), 0)
 
     def repair(self) -> None:
+        arrived = self.inflation if self.last_cut == "dupack" else self.dupacks
+        outstanding = self.highest_sent - self.highest_ack
         self.last_ack = self.highest_ack
+        self.recover = self.highest_sent
         self.saw_partial_ack = False
         self.restart_timer()
-        missing = self.highest_ack < self.highest_sent
-        self.last_cut = "dupack" if missing else "exited"
-        self.inflation = self.dupacks if missing else 0
-        if missing:
-            self.recover = self.highest_sent
+        if arrived < outstanding / 2 or outstanding == 0:
+            self.last_cut = "timeout"
+            self.inflation = 0
+            self.dupacks = 0
+            self.next_number = self.highest_ack + 1
+        else:
+            self.last_cut = "dupack"
+            self.inflation = arrived
             self.dupacks = max(self.dupacks, self.parameters.DUPACKS)
             self.next_number = max(self.next_number, self.highest_ack + 2)
             self.output(self.highest_ack + 1)
-        else:
-            self.dupacks = 0
         self.send_much()
 
 
