@@ -225,8 +225,8 @@ class Adhoc(Record):
     mobility: AnyMobility
     routing: Literal["dsr", "ideal"] = "dsr"
     frame_error: Probability = 0.0  # of every frame, at the radio it is for
-    residual_error: Probability = 0.0  # of segments, at the sink's host
-    ack_error: Probability = 0.0  # of segments, at the source's host
+    residual_error: Probability = 0.0  # of segments with data, at the sink's host
+    ack_error: Probability = 0.0  # of segments without: of ACKs and probes, at either host
     radio: Radio = Radio()
     energy: Energy = Energy()
     source: Annotated[int, Field(ge=0, lt=MOST_NODES)] = 0
