@@ -32,6 +32,20 @@ _WORDS = {
     "lost_in_buffer": "packets lost in buffers", "buffered": "buffered packets",
     "tunnelled": "tunnelled packets", "copies": "copies on the way", "discarded": "packets discarded",
     "reordered": "reordered packets",
+    "transfer_s": "transfer time", "energy_J": "energy", "energy_source_J": "energy of the source",
+    "energy_sink_J": "energy of the sink",
+    "energy_most_J": "energy of the node that draws most", "joules_per_MB": "energy per delivered data",
+    "connected_share": "time with a path", "split_share": "time in which some node is out of reach",
+    **{f"share_hops_{k}": f"connected time with {k} hop" + "s" * (k > 1) for k in range(1, 5)},
+    "share_hops_5": "connected time with 5 hops or more", "breaks": "broken links",
+    "false_breaks": "links given up that were there", "salvaged": "salvaged packets",
+    "breaks_per_connected_s": "route breaks while connected", "outages_per_s": "outages",
+    "link_changes_per_pair_s": "link changes of a pair", "finished": "finished transfers",
+}  # fmt: skip
+_UNITS = {
+    "joules_per_MB": "J/MB", "breaks_per_connected_s": "1/s", "outages_per_s": "1/s",
+    "link_changes_per_pair_s": "1/s", "finished": FRACTION, "connected_share": FRACTION,
+    "split_share": FRACTION, **{f"share_hops_{k}": FRACTION for k in range(1, 6)},
 }  # fmt: skip
 
 
@@ -51,7 +65,7 @@ def scale(values: Iterable[float], unit: str) -> Scale:
     largest = max((abs(v) for v in values if math.isfinite(v)), default=0.0)
     if unit == FRACTION:
         return Scale(0.01, "%")
-    if unit not in ("s", "bit/s", "B") or largest == 0:
+    if unit not in ("s", "bit/s", "B", "J") or largest == 0:
         return Scale(1.0, unit)
     # A rounded number decides, so that 0.99999999 Mbit/s is 1 Mbit/s.
     largest = float(f"{largest:.4g}")
@@ -130,7 +144,9 @@ def unit_of(column: str) -> str:
     """The SI unit of an outcome or a feature."""
     if column in _FEATURES:
         return _FEATURES[column][1]
-    suffixes = {"_bps": "bit/s", "_s": "s", "_packets": "packets"}
+    if column in _UNITS:
+        return _UNITS[column]
+    suffixes = {"_bps": "bit/s", "_s": "s", "_packets": "packets", "_J": "J"}
     return next((unit for suffix, unit in suffixes.items() if column.endswith(suffix)), "")
 
 

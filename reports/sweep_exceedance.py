@@ -1,4 +1,7 @@
-"""With which probability an outcome is at least x: over drawn networks, or over a cell's replications."""
+"""With which probability an outcome is at least x: over drawn networks, or over a cell's replications.
+
+Of a time after which something is done, with which probability it is by then: what never is counts, too.
+"""
 
 import numpy as np
 import pandas as pd
@@ -7,7 +10,7 @@ from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import Plot, plot
 from netcarlo.reports.sweep_parts import WIDE, band_and_line, known, logarithmic, numbers, pointer, ratio
-from netcarlo.reports.sweep_results import Bools, Floats, Ints, Results, average
+from netcarlo.reports.sweep_results import DONE, Bools, Floats, Ints, Results, average
 from netcarlo.reports.sweep_slices import Slices
 from netcarlo.statistics import wilson
 from netcarlo.sweeps import population
@@ -35,7 +38,12 @@ def _plot(
     results: Results, column: str, inside: Bools, replications: pd.DataFrame | None, command: str
 ) -> Plot:  # fmt: skip
     labels = range(len(results.labels))
-    if results.drawn:
+    done = column in DONE
+    if results.drawn and done:
+        every = results.cube(column)[:, inside]
+        thresholds = _spread(every)
+        curves = [_done_in_networks(results, column, inside, k, thresholds) for k in labels]
+    elif results.drawn:
         networks = [average(results.cube(column)[:, inside, k]) for k in labels]
         thresholds = _spread(np.concatenate(networks))
         curves = [_over_networks(x, results.blocks, thresholds) for x in networks]
@@ -45,7 +53,7 @@ def _plot(
             replications.loc[replications["cell"] == first + k, column].to_numpy(dtype=float) for k in labels
         ]
         thresholds = _spread(np.concatenate(samples))
-        curves = [_over_replications(x, thresholds) for x in samples]
+        curves = [(_done if done else _over_replications)(x, thresholds) for x in samples]
     else:
         curves = [_stored(results, column, inside, k) for k in labels]
     shown = scales.scale(np.concatenate([c[0] for c in curves]).tolist(), scales.unit_of(column))
@@ -58,11 +66,11 @@ def _plot(
             numbers(x / shown.factor), 100 * p, 100 * low, 100 * high,
             name=results.labels[k], k=k, extra=[[key]] * len(x),
             mode="lines" if results.drawn or replications is not None else "lines+markers",
-            hover=f"{name} at least %{{x}} {shown.unit}<br>%{{y}} %{tell}",
+            hover=f"{name} at {'most' if done else 'least'} %{{x}} {shown.unit}<br>%{{y}} %{tell}",
         )  # fmt: skip
     every = np.concatenate([c[0] for c in curves])
     return plot(
-        data, x=shown.label(name), y="probability of at least x [%]",
+        data, x=shown.label(name), y=f"probability of at {'most' if done else 'least'} x [%]",
         xaxis=logarithmic(every / shown.factor), yaxis={"range": [0, 102]},
         showlegend=len(results.labels) > 1,
     )  # fmt: skip
@@ -80,11 +88,32 @@ def _over_replications(values: Floats, thresholds: Floats) -> Curve:
     return thresholds, p, *wilson(p, len(happened))
 
 
+def _done_in_networks(results: Results, column: str, inside: Bools, k: int, thresholds: Floats) -> Curve:
+    """A network counts with the share of its replications that are ever done, from their mean time on."""
+    time_s, n = results.cube(column)[:, inside, k], results.cube("replications")[:, inside, k]
+    ever = results.cube(f"{column}_n")[:, inside, k] / n  # NaN where a cell is missing
+    found = [
+        population.share(average(np.where(time_s <= x, ever, 0.0 * ever)), results.blocks) for x in thresholds
+    ]
+    p, low, high = np.array([one[1:] for one in found]).reshape(-1, 3).T
+    return thresholds, p, low, high
+
+
+def _done(values: Floats, thresholds: Floats) -> Curve:
+    p = np.array([np.mean(values <= x) if len(values) else np.nan for x in thresholds])
+    return thresholds, p, *wilson(p, len(values))
+
+
 def _stored(results: Results, column: str, inside: Bools, k: int) -> Curve:
     """The five stored quantiles of a cell, with Wilson's interval of the probability of exceeding each."""
     x = np.array([results.cube(f"{column}_q{round(100 * q):02}")[0, inside, k][0] for q in STORED])
+    happened = results.cube(f"{column}_n")[0, inside, k][0]
+    if column in DONE:
+        n = results.cube("replications")[0, inside, k][0]
+        p = np.array(STORED) * happened / n
+        return x, p, *wilson(p, n)
     p = 1 - np.array(STORED)
-    return x, p, *wilson(p, results.cube(f"{column}_n")[0, inside, k][0])
+    return x, p, *wilson(p, happened)
 
 
 def _spread(values: Floats) -> Floats:

@@ -9,6 +9,7 @@ from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import COLOURS, Plot, plot
 from netcarlo.reports.scales import Scale
+from netcarlo.reports.sweep_answers import PERCENT
 from netcarlo.reports.sweep_parts import numbers, pointer
 from netcarlo.reports.sweep_results import Axis, Bools, Estimates, Floats, Ints, Results, sign
 from netcarlo.reports.sweep_slices import thinned
@@ -49,7 +50,7 @@ def maps(results: Results, command: str) -> Plot | None:
         shown = [*gains, *shown]
     if winnable := judged(results):
         shown = [("which is best", _best, 0), *shown]
-    outcomes = winnable + [o for o in results.outcomes if o not in winnable]
+    outcomes = winnable + [o for o in results.outcomes if o not in winnable] + list(results.sweep["goals"])
 
     def draw(pair: int, layer: int, outcome: int, averaged: int) -> Plot:
         across, up = pairs[pair]
@@ -78,8 +79,14 @@ def maps(results: Results, command: str) -> Plot | None:
     return with_choices(draw, choices, most_bytes=BYTES[results.drawn])
 
 
+def _shown(results: Results, column: str, values: Estimates) -> Scale:
+    if column in results.sweep["goals"]:
+        return PERCENT
+    return scales.scale(np.abs(values.mean).ravel(), scales.unit_of(column))
+
+
 def _value(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
-    shown = scales.scale(np.abs(values.mean).ravel(), scales.unit_of(column))
+    shown = _shown(results, column, values)
     z = values.mean[:, k] / shown.factor
     more = [
         scales.interval(low, high, shown)
@@ -96,7 +103,8 @@ def _value(results: Results, column: str, group: Ints, values: Estimates, k: int
 
 def _gain(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
     gains = results.estimates(f"{column}_gain", group, len(values.mean))
-    shown = gain_scale(values.mean, scales.unit_of(column))
+    goal = column in results.sweep["goals"]
+    shown = Scale(0.01, "points") if goal else gain_scale(values.mean, scales.unit_of(column))
     unit = shown.unit if shown else "%"
     base = np.full(len(values.mean), shown.factor) if shown else values.mean[:, 0] / 100
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -116,7 +124,7 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
     known, first = np.isfinite(score).any(axis=1), score.argmax(axis=1)
     at = np.arange(len(first))
     beaten = clearly_better(column, values, gains)[at, first].sum(axis=1)
-    shown = scales.scale(np.abs(values.mean).ravel(), scales.unit_of(column))
+    shown = _shown(results, column, values)
     more = [
         f"{results.labels[i]} {scales.number(values.mean[g, i] / shown.factor)}" for g, i in enumerate(first)
     ]

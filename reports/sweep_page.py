@@ -16,7 +16,7 @@ from netcarlo.reports.sweep_features import by_feature
 from netcarlo.reports.sweep_maps import maps
 from netcarlo.reports.sweep_networks import networks
 from netcarlo.reports.sweep_parallel import parallel
-from netcarlo.reports.sweep_results import Results
+from netcarlo.reports.sweep_results import DONE, Results
 from netcarlo.reports.sweep_sensitivity import bars
 from netcarlo.reports.sweep_shares import shares
 from netcarlo.reports.sweep_wins import judged
@@ -71,6 +71,7 @@ class Sections:
         self.shares = shares(results)
         self.maps = maps(results, command)
         self.exceedance = exceedance(results, replications, command)
+        self.done = bool(DONE & set(results.outcomes))
         self.sampled = "networks" if results.drawn else "cells" if replications is None else "replications"
         self.networks: Plot | None = None
         self.by_feature: Plot | None = None

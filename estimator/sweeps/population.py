@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netcarlo import statistics
-from netcarlo.statistics import Mean
+from netcarlo.statistics import Mean, Proportion
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -41,6 +41,23 @@ def mean(values: ArrayLike, blocks: ArrayLike) -> Mean:
     error = np.sqrt(_variance(statistics.means(rows).mean, overall.mean, size))
     half = float(statistics.student_t(len(size) - 1) * error)
     return overall._replace(ci_low=overall.mean - half, ci_high=overall.mean + half)
+
+
+def share(values: ArrayLike, blocks: ArrayLike) -> Proportion:
+    """The mean of shares, each from 0 to 1, over the population, with an interval inside that range.
+
+    Where every share is 0 or 1 the interval is that of `wins`, else that of `mean`.
+    """
+    x, which = _kept(values, blocks)
+    if ((x > 0) & (x < 1)).any():
+        found = mean(x, which)
+        low, high = np.clip([found.ci_low, found.ci_high], 0.0, 1.0)
+        return Proportion(found.n, found.mean, float(low), float(high))
+    size = np.bincount(which)
+    if len(size) == len(x):
+        which = np.zeros_like(which)
+    p, low, high = (float(each[0]) for each in _shares(np.bincount(which, x)[:, None], size))
+    return Proportion(len(x), p, low, high)
 
 
 def paired(a: ArrayLike, b: ArrayLike, blocks: ArrayLike) -> Mean:

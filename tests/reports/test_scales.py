@@ -52,6 +52,9 @@ def test_an_interval_shows_two_digits() -> None:
         ("paths.0.hops.0.count", "number of hops"),
         ("transport.window", "window"),
         ("drops_queue", "queue drops"),
+        ("energy_J", "energy"),
+        ("breaks_per_connected_s", "route breaks while connected"),
+        ("share_hops_1", "connected time with 1 hop"),
     ],
 )
 def test_names_are_words(name: str, words: str) -> None:
@@ -66,3 +69,20 @@ def test_units_and_distributions_are_those_of_the_scenario() -> None:
     said = scales.distribution(base, "paths.0.hops.0.each.4.rate")
     assert said == "log-uniform, 500 kbit/s … 50 Mbit/s"
     assert scales.distribution(base, "transport.protocol") == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [
+        ("transfer_s", "s"),
+        ("transfer_bps", "bit/s"),
+        ("energy_J", "J"),
+        ("joules_per_MB", "J/MB"),
+        ("outages_per_s", "1/s"),
+        ("connected_share", scales.FRACTION),
+        ("timeouts", ""),
+    ],
+)
+def test_outcomes_have_their_unit(name: str, unit: str) -> None:
+    assert scales.unit_of(name) == unit
+    assert scales.scale([12_000.0], "J") == (1e3, "kJ")

@@ -193,6 +193,51 @@ def test_exceedance_of_kept_replications_counts_them() -> None:
     assert first["y"][len(first["y"]) // 2] == 50
 
 
+def test_of_a_time_it_is_shown_how_likely_it_is_over_by_then() -> None:
+    manifest, frame = made(**{**TINY, "outcomes": ["transfer_s"]})
+    kept = pd.DataFrame({"cell": np.repeat(range(4), 4), "transfer_s": [1.0, 2.0, 3.0, np.nan] * 4})
+    exceedance = Sections(Results(manifest, frame), COMMAND, kept).exceedance
+    first = exceedance["data"][1]
+    assert (first["y"][0], first["y"][-1]) == (25, 75)  # one of four was never done
+    assert "at most" in exceedance["layout"]["yaxis"]["title"]["text"]
+    with_values(frame, "transfer_s", [1.0] * 4, 0.1)
+    frame["transfer_s_n"] = 10  # of 20
+    stored = Sections(Results(manifest, frame), COMMAND, None).exceedance["data"][1]
+    assert max(stored["y"]) == pytest.approx(0.95 * 50)
+
+
+def test_networks_in_which_nothing_is_ever_done_count_as_such() -> None:
+    manifest, frame = made(**{**DRAWN, "outcomes": ["transfer_s"], "replications": 1, "goals": {}})
+    never_done = frame["draw"] % 2 == 1
+    frame["transfer_s"] = np.where(never_done, np.nan, 10.0 + frame["draw"])
+    frame["transfer_s_n"] = np.where(never_done, 0, 1)
+    line = Sections(Results(manifest, frame), COMMAND, None).exceedance["data"][1]
+    assert line["y"][-1] == 50
+    assert line["y"] == sorted(line["y"])
+    at = next(i for i, x in enumerate(line["x"]) if x >= 57)
+    assert line["y"][at] == pytest.approx(
+        100 * np.mean([k % 2 == 0 and 10 + k <= line["x"][at] for k in range(96)])
+    )
+
+
+def test_goals_are_on_the_map_with_their_gains() -> None:
+    manifest, frame = made(axes=AXES, goals={"in_time": "goodput_bps >= 1 Mbit/s"}, outcomes=["goodput_bps"])
+    with_values(frame, "in_time", ([0.5, 0.7] * 24), 0.1)
+    results = Results(manifest, frame)
+    gain = results.estimates("in_time_gain", results.everywhere(), 1)
+    assert gain.mean[0] == pytest.approx([0, 0.2])
+    # Newcombe: the ends are as far away as those of both shares together.
+    assert (gain.low[0, 1], gain.high[0, 1]) == pytest.approx((0.2 - 0.1 * 2**0.5, 0.2 + 0.1 * 2**0.5))
+    shown = Sections(results, COMMAND, None).maps
+    assert shown is not None
+    assert shown["choices"][2]["options"][-1] == "in time"
+    names = shown["choices"][1]["options"]
+    layer = names.index("gain of SCTP over TCP")
+    drawn = [v for key, v in shown["variants"].items() if key.split(".")[1:3] == [str(layer), "1"]]
+    assert drawn
+    assert all(z == pytest.approx(20) for row in drawn[0]["data"][0]["z"] for z in row)
+
+
 def plots(sections: Sections) -> Iterator[Plot]:
     yield from (line["plot"] for line in sections.lines)
     bars = sections.bars.plot if sections.bars else None

@@ -134,3 +134,27 @@ def test_intervals_of_wins_cover_the_truth():
         truth = np.array([0.6, 0.4])
         hits += (table["ci_low"] <= truth) & (truth <= table["ci_high"])
     assert (hits / RUNS >= 0.89).all()
+
+
+def test_a_share_of_networks_has_an_interval_even_where_it_is_0_or_1():
+    blocks = np.repeat(np.arange(8), 16)
+    never = population.share(np.zeros(128), blocks)
+    assert (never.probability, never.ci_low) == (0, 0)
+    assert 0.02 < never.ci_high < 0.04  # Wilson's of 0 of 128 is 0.029
+    always = population.share(np.ones(128), blocks)
+    assert always.ci_high == 1
+    assert 1 - always.ci_low == pytest.approx(never.ci_high)
+
+
+def test_a_share_of_independent_networks_is_wilsons():
+    held = np.arange(40) < 10
+    found = population.share(held.astype(float), np.arange(40))
+    assert found == pytest.approx(statistics.proportion(held))
+
+
+def test_shares_over_points_are_a_mean_inside_0_and_1():
+    blocks = np.repeat(np.arange(4), 4)
+    values = np.where(blocks == 0, 0.7, 0.98)
+    found, mean = population.share(values, blocks), population.mean(values, blocks)
+    assert (found.probability, found.ci_low) == pytest.approx((mean.mean, mean.ci_low))
+    assert mean.ci_high > 1 == found.ci_high
