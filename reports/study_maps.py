@@ -37,16 +37,15 @@ def heat(found: Map) -> Plot:
         count = len(found.kinds)
         colours: Plot = {
             "colorscale": [[(k + end) / count, KINDS[k]] for k in range(count) for end in (0, 1)],
-            "zmin": -0.5, "zmax": count - 0.5, "showscale": False,
+            "zmin": -0.5, "zmax": count - 0.5,
         }  # fmt: skip
     else:
-        bar = {"thickness": 12, "outlinewidth": 0, "ticksuffix": f" {found.unit}"}
-        colours = {"colorscale": LOSS_TO_GAIN, "zmin": -reach, "zmax": reach, "colorbar": bar}
+        colours = {"colorscale": LOSS_TO_GAIN, "zmin": -reach, "zmax": reach}
     trace = {
         "type": "heatmap", "x": found.columns, "y": found.rows,
         "z": [[rounded(value) for value in row] for row in found.values],
         "text": found.marks, "texttemplate": "%{text}", "textfont": {"size": 13, "color": INK},
-        "customdata": _more(found), "xgap": 2, "ygap": 2,
+        "customdata": _more(found), "xgap": 2, "ygap": 2, "showscale": False,
         "hovertemplate": f"{found.across} %{{x}}<br>{found.up} %{{y}}<br>%{{customdata}}<extra></extra>",
         **colours,
     }  # fmt: skip

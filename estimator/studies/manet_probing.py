@@ -1,0 +1,344 @@
+"""Claims of the study of TCP-Probing in a mobile ad hoc network (K. Kong and others, in Korean)."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from netcarlo.cells import Cells, Samples
+from netcarlo.claims import Claim, verdict
+from netcarlo.comparison import Summaries
+from netcarlo.maps import Map, Plane, Reading
+from netcarlo.statistics import Mean, mean
+from netcarlo.studies.manet_probing_metrics import METRICS, gain, size_bits, slope
+
+__all__ = ["METRICS", "claims", "maps", "summaries"]
+
+SPEEDS = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0, 14.0)
+"""Where the paper's figures are evaluated [m/s]."""
+
+COARSE = (2.0, 8.0, 14.0)
+"""And the maps."""
+
+PROTOCOLS = ("newreno", "probing", "new_probing")
+ERROR, NO_ERROR = 5.0, 0.0
+
+STRONG = 20.0
+"""A fall from the lowest speed to the highest that counts as strong [%]."""
+
+PUBLISHED_GAIN, NEAR = 22.0, 5.0
+"""New TCP-Probing over TCP-Probing, and how far from it counts [%]."""
+
+SAME = 0.1
+"""Transfers whose times differ by less are alike [%]."""
+
+
+def summaries(cells: Cells) -> Summaries:
+    """The settings that the paper states, and its one result."""
+    scenario = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR).scenario
+    network = scenario.adhoc
+    assert network is not None
+    settings = {
+        "area_x": network.area.width,
+        "area_y": network.area.height,
+        "nodes": network.nodes,
+        "speed_min": min(cell["speed_mps"] for cell in cells.all),
+        "speed_max": max(cell["speed_mps"] for cell in cells.all),
+        "phy_rate": network.radio.rate * 1e-6,
+        "channel_error": network.residual_error * 100,
+        "transfer_size": scenario.transport.bytes * 1e-6,
+    }
+    improvement = over_speeds(cells, "throughput", "new_probing", "probing")
+    return {
+        "throughput_improvement": improvement,
+        **{name: np.array([float(value)]) for name, value in settings.items()},
+    }
+
+
+def at(cells: Cells, metric: str, protocol: str, speed: float, error: float = ERROR) -> Samples:
+    """A metric of a protocol at a speed."""
+    return cells.value(metric, protocol=protocol, speed_mps=speed, error_percent=error)
+
+
+def line(cells: Cells, metric: str, protocol: str, error: float = ERROR) -> list[Samples]:
+    """A metric over the speeds."""
+    return [at(cells, metric, protocol, speed, error) for speed in SPEEDS]
+
+
+def gains(cells: Cells, metric: str, of: str, over: str, error: float = ERROR) -> list[Samples]:
+    """By how much the mean of one protocol exceeds that of another at each speed [%]."""
+    pairs = zip(line(cells, metric, of, error), line(cells, metric, over, error), strict=True)
+    return [gain(a, b) for a, b in pairs]
+
+
+def over_speeds(cells: Cells, metric: str, of: str, over: str) -> Samples:
+    """The mean of these gains over the speeds [%]."""
+    return np.asarray(np.mean(gains(cells, metric, of, over), axis=0))
+
+
+def from_times(cells: Cells, of: str, over: str) -> Samples:
+    """The same gain of throughput, where throughput is computed from the mean transfer time [%]."""
+    return over_speeds(cells, "transfer_time", over, of)
+
+
+def said(values: list[Samples], digits: int = 1) -> str:
+    """The means in a line."""
+    return ", ".join(f"{float(one.mean()):.{digits}f}" for one in values)
+
+
+def interval(samples: Samples, digits: int = 1) -> str:
+    """The mean with its interval."""
+    found: Mean = mean(samples)
+    return f"{found.mean:+.{digits}f} [{found.ci_low:+.{digits}f}, {found.ci_high:+.{digits}f}]"
+
+
+def change(values: list[Samples]) -> Samples:
+    """Change from the lowest to the highest speed along the line through all, of the mean [%]."""
+    reach = SPEEDS[-1] - SPEEDS[0]
+    return 100 * reach * slope(values, SPEEDS) / float(np.mean(values))
+
+
+def claims(cells: Cells) -> Iterator[Claim]:
+    """What the paper claims, each with the evidence."""
+    yield falls(cells)
+    yield from order(cells)
+    yield product(cells)
+    yield breaks_only(cells)
+    yield energy(cells)
+
+
+def falls(cells: Cells) -> Claim:
+    """M1, with what the network has for a reason to fall."""
+    found = change(line(cells, "throughput", "newreno"))
+    slow, fast = (cells.one(protocol="newreno", speed_mps=v, error_percent=ERROR) for v in (2.0, 14.0))
+
+    def at_both(name: str, digits: int, *, scale: float = 1.0) -> str:
+        low, high = (float(np.nanmean(cell.outcome(name))) * scale for cell in (slow, fast))
+        return f"{low:.{digits}f} and {high:.{digits}f}"
+
+    return Claim(
+        id="M1",
+        text="The throughput of NewReno falls strongly as the speed rises from 2 to 14 m/s.",
+        where="section 4, figure 3",
+        verdict=verdict(bool(found.mean() <= -STRONG)),
+        expected="not held",
+        quantity="change from 2 to 14 m/s along the line through all speeds",
+        unit="%",
+        samples=found,
+        evidence=f"{said(line(cells, 'throughput', 'newreno'), 0)} kbit/s at 2 to 14 m/s (a fall of "
+        f"{STRONG:g} % counts as strong). Speed gives no reason for more: at 2 and at 14 m/s the two are "
+        f"connected for {at_both('connected_share', 2, scale=100)} % of the time over "
+        f"{at_both('mean_shortest_hops', 2)} hops; in a transfer {at_both('breaks', 1)} links are given up, "
+        f"and the source waits {at_both('waited_s', 2)} s for a route, of {at_both('transfer_s', 0)} s. What "
+        "costs is the error, the same at every speed. "
+        "The maps have no reading with a strong fall; another program, ns-2 with the same range, is as flat",
+    )  # fmt: skip
+
+
+def order(cells: Cells) -> Iterator[Claim]:
+    """M2, M3 and M4: figures 3 and 4."""
+    first = gains(cells, "throughput", "probing", "newreno")
+    second = gains(cells, "throughput", "new_probing", "probing")
+    least = min([*first, *second], key=lambda samples: float(samples.mean()))
+    yield Claim(
+        id="M2",
+        text="At every speed New TCP-Probing is faster than TCP-Probing, and that faster than NewReno.",
+        where="section 4, figure 3",
+        verdict=verdict(bool(least.mean() > 0)),
+        quantity="smallest of the 14 gains",
+        unit="%",
+        samples=least,
+        evidence=f"at 2 to 14 m/s TCP-Probing over NewReno {said(first)} %, New TCP-Probing over TCP-Probing "
+        f"{said(second)} %; of the 14 intervals {sum(mean(one).ci_low > 0 for one in (*first, *second))} lie "
+        "above 0",
+    )
+    by_runs = over_speeds(cells, "throughput", "new_probing", "probing")
+    by_time = from_times(cells, "new_probing", "probing")
+    over_newreno = over_speeds(cells, "throughput", "new_probing", "newreno")
+    yield Claim(
+        id="M3",
+        text="New TCP-Probing has about 22 % more throughput than TCP-Probing.",
+        where="section 4",
+        verdict=verdict(abs(float(by_runs.mean()) - PUBLISHED_GAIN) <= NEAR),
+        quantity="gain, mean over the speeds of the mean throughputs of runs",
+        unit="%",
+        samples=by_runs,
+        published="22",
+        evidence=f"with throughputs computed from mean transfer times {interval(by_time)} % ({NEAR:g} "
+        "points either way count). Read as the gain over NewReno, which the text allows, "
+        f"{interval(over_newreno)} %. "
+        "Minimum RTO and loss of ACKs are fitted to M2 and to this number: see the maps",
+    )
+    yield times(cells)
+
+
+def times(cells: Cells) -> Claim:
+    """M4."""
+    slower = [
+        *gains(cells, "transfer_time", "newreno", "probing"),
+        *gains(cells, "transfer_time", "probing", "new_probing"),
+    ]
+    least = min(slower, key=lambda samples: float(samples.mean()))
+    lines = {protocol: line(cells, "transfer_time", protocol) for protocol in PROTOCOLS}
+    changes = {protocol: change(values) for protocol, values in lines.items()}
+    together = np.asarray(np.mean(list(changes.values()), axis=0))
+    names = cells.study.description.conditions["protocol"]
+    return Claim(
+        id="M4",
+        text="The order of the transfer times is the reverse, and they rise with the speed.",
+        where="section 4, figure 4",
+        verdict=verdict(bool(least.mean() > 0 and together.mean() > 0)),
+        quantity="change of the time from 2 to 14 m/s along the line, mean of the three",
+        unit="%",
+        samples=together,
+        evidence=f"the smallest of the 14 differences in the paper's order is {interval(least)} %; at 2 to "
+        "14 m/s "
+        + "; ".join(
+            f"{names.show(p)} {said(values)} s ({interval(changes[p])} %)" for p, values in lines.items()
+        ),
+    )  # fmt: skip
+
+
+def product(cells: Cells) -> Claim:
+    """M5: of each run, and of the means."""
+    off, means = [], []
+    for cell in cells.where(error_percent=ERROR):
+        rates, times = (cells.samples(metric, cell) for metric in ("throughput", "transfer_time"))
+        off.append(float(np.max(np.abs(1e3 * rates * times / size_bits(cell) - 1))))
+        means.append(float(1e3 * rates.mean() * times.mean() / size_bits(cell) - 1))
+    return Claim(
+        id="M5",
+        text="Throughput times transfer time is 40 Mbit (5 decimal megabytes) at every point.",
+        where="section 4, figures 3 and 4",
+        verdict=verdict(max(off) <= 1e-6),
+        evidence=f"in every run to {100 * max(off):.1g} %, and every transfer finishes. Of a point's two "
+        f"means the product is {100 * min(means):.1f} to {100 * max(means):.1f} % larger, as runs differ "
+        "(Jensen's inequality), so that two averaged figures of a paper need not agree better",
+    )  # fmt: skip
+
+
+def breaks_only(cells: Cells) -> Claim:
+    """M6."""
+    same, runs, most, rest = 0, 0, 0.0, []
+    for speed in SPEEDS:
+        found = [at(cells, "transfer_time", protocol, speed, NO_ERROR) for protocol in PROTOCOLS]
+        lost = np.max([disturbed(cells, protocol, speed) for protocol in PROTOCOLS], axis=0)
+        spread = 100 * (np.max(found, axis=0) / np.min(found, axis=0) - 1)
+        same, runs = same + int((lost == 0).sum()), runs + len(lost)
+        most = max(most, float(np.max(spread[lost == 0], initial=0.0)))
+        rest.append(spread)
+    with_error = over_speeds(cells, "throughput", "new_probing", "newreno")
+    without = np.asarray(np.mean(gains(cells, "throughput", "new_probing", "newreno", NO_ERROR), axis=0))
+    return Claim(
+        id="M6",
+        text="Without errors the three differ by route breaks only.",
+        where="derived from section 4",
+        verdict=verdict(same > 0 and most <= SAME and abs(without.mean()) < abs(with_error.mean()) / 4),
+        quantity="New TCP-Probing over NewReno without errors, mean over the speeds",
+        unit="%",
+        samples=without,
+        evidence=f"in the {same} of {runs} runs in which no link is given up their times differ by at most "
+        f"{most:.2g} % ({SAME:g} counts as alike); with errors the gain is {interval(with_error)} %",
+    )
+
+
+def disturbed(cells: Cells, protocol: str, speed: float) -> Samples:
+    """Links given up in each run without errors."""
+    return at(cells, "breaks", protocol, speed, NO_ERROR)
+
+
+def energy(cells: Cells) -> Claim:
+    """M7."""
+    saved = [-one for one in gains(cells, "joules_per_mb", "new_probing", "probing")]
+    per_mb = {protocol: line(cells, "joules_per_mb", protocol) for protocol in PROTOCOLS}
+    times, joules = (
+        float(np.mean(over_speeds(cells, metric, "new_probing", "newreno")))
+        for metric in ("transfer_time", "joules_per_mb")
+    )
+    names = cells.study.description.conditions["protocol"]
+    total = {p: float(np.mean(values)) for p, values in per_mb.items()}
+    return Claim(
+        id="M7",
+        text="New TCP-Probing needs the least energy for the transfer.",
+        where="sections 4 and 5",
+        verdict=verdict(
+            min(float(one.mean()) for one in saved) > 0 and total["probing"] < total["newreno"]
+        ),
+        quantity="energy saved against TCP-Probing, mean over the speeds",
+        unit="%",
+        samples=np.asarray(np.mean(saved, axis=0)),
+        evidence="all ten nodes, mean over the speeds: "
+        + ", ".join(f"{names.show(p)} {value:.1f} J/MB" for p, value in total.items())
+        + ". A node that only listens draws nearly as much as one that sends, so that energy follows the "
+        f"time, as the paper takes it: against NewReno {times:+.1f} % time, {joules:+.1f} % energy",
+    )  # fmt: skip
+
+
+def maps(cells: Cells) -> Iterator[Map]:
+    """What holds if what the paper does not say is read otherwise; mean over three speeds."""
+    scenario = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR).scenario
+    assert scenario.adhoc is not None
+    timer: Reading = {
+        "min_rto": scenario.transport.min_rto,  # type: ignore[dict-item]  # a number
+        "ack_loss": round(100 * scenario.adhoc.ack_error, 6),  # type: ignore[operator,dict-item]
+    }
+    yield from of_plane(Plane(cells.varied("min_rto"), "min_rto"), timer)
+    layer: Reading = {"range_m": scenario.adhoc.range, "layer": "setting"}  # type: ignore[dict-item]
+    plane = Plane(cells.varied("range_m"), "range_m")
+    yield from of_plane(plane, layer)
+    yield of_newreno(plane, layer)
+
+
+def of_plane(plane: Plane, setting: Reading) -> Iterator[Map]:
+    """The two gains, and which claims hold."""
+
+    def over(of: str, base: str, reading: Reading) -> Samples:
+        pairs = [[rate(plane, p, reading, speed) for p in (of, base)] for speed in COARSE]
+        return np.asarray(np.mean([gain(a, b) for a, b in pairs], axis=0))
+
+    def first(reading: Reading) -> Samples:
+        return over("probing", "newreno", reading)
+
+    def second(reading: Reading) -> Samples:
+        return over("new_probing", "probing", reading)
+
+    def m2(reading: Reading) -> bool:
+        return bool(first(reading).mean() > 0 and second(reading).mean() > 0)
+
+    def m3(reading: Reading) -> bool:
+        return abs(float(second(reading).mean()) - PUBLISHED_GAIN) <= NEAR
+
+    def held(reading: Reading) -> str:
+        found = [name for name, holds in (("M2", m2), ("M3", m3)) if holds(reading)]
+        sure = all(mean(one(reading)).ci_low > 0 or mean(one(reading)).ci_high < 0 for one in (first, second))
+        return ("" if sure else "~") + (" ".join(found) or "\N{EN DASH}")
+
+    yield plane.map(
+        "TCP-Probing over NewReno", first, unit="%", setting=setting, note="M2 needs more than 0."
+    )
+    yield plane.map(
+        "New TCP-Probing over TCP-Probing", second, unit="%", setting=setting,
+        note=f"M2 needs more than 0, M3 {PUBLISHED_GAIN - NEAR:g} to {PUBLISHED_GAIN + NEAR:g} %.",
+    )  # fmt: skip
+    yield plane.map(
+        "Which claims hold", lambda reading: np.array([float(m2(reading) + 2 * m3(reading))]),
+        setting=setting, mark=held, kinds=("neither", "M2 only", "M3 only", "M2 and M3"),
+        note="M2 in the mean over 2, 8 and 14 m/s; ~ where the sign of a gain is not clear at 95 %.",
+    )  # fmt: skip
+
+
+def of_newreno(plane: Plane, setting: Reading) -> Map:
+    """How far NewReno falls."""
+
+    def fall(reading: Reading) -> Samples:
+        return gain(*(rate(plane, "newreno", reading, speed) for speed in (COARSE[-1], COARSE[0])))
+
+    return plane.map(
+        "NewReno at 14 m/s against 2 m/s", fall, unit="%", setting=setting,
+        note=f"M1 would need \N{MINUS SIGN}{STRONG:g} % or less.",
+    )  # fmt: skip
+
+
+def rate(plane: Plane, protocol: str, reading: Reading, speed: float) -> Samples:
+    """The throughput of a protocol at a reading."""
+    where = {"protocol": protocol, "speed_mps": speed, "error_percent": ERROR, **reading}
+    return plane.cells.value("throughput", **where)
