@@ -383,14 +383,14 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     at_topology = dev(at_topology)
 
     @cold
-    def at_start(m: Any, f: Any, losses: Any, t: Any, rows: Any) -> None:
-        starters = start_frames(m, losses, t)
+    def at_start(m: Any, f: Any, losses: Any, i: Any, t: Any, rows: Any) -> None:
+        starters = start_frames(m, losses, i, t)
         if rows.shape[0] > 0:
-            for i in range(m[Manet.NODES]):
-                at = m[NODES] + i * NODE_WORDS
-                if starters >> i & 1 and m[at + N_FRAME] & _KIND == DATA:
+            for k in range(m[Manet.NODES]):
+                at = m[NODES] + k * NODE_WORDS
+                if starters >> k & 1 and m[at + N_FRAME] & _KIND == DATA:
                     number = m[at + N_FRAME] >> NUMBER_SHIFT
-                    trace_flow(m, f, rows, t, np.int64(EVENT_SEND), number, np.int64(i))
+                    trace_flow(m, f, rows, t, np.int64(EVENT_SEND), number, np.int64(k))
 
     at_start = dev(at_start)
 
@@ -407,7 +407,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         elif phase == CHECK_PHASE:
             route_check(m, i, t)
         else:
-            at_start(m, f, losses, t, rows)
+            at_start(m, f, losses, i, t, rows)
 
     at_node = dev(at_node)
 

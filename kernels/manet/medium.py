@@ -95,7 +95,7 @@ class Medium(NamedTuple):
     backoff: Any
     """`(m, i, t)`: node i draws a backoff for the frame in service."""
     start: Any
-    """`(m, losses, t) -> mask`: all nodes whose backoff ends at t go on the air."""
+    """`(m, losses, i, t) -> mask`: all nodes whose backoff ends at t, i among them, go on the air."""
     next_node: Any
     """`(m, i) -> j`: who is to receive the frame in service."""
     first_gap: Any
@@ -389,33 +389,44 @@ def make_medium(dev: Callable[[Any], Any], place: Any, first: int, size_of: Any)
     disturb = dev(disturb)
 
     @cold
-    def start(m: Any, losses: Any, t: Any) -> Any:
+    def begin(m: Any, i: Any, starters: Any, t: Any) -> None:
+        # Node i goes on the air.
+        at = m[NODES] + i * NODE_WORDS
+        m[COUNTS + ManetOut.EXCHANGES] += 1
+        m[at + _SENT] += 1
+        kind = m[at + N_FRAME] & _KIND
+        if kind >= REQUEST:
+            m[COUNTS + ManetOut.ROUTING_FRAMES] += 1
+        m[at + N_SLOTS] = 0
+        if kind == REQUEST:
+            broadcast(m, i, starters, t)
+        else:
+            unicast(m, i, starters, t)
+        m[at + N_AIR] = max(m[at + N_AIR], m[at + N_END])
+        m[at + N_BUSY] = max(m[at + N_BUSY], m[at + N_END])
+        rekey(m, i)
+
+    begin = dev(begin)
+
+    @cold
+    def start(m: Any, losses: Any, i: Any, t: Any) -> Any:
         starters = np.int64(0)
         key = t << PHASE_BITS | START_PHASE
-        for i in range(m[Manet.NODES]):
-            if m[m[KEYS] + i] == key:
-                starters |= np.int64(1) << i
+        for k in range(m[Manet.NODES]):
+            if m[m[KEYS] + k] == key:
+                starters |= np.int64(1) << k
         if m[ON_AIR] != 0:
             disturb(m, starters, t)
-        for i in range(m[Manet.NODES]):
-            if starters >> i & 1:
-                decide(m, losses, np.int64(i), starters, t)
-        for i in range(m[Manet.NODES]):
-            if starters >> i & 1:
-                at = m[NODES] + i * NODE_WORDS
-                m[COUNTS + ManetOut.EXCHANGES] += 1
-                m[at + _SENT] += 1
-                kind = m[at + N_FRAME] & _KIND
-                if kind >= REQUEST:
-                    m[COUNTS + ManetOut.ROUTING_FRAMES] += 1
-                m[at + N_SLOTS] = 0
-                if kind == REQUEST:
-                    broadcast(m, np.int64(i), starters, t)
-                else:
-                    unicast(m, np.int64(i), starters, t)
-                m[at + N_AIR] = max(m[at + N_AIR], m[at + N_END])
-                m[at + N_BUSY] = max(m[at + N_BUSY], m[at + N_END])
-                rekey(m, np.int64(i))
+        if starters == np.int64(1) << i:
+            decide(m, losses, i, starters, t)
+            begin(m, i, starters, t)
+        else:
+            for k in range(m[Manet.NODES]):
+                if starters >> k & 1:
+                    decide(m, losses, np.int64(k), starters, t)
+            for k in range(m[Manet.NODES]):
+                if starters >> k & 1:
+                    begin(m, np.int64(k), starters, t)
         m[ON_AIR] |= starters
         return starters
 

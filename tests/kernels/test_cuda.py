@@ -13,8 +13,10 @@ import pytest
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch, models
 from netcarlo.kernels.layout import Out, Rows
+from netcarlo.kernels.manet.layout import ManetOut, ManetRows
 from netcarlo.kernels.wifi.layout import WifiRows
 from tests import toy
+from tests.naive.manet.scenarios import manet_rows
 from tests.naive.mobile_scenarios import mobile_rows
 from tests.naive.scenarios import sctp_rows, tcp_rows
 from tests.naive.wifi.scenarios import wifi_rows
@@ -110,6 +112,7 @@ import numpy as np
 from numba import cuda
 from netcarlo.kernels import cuda as compiler, device, launch, models
 from netcarlo.kernels.layout import Rows, Trace
+from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.kernels.wifi.layout import WifiRows
 
 def simulate(model, rows, *, progress):
@@ -124,12 +127,15 @@ def simulate(model, rows, *, progress):
 
 device.run = simulate
 name, file = sys.argv[1:]
-rows = (WifiRows if name.startswith(models.WIFI) else Rows)(**np.load(file))
+kind = WifiRows if name.startswith(models.WIFI) else ManetRows if name.startswith(models.MANET) else Rows
+rows = kind(**np.load(file))
 np.save(file, launch.run(models.model(name), rows, target="cuda"))
 """
 
 
-def rows_of(name: str) -> Rows | WifiRows:
+def rows_of(name: str) -> Rows | WifiRows | ManetRows:
+    if name.startswith(models.MANET):
+        return manet_rows(ROWS, seed=5)
     if name.startswith(models.WIFI):
         return wifi_rows(ROWS, seed=5, tcp=name != "wifi_udp")
     if name.endswith(models.MOBILE):
@@ -141,7 +147,8 @@ def rows_of(name: str) -> Rows | WifiRows:
 def test_simulator_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
     model, rows = models.model(name), rows_of(name)
     expected = launch.run(model, rows, target="cpu")
-    assert expected[:, Out.SENT].sum() > 100
+    sent = ManetOut.SENT if name.startswith(models.MANET) else Out.SENT
+    assert expected[:, sent].sum() > 100
     np.savez(tmp_path / "rows.npz", **rows._asdict())
     path = os.pathsep.join(filter(None, sys.path))
     done = subprocess.run(
