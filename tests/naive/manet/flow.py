@@ -55,7 +55,8 @@ class Flow:
             sack=sender.sack, send_back=self._acknowledge,
         )  # fmt: skip
         self.errors = Errors(world.tables, STREAM_RESIDUAL, world.net.RESIDUAL)
-        self.ack_errors = Errors(world.tables, STREAM_RESIDUAL + 1, world.net.ACK_RESIDUAL)
+        self.errors_at_source = Errors(world.tables, STREAM_RESIDUAL + 1, world.net.ACK_RESIDUAL)
+        self.errors_at_sink = Errors(world.tables, STREAM_RESIDUAL + 2, world.net.ACK_RESIDUAL)
         self.clock.at(p.START, Rank.HOP, self.sender.start)
 
     def _put_out(self, packet: Packet) -> None:
@@ -81,7 +82,7 @@ class Flow:
         if frame.is_data:
             self.counters.add(ManetOut.HOPS, frame.hop)
             self.counters.add(ManetOut.ARRIVED)
-        if self.errors.strike():
+        if (self.errors if frame.is_data else self.errors_at_sink).strike():
             if frame.is_data:
                 self.counters.add(ManetOut.DROPS_RANDOM)
             if frame.kind == Kind.DATA:
@@ -93,7 +94,7 @@ class Flow:
 
     def _arrive_at_source(self, frame: Frame) -> None:
         assert frame.packet is not None
-        if self.ack_errors.strike():
+        if self.errors_at_source.strike():
             if frame.kind == Kind.ACK:
                 self.counters.add(ManetOut.ACK_DROPS)
         elif frame.kind == Kind.ACK:
