@@ -358,8 +358,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
             association.start(m, s, f)
             pump(m, f, t, rows)
         elif s[sender.DEADLINE] == t:
+            timeouts = s[sender.TIMEOUTS]
             association.on_timeout(m, s, f, constants, t)
-            if rows.shape[0] > 0:
+            if rows.shape[0] > 0 and s[sender.TIMEOUTS] > timeouts:
                 trace_flow(m, f, rows, t, np.int64(EVENT_TIMEOUT), s[sender.ACKED] + 1, m[Manet.SOURCE])
             pump(m, f, t, rows)
         else:

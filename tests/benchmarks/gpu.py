@@ -41,21 +41,45 @@ def prepare(folder: Path) -> None:
     """Write PTX, random scenarios and the CPU's outcomes of everything that `measure` checks."""
     from netcarlo.kernels import compile as compilers
     from netcarlo.kernels import launch, models
-    from tests.benchmarks import lossy_hop
-    from tests.naive.mobile_scenarios import mobile_rows
-    from tests.naive.scenarios import sctp_rows, tcp_rows
+    from tests.naive.rows import rows_of
 
     for name in models.NAMES:
         model = models.model(name)
         compilers.ptx(model)
-        choose = mobile_rows if name.endswith(models.MOBILE) else sctp_rows if name == "sctp" else tcp_rows
-        scenarios = choose(CHECKED, seed=7)
-        hop = launch.run(model, lossy_hop.rows(CHECKED, **HOP), target="cpu")
+        scenarios = rows_of(name, CHECKED, seed=7)
         outcomes = launch.run(model, scenarios, target="cpu")
+        many = benchmark(name, scenarios, CHECKED)
+        hop = launch.run(model, many, target="cpu")
         np.savez_compressed(folder / f"{name}.npz", hop=hop, outcomes=outcomes, **scenarios._asdict())
         print(
             f"{name}: {len(outcomes)} random scenarios, {len(hop)} replications of the benchmark", flush=True
         )
+
+
+def benchmark(name: str, scenarios: Any, count: int) -> Any:
+    """Replications to time: of a lossy hop, or of the first of some networks."""
+    from netcarlo.kernels import models
+    from netcarlo.kernels.layout import P
+    from tests.benchmarks import lossy_hop
+
+    if not name.startswith((models.WIFI, models.MANET)):
+        return lossy_hop.rows(count, **HOP)
+    first = {
+        field: np.repeat(getattr(scenarios, field)[:1], count, axis=0) for field in scenarios._fields[:4]
+    }
+    first["parameters"][:, P.REPLICATION] = np.arange(count)
+    return scenarios._replace(**first)
+
+
+def frames(name: str, out: Any) -> int:
+    """Packets, or frames on the air of a network."""
+    from netcarlo.kernels import models
+    from netcarlo.kernels.layout import Out
+    from netcarlo.kernels.manet.layout import ManetOut
+    from netcarlo.kernels.wifi.layout import WifiOut
+
+    wifi, manet = name.startswith(models.WIFI), name.startswith(models.MANET)
+    return int(out[:, WifiOut.EVENTS if wifi else ManetOut.EXCHANGES if manet else Out.SENT].sum())
 
 
 def measure(folder: Path) -> bool:
@@ -63,31 +87,34 @@ def measure(folder: Path) -> bool:
     import cupy
 
     from netcarlo.kernels import device, launch, models
-    from netcarlo.kernels.layout import Out, Rows
-    from tests.benchmarks import lossy_hop
+    from netcarlo.kernels.layout import Rows
+    from netcarlo.kernels.manet.layout import ManetRows
+    from netcarlo.kernels.wifi.layout import WifiRows
 
     print(f"{device.devices()[0]}, CuPy {cupy.__version__}, driver {cupy.cuda.runtime.driverGetVersion()}\n")
     print("| model | random scenarios equal to the CPU | benchmark rows equal |", end="")
-    print("".join(f" {n:,} replications [M packets/s] |" for n in SIZES))
+    print("".join(f" {n:,} replications (networks: a hundredth) [M packets/s] |" for n in SIZES))
     print("|---|" + "---|" * (2 + len(SIZES)))
     all_equal = True
     for name in models.NAMES:
         model = models.model(name)
         stored = np.load(folder / f"{name}.npz")
-        scenarios = Rows(**{field: stored[field] for field in Rows._fields})
+        wifi, manet = name.startswith(models.WIFI), name.startswith(models.MANET)
+        kind = WifiRows if wifi else ManetRows if manet else Rows
+        scenarios = kind(**{field: stored[field] for field in kind._fields})
         equal = (launch.run(model, scenarios, target="cuda") == stored["outcomes"]).all(axis=1)
         cells = [f"{equal.sum()} of {len(equal)}"]
         all_equal &= bool(equal.all())
-        for n in SIZES:
-            rows = lossy_hop.rows(n, **HOP)
+        for n in SIZES if kind is Rows else [size // 100 for size in SIZES]:
+            rows = benchmark(name, scenarios, n)
             start = time.perf_counter()
             out = launch.run(model, rows, target="cuda")
             seconds = time.perf_counter() - start
             equal = (out[:CHECKED] == stored["hop"]).all(axis=1)
             all_equal &= bool(equal.all())
-            if n == SIZES[0]:
+            if len(cells) == 1:
                 cells.append(f"{equal.sum()} of {len(equal)}")
-            cells.append(f"{out[:, Out.SENT].sum() / seconds / 1e6:,.0f} ({seconds:.2f} s)")
+            cells.append(f"{frames(name, out) / seconds / 1e6:,.0f} ({seconds:.2f} s)")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     return all_equal
 

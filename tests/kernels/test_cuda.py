@@ -12,18 +12,15 @@ import pytest
 
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch, models
-from netcarlo.kernels.layout import Out, Rows
-from netcarlo.kernels.manet.layout import ManetOut, ManetRows
-from netcarlo.kernels.wifi.layout import WifiRows
+from netcarlo.kernels.layout import Out
+from netcarlo.kernels.manet.layout import ManetOut
 from tests import toy
-from tests.naive.manet.scenarios import manet_rows
-from tests.naive.mobile_scenarios import mobile_rows
-from tests.naive.scenarios import sctp_rows, tcp_rows
-from tests.naive.wifi.scenarios import wifi_rows
+from tests.naive.rows import AnyRows, rows_of
 
 ARCHITECTURES = "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"
 
 ROWS = 6
+MOBILE_ROWS = 14
 
 
 @pytest.fixture(scope="module", params=models.NAMES)
@@ -111,9 +108,8 @@ import sys
 import numpy as np
 from numba import cuda
 from netcarlo.kernels import cuda as compiler, device, launch, models
-from netcarlo.kernels.layout import Rows, Trace
-from netcarlo.kernels.manet.layout import ManetRows
-from netcarlo.kernels.wifi.layout import WifiRows
+from netcarlo.kernels.layout import Trace
+from tests.naive.rows import kind_of
 
 def simulate(model, rows, *, progress):
     n = len(rows.parameters)
@@ -127,25 +123,18 @@ def simulate(model, rows, *, progress):
 
 device.run = simulate
 name, file = sys.argv[1:]
-kind = WifiRows if name.startswith(models.WIFI) else ManetRows if name.startswith(models.MANET) else Rows
-rows = kind(**np.load(file))
+rows = kind_of(name)(**np.load(file))
 np.save(file, launch.run(models.model(name), rows, target="cuda"))
 """
 
 
-def rows_of(name: str) -> Rows | WifiRows | ManetRows:
-    if name.startswith(models.MANET):
-        return manet_rows(ROWS, seed=5)
-    if name.startswith(models.WIFI):
-        return wifi_rows(ROWS, seed=5, tcp=name != "wifi_udp")
-    if name.endswith(models.MOBILE):
-        return mobile_rows(14, seed=5)
-    return sctp_rows(ROWS, seed=5) if name == "sctp" else tcp_rows(ROWS, seed=5)
+def some_rows(name: str) -> AnyRows:
+    return rows_of(name, MOBILE_ROWS if name.endswith(models.MOBILE) else ROWS, seed=5)
 
 
 @pytest.mark.needs("numba_cuda")
 def test_simulator_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
-    model, rows = models.model(name), rows_of(name)
+    model, rows = models.model(name), some_rows(name)
     expected = launch.run(model, rows, target="cpu")
     sent = ManetOut.SENT if name.startswith(models.MANET) else Out.SENT
     assert expected[:, sent].sum() > 100
@@ -162,6 +151,6 @@ def test_simulator_gives_the_bits_of_the_cpu(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.needs("cuda device", "cupy")
 def test_device_gives_the_bits_of_the_cpu(name: str) -> None:
-    rows = rows_of(name)
+    rows = some_rows(name)
     model = models.model(name)
     assert (launch.run(model, rows, target="cuda") == launch.run(model, rows, target="cpu")).all()

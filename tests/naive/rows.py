@@ -1,0 +1,32 @@
+"""Random scenarios of any model, as the rows that it reads."""
+
+from typing import Any
+
+from netcarlo.kernels import models
+from netcarlo.kernels.layout import Rows
+from netcarlo.kernels.manet.layout import ManetRows
+from netcarlo.kernels.wifi.layout import WifiRows
+from tests.naive.manet.scenarios import manet_rows
+from tests.naive.mobile_scenarios import mobile_rows
+from tests.naive.scenarios import sctp_rows, tcp_rows
+from tests.naive.wifi.scenarios import wifi_rows
+
+AnyRows = Rows | WifiRows | ManetRows
+
+
+def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
+    """About `count` random scenarios for the model of this name."""
+    if name.startswith(models.MANET):
+        return manet_rows(count, seed=seed)
+    if name.startswith(models.WIFI):
+        return wifi_rows(count, seed=seed, tcp=name != "wifi_udp")
+    if name.endswith(models.MOBILE):
+        return mobile_rows(count, seed=seed)
+    return sctp_rows(count, seed=seed) if name == "sctp" else tcp_rows(count, seed=seed)
+
+
+def kind_of(name: str) -> Any:
+    """The class of a model's rows."""
+    if name.startswith(models.MANET):
+        return ManetRows
+    return WifiRows if name.startswith(models.WIFI) else Rows
