@@ -19,6 +19,7 @@ QUIET_S = 1.0
 """A sender that has put out nothing for so long is said to wait."""
 
 ROUTE, BROKEN, LINK = COLOURS[0], COLOURS[1], "#b9c3cd"
+SOURCE, SINK = COLOURS[4], COLOURS[2]
 GAP = -1
 """Between two pieces of a line through nodes."""
 
@@ -33,13 +34,15 @@ MARKS = {
 def moving(frame: pd.DataFrame) -> Plot:
     """The map at its first moment, the window beside it, and what is different at each moment.
 
-    A moment has the places of all nodes, lines as the numbers of their nodes (GAP between two), and texts.
+    A moment has the places of all nodes, the numbers of the nodes along each line (GAP between two lines)
+    and of those at the ends, and texts.
     """
     times_s = _moments(frame)
     x, y = history.places(frame, times_s)
     there = history.links(frame, times_s)
     route = history.routes(frame)
     sender = _Sender(frame)
+    ends = history.ends(frame) or ()
     moments = []
     for k, t in enumerate(times_s):
         i = int(np.searchsorted(route.since_s, t, side="right")) - 1
@@ -56,6 +59,7 @@ def moving(frame: pd.DataFrame) -> Plot:
                     _through(there[k]),
                     _through([hop for hop in hops if hop not in gone]),
                     _through(gone),
+                    list(ends),
                 ],
                 "says": [f"{t:.1f} s", *sender.says(float(t), nodes, broken=bool(gone))],
             }
@@ -68,7 +72,7 @@ def moving(frame: pd.DataFrame) -> Plot:
         "window": beside,
         "moments": moments,
         "says": ["time", "sender", "cwnd", "acknowledged", "route"],
-        "nodes": x.shape[1],
+        "caption": _caption(frame, x.shape[1]),
     }
 
 
@@ -86,6 +90,12 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
             ("rto", "Retransmission timeout", rto(end_s, senders)),
         )
     ]
+
+
+def _caption(frame: pd.DataFrame, nodes: int) -> str:
+    ends = history.ends(frame)
+    flow = f"; node {ends[0]} (brown) sends to node {ends[1]} (green)" if ends else ""
+    return f"The {nodes} nodes, the links between them, and the route in use{flow}"
 
 
 class _Sender:
@@ -137,15 +147,9 @@ def _through(pairs: list[history.Link]) -> list[int]:
 
 
 def _map(frame: pd.DataFrame, first: Plot, x: Floats, y: Floats) -> Plot:
-    """Links, the route, its links that are gone, and the nodes on top."""
+    """Links, the route, its links that are gone, the nodes, and on top those at the ends of the flow."""
     n = x.shape[1]
-    ends = history.ends(frame)
-    colour = ["#ffffff"] * n
-    names = [f"node {k}" for k in range(n)]
-    if ends is not None:
-        for k, end, fill in zip(ends, ("source", "sink"), (COLOURS[4], COLOURS[2]), strict=True):
-            colour[k], names[k] = fill, f"{end}, node {k}"
-    ink = ["#ffffff" if c != "#ffffff" else INK for c in colour]
+    ends = history.ends(frame) or ()
     styles = (
         ("link", {"color": LINK, "width": 1}),
         ("route in use", {"color": ROUTE, "width": 4}),
@@ -154,16 +158,12 @@ def _map(frame: pd.DataFrame, first: Plot, x: Floats, y: Floats) -> Plot:
     data: list[Plot] = [
         {**_drawn(first, nodes), "mode": "lines", "name": name, "line": style, "hoverinfo": "skip",
          "connectgaps": False}
-        for nodes, (name, style) in zip(first["lines"], styles, strict=True)
+        for nodes, (name, style) in zip(first["lines"], styles, strict=False)
     ]  # fmt: skip
-    data.append(
-        {
-            "x": first["x"], "y": first["y"], "mode": "markers+text", "name": "node", "showlegend": False,
-            "marker": {"size": 19 if n <= 20 else 15, "color": colour, "line": {"color": INK, "width": 1.2}},
-            "text": [str(k) for k in range(n)], "textfont": {"size": 11 if n <= 20 else 9, "color": ink},
-            "customdata": names, "hovertemplate": "%{customdata}<br>%{x} m, %{y} m<extra></extra>",
-        }
-    )  # fmt: skip
+    every = list(range(n))
+    data.append(_nodes(first, every, [f"node {k}" for k in every], ["#ffffff"] * n, INK, small=n > 20))
+    said = [f"{end}, node {k}" for end, k in zip(("source", "sink"), ends, strict=False)]
+    data.append(_nodes(first, list(ends), said, [SOURCE, SINK], "#ffffff", small=n > 20))
     return plot(
         data, x="x [m]", y="y [m]", showlegend=True,
         xaxis={"range": _span(x), "constrain": "domain", "zeroline": False},
@@ -176,6 +176,18 @@ def _drawn(moment: Plot, nodes: list[int]) -> Plot:
     return {axis: [None if k == GAP else moment[axis][k] for k in nodes] for axis in ("x", "y")}
 
 
+def _nodes(
+    moment: Plot, nodes: list[int], said: list[str], fill: list[str], ink: str, *, small: bool
+) -> Plot:  # fmt: skip
+    size, letters = (15, 9) if small else (19, 11)
+    return {
+        **_drawn(moment, nodes), "mode": "markers+text", "showlegend": False,
+        "marker": {"size": size, "color": fill, "line": {"color": INK, "width": 1.2}},
+        "text": [str(k) for k in nodes], "textfont": {"size": letters, "color": ink},
+        "customdata": said, "hovertemplate": "%{customdata}<br>%{x} m, %{y} m<extra></extra>",
+    }  # fmt: skip
+
+
 def _span(values: Floats) -> list[float]:
     low, high = float(values.min()), float(values.max())
     pad = 0.06 * max(high - low, 1.0)
@@ -184,7 +196,7 @@ def _span(values: Floats) -> list[float]:
 
 def _cursor(t: float) -> Plot:
     return {"type": "line", "x0": t, "x1": t, "y0": 0, "y1": 1, "yref": "paper",
-            "line": {"color": BROKEN, "width": 1.5}}  # fmt: skip
+            "line": {"color": INK, "width": 1.5}}  # fmt: skip
 
 
 def _hops(frame: pd.DataFrame) -> Plot:

@@ -2,6 +2,7 @@
 (function () {
   "use strict";
   var STEP_MS = 100;
+  var TRACES = [0, 1, 2, 4, 3]; // the lines, the ends of the flow, and below these all nodes
   var moments = JSON.parse(document.getElementById("moments").textContent);
   var map = document.getElementById("map"), beside = document.getElementById("map-window");
   var slider = document.getElementById("moment"), button = document.getElementById("play");
@@ -15,7 +16,7 @@
   function show(k) {
     var now = moments[k], lines = now.lines.map(function (nodes) { return along(nodes, now.x); });
     var heights = now.lines.map(function (nodes) { return along(nodes, now.y); });
-    Plotly.restyle(map, { x: lines.concat([now.x]), y: heights.concat([now.y]) });
+    Plotly.restyle(map, { x: lines.concat([now.x]), y: heights.concat([now.y]) }, TRACES);
     Plotly.relayout(beside, { "shapes[0].x0": now.t, "shapes[0].x1": now.t });
     said.forEach(function (element, i) { element.textContent = now.says[i]; });
     slider.value = k;

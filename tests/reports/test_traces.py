@@ -73,9 +73,9 @@ def test_moments_say_what_happens() -> None:
     at = {t: next(m for m in moments if m["t"] >= t) for t in (0, 5, 20.2, 25, 35)}
     assert at[0]["says"][1:] == ["not begun", "–", "–", "none"]
     assert at[5]["says"][1:] == ["sending", "20.0", "41", "0 → 2 → 1"]
-    assert at[5]["lines"][1:] == [[-1, 0, 2, -1, 2, 1, -1], [-1]]
+    assert at[5]["lines"][1:] == [[-1, 0, 2, -1, 2, 1, -1], [-1], [0, 1]]
     assert at[20.2]["says"][4] == "0 → 2 → 1 (a link is gone)"
-    assert at[20.2]["lines"] == [[-1], [-1], [-1, 0, 2, -1, 2, 1, -1]]
+    assert at[20.2]["lines"] == [[-1], [-1], [-1, 0, 2, -1, 2, 1, -1], [0, 1]]
     assert at[25]["says"][1] == "probing or frozen"
     assert at[25]["says"][4] == "none"
     assert at[35]["says"][4] == "0 → 3 → 1"
@@ -125,6 +125,7 @@ def test_the_map_follows_the_slider(page: Page, window: str, tmp_path: Path) -> 
     assert (x[2], y[2]) == pytest.approx((50, SPEED_M_PER_S * (t - 10)), abs=0.06)
     assert drawn(page, 1)[0] == [None, 0, 50, None, 50, 100, None]
     assert drawn(page, 2)[0] == [None]
+    assert drawn(page, 4) == [[0, 100], [0, 0]]
     assert page.evaluate("document.getElementById('map-window').layout.shapes[0].x0") == pytest.approx(
         t, abs=0.001
     )
