@@ -3,12 +3,11 @@
 Source: Mascolo, Casetti, Gerla, Sanadidi and Wang, "TCP Westwood: bandwidth estimation for enhanced
 transport over wireless links" (MobiCom 2001); Grieco and Mascolo, "Performance evaluation and comparison of
 Westwood+, New Reno, and Vegas TCP congestion control" (CCR 34(2), 2004).  One bandwidth sample per round
-trip, two filters and the whole numbers of Linux 2.6: bytes and ms.  The window grows as in standard TCP.
+trip, two filters and the whole numbers of Linux 2.6: bytes, ms and a window of whole packets, which grows by
+one per window of packets acknowledged.
 """
 
 from typing import Any
-
-from netcarlo.kernels.aimd import grow as grow
 
 SEGMENT = 1460  # a packet counts as so many bytes; only rounding depends on it
 LEAST_MS = 50  # a bandwidth sample covers more than this, and more than a round trip
@@ -22,6 +21,7 @@ _BANDWIDTH = 3  # twice [byte / ms]
 _LEAST_RTT = 4  # [ms], 0: take the next
 _AHEAD = 5  # bytes of duplicate ACKs that an ACK of new data will name again
 _LISTENING = 6  # 1 after the first ACK
+_ACKED = 7  # packets acknowledged since the window grew
 
 
 def heard(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
@@ -56,9 +56,25 @@ def heard(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
             memory[_LEAST_RTT] = sample
 
 
+def acked(packets: Any, memory: Any) -> None:
+    """Take notice of an ACK of new data for so many packets, outside of a recovery."""
+    memory[_ACKED] += packets
+
+
+def grow(cwnd: Any, ssthresh: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
+    """The congestion window after an ACK of new data [packet]."""
+    if cwnd <= ssthresh:
+        return cwnd + 1.0
+    if memory[_ACKED] < cwnd:
+        return cwnd
+    memory[_ACKED] -= cwnd
+    return cwnd + 1.0
+
+
 def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
     """The window to continue with when packets were lost [packet]."""
     packets = int(memory[_BANDWIDTH]) * int(memory[_LEAST_RTT]) // SEGMENT
+    memory[_ACKED] = 0.0
     if timeout:
         memory[_LEAST_RTT] = 0.0
     return float(max(packets, 2))

@@ -200,6 +200,10 @@ def test_every_estimate_of_westwood_is_that_of_the_twin(seed: int) -> None:
         packets = int(rng.choice([0, 1, 2, 7]))
         westwood.heard(packets, now, rtt, memory)
         naive.hear(packets, now, rtt)
+        if packets > 0:
+            westwood.acked(packets, memory)
+            args = float(rng.integers(2, 20)), int(rng.integers(2, 20)), now, rtt
+            assert westwood.grow(*args, NONE, memory) == naive.grow(*args, packets)
         if rng.random() < 0.05:
             timeout = bool(rng.random() < 0.1)
             assert westwood.reduce(8.0, timeout, now, rtt, NONE, memory) == naive.reduce(8.0, timeout=timeout)

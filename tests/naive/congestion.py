@@ -202,6 +202,16 @@ class Westwood(Standard):
         self.once = self.twice = 0  # smoothed bandwidth [byte / ms]
         self.rtt_min: int | None = None  # [ms]
         self.accounted = 0  # bytes that duplicates stood for
+        self.credit = 0  # packets acknowledged since the window last opened
+
+    def grow(self, cwnd: float, ssthresh: int, now: int, rtt: int, acked: int) -> float:
+        self.credit += acked
+        if cwnd <= ssthresh:
+            return cwnd + 1
+        if self.credit >= int(cwnd):
+            self.credit -= int(cwnd)
+            return cwnd + 1
+        return cwnd
 
     def hear(self, packets: int, now: int, rtt: int) -> None:
         time = now // MS
@@ -243,6 +253,7 @@ class Westwood(Standard):
         return acknowledged
 
     def reduce(self, window: float, *, timeout: bool) -> float:
+        self.credit = 0
         fits = self.twice * (self.rtt_min or 0) // self.MSS
         if timeout:
             self.rtt_min = None
