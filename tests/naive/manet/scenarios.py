@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from netcarlo.kernels.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.loss import thresholds
@@ -74,15 +75,16 @@ def network(
 def stack(rows: Sequence[ManetRows]) -> ManetRows:
     """Many rows as one array, padded to the widest; they share the table of losses."""
     nodes, depth = (max(row.times.shape[axis] for row in rows) for axis in (1, 2))
-    times = np.full((len(rows), nodes, depth), FOREVER)
-    places = np.zeros((*times.shape, len(Place)), np.int64)
-    for k, row in enumerate(rows):
-        _, n, d = row.times.shape
-        times[k, :n, :d] = row.times[0]
-        places[k, :n, :d] = row.places[0]
+
+    def wide(field: NDArray[np.int64], padding: int) -> NDArray[np.int64]:
+        missing = [(0, 0), (0, nodes - field.shape[1]), (0, depth - field.shape[2])]
+        missing += [(0, 0)] * (field.ndim - 3)
+        return np.pad(field, missing, constant_values=padding)
+
     return ManetRows(
         np.concatenate([row.parameters for row in rows]), np.concatenate([row.constants for row in rows]),
-        times, places, rows[0].losses,
+        np.concatenate([wide(row.times, FOREVER) for row in rows]),
+        np.concatenate([wide(row.places, 0) for row in rows]), rows[0].losses,
     )  # fmt: skip
 
 
