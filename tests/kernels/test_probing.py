@@ -86,7 +86,7 @@ def test_association_equals_twin() -> None:
 
     compiled = numba.njit(error_model="numpy", _nrt=False)(call)
     compiled.compile(f"int64({TYPES}, int64[:, :, ::1], float64[:, ::1])")
-    found = differences(name, compiled, range(20 * LONG))
+    found = differences(name, compiled, range(12 * LONG))
     assert not found, "\n".join(found)
 
 
