@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo.ensemble import build
+from netcarlo.ensemble import build, own
 from netcarlo.kernels.layout import (
     EVENT_ACK,
     EVENT_DROP,
@@ -74,17 +74,22 @@ def trace(scenario: Scenario, *, replication: int = 0) -> Traced:
         frame = of_adhoc(events)
     else:
         frame = _named(events).astype(dict.fromkeys(WHOLE, "int64"))
-    return Traced(frame, outcomes(integers[None], ensemble.rows, ensemble.drawn))
+    mine = own(integers[None], ensemble.rows, ensemble.rows)
+    return Traced(frame, outcomes(mine, ensemble.rows, ensemble.drawn))
 
 
 def of_wireless(events: NDArray[np.float64]) -> pd.DataFrame:
-    """The events of an 802.11 network: frames by node and flow, packets lost, and the TCP senders."""
+    """The events of an 802.11 network: frames by node and flow, packets lost, and the TCP senders.
+
+    What is dropped beside the radio, before or behind it, has no node.
+    """
     frame = _named(events).rename(columns={"path": "node"})
     number = events[:, Trace.FLOW].astype(np.int64)
     frame.insert(2, "flow", number >> 1)
     frame.insert(3, "carries", np.where(number & 1, "ack", "data"))
     tcp = frame["rto_s"] > 0
-    return _whole(_only(frame, tcp, SENDER), "sequence", "node", "acked")
+    frame = _only(_only(frame, tcp, SENDER), frame["node"] >= 0, ("node",))
+    return _whole(frame, "sequence", "node", "acked")
 
 
 def of_adhoc(events: NDArray[np.float64]) -> pd.DataFrame:

@@ -34,7 +34,9 @@ def window(end_s: float, senders: Senders) -> Plot:
             ("cwnd_packets", "cwnd", "solid"),
             ("ssthresh_packets", "ssthresh", "dot"),
         ):
-            data.append(_staircase(events, column, what + name, k, dash))
+            part = _staircase(events, column, what + name, k, dash)
+            hidden = what == "ssthresh" and len(senders) > 2  # until a click in the legend
+            data.append({**part, "visible": "legendonly"} if hidden else part)
     every = pd.concat(senders.values())
     data += markers(every[every["event"] == "timeout"], "cwnd_packets", "timeout", "x", COLOURS[1], 6)
     return over_time(end_s, data, "window [packets]")

@@ -13,7 +13,8 @@ MOST_SENDERS = 7
 def figures(frame: pd.DataFrame) -> list[Plot]:
     """The figures of the page."""
     end_s = end_of(frame)
-    some = f"; of more than {MOST_MARKERS} of a kind every k-th" if len(frame) > MOST_MARKERS else ""
+    most = int(frame.groupby(["event", "carries"]).size().max()) if len(frame) else 0
+    some = f"; some of them, as there are {most}" if most > MOST_MARKERS else ""
     found = [
         {
             "name": "frames",
@@ -44,9 +45,13 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
 
 
 def _frames(frame: pd.DataFrame) -> Plot:
-    """A row for each node: frames with data above, with acknowledgements below; losses outside of both."""
-    known = frame[frame["node"] >= 0]
-    nodes = int(known["node"].max()) + 1 if len(known) else 1
+    """A row for each node: frames with data above, with acknowledgements below; losses outside of both.
+
+    The last row is for what lies beside the radio.
+    """
+    nodes = int(frame["node"].max()) + 1 if frame["node"].notna().any() else 0
+    rows = [str(node) for node in range(nodes)] + ["beside"] * bool(frame["node"].isna().any())
+    height = frame["node"].astype("float64").fillna(nodes)
     data: list[Plot] = []
     for event, carries, name, symbol, colour, size, up in (
         ("send", "data", "data", "line-ns-open", COLOURS[0], 8, 0.17),
@@ -56,14 +61,15 @@ def _frames(frame: pd.DataFrame) -> Plot:
         ("dropped", "data", "data dropped by a full queue", "triangle-down", COLOURS[1], 7, 0.36),
         ("dropped", "ack", "acknowledgement dropped by a full queue", "triangle-down", COLOURS[3], 7, -0.36),
     ):
-        events = known[(known["event"] == event) & (known["carries"] == carries)]
-        at = events.assign(height=events["node"].astype(float) - up)
+        events = frame[(frame["event"] == event) & (frame["carries"] == carries)]
+        at = events.assign(height=height[events.index] - up)
         for part in markers(at, "height", name, symbol, colour, size):
             part["hovertemplate"] = f"{name}<br>%{{x}} s<extra></extra>"
             data.append(part)
     return over_time(
         end_of(frame), data, "node",
-        yaxis={"range": [nodes - 0.5, -0.5], "tickvals": list(range(nodes)), "showgrid": False},
+        yaxis={"range": [len(rows) - 0.5, -0.5], "tickvals": list(range(len(rows))), "ticktext": rows,
+               "showgrid": False},
     )  # fmt: skip
 
 

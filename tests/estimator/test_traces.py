@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from netcarlo import Scenario, simulate, trace
+from netcarlo import Scenario, load_scenario, simulate, trace
 from netcarlo.reports import trace_history as history
 from netcarlo.traces import of_adhoc
 from tests.reports.adhoc_events import events
@@ -59,6 +59,16 @@ def test_of_a_source_without_tcp_there_is_no_window():
     assert set(frame["carries"]) == {"data"}
     dropped = (frame["event"] == "dropped").sum()
     assert dropped == outcomes.frame.loc[0, "drops_queue"] > 0
+
+
+def test_networks_of_any_size_can_be_traced():
+    scenario = load_scenario("configs/examples/wifi_mesh.yaml", values={"duration": "1200 ms"})
+    frame, outcomes = trace(scenario, replication=1)
+    expected = simulate(scenario, first=1, replications=1, target="cpu")
+    assert (outcomes.integers == expected.integers).all()
+    at_gateway = frame[(frame["event"] == "receive") & (frame["time_s"] >= 1)]
+    gateway = at_gateway["node"].max()
+    assert (at_gateway["node"] == gateway).sum() >= expected.frame.loc[1, "delivered"] > 0
 
 
 def test_an_adhoc_trace_has_a_column_for_each_meaning():
