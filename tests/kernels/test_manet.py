@@ -36,8 +36,8 @@ from tests.naive.manet.tables import Tables
 
 COMPILED = "manet_newreno"
 OTHERS = [
-    *("manet_tahoe", "manet_reno", "manet_vegas", "manet_newreno_westwood"),
-    *("manet_probing", "manet_elfn", "manet_eln"),
+    *("manet_tahoe", "manet_reno", "manet_sack", "manet_vegas", "manet_newreno_westwood"),
+    *("manet_probing", "manet_new_probing", "manet_elfn", "manet_eln"),
 ]
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 LOST = [ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM]

@@ -84,6 +84,7 @@ class Pausing(TcpSender):
 
     def end_pause(self) -> None:
         self.paused = False
+        self.last_ack = self.highest_ack
         self.total += self.simulation.now - self.began
 
     def decide(self) -> None:

@@ -55,7 +55,8 @@ class Sack(TcpSender):
 
     def on_ack(self, ack: Ack) -> None:
         if self.recovering:
-            self.on_ack_in_recovery(ack)
+            if ack.number >= self.highest_ack:  # else others have overtaken it
+                self.on_ack_in_recovery(ack)
             self.send_much()
             return
         if ack.number > self.last_ack:
