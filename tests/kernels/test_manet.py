@@ -18,8 +18,10 @@ from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import NEVER, STATUS_OK, STATUS_RING_FULL, P, Trace
 from netcarlo.kernels.manet.layout import (
+    DSR,
     GAUSS_MARKOV,
     GIVEN,
+    IDEAL,
     METRE,
     OBSERVE_COMPLETION,
     RANDOM_DIRECTION,
@@ -96,7 +98,7 @@ def differences(model: str, rows: ManetRows, out: Ints, *, at_most: int = 3) -> 
 
 
 def test_kernel_equals_twin() -> None:
-    rows = manet_rows(50 * LONG, seed=0)
+    rows = manet_rows(30 * LONG, seed=0)
     found = differences(COMPILED, rows, run(rows))
     assert not found, "\n\n".join(found)
 
@@ -104,7 +106,7 @@ def test_kernel_equals_twin() -> None:
 @pytest.mark.parametrize("model", OTHERS)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
-    rows = stack([manet_rows(3 * LONG, seed=10 + OTHERS.index(model)), scripted_breaks()])
+    rows = stack([manet_rows(2 * LONG, seed=10 + OTHERS.index(model)), scripted_breaks()])
     found = differences(model, rows, run_as_python(model, rows))
     assert not found, "\n\n".join(found)
 
@@ -113,10 +115,57 @@ def scripted_breaks(**net: int) -> ManetRows:
     """Two relays; the one in use walks away, later the other, so that the route breaks twice."""
     ends = [[(0.0, 0.0, 0.0)], [(0.0, 400.0, 0.0)]]
     first = [(0.0, 200.0, 10.0), (1.0, 200.0, 10.0), (1.5, 200.0, 400.0)]
-    second = [(0.0, 200.0, 300.0), (0.8, 200.0, 300.0), (1.2, 200.0, 20.0), (2.5, 200.0, 20.0),
-              (2.7, 200.0, -400.0), (3.5, 200.0, -400.0), (3.8, 200.0, 0.0)]  # fmt: skip
-    flow = {"END": 6 * SECOND, "TICK": SECOND // 100}
-    return network([*ends, first, second], flow=flow, **net)
+    second = [
+        *((0.0, 200.0, 300.0), (0.8, 200.0, 300.0), (1.2, 200.0, 20.0), (2.5, 200.0, 20.0)),
+        *((2.7, 200.0, -400.0), (3.5, 200.0, -400.0), (3.8, 200.0, 0.0)),
+    ]
+    return network([*ends, first, second], flow={"END": 5 * SECOND}, **net)
+
+
+@pytest.mark.parametrize("routing", [DSR, IDEAL])
+def test_scripted_breaks_come_when_they_should(routing: int) -> None:
+    """A relay is of use while it is at most 150 m off the line; times from its pace, in microseconds."""
+    out = run(scripted_breaks(ROUTING=routing))[0]
+    second_goes = 2.5e6 + 170 / 420 * 0.2e6
+    outage = 3.5e6 + 250 / 400 * 0.3e6 - second_goes
+    assert out[ManetOut.KEPT_BREAKS] == 2 and out[ManetOut.OUTAGES] == 1
+    expected = {
+        ManetOut.KEPT_LIFE: second_goes,  # of the first route and of the second, which followed at once
+        ManetOut.OUTAGE_TIME: outage,
+        ManetOut.HOPS_2: 5e6 - outage,
+        ManetOut.CONNECTED: 5e6 - outage,
+    }
+    for column, time in expected.items():
+        assert abs(out[column] - time) <= 5, column.name
+    assert out[ManetOut.BREAKS] >= 2 and out[ManetOut.RETRANSMITTED] > 0
+    assert (out[ManetOut.DISCOVERIES] > 0) == (routing == DSR)
+    assert out[ManetOut.WAITED] / 1000 > 0.9 * outage
+    assert routing == DSR or out[ManetOut.WAITED] / 1000 < 1.1 * outage
+    assert out[ManetOut.LAST_RX] > 4.5 * SECOND
+
+
+def test_airtime_of_a_transfer_between_two_nodes() -> None:
+    """Each node transmits its own frames, the answers to those of the other, and RTS that collide."""
+    tracks = [[(0.0, 0.0, 0.0)], [(0.0, 100.0, 0.0)]]
+    segments = 50
+    out = run(network(tracks, flow={"LIMIT": segments, "END": 9 * SECOND}, OBSERVE=OBSERVE_COMPLETION))
+    source, sink = nodes_of(out)[0]
+    assert out[0, ManetOut.ACKED] == segments == out[0, ManetOut.SENT]
+    c = {name: value * 1000 for name, value in (("RTS", 352), ("CTS", 304), ("ACK", 304))}
+
+    def data(size: int, byte_time: int = 4) -> int:
+        return (192 + (size + 54) * byte_time) * 1000
+
+    request, reply = data(12 + 4, byte_time=8), data(8 + 2 * 4 + 2 * 4)
+    answers = c["CTS"] + c["ACK"]
+    forth = [data(40)] + [data(1040)] * segments  # the SYN first
+    back = [reply] + [data(40)] * (segments + 1)
+    own = request + sum(c["RTS"] + d for d in forth) + c["RTS"] * source[NodeOut.FAILED]
+    assert source[NodeOut.TRANSMIT] == own + answers * len(back)
+    own = sum(c["RTS"] + d for d in back) + c["RTS"] * sink[NodeOut.FAILED]
+    assert sink[NodeOut.TRANSMIT] == own + answers * len(forth)
+    assert source[NodeOut.OVERHEAR] == sink[NodeOut.OVERHEAR] == 0
+    assert source[NodeOut.TRANSMIT] + source[NodeOut.RECEIVE] < out[0, ManetOut.ELAPSED]
 
 
 def test_scenarios_visit_the_corners() -> None:
