@@ -14,14 +14,17 @@ from netcarlo.quantity import Delay, Interval, Number, Probability, Quantity, Si
 from netcarlo.schema import Record
 from netcarlo.wireless import Frames, Slots, Times
 
-FASTEST = 1000.0
-"""Most speed of a node [m/s]."""
+FASTEST = 300.0
+"""Most speed of a node [m/s].  This and the limits below keep every product of the engine below 2**63."""
 
 Nodes = Annotated[Number, Quantity(units.PLAIN, 2, MOST_NODES, whole=True)]
-Span = Annotated[Number, Quantity(units.LENGTH, 1.0, 20e3)]
+Span = Annotated[Number, Quantity(units.LENGTH, 1.0, 10e3)]
 Range = Annotated[Number, Quantity(units.LENGTH, 1.0, 10e3)]
+Sense = Annotated[Number, Quantity(units.LENGTH, 1.0, 22e3)]
 Coordinate = Annotated[Number, Quantity(units.LENGTH, -10e3, 10e3)]
 Speed = Annotated[Number, Quantity(units.SPEED, 1e-3, FASTEST)]
+Pause = Annotated[Number, Quantity(units.TIME, 0.0, 2000.0)]
+Leg = Annotated[Number, Quantity(units.TIME, 1e-3, 1000.0)]
 Ratio = Annotated[Number, Quantity(units.PLAIN, 1.0, 1000.0)]
 Memory = Annotated[Number, Quantity(units.PLAIN, 0.0, 0.9999)]
 RadioRate = Annotated[Number, Quantity(units.RATE, 1e4, 1e9)]
@@ -67,8 +70,8 @@ class SpeedRange(_Between):
 class TimeRange(_Between):
     """A time for each leg."""
 
-    min: Delay
-    max: Delay
+    min: Pause
+    max: Pause
 
 
 def _whether_range(data: Any) -> str:
@@ -80,7 +83,7 @@ AnySpeed = Annotated[
     Annotated[SpeedRange, Tag("<range>")] | Annotated[Speed, Tag("<number>")], Discriminator(_whether_range)
 ]
 AnyPause = Annotated[
-    Annotated[TimeRange, Tag("<range>")] | Annotated[Delay, Tag("<number>")], Discriminator(_whether_range)
+    Annotated[TimeRange, Tag("<range>")] | Annotated[Pause, Tag("<number>")], Discriminator(_whether_range)
 ]
 
 
@@ -107,7 +110,7 @@ class RandomDirection(Record):
 
     model: Literal["random_direction"]
     speed: AnySpeed
-    leg: Interval = 20.0
+    leg: Leg = 20.0
     warm_up: Time = 0.0
 
 
@@ -120,7 +123,7 @@ class GaussMarkov(Record):
     model: Literal["gauss_markov"]
     speed: Speed
     memory: Memory = 0.75
-    step: Interval = 1.0
+    step: Leg = 1.0
     warm_up: Time = 0.0
 
 
@@ -220,7 +223,7 @@ class Adhoc(Record):
     nodes: Nodes | None = None
     area: Area | None = None
     range: Range
-    sense: Span | None = None
+    sense: Sense | None = None
     capture: Ratio = 10.0
     mobility: AnyMobility
     routing: Literal["dsr", "ideal"] = "dsr"
