@@ -16,6 +16,7 @@ from netcarlo.kernels.recovery import (
     INFLATION,
     NONE,
     NORMAL,
+    OWN,
     PAUSE,
     PHASE,
     RECOVER,
@@ -28,6 +29,11 @@ from netcarlo.kernels.recovery import (
 ROUND_TRIPS = 2
 """Probes that must come back one after the other."""
 
+_RESUMED = OWN  # the packet that was acknowledged last when a pause ended
+_AGAIN = (
+    OWN + 1
+)  # duplicates since then: what was sent before has arrived or is lost, so they speak of the repair
+
 
 def listen(m: Any, parameters: Any, at: Any, ack: Any, una: Any) -> None:
     """An acknowledgement in a pause: count on how many packets behind the hole have arrived."""
@@ -39,6 +45,8 @@ def listen(m: Any, parameters: Any, at: Any, ack: Any, una: Any) -> None:
 def repair(m: Any, parameters: Any, una: Any, top: Any, dupacks: Any) -> Any:
     """Go on as NewReno in a recovery; as after a timeout if most of what is outstanding is missing."""
     arrived = m[INFLATION] if m[PHASE] == RECOVERY else dupacks
+    m[_RESUMED] = una
+    m[_AGAIN] = 0
     m[SEEN_PARTIAL] = 0
     if top - una > 2 * arrived or una == top:
         m[PHASE] = NORMAL
@@ -58,11 +66,22 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
     window = dev(reno.window_of)
     control_reduce = dev(control.reduce)
 
+    def prepare(m: Any, parameters: Any, free: Any) -> Any:
+        m[_RESUMED] = NONE
+        return free
+
     def dup_ack(
         m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
         at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
     ) -> Any:  # fmt: skip
-        if dupacks + 1 == parameters[P.DUPACKS] and (una > m[RECOVER] or una == 0):
+        threshold = parameters[P.DUPACKS]
+        third = dupacks + 1 == threshold and (una > m[RECOVER] or una == 0)
+        if m[_RESUMED] == una:
+            m[_AGAIN] += 1
+            third = third or m[_AGAIN] == threshold
+        if third:
+            if m[PHASE] == RECOVERY:
+                m[INFLATION] += 1
             return cwnd, ssthresh, dupacks + 1, PAUSE, NONE
         return react(m, f, parameters, constants, now, rtt, at, una, seq, top, dupacks, cwnd, ssthresh)
 
@@ -74,6 +93,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
         return half, max(int(half), reno.FLOOR)
 
     return base._replace(
+        prepare=dev(prepare),
         dup_ack=dev(dup_ack),
         pause=Pause(ROUND_TRIPS, True, 0, False, dev(timeout), dev(listen), dev(repair), dev(reduce)),
     )

@@ -37,12 +37,15 @@ _REPAIRED = OWN + 1  # holes below this packet have been sent again
 _HIGHEST = OWN + 2  # highest packet that a block reported, NONE: empty scoreboard
 _BITS = OWN + 3  # where the scoreboard begins in scratch
 _GONE = OWN + 4  # packets up to this one that no block reported are lost: they are holes, and not in the pipe
+_WATCHED = OWN + 5  # the first hole that was resent is the one behind this packet;
+_NOTED = OWN + 6  # packets from this one on have been put out later
 
 
 def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> Variant:
     """Compile SACK TCP over a congestion control (`grow`, `reduce`; see `aimd`).
 
     With `restarts` it also has `listen` and `repair` of a pause: recovery may begin with nothing in the pipe.
+    And it sees when the first hole, resent, is lost again: packets put out later are reported.
     """
     base = reno.make(dev, control)
     base_timeout = base.timeout
@@ -139,7 +142,14 @@ def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> 
         news = record(m, parameters, at)
         if m[PHASE] == RECOVERY:
             m[_PIPE] -= 1
-            return cwnd, ssthresh, dupacks + 1 if news and dupacks > 0 else dupacks, SEND, NONE
+            if news and dupacks > 0:
+                dupacks += 1
+            if restarts:
+                later = m[_HIGHEST] - m[_NOTED] + 1
+                if m[_WATCHED] == una and m[_REPAIRED] > una + 1 and later >= parameters[P.DUPACKS]:
+                    m[_NOTED] = seq
+                    return cwnd, ssthresh, dupacks, SEND | CUT, una + 1
+            return cwnd, ssthresh, dupacks, SEND, NONE
         if not news:
             return cwnd, ssthresh, dupacks, SEND if dupacks == 0 else 0, NONE
         dupacks += 1
@@ -154,6 +164,8 @@ def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> 
         m[_PIPE] = top - una - threshold
         m[_REPAIRED] = max(m[_REPAIRED], una + 2)
         m[_GONE] = NONE
+        m[_WATCHED] = una
+        m[_NOTED] = seq
         return half, max(int(half), reno.FLOOR), dupacks, CUT, una + 1
 
     @cold
@@ -168,6 +180,9 @@ def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> 
 
     @cold
     def next_packet(m: Any, parameters: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
+        if restarts and m[_WATCHED] != una:
+            m[_WATCHED] = una
+            m[_NOTED] = seq
         if m[_PIPE] >= int(cwnd):
             return NONE
         bits = m[_BITS]
@@ -184,6 +199,8 @@ def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> 
             return NONE
         if is_hole:
             m[_REPAIRED] = hole + 1
+            if restarts and hole == una + 1:
+                m[_NOTED] = max(seq, hole + 1)
         m[_PIPE] += 1
         return packet
 

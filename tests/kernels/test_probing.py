@@ -135,6 +135,28 @@ def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> N
     assert words[sender.TIMEOUTS] == 0 and words[sender.EXPECTED] == 401
 
 
+@pytest.mark.parametrize("module", [newreno, probing, new_probing, elfn, eln])
+def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
+    """Later packets tell it; the others wait for the timer."""
+    script = undisturbed(limit=400)
+    script.p[P.WINDOW] = 60
+    script.fates[0, 150] = LOST
+    log, _ = drive(module, script)
+    put = log[np.isin(log[:, 1], (DATA, PROBE))]
+    repeated = [
+        k for k in range(len(put)) if put[k, 1] == DATA and put[k, 2] in put[:k][put[:k, 1] == DATA, 2]
+    ]
+    assert len(repeated) == 1
+    script.fates[0, repeated[0]] = LOST
+    log, words = drive(module, script)
+    notices = module in (probing, new_probing)
+    assert words[sender.TIMEOUTS] == (not notices)
+    assert words[sender.FAST_RETRANSMITS] == 1 + notices and words[sender.REPEATED] >= 2
+    assert words[sender.EXPECTED] == 401
+    if notices:  # the second pause of `probing` may find its own burst in the way
+        assert words[sender.SPARED] + words[sender.CUTS] == 2 and words[sender.SPARED] >= 1
+
+
 def test_probing_is_silent_for_two_round_trips() -> None:
     script = undisturbed(limit=400)
     script.fates[0, 150] = LOST

@@ -1,5 +1,6 @@
 """New TCP-Probing (Kong, Choi, Rhee and Chung) on SACK."""
 
+from netcarlo.kernels.layout import Out
 from tests.naive.pausing import Pausing
 from tests.naive.receiver import Ack
 from tests.naive.sack import Sack, Scoreboard
@@ -32,6 +33,8 @@ class Memory(Scoreboard):
 
 class NewProbing(Pausing, Sack):
     scoreboard: Memory
+    watched = -1  # the hole behind this packet has been resent before packets from `noted` on
+    noted = 0
 
     def __init__(self, *arguments: object) -> None:
         super().__init__(*arguments)
@@ -62,7 +65,33 @@ class NewProbing(Pausing, Sack):
             self.dupacks = 0
         self.send_much()
 
+    def note(self) -> None:
+        self.watched = self.highest_ack
+        self.noted = self.next_number
+
+    def output(self, number: int) -> None:
+        if self.recovering and number == self.highest_ack + 1:
+            self.note()
+        super().output(number)
+
+    def send_much(self, burst: int | None = None) -> None:
+        if self.recovering and self.watched != self.highest_ack:
+            self.note()
+        super().send_much(burst)
+
+    def is_lost_again(self) -> bool:
+        """The first hole has been resent, and what was sent later has arrived."""
+        resent = self.scoreboard.next_hole > self.highest_ack + 1
+        later = max(self.scoreboard.sacked, default=-1) - self.noted + 1
+        return self.watched == self.highest_ack and resent and later >= self.parameters.DUPACKS
+
     def on_ack_in_recovery(self, ack: Ack) -> None:
         if self.highest_ack < self.scoreboard.gone and self.highest_ack < ack.number < self.recover:
             self.pipe += 1  # the packet behind the hole was not in the pipe
+        old = self.highest_ack
         super().on_ack_in_recovery(ack)
+        if self.recovering and self.highest_ack == old and self.is_lost_again():
+            self.outcomes.add(Out.FAST_RETRANSMITS)
+            self.spared += 1
+            self.restart_timer()
+            self.output(self.highest_ack + 1)

@@ -40,6 +40,25 @@ class Resuming(Pausing, NewReno):
 
 
 class Probing(Resuming):
+    resumed_at = -1  # the last acknowledged packet when a pause ended
+    duplicates_since = 0
+
+    def repair(self) -> None:
+        self.resumed_at = self.highest_ack
+        self.duplicates_since = 0
+        super().repair()
+
+    def on_duplicate_ack(self) -> None:
+        if self.resumed_at == self.highest_ack:
+            self.duplicates_since += 1
+            if self.duplicates_since == self.parameters.DUPACKS:  # the repair has been lost
+                self.dupacks += 1
+                self.inflation += int(self.last_cut == "dupack")
+                self.outcomes.add(Out.FAST_RETRANSMITS)
+                self.pause("dupack")
+                return
+        super().on_duplicate_ack()
+
     def choose(self) -> str:
         return "pause"
 
