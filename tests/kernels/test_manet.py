@@ -103,6 +103,18 @@ def test_kernel_equals_twin() -> None:
     assert not found, "\n\n".join(found)
 
 
+@pytest.mark.parametrize("routing", [DSR, IDEAL])
+def test_sixty_four_nodes(routing: int) -> None:
+    """Node 63 is the sign of a mask."""
+    net = {"WIDTH": 900 * METRE, "HEIGHT": 900 * METRE, "SPEED_MAX": 40 * METRE, "MOBILITY": RANDOM_WAYPOINT}
+    flow = {"END": SECOND, "SEED": 5}
+    rows = network((), nodes=64, flow=flow, SOURCE=63, SINK=62, ROUTING=routing, **net)
+    out = run(rows)
+    assert out[0, ManetOut.DELIVERED] > 20 and out[0, ManetOut.LINK_CHANGES] > 20
+    found = differences(COMPILED, rows, out)
+    assert not found, "\n\n".join(found)
+
+
 @pytest.mark.parametrize("model", OTHERS)
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernel_equals_twin(model: str) -> None:
@@ -187,7 +199,7 @@ def test_segments_are_conserved(seed: int) -> None:
     out = run(rows)
     v = {column: out[:, column] for column in ManetOut if column != ManetOut.COLUMNS}
     assert (v[ManetOut.STATUS] == STATUS_OK).all() and (out >= NEVER).all()
-    lost = sum(v[cause] for cause in LOST)
+    lost = out[:, LOST].sum(axis=1)
     assert (v[ManetOut.SENT] == v[ManetOut.RECEIVED] + lost + v[ManetOut.IN_FLIGHT]).all()
     assert (v[ManetOut.ARRIVED] == v[ManetOut.RECEIVED] + v[ManetOut.DROPS_RANDOM]).all()
     assert (v[ManetOut.HOPS] >= v[ManetOut.ARRIVED]).all()
@@ -256,7 +268,7 @@ def with_mobility(model: int, seed: int, *, nodes: int = 8, **net: int) -> Manet
     speeds = {"SPEED_MIN": 2 * METRE, "SPEED_MAX": 30 * METRE, "LEG": 3 * 10**6, "MEMORY": 1 << 15}
     area = {"WIDTH": 300 * METRE, "HEIGHT": 200 * METRE, "FRESH": 56756}
     flow = {"SEED": seed, "END": 5 * SECOND, "START": 5 * SECOND}
-    return network(nodes=nodes, flow=flow, **{"MOBILITY": model, **area, **speeds, **net})
+    return network((), nodes=nodes, flow=flow, **{"MOBILITY": model, **area, **speeds, **net})
 
 
 @given(st.sampled_from([RANDOM_WAYPOINT, RANDOM_DIRECTION, GAUSS_MARKOV]), seeds)
@@ -315,7 +327,7 @@ def waypoint_rows(count: int, nodes: int, before: int) -> ManetRows:
         "MOTION_BEFORE": before,
     }  # fmt: skip
     flow = {"SEED": 7, "END": SECOND, "START": 2 * SECOND}
-    one = network(nodes=nodes, flow=flow, **net)
+    one = network((), nodes=nodes, flow=flow, **net)
     rows = stack([one] * count)
     rows.parameters[:, P.REPLICATION] = np.arange(count)
     return rows

@@ -27,7 +27,7 @@ class Clock(Simulation):
         super().__init__()
 
     @property
-    def now(self) -> int:  # type: ignore[override]
+    def now(self) -> int:
         return self._world.now
 
     @now.setter

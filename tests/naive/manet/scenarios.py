@@ -129,7 +129,7 @@ def _scenario(rng: Generator) -> ManetRows:
     } | _medium_access(rng, patient) | _mobility(rng, count, reach)  # fmt: skip
     if net["MOBILITY"] == GIVEN:
         return network(_tracks(rng, count, reach / METRE, end / SECOND), flow=flow, **net)
-    return network(nodes=count, flow=flow, **net)
+    return network((), nodes=count, flow=flow, **net)
 
 
 def _medium_access(rng: Generator, slow: bool) -> Columns:
