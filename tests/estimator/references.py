@@ -31,3 +31,19 @@ E,tcp_newreno,1,10,50,20,50,5,,,,,7000,7000,7000,7100,0,3,,0,20,0.6,56,56.1,1
 F,sctp_single,1,10,50,20,50,5,29420,5,,,7000,7000,7000,7100,0,3,,0,20,0.6,56,56.1,1
 G,sctp_multi,1,10,50,20,50,5,29420,0,0.5,20,7000,7000,7000,7100,0,3,900,0,20,0.6,51,51.1,-4
 """
+
+MANET = """\
+id,range_m,error_mode,error_rate,speed_mps,n_seeds,transfer_s_mean,throughput_kbps_mean,throughput_kbps_sd,\
+retransmissions_mean,timeouts_mean,window_cuts_mean,energy_source_J_mean,energy_sink_J_mean,energy_all_J_mean
+6,150.0,none,0.0,14,20,75.222,578.48,184.888,99.85,8.65,13.8,84.898,77.444,765.735
+9,150.0,phy,0.05,6,20,87.97,522.145,165.73,48.9,5.25,7.95,96.907,88.732,875.86
+45,250.0,residual,0.05,8,20,47.468,854.14,92.661,275.65,22.75,194.45,59.656,52.029,506.43
+"""
+
+WAYPOINT = """\
+id,range_m,speed_mps,pair_connected_fraction,graph_split_fraction,p_hops1,p_hops2,p_hops3,p_hops4,p_hops5plus,\
+mean_shortest_hops,mean_hops_of_route_in_use,route_breaks_per_connected_s,mean_route_life_s,outages_per_s,\
+mean_outage_s,link_changes_per_pair_per_s,mean_degree
+13,150.0,14.0,0.90096,0.31375,0.50697,0.32924,0.13136,0.02705,0.00537,1.6959,2.0422,0.17687,5.557,0.024294,4.056,\
+0.052022,4.0986
+"""

@@ -7,7 +7,7 @@ import pytest
 from netcarlo import InputError, simulate, validate
 from netcarlo.reference import load_mapping, mapping_names, read_rows
 from netcarlo.validate import COLUMNS, error_distribution
-from tests.estimator.references import LINKDOWN, LINUX, LOSSY
+from tests.estimator.references import LINKDOWN, LINUX, LOSSY, MANET, WAYPOINT
 
 
 def write(tmp_path, name, text):
@@ -176,3 +176,24 @@ def test_a_ratio_is_that_of_the_sums(tmp_path):
     )
     with pytest.raises(InputError, match="'handover' is no outcome and no column; did you mean 'handovers'"):
         validate(file, mapping=str(write(tmp_path, "rare.yaml", text)), target="cpu")
+
+
+def test_ad_hoc_rows_become_their_scenarios(tmp_path):
+    rows = read_rows(write(tmp_path, "x.csv", MANET), load_mapping("ns_manet"))
+    assert [row.class_ for row in rows] == ["150.0 m, none", "150.0 m, phy", "250.0 m, residual"]
+    networks = [row.scenario.adhoc for row in rows]
+    errors = [(network.frame_error, network.residual_error) for network in networks]
+    assert errors == [(0, 0), (0.05, 0), (0, 0.05)]
+    assert [network.mobility.speed for network in networks] == [14, 6, 8]
+    assert [network.mobility.warm_up for network in networks] == [0, 0, 0]
+
+
+def test_random_waypoint_is_that_of_another_program(tmp_path):
+    """Shares within a hundredth or 2 %, rates and lives within 5 %: of links found at their moments here, and
+    every 0.1 s there."""
+    rows = validate(write(tmp_path, "x.csv", WAYPOINT), mapping="ns_manet_rwp", target="cpu").rows
+    wrong = (rows["estimate"] - rows["reference"]).abs()
+    share = rows["metric"].str.contains("fraction|p_hops|hops")
+    allowed = (rows["reference"] * 0.02).clip(lower=0.01).where(share, rows["reference"] * 0.05)
+    assert len(rows) == 15
+    assert rows["metric"][wrong > allowed].tolist() == []
