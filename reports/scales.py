@@ -200,6 +200,6 @@ def _field(name: str) -> str:
             words = [word for word in words if not word.startswith("hop")] + ["number of hops"]
         elif index is not None:
             words.append(f"{part.removesuffix('s')} {index + 1}")
-        elif part != "transport":
+        elif part not in ("transport", "adhoc"):
             words.append(part.replace("_", " "))
     return " ".join(words)

@@ -52,6 +52,7 @@ def test_an_interval_shows_two_digits() -> None:
         ("paths.0.hops.0.count", "number of hops"),
         ("transport.window", "window"),
         ("drops_queue", "queue drops"),
+        ("adhoc.mobility.speed", "mobility speed"),
         ("energy_J", "energy"),
         ("breaks_per_connected_s", "route breaks while connected"),
         ("share_hops_1", "connected time with 1 hop"),
