@@ -22,7 +22,7 @@ COARSE = (2.0, 8.0, 14.0)
 PROTOCOLS = ("newreno", "probing", "new_probing")
 ERROR, NO_ERROR = 5.0, 0.0
 
-STRONG = 20.0
+STRONG = 33.0
 """A fall from the lowest speed to the highest that counts as strong [%]."""
 
 PUBLISHED_GAIN, NEAR = 22.0, 5.0
@@ -130,12 +130,12 @@ def falls(cells: Cells) -> Claim:
         f"{at_both('mean_shortest_hops', 2)} hops; in a transfer {at_both('breaks', 1)} links are given up, "
         f"and the source waits {at_both('waited_s', 2)} s for a route, of {at_both('transfer_s', 0)} s. What "
         "costs is the error, the same at every speed. "
-        "The maps have no reading with a strong fall; another program, ns-2 with the same range, is as flat",
+        "The last map has other ranges and errors; ns-2 itself, at this range, is as flat",
     )  # fmt: skip
 
 
 def order(cells: Cells) -> Iterator[Claim]:
-    """M2, M3 and M4: figures 3 and 4."""
+    """M2, M3, M4 and M8: figures 3 and 4."""
     first = gains(cells, "throughput", "probing", "newreno")
     second = gains(cells, "throughput", "new_probing", "probing")
     least = min([*first, *second], key=lambda samples: float(samples.mean()))
@@ -165,37 +165,48 @@ def order(cells: Cells) -> Iterator[Claim]:
         published="22",
         evidence=f"with throughputs computed from mean transfer times {interval(by_time)} % ({NEAR:g} "
         "points either way count). Read as the gain over NewReno, which the text allows, "
-        f"{interval(over_newreno)} %. "
-        "Minimum RTO and loss of ACKs are fitted to M2 and to this number: see the maps",
+        f"{interval(over_newreno)} %. The loss of ACKs is fitted to this number, and the maps show how "
+        "narrow that is: this gain grows with the minimum RTO and with the loss, that of TCP-Probing over "
+        "NewReno falls with the loss",
     )
-    yield times(cells)
+    yield from times(cells)
 
 
-def times(cells: Cells) -> Claim:
-    """M4."""
+def times(cells: Cells) -> Iterator[Claim]:
+    """M4, and the rise with the speed as a claim of its own."""
     slower = [
         *gains(cells, "transfer_time", "newreno", "probing"),
         *gains(cells, "transfer_time", "probing", "new_probing"),
     ]
     least = min(slower, key=lambda samples: float(samples.mean()))
     lines = {protocol: line(cells, "transfer_time", protocol) for protocol in PROTOCOLS}
+    names = cells.study.description.conditions["protocol"]
+    yield Claim(
+        id="M4",
+        text="The order of the transfer times is the reverse at every speed.",
+        where="section 4, figure 4",
+        verdict=verdict(bool(least.mean() > 0)),
+        quantity="smallest of the 14 differences",
+        unit="%",
+        samples=least,
+        evidence="at 2 to 14 m/s "
+        + "; ".join(f"{names.show(p)} {said(values)} s" for p, values in lines.items()),
+    )
     changes = {protocol: change(values) for protocol, values in lines.items()}
     together = np.asarray(np.mean(list(changes.values()), axis=0))
-    names = cells.study.description.conditions["protocol"]
-    return Claim(
-        id="M4",
-        text="The order of the transfer times is the reverse, and they rise with the speed.",
+    yield Claim(
+        id="M8",
+        text="The transfer times rise with the speed.",
         where="section 4, figure 4",
-        verdict=verdict(bool(least.mean() > 0 and together.mean() > 0)),
-        quantity="change of the time from 2 to 14 m/s along the line, mean of the three",
+        verdict=verdict(mean(together).ci_low > 0),
+        expected="not held",
+        quantity="change from 2 to 14 m/s along the line, mean of the three",
         unit="%",
         samples=together,
-        evidence=f"the smallest of the 14 differences in the paper's order is {interval(least)} %; at 2 to "
-        "14 m/s "
-        + "; ".join(
-            f"{names.show(p)} {said(values)} s ({interval(changes[p])} %)" for p, values in lines.items()
-        ),
-    )  # fmt: skip
+        evidence=", ".join(f"{names.show(p)} {interval(one)} %" for p, one in changes.items())
+        + ": as M1. Links break more often, but hardly a second of a transfer is spent on that, and at low "
+        "speed a bad place lasts longer",
+    )
 
 
 def product(cells: Cells) -> Claim:
@@ -218,14 +229,13 @@ def product(cells: Cells) -> Claim:
 
 def breaks_only(cells: Cells) -> Claim:
     """M6."""
-    same, runs, most, rest = 0, 0, 0.0, []
+    same, runs, most = 0, 0, 0.0
     for speed in SPEEDS:
         found = [at(cells, "transfer_time", protocol, speed, NO_ERROR) for protocol in PROTOCOLS]
-        lost = np.max([disturbed(cells, protocol, speed) for protocol in PROTOCOLS], axis=0)
+        steady = np.sum([route_changes(cells, protocol, speed) for protocol in PROTOCOLS], axis=0) == 0
         spread = 100 * (np.max(found, axis=0) / np.min(found, axis=0) - 1)
-        same, runs = same + int((lost == 0).sum()), runs + len(lost)
-        most = max(most, float(np.max(spread[lost == 0], initial=0.0)))
-        rest.append(spread)
+        same, runs = same + int(steady.sum()), runs + len(steady)
+        most = max(most, float(np.max(spread[steady], initial=0.0)))
     with_error = over_speeds(cells, "throughput", "new_probing", "newreno")
     without = np.asarray(np.mean(gains(cells, "throughput", "new_probing", "newreno", NO_ERROR), axis=0))
     return Claim(
@@ -236,14 +246,16 @@ def breaks_only(cells: Cells) -> Claim:
         quantity="New TCP-Probing over NewReno without errors, mean over the speeds",
         unit="%",
         samples=without,
-        evidence=f"in the {same} of {runs} runs in which no link is given up their times differ by at most "
-        f"{most:.2g} % ({SAME:g} counts as alike); with errors the gain is {interval(with_error)} %",
+        evidence=f"in the {same} of {runs} runs in which no link is given up and no route shortened, which "
+        f"reorders segments, their times differ by at most {most:.2g} % ({SAME:g} counts as alike); with "
+        f"errors the gain is {interval(with_error)} %",
     )
 
 
-def disturbed(cells: Cells, protocol: str, speed: float) -> Samples:
-    """Links given up in each run without errors."""
-    return at(cells, "breaks", protocol, speed, NO_ERROR)
+def route_changes(cells: Cells, protocol: str, speed: float) -> Samples:
+    """How often the route of each run without errors changed."""
+    breaks, shortened = (at(cells, name, protocol, speed, NO_ERROR) for name in ("breaks", "shortened"))
+    return breaks + shortened
 
 
 def energy(cells: Cells) -> Claim:

@@ -34,6 +34,7 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "probe_time": named("probe_time_s"),
     "waited": named("waited_s"),
     "breaks": named("breaks"),
+    "shortened": named("shortened"),
     "finished": named("finished"),
 }
 """Metric of a cell -> its values, one per replication."""

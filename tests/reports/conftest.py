@@ -38,6 +38,12 @@ def wds() -> tuple[Path, Evaluation]:
 
 
 @pytest.fixture(scope="session")
+def manet_probing() -> tuple[Path, Evaluation]:
+    """The same of the study of TCP-Probing: an ad hoc network, and maps."""
+    return reproduction("manet_probing")
+
+
+@pytest.fixture(scope="session")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
     """A page of a headless browser."""
     with browser(tmp_path_factory.mktemp("profile")) as opened:

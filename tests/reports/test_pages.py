@@ -3,12 +3,14 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import plotly.graph_objects as go
 import pytest
 
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import trace_page
 from netcarlo.reports.figures import errors, identity, lines
+from netcarlo.reports.study_maps import heat
 from netcarlo.reports.study_runs import over_time, spread
 from netcarlo.scenario import load_scenario
 from netcarlo.study import load
@@ -25,7 +27,7 @@ def overflow(page: Page) -> int:
     return int(page.evaluate("document.documentElement.scrollWidth - window.innerWidth"))
 
 
-@pytest.fixture(params=["sctp_linkdown", "mobility", "wlan_buffer", "wds"])
+@pytest.fixture(params=["sctp_linkdown", "mobility", "wlan_buffer", "wds", "manet_probing"])
 def study(request: pytest.FixtureRequest) -> Reproduced:
     """The reproduction of each study in turn."""
     found: Reproduced = request.getfixturevalue(
@@ -47,11 +49,13 @@ def test_report_is_drawn_without_complaints(study: Reproduced, page: Page, windo
     for kind, count in {
         "identity": len(metrics), "errors": len(metrics),
         "figure": len(described.figures) + len(described.traces), "spread": len(described.spreads),
+        "map": len(evaluation.maps),
     }.items():  # fmt: skip
         assert page.evaluate(f"document.querySelectorAll('.plot[id^={kind}-]').length") == count
     empty = (
         "[...document.querySelectorAll('.plot')]"
-        ".filter(p => !p.querySelector('.main-svg .trace path, .main-svg .bars path')).length"
+        ".filter(p => !p.querySelector('.main-svg .trace path, .main-svg .bars path, .main-svg .hm image'))"
+        ".length"
     )
     assert page.evaluate(empty) == 0
     rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
@@ -144,6 +148,12 @@ def test_figures_are_valid(study: Reproduced) -> None:
     plots += [over_time(evaluation, figure) for figure in described.traces]
     for plot in plots:
         assert len(go.Figure(plot).data) >= 2  # refuses properties that plotly does not know
+
+
+def test_maps_are_valid(manet_probing: Reproduced) -> None:
+    for found in manet_probing[1].maps:
+        (trace,) = go.Figure(heat(found)).data
+        assert np.shape(trace.z) == np.shape(trace.text) == (len(found.rows), len(found.columns))
 
 
 @pytest.mark.needs("chromium")
