@@ -12,7 +12,7 @@ from netcarlo import wifi_outcomes
 from netcarlo.ensemble import build
 from netcarlo.kernels import launch
 from netcarlo.kernels.layout import Out, P
-from netcarlo.kernels.manet.layout import ManetOut
+from netcarlo.kernels.manet.layout import Manet, ManetOut
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
@@ -78,7 +78,7 @@ class Cell:
         column = Out.SENT if self.scenario.adhoc is None else ManetOut.SENT
         return int(self.outcomes[:, column].sum())
 
-    def parameter(self, column: P | Radio) -> int:
+    def parameter(self, column: P | Radio | Manet) -> int:
         """A kernel parameter of the first replication."""
         return int(self._first.parameters[0, column])
 

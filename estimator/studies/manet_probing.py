@@ -7,9 +7,11 @@ import numpy as np
 from netcarlo.cells import Cells, Samples
 from netcarlo.claims import Claim, verdict
 from netcarlo.comparison import Summaries
+from netcarlo.kernels.layout import P
+from netcarlo.kernels.manet.layout import METRE, Manet
 from netcarlo.maps import Map, Plane, Reading
 from netcarlo.statistics import Mean, mean
-from netcarlo.studies.manet_probing_metrics import METRICS, gain, size_bits, slope
+from netcarlo.studies.manet_probing_metrics import METRICS, fixed, gain, size_bits, slope
 
 __all__ = ["METRICS", "claims", "maps", "summaries"]
 
@@ -34,18 +36,18 @@ SAME = 0.1
 
 def summaries(cells: Cells) -> Summaries:
     """The settings that the paper states, and its one result."""
-    scenario = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR).scenario
-    network = scenario.adhoc
+    cell = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR)
+    network = cell.scenario.adhoc
     assert network is not None
     settings = {
-        "area_x": network.area.width,
-        "area_y": network.area.height,
-        "nodes": network.nodes,
+        "area_x": cell.parameter(Manet.WIDTH) / METRE,
+        "area_y": cell.parameter(Manet.HEIGHT) / METRE,
+        "nodes": cell.parameter(Manet.NODES),
         "speed_min": min(cell["speed_mps"] for cell in cells.all),
         "speed_max": max(cell["speed_mps"] for cell in cells.all),
-        "phy_rate": network.radio.rate * 1e-6,
-        "channel_error": network.residual_error * 100,
-        "transfer_size": scenario.transport.bytes * 1e-6,
+        "phy_rate": fixed(network.radio.rate) * 1e-6,
+        "channel_error": fixed(network.residual_error) * 100,
+        "transfer_size": size_bits(cell) / 8e6,
     }
     improvement = over_speeds(cells, "throughput", "new_probing", "probing")
     return {
@@ -287,14 +289,12 @@ def energy(cells: Cells) -> Claim:
 
 def maps(cells: Cells) -> Iterator[Map]:
     """What holds if what the paper does not say is read otherwise; mean over three speeds."""
-    scenario = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR).scenario
-    assert scenario.adhoc is not None
-    timer: Reading = {
-        "min_rto": scenario.transport.min_rto,  # type: ignore[dict-item]  # a number
-        "ack_loss": round(100 * scenario.adhoc.ack_error, 6),  # type: ignore[operator,dict-item]
-    }
+    cell = cells.one(protocol="newreno", speed_mps=8.0, error_percent=ERROR)
+    assert cell.scenario.adhoc is not None
+    ack_loss = round(100 * fixed(cell.scenario.adhoc.ack_error), 6)
+    timer: Reading = {"min_rto": cell.parameter(P.MIN_RTO) / 1e9, "ack_loss": ack_loss}
     yield from of_plane(Plane(cells.varied("min_rto"), "min_rto"), timer)
-    layer: Reading = {"range_m": scenario.adhoc.range, "layer": "setting"}  # type: ignore[dict-item]
+    layer: Reading = {"range_m": cell.parameter(Manet.RANGE) / METRE, "layer": "setting"}
     plane = Plane(cells.varied("range_m"), "range_m")
     yield from of_plane(plane, layer)
     yield of_newreno(plane, layer)

@@ -16,9 +16,15 @@ def named(name: str, *, scale: float = 1.0) -> Callable[[Cell], Samples]:
     return lambda cell: cell.outcome(name) * scale
 
 
+def fixed(value: object) -> float:
+    """A number of the scenario that is not drawn."""
+    assert isinstance(value, float | int)
+    return float(value)
+
+
 def size_bits(cell: Cell) -> float:
     """What is transferred [bit]."""
-    return 8.0 * float(cell.scenario.transport.bytes or 0.0)  # type: ignore[arg-type]
+    return 8.0 * fixed(cell.scenario.transport.bytes)
 
 
 METRICS: dict[str, Callable[[Cell], Samples]] = {
@@ -58,4 +64,4 @@ def slope(values: Sequence[Samples], at: Sequence[float]) -> Samples:
     """Slope of the line through the values at these places, by least squares, run by run."""
     x = np.asarray(at, float)
     x = x - x.mean()
-    return np.asarray(x @ np.asarray(values)) / (x @ x)
+    return np.asarray(x @ np.asarray(values) / (x @ x))
