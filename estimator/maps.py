@@ -87,4 +87,5 @@ class Plane:
 def said(found: Mean) -> str:
     """A value in a square; with ~ where its sign is not clear at 95 %."""
     clear = found.ci_low > 0 or found.ci_high < 0
-    return f"{'' if clear else '~'}{found.mean:+.0f}".replace("-", "\N{MINUS SIGN}")
+    value = f"{found.mean:+.0f}".replace("-", "\N{MINUS SIGN}")
+    return ("" if clear else "~") + (value if abs(found.mean) >= 0.5 else "0")

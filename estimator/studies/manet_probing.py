@@ -334,7 +334,7 @@ def of_plane(plane: Plane, setting: Reading) -> Iterator[Map]:
     yield plane.map(
         "Which claims hold", lambda reading: np.array([float(m2(reading) + 2 * m3(reading))]),
         setting=setting, mark=held, kinds=("neither", "M2 only", "M3 only", "M2 and M3"),
-        note="M2 in the mean over 2, 8 and 14 m/s; ~ where the sign of a gain is not clear at 95 %.",
+        note="In the mean over 2, 8 and 14 m/s; ~ where the sign of a gain is not clear at 95 %.",
     )  # fmt: skip
 
 
