@@ -65,6 +65,7 @@ def in_a_line(evaluation: Evaluation) -> dict[str, Any]:
         "numbers": hits,
         "of_numbers": len(rows),
         "near": "show the printed digits" if digits else "as near as demanded",
+        "fitted": sum(bool(row.fitted) for row in rows),
         **_errors(evaluation, rows),
         "claims": sum(claim.verdict == "held" for claim in claims),
         "of_claims": len(claims),
