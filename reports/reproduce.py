@@ -19,7 +19,7 @@ from netcarlo.reports.tables import claims_csv, comparison_csv
 from netcarlo.reports.write import write_all
 from netcarlo.simulate import Progress, resolve_target
 
-FORMAT = 2
+FORMAT = 3
 """Of provenance.json, from which the index page is made."""
 
 
