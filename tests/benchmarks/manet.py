@@ -1,5 +1,7 @@
 """How fast the ad hoc engine is, and how much faster than ns-2 on the same scenario: on one core, in one run.
 
+Then its model of the medium, an exchange an event, beside the engine that goes frame by frame.
+
 python -m tests.benchmarks.manet
 """
 
@@ -12,7 +14,7 @@ from netcarlo.kernels import launch
 from netcarlo.kernels.manet.layout import ManetOut
 from netcarlo.outcomes import outcomes
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import model_of
+from netcarlo.simulate import model_of, simulate
 from tests.benchmarks.ns2 import run_ns2
 
 PACKETS = 5000  # of 1000 bytes
@@ -112,6 +114,28 @@ def network(*, range_m: float, speed_mps: float, frame_error: float, nodes: int 
     })  # fmt: skip
 
 
+def chain(*, hops: int, frame_by_frame: bool) -> Scenario:
+    """3 MB over nodes in a line that sense two hops, on a fixed route."""
+    transport = {
+        "protocol": "newreno", "packets": 3000, "payload": "1000 B", "window": 20, "start": "1 s",
+    }  # fmt: skip
+    data = {"name": "chain", "duration": "600 s", "replications": 12, "transport": transport}
+    if frame_by_frame:
+        radio = {
+            "standard": "802.11b", "chain": {"hops": hops}, "rates": ["1 Mbit/s", "2 Mbit/s"],
+            "rate": "2 Mbit/s", "answer_rate": "1 Mbit/s", "rts_threshold": "0 B", "mac_overhead": "54 B",
+            "long_retry": 4, "reach": {"sense": 2, "decode": 1, "control": 1, "disturb": 1},
+        }  # fmt: skip
+        return Scenario.check({**data, "wireless": radio})
+    order = [0, hops, *range(1, hops)]  # node 0 sends to node 1
+    tracks = [[{"time": "0 s", "x": f"{225 * place} m", "y": "0 m"}] for place in order]
+    adhoc = {
+        "nodes": hops + 1, "area": {"width": "2 km", "height": "100 m"}, "range": "250 m",
+        "routing": "ideal", "mobility": {"model": "given", "nodes": tracks},
+    }  # fmt: skip
+    return Scenario.check({**data, "adhoc": adhoc})
+
+
 def measure(scenario: Scenario) -> Speed:
     """The best of some turns on one core, compilation left out."""
     ensemble, model = build(scenario), model_of(scenario)
@@ -154,6 +178,13 @@ def main() -> None:
     for nodes in (25, 50, 64):
         own = measure(network(range_m=150, speed_mps=10, frame_error=0.0, nodes=nodes))
         print(f"| {nodes} nodes, 150 m, 10 m/s | {own.seconds * 1e3:.2f} | {own.frames / 1e6:.2f} | | | | |")
+    print("\n| chain | an exchange an event [kbit/s] | frame by frame | difference |\n|---|---|---|---|")
+    for hops in range(1, 6):
+        ours, full = (
+            float((24e3 / simulate(chain(hops=hops, frame_by_frame=full)).frame["completion_s"]).mean())
+            for full in (False, True)
+        )
+        print(f"| {hops} hops | {ours:.0f} | {full:.0f} | {ours / full - 1:+.1%} |", flush=True)
 
 
 if __name__ == "__main__":
