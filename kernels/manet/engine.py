@@ -27,6 +27,7 @@ from netcarlo.kernels.layout import (
 )
 from netcarlo.kernels.loss import make_gap
 from netcarlo.kernels.manet import report, state
+from netcarlo.kernels.manet.discovery import make_discovery
 from netcarlo.kernels.manet.layout import (
     IDEAL,
     OBSERVE_COMPLETION,
@@ -130,11 +131,10 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
     topology = make_topology(dev, motion)
     routes = make_routes(dev, topology.route)
     medium = make_medium(dev, motion.place, first, dev(size_of))
-    routing = make_routing(dev, medium, routes, first)
-    send, hear, hear_request = routing.send, routing.hear, routing.hear_request
-    overheard, broken = routing.overheard, routing.broken
-    route_delayed, route_due, route_check = routing.delayed, routing.due, routing.check
-    link_comes = routing.link_comes
+    discovery = make_discovery(dev, medium, routes, first)
+    send, link_comes = discovery.send, discovery.link_comes
+    route_delayed, route_due, route_check = discovery.delayed, discovery.due, discovery.check
+    hear_request, hear, overheard, broken = make_routing(dev, medium.enqueue, routes, discovery)
     next_frame, backoff = medium.next_frame, medium.backoff
     start_frames, next_node = medium.start, medium.next_node
     topology_event, close_topology = topology.event, topology.close
