@@ -64,4 +64,4 @@ def test_yaml_is_a_scenario_or_a_sweep(text: str, folder: Path) -> None:
 
     (folder / "file.yaml").write_text(text)
     load = load_sweep if "axes:" in text else load_scenario
-    assert load(folder / "file.yaml").name in ("my_link", "my_walk", "my_mesh", "buffers")
+    assert load(folder / "file.yaml").name in ("my_link", "my_walk", "my_mesh", "my_walkers", "buffers")
