@@ -14,9 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import NEVER, STATUS_OK, STATUS_RING_FULL, P, Trace
+from netcarlo.kernels.layout import NEVER, STATUS_OK, P
 from netcarlo.kernels.manet.layout import (
     DSR,
     GAUSS_MARKOV,
@@ -31,6 +30,7 @@ from netcarlo.kernels.manet.layout import (
     ManetRows,
     NodeOut,
 )
+from tests.kernels.uncompiled import run_as_python
 from tests.naive.manet.links import Topology
 from tests.naive.manet.run import simulate
 from tests.naive.manet.scenarios import SECOND, describe, manet_rows, network, select, stack
@@ -57,22 +57,6 @@ def run(rows: ManetRows, **options: Any) -> Ints:
 def nodes_of(out: Ints) -> Ints:
     """Outcomes of the nodes: [n, N, NodeOut.COLUMNS]."""
     return out[:, ManetOut.COLUMNS :].reshape(len(out), -1, NodeOut.COLUMNS)
-
-
-def run_as_python(model: str, rows: ManetRows) -> Ints:
-    """What the kernel does before it is compiled: slow, but compiling a TCP takes a minute."""
-    transport = models.model(model)
-    rows = launch._with_rings(transport, rows)
-    simulate_row = transport.make(compilers.plain)
-    out = np.zeros((len(rows.parameters), transport.outcomes(rows)), np.int64)
-    for k in range(len(out)):
-        out[k, 0] = STATUS_RING_FULL
-        while out[k, 0] == STATUS_RING_FULL:
-            arrays = (rows.parameters[k], rows.constants[k], rows.times[k], rows.places[k], rows.losses)
-            scratch = launch._scratch(transport, rows)
-            simulate_row(*arrays, *scratch, out[k], np.zeros((0, len(Trace))))
-            rows.parameters[k, P.RING] *= 2
-    return out
 
 
 def name(column: int) -> str:

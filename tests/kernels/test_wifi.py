@@ -14,11 +14,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import ENDLESS, NEVER, STATUS_OK, P, Trace
+from netcarlo.kernels.layout import ENDLESS, NEVER, STATUS_OK, P
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows
 from netcarlo.wifi_outcomes import Tables, tables
+from tests.kernels.uncompiled import run_as_python
 from tests.naive.wifi.run import simulate
 from tests.naive.wifi.scenarios import MS, US, Net, describe, select, stack, wifi_rows
 
@@ -43,19 +43,6 @@ def run(model: str, rows: WifiRows, **options: Any) -> Ints:
 
 def split(rows: WifiRows, out: Ints) -> Tables:
     return tables(out, flows=int(rows.parameters[:, Radio.FLOWS].max()))
-
-
-def run_as_python(model: str, rows: WifiRows) -> Ints:
-    """What the kernel does before it is compiled: slow, but compiling a TCP takes a minute."""
-    transport = models.model(model)
-    rows = launch._with_rings(transport, rows)
-    simulate_row = transport.make(compilers.plain)
-    out = np.zeros((len(rows.parameters), transport.outcomes(rows)), np.int64)
-    scratch = launch._scratch(transport, rows)
-    for k in range(len(out)):
-        arrays = (rows.parameters[k], rows.constants[k], rows.nodes[k], rows.network[k], rows.losses)
-        simulate_row(*arrays, *scratch, out[k], np.zeros((0, len(Trace))))
-    return out
 
 
 def name(rows: WifiRows, column: int) -> str:
