@@ -5,6 +5,7 @@
 
 import math
 import os
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -30,7 +31,7 @@ from netcarlo.kernels.manet.layout import (
     ManetRows,
     NodeOut,
 )
-from tests.kernels.uncompiled import run_as_python
+from tests.kernels.beside_twin import differing, run_as_python
 from tests.naive.manet.links import Topology
 from tests.naive.manet.run import simulate
 from tests.naive.manet.scenarios import SECOND, describe, manet_rows, network, select, stack
@@ -67,18 +68,9 @@ def name(column: int) -> str:
     return f"node {node} {NodeOut(k).name}"
 
 
-def differences(model: str, rows: ManetRows, out: Ints, *, at_most: int = 3) -> list[str]:
+def differences(model: str, rows: ManetRows, out: Ints) -> list[str]:
     """Descriptions of the first networks in which kernel and twin differ."""
-    found = []
-    for row in range(len(out)):
-        expected = simulate(model, rows, row=row)
-        wrong = np.flatnonzero(out[row] != expected)
-        if wrong.size:
-            columns = ", ".join(f"{name(c)} {out[row, c]} not {expected[c]}" for c in wrong[:30])
-            found.append(f"{model} row {row}: the kernel has {columns}\n{describe(rows, row)}")
-        if len(found) == at_most:
-            break
-    return found
+    return differing(out, lambda row: simulate(model, rows, row=row), partial(describe, rows), name)
 
 
 def test_kernel_equals_twin() -> None:

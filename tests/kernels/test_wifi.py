@@ -4,6 +4,7 @@
 """
 
 import os
+from functools import partial
 from itertools import pairwise
 from typing import Any
 from unittest.mock import patch
@@ -18,7 +19,7 @@ from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import ENDLESS, NEVER, STATUS_OK, P
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows
 from netcarlo.wifi_outcomes import Tables, tables
-from tests.kernels.uncompiled import run_as_python
+from tests.kernels.beside_twin import differing, run_as_python
 from tests.naive.wifi.run import simulate
 from tests.naive.wifi.scenarios import MS, US, Net, describe, select, stack, wifi_rows
 
@@ -59,18 +60,10 @@ def name(rows: WifiRows, column: int) -> str:
     return f"node {node} {NodeOut(k).name}"
 
 
-def differences(model: str, rows: WifiRows, out: Ints, *, at_most: int = 3) -> list[str]:
+def differences(model: str, rows: WifiRows, out: Ints) -> list[str]:
     """Descriptions of the first networks in which kernel and twin differ."""
-    found = []
-    for row in range(len(out)):
-        expected = simulate(model, rows, row=row)
-        wrong = np.flatnonzero(out[row] != expected)
-        if wrong.size:
-            columns = ", ".join(f"{name(rows, c)} {out[row, c]} not {expected[c]}" for c in wrong[:30])
-            found.append(f"{model} row {row}: the kernel has {columns}\n{describe(rows, row)}")
-        if len(found) == at_most:
-            break
-    return found
+    twin = partial(simulate, model, rows)
+    return differing(out, lambda row: twin(row=row), partial(describe, rows), partial(name, rows))
 
 
 @pytest.mark.parametrize("model", COMPILED)

@@ -1,0 +1,51 @@
+"""Network engines beside their naive twins: run uncompiled, and what differs."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels import compile as compilers
+from netcarlo.kernels import launch, models
+from netcarlo.kernels.layout import STATUS_RING_FULL, Out, P, Trace
+
+
+def run_as_python(model: str, rows: Any) -> NDArray[np.int64]:
+    """What `launch.run` returns, from the uncompiled kernel: slow, but compiling some takes a minute."""
+    transport = models.model(model)
+    rows = launch._with_rings(transport, rows)
+    simulate_row = transport.make(compilers.plain)
+    out = np.zeros((len(rows.parameters), transport.outcomes(rows)), np.int64)
+    *of_rows, losses = rows
+    for k in range(len(out)):
+        out[k, Out.STATUS] = STATUS_RING_FULL
+        while out[k, Out.STATUS] == STATUS_RING_FULL:
+            arrays = (*(field[k] for field in of_rows), losses)
+            simulate_row(*arrays, *launch._scratch(transport, rows), out[k], np.zeros((0, len(Trace))))
+            rows.parameters[k, P.RING] *= 2
+    return out
+
+
+def differing(
+    out: NDArray[np.int64],
+    twin: Callable[[int], NDArray[np.int64]],
+    describe: Callable[[int], str],
+    name: Callable[[int], str],
+    *,
+    at_most: int = 3,
+) -> list[str]:
+    """The first rows in which a kernel's outcomes [n, ...] differ from those of `twin(row)`, in words.
+
+    `describe(row)` says what network it is, `name(column)` what an outcome is.
+    """
+    found = []
+    for row in range(len(out)):
+        expected = twin(row)
+        wrong = np.flatnonzero(out[row] != expected)
+        if wrong.size:
+            columns = ", ".join(f"{name(c)} {out[row, c]} not {expected[c]}" for c in wrong[:30])
+            found.append(f"row {row}: the kernel has {columns}\n{describe(row)}")
+        if len(found) == at_most:
+            break
+    return found
