@@ -24,7 +24,7 @@ COARSE = (2.0, 8.0, 14.0)
 PROTOCOLS = ("newreno", "probing", "new_probing")
 ERROR, NO_ERROR = 5.0, 0.0
 
-STRONG = 33.0
+STRONG = 20.0
 """A fall from the lowest speed to the highest that counts as strong [%]."""
 
 PUBLISHED_GAIN, NEAR = 22.0, 5.0
