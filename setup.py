@@ -9,6 +9,7 @@ FOLDERS = {
     "netcarlo.sweeps": "estimator/sweeps",
     "netcarlo.kernels": "kernels",
     "netcarlo.kernels.manet": "kernels/manet",
+    "netcarlo.kernels.shared": "kernels/shared",
     "netcarlo.kernels.mobility": "kernels/mobility",
     "netcarlo.kernels.wifi": "kernels/wifi",
     "netcarlo.configs": "configs",

@@ -1,0 +1,176 @@
+"""The columns of the arrays that go into the shared engine and come out of it.
+
+As in `netcarlo.kernels.layout`, times are int64 nanoseconds and sizes bytes.  A link is one direction of
+a cable between two routers, with a queue of its own; each flow has a source host and a sink host of its
+own, behind access links without limit or loss.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.layout import P
+
+MOST_FLOWS = 64
+MOST_LINKS = 64
+MOST_HOPS = 16
+"""Of links in a route."""
+
+NOWHERE = -1
+"""Fills a route behind its last link."""
+
+
+class Shared(IntEnum):
+    """Parameters of a row (columns of `SharedRows.parameters`, behind those of `P`, of which the engine
+    reads SEED, SCENARIO, REPLICATION, END, SAMPLE and RING)."""
+
+    FLOWS = len(P)  # number of flows
+    LINKS = len(P) + 1  # number of links
+    WARM_UP = len(P) + 2  # the window of measurement begins [ns]; it lasts until END
+    COLUMNS = len(P) + 3
+
+
+class Flow(IntEnum):
+    """A flow (last axis of `SharedRows.flows`, behind the columns of `P`, which hold its transport: START,
+    LIMIT, WINDOW, DATA, HEADER, ACK, TICK and the like; SEED, END and SAMPLE are those of the row)."""
+
+    KIND = len(P)  # UDP or one of the transports below
+    HOPS = len(P) + 1  # links on the way of the data, at least 1
+    BACK_HOPS = len(P) + 2  # on the way of the acknowledgements (TCP), at least 1
+    ROUTE = len(P) + 3  # those links in order, MOST_HOPS columns
+    BACK = len(P) + 3 + MOST_HOPS  # likewise
+    ACCESS = len(P) + 3 + 2 * MOST_HOPS  # source host to first router: ns per byte, BYTE_TIME_BITS fraction
+    ACCESS_BACK = len(P) + 4 + 2 * MOST_HOPS  # and that of acknowledgements to the source host
+    SOURCE_DELAY = len(P) + 5 + 2 * MOST_HOPS  # of that cable, one way [ns]
+    SINK = len(P) + 6 + 2 * MOST_HOPS  # last router to sink host [ns / byte]
+    SINK_BACK = len(P) + 7 + 2 * MOST_HOPS  # and that of acknowledgements from the sink host
+    SINK_DELAY = len(P) + 8 + 2 * MOST_HOPS  # [ns]
+    ECN = len(P) + 9 + 2 * MOST_HOPS  # 1: routers may mark its data packets instead of dropping them
+    INTERVAL = len(P) + 10 + 2 * MOST_HOPS  # UDP: from one packet to the next, in the mean [ns]
+    SPREAD = len(P) + 11 + 2 * MOST_HOPS  # UDP: width of the uniform distribution around it [ns]
+    STOP = len(P) + 12 + 2 * MOST_HOPS  # UDP: nothing is put out at or after [ns]
+    ON = len(P) + 13 + 2 * MOST_HOPS  # UDP: mean length of the exponential times of sending [ns]; 0: always
+    OFF = len(P) + 14 + 2 * MOST_HOPS  # UDP: and of those of silence between them [ns]
+    PERIODS = len(P) + 15 + 2 * MOST_HOPS  # UDP: row of `losses` with the probability PERIOD
+    COLUMNS = len(P) + 16 + 2 * MOST_HOPS
+
+
+UDP = 0
+TAHOE = 1
+RENO = 2
+NEWRENO = 3
+SACK = 4
+VEGAS = 5
+BIC = 6  # on the loss recovery of SACK, as CUBIC and WESTWOOD
+CUBIC = 7
+WESTWOOD = 8
+KINDS = ("udp", "tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
+"""Values of `Flow.KIND` by name."""
+
+
+class Link(IntEnum):
+    """A link (last axis of `SharedRows.links`)."""
+
+    BYTE_TIME = 0  # ns per byte, BYTE_TIME_BITS fraction bits
+    DELAY = 1  # propagation [ns]
+    QUEUE = 2  # packets held, the one in transmission included; 0: no limit
+    LOSS = 3  # row of `losses`: packets lost at its far end
+    ROOM = 4  # packets that are expected on it at most, waiting and on the wire (a power of two)
+    RED = 5  # one of the constants below
+    RED_LEAST = 6  # mean queue from which on packets are dropped or marked [packet]
+    RED_MOST = 7  # mean queue up to which not all are [packet]
+    RED_PROBABILITY = 8  # there, times 2**16
+    RED_WEIGHT = 9  # the mean follows the queue with 2**-RED_WEIGHT
+    RED_PACKET = 10  # time of a packet of mean size: an idle queue counts as such arrivals [ns]
+    RED_GENTLE = 11  # 1: from RED_MOST to twice that the probability rises to 1
+    COLUMNS = 12
+
+
+DROP_TAIL = 0
+RED_DROPS = 1
+RED_MARKS = 2
+
+
+class SharedOut(IntEnum):
+    """The first outcomes of a row; those of the flows (`FlowOut`) and of the links (`LinkOut`) follow."""
+
+    STATUS = 0  # one of the STATUS_ constants of `kernels.layout`
+    EVENTS = 1  # events simulated
+    COLUMNS = 2
+
+
+class FlowOut(IntEnum):
+    """Outcomes of a flow, of the whole run; those that end in _BEFORE, up to the warm-up.
+
+    Data packets only; a SYN is counted in HANDSHAKES alone."""
+
+    SENT = 0  # data packets put out, retransmissions included
+    RETRANSMITTED = 1
+    RECEIVED = 2  # data packets that arrived, duplicates included
+    RECEIVED_BEFORE = 3
+    DELIVERED = 4  # distinct data packets that arrived
+    IN_ORDER = 5  # TCP: data packets in the gap-free prefix
+    ACKED = 6  # data packets cumulatively acknowledged at the sender
+    ACKED_BEFORE = 7
+    DROPS_QUEUE = 8  # data packets dropped by queues (RED included)
+    DROPS_RANDOM = 9  # data packets lost at random
+    IN_FLIGHT = 10  # data packets on their way at the end
+    ACKS_SENT = 11
+    ACK_DROPS = 12  # all causes
+    MARKED = 13  # data packets marked by RED
+    TIMEOUTS = 14
+    FAST_RETRANSMITS = 15
+    CWND_CUTS = 16  # reductions of cwnd
+    HANDSHAKES = 17  # SYNs put out
+    COMPLETED = 18  # arrival of the last missing packet of a finite transfer [ns] or NEVER
+    FINISHED = 19  # TCP: its acknowledgement at the sender [ns] or NEVER
+    CWND_SUM = 20  # sum of sampled min(cwnd, window) [packet / 1024], from the warm-up on
+    RTT_SUM = 21  # sum of the sampled latest RTT measurements [ns]
+    SAMPLES = 22  # number of samples
+    RTT_SAMPLES = 23  # of those, taken after the first RTT measurement
+    COLUMNS = 24
+
+
+class LinkOut(IntEnum):
+    """Outcomes of a link, of the whole run; those that end in _BEFORE, up to the warm-up."""
+
+    ARRIVALS = 0  # packets that came to the queue
+    ARRIVALS_BEFORE = 1
+    DROPS = 2  # of those, dropped (RED included)
+    DROPS_BEFORE = 3
+    EARLY = 4  # of those, by RED with room in the queue
+    MARKS = 5  # packets marked by RED
+    SENT = 6  # packets whose transmission began
+    BYTES = 7  # their bytes, from the warm-up on
+    WAITING = 8  # packets that still waited at the end
+    LOST = 9  # packets lost at random, among those whose transmission began or would have
+    QUEUE_SUM = 10  # integral of the number waiting, from the warm-up on [packet ns]
+    QUEUE_MOST = 11  # most packets held, the one in transmission included
+    COLUMNS = 12
+
+
+# Random streams (fourth part of the stream address).
+STREAM_LINK = 1 << 20  # + link; draw k: gap to its next lost packet
+STREAM_RED = 3 << 20  # + link; draw k: the k-th packet that meets a probability between 0 and 1
+STREAM_DATAGRAM = 1 << 21  # + flow; draw k: the time from packet k to k + 1
+STREAM_PERIOD = 1 << 22  # + flow; draw k: length of its k-th time of sending (even) or silence (odd)
+
+
+class SharedRows(NamedTuple):
+    """What the shared engine reads: one row per replication, `n` in all.
+
+    `P.WINDOW` of `parameters` is 0: rings are as large as the windows of the flows ask, times `P.RING` / 64.
+    """
+
+    parameters: NDArray[np.int64]  # [n, Shared.COLUMNS]: those of `P`, then those of `Shared`
+    constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
+    flows: NDArray[np.int64]  # [n, F, Flow.COLUMNS]
+    links: NDArray[np.int64]  # [n, L, Link.COLUMNS]
+    losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
+
+
+PERIOD = 1.0 / 1024.0
+"""Exponential times are geometric ones: so many packets of a link that loses one in 1,024, each 1/1024 of
+the mean."""
