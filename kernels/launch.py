@@ -16,13 +16,14 @@ from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device
 from netcarlo.kernels.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
 from netcarlo.kernels.manet.layout import ManetRows
+from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wifi.layout import WifiRows
 
 LARGEST_RING = 1 << 24
 """Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
 
 Progress = Callable[[int], object]
-AnyRows = Rows | WifiRows | ManetRows
+AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 
 def run(

@@ -27,6 +27,10 @@ from netcarlo.kernels import (
 )
 from netcarlo.kernels.layout import Out
 from netcarlo.kernels.manet import engine as manet
+from netcarlo.kernels.sender import one_kind
+from netcarlo.kernels.shared import engine as shared
+from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.shared.mixture import PARTS, make_mixture
 from netcarlo.kernels.wifi import engine
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
@@ -97,6 +101,20 @@ def _manet(name: str, variant: Any, control: Any = aimd) -> Model:
     return Model(name, make, manet.scratch_words, manet.outcomes, (2, 2, 3, 4, 2))
 
 
+SHARED = "shared_"
+"""Begins the name of a model of the shared engine."""
+
+
+def _shared(name: str, variant: Any = None, control: Any = aimd) -> Model:
+    def kinds(dev: Callable[[Any], Any]) -> Any:
+        return one_kind(dev, variant.make, control) if variant else make_mixture(dev)
+
+    def make(dev: Callable[[Any], Any]) -> Any:
+        return shared.make(dev, kinds)
+
+    return Model(name, make, shared.scratch_words, shared.outcomes, (2, 2, 3, 3, 2))
+
+
 MODELS = {
     name: _tcp(name, variant, aimd)
     for host in ("", MOBILE)
@@ -118,10 +136,13 @@ for _control, _module in CONTROLS.items():
         _name = f"{MANET}{_variant}_{_control}"
         if _variant != "vegas":
             MODELS[_name] = _manet(_name, _transport, _module)
+for _kind, _parts in PARTS.items():
+    MODELS[SHARED + KINDS[_kind]] = _shared(SHARED + KINDS[_kind], *_parts)
+MODELS["shared_mixed"] = _shared("shared_mixed")
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
     *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood"),
-    *("wifi_udp", "wifi_sack", "manet_newreno"),
+    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_newreno", "shared_mixed"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 
@@ -134,7 +155,7 @@ def model(name: str) -> Model:
 def user_model(path: Path, *, protocol: str, mobile: bool = False, network: str = "") -> Model:
     """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack, in MANET those of ADHOC) and the
     congestion control of a user's file, see `user`; to a `mobile` host or a fixed one, or in a `network`:
-    WIFI or MANET.
+    WIFI, MANET or SHARED.
 
     Raises ValueError, or what the file itself raises, when it cannot serve.
     """
@@ -144,5 +165,5 @@ def user_model(path: Path, *, protocol: str, mobile: bool = False, network: str 
 @functools.cache
 def _user_model(path: Path, protocol: str, mobile: bool, network: str, _content: bytes) -> Model:
     name = f"{network}user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
-    make = {"": _tcp, WIFI: _wifi, MANET: _manet}[network]
+    make = {"": _tcp, WIFI: _wifi, MANET: _manet, SHARED: _shared}[network]
     return make(name, {**VARIANTS, **ADHOC}[protocol], user.load(path))

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.hints import cold
+from netcarlo.kernels.hints import cold as rarely
 from netcarlo.kernels.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.receiver import BLOCKS, STACK_WORDS, make_receiver
 from netcarlo.kernels.recovery import (
@@ -44,10 +44,11 @@ CONTROL_WORDS = 16
 FLOATS = 1 + CONTROL_WORDS
 
 # Words of scratch behind those of the variant: the sender.
-_RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 7)
-_PHASE_OF_CLOCK, ACKED, _SEQ, _TOP, _LAST, _WRITTEN = range(STATE_WORDS + 7, STATE_WORDS + 13)
+RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 7)
+_PHASE_OF_CLOCK, ACKED, _SEQ, TOP, _LAST, _WRITTEN = range(STATE_WORDS + 7, STATE_WORDS + 13)
 _DUPACKS, SSTHRESH, RTO, _INITIAL_WINDOW = range(STATE_WORDS + 13, STATE_WORDS + 17)
-"""What a trace shows is public: the last packet acknowledged with all before it, [packet], [ns]."""
+"""What engines look at is public: the latest RTT [ns], the last packet acknowledged with all before it, the
+highest one put out, [packet], [ns]."""
 _FORCED, _LIMIT, _REPAIR = range(STATE_WORDS + 17, STATE_WORDS + 20)
 DEADLINE = STATE_WORDS + 20
 """The retransmission timer (in a pause: that of the probes) goes off [ns]."""
@@ -70,14 +71,17 @@ PROBING, PROBING_SINCE = STATE_WORDS + 43, STATE_WORDS + 44
 _CAUSE, _REPLIES, _WORSE = range(STATE_WORDS + 45, STATE_WORDS + 48)
 _WANTED, _OLDEST, _ASKED_AT = range(STATE_WORDS + 48, STATE_WORDS + 51)  # of probes
 _BEFORE = STATE_WORDS + 51  # the timeout that the estimator found before _CURRENT
-_STACK = STATE_WORDS + 52
+REDUCED = STATE_WORDS + 52
+"""ECN: the window was reduced for a mark, and the receiver has not been told."""
+_REDUCED_AT = STATE_WORDS + 53  # highest packet sent when it was
+_STACK = STATE_WORDS + 54
 _END = _STACK + STACK_WORDS
 
 TOLERANCE = 2
 """Eighths by which a probe's round trip may exceed the smoothed RTT."""
 _TIMER, _DUPLICATES_CAME, _NOTICE = 0, 1, 2  # why the sender pauses
 
-_ACK_WORDS = 2 + 2 * BLOCKS + 1  # number of blocks (or a mark), packet, blocks with a -1 behind them
+_ACK_WORDS = 2 + 2 * BLOCKS + 1  # at most: number of blocks (or a mark), packet, blocks with a -1 behind them
 FULL = -2
 """More acknowledgements on their way than `P.RING`."""
 
@@ -128,17 +132,69 @@ class Association(NamedTuple):
     """`(p, s, g, constants, now)`: the sender is told that a link of its route is broken."""
     corrupted: Any
     """`(p, s, packet)`: a packet reaches the receiver destroyed by an error."""
+    on_echo: Any
+    """`(p, s, g, constants, now, serial)`: the acknowledgement that is about to arrive echoes a mark."""
+    first_of: Any
+    """`(p) -> int`: the first data packet."""
     first: int
-    """The first data packet."""
+    """The same where there is one kind of flows."""
 
 
-def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Association:
-    """Compile a TCP variant with a congestion control for a target."""
+class Kinds(NamedTuple):
+    """A TCP variant, and what depends on the kind of a flow where there are several (`shared.mixture`)."""
+
+    variant: Any
+    first_of: Any
+    """`(p) -> int`: the first data packet."""
+    sack_of: Any
+    """`(p) -> bool`: ACKs carry SACK blocks."""
+    heard: Any
+    """`(p, packets, now, rtt, f)`: as of a variant."""
+    reduce: Any
+    """`(p, f, constants, now, rtt, window) -> window`: what a mark makes of it (RFC 3168)."""
+
+
+def one_kind(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Kinds:
+    """Compile a TCP variant with a congestion control: all flows are of this kind."""
     variant = make_variant(dev, control)
+    first, sack, variant_heard = variant.first, variant.sack, variant.heard
+    control_reduce = dev(control.reduce)
+
+    def first_of(p: Any) -> Any:
+        return np.int64(first)
+
+    def sack_of(p: Any) -> Any:
+        return sack
+
+    def heard(p: Any, packets: Any, now: Any, rtt: Any, f: Any) -> None:
+        variant_heard(packets, now, rtt, f)
+
+    def reduce(p: Any, f: Any, constants: Any, now: Any, rtt: Any, window: Any) -> Any:
+        if first == 0:  # Vegas
+            return window * 0.75
+        return control_reduce(window, False, now, rtt, constants, f)
+
+    return Kinds(variant, dev(first_of), dev(sack_of), dev(heard), dev(reduce))
+
+
+def _hot(function: Any) -> Any:
+    return function
+
+
+def make_association(
+    dev: Callable[[Any], Any], make_variant: Any, control: Any, *, kinds: Kinds | None = None
+) -> Association:
+    """Compile a TCP variant with a congestion control, or flows of several `kinds`, for a target.
+
+    With `kinds` the steps become part of the engine that calls them, each from one place only.
+    """
+    cold = _hot if kinds else rarely
+    kinds = kinds or one_kind(dev, make_variant, control)
+    variant, first_of, sack_of, hear, reduce = kinds
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
     variant_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
-    heard, sack, first = variant.heard, variant.sack, variant.first
     pauses, marks = variant.pause is not None, variant.mark is not None
+    ack_words = _ACK_WORDS if variant.sack else 2
     pause: Any = variant.pause or Pause(0, False, 0, False, None, None, None, None)
     replies, judged, interval, noticed = pause.replies, pause.judged, pause.interval, pause.noticed
     decide, listen, repair_again, reduce_now = pause.timeout, pause.listen, pause.repair, pause.reduce
@@ -162,7 +218,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         s[_RING] = _END + (ring >> 6)
         for i in range(s[_BITS], s[_RING]):
             s[i] = 0
-        s[_TIMES] = s[_RING] + ring * _ACK_WORDS
+        s[_TIMES] = s[_RING] + ring * ack_words
         p[P.LIMIT] = limit  # where variants look for it
         free = prepare_variant(s, p, s[_TIMES] + ring)
         s[_CURRENT] = p[P.INITIAL_RTO]
@@ -170,7 +226,8 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         s[_TIMED] = ENDLESS
         s[_PHASE_OF_CLOCK] = phase
         s[ACKED] = -1
-        s[_TOP] = -1
+        s[TOP] = -1
+        first = first_of(p)
         s[_LAST] = first + limit - 1
         s[_WRITTEN] = s[_LAST]
         if p[P.SEND_BUFFER] > 0:
@@ -185,7 +242,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         if first == 1 and p[P.HANDSHAKE] == 0:  # as if the SYN had just been acknowledged
             s[ACKED] = 0
             s[_SEQ] = 1
-            s[_TOP] = 0
+            s[TOP] = 0
             g[0] = float(p[P.INITIAL_WINDOW])
         s[EXPECTED] = s[_SEQ]
         s[_HIGHEST] = s[_SEQ] - 1
@@ -219,14 +276,15 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         if packet == NONE:
             return packet
         on_send(s, p, packet, now)
-        if s[ACKED] == s[_TOP]:  # nothing else is out
+        if s[ACKED] == s[TOP]:  # nothing else is out
             s[DEADLINE] = now + s[RTO]
+        first = first_of(p)
         if packet >= first:
             s[SENT] += 1
         else:
             s[HANDSHAKES] += 1
-        if packet > s[_TOP]:
-            s[_TOP] = packet
+        if packet > s[TOP]:
+            s[TOP] = packet
             s[s[_TIMES] + (packet & (p[P.RING] - 1))] = now
             if s[_TIMED] == ENDLESS:
                 s[_TIMED] = packet
@@ -243,7 +301,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
             return False
         s[_HELD_BACK] = 0
         s[_REPAIR] = 0
-        if sack and s[PHASE] == RECOVERY:
+        if sack_of(p) and s[PHASE] == RECOVERY:
             s[_REPAIR] = 1
         else:
             fill(p, s, g)
@@ -253,7 +311,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         tick = p[P.TICK]
         ticks = measure(s[_TIMED_AT], now, s[_PHASE_OF_CLOCK], tick)
         s[_SRTT], s[_RTTVAR] = smooth(ticks, s[_SRTT], s[_RTTVAR])
-        s[_RTT] = ticks * tick
+        s[RTT] = ticks * tick
         if pauses:
             s[_BEFORE] = s[_CURRENT]
         s[_CURRENT] = (s[_RTTVAR] + (s[_SRTT] >> 3)) * tick
@@ -274,7 +332,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
             s[_FORCED] = forced
         una, seq = s[ACKED], s[_SEQ]
         window = p[P.WINDOW]
-        repair = sack and order & SEND != 0 and s[PHASE] == RECOVERY
+        repair = sack_of(p) and order & SEND != 0 and s[PHASE] == RECOVERY
         s[_REPAIR] = 1 if repair else 0
         limit = np.int64(NONE)
         if order & (SEND | SEND_TWO) and not repair:
@@ -291,7 +349,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         # What a timeout does.
         s[CUTS] += 1
         g[0], s[SSTHRESH], s[_DUPACKS] = variant_timeout(
-            s, g[1:], p, constants, now, s[_RTT], s[_TOP], s[_DUPACKS], g[0]
+            s, g[1:], p, constants, now, s[RTT], s[TOP], s[_DUPACKS], g[0]
         )
         back_off_timer(p, s)
         s[DEADLINE] = now + s[RTO]
@@ -338,7 +396,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     @cold
     def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
         # Repair what is missing, with the window as it is.
-        forced, back = repair_again(s, p, s[ACKED], s[_TOP], s[_DUPACKS])
+        forced, back = repair_again(s, p, s[ACKED], s[TOP], s[_DUPACKS])
         s[_DUPACKS] = max(s[_DUPACKS], p[P.DUPACKS]) if s[PHASE] == RECOVERY else 0
         s[_TIMED] = ENDLESS
         s[DEADLINE] = now + s[RTO]
@@ -372,7 +430,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
     @cold
     def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
         s[_CONSUMED] = serial + 1
-        at = s[_RING] + _ACK_WORDS * (serial & (p[P.RING] - 1))
+        at = s[_RING] + ack_words * (serial & (p[P.RING] - 1))
         ack = s[at + 1]
         una, last = s[ACKED], s[_LAST]
         cwnd, ssthresh, dupacks = g[0], s[SSTHRESH], s[_DUPACKS]
@@ -380,7 +438,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         order = np.int64(SEND)
         forced = np.int64(NONE)
         if ack > una or (ack == una and una < last):
-            heard(ack - una, now, s[_RTT], f)
+            hear(p, ack - una, now, s[RTT], f)
         if pauses and s[PROBING] != 0:
             ack_in_pause(p, s, now, at, ack)
             return
@@ -399,7 +457,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
                 if order & END_BACKOFF or ack >= s[_TIMED]:
                     s[_BACKOFF] = 1
                     s[RTO] = timeout_now(p, s)
-                if not sack and ack >= s[_TIMED]:
+                if not sack_of(p) and ack >= s[_TIMED]:
                     s[_TIMED] = ENDLESS
             else:
                 if ack >= s[_TIMED]:
@@ -410,16 +468,16 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
                     dupacks = np.int64(0)
                 else:
                     cwnd, ssthresh, dupacks, forced = grow(
-                        s, f, p, constants, now, s[_RTT], ack, before, s[_SEQ], dupacks, cwnd, ssthresh
+                        s, f, p, constants, now, s[RTT], ack, before, s[_SEQ], dupacks, cwnd, ssthresh
                     )
-                if una == 0 and first == 1 and p[P.HANDSHAKE] > 0:
+                if una == 0 and first_of(p) == 1 and p[P.HANDSHAKE] > 0:
                     cwnd = float(s[_INITIAL_WINDOW])
                 if una == last:  # all there is has been acknowledged
                     s[DEADLINE] = FOREVER
                     forced = np.int64(NONE)
         elif ack == una and una < last:  # after the last ACK there is nothing to repair
             cwnd, ssthresh, dupacks, order, forced = dup_ack(
-                s, f, p, constants, now, s[_RTT], at, una, s[_SEQ], s[_TOP], dupacks, cwnd, ssthresh
+                s, f, p, constants, now, s[RTT], at, una, s[_SEQ], s[TOP], dupacks, cwnd, ssthresh
             )
             if order & CUT:
                 s[FAST_RETRANSMITS] += 1
@@ -451,7 +509,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
             ask(p, s, now)
             return
         s[TIMEOUTS] += 1
-        if first == 1 and s[ACKED] < 0:  # a lost SYN: start with one packet
+        if first_of(p) == 1 and s[ACKED] < 0:  # a lost SYN: start with one packet
             s[_INITIAL_WINDOW] = min(s[_INITIAL_WINDOW], np.int64(1))
         elif pauses:
             what = decide(s[_CURRENT], s[_BEFORE], s[_BACKOFF])
@@ -471,12 +529,12 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         mask = p[P.RING] - 1
         if serial - s[_CONSUMED] > mask:
             return np.int64(FULL)
-        at = s[_RING] + _ACK_WORDS * (serial & mask)
+        at = s[_RING] + ack_words * (serial & mask)
         s[at] = 0
         s[at + 1] = s[EXPECTED] - 1
         if marks:
             put_mark(s, p, at, s[EXPECTED])
-        if sack:
+        if sack_of(p):
             s[at] = blocks(s, _STACK, s[_BITS], mask, packet, s[EXPECTED], s[_HIGHEST], at + 2)
         s[_SERIAL] = serial + 1
         return serial
@@ -504,7 +562,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         return answer(p, s, s[_ANSWERED])
 
     def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
-        return p[P.ACK] + p[P.SACK_BLOCK] * s[s[_RING] + _ACK_WORDS * (serial & (p[P.RING] - 1))]
+        return p[P.ACK] + p[P.SACK_BLOCK] * s[s[_RING] + ack_words * (serial & (p[P.RING] - 1))]
 
     def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
         return t - s[s[_TIMES] + (packet & (p[P.RING] - 1))]
@@ -542,7 +600,7 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
                 return
             else:
                 s[CUTS] += 1
-                g[0], s[SSTHRESH] = reduce_now(s, g[1:], p, constants, now, s[_RTT], g[0])
+                g[0], s[SSTHRESH] = reduce_now(s, g[1:], p, constants, now, s[RTT], g[0])
             go_on(p, s, g, now)
 
     def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
@@ -553,8 +611,20 @@ def make_association(dev: Callable[[Any], Any], make_variant: Any, control: Any)
         if marks:
             note_error(s, p, packet, s[EXPECTED])
 
+    @rarely
+    def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+        ack = s[s[_RING] + ack_words * (serial & (p[P.RING] - 1)) + 1]
+        if ack <= s[_REDUCED_AT] or s[PHASE] != NORMAL or ack < first_of(p):
+            return
+        half = max(reduce(p, g[1:], constants, now, s[RTT], min(g[0], float(p[P.WINDOW]))), 2.0)
+        g[0] = half
+        s[SSTHRESH] = np.int64(half)
+        s[CUTS] += 1
+        s[_REDUCED_AT] = s[TOP]
+        s[REDUCED] = 1
+
     return Association(
         prepare, dev(start), dev(take), dev(on_ack), dev(on_timeout), dev(resume), dev(on_data),
         dev(on_delay), dev(size_of_ack), dev(delay_of), dev(complete), dev(finished), dev(probe),
-        dev(on_probe), dev(on_notice), dev(corrupted), first,
+        dev(on_probe), dev(on_notice), dev(corrupted), dev(on_echo), first_of, variant.first,
     )  # fmt: skip
