@@ -22,7 +22,7 @@ class Red:
         self.count = -1  # packets since the last hit; -1: the mean is low
 
     def judge(self, held: int, idle: int | None) -> Verdict:
-        """A packet comes and finds `held` others; `idle` is how long ago the last one left [ns], if it did."""
+        """A packet finds `held` others; `idle` is how long ago the last one left [ns], if it did."""
         c = self.columns
         self._follow(held, idle)
         if self.mean < c.RED_LEAST:

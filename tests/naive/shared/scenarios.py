@@ -92,7 +92,7 @@ def stack(rows: Sequence[SharedRows]) -> SharedRows:
 
 def select(rows: SharedRows, chosen: Any) -> SharedRows:
     """Some rows (a slice or a list of indices)."""
-    return SharedRows(*(field[chosen] for field in rows[:4]), rows.losses)  # type: ignore[arg-type]
+    return SharedRows(*(field[chosen] for field in rows[:4]), losses=rows.losses)
 
 
 def _net(rng: Generator, kinds: Sequence[int]) -> Net:
@@ -129,7 +129,7 @@ def _choose_topology(rng: Generator, net: Net, on_lattice: bool) -> list[tuple[l
             links.setdefault(ends, []).append(
                 net.link(
                     BYTE_TIME=_byte_time(rng, rate + abs(rng.normal(0.0, 0.5)), on_lattice),
-                    DELAY=_delay(rng, 30.0, on_lattice),
+                    DELAY=_delay(rng, 30, on_lattice),
                     QUEUE=pick(rng, 0, 1, 2, 3, 5, 10, 30, 100),
                     LOSS=int(rng.choice(7, p=[0.3, 0.1, 0.2, 0.25, 0.1, 0.04, 0.01])) if lossy else 0,
                     ROOM=pick(rng, 1, 8, 64),
@@ -161,14 +161,14 @@ def _walk(rng: Generator, links: dict[tuple[int, int], list[int]], routers: int)
 def _byte_time(rng: Generator, rate: float, on_lattice: bool) -> int:
     """[ns], with fraction bits; on the lattice 1,000 bytes take whole milliseconds."""
     if on_lattice:
-        return pick(rng, 1, 2, 5, 10) * 1000 << BYTE_TIME_BITS
+        return (pick(rng, 1, 2, 5, 10) * 1000) << BYTE_TIME_BITS
     return round(8e9 * 2**BYTE_TIME_BITS / 10**rate)
 
 
-def _delay(rng: Generator, most_ms: float, on_lattice: bool) -> int:
+def _delay(rng: Generator, most_ms: int, on_lattice: bool) -> int:
     if on_lattice:
         return int(rng.integers(0, most_ms)) * MS
-    return pick(rng, 0, rng.integers(0, MS), rng.integers(0, int(most_ms * MS)))
+    return pick(rng, 0, rng.integers(0, MS), rng.integers(0, most_ms * MS))
 
 
 def _red(rng: Generator, link: Columns) -> Columns:
@@ -191,7 +191,7 @@ def _choose_flow(
     columns = {
         "KIND": kind, "START": pick(rng, 0, 10 * MS, rng.integers(0, end // 3)), "ECN": pick(rng, 0, 1, 1),
         "LIMIT": pick(rng, ENDLESS, ENDLESS, rng.integers(1, 200)),
-        "SOURCE_DELAY": _delay(rng, 50.0, on_lattice), "SINK_DELAY": max(_delay(rng, 20.0, on_lattice), 1),
+        "SOURCE_DELAY": _delay(rng, 50, on_lattice), "SINK_DELAY": max(_delay(rng, 20, on_lattice), 1),
     }  # fmt: skip
     if on_lattice:
         columns |= {"DATA": 960, "HEADER": 40, "ACK": pick(rng, 0, 0, 1000)}
