@@ -5,9 +5,11 @@ from setuptools import setup
 FOLDERS = {
     "netcarlo": "estimator",
     "netcarlo.calibration": "estimator/calibration",
+    "netcarlo.planning": "estimator/planning",
     "netcarlo.studies": "estimator/studies",
     "netcarlo.sweeps": "estimator/sweeps",
     "netcarlo.kernels": "kernels",
+    "netcarlo.kernels.fluid": "kernels/fluid",
     "netcarlo.kernels.manet": "kernels/manet",
     "netcarlo.kernels.shared": "kernels/shared",
     "netcarlo.kernels.mobility": "kernels/mobility",

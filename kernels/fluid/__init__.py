@@ -1,0 +1,1 @@
+"""Fluid models: the rates of flows as differential equations, without packets."""
