@@ -32,7 +32,7 @@ NS = 1e9
 PROBING = ("probing", "new_probing", "elfn", "eln")
 """TCPs that tell errors and broken routes from congestion, for ad hoc networks only."""
 TCPS = ("tahoe", "reno", "newreno", "sack", *PROBING)
-PROTOCOLS = (*TCPS, "vegas", "sctp", "udp")
+PROTOCOLS = (*TCPS, "vegas", "linux", "sctp", "udp")
 
 CAPACITY = 4096
 """Most packets in flight of one association."""
@@ -86,7 +86,7 @@ class Tcp(Transport):
     """
 
     protocol: Literal[
-        "tahoe", "reno", "newreno", "sack", "vegas", "probing", "new_probing", "elfn", "eln"
+        "tahoe", "reno", "newreno", "sack", "vegas", "linux", "probing", "new_probing", "elfn", "eln"
     ]
     congestion_control: Literal["bic", "cubic", "westwood"] | Path | None = None
     constants: dict[str, Constant] = Field(default_factory=dict)
@@ -179,6 +179,17 @@ class Vegas(Tcp):
         return self
 
 
+class Linux(Tcp):
+    """A sender like that of Linux 2.6: Reno unless another `congestion_control` is given, timestamps in every
+    packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
+
+    protocol: Literal["linux"]
+    header: Size = 50.0
+    tick: Interval = 0.001
+    max_rto: Interval = 120.0
+    duplicate_acks: Count = 4.0
+
+
 RULES: dict[str, dict[str, Any]] = {
     "ns2-2.29": {
         "initial_cwnd": "2936 B",
@@ -269,6 +280,7 @@ def _tag(data: Any) -> str | None:
 AnyTransport = Annotated[
     Annotated[Tcp, Tag("<tcp>")]
     | Annotated[Vegas, Tag("<vegas>")]
+    | Annotated[Linux, Tag("<linux>")]
     | Annotated[Sctp, Tag("<sctp>")]
     | Annotated[Udp, Tag("<udp>")],
     Discriminator(_tag),

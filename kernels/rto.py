@@ -14,8 +14,10 @@ BACKOFF_FORGETS = 8
 """Backed off beyond this factor, the smoothed RTT is given up (ns-2, `rtt_backoff`)."""
 
 
-def make_rto(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
-    """Compile `(measure, smooth, timeout)` for a target; all values int64.
+def make_rto(dev: Callable[[Any], Any], *, clock: Any = None) -> tuple[Any, Any, Any, Any]:
+    """Compile `(measure, smooth, timeout, back_off)` for a target; all values int64.
+
+    `clock` is another pair of functions in place of the first two.
 
     `measure(sent, now, phase, tick)` [ns] -> RTT in ticks of a clock that is `phase` ahead.
     `smooth(rtt, srtt, rttvar)` [tick, tick/8, tick/4] -> new (srtt, rttvar).
@@ -45,4 +47,6 @@ def make_rto(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
             return backoff, np.int64(0), rttvar + (srtt >> np.int64(3))
         return backoff, srtt, rttvar
 
+    if clock is not None:
+        return dev(clock[0]), dev(clock[1]), dev(timeout), dev(back_off)
     return dev(measure), dev(smooth), dev(timeout), dev(back_off)

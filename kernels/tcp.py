@@ -60,6 +60,7 @@ MEMORY_WORDS = 16
 
 _ENTRY = 2  # an ACK in the ring: arrival, packet
 _SACK_ENTRY = 8  # with up to three SACK blocks
+_STAMPED_ENTRY = 9  # and a timestamp
 
 # Words of scratch behind those of the variant: what the sender seldom needs, and counters.
 _RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 6)
@@ -69,7 +70,9 @@ _BITS, _RING, _SPARE = range(STATE_WORDS + 15, STATE_WORDS + 18)  # where things
 _STACK = STATE_WORDS + 18  # the receiver's SACK stack
 _NEWEST = _STACK + STACK_WORDS  # when the newest packet received was put out
 _WAKE = _NEWEST + 1  # the writer goes on when this packet is acknowledged
-_MOBILE = _WAKE + 1
+_ECHO = _WAKE + 1  # the timestamp that the receiver echoes: when that packet was put out
+_SAID = _ECHO + 1  # the packet that the receiver acknowledged last
+_MOBILE = _SAID + 1
 _HOPS = _MOBILE + access.STATE_WORDS
 
 
@@ -92,7 +95,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
     on_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
     heard, sack, first = variant.heard, variant.sack, variant.first
-    entry_words = _SACK_ENTRY if sack else _ENTRY
+    on_ack, own = variant.on_ack, variant.on_ack is not None
+    entry_words = _STAMPED_ENTRY if own else _SACK_ENTRY if sack else _ENTRY
     way = link.make_link(dev, _HOPS)
     prepare_hops, transmit = way.prepare, way.transmit
     carry, hops_of = way.carry, way.hops_of
@@ -100,7 +104,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
     prepare_access, enter, due, pop, step = roam.prepare, roam.enter, roam.due, roam.pop, roam.step
     answer, overfull, under_way, first_down = roam.answer, roam.overfull, roam.under_way, roam.first_down
     arrive, blocks = make_receiver(dev)
-    measure, smooth, timeout_of, back_off = make_rto(dev)
+    measure, smooth, timeout_of, back_off = make_rto(dev, clock=variant.clock)
 
     @cold
     def write(parameters: Any, m: Any, una: Any) -> Any:
@@ -133,6 +137,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         # The receiver answers `packet` at time t; returns the ring's new tail, or -1 if it is full.
         mask = parameters[P.RING] - 1
         wire = parameters[P.ACK]
+        m[_SAID] = expected - 1
         if sack:
             wire += parameters[P.SACK_BLOCK] * blocks(
                 m, _STACK, m[_BITS], mask, packet, expected, highest, m[_SPARE]
@@ -153,6 +158,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         if sack:
             for i in range(2 * BLOCKS):
                 m[at + 2 + i] = m[m[_SPARE] + i]
+        if own:
+            m[at + _SACK_ENTRY] = m[_ECHO]
         return tail + 1
 
     acknowledge = dev(acknowledge)
@@ -276,6 +283,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
             una = np.int64(0)
             seq = np.int64(1)
             top = np.int64(0)
+        if own or (first == 1 and not handshake):
             cwnd = float(initial_window)
         dupacks = np.int64(0)
         timed = np.int64(ENDLESS)  # the packet whose round trip is measured, or ENDLESS
@@ -296,7 +304,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         alarm = min(m[_SAMPLE], end + 1)  # the next sample or the end
         forced = np.int64(NONE)  # a packet to send at once
         limit = min(una + min(np.int64(cwnd), window), last)  # then, packets up to this one
-        repair = False  # then, what recovery by SACK asks for
+        repair = own  # then, what recovery by SACK asks for
+        if own:
+            limit = np.int64(NONE)
         while now <= end:
             # Send what the last event allows.
             while True:
@@ -309,6 +319,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                 elif repair:
                     packet = next_packet(m, parameters, una, seq, last, cwnd)
                     seq = max(seq, packet + 1)
+                    if own and packet - una > mask:
+                        tail = np.int64(-1)
+                        break
                 sent = now
                 tag = np.int64(NONE)  # of a packet at an access router
                 if packet == NONE:
@@ -371,6 +384,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                         parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
                     )
                     pending = np.int64(FOREVER)
+                if own and packet <= m[_SAID] + 1:
+                    m[_ECHO] = max(m[_ECHO], sent)
                 duplicates = m[_DUPLICATES]
                 expected, highest = arrive(m, _HELD, bits, mask, packet, expected, highest)
                 if packet < first:
@@ -431,9 +446,27 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
             if next_ack <= deadline:
                 ack = m[at + 1]
                 head += 1
-                if ack > una or (ack == una and una < last):
+                if own:
+                    if ack > una or (ack == una and una < last):
+                        m[_TIMED_AT] = m[at + _SACK_ENTRY]
+                        rto = measure_rtt(parameters, m, now)
+                        srtt = (m[_SRTT] >> 3) * parameters[P.TICK]
+                        cwnd, ssthresh, order = on_ack(
+                            m, f, parameters, constants, now, m[_RTT], srtt, m[_TIMED_AT],
+                            at, ack, top, ssthresh,
+                        )  # fmt: skip
+                        if order & CUT:
+                            out[Out.FAST_RETRANSMITS] += 1
+                            out[Out.CWND_CUTS] += 1
+                        una = ack
+                        if una >= m[_WAKE]:
+                            last = write(parameters, m, una)
+                        deadline = now + rto if una < last else np.int64(FOREVER)
+                elif ack > una or (ack == una and una < last):
                     heard(ack - una, now, m[_RTT], f)
-                if ack > una:
+                if own:
+                    pass
+                elif ack > una:
                     if m[PHASE] != NORMAL:
                         cwnd, order, forced = new_ack(m, parameters, at, ack, una, cwnd)
                     before = una
@@ -503,13 +536,14 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
                 rto = back_off_timer(parameters, m, rto)
                 deadline = now + rto
                 timed = np.int64(ENDLESS)
-                seq = una + 1
+                if not own:
+                    seq = una + 1
                 if trace:
                     events = record(rows, events, now, EVENT_TIMEOUT, una + 1, cwnd, ssthresh, rto, una)
 
             # What it allows to send.
             limit = np.int64(NONE)
-            repair = sack and order & SEND != 0 and m[PHASE] == RECOVERY
+            repair = own or (sack and order & SEND != 0 and m[PHASE] == RECOVERY)
             if order & (SEND | SEND_TWO) and not repair:
                 limit = una + min(np.int64(cwnd) + m[INFLATION], window)
                 if order & SEND_TWO:

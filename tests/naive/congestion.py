@@ -42,7 +42,13 @@ class Counting(Standard):
         self.has_lost = False
 
     def grow(self, cwnd: float, ssthresh: int, now: int, rtt: int, acked: int) -> float:
+        self.average(acked)
+        return self.step(cwnd, ssthresh, now, rtt)
+
+    def average(self, acked: int) -> None:
         self.packets_per_ack_16 += acked - self.packets_per_ack_16 // 16
+
+    def step(self, cwnd: float, ssthresh: int, now: int, rtt: int) -> float:
         window = int(cwnd)
         self.observe(self.milliseconds(now), rtt)
         if window <= ssthresh:

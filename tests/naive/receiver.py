@@ -15,12 +15,14 @@ SACK_BLOCKS = 3
 class Ack:
     """`number` is the last packet before the first gap; blocks are [left, right).
 
-    `marked`: the receiver saw how the packet behind `number` was destroyed.
+    `marked`: the receiver saw how the packet behind `number` was destroyed.  `echo`: when the packet was put
+    out that was the next in order after the previous ACK, or a later copy of one acknowledged before.
     """
 
     number: int
     blocks: list[tuple[int, int]]
     marked: bool = False
+    echo: int = 0
 
 
 class SackHistory:
@@ -81,11 +83,15 @@ class Receiver:
         self.waiting = -1  # the packet whose acknowledgement waits
         self.duplicate = False  # the newest packet had arrived before
         self.destroyed: set[int] = set()  # numbers from `expected` on that arrived destroyed
+        self.echo = 0  # the timestamp to send back [ns]
+        self.acknowledged = 0  # number in the latest ACK
 
     def receive(self, packet: Packet) -> None:
         number: int = packet.content
         if number >= self.first_data:
             self.outcomes.arrived(packet, number, self.simulation.now)
+        if number <= self.acknowledged + 1:
+            self.echo = max(self.echo, packet.sent)
         self.duplicate = number < self.expected or number in self.seen
         self.highest = max(self.highest, number)
         if not self.duplicate:
@@ -113,9 +119,10 @@ class Receiver:
         self._acknowledge(self.waiting)
 
     def _acknowledge(self, newest: int) -> None:
-        cumulative = self.expected - 1
+        self.acknowledged = cumulative = self.expected - 1
         blocks: list[tuple[int, int]] = []
         if self.history is not None:
             blocks = self.history.blocks(newest, self.duplicate, cumulative, self.highest, self.seen)
         size = self.ack_size + len(blocks) * self.block_size
-        self.send_back(Packet("ack", size, Ack(cumulative, blocks, cumulative + 1 in self.destroyed)))
+        marked = cumulative + 1 in self.destroyed
+        self.send_back(Packet("ack", size, Ack(cumulative, blocks, marked, self.echo)))

@@ -12,6 +12,7 @@ from tests.naive.elfn import Elfn
 from tests.naive.eln import Eln
 from tests.naive.engine import Rank, Simulation
 from tests.naive.link import Path
+from tests.naive.linux import LINUX_CONTROLS, Linux
 from tests.naive.network import Network
 from tests.naive.new_probing import NewProbing
 from tests.naive.newreno import NewReno
@@ -32,6 +33,7 @@ from tests.naive.vegas import Vegas
 SENDERS: dict[str, type[TcpSender]] = {
     "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
     "tcp_probing": Probing, "tcp_new_probing": NewProbing, "tcp_elfn": Elfn, "tcp_eln": Eln,
+    "tcp_linux": Linux,
 }
 
 
@@ -66,11 +68,12 @@ def run_tcp(
     protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
     variant, _, control = protocol.removeprefix("tcp_").partition("_")
-    sender = SENDERS[f"tcp_{variant}"](simulation, outcomes, parameters, path.send, CONTROLS[control]())
+    controls = LINUX_CONTROLS if variant == "linux" else CONTROLS
+    sender = SENDERS[f"tcp_{variant}"](simulation, outcomes, parameters, path.send, controls[control]())
     receiver = Receiver(
         simulation, outcomes, first=sender.next_number, first_data=sender.first_data,
         ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
-        block_size=parameters.SACK_BLOCK, sack=variant == "sack", send_back=path.send_back,
+        block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=path.send_back,
     )
     path.connect(receiver.receive, sender.receive)
     simulation.at(parameters.START, Rank.HOP, sender.start)
