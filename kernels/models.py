@@ -12,6 +12,9 @@ from netcarlo.kernels import (
     cubic,
     elfn,
     eln,
+    linux,
+    linux_reno,
+    linux_westwood,
     new_probing,
     newreno,
     probing,
@@ -40,6 +43,9 @@ ADHOC = {"probing": probing, "new_probing": new_probing, "elfn": elfn, "eln": el
 
 CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 """Congestion controls, besides the standard one, for every variant but vegas."""
+
+LINUX = {"linux": linux_reno, "linux_bic": bic, "linux_cubic": cubic, "linux_westwood": linux_westwood}
+"""The Linux-like sender with its controls; of the path engine only."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,7 @@ def _tcp(name: str, variant: Any, control: Any) -> Model:
     def make(dev: Callable[[Any], Any]) -> Any:
         return tcp.make(dev, variant.make, control, mobile=mobile)
 
-    return Model(name, make, tcp.scratch_words)
+    return Model(name, make, linux.scratch_words if variant is linux else tcp.scratch_words)
 
 
 WIFI = "wifi_"
@@ -120,6 +126,9 @@ MODELS = {
     for host in ("", MOBILE)
     for name, variant in ((f"tcp_{variant}{host}", module) for variant, module in VARIANTS.items())
 }
+for _name, _module in LINUX.items():
+    for _host in ("", MOBILE):
+        MODELS[f"tcp_{_name}{_host}"] = _tcp(f"tcp_{_name}{_host}", linux, _module)
 MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
 MODELS["wifi_udp"] = _wifi("wifi_udp")
 for _variant, _module in VARIANTS.items():
@@ -141,7 +150,7 @@ for _kind, _parts in PARTS.items():
 MODELS["shared_mixed"] = _shared("shared_mixed")
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
-    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood"),
+    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux", "tcp_linux_westwood"),
     *("wifi_udp", "wifi_sack", "manet_newreno", "shared_newreno", "shared_mixed"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
@@ -166,4 +175,4 @@ def user_model(path: Path, *, protocol: str, mobile: bool = False, network: str 
 def _user_model(path: Path, protocol: str, mobile: bool, network: str, _content: bytes) -> Model:
     name = f"{network}user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
     make = {"": _tcp, WIFI: _wifi, MANET: _manet, SHARED: _shared}[network]
-    return make(name, {**VARIANTS, **ADHOC}[protocol], user.load(path))
+    return make(name, {**VARIANTS, **ADHOC, "linux": linux}[protocol], user.load(path))
