@@ -28,6 +28,7 @@ from netcarlo.kernels import (
     vegas,
     westwood,
 )
+from netcarlo.kernels.fluid import shared as fluid
 from netcarlo.kernels.layout import Out
 from netcarlo.kernels.manet import engine as manet
 from netcarlo.kernels.sender import one_kind
@@ -148,10 +149,11 @@ for _control, _module in CONTROLS.items():
 for _kind, _parts in PARTS.items():
     MODELS[SHARED + KINDS[_kind]] = _shared(SHARED + KINDS[_kind], *_parts)
 MODELS["shared_mixed"] = _shared("shared_mixed")
+MODELS["fluid"] = Model("fluid", fluid.make, fluid.scratch_words, fluid.outcomes, (2, 2, 3, 3, 2))
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
     *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux", "tcp_linux_westwood"),
-    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_newreno", "shared_mixed"),
+    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_newreno", "shared_mixed", "fluid"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

@@ -614,7 +614,9 @@ def make_association(
     @rarely
     def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
         ack = s[s[_RING] + ack_words * (serial & (p[P.RING] - 1)) + 1]
-        if ack <= s[_REDUCED_AT] or s[PHASE] != NORMAL or ack < first_of(p):
+        first = first_of(p)
+        recovers = s[PHASE] != NORMAL and first == 1  # Vegas never returns to NORMAL
+        if ack <= s[_REDUCED_AT] or recovers or ack < first:
             return
         half = max(reduce(p, g[1:], constants, now, s[RTT], min(g[0], float(p[P.WINDOW]))), 2.0)
         g[0] = half

@@ -70,6 +70,7 @@ from netcarlo.kernels.shared.state import (
     LINKS,
     MARKED,
     MASK,
+    MINIMA,
     NO_EVENT,
     NUMBER_SHIFT,
     PER_CLASS,
@@ -83,7 +84,6 @@ from netcarlo.kernels.shared.state import (
     words,
 )
 
-_LATEST = NO_EVENT >> TIME_SHIFT
 scratch_words = words
 
 
@@ -100,7 +100,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
     draw = make_draw(dev)
     gap = make_gap(dev, draw)
     time = make_time(dev)
-    set_key, scan, push, pop = make_keys(dev)
+    lower, replace, push, pop = make_keys(dev)
     enter = make_link(dev, draw, gap)
     begin_source, next_datagram = make_sources(dev, draw, gap)
     padded_to = dev(padded)
@@ -120,7 +120,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
         m[WAITING] = KEYS
         m[PER_CLASS] = padded_to(max(n, k))
         for i in range(keys):
-            if i < FULL or i >= KEYS:
+            if i < FULL or i >= MINIMA:
                 m[i] = NO_EVENT
         m[FIFOS] = keys
         m[FLOWS] = keys + fifos
@@ -149,7 +149,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
                 m[state + F_STATE] = free
                 g = f[i * sender.FLOATS :]
                 free += association.prepare(flow, m[free:], g, flow[P.LIMIT], flow[P.CLOCK_PHASE])
-            set_key(m, np.int64(HOST), np.int64(i), flow[P.START])
+            lower(m, np.int64(HOST), np.int64(i), m[state + F_NEXT])
         for i in range(k):
             link = links[i]
             room = link[Link.ROOM] * scale
@@ -196,7 +196,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
 
     look = dev(look)
 
-    def next_at_hosts(p: Any, flow: Any, m: Any, state: Any, i: Any) -> None:
+    def next_at_hosts(p: Any, flow: Any, m: Any, state: Any, i: Any) -> Any:
         event = m[state + F_NEXT]
         if flow[Flow.KIND] != UDP:
             s = m[m[state + F_STATE] :]
@@ -205,10 +205,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             head = m[fifo + HEAD]
             if head < m[fifo + TAIL]:
                 event = min(event, m[m[fifo + ROOM] + 2 * (head & m[fifo + MASK])])
-        value = np.int64(NO_EVENT)
-        if event < _LATEST:
-            value = event << np.int64(TIME_SHIFT) | np.int64(HOST << CLASS_SHIFT) | i
-        m[m[WAITING] + (HOST - DATA) * m[PER_CLASS] + i] = value
+        return event
 
     next_at_hosts = dev(next_at_hosts)
 
@@ -298,9 +295,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             put_ack(p, flow, m, out, state, i, t, serial)
         elif serial == sender.FULL:
             m[FULL] = 1
-        if flow[P.ACK_EVERY] > 1:
-            next_at_hosts(p, flow, m, state, i)
-            m[HOST] = min(m[HOST], m[m[WAITING] + (HOST - DATA) * m[PER_CLASS] + i])
+        lower(m, np.int64(HOST), i, s[sender.PENDING])
 
     receive = dev(receive)
 
@@ -313,7 +308,6 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             out[counts + FlowOut.SENT] += 1
             number = next_datagram(p, flow, losses, m, state, i, t)
             put_data(flow, m, state, i, t, number << NUMBER_SHIFT | i, flow[P.DATA] + flow[P.HEADER])
-            next_at_hosts(p, flow, m, state, i)
             return
         s = m[m[state + F_STATE] :]
         g = f[i * sender.FLOATS :]
@@ -338,7 +332,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
                 out[counts + FlowOut.FINISHED] = t
         elif s[sender.DEADLINE] == t:
             association.on_timeout(flow, s, g, constants, t)
-        else:
+        elif s[sender.PENDING] == t:  # else it was cancelled
             delayed(p, flow, m, out, state, i)
         while True:
             packet = association.take(flow, s, g, t, False)
@@ -349,7 +343,6 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
                 word |= REDUCED
                 s[sender.REDUCED] = 0
             put_data(flow, m, state, i, t, word, size_of_data(flow, packet))
-        next_at_hosts(p, flow, m, state, i)
 
     at_hosts = dev(at_hosts)
 
@@ -403,11 +396,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             m[entry] = t
             m[entry + 1] = word
             m[fifo + TAIL] = tail + 1
-            key = m[WAITING] + (HOST - DATA) * m[PER_CLASS] + i
-            value = t << np.int64(TIME_SHIFT) | np.int64(HOST << CLASS_SHIFT) | i
-            if value < m[key]:
-                m[key] = value
-                m[HOST] = min(m[HOST], value)
+            lower(m, np.int64(HOST), i, t)
         else:
             receive(p, flow, m, out, state, i, far, word, size)
 
@@ -461,18 +450,15 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             i = earliest & FLOW_MASK
             if kind == HOST:
                 at_hosts(p, flows[i], constants, losses, m, f, out, i, t)
+                following = next_at_hosts(p, flows[i], m, m[FLOWS] + FLOW_WORDS * i, i)
             elif kind == CLOCK:
                 look(p, flows, m, f, out, t)
                 continue
             else:
                 fifo = m[FIFOS] + FIFO_WORDS * (i if kind == DATA else (n if kind == ACK else 3 * n) + i)
                 word, following = pop(m, fifo)
-                value = np.int64(NO_EVENT)
-                if following < _LATEST:
-                    value = following << np.int64(TIME_SHIFT) | kind << np.int64(CLASS_SHIFT) | i
-                m[m[WAITING] + (kind - DATA) * m[PER_CLASS] + i] = value
                 move(p, flows, links, losses, m, f, out, word, t)
-            scan(m, kind)
+            replace(m, kind, i, following)
         conclude(p, flows, m, out)
         out[SharedOut.STATUS] = STATUS_RING_FULL if m[FULL] else STATUS_OK
         out[SharedOut.EVENTS] = events

@@ -31,9 +31,10 @@ FLOWS = 8  # where the memory of the flows begins
 LINKS = 9  # and that of the links
 WAITING = 10  # where the keys of class DATA begin
 PER_CLASS = 11  # words from there to those of the next
-KEYS = 16
-PAD = 8
-"""Keys of a class are as many words as fill whole vectors."""
+GROUP = 8
+"""Keys are kept in groups; the smallest of each group is known too."""
+MINIMA = 16  # those of the four classes with keys, GROUP words each
+KEYS = MINIMA + 4 * GROUP
 
 # A descriptor: entries are pairs (time, word).
 HEAD, TAIL, ROOM, MASK, FIFO_WORDS = range(5)
@@ -77,8 +78,8 @@ FLOW_MASK = 63
 
 
 def padded(count: Any) -> Any:
-    """Words that hold the keys of so many sources."""
-    return (count + PAD - 1) // PAD * PAD
+    """Words of whole groups that hold the keys of so many sources."""
+    return (count + GROUP - 1) // GROUP * GROUP
 
 
 def words(rows: SharedRows) -> tuple[int, int]:
@@ -99,33 +100,47 @@ def words(rows: SharedRows) -> tuple[int, int]:
 
 
 def make_keys(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
-    """Compile `(set_key, scan, push, pop)`.
+    """Compile `(lower, replace, push, pop)`; `kind` is a class of events but CLOCK, `i` a flow or link.
 
-    `set_key(m, kind, i, t)` sets a source's next event; `scan(m, kind)` finds the earliest of a class;
-    `push(m, fifo, kind, i, t, word)` appends to a FIFO and, if it was empty, sets the key;
+    `lower(m, kind, i, t)` brings an event forward, if it is to come earlier than the one known;
+    `replace(m, kind, i, t)` sets the next event after the earliest of the class has happened;
+    `push(m, fifo, kind, i, t, word)` appends to a FIFO and, if it was empty, makes that an event;
     `pop(m, fifo) -> (word, t)` takes the first and tells when the next is due (or NO_EVENT).
     """
 
-    def key(m: Any, kind: Any, i: Any, t: Any) -> Any:
+    def key_of(kind: Any, i: Any, t: Any) -> Any:
+        if t >= NO_EVENT >> TIME_SHIFT:
+            return np.int64(NO_EVENT)
         return t << np.int64(TIME_SHIFT) | kind << np.int64(CLASS_SHIFT) | i
 
-    key = dev(key)
+    key_of = dev(key_of)
 
-    def set_key(m: Any, kind: Any, i: Any, t: Any) -> None:
-        value = np.int64(NO_EVENT)
-        if t < NO_EVENT >> TIME_SHIFT:
-            value = key(m, kind, i, t)
-        m[m[WAITING] + (kind - DATA) * m[PER_CLASS] + i] = value
-        m[kind] = min(m[kind], value)
+    def least(m: Any, at: Any) -> Any:
+        # Of a group.  Written out: a vector would wait for the word that has just been stored.
+        a, b = min(m[at], m[at + 1]), min(m[at + 2], m[at + 3])
+        c, d = min(m[at + 4], m[at + 5]), min(m[at + 6], m[at + 7])
+        return min(min(a, b), min(c, d))
 
-    set_key = dev(set_key)
+    least = dev(least)
 
-    def scan(m: Any, kind: Any) -> None:
-        at = m[WAITING] + (kind - DATA) * m[PER_CLASS]
-        best = np.int64(NO_EVENT)
-        for j in range(at, at + m[PER_CLASS]):
-            best = min(best, m[j])
-        m[kind] = best
+    def lower(m: Any, kind: Any, i: Any, t: Any) -> None:
+        value = key_of(kind, i, t)
+        at = m[WAITING] + (kind - DATA) * m[PER_CLASS] + i
+        if value < m[at]:
+            m[at] = value
+            at = MINIMA + (kind - DATA) * GROUP + (i >> 3)
+            if value < m[at]:
+                m[at] = value
+                m[kind] = min(m[kind], value)
+
+    lower = dev(lower)
+
+    def replace(m: Any, kind: Any, i: Any, t: Any) -> None:
+        keys = m[WAITING] + (kind - DATA) * m[PER_CLASS]
+        m[keys + i] = key_of(kind, i, t)
+        minima = MINIMA + (kind - DATA) * GROUP
+        m[minima + (i >> 3)] = least(m, keys + (i & ~np.int64(7)))
+        m[kind] = least(m, minima)
 
     def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
         tail, mask = m[fifo + TAIL], m[fifo + MASK]
@@ -138,7 +153,7 @@ def make_keys(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
         m[at + 1] = word
         m[fifo + TAIL] = tail + 1
         if held == 0:
-            set_key(m, kind, i, t)
+            lower(m, kind, i, t)
 
     def pop(m: Any, fifo: Any) -> Any:
         head, mask = m[fifo + HEAD], m[fifo + MASK]
@@ -150,4 +165,4 @@ def make_keys(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
             following = m[m[fifo + ROOM] + 2 * (head & mask)]
         return word, following
 
-    return set_key, dev(scan), dev(push), dev(pop)
+    return lower, dev(replace), dev(push), dev(pop)
