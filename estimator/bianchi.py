@@ -9,10 +9,10 @@ Xiao, "Refinements on IEEE 802.11 distributed coordination function modeling app
 """
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.optimize import brentq
+from numpy.typing import ArrayLike, NDArray
 
 from netcarlo import dot11
 from netcarlo.errors import InputError
@@ -22,33 +22,34 @@ from netcarlo.wireless import Wireless
 
 NS = 1e9
 RTS_BYTES = 20
+BISECTIONS = 50
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Access:
-    """What access to the channel costs in a cell.  Times in seconds."""
+    """What access to the channel costs in a cell, or in many: arrays then.  Times in seconds."""
 
-    slot_s: float
-    success_s: float  # a frame exchange, DIFS included
-    collision_s: float  # frames that collide, DIFS included
-    patience_s: float  # those who collided find out so much later than the others
-    cw_min: int  # slots
-    cw_max: int
-    attempts: int  # after which a frame is given up
+    slot_s: Any
+    success_s: Any  # a frame exchange, DIFS included
+    collision_s: Any  # frames that collide, DIFS included
+    patience_s: Any  # those who collided find out so much later than the others
+    cw_min: Any  # slots
+    cw_max: Any
+    attempts: Any  # after which a frame is given up
 
 
 @dataclass(frozen=True)
 class Saturation:
-    """A saturated cell, all stations together."""
+    """A saturated cell, all stations together, or many: arrays then."""
 
-    frames_per_s: float
-    throughput_bps: float  # payload
-    attempt_probability: float  # tau: a station sends in a slot in which others may send too
-    collision_probability: float  # p: of such an attempt
-    failed_attempt_ratio: float  # share of all attempts
-    drop_ratio: float  # share of the frames that is given up
+    frames_per_s: Any
+    throughput_bps: Any  # payload
+    attempt_probability: Any  # tau: a station sends in a slot in which others may send too
+    collision_probability: Any  # p: of such an attempt
+    failed_attempt_ratio: Any  # share of all attempts
+    drop_ratio: Any  # share of the frames that is given up
 
 
 def saturation(wireless: Wireless, *, stations: int, payload: int = 1470, header: int = 28) -> Saturation:
@@ -60,8 +61,7 @@ def saturation(wireless: Wireless, *, stations: int, payload: int = 1470, header
     """
     if stations < 1:
         raise InputError(f"stations = {stations}; allowed is 1 or more")
-    cost = access(wireless, size=payload + header)
-    return solve(cost, stations=stations, payload=payload)
+    return solve(access(wireless, size=payload + header), stations=stations, payload=payload)
 
 
 def access(wireless: Wireless, *, size: int) -> Access:
@@ -77,36 +77,80 @@ def access(wireless: Wireless, *, size: int) -> Access:
     rates = wireless.rate_table()
     data_rate = rates[wireless.rate_index(_number("rate", wireless.rate))]
     answer_rate = rates[data_rate[Rate.ANSWER]]
-    slot, sifs = _number("slot", wireless.slot), _number("sifs", wireless.sifs)
-    difs = sifs + 2 * slot
     size += int(_number("mac_overhead", wireless.mac_overhead))
-    data, ack = _time(data_rate, size), _time(answer_rate, dot11.ACK_BYTES)
-    before, collision = 0.0, data
+    rts = announcement = 0.0
     if size > _number("rts_threshold", wireless.rts_threshold):
         rts = _time(answer_rate, RTS_BYTES)
-        before, collision = rts + sifs + ack + sifs, rts  # a CTS takes as long as an ACK
-    elif wireless.protection is not None and not data_rate[Rate.DSSS]:
-        before = _time(rates[wireless.rate_index(wireless.protection)], dot11.ACK_BYTES) + sifs
-        collision = before + data  # the data follows a CTS to self in any case
-    return Access(
-        slot_s=slot,
-        success_s=before + data + sifs + ack + difs,
-        collision_s=collision + difs,
-        patience_s=sifs + slot + answer_rate[Rate.PREAMBLE] / NS,
+    if wireless.protection is not None and not data_rate[Rate.DSSS]:
+        announcement = _time(rates[wireless.rate_index(wireless.protection)], dot11.ACK_BYTES)
+    return cost(
+        slot_s=_number("slot", wireless.slot),
+        sifs_s=_number("sifs", wireless.sifs),
+        data_s=_time(data_rate, size),
+        ack_s=_time(answer_rate, dot11.ACK_BYTES),
+        rts_s=rts,
+        cts_to_self_s=announcement,
+        answer_preamble_s=answer_rate[Rate.PREAMBLE] / NS,
         cw_min=int(_number("cw_min", wireless.cw_min)),
         cw_max=int(_number("cw_max", wireless.cw_max)),
         attempts=int(_number("short_retry", wireless.short_retry)),
     )
 
 
+def cost(
+    *,
+    slot_s: Any,
+    sifs_s: Any,
+    data_s: Any,
+    ack_s: Any,
+    rts_s: Any,
+    cts_to_self_s: Any,
+    answer_preamble_s: Any,
+    cw_min: Any,
+    cw_max: Any,
+    attempts: Any,
+) -> Access:
+    """The cost of access from what a cell has, or many; `rts_s` and `cts_to_self_s` are 0 without them."""
+    announced = np.asarray(rts_s) > 0  # a CTS takes as long as an ACK
+    to_self = np.where(np.asarray(cts_to_self_s) > 0, cts_to_self_s + sifs_s, 0.0)
+    before = np.where(announced, rts_s + ack_s + 2 * sifs_s, to_self)
+    # The data follows a CTS to self in any case.
+    collision = np.where(announced, rts_s, to_self + data_s)
+    difs = sifs_s + 2 * slot_s
+    return Access(
+        slot_s=slot_s,
+        success_s=before + data_s + sifs_s + ack_s + difs,
+        collision_s=collision + difs,
+        patience_s=sifs_s + slot_s + answer_preamble_s,
+        cw_min=cw_min,
+        cw_max=cw_max,
+        attempts=attempts,
+    )
+
+
 def solve(cost: Access, *, stations: int, payload: int) -> Saturation:
     """The fixed point of tau and p, and what follows from it; `payload` bytes arrive per frame."""
-    tau = brentq(lambda tau: tau - _attempts(cost, tau, stations)[0], 0.0, 1.0, xtol=1e-14)
-    _, failed, dropped = _attempts(cost, tau, stations)
-    idle = (1 - tau) ** stations
-    success = stations * tau * (1 - tau) ** (stations - 1)
+    found = solve_all(cost, stations=stations, payload=payload)
+    return Saturation(**{name: float(value[0]) for name, value in vars(found).items()})
+
+
+def solve_all(cost: Access, *, stations: ArrayLike, payload: ArrayLike) -> Saturation:
+    """`solve` for many cells at once: arrays [n] of numbers, or single ones."""
+    parts = np.broadcast_arrays(np.atleast_1d(stations), payload, *vars(cost).values())
+    n, payload, *costs = (np.asarray(part, np.float64) for part in parts)
+    cost = Access(*costs)
+    # The root of tau - attempts(tau), which is below 0 at 0 and above it at 1.
+    low, high = np.zeros(len(n)), np.ones(len(n))
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        below = middle < _attempts(cost, middle, n)[0]
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    tau = (low + high) / 2
+    _, failed, dropped = _attempts(cost, tau, n)
+    idle = (1 - tau) ** n
+    success = n * tau * (1 - tau) ** (n - 1)
     collision = 1 - idle - success
-    everybody = tau**stations if stations > 1 else 0.0  # collides: nobody counts slots meanwhile
+    everybody = np.where(n > 1, tau**n, 0.0)  # collides: nobody counts slots meanwhile
     # Who has just succeeded and draws 0 goes on alone: the others still wait for their next slot to end.
     train = (cost.cw_min + 1) / cost.cw_min
     time = (
@@ -120,48 +164,51 @@ def solve(cost: Access, *, stations: int, payload: int) -> Saturation:
         frames_per_s=frames,
         throughput_bps=8 * payload * frames,
         attempt_probability=tau,
-        collision_probability=1 - (1 - tau) ** (stations - 1),
+        collision_probability=1 - (1 - tau) ** (n - 1),
         failed_attempt_ratio=failed,
         drop_ratio=dropped,
     )
 
 
-def _attempts(cost: Access, tau: float, stations: int) -> tuple[float, float, float]:
+def _attempts(cost: Access, tau: Floats, stations: Floats) -> tuple[Floats, Floats, Floats]:
     """What a station does whose others attempt with probability `tau`: its own probability, the share of
-    its attempts that fail, and of its frames that it gives up."""
+    its attempts that fail, and of its frames that it gives up; [n] each."""
     p = 1 - (1 - tau) ** (stations - 1)
-    stages = np.arange(cost.attempts)
-    windows = np.minimum((cost.cw_min + 1.0) * 2.0**stages, cost.cw_max + 1.0)
-    alone = 1 / windows[0]  # it draws 0 after a success: nobody can disturb that first attempt
-    all_fail = float(p**cost.attempts)
+    first = cost.cw_min + 1.0
+    alone = 1 / first  # it draws 0 after a success: nobody can disturb that first attempt
+    all_fail = p**cost.attempts
     dropped = (1 - alone) * all_fail / (1 - alone * all_fail)
-    contended = (1 - (1 - dropped) * alone) * p**stages
-    # After a failure it counts (W - 1) / 2 slots on average, and those that it misses, until it sends.
-    slots = contended * ((windows - 1) / 2 + _missed(cost, tau, p, stations))
-    after_failure = dropped * slots[0] / contended[0]
-    after_success = (1 - dropped) * (1 - alone) * windows[0] / 2  # it draws 1, 2, ..
-    slots[0] = after_failure + after_success
-    failures = p * contended.sum()
-    return (
-        float(contended.sum() / slots.sum()),
-        float(failures / ((1 - dropped) * alone + contended.sum())),
-        dropped,
-    )
+    missed = _missed(cost, tau, p, stations)
+    attempts, slots = np.zeros_like(p), np.zeros_like(p)
+    reached = 1 - (1 - dropped) * alone  # the first contended attempt of a frame, or the next one
+    for stage in range(int(cost.attempts.max())):
+        window = np.minimum(first * 2.0**stage, cost.cw_max + 1.0)
+        contended = np.where(stage < cost.attempts, reached, 0.0)
+        # After a failure it counts (W - 1) / 2 slots on average, and those that it misses, until it sends;
+        # after a success it draws 1, 2, ..
+        after_failure = dropped if stage == 0 else contended
+        slots = slots + after_failure * ((window - 1) / 2 + missed)
+        if stage == 0:
+            slots = slots + (1 - dropped) * (1 - alone) * window / 2
+        attempts = attempts + contended
+        reached = reached * p
+    return attempts / slots, p * attempts / ((1 - dropped) * alone + attempts), dropped
 
 
-def _missed(cost: Access, tau: float, p: float, stations: int) -> float:
+def _missed(cost: Access, tau: Floats, p: Floats, stations: Floats) -> Floats:
     """Slots that pass after a collision before those who collided begin to count, one at least.
 
     The others go on after a DIFS: their first slot stays idle, each further one if none of them sends.
     """
-    if stations < 2 or tau == 0:
-        return 1.0
-    whole = int(cost.patience_s / cost.slot_s)
-    quiet = (1 - tau) ** (stations - 2)
-    missed = sum(quiet**k for k in range(1, whole))
-    missed += (cost.patience_s / cost.slot_s - whole) * quiet**whole
-    everybody = tau ** (stations - 1) / p
-    return float(1 + (1 - everybody) * missed)
+    ratio = cost.patience_s / cost.slot_s
+    whole = np.floor(ratio)
+    quiet = (1 - tau) ** np.maximum(stations - 2, 0)
+    missed = (ratio - whole) * quiet**whole
+    for k in range(1, int(whole.max())):
+        missed = missed + np.where(k < whole, quiet**k, 0.0)
+    alone = (stations < 2) | (p == 0)
+    everybody = tau ** (stations - 1) / np.where(alone, 1.0, p)
+    return np.where(alone, 1.0, 1 + (1 - everybody) * missed)
 
 
 def _time(rate: NDArray[np.int64], size: int) -> float:

@@ -269,11 +269,14 @@ class StoppingRule:
 
     def next_batch(self, values: Floats) -> int:
         """How many replications to add to `values`, those there are; 0 to stop."""
-        n = len(values)
+        return self.next_after(len(values), lambda: mean(values))
+
+    def next_after(self, n: int, estimate: Callable[[], Mean]) -> int:
+        """How many replications to add to the `n` of which `estimate` tells the mean; 0 to stop."""
         if n < self.first:
             return min(self.first, self.most) - n
-        seen = mean(values)
-        if self._reached(seen) or n >= self.most:
+        seen = estimate()
+        if self.reached(seen) or n >= self.most:
             return 0
         wanted = math.inf
         if seen.mean != 0 and seen.n > 1:
@@ -282,9 +285,10 @@ class StoppingRule:
 
     def met(self, values: ArrayLike) -> bool:
         """Whether the half-width is small enough."""
-        return self._reached(mean(values))
+        return self.reached(mean(values))
 
-    def _reached(self, seen: Mean) -> bool:
+    def reached(self, seen: Mean) -> bool:
+        """Whether the half-width of `seen` is small enough."""
         return seen.n > 1 and seen.half_width <= self.relative * abs(seen.mean)
 
 

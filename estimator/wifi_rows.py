@@ -165,9 +165,9 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
         at = p[:, Radio.LINKS_AT] + link * len(Link)
         rate = p[:, Radio.RATES_AT] + net[each, at + Link.RATE] * len(Rate)
         answer = p[:, Radio.RATES_AT] + net[each, rate + Rate.ANSWER] * len(Rate)
-        ack_ns = gap + _air_ns(net, rate, p[:, P.ACK] + p[:, Radio.MAC_OVERHEAD])
-        data_ns = gap + _air_ns(net, rate, packet + p[:, Radio.MAC_OVERHEAD])
-        busy = data_ns + p[:, Radio.SIFS] + _air_ns(net, answer, np.full(len(p), float(dot11.ACK_BYTES)))
+        ack_ns = gap + air_ns(net, rate, p[:, P.ACK] + p[:, Radio.MAC_OVERHEAD])
+        data_ns = gap + air_ns(net, rate, packet + p[:, Radio.MAC_OVERHEAD])
+        busy = data_ns + p[:, Radio.SIFS] + air_ns(net, answer, np.full(len(p), float(dot11.ACK_BYTES)))
         channel_ns = np.maximum(channel_ns, np.where(k < hops, busy, 0))
         rtt_ns += np.where(k < hops, data_ns + np.where(flow[:, Flow.TCP] == 1, ack_ns, 0), 0)
         survive *= np.where(k < hops, 1 - errors[each, link // 2], 1)
@@ -185,7 +185,7 @@ def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floa
     }
 
 
-def _air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:
+def air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:
     """Time [ns] of frames of `size` bytes [n] at the rates whose columns begin at `rate` [n]."""
     value = {column: net[np.arange(len(net)), rate + column] for column in Rate}
     bits = 2 * (8 * size + value[Rate.EXTRA_BITS])

@@ -1,0 +1,140 @@
+"""Answers without packets: what a fluid model or formulae say of the rows that an engine would simulate.
+
+They take microseconds where packets take milliseconds, and they are biased.  `known_bias` says by how much:
+`python -m tests.benchmarks.fidelity` measures it on networks drawn at random (docs/fidelity.md).
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from netcarlo import outcomes, steady_state
+from netcarlo.ensemble import build
+from netcarlo.errors import InputError, nearest
+from netcarlo.outcomes import MEANING, Outcomes
+from netcarlo.quantity import bounds
+from netcarlo.scenario import Scenario
+from netcarlo.simulate import largest_launch, resolve_target
+from netcarlo.transport import Tcp
+from netcarlo.udp import Udp
+
+CHEAP = ("fluid", "formula")
+
+
+class Bias(NamedTuple):
+    """How far the goodput of a cheap model was off that of packets, as a part of it, on drawn networks."""
+
+    median: float
+    low: float
+    """It was below this on 5 % of the networks,"""
+    high: float
+    """and above this on 5 %."""
+
+
+def simulate(
+    scenario: Scenario,
+    *,
+    fidelity: str,
+    first: int = 0,
+    replications: int | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+) -> Outcomes:
+    """The outcomes of replications by a cheap fidelity, of the networks that packets would meet.
+
+    Those that the model does not know are NaN; formulae have no integers.  Raises InputError where there is
+    no such model for the scenario.
+    """
+    check(scenario, fidelity)
+    count = scenario.replications if replications is None else replications
+    size = largest_launch([scenario])
+    parts = []
+    for at in range(first, first + count, size):
+        ensemble = build(scenario, first=at, replications=min(size, first + count - at))
+        if fidelity == "fluid":
+            parts.append(_fluid(ensemble.rows, ensemble.drawn, target, threads))
+        else:
+            parts.append(_formula(scenario, ensemble.rows, ensemble.drawn))
+    return Outcomes(np.concatenate([part.integers for part in parts]), pd.concat([p.frame for p in parts]))
+
+
+def check(scenario: Scenario, fidelity: str) -> None:
+    """Raises InputError unless the scenario has a cheap model of this fidelity."""
+    if fidelity not in CHEAP:
+        raise InputError(f"fidelity = '{fidelity}' is no cheap one; {nearest(fidelity, CHEAP)}")
+    problem = _unknown_to_fluid(scenario) if fidelity == "fluid" else _unknown_to_formulas(scenario)
+    if problem:
+        raise InputError(f"fidelity = {fidelity} does not know this scenario: {problem}; write packet")
+
+
+def _formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
+    model: Callable[[Any], dict[str, Any]] = steady_state.path
+    if scenario.wireless is not None:
+        model = steady_state.cell
+    elif scenario.shared is not None:
+        model = steady_state.shared
+    found = model(rows)
+    frame = pd.DataFrame({name: found.get(name, np.nan) for name in MEANING}, index=drawn.index)
+    return Outcomes(np.zeros((len(drawn), 0), np.int64), pd.concat([frame, drawn], axis=1))
+
+
+def _fluid(rows: Any, drawn: pd.DataFrame, target: str, threads: int | None) -> Outcomes:
+    from netcarlo.kernels import launch, models
+
+    integers = launch.run(models.model("fluid"), rows, target=resolve_target(target), threads=threads)
+    return outcomes.outcomes(integers, rows, drawn)
+
+
+def _unknown_to_fluid(scenario: Scenario) -> str:
+    """What a scenario has that the fluid model does not know; empty if nothing."""
+    return "" if scenario.shared is not None else "there is a fluid model of shared networks only"
+
+
+def _unknown_to_formulas(scenario: Scenario) -> str:
+    """What a scenario has that the formulae do not know; empty if nothing."""
+    if scenario.wireless is not None:
+        return _unknown_to_bianchi(scenario)
+    if scenario.adhoc is not None:
+        return "there is no formula of ad hoc networks"
+    if scenario.shared is not None:
+        return _unknown_to_shares(scenario)
+    if not isinstance(scenario.transport, Tcp):
+        return f"there is no formula of {scenario.transport.protocol}"
+    if scenario.mobility is not None:
+        return "there is no formula of mobile hosts"
+    if scenario.transport.bytes is not None or scenario.transport.packets is not None:
+        return "the formulae are of endless transfers, and bytes or packets ends this one"
+    hops = [getattr(hop, "each", hop) for hop in scenario.paths[0].hops]
+    if any(hop.outages for hop in hops):
+        return "the formulae know no outages"
+    return ""
+
+
+def _unknown_to_shares(scenario: Scenario) -> str:
+    assert scenario.shared is not None
+    flows = [scenario.transport, *(flow for _, flow in scenario.shared.each_flow())]
+    if any(flow.bytes is not None or flow.packets is not None for flow in flows):
+        return "the formulae are of endless flows, and bytes or packets ends one"
+    return ""
+
+
+def _unknown_to_bianchi(scenario: Scenario) -> str:
+    wireless, transport = scenario.wireless, scenario.transport
+    assert wireless is not None
+    if wireless.cell is None or wireless.flows != "up" or wireless.reach is not None:
+        return "Bianchi's model is of a cell whose stations hear each other and send up"
+    if not isinstance(transport, Udp) or transport.packets is not None or transport.bytes is not None:
+        return "Bianchi's model is of endless UDP"
+    if wireless.rate_control != "fixed" or wireless.each != type(wireless.each)():
+        return "Bianchi's model has one fixed rate for all stations"
+    if bounds(wireless.burst)[1] != 1:
+        return "Bianchi's model sends 1 frame per access, and burst is more"
+    if bounds(wireless.frame_error)[1] > 0:
+        return "Bianchi's model knows no noise, and frame_error is above 0"
+    if bounds(wireless.cw_min)[0] < 1:
+        return "Bianchi's model needs a backoff, and cw_min can be 0"
+    if wireless.wire is not None or wireless.receiver is not None or wireless.sender_delay is not None:
+        return "Bianchi's model ends at the access point"
+    return ""
