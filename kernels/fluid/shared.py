@@ -1,7 +1,7 @@
-"""Flows over shared links as differential equations: windows, queues, losses as a Poisson process of a rate.
+"""Flows over shared links as differential equations: windows, queues, and losses at a rate.
 
-One thread integrates a network of any number of flows and links.  It reads the rows of the packet engine for
-shared links and writes the same outcomes.
+One thread integrates a network of any number of flows and links in steps of half the shortest round trip.  It
+reads the rows of the packet engine for shared links and writes the same outcomes.
 """
 
 from collections.abc import Callable
@@ -9,16 +9,75 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.fluid import window
-from netcarlo.kernels.fluid.chance import UNIT_BITS, make_exponential
-from netcarlo.kernels.fluid.window import make_window
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, P
+from netcarlo.kernels.fluid.loss import make_loss
+from netcarlo.kernels.fluid.queue import make_queue
+from netcarlo.kernels.fluid.state import (
+    ACCEPTED,
+    ACCESS,
+    ACK,
+    ACKS,
+    ARRIVED,
+    BACK_HOPS,
+    BACKOFF,
+    BASE,
+    BYTES,
+    CAPACITY,
+    DELAYED,
+    DONE,
+    DROPPED,
+    EARLY,
+    ECN,
+    FLOW_COUNTS,
+    FLOW_FLOATS,
+    FLOW_WORDS,
+    HELD,
+    HOPS,
+    IDLE,
+    KIND,
+    LIMIT,
+    LINK_COUNTS,
+    LINK_FLOATS,
+    LINK_WORDS,
+    LOST,
+    LOST_ACKS,
+    MARKED,
+    MARKING,
+    MIN_RTO,
+    ONE,
+    ONE_BITS,
+    OPEN,
+    PERIOD,
+    QUIET,
+    RANDOM,
+    RATE,
+    REPAIR,
+    ROUTE,
+    SENT,
+    SHARE,
+    SILENCE,
+    SIZE,
+    STATE,
+    TAIL,
+    TOGGLE,
+    UNIT_BITS,
+    UNTIL,
+    WAIT,
+)
+from netcarlo.kernels.fluid.window import (
+    ALPHA,
+    BETA,
+    FOREVER,
+    GAMMA,
+    LEAST_RTT,
+    MOST,
+    SSTHRESH,
+    W,
+    make_window,
+)
+from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, P
 from netcarlo.kernels.loss import DIGITS, make_gap
 from netcarlo.kernels.philox import make_draw
 from netcarlo.kernels.shared.layout import (
-    NEWRENO,
-    RED_MARKS,
-    RENO,
     STREAM_PERIOD,
     TAHOE,
     UDP,
@@ -32,121 +91,48 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
 )
 
-STREAM_FLUID = 1 << 23
-"""+ flow; draw k: expected losses between loss k - 1 and loss k."""
-STREAM_REPAIR = 5 << 21
-"""+ flow; draw k: in step k, whether what repairs a loss is lost itself."""
-
-ONE_BITS = 20
-_ONE = 1 << ONE_BITS  # a packet, a byte, and the probability 1
-_UNIT = 2.0**-ONE_BITS
-
+STEPS_PER_RTT = 2  # of the shortest round trip
 SHORTEST_STEP = 1_000_000  # [ns]
 LONGEST_STEP = 20_000_000  # [ns]
-STEPS_PER_RTT = 2  # of the shortest round trip
 
-# Words of a link.
-_ARRIVED = 0  # in this step [packet, ONE_BITS]
-_ACCEPTED = 1  # of those, not dropped early
-_BYTES = 2  # theirs
-_CAPACITY = 3  # bytes per step
-_BACKLOG = 4  # bytes
-_TAIL = 5  # probability that a full queue drops
-_EARLY = 6  # that RED drops or marks
-_SHARE = 7  # of what comes in goes out
-_RANDOM = 8  # probability of a loss
-_MARKING = 9  # 1: RED marks
-_HELD = 10  # packets in it
-_LINK_COUNTS = 11
-_LINK_WORDS = _LINK_COUNTS + LinkOut.COLUMNS
-
-# Words of a flow.
-_STATE = 0
-_UNTIL = 1  # step at which the state ends
-_HITS = 2  # packets lost in this round trip
-_HAZARD = 3  # expected losses until the next
-_DRAWS = 4
-_BACKOFF = 5
-_KIND = 6
-_SIZE = 7  # bytes on the wire
-_ACK = 8
-_SENT = 9  # [packet, ONE_BITS]
-_TAILED = 10  # dropped by queues [packet, UNIT_BITS]
-_LOST = 11  # lost at random [packet, UNIT_BITS]
-_LOST_ACKS = 12
-_MARKED = 13
-_ROUTE = 14  # where the route begins in scratch
-_HOPS = 15
-_BACK_HOPS = 16
-_LIMIT = 17
-_RATE = 18  # UDP: packets per step [ONE_BITS]
-_TOGGLE = 19  # UDP: next change between sending and silence [ns]
-_PERIOD = 20
-_SILENT = 21
-_ECN = 22
-_MARK_HAZARD = 23
-_MARK_DRAWS = 24
-_ACKS = 25
-_DELAYED = 26  # 1: an ACK for every second packet
-_FLOW_COUNTS = 27
-_FLOW_WORDS = _FLOW_COUNTS + FlowOut.COLUMNS
-
-# Floats of a flow, behind those of the window.
-_BASE = window.WORDS  # round trip without queues [step]
-_ACCESS = window.WORDS + 1  # its access link takes at most so many packets per step
-_MOST = window.WORDS + 2  # receiver's window [packet]
-_ALPHA = window.WORDS + 3
-_BETA = window.WORDS + 4
-_GAMMA = window.WORDS + 5
-_FLOATS = window.WORDS + 6
-
-_LINK_FLOATS = 2  # waiting time [step], RED's mean queue [packet]
-
-# States of a flow.
-_IDLE = 0  # not yet started
-_OPEN = 1
-_HIT = 2  # a packet is lost, the sender does not know
-_REPAIR = 3  # fast recovery
-_SILENCE = 4  # waits for its timer
-_DONE = 5
+_UNIT = 2.0**-ONE_BITS
 
 
 def outcomes(rows: SharedRows) -> int:
     """Columns of the outcomes of `rows`."""
-    return int(
-        SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS
-    )
+    flows, links = rows.flows.shape[1], rows.links.shape[1]
+    return int(SharedOut.COLUMNS + flows * FlowOut.COLUMNS + links * LinkOut.COLUMNS)
 
 
 def scratch_words(rows: SharedRows) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     flows, links = rows.flows.shape[1], rows.links.shape[1]
     hops = rows.flows[..., Flow.HOPS] + rows.flows[..., Flow.BACK_HOPS]
-    most = int(hops.sum(axis=1).max(initial=0))
-    return links * _LINK_WORDS + flows * _FLOW_WORDS + most, links * _LINK_FLOATS + flows * _FLOATS
+    words = links * LINK_WORDS + flows * FLOW_WORDS + int(hops.sum(axis=1).max(initial=0))
+    return words, links * LINK_FLOATS + flows * FLOW_FLOATS
 
 
 def make(dev: Callable[[Any], Any]) -> Any:
     """Compile the integration of one row for a target; see `models` for its arguments."""
-    draw = make_draw(dev)
-    gap = make_gap(dev, draw)
-    exponential = make_exponential(dev, draw)
-    begin, grow, cut, collapse = make_window(dev)
+    gap = make_gap(dev, make_draw(dev))
+    grow = make_window(dev).grow
+    first, react = make_loss(dev)
+    serve = make_queue(dev)
 
     def on_wire(byte_time: Any, size: Any) -> Any:
         return (size * byte_time + (1 << (BYTE_TIME_BITS - 1))) >> BYTE_TIME_BITS
 
     on_wire = dev(on_wire)
 
-    def round_trip(flow: Any, links: Any, size: Any) -> Any:
+    def round_trip(flow: Any, links: Any) -> Any:
         # Without queues [ns].
-        ack = flow[P.ACK]
+        data, ack = flow[P.DATA] + flow[P.HEADER], flow[P.ACK]
         total = 2 * (flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY])
-        total += on_wire(flow[Flow.ACCESS], size) + on_wire(flow[Flow.SINK], size)
+        total += on_wire(flow[Flow.ACCESS], data) + on_wire(flow[Flow.SINK], data)
         total += on_wire(flow[Flow.ACCESS_BACK], ack) + on_wire(flow[Flow.SINK_BACK], ack)
         for hop in range(flow[Flow.HOPS]):
             link = flow[Flow.ROUTE + hop]
-            total += links[link, Link.DELAY] + on_wire(links[link, Link.BYTE_TIME], size)
+            total += links[link, Link.DELAY] + on_wire(links[link, Link.BYTE_TIME], data)
         for hop in range(flow[Flow.BACK_HOPS]):
             link = flow[Flow.BACK + hop]
             total += links[link, Link.DELAY] + on_wire(links[link, Link.BYTE_TIME], ack)
@@ -154,23 +140,242 @@ def make(dev: Callable[[Any], Any]) -> Any:
 
     round_trip = dev(round_trip)
 
-    def loss_probability(losses: Any, row: Any) -> Any:
-        # From the first digit of the gaps: r = q / (1 + q) with q = 1 - p.
-        if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):
+    def length_of_step(parameters: Any, flows: Any, links: Any) -> Any:
+        shortest = np.int64(LONGEST_STEP * STEPS_PER_RTT)
+        for f in range(parameters[Shared.FLOWS]):
+            if flows[f, Flow.KIND] != UDP:
+                shortest = min(shortest, round_trip(flows[f], links))
+        return max(shortest // STEPS_PER_RTT, np.int64(SHORTEST_STEP))
+
+    length_of_step = dev(length_of_step)
+
+    def prepare_link(m: Any, g: Any, links: Any, link: Any, losses: Any, step: Any) -> None:
+        a = link * LINK_WORDS
+        one_byte = float(links[link, Link.BYTE_TIME]) / float(1 << (BYTE_TIME_BITS + ONE_BITS))
+        m[a + CAPACITY] = np.int64(float(step) / one_byte)
+        m[a + SHARE] = ONE
+        row = links[link, Link.LOSS]
+        if losses[row, DIGITS - 1] != np.uint32(0xFFFFFFFF):
+            odd = float(losses[row, 0]) / 2.0**32  # q / (1 + q) of the share q that is not lost
+            m[a + RANDOM] = np.int64((1.0 - odd / (1.0 - odd)) * ONE)
+        for word in range(LINK_FLOATS):
+            g[link * LINK_FLOATS + word] = 0.0
+
+    prepare_link = dev(prepare_link)
+
+    def prepare_flow(
+        m: Any, g: Any, at: Any, fl: Any, free: Any, parameters: Any, flow: Any, f: Any, links: Any, step: Any
+    ) -> Any:
+        kind, start, size = flow[Flow.KIND], flow[P.START], flow[P.DATA] + flow[P.HEADER]
+        m[at + KIND] = kind
+        m[at + SIZE] = size
+        m[at + ACK] = flow[P.ACK]
+        m[at + LIMIT] = flow[P.LIMIT] << ONE_BITS if flow[P.LIMIT] < ENDLESS else ENDLESS
+        m[at + ECN] = flow[Flow.ECN]
+        m[at + BACKOFF] = 1
+        m[at + FLOW_COUNTS + FlowOut.COMPLETED] = NEVER
+        m[at + FLOW_COUNTS + FlowOut.FINISHED] = NEVER
+        m[at + ROUTE] = free
+        m[at + HOPS] = flow[Flow.HOPS]
+        for hop in range(flow[Flow.HOPS]):
+            m[free] = flow[Flow.ROUTE + hop]
+            free += 1
+        g[fl + ACCESS] = float(step) / float(max(on_wire(flow[Flow.ACCESS], size), 1))
+        base = round_trip(flow, links)
+        g[fl + BASE] = float(base) / float(step)
+        if kind == UDP:
+            m[at + RATE] = np.int64(float(step) / float(flow[Flow.INTERVAL]) * ONE)
+            m[at + TOGGLE] = start if flow[Flow.ON] > 0 else ENDLESS
+            m[at + QUIET] = 1 if flow[Flow.ON] > 0 else 0
+        else:
+            m[at + BACK_HOPS] = flow[Flow.BACK_HOPS]
+            for hop in range(flow[Flow.BACK_HOPS]):
+                m[free] = flow[Flow.BACK + hop]
+                free += 1
+            if flow[P.HANDSHAKE] > 0 and kind != VEGAS:
+                start += base
+            m[at + DELAYED] = 1 if flow[P.ACK_EVERY] > 1 else 0
+            m[at + MIN_RTO] = (flow[P.MIN_RTO] + step - 1) // step
+            for word in range(BASE):
+                g[fl + word] = 0.0
+            g[fl + W] = float(min(flow[P.INITIAL_WINDOW], flow[P.WINDOW]))
+            g[fl + SSTHRESH] = float(flow[P.INITIAL_SSTHRESH])
+            g[fl + MOST] = float(flow[P.WINDOW])
+            g[fl + LEAST_RTT] = FOREVER
+            g[fl + ALPHA] = float(flow[P.VEGAS_ALPHA])
+            g[fl + BETA] = float(flow[P.VEGAS_BETA])
+            g[fl + GAMMA] = float(flow[P.VEGAS_GAMMA])
+            first(m, at, parameters, f)
+        m[at + UNTIL] = (start + step - 1) // step
+        return free
+
+    prepare_flow = dev(prepare_flow)
+
+    def delivered(m: Any, at: Any) -> Any:
+        # Packets that got through, ONE_BITS.
+        return m[at + SENT] - ((m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS))
+
+    delivered = dev(delivered)
+
+    def datagrams(m: Any, at: Any, parameters: Any, flow: Any, f: Any, losses: Any, now: Any) -> Any:
+        # What a UDP source puts out in this step.
+        while now >= m[at + TOGGLE]:
+            m[at + QUIET] = 1 - m[at + QUIET]
+            mean = flow[Flow.OFF] if m[at + QUIET] else flow[Flow.ON]
+            length = gap(
+                losses, flow[Flow.PERIODS], parameters[P.SEED], parameters[P.SCENARIO],
+                parameters[P.REPLICATION], STREAM_PERIOD + f, m[at + PERIOD],
+            )  # fmt: skip
+            m[at + PERIOD] += 1
+            m[at + TOGGLE] += max(((length + 1) * mean) >> 10, 1)
+        if now >= flow[Flow.STOP] or m[at + QUIET]:
             return np.int64(0)
-        r = float(losses[row, 0]) / 4294967296.0
-        return np.int64((1.0 - r / (1.0 - r)) * _ONE)
+        return min(m[at + RATE], m[at + LIMIT] - m[at + SENT])
 
-    loss_probability = dev(loss_probability)
+    datagrams = dev(datagrams)
 
-    def next_hazard(m: Any, at: Any, parameters: Any, f: Any) -> None:
-        m[at + _HAZARD] += exponential(
-            parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION],
-            STREAM_FLUID + f, m[at + _DRAWS],
-        )  # fmt: skip
-        m[at + _DRAWS] += 1
+    def carry(m: Any, at: Any, flow: Any) -> Any:
+        # Data along its route: how much is dropped, lost at random, and marked (UNIT_BITS), and what arrives.
+        route, size = m[at + ROUTE], m[at + SIZE]
+        dropped = np.int64(0)
+        lost = np.int64(0)
+        marked = np.int64(0)
+        for hop in range(m[at + HOPS]):
+            a = m[route + hop] * LINK_WORDS
+            m[a + ARRIVED] += flow
+            if m[a + EARLY] > 0:
+                early = flow * m[a + EARLY]
+                if m[at + ECN] and m[a + MARKING]:
+                    marked += early
+                else:
+                    dropped += early
+                    flow -= early >> ONE_BITS
+            m[a + ACCEPTED] += flow
+            m[a + BYTES] += flow * size
+            tail = flow * m[a + TAIL]
+            dropped += tail
+            flow -= tail >> ONE_BITS
+            random = flow * m[a + RANDOM]
+            lost += random
+            flow = ((flow - (random >> ONE_BITS)) * m[a + SHARE]) >> ONE_BITS
+        return dropped, lost, marked, flow
 
-    next_hazard = dev(next_hazard)
+    carry = dev(carry)
+
+    def carry_back(m: Any, at: Any, flow: Any) -> None:
+        # Acknowledgements: they take room, and their loss does no harm.
+        size = m[at + ACK]
+        m[at + ACKS] += flow
+        for hop in range(m[at + HOPS], m[at + HOPS] + m[at + BACK_HOPS]):
+            a = m[m[at + ROUTE] + hop] * LINK_WORDS
+            m[a + ARRIVED] += flow
+            early = flow * m[a + EARLY]
+            flow -= early >> ONE_BITS
+            m[a + ACCEPTED] += flow
+            m[a + BYTES] += flow * size
+            gone = flow * (m[a + TAIL] + m[a + RANDOM])
+            m[at + LOST_ACKS] += early + gone
+            flow -= gone >> ONE_BITS
+
+    carry_back = dev(carry_back)
+
+    def advance(
+        m: Any, g: Any, at: Any, fl: Any, parameters: Any, flow: Any, f: Any, losses: Any,
+        k: Any, now: Any, step: Any, sampled: Any,
+    ) -> None:  # fmt: skip
+        # A flow in a step.
+        if m[at + STATE] == IDLE:
+            m[at + STATE] = OPEN
+        udp = m[at + KIND] == UDP
+        rtt = g[fl + BASE]
+        for hop in range(m[at + HOPS] + m[at + BACK_HOPS]):
+            rtt += g[m[m[at + ROUTE] + hop] * LINK_FLOATS + WAIT]
+        counts = at + FLOW_COUNTS
+        if m[at + LIMIT] < ENDLESS and (m[at + SENT] if udp else delivered(m, at)) >= m[at + LIMIT]:
+            m[at + STATE] = DONE
+            if delivered(m, at) >= m[at + LIMIT]:
+                m[counts + FlowOut.COMPLETED] = now + np.int64(rtt / 2.0 * float(step))
+            if not udp:
+                m[counts + FlowOut.FINISHED] = now + np.int64(rtt * float(step))
+            return
+        if udp:
+            sent = datagrams(m, at, parameters, flow, f, losses, now)
+        else:
+            if m[at + STATE] == SILENCE:
+                m[at + STATE] = OPEN
+            sent = np.int64(min(float(int(g[fl + W])) / rtt, g[fl + ACCESS]) * ONE)
+            if m[at + LIMIT] < ENDLESS:
+                sent = min(sent, m[at + LIMIT] - delivered(m, at))
+        m[at + SENT] += sent
+        dropped, lost, marked, arrived = carry(m, at, sent)
+        m[at + DROPPED] += dropped
+        m[at + LOST] += lost
+        m[at + MARKED] += marked
+        if udp:
+            return
+        carry_back(m, at, arrived >> m[at + DELAYED])
+        lost += dropped
+        if m[at + STATE] != REPAIR or m[at + KIND] == TAHOE:
+            acked = float((sent - (lost >> ONE_BITS)) >> m[at + DELAYED]) * _UNIT
+            grow(g, fl, m[at + KIND], acked, rtt, float((now << 10) // 1_000_000_000))
+        react(m, g, at, fl, parameters, f, k, rtt, sent, lost, marked)
+        if sampled:
+            m[counts + FlowOut.SAMPLES] += 1
+            m[counts + FlowOut.RTT_SAMPLES] += 1
+            m[counts + FlowOut.CWND_SUM] += np.int64(g[fl + W] * 1024.0)
+            m[counts + FlowOut.RTT_SUM] += np.int64(rtt * float(step))
+
+    advance = dev(advance)
+
+    def remember(m: Any, n_links: Any, n_flows: Any, first_flow: Any) -> None:
+        # What has happened before the window of measurement.
+        for link in range(n_links):
+            counts = link * LINK_WORDS + LINK_COUNTS
+            m[counts + LinkOut.ARRIVALS_BEFORE] = m[counts + LinkOut.ARRIVALS]
+            m[counts + LinkOut.DROPS_BEFORE] = m[counts + LinkOut.DROPS]
+        for f in range(n_flows):
+            at = first_flow + f * FLOW_WORDS
+            m[at + FLOW_COUNTS + FlowOut.RECEIVED_BEFORE] = delivered(m, at) >> ONE_BITS
+
+    remember = dev(remember)
+
+    def report(m: Any, n_links: Any, n_flows: Any, first_flow: Any, first_link_out: Any, out: Any) -> None:
+        for f in range(n_flows):
+            at = first_flow + f * FLOW_WORDS
+            counts = at + FLOW_COUNTS
+            received = delivered(m, at) >> ONE_BITS
+            m[counts + FlowOut.DROPS_QUEUE] = m[at + DROPPED] >> UNIT_BITS
+            m[counts + FlowOut.DROPS_RANDOM] = m[at + LOST] >> UNIT_BITS
+            m[counts + FlowOut.RECEIVED] = received
+            m[counts + FlowOut.SENT] = (
+                received + m[counts + FlowOut.DROPS_QUEUE] + m[counts + FlowOut.DROPS_RANDOM]
+            )
+            m[counts + FlowOut.DELIVERED] = received
+            m[counts + FlowOut.MARKED] = m[at + MARKED] >> UNIT_BITS
+            if m[at + KIND] != UDP:
+                m[counts + FlowOut.RETRANSMITTED] = m[counts + FlowOut.SENT] - received
+                m[counts + FlowOut.IN_ORDER] = received
+                m[counts + FlowOut.ACKED] = received
+                m[counts + FlowOut.ACKED_BEFORE] = m[counts + FlowOut.RECEIVED_BEFORE]
+                m[counts + FlowOut.ACKS_SENT] = m[at + ACKS] >> ONE_BITS
+                m[counts + FlowOut.ACK_DROPS] = m[at + LOST_ACKS] >> UNIT_BITS
+            place = SharedOut.COLUMNS + f * FlowOut.COLUMNS
+            for column in range(FlowOut.COLUMNS):
+                out[place + column] = m[counts + column]
+        for link in range(n_links):
+            counts = link * LINK_WORDS + LINK_COUNTS
+            waiting = m[link * LINK_WORDS + HELD]
+            m[counts + LinkOut.WAITING] = waiting
+            m[counts + LinkOut.SENT] = m[counts + LinkOut.ARRIVALS] - m[counts + LinkOut.DROPS] - waiting
+            place = first_link_out + link * LinkOut.COLUMNS
+            for column in range(LinkOut.COLUMNS):
+                packets = column != LinkOut.QUEUE_SUM
+                out[place + column] = m[counts + column] >> ONE_BITS if packets else m[counts + column]
+            out[place + LinkOut.SENT] = (
+                out[place + LinkOut.ARRIVALS] - out[place + LinkOut.DROPS] - out[place + LinkOut.WAITING]
+            )
+
+    report = dev(report)
 
     def simulate(
         parameters: Any, constants: Any, flows: Any, links: Any, losses: Any,
@@ -178,341 +383,42 @@ def make(dev: Callable[[Any], Any]) -> Any:
     ) -> Any:  # fmt: skip
         n_flows = parameters[Shared.FLOWS]
         n_links = parameters[Shared.LINKS]
-        end = parameters[P.END]
-        warm_up = parameters[Shared.WARM_UP]
-        first_flow = n_links * _LINK_WORDS
-        first_float = n_links * _LINK_FLOATS
-        free = first_flow + n_flows * _FLOW_WORDS
-        for i in range(free):
-            m[i] = 0
-
-        # The step follows the shortest round trip.
-        shortest = np.int64(LONGEST_STEP * STEPS_PER_RTT)
-        for f in range(n_flows):
-            if flows[f, Flow.KIND] != UDP:
-                size = flows[f, P.DATA] + flows[f, P.HEADER]
-                shortest = min(shortest, round_trip(flows[f], links, size))
-        step = max(shortest // STEPS_PER_RTT, np.int64(SHORTEST_STEP))
-        steps = (end + step - 1) // step
-        warm = warm_up // step
-
+        first_flow = n_links * LINK_WORDS
+        first_float = n_links * LINK_FLOATS
+        free = first_flow + n_flows * FLOW_WORDS
+        for word in range(free):
+            m[word] = 0
+        step = length_of_step(parameters, flows, links)
         for link in range(n_links):
-            at = link * _LINK_WORDS
-            m[at + _CAPACITY] = np.int64(
-                float(step) / float(links[link, Link.BYTE_TIME]) * float(1 << (BYTE_TIME_BITS + ONE_BITS))
-            )
-            m[at + _SHARE] = _ONE
-            m[at + _RANDOM] = loss_probability(losses, links[link, Link.LOSS])
-            m[at + _MARKING] = 1 if links[link, Link.RED] == RED_MARKS else 0
-            g[link * _LINK_FLOATS] = 0.0
-            g[link * _LINK_FLOATS + 1] = 0.0
-
+            prepare_link(m, g, links, link, losses, step)
         for f in range(n_flows):
-            at = first_flow + f * _FLOW_WORDS
-            fl = first_float + f * _FLOATS
-            kind = flows[f, Flow.KIND]
-            size = flows[f, P.DATA] + flows[f, P.HEADER]
-            m[at + _KIND] = kind
-            m[at + _SIZE] = size
-            m[at + _ACK] = flows[f, P.ACK]
-            m[at + _LIMIT] = flows[f, P.LIMIT]
-            if m[at + _LIMIT] < ENDLESS:
-                m[at + _LIMIT] <<= ONE_BITS
-            m[at + _ECN] = flows[f, Flow.ECN]
-            m[at + _BACKOFF] = 1
-            m[at + _ROUTE] = free
-            m[at + _HOPS] = flows[f, Flow.HOPS]
-            for hop in range(flows[f, Flow.HOPS]):
-                m[free] = flows[f, Flow.ROUTE + hop]
-                free += 1
-            if kind != UDP:
-                m[at + _BACK_HOPS] = flows[f, Flow.BACK_HOPS]
-                for hop in range(flows[f, Flow.BACK_HOPS]):
-                    m[free] = flows[f, Flow.BACK + hop]
-                    free += 1
-            start = flows[f, P.START]
-            m[at + _FLOW_COUNTS + FlowOut.COMPLETED] = NEVER
-            m[at + _FLOW_COUNTS + FlowOut.FINISHED] = NEVER
-            g[fl + _ACCESS] = float(step) / float(max(on_wire(flows[f, Flow.ACCESS], size), 1))
-            if kind == UDP:
-                m[at + _RATE] = np.int64(float(step) / float(flows[f, Flow.INTERVAL]) * _ONE)
-                m[at + _TOGGLE] = FOREVER
-                if flows[f, Flow.ON] > 0:
-                    m[at + _TOGGLE] = start
-                    m[at + _SILENT] = 1
-            else:
-                base = round_trip(flows[f], links, size)
-                if flows[f, P.HANDSHAKE] > 0 and kind != VEGAS:
-                    start += base
-                g[fl + _BASE] = float(base) / float(step)
-                g[fl + _MOST] = float(flows[f, P.WINDOW])
-                g[fl + _ALPHA] = float(flows[f, P.VEGAS_ALPHA])
-                g[fl + _BETA] = float(flows[f, P.VEGAS_BETA])
-                g[fl + _GAMMA] = float(flows[f, P.VEGAS_GAMMA])
-                m[at + _DELAYED] = 1 if flows[f, P.ACK_EVERY] > 1 else 0
-                begin(g, fl, float(flows[f, P.INITIAL_WINDOW]), float(flows[f, P.INITIAL_SSTHRESH]))
-                g[fl + window.LEAST_RTT] = 1e9
-            m[at + _UNTIL] = (start + step - 1) // step
-            next_hazard(m, at, parameters, f)
-
-        sample = warm_up
+            at, fl = first_flow + f * FLOW_WORDS, first_float + f * FLOW_FLOATS
+            free = prepare_flow(m, g, at, fl, free, parameters, flows[f], f, links, step)
+        steps = (parameters[P.END] + step - 1) // step
+        warm = parameters[Shared.WARM_UP] // step
+        next_sample = parameters[Shared.WARM_UP]
         for k in range(steps):
             now = k * step
-            clock = float((now << 10) // 1_000_000_000)
-            sampling = now >= sample
-            if sampling:
-                sample += parameters[P.SAMPLE]
             if k == warm:
-                for link in range(n_links):
-                    at = link * _LINK_WORDS + _LINK_COUNTS
-                    m[at + LinkOut.ARRIVALS_BEFORE] = m[at + LinkOut.ARRIVALS]
-                    m[at + LinkOut.DROPS_BEFORE] = m[at + LinkOut.DROPS]
-                for f in range(n_flows):
-                    at = first_flow + f * _FLOW_WORDS
-                    gone = (m[at + _TAILED] + m[at + _LOST]) >> (UNIT_BITS - ONE_BITS)
-                    m[at + _FLOW_COUNTS + FlowOut.RECEIVED_BEFORE] = (m[at + _SENT] - gone) >> ONE_BITS
-
+                remember(m, n_links, n_flows, first_flow)
+            sampled = now >= next_sample
+            if sampled:
+                next_sample += parameters[P.SAMPLE]
             for f in range(n_flows):
-                at = first_flow + f * _FLOW_WORDS
-                fl = first_float + f * _FLOATS
-                state = m[at + _STATE]
-                if state == _DONE:
+                at = first_flow + f * FLOW_WORDS
+                state = m[at + STATE]
+                if state == DONE or ((state == IDLE or state == SILENCE) and k < m[at + UNTIL]):  # noqa: SIM109
                     continue
-                if state == _IDLE:
-                    if k < m[at + _UNTIL]:
-                        continue
-                    state = np.int64(_OPEN)
-                    m[at + _STATE] = state
-                route = m[at + _ROUTE]
-                hops = m[at + _HOPS]
-                back = m[at + _BACK_HOPS]
-                kind = m[at + _KIND]
-                rtt = g[fl + _BASE]
-                if kind == UDP:
-                    if now >= flows[f, Flow.STOP]:
-                        m[at + _STATE] = _DONE
-                        continue
-                    while now >= m[at + _TOGGLE]:
-                        m[at + _SILENT] = 1 - m[at + _SILENT]
-                        mean = flows[f, Flow.OFF] if m[at + _SILENT] else flows[f, Flow.ON]
-                        length = gap(
-                            losses, flows[f, Flow.PERIODS], parameters[P.SEED], parameters[P.SCENARIO],
-                            parameters[P.REPLICATION], STREAM_PERIOD + f, m[at + _PERIOD],
-                        )  # fmt: skip
-                        m[at + _PERIOD] += 1
-                        m[at + _TOGGLE] += max(((length + 1) * mean) >> 10, 1)
-                    sent = np.int64(0) if m[at + _SILENT] else m[at + _RATE]
-                else:
-                    for hop in range(hops + back):
-                        rtt += g[m[route + hop] * _LINK_FLOATS]
-                    if state == _SILENCE:
-                        if k < m[at + _UNTIL]:
-                            continue
-                        state = np.int64(_OPEN)
-                        m[at + _STATE] = state
-                    rate = min(float(int(g[fl + window.W])) / rtt, g[fl + _ACCESS])
-                    sent = np.int64(rate * _ONE)
-                if m[at + _LIMIT] < ENDLESS:
-                    gone = (m[at + _TAILED] + m[at + _LOST]) >> (UNIT_BITS - ONE_BITS)
-                    left = m[at + _LIMIT] - (m[at + _SENT] - gone)
-                    if kind == UDP:
-                        left = m[at + _LIMIT] - m[at + _SENT]
-                    if left <= 0:
-                        m[at + _STATE] = _DONE
-                        m[at + _FLOW_COUNTS + FlowOut.COMPLETED] = now + np.int64(rtt / 2.0 * float(step))
-                        m[at + _FLOW_COUNTS + FlowOut.FINISHED] = now + np.int64(rtt * float(step))
-                        continue
-                    sent = min(sent, left)
-                m[at + _SENT] += sent
-
-                # Along the route.
-                flow = sent
-                hazard = np.int64(0)
-                lost = np.int64(0)
-                marked = np.int64(0)
-                for hop in range(hops):
-                    a = m[route + hop] * _LINK_WORDS
-                    m[a + _ARRIVED] += flow
-                    early = np.int64(0)
-                    if m[a + _EARLY] > 0:
-                        if m[at + _ECN] and m[a + _MARKING]:
-                            marked += flow * m[a + _EARLY]
-                        else:
-                            early = flow * m[a + _EARLY]
-                            hazard += early
-                            flow -= early >> ONE_BITS
-                    m[a + _ACCEPTED] += flow
-                    m[a + _BYTES] += flow * m[at + _SIZE]
-                    tail = flow * m[a + _TAIL]
-                    hazard += tail
-                    flow -= tail >> ONE_BITS
-                    random = flow * m[a + _RANDOM]
-                    lost += random
-                    flow -= random >> ONE_BITS
-                    flow = (flow * m[a + _SHARE]) >> ONE_BITS
-                m[at + _TAILED] += hazard
-                m[at + _LOST] += lost
-                m[at + _MARKED] += marked
-                if kind == UDP:
-                    continue
-                flow >>= m[at + _DELAYED]
-                m[at + _ACKS] += flow
-                for hop in range(hops, hops + back):
-                    a = m[route + hop] * _LINK_WORDS
-                    m[a + _ARRIVED] += flow
-                    gone = flow * m[a + _EARLY]
-                    flow -= gone >> ONE_BITS
-                    m[a + _ACCEPTED] += flow
-                    m[a + _BYTES] += flow * m[at + _ACK]
-                    gone += flow * m[a + _TAIL] + flow * m[a + _RANDOM]
-                    m[at + _LOST_ACKS] += gone
-                    flow -= gone >> ONE_BITS
-
-                # The window.
-                acked = float(sent - ((hazard + lost) >> ONE_BITS)) * _UNIT
-                if state != _REPAIR or kind == TAHOE:
-                    grow(
-                        g, fl, kind, acked / float(1 << m[at + _DELAYED]), rtt, clock,
-                        g[fl + _MOST], g[fl + _ALPHA], g[fl + _BETA], g[fl + _GAMMA],
-                    )  # fmt: skip
-                if g[fl + window.W] >= 3.0:
-                    m[at + _BACKOFF] = 1
-                m[at + _HAZARD] -= hazard + lost
-                fatal = kind == TAHOE and state == _REPAIR  # nothing below the highest packet repairs it
-                while m[at + _HAZARD] < 0:
-                    if state != _HIT:
-                        state = np.int64(_HIT)
-                        m[at + _HITS] = 0
-                        m[at + _UNTIL] = k + np.int64(rtt)
-                    m[at + _HITS] += 1
-                    if fatal:
-                        m[at + _HITS] += 1 << 20
-                    next_hazard(m, at, parameters, f)
-                if state == _HIT and k >= m[at + _UNTIL]:
-                    w = np.int64(g[fl + window.W])
-                    hits = m[at + _HITS]
-                    limited = g[fl + window.W] >= g[fl + _MOST]
-                    enough = w - hits >= (3 if limited else 1)
-                    if kind == RENO and hits > 1:
-                        enough = False
-                    if enough:
-                        again, _, _, _ = draw(
-                            parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION],
-                            STREAM_REPAIR + f, k,
-                        )  # fmt: skip
-                        chance = (hazard + lost) // max(sent, 1)  # of a loss [ONE_BITS]
-                        if w - hits < 2:
-                            chance *= 3
-                        enough = np.int64(again) >> 12 >= chance
-                    rto = max(np.int64(1.5 * rtt), (flows[f, P.MIN_RTO] + step - 1) // step)
-                    if enough:
-                        cut(g, fl, kind, rtt)
-                        m[at + _FLOW_COUNTS + FlowOut.FAST_RETRANSMITS] += 1
-                        state = np.int64(_REPAIR)
-                        rounds = hits if kind == NEWRENO else np.int64(1)
-                        if kind == NEWRENO and np.int64(rtt) * hits > rto:
-                            enough = False
-                        m[at + _UNTIL] = k + np.int64(rtt) * rounds
-                    if not enough:
-                        collapse(g, fl, kind, rtt)
-                        m[at + _FLOW_COUNTS + FlowOut.TIMEOUTS] += 1
-                        state = np.int64(_SILENCE)
-                        m[at + _UNTIL] = k + rto * m[at + _BACKOFF]
-                        m[at + _BACKOFF] = min(2 * m[at + _BACKOFF], np.int64(64))
-                    if kind != VEGAS or not enough:
-                        m[at + _FLOW_COUNTS + FlowOut.CWND_CUTS] += 1
-                elif state == _REPAIR and k >= m[at + _UNTIL]:
-                    state = np.int64(_OPEN)
-                m[at + _STATE] = state
-                if sampling:
-                    m[at + _FLOW_COUNTS + FlowOut.SAMPLES] += 1
-                    m[at + _FLOW_COUNTS + FlowOut.RTT_SAMPLES] += 1
-                    m[at + _FLOW_COUNTS + FlowOut.CWND_SUM] += np.int64(g[fl + window.W] * 1024.0)
-                    m[at + _FLOW_COUNTS + FlowOut.RTT_SUM] += np.int64(rtt * float(step))
-
+                fl = first_float + f * FLOW_FLOATS
+                advance(m, g, at, fl, parameters, flows[f], f, losses, k, now, step, sampled)
             for link in range(n_links):
-                a = link * _LINK_WORDS
-                counts = a + _LINK_COUNTS
-                came = m[a + _BYTES]
-                accepted = m[a + _ACCEPTED]
-                capacity = m[a + _CAPACITY]
-                early = m[a + _ARRIVED] - accepted
-                backlog = m[a + _BACKLOG] + came
-                held = m[a + _HELD] + accepted
-                served = min(backlog, capacity)
-                if served == backlog:
-                    held = np.int64(0)
-                else:
-                    held -= np.int64(float(held) * (float(served) / float(backlog)))
-                backlog -= served
-                m[a + _TAIL] = 0
-                dropped = np.int64(0)
-                room = links[link, Link.QUEUE] << ONE_BITS
-                if room > 0 and held > room and accepted > 0:
-                    dropped = min(held - room, accepted)
-                    share = float(dropped) / float(accepted)
-                    m[a + _TAIL] = np.int64(share * _ONE)
-                    held -= dropped
-                    backlog = max(backlog - np.int64(share * float(came)), held)
-                m[a + _BACKLOG] = backlog
-                m[a + _HELD] = held
-                m[a + _SHARE] = _ONE
-                if came > capacity:
-                    m[a + _SHARE] = np.int64(float(capacity) / float(came) * _ONE)
-                g[link * _LINK_FLOATS] = float(backlog) / float(capacity)
-                m[counts + LinkOut.ARRIVALS] += m[a + _ARRIVED]
-                m[counts + LinkOut.DROPS] += dropped + early
-                m[counts + LinkOut.EARLY] += early
-                m[counts + LinkOut.QUEUE_MOST] = max(m[counts + LinkOut.QUEUE_MOST], held)
-                if k >= warm:
-                    m[counts + LinkOut.BYTES] += served
-                    m[counts + LinkOut.QUEUE_SUM] += (held * step) >> ONE_BITS
-                m[a + _ARRIVED] = 0
-                m[a + _ACCEPTED] = 0
-                m[a + _BYTES] = 0
-
-        out[SharedOut.STATUS] = 0
+                serve(m, g, links, link, step, k >= warm)
+        for column in range(len(out)):
+            out[column] = 0
+        out[SharedOut.STATUS] = STATUS_OK
         out[SharedOut.EVENTS] = steps * n_flows
-        place = SharedOut.COLUMNS
-        for f in range(n_flows):
-            at = first_flow + f * _FLOW_WORDS
-            counts = at + _FLOW_COUNTS
-            dropped = m[at + _TAILED] >> UNIT_BITS
-            lost = m[at + _LOST] >> UNIT_BITS
-            m[counts + FlowOut.SENT] = m[at + _SENT] >> ONE_BITS
-            m[counts + FlowOut.DROPS_QUEUE] = dropped
-            m[counts + FlowOut.DROPS_RANDOM] = lost
-            received = m[counts + FlowOut.SENT] - dropped - lost
-            m[counts + FlowOut.RECEIVED] = received
-            m[counts + FlowOut.DELIVERED] = received
-            m[counts + FlowOut.IN_ORDER] = received
-            m[counts + FlowOut.MARKED] = m[at + _MARKED] >> UNIT_BITS
-            if m[at + _KIND] != UDP:
-                m[counts + FlowOut.RETRANSMITTED] = dropped + lost
-                m[counts + FlowOut.ACKED] = received
-                m[counts + FlowOut.ACKED_BEFORE] = m[counts + FlowOut.RECEIVED_BEFORE]
-                m[counts + FlowOut.ACKS_SENT] = m[at + _ACKS] >> ONE_BITS
-                m[counts + FlowOut.ACK_DROPS] = m[at + _LOST_ACKS] >> UNIT_BITS
-            for column in range(FlowOut.COLUMNS):
-                out[place + column] = m[counts + column]
-            place += FlowOut.COLUMNS
-        place = SharedOut.COLUMNS + flows.shape[0] * FlowOut.COLUMNS
-        for link in range(n_links):
-            a = link * _LINK_WORDS
-            counts = a + _LINK_COUNTS
-            waiting = m[a + _HELD] >> ONE_BITS
-            m[counts + LinkOut.ARRIVALS] >>= ONE_BITS
-            m[counts + LinkOut.ARRIVALS_BEFORE] >>= ONE_BITS
-            m[counts + LinkOut.DROPS] >>= ONE_BITS
-            m[counts + LinkOut.DROPS_BEFORE] >>= ONE_BITS
-            m[counts + LinkOut.EARLY] >>= ONE_BITS
-            m[counts + LinkOut.BYTES] >>= ONE_BITS
-            m[counts + LinkOut.QUEUE_MOST] >>= ONE_BITS
-            m[counts + LinkOut.WAITING] = waiting
-            m[counts + LinkOut.SENT] = m[counts + LinkOut.ARRIVALS] - m[counts + LinkOut.DROPS] - waiting
-            for column in range(LinkOut.COLUMNS):
-                out[place + column] = m[counts + column]
-            place += LinkOut.COLUMNS
+        first_link_out = SharedOut.COLUMNS + flows.shape[0] * FlowOut.COLUMNS
+        report(m, n_links, n_flows, first_flow, first_link_out, out)
         return 0
 
     return dev(simulate)
