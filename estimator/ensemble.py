@@ -10,23 +10,32 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from netcarlo import adhoc_outcomes, adhoc_rows, buffers, wifi_outcomes, wifi_rows
+from netcarlo import (
+    adhoc_outcomes,
+    adhoc_rows,
+    shared_outcomes,
+    shared_rows,
+    wifi_outcomes,
+    wifi_rows,
+)
 from netcarlo.adhoc import Adhoc
 from netcarlo.draws import Draws, Floats, Ints
 from netcarlo.hops import Slot, arrays, slots_of
 from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.manet.layout import ManetRows
+from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.mobility import Mobility
-from netcarlo.scenario import Hops, Scenario, Sctp, most_hops
+from netcarlo.parameters import fill
+from netcarlo.scenario import Hops, Scenario, most_hops
+from netcarlo.shared import Shared
 from netcarlo.transport import NS, Tcp
-from netcarlo.udp import Udp
 
 
 class Ensemble(NamedTuple):
     """Replications of a scenario, ready to run."""
 
     rows: Any
-    """`Rows`, `WifiRows` of a wireless network, or `ManetRows` of an ad hoc network."""
+    """`Rows`, or `WifiRows`, `ManetRows` or `SharedRows` of a wireless, ad hoc or shared network."""
     drawn: pd.DataFrame
     """The random quantities in SI units, a column per dotted field name, indexed by replication."""
 
@@ -49,6 +58,12 @@ def build_rows(
     numbers = np.asarray(replications, np.int64)
     topology = given.get("topology", np.full(len(numbers), scenario.topology)).astype(np.int64)
     draws = Draws(scenario.seed, numbers, topology, given)
+    if scenario.shared is not None:
+        warm_up = draws.whole("warm_up", scenario.warm_up or 0.0, NS)
+        shared = shared_rows.build(
+            scenario.shared, scenario.transport, draws, _of_run(scenario, draws), warm_up=warm_up
+        )
+        return Ensemble(shared, _table(draws))
     parameters = _parameters(scenario, draws)
     constants = np.zeros((len(numbers), 0))
     if isinstance(scenario.transport, Tcp) and (values := scenario.transport.all_constants()):
@@ -78,6 +93,8 @@ def concatenate(parts: Sequence[Any]) -> Any:
     """The rows of several ensembles one after the other, so that one launch runs them all."""
     if isinstance(parts[0], Rows):
         return _paths(parts)
+    if isinstance(parts[0], SharedRows):
+        return shared_rows.concatenate(parts)
     return (adhoc_rows if isinstance(parts[0], ManetRows) else wifi_rows).concatenate(parts)
 
 
@@ -85,6 +102,8 @@ def own(integers: Ints, launched: Any, rows: Any) -> Ints:
     """What came of some of the rows `launched`, as wide as if their ensemble's `rows` had run alone."""
     if isinstance(rows, ManetRows):
         return adhoc_outcomes.own(integers, rows)
+    if isinstance(rows, SharedRows):
+        return shared_outcomes.own(integers, launched, rows)
     return integers if isinstance(rows, Rows) else wifi_outcomes.own(integers, launched, rows)
 
 
@@ -111,8 +130,8 @@ def _paths(parts: Sequence[Rows]) -> Rows:
     )  # fmt: skip
 
 
-def _parameters(scenario: Scenario, draws: Draws) -> Ints:
-    transport = scenario.transport
+def _of_run(scenario: Scenario, draws: Draws) -> Ints:
+    """Parameters [n, len(P)] but those of the transport."""
     table = np.zeros((len(draws.replications), len(P)), np.int64)
     table[:, P.SEED] = scenario.seed
     table[:, P.SCENARIO] = draws.topology
@@ -120,23 +139,12 @@ def _parameters(scenario: Scenario, draws: Draws) -> Ints:
     table[:, P.END] = draws.whole("duration", scenario.duration, NS)
     table[:, P.SAMPLE] = draws.whole("sample_interval", scenario.sample_interval, NS)
     table[:, P.N_PATHS] = len(scenario.paths)
-    for name, (column, factor) in transport.columns.items():
-        table[:, column] = draws.whole(f"transport.{name}", getattr(transport, name), factor)
-    table[:, P.LIMIT] = draws.limit("transport", transport, table[:, P.DATA])
-    if isinstance(transport, Udp):
-        return table
-    if isinstance(transport, Sctp):
-        table[:, P.RESPONSE_ALTERNATE] = 1
-        table[:, P.WINDOW] = table[:, P.RWND] // (table[:, P.DATA] + table[:, P.CHUNK_HEADER])
-        return table
-    buffers.fill(table, send=transport.send_buffer, receive=transport.receive_buffer, draws=draws)
-    table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
-    if transport.initial_ssthresh is not None:
-        table[:, P.INITIAL_SSTHRESH] = draws.whole("transport.initial_ssthresh", transport.initial_ssthresh)
-    if transport.clock_phase is None:
-        table[:, P.CLOCK_PHASE] = table[:, P.TICK] * draws.uniform("transport.clock_phase")
-    else:
-        table[:, P.CLOCK_PHASE] = draws.whole("transport.clock_phase", transport.clock_phase, NS)
+    return table
+
+
+def _parameters(scenario: Scenario, draws: Draws) -> Ints:
+    table = _of_run(scenario, draws)
+    fill(table, scenario.transport, draws)
     return table
 
 
@@ -146,6 +154,8 @@ def row_bytes(scenario: Scenario) -> int:
         return wifi_rows.row_bytes(scenario.wireless)
     if scenario.adhoc is not None:
         return adhoc_rows.row_bytes(scenario.adhoc)
+    if scenario.shared is not None:
+        return shared_rows.row_bytes(scenario.shared)
     hops = [hop.each if isinstance(hop, Hops) else hop for route in scenario.paths for hop in route.hops]
     times = (scenario.mobility and scenario.mobility.times) or []
     outages = max(1, len(times), *(len(hop.outages) for hop in hops))
@@ -170,14 +180,17 @@ def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> d
     the arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at
     random; `bdp_packets`, the bandwidth-delay product.  In a wireless network it is the way of the first
     flow, `path_loss` is that of a frame, and `bottleneck_bps` allows for spaces and acknowledgements; in an
-    ad hoc network it is one hop, and `path_loss` is the residual one.
+    ad hoc network it is one hop, and `path_loss` is the residual one; in a shared network it is again that of
+    the first flow.
     """
     draws = Draws(scenario.seed, np.zeros(rows, np.int64), np.zeros(rows, np.int64), given)
-    if (network := scenario.wireless or scenario.adhoc) is not None:
+    if (network := scenario.wireless or scenario.adhoc or scenario.shared) is not None:
         topology = given.get("topology", np.full(rows, float(scenario.topology)))
         built = build_rows(scenario, replications=draws.replications, given={**given, "topology": topology})
         if isinstance(network, Adhoc):
             return adhoc_rows.features(network, draws, built.rows)
+        if isinstance(network, Shared):
+            return shared_rows.features(built.rows)
         return wifi_rows.features(network, draws, built.rows)
     slots = slots_of(scenario.paths[0], "paths.0", draws)
     parameters = _parameters(scenario, draws)

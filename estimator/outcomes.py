@@ -1,7 +1,7 @@
 """What came of each replication: the kernel's integers, and named quantities with units.
 
 Names end in their unit; those without one are numbers of data packets or of events, or shares.  A time
-that did not happen is NaN, and so is what only mobile hosts, wireless networks or ad hoc networks have.
+that did not happen is NaN, and so is what only mobile hosts, or wireless, ad hoc or shared networks have.
 """
 
 from typing import Any, NamedTuple
@@ -10,9 +10,11 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo import adhoc_outcomes, units, wifi_outcomes
+from netcarlo import adhoc_outcomes, shared_outcomes, units, wifi_outcomes
 from netcarlo.kernels.layout import FOREVER, Out, P, Rows
 from netcarlo.kernels.manet.layout import ManetRows
+from netcarlo.kernels.shared.layout import SharedRows
+from netcarlo.kernels.wifi.layout import WifiRows
 
 NS = 1e9
 
@@ -103,6 +105,7 @@ MEANING = {
     "longest_silence_s": "longest time between two arrivals of data",
     **wifi_outcomes.MEANING,
     **adhoc_outcomes.MEANING,
+    **shared_outcomes.MEANING,
 }
 """The outcomes of a replication and what they are, in the order of `Outcomes.frame`."""
 
@@ -120,10 +123,17 @@ class Outcomes(NamedTuple):
     """Outcomes of `n` replications."""
 
     integers: NDArray[np.int64]
-    """What the kernel wrote, int64[n, len(Out)]; of a wireless network what `wifi_outcomes.tables`, of
-    an ad hoc network what `adhoc_outcomes.tables` reads."""
+    """What the kernel wrote, int64[n, len(Out)]; of a wireless, ad hoc or shared network what the `tables` of
+    `wifi_outcomes`, `adhoc_outcomes` or `shared_outcomes` read."""
     frame: pd.DataFrame
     """A row per replication: the columns of `MEANING`, then the drawn quantities by field name."""
+
+
+_NETWORKS: dict[type, Any] = {
+    WifiRows: wifi_outcomes,
+    ManetRows: adhoc_outcomes,
+    SharedRows: shared_outcomes,
+}
 
 
 def outcomes(integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
@@ -131,8 +141,7 @@ def outcomes(integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Out
     if isinstance(rows, Rows):
         found = _of_paths(integers, rows)
     else:
-        network = adhoc_outcomes if isinstance(rows, ManetRows) else wifi_outcomes
-        found = network.named(integers, rows)
+        found = _NETWORKS[type(rows)].named(integers, rows)
     frame = pd.DataFrame({name: found.get(name, np.nan) for name in MEANING}, index=drawn.index)
     return Outcomes(integers, pd.concat([frame, drawn], axis=1))
 

@@ -1,7 +1,8 @@
 """Reference measurements and how their columns map to scenarios and outcomes.
 
 A reference is a CSV file with a row per scenario; a mapping is a YAML file that says how to build
-the scenario of a row and which expression of our outcomes each measured column is compared with.
+the scenario of a row and which expression of our outcomes each measured column is compared with.  Flows and
+links of shared networks are rows of files beside it, NAME_flows.csv and NAME_links.csv.
 """
 
 import csv
@@ -45,6 +46,32 @@ Metric = Annotated[
 ]
 
 
+Classes = dict[str, str | bool]
+"""Class name to condition, or true; a row is of the first class whose condition holds."""
+
+
+class VariantPart(Record):
+    """What differs in the item of the rows for which `when` holds."""
+
+    when: str
+    item: dict[str, Any]
+
+
+class Part(Record):
+    """The rows of a file beside the reference: items of a list in the scenario with their id.
+
+    Expressions see the columns of both, and `rank`: the place of the row among those of its scenario by its
+    first metric, 0 for the highest.
+    """
+
+    item: dict[str, Any]
+    variants: list[VariantPart] = Field(default_factory=list)
+    classes: list[Classes] = Field(min_length=1)
+    """Several ways to sort the rows into classes."""
+    metrics: dict[str, str] = Field(min_length=1)
+    """Measured column, without `_mean`, to an expression of columns and outcomes of the flow or link."""
+
+
 class Mapping(Record):
     """From the columns of a reference to scenarios and metrics; texts hold `{expressions}` of columns."""
 
@@ -55,10 +82,19 @@ class Mapping(Record):
     replications: str | int
     scenario: dict[str, Any]
     variants: list[Variant] = Field(default_factory=list)
-    classes: dict[str, str | bool] = Field(min_length=1)
-    """Class name to condition, or true; a row is of the first class whose condition holds."""
+    classes: Classes = Field(min_length=1)
     metrics: dict[str, Metric] = Field(min_length=1)
     """Measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio of two."""
+    flows: Part | None = None
+    """NAME_flows.csv, items of `shared.flows`."""
+    links: Part | None = None
+    """NAME_links.csv, items of `shared.links`."""
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The files beside the reference, by the end of their names."""
+        parts = {"flows": self.flows, "links": self.links}
+        return {name: part for name, part in parts.items() if part is not None}
 
 
 class ReferenceRow(NamedTuple):
@@ -67,6 +103,16 @@ class ReferenceRow(NamedTuple):
     id: str
     class_: str
     scenario: Scenario
+    columns: dict[str, Value]
+    parts: dict[str, list["PartRow"]]
+    """Its flows and links, in the order of the scenario."""
+
+
+class PartRow(NamedTuple):
+    """A flow or link of a reference with what was measured on it."""
+
+    id: str
+    classes: list[str]
     columns: dict[str, Value]
 
 
@@ -101,12 +147,13 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
             raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
         for text in (expression.sum, expression.over) if isinstance(expression, Ratio) else (expression,):
             check(text, [*MEANING, *columns])
+    parts = {name: _read_part(path, name, part, mapping) for name, part in mapping.parts.items()}
     rows = []
     for line, columns in table:
         try:
             if mapping.rows is not None and not evaluate(mapping.rows, columns):
                 continue
-            rows.append(_row(columns, mapping))
+            rows.append(_row(columns, mapping, parts))
         except InputError as error:
             raise InputError(f"{path}:{line}: {error}") from None
     return rows
@@ -123,7 +170,7 @@ def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]
     return float(value), float(sd), int(seeds)
 
 
-def _row(columns: dict[str, Value], mapping: Mapping) -> ReferenceRow:
+def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]) -> ReferenceRow:
     for metric in mapping.metrics:
         measured(metric, columns)
     data = mapping.scenario
@@ -136,11 +183,62 @@ def _row(columns: dict[str, Value], mapping: Mapping) -> ReferenceRow:
         "replications": int(replications),
         **fill(data, columns),
     }
-    for name, condition in mapping.classes.items():
+    name = filled["name"]
+    found = {}
+    for part, rules in mapping.parts.items():
+        mine = [{**columns, **more} for more in parts[part].get(name, [])]
+        if not mine:
+            raise InputError(f"row {name} has no rows in the file of {part}; add them, or remove the row")
+        filled["shared"] = {**filled.get("shared", {}), part: [_item(each, rules) for each in mine]}
+        found[part] = _ranked(name, mine, rules)
+    class_ = _class(name, mapping.classes, columns)
+    return ReferenceRow(name, class_, Scenario.check(filled), columns, found)
+
+
+_Table = dict[str, list[dict[str, Value]]]
+"""The rows of a part by the id of their scenario."""
+
+
+def _read_part(path: str | Path, name: str, part: Part, mapping: Mapping) -> _Table:
+    beside = Path(path).with_name(f"{Path(path).stem}_{name}.csv")
+    table = _read_csv(beside)
+    found: _Table = {}
+    for line, columns in table:
+        try:
+            for metric in part.metrics:
+                measured(metric, columns)
+            found.setdefault(str(fill(mapping.id, columns)), []).append(columns)
+        except InputError as error:
+            raise InputError(f"{beside}:{line}: {error}") from None
+    return found
+
+
+def _item(columns: dict[str, Value], part: Part) -> Any:
+    data: Any = part.item
+    for variant in part.variants:
+        if evaluate(variant.when, columns):
+            data = _merge(data, variant.item)
+    return fill(data, columns)
+
+
+def _ranked(name: str, rows: list[dict[str, Value]], part: Part) -> list[PartRow]:
+    metric = next(iter(part.metrics))
+    values = [measured(metric, columns)[0] for columns in rows]
+    order = sorted(range(len(rows)), key=lambda k: (-values[k], k))
+    found = []
+    for k, columns in enumerate(rows):
+        ranked = {**columns, "rank": order.index(k)}
+        row = f"{name}/{k}"
+        found.append(PartRow(row, [_class(row, each, ranked) for each in part.classes], columns))
+    return found
+
+
+def _class(row: str, classes: Classes, columns: dict[str, Value]) -> str:
+    for name, condition in classes.items():
         if condition is True or (condition and evaluate(condition, columns)):
-            return ReferenceRow(filled["name"], str(fill(name, columns)), Scenario.check(filled), columns)
+            return str(fill(name, columns))
     raise InputError(
-        f"row {filled['name']} is in none of the mapping's classes; end them with one whose condition is true"
+        f"row {row} is in none of the mapping's classes; end them with one whose condition is true"
     )
 
 

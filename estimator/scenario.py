@@ -1,4 +1,4 @@
-"""A scenario: a transport over paths of hops, a wireless or an ad hoc network, checked before any work.
+"""A scenario: a transport over paths of hops, or over a wireless, ad hoc or shared network, all checked.
 
 Any number may be a distribution, so a randomised topology is a scenario like any other.
 """
@@ -8,7 +8,7 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Discriminator, Field, SerializeAsAny, Tag, model_validator
 from pydantic_core import PydanticCustomError
@@ -17,6 +17,7 @@ from netcarlo import files
 from netcarlo.adhoc import Adhoc
 from netcarlo.control import BUILT_IN
 from netcarlo.errors import InputError, nearest
+from netcarlo.kernels.shared.layout import MOST_FLOWS
 from netcarlo.mobility import Mobility
 from netcarlo.quantity import (
     Count,
@@ -33,6 +34,8 @@ from netcarlo.quantity import (
     bounds,
 )
 from netcarlo.schema import Record
+from netcarlo.shared import TCPS, Shared
+from netcarlo.shared import kinds as shared_kinds
 from netcarlo.transport import PROBING, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
 from netcarlo.udp import Udp
 from netcarlo.wireless import Wireless
@@ -137,8 +140,10 @@ class Route(Record):
 class Scenario(Record):
     """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
 
-    One of `paths`, a `wireless` and an `adhoc` network.  Outcomes of wireless networks count from `warm_up`
-    on.
+    One of `paths`, a `wireless`, an `adhoc` and a `shared` network.  Outcomes of wireless and shared networks
+    count from `warm_up` on.
+
+    With `fidelity: fluid` or `formula` a cheap approximation answers in place of the simulation of packets.
 
     Scenarios of the same seed and `topology` meet the same random numbers, others independent ones.
 
@@ -160,6 +165,8 @@ class Scenario(Record):
     paths: list[Route] = Field(default_factory=list, max_length=2)
     wireless: Wireless | None = None
     adhoc: Adhoc | None = None
+    shared: Shared | None = None
+    fidelity: Literal["packet", "fluid", "formula"] = "packet"
 
     @model_validator(mode="before")
     @classmethod
@@ -190,29 +197,46 @@ class Scenario(Record):
 
     @model_validator(mode="after")
     def _has_network(self) -> Self:
-        names = ("paths", "wireless", "adhoc")
+        names = ("paths", "wireless", "adhoc", "shared")
         given = [name for name in names if getattr(self, name)]
         if not given:
-            raise InputError("paths, wireless and adhoc are all missing; write hops:, wireless: or adhoc:")
+            missing = "paths, wireless, adhoc and shared are all missing"
+            raise InputError(f"{missing}; write hops:, wireless:, adhoc: or shared:")
         if len(given) > 1:
             raise InputError(f"{given[1]} and {given[0]} are both given; remove one")
         if self.mobility is not None and given != ["paths"]:
             raise InputError(f"{given[0]} and mobility are both given; remove one")
-        if isinstance(self.transport, Udp) and self.wireless is None:
-            raise InputError("transport.protocol = udp needs wireless:; add it or write newreno")
+        if isinstance(self.transport, Udp) and not (self.wireless or self.shared):
+            raise InputError("transport.protocol = udp needs wireless: or shared:; add it or write newreno")
         if isinstance(self.transport, Sctp) and not self.paths:
-            allowed = "udp and the TCPs" if self.wireless else "the TCPs"
+            allowed = "the TCPs" if self.adhoc else "udp and the TCPs"
             raise InputError(f"{given[0]} is for {allowed}; write protocol: newreno")
+        if self.transport.protocol == "linux" and not self.paths:
+            raise InputError(f"{given[0]} and linux do not go together; write protocol: newreno")
         if self.transport.protocol in PROBING and self.adhoc is None:
             protocol = self.transport.protocol
             raise InputError(f"transport.protocol = {protocol} needs adhoc:; add it or write newreno")
         if self.warm_up is None:
             return self
-        if self.wireless is None:
+        if not (self.wireless or self.shared):
             remedy = "write adhoc.mobility.warm_up" if self.adhoc else "remove it"
-            raise InputError(f"warm_up is for wireless networks; {remedy}")
+            raise InputError(f"warm_up is for wireless and shared networks; {remedy}")
         if bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
             raise InputError("warm_up can be at or after the end; lower it or raise duration")
+        return self
+
+    @model_validator(mode="after")
+    def _can_share(self) -> Self:
+        if self.shared is None:
+            return self
+        kinds = shared_kinds(self.shared, self.transport)
+        if wrong := kinds - set(TCPS):
+            allowed = f"allowed is {', '.join(TCPS)} (the last three as congestion_control of sack)"
+            raise InputError(f"transport cannot be {min(wrong)} in a shared network; {allowed}")
+        most = self.shared.most_flows
+        if self.fidelity == "packet" and most > MOST_FLOWS:
+            remedy = "lower a count, or write fidelity: fluid"
+            raise InputError(f"shared.flows can be {most}; allowed is 1 to {MOST_FLOWS}; {remedy}")
         return self
 
     @model_validator(mode="after")

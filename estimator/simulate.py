@@ -13,6 +13,7 @@ from netcarlo.ensemble import build, concatenate, own, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
+from netcarlo.shared import kinds as shared_kinds
 from netcarlo.transport import Tcp
 
 TARGETS = ("auto", "cpu", "cuda")
@@ -58,6 +59,8 @@ def simulate_all(
     jobs: Sequence[Job], *, target: str = "auto", threads: int | None = None, progress: Progress | None = None
 ) -> list[Outcomes]:
     """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
+    if any(job.scenario.fidelity != "packet" for job in jobs):
+        return _approximated(jobs, target=target, threads=threads, progress=progress)
     target = resolve_target(target)
     from netcarlo.kernels import compile as compilers
     from netcarlo.kernels import launch
@@ -85,11 +88,33 @@ def simulate_all(
     return [_join(part) for part in parts]
 
 
+def _approximated(
+    jobs: Sequence[Job], *, target: str, threads: int | None, progress: Progress | None
+) -> list[Outcomes]:
+    """The same for jobs of which some are of another fidelity than `packet`."""
+    from netcarlo import fidelity
+
+    total = sum(job.replications for job in jobs)
+    found: list[Outcomes] = []
+    for job in jobs:
+        if job.scenario.fidelity == "packet":
+            found += simulate_all([job], target=target, threads=threads)
+        else:
+            of = {"first": job.first, "replications": job.replications}
+            found.append(fidelity.simulate(job.scenario, fidelity=job.scenario.fidelity, **of))
+        if progress:
+            progress(sum(len(outcomes.frame) for outcomes in found), total)
+    return found
+
+
 def model_of(scenario: Scenario) -> Any:
     """The kernel model that simulates a scenario."""
     from netcarlo.kernels import models
 
     transport = scenario.transport
+    if scenario.shared is not None:
+        kinds = shared_kinds(scenario.shared, transport)
+        return models.model(f"shared_{kinds.pop()}" if len(kinds) == 1 else "shared_mixed")
     network = "wifi" if scenario.wireless is not None else "manet" if scenario.adhoc is not None else "tcp"
     if not isinstance(transport, Tcp):
         return models.model("wifi_udp" if network == "wifi" else "sctp")

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netcarlo import statistics
+from netcarlo import shared_outcomes, statistics
+from netcarlo.ensemble import build
 from netcarlo.expressions import evaluate
-from netcarlo.outcomes import MEANING
-from netcarlo.reference import Metric, Ratio, load_mapping, measured, read_rows
+from netcarlo.outcomes import MEANING, Outcomes
+from netcarlo.reference import Metric, Part, PartRow, Ratio, load_mapping, measured, read_rows
+from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, simulate_all
 
 COLUMNS = [
@@ -28,7 +30,8 @@ class Validation:
     reference: str
     mapping: str
     rows: pd.DataFrame
-    """A row per scenario and metric, with the columns `COLUMNS`; `rel_error` is (estimate - reference) /
+    """A row per scenario and metric, with the columns `COLUMNS`; of flows and links, id/number, one for each
+    way to sort them into classes.  `rel_error` is (estimate - reference) /
     reference, `z` the difference over its standard error where the reference varies by seed."""
 
     @property
@@ -67,16 +70,41 @@ def validate(
         values = {**row.columns, **{outcome: outcomes.frame[outcome].to_numpy() for outcome in MEANING}}
         for metric, expression in rules.metrics.items():
             table.append((row.id, row.class_, metric, *_compare(metric, expression, row.columns, values)))
+        for name, part in rules.parts.items():
+            table += _compare_part(part, row.parts[name], _PARTS[name], row.scenario, outcomes)
     return Validation(str(reference), name, pd.DataFrame(table, columns=COLUMNS))
+
+
+_PARTS = {"flows": shared_outcomes.by_flow, "links": shared_outcomes.by_link}
+
+
+def _compare_part(
+    part: Part, rows: list[PartRow], name_outcomes: Any, scenario: Scenario, outcomes: Outcomes
+) -> list[tuple[Any, ...]]:
+    """Rows of the table for the flows or links of a scenario; once for each way to sort them."""
+    built = build(scenario, replications=len(outcomes.frame)).rows
+    named = name_outcomes(outcomes.integers, built)
+    table = []
+    for k, row in enumerate(rows):
+        values = {**row.columns, **{outcome: each[:, k] for outcome, each in named.items()}}
+        for metric, expression in part.metrics.items():
+            found = _compare(metric, expression, row.columns, values)
+            table += [(row.id, class_, metric, *found) for class_ in row.classes]
+    return table
 
 
 def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
     """Errors of rows of `Validation.rows`: number, mean, median, 90th percentile and worst of the absolute
-    relative error, its bias (mean with sign), the 90th percentile of the absolute error, and z rms."""
+    relative error, its bias (mean with sign), the 90th percentile of the absolute error, z rms, and the
+    median, 80th percentile and mean (with sign) of the logarithm of estimate over reference, where both are
+    positive.
+    """
     both = rows[rows["reference"].notna() & rows["estimate"].notna()]
     relative = both["rel_error"].to_numpy(dtype=float)
     size = np.abs(relative)
     z = both["z"].dropna().to_numpy(dtype=float)
+    some = both[(both["reference"] > 0) & (both["estimate"] > 0)]
+    log = np.log((some["estimate"] / some["reference"]).to_numpy(dtype=float))
     absolute = (both["estimate"] - both["reference"]).abs().to_numpy(dtype=float)
 
     def share(values: Any, q: float) -> float:
@@ -93,6 +121,9 @@ def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
         "bias": float(relative.mean()) if len(relative) else math.nan,
         "absolute_p90": share(absolute, 0.9),
         "z_rms": float(np.sqrt(np.mean(z * z))) if len(z) else math.nan,
+        "log_median": share(np.abs(log), 0.5),
+        "log_p80": share(np.abs(log), 0.8),
+        "log_bias": float(log.mean()) if len(log) else math.nan,
     }
 
 
