@@ -23,7 +23,7 @@ setup(
     package_dir=FOLDERS,
     package_data={
         "netcarlo": ["py.typed"],
-        "netcarlo.configs": ["*.yaml", "examples/*", "references/*", "studies/*/*"],
+        "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "studies/*/*"],
         "netcarlo.reports": ["templates/*"],
     },
 )

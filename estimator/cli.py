@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
-from netcarlo import cli_sweeps, console
+from netcarlo import cli_plan, cli_sweeps, console
 from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target
 from netcarlo.errors import InputError
 
@@ -211,7 +211,7 @@ def trace(
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 
-for command in cli_sweeps.COMMANDS:
+for command in (*cli_sweeps.COMMANDS, cli_plan.plan):
     app.command()(command)
 
 

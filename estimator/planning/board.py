@@ -1,0 +1,105 @@
+"""What is known of each value of a plan: replications, verdicts, and bands that hold for all values together.
+
+With confidence 1 - a no value of the plan is called wrongly, whatever was looked at and how often: each of
+the n values has its share a / n of the error, also those that are never looked at.  A value that fails is
+called to hold only if a requirement that fails there passes a test at that level.  A value that holds is
+called to fail if any of the R requirements fails a test, so each is tested at a / (n R).  None can be called
+wrongly in both ways.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.planning import evidence
+from netcarlo.planning.file import Plan
+from netcarlo.planning.requirements import Requirement
+from netcarlo.planning.search import FAILS, HOLDS, OPEN
+from netcarlo.planning.trials import Trials
+
+Floats = NDArray[np.float64]
+
+FIRST = 32
+"""Replications of a value before its first look."""
+
+LATER = 1.5
+"""How many times as many there are at the next one."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """How often a requirement holds at a value."""
+
+    probability: float
+    low: float
+    """With the high end a band that holds with the plan's confidence at all values and times together."""
+    high: float
+    quantile: float
+    """What its measure reaches with the probability asked for."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """What is known of a value: of each requirement, in their order."""
+
+    value: float
+    replications: int
+    verdict: int
+    shares: tuple[Share, ...]
+
+
+class Board:
+    """Replicates the values of a plan and says what is known of them; values are called by their place."""
+
+    def __init__(self, plan: Plan, trials: Trials) -> None:
+        """Nothing is known yet."""
+        self.plan, self.trials = plan, trials
+        self.replications: dict[int, int] = {}
+        self.verdicts: dict[int, int] = {}
+        self.holds_level = (1 - plan.confidence) / len(plan.values)
+        self.fails_level = self.holds_level / len(plan.requirements)
+
+    def decide(self, i: int, cap: int) -> int:
+        """Replicate value `i` until its verdict is known, or it has `cap` replications; the verdict."""
+        while True:
+            n = self.replications.get(i, 0)
+            verdict = self.verdicts.get(i, OPEN)
+            if verdict != OPEN or n >= cap:
+                return verdict
+            self.extend(i, min(cap, max(FIRST, math.ceil(LATER * n))))
+
+    def extend(self, i: int, n: int) -> None:
+        """Replicate value `i` up to `n` times, and look."""
+        if n <= self.replications.get(i, 0):
+            return
+        self.replications[i] = n
+        successes = [r.held(values).sum() for r, values in self._measured(i)]
+        if self.verdicts.get(i, OPEN) == OPEN:
+            self.verdicts[i] = self._verdict(np.array(successes, np.float64), n)
+
+    def point(self, i: int) -> Point:
+        """What is known of a value that was looked at."""
+        shares, n, verdict = [], self.replications[i], self.verdicts[i]
+        for requirement, values in self._measured(i):
+            held = int(requirement.held(values).sum())
+            low = float(evidence.lower(held, n, self.holds_level))
+            high = float(evidence.upper(held, n, self.fails_level))
+            if verdict == HOLDS:  # and stays so, whatever came after
+                low = max(low, requirement.probability)
+            shares.append(Share(held / n, low, high, requirement.quantile(values)))
+        return Point(self.plan.values[i], n, verdict, tuple(shares))
+
+    def _measured(self, i: int) -> list[tuple[Requirement, Floats]]:
+        value = self.plan.values[i]
+        outcomes = self.trials.of(self.plan.scenario(value), self.replications[i])
+        return [(r, r.measured(outcomes, value)) for r in self.plan.requirements]
+
+    def _verdict(self, successes: Floats, n: int) -> int:
+        asked = np.array([requirement.probability for requirement in self.plan.requirements])
+        if (evidence.above(successes, n, asked) >= -math.log(self.holds_level)).all():
+            return HOLDS
+        if (evidence.below(successes, n, asked) >= -math.log(self.fails_level)).any():
+            return FAILS
+        return OPEN

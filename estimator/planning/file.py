@@ -1,0 +1,327 @@
+"""Plan files: a scenario, the quantity to plan, and the requirements that must hold."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from netcarlo import expressions, fields, files, scenario, units
+from netcarlo.control import BUILT_IN
+from netcarlo.errors import InputError
+from netcarlo.files import Document
+from netcarlo.planning.requirements import Requirement
+from netcarlo.planning.requirements import parse as parse_requirement
+from netcarlo.quantity import Quantity
+from netcarlo.scenario import Scenario, full_names
+from netcarlo.schema import Record
+from netcarlo.sweeps.axes import DIMENSIONS
+
+MOST_VALUES = 10_000
+"""Values that a plan may choose from."""
+
+
+class QuantitySpec(Record):
+    """The quantity to plan and its values: `linear` or `log` between two ends, or `values` themselves.
+
+    Whole numbers go in steps of 1 unless a `step` or a number of `points` is given.
+    """
+
+    name: str = "value"
+    field: str | list[str] | None = None
+    linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    values: list[Any] | None = Field(default=None, min_length=2, max_length=MOST_VALUES)
+    step: Any = None
+    points: int | None = Field(default=None, ge=2, le=MOST_VALUES)
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [kind for kind in ("linear", "log", "values") if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise InputError("needs one of linear, log and values; write linear: [lowest, highest]")
+        if not self.name.isidentifier() or self.name in expressions.FUNCTIONS:
+            raise InputError(f"has the name '{self.name}', which is no plain word; write name: users")
+        if self.step is not None and (self.linear is None or self.points is not None):
+            raise InputError("has a step, which belongs to linear without points; remove it")
+        if self.points is not None and self.values is not None:
+            raise InputError("has points beside values; remove points")
+        if self.log is not None and self.points is None:
+            raise InputError("needs points with log; write points: 25")
+        return self
+
+
+class RequirementSpec(Record):
+    """What must hold in a replication, and with which probability."""
+
+    goal: str
+    probability: str | float = "95 %"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, data: Any) -> Any:
+        return {"goal": data} if isinstance(data, str) else data
+
+
+class ResourceSpec(Record):
+    """A field of which one could buy more: `add` to its number, or another value, `to`."""
+
+    field: str
+    add: Any = None
+    to: Any = None
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        if (self.add is None) == (self.to is None):
+            raise InputError("needs one of add and to; write add: 1 Mbit/s")
+        return self
+
+
+class PlanSpec(Record):
+    """A plan as written; `scenario` is a scenario or the name of its file."""
+
+    name: str = "plan"
+    description: str = ""
+    scenario: dict[str, Any] | str
+    quantity: QuantitySpec
+    derive: dict[str, str | float] = Field(default_factory=dict)
+    find: Literal["largest", "smallest"] = "largest"
+    requirements: dict[str, RequirementSpec] = Field(min_length=1)
+    confidence: str | float = "95 %"
+    replications: int = Field(default=4000, ge=1, le=10_000_000)
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    resources: dict[str, ResourceSpec] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Resource:
+    """One resource with more of it: the field's value before and after, as YAML values."""
+
+    name: str
+    field: str
+    before: Any
+    after: Any
+
+
+class Plan:
+    """A checked plan.
+
+    Its values are in an order in which the requirements first hold and then fail: rising where the largest
+    is looked for, falling where the smallest is.
+    """
+
+    def __init__(self, spec: PlanSpec, base: dict[str, Any], document: Document | None, source: str) -> None:
+        """Check everything that can be checked before a simulation.  Raises InputError."""
+        self.spec, self.source, self._base, self._document = spec, source, base, document
+        self.name, self.description = spec.name, spec.description
+        self.quantity = spec.quantity.name
+        self.confidence = self._share("confidence", spec.confidence)
+        self.most = spec.replications
+        self._scenarios: dict[tuple[float, Resource | None], Scenario] = {}
+        self.base = Scenario.check(base, document=document if isinstance(spec.scenario, str) else None)
+        with self._at("quantity"):
+            self.dimension, self._whole, rising = self._values(spec.quantity)
+        self.log = spec.quantity.log is not None
+        self.values = rising if spec.find == "largest" else rising[::-1]
+        with self._at("requirements"):
+            self.requirements = tuple(
+                self._requirement(name, requirement) for name, requirement in spec.requirements.items()
+            )
+        for value in (self.values[0], self.values[-1]):
+            self.scenario(value)
+        with self._at("resources"):
+            self.resources = tuple(self._resource(*item) for item in spec.resources.items())
+
+    @cached_property
+    def outcomes(self) -> list[str]:
+        """The outcomes that the requirements look at."""
+        return sorted({name for requirement in self.requirements for name in requirement.outcomes})
+
+    def scenario(self, value: float, resource: Resource | None = None) -> Scenario:
+        """The scenario at a value of the quantity in SI units.  Raises InputError."""
+        if (value, resource) not in self._scenarios:
+            self._scenarios[value, resource] = self._scenario(value, resource)
+        return self._scenarios[value, resource]
+
+    def _scenario(self, value: float, resource: Resource | None) -> Scenario:
+        changes = {} if resource is None else {resource.field: resource.after}
+        base = scenario.with_values(self._base, changes)
+        settings: dict[str, Any] = {name: self._shown(base, name, value) for name in self._fields()}
+        for name, text in self.spec.derive.items():
+            with self._at("derive", name):
+                expressions.check(str(text), [self.quantity])
+                found = float(expressions.evaluate(str(text), {self.quantity: value}))
+                settings[name] = self._shown(base, name, found)
+        try:
+            return Scenario.check(scenario.with_values(base, settings))
+        except InputError as error:
+            said = units.show(value, self.dimension)
+            raise self._error(("quantity",), f"{self.quantity} = {said}: {error}") from None
+
+    def _fields(self) -> list[str]:
+        field = self.spec.quantity.field
+        return [field] if isinstance(field, str) else (field or [])
+
+    def _limits(self, name: str) -> Quantity:
+        full = full_names(self._base, name)[0]
+        limits = fields.quantity(self.base, full)
+        if limits is None:
+            raise InputError(f"{name} is no number; name a field that is one")
+        return limits
+
+    def _shown(self, base: Mapping[str, Any], name: str, value: float) -> Any:
+        limits = self._limits(name)
+        return limits.show(float(round(value)) if limits.whole else value)
+
+    def _values(self, spec: QuantitySpec) -> tuple[units.Dimension, bool, list[float]]:
+        """The dimension of the quantity, whether it is whole, and its values in rising order."""
+        given = spec.linear or spec.log or spec.values or []
+        fixed = [self._limits(name) for name in self._fields()]
+        if not fixed and not self.spec.derive:
+            raise InputError("sets nothing; write field: hops.0.queue, or use its name in derive")
+        dimension = fixed[0].dimension if fixed else _dimension(given[0])
+        whole = any(limits.whole for limits in fixed)
+        numbers = [_number(value, dimension) for value in given]
+        if spec.values is None:
+            numbers = _between(spec, numbers, dimension, whole)
+        if whole and any(number != round(number) for number in numbers):
+            raise InputError("has values that are not whole; write whole numbers, and a whole step")
+        if len(numbers) < 2 or any(a >= b for a, b in pairwise(numbers)):
+            raise InputError("has its values in falling order; write [lowest, highest]")
+        return dimension, whole, numbers
+
+    def _requirement(self, name: str, spec: RequirementSpec) -> Requirement:
+        probability = self._share(f"requirements.{name}.probability", spec.probability)
+        return parse_requirement(name, spec.goal, probability, self.quantity)
+
+    def _resource(self, name: str, spec: ResourceSpec) -> Resource:
+        if spec.field in self._fields() or spec.field in self.spec.derive:
+            raise InputError(f"{name}: {spec.field} is what is planned; name another field")
+        limits = self._limits(spec.field)
+        before = fields.value(self.base, full_names(self._base, spec.field)[0])
+        after = spec.to
+        if spec.to is None:
+            if not isinstance(before, float):
+                raise InputError(f"{name}: {spec.field} is no single number; write to: with a new value")
+            more = units.parse(spec.add, limits.dimension)
+            after = limits.show(float(f"{before + more:.12g}"))
+        resource = Resource(name, spec.field, limits.show(before), after)
+        self.scenario(self.values[0], resource)
+        return resource
+
+    def _share(self, name: str, text: str | float) -> float:
+        try:
+            share = units.parse(text, units.FRACTION)
+        except InputError as error:
+            raise self._error(tuple(name.split(".")), f"{name} = {text} {error}") from None
+        if not 0 < share < 1:
+            remedy = "no number of replications shows more; write 99.9 %" if share >= 1 else "write 95 %"
+            raise self._error(
+                tuple(name.split(".")), f"{name} = {text}; allowed is between 0 and 1; {remedy}"
+            )
+        return share
+
+    def _at(self, *place: str) -> "_Place":
+        return _Place(self, place)
+
+    def _error(self, at: tuple[str, ...], message: str) -> InputError:
+        where = f"{self._document.where(at)}: " if self._document else ""
+        return InputError(where + message)
+
+
+class _Place:
+    """Says where in the file an InputError is about."""
+
+    def __init__(self, plan: Plan, place: tuple[str, ...]) -> None:
+        self.plan, self.place = plan, place
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, InputError):
+            raise self.plan._error(self.place, f"{'.'.join(self.place)}: {error}") from None
+
+
+def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Plan:
+    """Read a plan from a YAML file, with the fields in `values` set to YAML values.
+
+    Names are dotted, as in `confidence` or `scenario.transport.window`.  A scenario file is looked up in the
+    folder of the plan.  Raises InputError with file and line.
+    """
+    document = files.read_yaml(path)
+    data = scenario.with_values(document.data, values or {})
+    data.setdefault("name", Path(path).stem)
+    return make_plan(data, folder=Path(path).parent, document=document)
+
+
+def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Plan:
+    """The plan of data as it stands in a file.  Raises InputError."""
+    spec = PlanSpec.check(dict(data), document=document)
+    if isinstance(spec.scenario, str):
+        place = folder / spec.scenario
+        base, folder = files.read_yaml(place).data, place.parent
+    else:
+        base = dict(spec.scenario)
+    base = scenario.with_values(base, {} if spec.seed is None else {"seed": spec.seed})
+    base.setdefault("name", spec.name)
+    for name in ("replications", "precision"):
+        base.pop(name, None)
+    transport = base.get("transport")
+    control = transport.get("congestion_control") if isinstance(transport, dict) else None
+    if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
+        transport["congestion_control"] = str(folder / control)
+    return Plan(spec, base, document, files.read_text(document.source) if document else "")
+
+
+def _between(spec: QuantitySpec, ends: list[float], dimension: units.Dimension, whole: bool) -> list[float]:
+    low, high = ends
+    if not low < high:
+        raise InputError("has its ends in falling order; write [lowest, highest]")
+    if spec.log is not None and low <= 0:
+        raise InputError("starts at 0 or below, where a logarithm has no value; raise the lower end")
+    count = spec.points
+    if count is None:
+        if spec.step is None and not whole:
+            raise InputError("needs a step or points; write step: 10 ms or points: 25")
+        step = 1.0 if spec.step is None else _number(spec.step, dimension)
+        if step <= 0:
+            raise InputError("has a step that is not positive; write a positive one")
+        steps = math.floor((high - low) / step + 1e-9)
+        if not 1 <= steps < MOST_VALUES:
+            raise InputError(f"has {steps + 1} values; allowed is 2 to {MOST_VALUES}; change step")
+        found = low + step * np.arange(steps + 1)
+    elif spec.log is not None:
+        found = np.geomspace(low, high, count)
+    else:
+        found = np.linspace(low, high, count)
+    if whole and spec.step is None:
+        found = np.unique(np.rint(found))
+    # Twelve digits, so that 10 ms is 10 ms and not 9.999999999999998 ms.
+    return [float(f"{value:.12g}") for value in found]
+
+
+def _number(value: Any, dimension: units.Dimension) -> float:
+    try:
+        return units.parse(value, dimension)
+    except InputError as error:
+        raise InputError(f"has the value {value!r}, which {error}") from None
+
+
+def _dimension(value: Any) -> units.Dimension:
+    """The dimension of a number with its unit."""
+    for dimension in DIMENSIONS:
+        try:
+            units.parse(value, dimension)
+        except InputError:
+            continue
+        return dimension
+    raise InputError(f"has the value {value!r}, which is no number; write one such as 10 ms")
+
+
+__all__ = ["Plan", "Resource", "load_plan", "make_plan"]

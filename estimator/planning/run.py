@@ -1,0 +1,233 @@
+"""Runs a plan: the search, the curve around the answer, and what more of each resource would buy."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netcarlo.planning import thresholds
+from netcarlo.planning.board import Board, Point
+from netcarlo.planning.file import Plan, load_plan
+from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
+from netcarlo.planning.trials import Trials
+from netcarlo.provenance import model_version, versions
+from netcarlo.simulate import resolve_target
+
+CURVE_POINTS = 9
+"""Values spread over all of them that the curve has beside those of the search."""
+
+CURVE_REPLICATIONS = 128
+"""Least replications of a value of the curve."""
+
+WORDS = {HOLDS: "holds", OPEN: "open", FAILS: "fails"}
+
+
+@dataclass(frozen=True)
+class State:
+    """How far a plan is."""
+
+    bracket: Bracket
+    values: int
+    replications: int
+    forecast: int
+    """About so many replications in all."""
+
+
+Progress = Callable[[State], object]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a plan found.  With its confidence the true answer lies from `holds` on and before `fails`."""
+
+    plan: Plan
+    holds: float | None
+    """The last value at which all requirements are known to hold; None: at none."""
+    fails: float | None
+    """The first value at which one is known to fail; None: at none."""
+    undecided: list[float]
+    """The values between."""
+    likely: float | None
+    """The best guess of where requirements stop to hold, without a guarantee; None: not among the values."""
+    binding: str
+    """The requirement that stops to hold first."""
+    alone: dict[str, float | None]
+    """Where each requirement would stop to hold if it were the only one, likewise."""
+    monotone: bool
+    """False: a value holds beyond one that fails, so the search may have missed others."""
+    curve: list[Point]
+    """What is known of each value that was looked at."""
+    gains: list[thresholds.Gain]
+    cost: dict[str, Any]
+    """Replications, those that were simulated now, values, seconds."""
+    provenance: dict[str, Any]
+
+    @property
+    def decided(self) -> bool:
+        """Whether anything is known."""
+        return self.holds is not None or self.fails is not None
+
+    def record(self) -> dict[str, Any]:
+        """The answer as data for JSON; what is not finite is null."""
+        plan = self.plan
+        names = [requirement.name for requirement in plan.requirements]
+        found = {
+            "name": plan.name,
+            "quantity": plan.quantity,
+            "unit": plan.dimension.unit,
+            "find": plan.spec.find,
+            "confidence": plan.confidence,
+            "holds": self.holds,
+            "fails": self.fails,
+            "undecided": self.undecided,
+            "likely": self.likely,
+            "binding": self.binding,
+            "alone": self.alone,
+            "monotone": self.monotone,
+            "requirements": {
+                r.name: {"goal": r.text, "probability": r.probability} for r in plan.requirements
+            },
+            "curve": [
+                {
+                    "value": point.value,
+                    "replications": point.replications,
+                    "verdict": WORDS[point.verdict],
+                    "requirements": {
+                        name: asdict(share) for name, share in zip(names, point.shares, strict=True)
+                    },
+                }
+                for point in self.curve
+            ],
+            "resources": [
+                {
+                    "name": gain.resource.name,
+                    "field": gain.resource.field,
+                    "before": gain.resource.before,
+                    "after": gain.resource.after,
+                    "value": gain.value,
+                    "probability": gain.probability,
+                    "rise": gain.rise,
+                    "answer": gain.answer,
+                    "moved": gain.moved,
+                    "binding": gain.binding,
+                }
+                for gain in self.gains
+            ],
+            "cost": self.cost,
+            "provenance": self.provenance,
+        }
+        return {name: _plain(item) for name, item in found.items()}
+
+
+def plan(
+    asked: Plan | str | Path,
+    *,
+    folder: Path | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> Answer:
+    """Answer a plan (or a plan file).  In a `folder` its runs are kept, and the next call goes on from them.
+
+    The answer depends on the plan only: not on `target`, `threads`, or interruptions.  Raises InputError.
+    """
+    asked = asked if isinstance(asked, Plan) else load_plan(asked)
+    begun, target, bracket = time.monotonic(), resolve_target(target), Bracket(-1, len(asked.values))
+
+    def report(done: int) -> None:
+        if progress:
+            left = _left(asked, bracket, board)
+            progress(State(bracket, len(board.replications), done, done + left))
+
+    trials = Trials(asked.outcomes, folder=folder, target=target, threads=threads, progress=report)
+    board = Board(asked, trials)
+    for found in search(len(asked.values), board.decide, most=asked.most):
+        bracket = found
+    for i in sorted({*_places(len(asked.values), bracket), *board.replications}):
+        board.extend(i, min(CURVE_REPLICATIONS, asked.most))
+    curve = [board.point(i) for i in sorted(board.replications)]
+    alone = _alone(asked, curve)
+    binding = thresholds.first(asked, alone)
+    last = len(asked.values) - 1
+    gains = []
+    if asked.resources:
+        near = min(max(bracket.low, 0), last)
+        gains = thresholds.gains(asked, trials, start=near, at=min(bracket.low + 1, last))
+    return Answer(
+        plan=asked,
+        holds=asked.values[bracket.low] if bracket.low >= 0 else None,
+        fails=asked.values[bracket.high] if bracket.high <= last else None,
+        undecided=asked.values[bracket.low + 1 : bracket.high],
+        likely=_finite(alone[binding]),
+        binding=asked.requirements[binding].name,
+        alone={r.name: _finite(a) for r, a in zip(asked.requirements, alone, strict=True)},
+        monotone=_monotone(curve),
+        curve=curve,
+        gains=gains,
+        cost={
+            "replications": trials.used,
+            "simulated": trials.simulated,
+            "values": len(curve),
+            "of_values": len(asked.values),
+            "seconds": time.monotonic() - begun,
+        },
+        provenance={
+            "versions": versions(),
+            "model_version": model_version(),
+            "target": target,
+            "seed": asked.base.seed,
+        },
+    )
+
+
+def _left(asked: Plan, bracket: Bracket, board: Board) -> int:
+    """About how many replications are left."""
+    looked = list(board.replications.values()) or [FIRST_CAP]
+    values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(board.replications))
+    curve = len([i for i in _places(len(asked.values), bracket) if i not in board.replications])
+    resources = 3 * (1 + len(asked.resources)) * min(thresholds.REPLICATIONS, asked.most)
+    mean = max(int(np.mean(looked)), FIRST_CAP)
+    return values * mean + curve * CURVE_REPLICATIONS + (resources if asked.resources else 0)
+
+
+def _places(n: int, bracket: Bracket) -> list[int]:
+    """The values of the curve: spread over all, and those about the bracket."""
+    spread = np.unique(np.rint(np.linspace(0, n - 1, CURVE_POINTS)).astype(int)).tolist()
+    near = [i for end in bracket for i in (end - 1, end, end + 1)]
+    return sorted({i for i in [*spread, *near] if 0 <= i < n})
+
+
+def _alone(asked: Plan, curve: list[Point]) -> list[float]:
+    values = [point.value for point in curve]
+    found = []
+    for k, requirement in enumerate(asked.requirements):
+        margins = [requirement.margin(point.shares[k].quantile) for point in curve]
+        found.append(thresholds.crossing(values, margins, log=asked.log))
+    return found
+
+
+def _monotone(curve: list[Point]) -> bool:
+    """Whether no band lies above that of a value before it, and no value holds beyond one that fails."""
+    for k, point in enumerate(curve):
+        for later in curve[k + 1 :]:
+            if point.verdict == FAILS and later.verdict == HOLDS:
+                return False
+            if any(a.high < b.low for a, b in zip(point.shares, later.shares, strict=True)):
+                return False
+    return True
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _plain(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {name: _plain(item) for name, item in data.items()}
+    if isinstance(data, list | tuple):
+        return [_plain(item) for item in data]
+    return _finite(data) if isinstance(data, float) else data

@@ -1,0 +1,161 @@
+"""The figures of a plan's page: the curve with its bands, what the measures reach, what resources buy."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from netcarlo.planning.file import Plan
+from netcarlo.planning.requirements import Requirement
+from netcarlo.planning.run import WORDS, Answer
+from netcarlo.planning.search import FAILS, HOLDS, OPEN
+from netcarlo.reports import plan_words as words
+from netcarlo.reports import scales
+from netcarlo.reports.figures import COLOURS, INK, SYMBOLS, Plot, plot, rounded
+from netcarlo.reports.scales import Scale
+
+ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
+"""Backgrounds of what holds, is undecided, and fails: those of a verdict."""
+
+
+def axis(plan: Plan) -> Scale:
+    """The scale of the planned quantity."""
+    return scales.scale(plan.values, words.unit(plan))
+
+
+def curve(found: Answer) -> Plot:
+    """The probability of each requirement against the quantity, with its band, over what is certain."""
+    plan, scale = found.plan, axis(found.plan)
+    x = [rounded(point.value / scale.factor) for point in found.curve]
+    data: list[Plot] = []
+    for k, requirement in enumerate(plan.requirements):
+        colour, shares = COLOURS[k % len(COLOURS)], [point.shares[k] for point in found.curve]
+        data += _band(x, *_sharper(found, k), colour)
+        data.append(
+            {
+                "x": x,
+                "y": [rounded(100 * s.probability) for s in shares],
+                "mode": "lines+markers",
+                "name": f"{requirement.name}: {words.goal(plan, k)}",
+                "line": {"color": colour, "width": 2},
+                "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
+                "customdata": [
+                    [words.value(plan, p.value), words.band(s.low, s.high), p.replications, WORDS[p.verdict]]
+                    for p, s in zip(found.curve, shares, strict=True)
+                ],
+                "hovertemplate": "%{customdata[0]} %{customdata[3]}: %{y:.1f} % %{customdata[1]}, "
+                f"%{{customdata[2]}} replications<extra>{requirement.name}</extra>",
+            }
+        )
+        data.append(_level(x, 100 * requirement.probability, colour, f"asked of {requirement.name}"))
+    figure = plot(
+        data, x=_title(plan, scale), y="probability [%]", shapes=_zones(found, scale),
+        xaxis={"type": "log"} if plan.log else {}, yaxis={"range": [-3, 103]},
+    )  # fmt: skip
+    figure["layout"]["legend"]["traceorder"] = "normal"
+    return figure
+
+
+def measure(found: Answer, k: int) -> Plot:
+    """What the measure of a requirement reaches with the probability asked for, beside its bound."""
+    plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
+    points = [p for p in found.curve if math.isfinite(p.shares[k].quantile)]
+    y = [point.shares[k].quantile for point in points]
+    shown = scales.scale([*y, requirement.bound], unit_of(requirement))
+    colour = COLOURS[k % len(COLOURS)]
+    x = [rounded(point.value / scale.factor) for point in points]
+    line = {
+        "x": x, "y": [rounded(v / shown.factor) for v in y], "mode": "lines+markers", "showlegend": False,
+        "line": {"color": colour, "width": 2}, "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
+        "hovertemplate": "%{x}: %{y}<extra></extra>", "name": requirement.name,
+    }  # fmt: skip
+    ends = [rounded(found.curve[i].value / scale.factor) for i in (0, -1)]
+    bound = _level(ends, requirement.bound / shown.factor, INK, "bound")
+    name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
+    return plot(
+        [line, bound], x=_title(plan, scale), y=shown.label(name), shapes=_zones(found, scale),
+        xaxis={"type": "log"} if plan.log else {},
+    )  # fmt: skip
+
+
+def resources(found: Answer) -> Plot | None:
+    """How far more of each resource moves the answer; None where no move is known."""
+    plan = found.plan
+    known = [gain for gain in found.gains if gain.moved is not None][::-1]
+    if not known:
+        return None
+    scale = axis(plan)
+    moves = [tuple(v / scale.factor for v in gain.moved or ()) for gain in known]
+    toward = 1.0 if plan.spec.find == "largest" else -1.0
+    colours = ["#0a6b3d" if toward * move[0] > 0 else "#a8321b" for move in moves]
+    bar = {
+        "type": "bar", "orientation": "h", "showlegend": False,
+        "x": [rounded(move[0]) for move in moves], "y": [gain.resource.name for gain in known],
+        "marker": {"color": colours}, "width": 0.5,
+        "error_x": {
+            "type": "data", "symmetric": False, "thickness": 1.4, "color": INK,
+            "array": [rounded(max(high - move, 0)) for move, _, high in moves],
+            "arrayminus": [rounded(max(move - low, 0)) for move, low, _ in moves],
+        },
+        "customdata": [words.moved(plan, gain) for gain in known],
+        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
+    }  # fmt: skip
+    return plot([bar], x=f"change of {_title(plan, scale)}", y="", yaxis={"automargin": True})
+
+
+def unit_of(requirement: Requirement) -> str:
+    """The unit of a measure: that of its outcome, or of the only one in an expression that has a rate's or
+    a time's name."""
+    if requirement.measure in requirement.outcomes:
+        return scales.unit_of(requirement.measure)
+    found = {scales.unit_of(name) for name in requirement.outcomes}
+    return found.pop() if len(requirement.outcomes) == 1 else ""
+
+
+def _title(plan: Plan, scale: Scale) -> str:
+    return scale.label(words.title(plan))
+
+
+def _sharper(found: Answer, k: int) -> tuple[list[float], list[float]]:
+    """The ends of the bands of a requirement: as it falls along the values, each bounds the others."""
+    shares = [point.shares[k] for point in found.curve]
+    low, high = np.array([s.low for s in shares]), np.array([s.high for s in shares])
+    if found.monotone:
+        low, high = np.maximum.accumulate(low[::-1])[::-1], np.minimum.accumulate(high)
+    return low.tolist(), high.tolist()
+
+
+def _band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> list[Plot]:
+    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
+    hidden = {"x": list(x), "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
+    filled = {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.16)"}
+    return [
+        {**hidden, "y": [rounded(100 * v) for v in low]},
+        {**hidden, "y": [rounded(100 * v) for v in high], **filled},
+    ]
+
+
+def _level(x: Sequence[float], y: float, colour: str, name: str) -> Plot:
+    return {
+        "x": [min(x), max(x)], "y": [rounded(y)] * 2, "mode": "lines", "name": name, "showlegend": False,
+        "line": {"color": colour, "width": 1.4, "dash": "dash"}, "hoverinfo": "name+y",
+    }  # fmt: skip
+
+
+def _zones(found: Answer, scale: Scale) -> list[Plot]:
+    """Rectangles behind a curve: up to what holds, from what fails, and what is between."""
+    plan = found.plan
+    first, last = plan.values[0], plan.values[-1]
+    low = first if found.holds is None else found.holds
+    high = last if found.fails is None else found.fails
+    ends = {HOLDS: (first, found.holds), OPEN: (low, high), FAILS: (found.fails, last)}
+    return [
+        {
+            "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
+            "xref": "x", "yref": "paper", "y0": 0, "y1": 1,
+            "x0": rounded(begin / scale.factor), "x1": rounded(end / scale.factor),
+        }
+        for kind, (begin, end) in ends.items()
+        if begin is not None and end is not None and begin != end
+    ]  # fmt: skip
