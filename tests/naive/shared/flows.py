@@ -178,15 +178,15 @@ class Tcp(Flow):
     def _on_echo(self, number: int) -> None:
         """A router was congested: reduce the window, but once per round trip and not in a recovery."""
         sender = self.sender
-        some_acknowledged = sender.highest_ack >= sender.first_data
-        if number <= self.calm_from or not some_acknowledged or not is_normal(sender):
+        if number <= self.calm_from or number < sender.first_data or not is_normal(sender):
             return
         window = min(sender.cwnd, float(sender.window))
         if isinstance(sender, Vegas):
-            sender.cwnd = max(window * 3.0 / 4.0, 2.0)
+            left = window * 3.0 / 4.0
         else:
-            sender.cwnd = sender.control.reduce(window, timeout=False)
-        sender.ssthresh = max(int(sender.cwnd), 2)
+            left = sender.control.reduce(window, timeout=False)
+        sender.cwnd = max(left, 2.0)
+        sender.ssthresh = int(sender.cwnd)
         self.outcomes.add(Out.CWND_CUTS)
         self.calm_from = sender.highest_sent
         self.must_tell = True
@@ -203,6 +203,4 @@ def is_normal(sender: TcpSender) -> bool:
     """Whether nothing is being repaired."""
     if isinstance(sender, Sack):
         return not (sender.recovering or sender.after_timeout)
-    if isinstance(sender, Vegas):
-        return sender.last_cut == ""
     return not (isinstance(sender, Reno) and sender.last_cut == "dupack")
