@@ -115,6 +115,10 @@ def estimate(
     goal: Annotated[
         list[str] | None, typer.Option(metavar="'outcome >= value'", help="Estimate how often this holds.")
     ] = None,
+    control: Annotated[
+        str | None,
+        typer.Option(metavar="formula|fluid", help="Sharpen the means by this cheap model of each network."),
+    ] = None,
     replications: Replications = None,
     seed: Seed = None,
     target: Target = "auto",
@@ -123,13 +127,13 @@ def estimate(
 ) -> None:
     """Estimate the outcomes of a scenario, with 95 % intervals.  Exit 1 if the precision is not reached."""
     from netcarlo import estimate as run
-    from netcarlo import load_scenario
+    from netcarlo import fidelity, load_scenario
 
     loaded = load_scenario(scenario, values=console.values(set_))
     with console.progress(loaded.name, quiet) as progress:
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
-            target=target, progress=progress,
+            control=control, target=target, progress=progress,
         )  # fmt: skip
     if as_json:
         console.print_json(
@@ -137,6 +141,8 @@ def estimate(
                 "outcomes": found.table.to_dict("index"),
                 "goals": found.goals.to_dict("index"),
                 "precise": found.precise,
+                "known_bias": fidelity.known_bias(found.scenario),
+                "saving": found.saving and found.saving.record(),
                 "provenance": found.provenance,
             }
         )
@@ -147,6 +153,11 @@ def estimate(
         console.print_table(title, seen[["n", "mean", "± 95 %", "sd", "q05", "q50", "q95"]])
         if len(found.goals):
             console.print_table("How often a goal is met", found.goals)
+        if found.saving is not None:
+            console.print_table(f"What the control by {control} saved", found.saving.table)
+            console.say(found.saving.sentence(of))
+        if (bias := fidelity.sentence(found.scenario)) is not None:
+            console.say(bias)
     if not found.precise:
         console.say(f"precision {loaded.precision or precision} not reached; raise --replications")
         raise typer.Exit(1)

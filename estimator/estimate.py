@@ -1,9 +1,9 @@
 """Estimates with confidence intervals, and paired comparisons, from a scenario."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -15,6 +15,9 @@ from netcarlo.outcomes import MEANING, Outcomes
 from netcarlo.provenance import provenance
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulate import Job, Progress, resolve_target, simulate, simulate_all
+
+if TYPE_CHECKING:
+    from netcarlo.multifidelity import Saving
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
@@ -32,6 +35,8 @@ class Estimate:
     precise: bool
     """Whether the precision asked for was reached; True if none was asked for."""
     provenance: dict[str, Any]
+    saving: "Saving | None" = None
+    """With a control: what it saved."""
 
 
 @dataclass(frozen=True)
@@ -55,6 +60,7 @@ def estimate(
     precision: float | str | None = None,
     of: str = "goodput_bps",
     goals: Sequence[str] = (),
+    control: str | None = None,
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
@@ -64,7 +70,9 @@ def estimate(
     `replications`, `seed` and `precision` replace those of the scenario.  With a precision (0.01 or
     `1 %`) replications are added until the half-width of `of` is that fraction of its mean, at most
     `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
-    estimate holds the probability of each.  Raises InputError.
+    estimate holds the probability of each.  With a `control`, fluid or formula, the mean of each outcome that
+    the cheap fidelity has, too, is estimated with its help (docs/fidelity.md); the rest is that of the packet
+    runs.  Raises InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text) for text in goals]
@@ -72,22 +80,31 @@ def estimate(
         raise InputError("a goal of baseline is for sweeps; write a value")
     goal_texts.known_outcome(of)
     target = resolve_target(target)
-    precise = True
-    if scenario.precision is None:
+    precise, saving, rule = True, None, None
+    means: Mapping[str, statistics.Mean] = {}
+    if scenario.precision is not None:
+        rule = statistics.StoppingRule(scenario.precision, most=replications or statistics.MOST)
+    if control is not None:
+        from netcarlo import multifidelity
+
+        found, means, saving = multifidelity.estimate(
+            scenario, control=control, of=of, rule=rule, target=target, threads=threads, progress=progress
+        )
+    elif rule is None:
         found = simulate(scenario, target=target, threads=threads, progress=progress)
     else:
-        rule = statistics.StoppingRule(scenario.precision, most=replications or statistics.MOST)
         found = _until_precise(scenario, rule, of, target, threads, progress)
-        precise = rule.met(found.frame[of])
     frame = found.frame
+    if rule is not None:
+        precise = rule.reached(means.get(of, statistics.mean(frame[of])))
     return Estimate(
-        scenario, found, summary(frame),
+        scenario, found, summary(frame, means=means),
         pd.DataFrame(
             [statistics.proportion(goal.held(frame)) for goal in parsed],
             index=pd.Index([goal.text for goal in parsed], name="goal"),
             columns=statistics.Proportion._fields,
         ),
-        precise, provenance(scenario, target=target, replications=len(frame)),
+        precise, provenance(scenario, target=target, replications=len(frame)), saving,
     )  # fmt: skip
 
 
@@ -124,10 +141,15 @@ def compare(
     return Comparison(a, b, table, (records[0], records[1]))
 
 
-def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mean, sd, 95 % interval and quantiles of every outcome of a frame of replications."""
+def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None = None) -> pd.DataFrame:
+    """Mean, sd, 95 % interval and quantiles of every outcome of a frame; `means` are better ones of some."""
+    better = means or {}
     rows = [
-        (*statistics.mean(frame[name]), *statistics.quantiles(frame[name], QUANTILES)) for name in MEANING
+        (
+            *(better.get(name) or statistics.mean(frame[name])),
+            *statistics.quantiles(frame[name], QUANTILES),
+        )
+        for name in MEANING
     ]
     columns = [*statistics.Mean._fields, *(f"q{round(100 * q):02d}" for q in QUANTILES)]
     return pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)

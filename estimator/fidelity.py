@@ -15,7 +15,7 @@ from netcarlo.ensemble import build
 from netcarlo.errors import InputError, nearest
 from netcarlo.outcomes import MEANING, Outcomes
 from netcarlo.quantity import bounds
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Hops, Scenario
 from netcarlo.simulate import largest_launch, resolve_target
 from netcarlo.transport import Tcp
 from netcarlo.udp import Udp
@@ -31,6 +31,30 @@ class Bias(NamedTuple):
     """It was below this on 5 % of the networks,"""
     high: float
     """and above this on 5 %."""
+
+
+KNOWN_BIAS: dict[tuple[str, str, str], Bias] = {}
+"""By fidelity, network and protocol."""
+
+
+def known_bias(scenario: Scenario) -> Bias | None:
+    """The measured bias of the scenario's fidelity; None for packets, and where none was measured."""
+    kind = "paths" if scenario.paths else "cells" if scenario.wireless is not None else "shared"
+    control = getattr(scenario.transport, "congestion_control", None) or scenario.transport.protocol
+    return KNOWN_BIAS.get((scenario.fidelity, kind, str(control)))
+
+
+def sentence(scenario: Scenario) -> str | None:
+    """What a result of a cheap fidelity has to say about itself; None for packets."""
+    if scenario.fidelity == "packet":
+        return None
+    what = f"fidelity {scenario.fidelity}: no packet was simulated"
+    bias = known_bias(scenario)
+    if bias is None:
+        return f"{what}; how far off this is was not measured"
+    median, low, high = (f"{100 * part:+.0f} %" for part in bias)
+    drawn = "on networks drawn at random its goodput was off by"
+    return f"{what}; {drawn} {median} (median), {low} to {high} on nine in ten (docs/fidelity.md)"
 
 
 def simulate(
@@ -53,10 +77,11 @@ def simulate(
     parts = []
     for at in range(first, first + count, size):
         ensemble = build(scenario, first=at, replications=min(size, first + count - at))
-        if fidelity == "fluid":
-            parts.append(_fluid(ensemble.rows, ensemble.drawn, target, threads))
-        else:
-            parts.append(_formula(scenario, ensemble.rows, ensemble.drawn))
+        parts.append(
+            approximate(
+                scenario, *ensemble, fidelity=fidelity, target=resolve_target(target), threads=threads
+            )
+        )
     return Outcomes(np.concatenate([part.integers for part in parts]), pd.concat([p.frame for p in parts]))
 
 
@@ -69,7 +94,21 @@ def check(scenario: Scenario, fidelity: str) -> None:
         raise InputError(f"fidelity = {fidelity} does not know this scenario: {problem}; write packet")
 
 
-def _formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
+def approximate(
+    scenario: Scenario,
+    rows: Any,
+    drawn: pd.DataFrame,
+    *,
+    fidelity: str,
+    target: str,
+    threads: int | None = None,
+) -> Outcomes:
+    """The outcomes of rows of a scenario, which `check` has passed; `drawn` is set beside them."""
+    if fidelity == "fluid":
+        from netcarlo.kernels import launch, models
+
+        integers = launch.run(models.model("fluid"), rows, target=target, threads=threads)
+        return outcomes.outcomes(integers, rows, drawn)
     model: Callable[[Any], dict[str, Any]] = steady_state.path
     if scenario.wireless is not None:
         model = steady_state.cell
@@ -78,13 +117,6 @@ def _formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
     found = model(rows)
     frame = pd.DataFrame({name: found.get(name, np.nan) for name in MEANING}, index=drawn.index)
     return Outcomes(np.zeros((len(drawn), 0), np.int64), pd.concat([frame, drawn], axis=1))
-
-
-def _fluid(rows: Any, drawn: pd.DataFrame, target: str, threads: int | None) -> Outcomes:
-    from netcarlo.kernels import launch, models
-
-    integers = launch.run(models.model("fluid"), rows, target=resolve_target(target), threads=threads)
-    return outcomes.outcomes(integers, rows, drawn)
 
 
 def _unknown_to_fluid(scenario: Scenario) -> str:
@@ -106,7 +138,7 @@ def _unknown_to_formulas(scenario: Scenario) -> str:
         return "there is no formula of mobile hosts"
     if scenario.transport.bytes is not None or scenario.transport.packets is not None:
         return "the formulae are of endless transfers, and bytes or packets ends this one"
-    hops = [getattr(hop, "each", hop) for hop in scenario.paths[0].hops]
+    hops = [hop.each if isinstance(hop, Hops) else hop for hop in scenario.paths[0].hops]
     if any(hop.outages for hop in hops):
         return "the formulae know no outages"
     return ""

@@ -22,7 +22,8 @@ def mathis(rtt_s: ArrayLike, loss: ArrayLike, *, ack_every: ArrayLike = 1) -> Fl
     the TCP congestion avoidance algorithm" (ACM CCR 27(3), 1997).
     """
     with np.errstate(divide="ignore"):
-        return np.sqrt(1.5 / (np.asarray(ack_every) * np.asarray(loss, np.float64))) / np.asarray(rtt_s)
+        per_trip = np.sqrt(1.5 / (np.asarray(ack_every) * np.asarray(loss, np.float64)))
+        return np.asarray(per_trip / np.asarray(rtt_s, np.float64))
 
 
 def pftk(

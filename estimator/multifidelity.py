@@ -9,12 +9,15 @@ import math
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from netcarlo import fidelity, statistics
+from netcarlo.errors import InputError
 from netcarlo.outcomes import MEANING, Outcomes
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Progress, simulate
@@ -23,8 +26,8 @@ from netcarlo.statistics import Floats, Mean
 LEAST = 10
 """Packet runs below which a coefficient is not worth estimating."""
 
-MOST_DRAWS = 64
-"""Cheap draws per packet run at most."""
+MOST_DRAWS = {"formula": 64, "fluid": 8}
+"""Draws per packet run at most: a control that says nearly all shall not cost more than the runs."""
 
 
 class Controlled(NamedTuple):
@@ -35,15 +38,43 @@ class Controlled(NamedTuple):
     correlation: float  # of the outcome and its control
     variance_ratio: float  # variance of the plain mean of as many packet runs, over that of this one
 
+    @property
+    def runs_saved(self) -> int:
+        """Packet runs that the plain mean would need on top for an interval as narrow."""
+        return round(self.mean.n * (self.variance_ratio - 1))
 
-class Estimated(NamedTuple):
-    """What `estimate` found."""
 
-    outcomes: Outcomes  # of the packet runs
-    means: dict[str, Mean]  # of the outcomes that have a control
-    saving: pd.DataFrame  # a row per such outcome
-    seconds: tuple[float, float]  # spent on packet runs, and on cheap draws
-    draws: int  # of the cheap fidelity
+@dataclass(frozen=True)
+class Saving:
+    """What a control saved, next to the plain mean of packet runs."""
+
+    control: str
+    packet_runs: int
+    draws: int
+    """Of the cheap fidelity."""
+    packet_s: float
+    draws_s: float
+    """Seconds spent on each, without compiling."""
+    table: pd.DataFrame
+    """A row per outcome that has a control: coefficient, correlation, variance_ratio and runs_saved."""
+
+    def seconds(self, outcome: str) -> float:
+        """Seconds saved for an outcome; negative if the draws cost more."""
+        return self.packet_s / self.packet_runs * float(self.table["runs_saved"][outcome]) - self.draws_s
+
+    def sentence(self, outcome: str) -> str:
+        """What was saved for an outcome, in words."""
+        if outcome not in self.table.index:
+            return f"{outcome} has no control: {self.control} does not know it, or it is always the same"
+        ratio, saved = self.table.loc[outcome, ["variance_ratio", "runs_saved"]]
+        return (
+            f"{outcome}: {self.packet_runs} packet runs and {self.draws} draws by {self.control} are worth "
+            f"{ratio:.3g} times as many runs; {saved:.0f} runs saved, {self.seconds(outcome):.3g} s"
+        )
+
+    def record(self) -> dict[str, Any]:
+        """The same as data for JSON."""
+        return {**vars(self), "table": self.table.to_dict("index")}
 
 
 def controlled(y: Floats, x: Floats) -> Controlled | None:
@@ -56,17 +87,19 @@ def controlled(y: Floats, x: Floats) -> Controlled | None:
     n, m = len(y), len(x)
     if n < LEAST or not (np.isfinite(y).all() and np.isfinite(x).all()):
         return None
-    everywhere = statistics.mean(x)
+    everywhere, plain = statistics.mean(x), statistics.mean(y)
     a, b = x[:n] - math.fsum(x[:n]) / n, y - math.fsum(y) / n
     sxx, sxy, syy = (math.fsum(u * v) for u, v in ((a, a), (a, b), (b, b)))
     without = sxx - a * a * (n / (n - 1))
-    if not (sxx > 0 and syy > 0 and (without > 1e-12 * sxx).all()):
+    # What varies by rounding errors alone is constant.
+    varied = [v > n * (1e-9 * w.mean) ** 2 for v, w in ((sxx, everywhere), (syy, plain))]
+    if not (all(varied) and (without > 1e-12 * sxx).all()):
         return None
     others = (sxy - a * b * (n / (n - 1))) / without
     corrected = statistics.mean(y - others * (x[:n] - everywhere.mean))
     coefficient = sxy / sxx
     far = abs(coefficient) * everywhere.half_width
-    centre, plain = corrected.mean, statistics.mean(y)
+    centre = corrected.mean
     low = centre - math.hypot(centre - corrected.ci_low, far)
     high = centre + math.hypot(corrected.ci_high - centre, far)
     return Controlled(
@@ -77,10 +110,10 @@ def controlled(y: Floats, x: Floats) -> Controlled | None:
     )
 
 
-def draws_wanted(y: Floats, x: Floats) -> int:
+def draws_wanted(y: Floats, x: Floats, *, most: float) -> int:
     """So many cheap draws for the packet runs `y` that the mean of the control adds a third to the variance.
 
-    At most `MOST_DRAWS` for each run: a control that says nearly all shall not cost more than the runs.
+    At most `most` for each run.
     """
     n = len(y)
     found = controlled(y, x[:n])
@@ -88,7 +121,7 @@ def draws_wanted(y: Floats, x: Floats) -> int:
         return n
     known = found.correlation**2
     each = 3 * known / max(1 - known, 1e-9)
-    return n + math.ceil(n * min(each, MOST_DRAWS))
+    return n + math.ceil(n * min(each, most))
 
 
 def estimate(
@@ -100,13 +133,19 @@ def estimate(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Estimated:
+) -> tuple[Outcomes, dict[str, Mean], Saving]:
     """Run packets and cheap draws of a scenario; the number of draws is what the outcome `of` wants.
 
     `control` is the cheap fidelity.  With a `rule` packets run until the interval of `of` meets it, else the
-    scenario's replications.  Raises InputError where there is no such model.
+    scenario's replications.  Returns the packet runs, the means of the outcomes that have a control, and what
+    it saved.  Raises InputError where there is no such model.
     """
     fidelity.check(scenario, control)
+    if scenario.fidelity != "packet":
+        raise InputError(f"control = {control} is for packet runs; write fidelity: packet, or no control")
+    cheaply = partial(fidelity.simulate, fidelity=control)
+    for each in (simulate, cheaply):  # compiles
+        each(scenario, replications=1, target=target)
     packets, cheap = _Runs(), _Runs()
 
     def run(count: int) -> None:
@@ -117,22 +156,18 @@ def estimate(
                 progress(first + done, first + count)
 
         with packets.clock():
-            packets.add(
-                simulate(
-                    scenario, first=first, replications=count, target=target, threads=threads, progress=report
-                )
+            part = simulate(
+                scenario, first=first, replications=count, target=target, threads=threads, progress=report
             )
+        packets.add(part)
         draw(packets.done)
-        draw(draws_wanted(packets.values(of), cheap.values(of)))
+        draw(draws_wanted(packets.values(of), cheap.values(of), most=MOST_DRAWS[control]))
 
     def draw(count: int) -> None:
-        if count > cheap.done:
+        if (more := count - cheap.done) > 0:
             with cheap.clock():
-                cheap.add(
-                    fidelity.simulate(
-                        scenario, fidelity=control, first=cheap.done, replications=count - cheap.done
-                    )
-                )
+                part = cheaply(scenario, first=cheap.done, replications=more, target=target, threads=threads)
+            cheap.add(part)
 
     def seen() -> Mean:
         found = controlled(packets.values(of), cheap.values(of))
@@ -143,32 +178,15 @@ def estimate(
     else:
         while count := rule.next_after(packets.done, seen):
             run(count)
-    found = {
-        name: value
-        for name in MEANING
-        if (value := controlled(packets.values(name), cheap.values(name))) is not None
-    }
-    return Estimated(
-        packets.outcomes(),
-        {name: value.mean for name, value in found.items()},
-        _saving(found),
-        (packets.seconds, cheap.seconds),
-        cheap.done,
-    )
-
-
-def _saving(found: dict[str, Controlled]) -> pd.DataFrame:
-    """A row per outcome: its coefficient, correlation, variance_ratio, and the packet runs saved, those that
-    the plain mean would need on top for an interval as narrow."""
+    found = {name: controlled(packets.values(name), cheap.values(name)) for name in MEANING}
+    useful = {name: value for name, value in found.items() if value is not None}
     table = pd.DataFrame(
-        [
-            (f.coefficient, f.correlation, f.variance_ratio, round(f.mean.n * (f.variance_ratio - 1)))
-            for f in found.values()
-        ],
+        [(f.coefficient, f.correlation, f.variance_ratio, f.runs_saved) for f in useful.values()],
         columns=["coefficient", "correlation", "variance_ratio", "runs_saved"],
-        index=pd.Index(list(found), name="outcome"),
+        index=pd.Index(list(useful), name="outcome"),
     )
-    return table
+    saving = Saving(control, packets.done, cheap.done, packets.seconds, cheap.seconds, table)
+    return packets.outcomes(), {name: value.mean for name, value in useful.items()}, saving
 
 
 class _Runs:
