@@ -175,23 +175,27 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
 
 @contextmanager
 def _plain_indices() -> Iterator[None]:
-    """Make Numba use indices as they are.
+    """Make Numba use indices, and the beginnings of slices, as they are.
 
-    It would let negative ones count from the end, which no model uses; the 802.11 engine, which is mostly
-    reads and writes of scratch, is a third faster without.  Numba has no option for it.
+    It would let negative ones count from the end, which no model uses; the engines that are mostly reads
+    and writes of scratch are a third faster without.  Numba has no option for it.
     """
     from numba.core import types
+    from numba.cpython import slicing
     from numba.np import arrayobj
 
     def cast(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
         return context.cast(builder, index, kind, types.intp)
 
-    original = arrayobj.fix_integer_index
-    arrayobj.fix_integer_index = cast
+    def cut(builder: Any, view: Any, size: Any) -> None:
+        view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)
+
+    originals = arrayobj.fix_integer_index, slicing.fix_slice
+    arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
     try:
         yield
     finally:
-        arrayobj.fix_integer_index = original
+        arrayobj.fix_integer_index, slicing.fix_slice = originals
 
 
 def _file(model: Any) -> Path:

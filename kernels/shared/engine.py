@@ -76,6 +76,8 @@ from netcarlo.kernels.shared.state import (
     PER_CLASS,
     REDUCED,
     ROOM,
+    SIZE_MASK,
+    SIZE_SHIFT,
     TAIL,
     TIME_SHIFT,
     WAITING,
@@ -210,9 +212,9 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
     next_at_hosts = dev(next_at_hosts)
 
     def put_data(flow: Any, m: Any, state: Any, i: Any, t: Any, word: Any, size: Any) -> None:
-        start = max(t, m[state + F_SOURCE_BUSY])
-        busy = start + time(size, flow[Flow.ACCESS])
+        busy = max(t, m[state + F_SOURCE_BUSY]) + time(size, flow[Flow.ACCESS])
         m[state + F_SOURCE_BUSY] = busy
+        word |= size << SIZE_SHIFT
         push(m, m[FIFOS] + FIFO_WORDS * i, np.int64(DATA), i, busy + flow[Flow.SOURCE_DELAY], word)
 
     put_data = dev(put_data)
@@ -224,13 +226,12 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
 
     size_of_data = dev(size_of_data)
 
-    @cold
     def put_ack(p: Any, flow: Any, m: Any, out: Any, state: Any, i: Any, t: Any, serial: Any) -> None:
         out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + FlowOut.ACKS_SENT] += 1
         size = association.size_of_ack(flow, m[m[state + F_STATE] :], serial)
         busy = max(t, m[state + F_BACK_BUSY]) + time(size, flow[Flow.SINK_BACK])
         m[state + F_BACK_BUSY] = busy
-        word = serial << NUMBER_SHIFT | BACKWARD | i
+        word = serial << NUMBER_SHIFT | size << SIZE_SHIFT | BACKWARD | i
         if m[state + F_ECHO] != 0:
             word |= MARKED
         fifo = m[FIFOS] + FIFO_WORDS * (p[Shared.FLOWS] + i)
@@ -356,13 +357,11 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
         state = m[FLOWS] + FLOW_WORDS * i
         hop = word >> HOP_SHIFT & HOP_MASK
         back = word & BACKWARD != 0
-        number = word >> NUMBER_SHIFT
+        size = word >> SIZE_SHIFT & SIZE_MASK
         if back:
             number_of_link, hops = flow[Flow.BACK + hop], flow[Flow.BACK_HOPS]
-            size = association.size_of_ack(flow, m[m[state + F_STATE] :], number)
         else:
             number_of_link, hops = flow[Flow.ROUTE + hop], flow[Flow.HOPS]
-            size = size_of_data(flow, number)
         at = m[LINKS] + LINK_WORDS * number_of_link
         mine = out[SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0] + LinkOut.COLUMNS * number_of_link :]
         fate, far = enter(
@@ -377,7 +376,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             if fate & (DROPPED | LOST):
                 if back:
                     out[counts + FlowOut.ACK_DROPS] += 1
-                elif flow[Flow.KIND] == UDP or number >= first_of(flow):
+                elif flow[Flow.KIND] == UDP or word >> NUMBER_SHIFT >= first_of(flow):
                     out[counts + (FlowOut.DROPS_QUEUE if fate & DROPPED else FlowOut.DROPS_RANDOM)] += 1
                 return
         if hop + 1 < hops:

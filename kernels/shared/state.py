@@ -73,7 +73,9 @@ HOP_MASK = 31
 BACKWARD = 1 << 11
 MARKED = 1 << 12  # data: congestion experienced; ACK: congestion echoed
 REDUCED = 1 << 13  # data: the sender has reduced its window
-NUMBER_SHIFT = 14  # number of the data packet, or serial of the acknowledgement
+SIZE_SHIFT = 14  # its bytes
+SIZE_MASK = (1 << 17) - 1
+NUMBER_SHIFT = 31  # number of the data packet, or serial of the acknowledgement
 FLOW_MASK = 63
 
 
