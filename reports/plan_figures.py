@@ -51,7 +51,7 @@ def curve(found: Answer) -> Plot:
         data.append(_level(x, 100 * requirement.probability, colour, f"asked of {requirement.name}"))
     figure = plot(
         data, x=_title(plan, scale), y="probability [%]", shapes=_zones(found, scale),
-        xaxis={"type": "log"} if plan.log else {}, yaxis={"range": [-3, 103]},
+        xaxis=_ticks(plan, scale), yaxis={"range": [-3, 103]},
     )  # fmt: skip
     figure["layout"]["legend"]["traceorder"] = "normal"
     return figure
@@ -75,7 +75,7 @@ def measure(found: Answer, k: int) -> Plot:
     name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
     return plot(
         [line, bound], x=_title(plan, scale), y=shown.label(name), shapes=_zones(found, scale),
-        xaxis={"type": "log"} if plan.log else {},
+        xaxis=_ticks(plan, scale),
     )  # fmt: skip
 
 
@@ -111,6 +111,17 @@ def unit_of(requirement: Requirement) -> str:
         return scales.unit_of(requirement.measure)
     found = {scales.unit_of(name) for name in requirement.outcomes}
     return found.pop() if len(requirement.outcomes) == 1 else ""
+
+
+def _ticks(plan: Plan, scale: Scale) -> Plot:
+    """A logarithmic axis has ticks at 1, 2 and 5 times powers of ten."""
+    if not plan.log:
+        return {}
+    low, high = sorted([plan.values[0] / scale.factor, plan.values[-1] / scale.factor])
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    shown = [tick for tick in ticks if 0.9 * low <= tick <= 1.1 * high]
+    return {"type": "log", "tickvals": shown, "ticktext": [scales.trimmed(tick) for tick in shown]}
 
 
 def _title(plan: Plan, scale: Scale) -> str:

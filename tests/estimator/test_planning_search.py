@@ -1,0 +1,69 @@
+"""The search along the values, and the best guesses beside it."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netcarlo.planning.search import FAILS, HOLDS, OPEN, Bracket, caps, search
+from netcarlo.planning.thresholds import crossing
+
+
+def found(n: int, holds: int, fails: int, most: int = 4000) -> tuple[Bracket, list[tuple[int, int]]]:
+    """What a search finds where values up to `holds` hold and those from `fails` on fail, and its calls."""
+    calls = []
+
+    def decide(i: int, cap: int) -> int:
+        calls.append((i, cap))
+        return HOLDS if i <= holds else FAILS if i >= fails else OPEN
+
+    bracket = Bracket(-1, n)
+    for now in search(n, decide, most=most):
+        assert bracket.low <= now.low <= holds
+        assert fails <= now.high <= bracket.high
+        bracket = now
+    return bracket, calls
+
+
+@given(st.integers(2, 300), st.data())
+def test_search_finds_the_only_border(n: int, data: st.DataObject) -> None:
+    holds = data.draw(st.integers(-1, n - 1))
+    bracket, calls = found(n, holds, holds + 1)
+    assert bracket == Bracket(holds, holds + 1)
+    assert bracket.closed
+    assert len(calls) <= 2 + math.ceil(math.log2(n))
+
+
+@given(st.integers(2, 100), st.data())
+def test_search_finds_both_ends_of_what_is_open(n: int, data: st.DataObject) -> None:
+    holds = data.draw(st.integers(-1, n - 1))
+    fails = data.draw(st.integers(holds + 1, n))
+    bracket, calls = found(n, holds, fails)
+    assert bracket == Bracket(holds, fails)
+    assert max(cap for _, cap in calls) <= 4000
+
+
+def test_replications_grow_to_the_most() -> None:
+    assert list(caps(4000)) == [256, 1024, 4000]
+    assert list(caps(100)) == [100]
+
+
+@given(st.lists(st.floats(-10, 10), min_size=2, max_size=9))
+def test_crossing_lies_between_the_values_that_it_separates(margins: list[float]) -> None:
+    values = [float(i + 1) for i in range(len(margins))]
+    at = crossing(values, margins, log=False)
+    below = [i for i, margin in enumerate(margins) if margin < 0]
+    if not below:
+        assert at == math.inf
+    elif below[0] == 0:
+        assert at == -math.inf
+    else:
+        assert values[below[0] - 1] <= at <= values[below[0]]
+
+
+def test_crossing_interpolates() -> None:
+    assert crossing([1, 2, 4], [3, 1, -1], log=False) == 3
+    assert crossing([1, 4], [1, -1], log=True) == pytest.approx(2)
+    assert crossing([1, 2], [1, -np.inf], log=False) == 1  # what never happens has no distance
