@@ -24,7 +24,8 @@ _HOST = (
     "ensemble.py", "draws.py", "hops.py", "mobility.py", "buffers.py", "outcomes.py", "distributions.py",
     "portable.py", "statistics.py", "dot11.py", "geometry.py", "wireless.py", "wifi_rows.py", "wifi_flows.py",
     "wifi_outcomes.py", "adhoc.py", "adhoc_rows.py", "adhoc_outcomes.py", "parameters.py", "shared.py",
-    "shared_rows.py", "shared_outcomes.py", "topologies.py",
+    "shared_rows.py", "shared_outcomes.py", "topologies.py", "bianchi.py", "formulas.py", "steady_state.py",
+    "fidelity.py",
     "sweeps/designs.py", "sweeps/space.py", "sweeps/chunk.py",
 )  # fmt: skip
 _LAUNCHERS = {"compile.py", "cuda.py", "cache.py", "device.py", "launch.py", "hints.py"}

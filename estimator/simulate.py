@@ -59,8 +59,8 @@ def simulate_all(
     jobs: Sequence[Job], *, target: str = "auto", threads: int | None = None, progress: Progress | None = None
 ) -> list[Outcomes]:
     """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
-    if any(job.scenario.fidelity != "packet" for job in jobs):
-        return _approximated(jobs, target=target, threads=threads, progress=progress)
+    if any(job.scenario.fidelity == "formula" for job in jobs):
+        return _with_formulas(jobs, target=target, threads=threads, progress=progress)
     target = resolve_target(target)
     from netcarlo.kernels import compile as compilers
     from netcarlo.kernels import launch
@@ -88,29 +88,37 @@ def simulate_all(
     return [_join(part) for part in parts]
 
 
-def _approximated(
+def _with_formulas(
     jobs: Sequence[Job], *, target: str, threads: int | None, progress: Progress | None
 ) -> list[Outcomes]:
-    """The same for jobs of which some are of another fidelity than `packet`."""
+    """The same for jobs of which some are answered by formulae."""
     from netcarlo import fidelity
 
     total = sum(job.replications for job in jobs)
     found: list[Outcomes] = []
     for job in jobs:
-        if job.scenario.fidelity == "packet":
-            found += simulate_all([job], target=target, threads=threads)
+        if job.scenario.fidelity == "formula":
+            found.append(
+                fidelity.simulate(
+                    job.scenario, fidelity="formula", first=job.first, replications=job.replications
+                )
+            )
         else:
-            of = {"first": job.first, "replications": job.replications}
-            found.append(fidelity.simulate(job.scenario, fidelity=job.scenario.fidelity, **of))
+            found += simulate_all([job], target=target, threads=threads)
         if progress:
             progress(sum(len(outcomes.frame) for outcomes in found), total)
     return found
 
 
 def model_of(scenario: Scenario) -> Any:
-    """The kernel model that simulates a scenario."""
+    """The kernel model that simulates a scenario, in packets or as a fluid.  Raises InputError."""
     from netcarlo.kernels import models
 
+    if scenario.fidelity == "fluid":
+        from netcarlo import fidelity
+
+        fidelity.check(scenario, "fluid")
+        return models.model("fluid")
     transport = scenario.transport
     if scenario.shared is not None:
         kinds = shared_kinds(scenario.shared, transport)

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netcarlo import statistics
-from netcarlo.ensemble import FEATURES, build_rows, own
+from netcarlo import fidelity, statistics
+from netcarlo.ensemble import FEATURES, Ensemble, build_rows, own
 from netcarlo.estimate import QUANTILES
-from netcarlo.outcomes import MEANING, outcomes
+from netcarlo.outcomes import MEANING, Outcomes, outcomes
 from netcarlo.provenance import model_version
+from netcarlo.scenario import Scenario
 from netcarlo.simulate import largest_launch, model_of, resolve_target
 from netcarlo.sweeps.identity import keys
 from netcarlo.sweeps.space import GAINS, STATISTICS, Batch, Floats, Ints, Sweep, sweep_of
@@ -153,8 +154,6 @@ class _Run:
 
     def _replicate(self, batch: Batch, chosen: Ints, first: int, n: int) -> _Part:
         """Replications `first` to `first + n` - 1 of the chosen cells of a batch."""
-        from netcarlo.kernels import launch
-
         variant = self.sweep.variants[batch.variant]
         row = np.repeat(chosen, n)
         ensemble = build_rows(
@@ -163,14 +162,21 @@ class _Run:
             given={name: values[row] for name, values in batch.given.items()},
         )
         started = time.perf_counter()
-        integers = launch.run(model_of(variant), ensemble.rows, target=self.target, threads=self.threads)
+        found = self._launch(variant, ensemble).frame
         self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
-        mine = own(integers, ensemble.rows, ensemble.rows)
-        found = outcomes(mine, ensemble.rows, ensemble.drawn).frame
         self.networks += len(row)
         self.packets += int(found["sent"].sum())
         values = {name: found[name].to_numpy(np.float64).reshape(len(chosen), n) for name in self.kept}
         return _Part(batch.at[chosen], values)
+
+    def _launch(self, variant: Scenario, ensemble: Ensemble) -> Outcomes:
+        if variant.fidelity == "formula":
+            return fidelity.approximate(variant, *ensemble, fidelity="formula", target=self.target)
+        from netcarlo.kernels import launch
+
+        integers = launch.run(model_of(variant), ensemble.rows, target=self.target, threads=self.threads)
+        mine = own(integers, ensemble.rows, ensemble.rows)
+        return outcomes(mine, ensemble.rows, ensemble.drawn)
 
     def describe(self, batch: Batch) -> None:
         """Fill in the columns that say what the cells of a batch are."""

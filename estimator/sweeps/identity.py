@@ -14,6 +14,7 @@ import numpy as np
 from netcarlo import fields
 from netcarlo.provenance import model_version
 from netcarlo.scenario import Hops, Scenario, with_values
+from netcarlo.shared import MOST_CABLES, Cable, Flow, Flows
 from netcarlo.sweeps.space import Batch, Sweep
 from netcarlo.wireless import Link
 
@@ -88,9 +89,11 @@ def _resolved(sweep: Sweep, batch: Batch, i: int) -> tuple[Scenario, dict[str, s
                     new = f"paths.{p}.hops.{len(explicit)}."
                     source |= _moved(batch, f"{old}.each.", new) | _moved(batch, f"{old}.each.{k}.", new)
                     explicit.append(copy.deepcopy(written[h]["each"]))
-        source |= {name: name for name in batch.given if ".hops." not in name}
-        if variant.wireless is not None and isinstance(variant.wireless.each, Link):
-            source |= _linkwise(batch, data["wireless"], variant.wireless.most_stations)
+        lists = _lists(variant, batch, i)
+        within = (".hops.", *(f"{above}.each." for above in lists))
+        source |= {name: name for name in batch.given if not any(part in name for part in within)}
+        for above, size in lists.items():
+            source |= _one_by_one(batch, data, above, size)
     values: dict[str, Any] = {}
     for new, old in source.items():
         value = float(batch.given[old][i])
@@ -102,14 +105,36 @@ def _resolved(sweep: Sweep, batch: Batch, i: int) -> tuple[Scenario, dict[str, s
     return Scenario.check(with_values(data, values)), source
 
 
-def _linkwise(batch: Batch, wireless: dict[str, Any], links: int) -> dict[str, str]:
-    """Write the links of a wireless network out one by one; where their given fields are from."""
-    written = wireless["each"]
-    wireless["each"] = [copy.deepcopy(written) for _ in range(links)]
+def _lists(variant: Scenario, batch: Batch, i: int) -> dict[str, int]:
+    """Fields with one record `each` of several links or flows, and how many those are in cell `i`."""
+    found: dict[str, int] = {}
+    if variant.wireless is not None and isinstance(variant.wireless.each, Link):
+        found["wireless"] = variant.wireless.most_stations
+    if variant.shared is None:
+        return found
+    for name in ("parking_lot", "tree", "graph"):
+        layout, above = getattr(variant.shared, name), f"shared.{name}"
+        if layout is not None and isinstance(layout.each, Cable):
+            sizes = {f"{above}.{size}" for size in ("links", "routers", "cables", "degree")}
+            found[above] = MOST_CABLES if sizes & set(batch.given) else layout.most_each
+    for g, flows in enumerate(variant.shared.flows):
+        if isinstance(flows, Flows) and isinstance(flows.each, Flow):
+            count = batch.given.get(f"shared.flows.{g}.count")
+            found[f"shared.flows.{g}"] = flows.most_each if count is None else int(count[i])
+    return found
+
+
+def _one_by_one(batch: Batch, data: dict[str, Any], above: str, size: int) -> dict[str, str]:
+    """Write `each` of a field out as a list of this size; where the given fields in it are from."""
+    owner: Any = data
+    for part in above.split("."):
+        owner = owner[int(part)] if isinstance(owner, list) else owner[part]
+    written = owner["each"]
+    owner["each"] = [copy.deepcopy(written) for _ in range(size)]
     source: dict[str, str] = {}
-    for k in range(links):
-        new = f"wireless.each.{k}."
-        source |= _moved(batch, "wireless.each.", new) | _moved(batch, new, new)
+    for k in range(size):
+        new = f"{above}.each.{k}."
+        source |= _moved(batch, f"{above}.each.", new) | _moved(batch, new, new)
     return source
 
 

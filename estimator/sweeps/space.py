@@ -14,13 +14,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import expressions, fields, goals
+from netcarlo import expressions, fidelity, fields, goals
 from netcarlo.distributions import Distribution
 from netcarlo.ensemble import FEATURES, features
 from netcarlo.errors import InputError, nearest
 from netcarlo.files import Document
 from netcarlo.goals import Goal
 from netcarlo.provenance import SEED_SCHEME, model_version, versions
+from netcarlo.quantity import bounds
 from netcarlo.scenario import Hops, Scenario, full_names, with_values
 from netcarlo.simulate import model_of
 from netcarlo.sweeps import controls
@@ -181,8 +182,15 @@ class Sweep:
         }  # fmt: skip
 
     def models(self) -> list[Any]:
-        """The kernel models that simulate it.  Raises InputError for a user's file that cannot serve."""
-        return list(dict.fromkeys(map(model_of, self.variants)))
+        """The kernel models that simulate it.
+
+        Raises InputError for a user's file that cannot serve, or a fidelity that does not know a variant.
+        """
+        for variant in self.variants:
+            if variant.fidelity != "packet":
+                fidelity.check(variant, variant.fidelity)
+        simulated = (variant for variant in self.variants if variant.fidelity != "formula")
+        return list(dict.fromkeys(map(model_of, simulated)))
 
     def indices(self, cells: Ints) -> dict[str, Ints]:
         """The point of each axis, and the number of the `draw`, of cells [n]."""
@@ -437,7 +445,7 @@ def sweep_of(definition: str) -> Sweep:
 
 def _random_places(variant: Scenario) -> bool:
     """Whether places are drawn beside the fields."""
-    network = variant.wireless or variant.adhoc
+    network = variant.wireless or variant.adhoc or variant.shared
     return network is not None and network.random_places
 
 
@@ -455,13 +463,12 @@ def _shown(scenario: Scenario, name: str, value: float) -> Any:
 
 
 def _each(variant: Scenario, name: str) -> list[str]:
-    """The names under which a field is drawn: `each` of several hops is drawn for every hop."""
+    """The names under which a field is drawn: `each` of several hops or flows is drawn for each of them."""
     above, each, rest = name.partition(".each.")
     if not each or rest.partition(".")[0].isdecimal():
         return [name]
     if variant.wireless is not None:
         return [f"{above}.each.{k}.{rest}" for k in range(variant.wireless.most_stations)]
-    hops = fields.value(variant, above)
-    assert isinstance(hops, Hops)
-    most = hops.count.bounds()[1] if isinstance(hops.count, Distribution) else hops.count
-    return [f"{above}.each.{k}.{rest}" for k in range(int(most))]
+    owner = fields.value(variant, above)
+    most = int(bounds(owner.count)[1]) if isinstance(owner, Hops) else owner.most_each
+    return [f"{above}.each.{k}.{rest}" for k in range(most)]
