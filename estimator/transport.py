@@ -6,6 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
+from netcarlo import units
 from netcarlo.buffers import ReceiveBuffer, SendBuffer
 from netcarlo.control import BUILT_IN, default_constants
 from netcarlo.errors import InputError, nearest
@@ -17,6 +18,7 @@ from netcarlo.quantity import (
     Number,
     Packets,
     Payload,
+    Quantity,
     Retries,
     Size,
     Time,
@@ -184,6 +186,7 @@ class Linux(Tcp):
     packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
 
     protocol: Literal["linux"]
+    window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
     header: Size = 50.0
     tick: Interval = 0.001
     max_rto: Interval = 120.0

@@ -15,7 +15,7 @@ id,congestion_control,delayed_ack,rate_bps,delay_oneway_ms,queue_packets,packet_
 window_packets,initial_ssthresh_packets,duration_s,n_seeds,goodput_Bps_mean,goodput_Bps_sd,sent_packets_mean,\
 rexmit_packets_mean,timeouts_mean,cwnd_reductions_mean,queue_drops_mean,mean_cwnd_packets_mean,mean_rtt_s_mean
 1,reno,0,1379000,5.35,5,0.0003,983,100000,0,60,16,163774,87,10326,321,0,313,317,5.5,0.039
-2,westwood,0,5165000,4.13,6,0.0,1460,100000,0,60,16,624004,0,26147,493,0,484,493,8.0,0.02
+2,htcp,0,5165000,4.13,6,0.0,1460,100000,0,60,16,624004,0,26147,493,0,484,493,8.0,0.02
 3,cubic,1,7585000,20.54,7,0.0,1250,63,18,100,16,892281,0,71000,72,0,72,72,33,0.048
 """
 
