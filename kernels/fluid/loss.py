@@ -7,7 +7,7 @@ Padhye, Firoiu, Towsley and Kurose, "Modeling TCP throughput: a simple model and
 """
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,15 +40,28 @@ from netcarlo.kernels.shared.layout import NEWRENO, RENO, TAHOE, VEGAS, FlowOut
 DUPACKS = 3
 RTO_PER_RTT = 1.5  # the timer beside the round trip: smoothed RTT and four mean deviations
 MOST_BACKOFF = 64
-_BEYOND_REPAIR = 1 << 20  # as so many lost packets
+BEYOND_REPAIR = 1 << 20
+"""So many lost packets leave a sender nothing but its timer."""
 
 
-def make_loss(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Compile `first(m, at, p, f)` and `react(m, g, at, fl, p, f, k, rtt, sent, lost, marked)`.
+class Loss(NamedTuple):
+    """The compiled functions, of the flow `f` with words from `at` and floats from `fl` on; `k` is the time,
+    and `rtt` the round trip, in the same unit as MIN_RTO."""
 
-    The flow `f` (words from `at`, floats from `fl` on) has put out `sent` in step `k`, of which so much was
-    `lost` or `marked`.
-    """
+    first: Any
+    """`(m, at, p, f)`: before the start."""
+    draw: Any
+    """`(m, at, p, f)`: a loss has come: draw the next."""
+    react: Any
+    """`(m, g, at, fl, p, f, k, rtt, sent, lost, marked)`: of what was put out in a step so much was lost or
+    marked."""
+    conclude: Any
+    """`(m, g, at, fl, p, f, k, rtt, sent, lost)`: the round trip in which HITS packets were lost is over;
+    `lost` / `sent` is the probability of a loss."""
+
+
+def make_loss(dev: Callable[[Any], Any]) -> Loss:
+    """Compile the reactions to losses for a target."""
     draw = make_draw(dev)
     exponential = make_exponential(dev, draw)
     window = make_window(dev)
@@ -63,6 +76,12 @@ def make_loss(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
         m[at + HAZARD] = until_next(p, STREAM_LOSS + f, 0)
         m[at + MARK_HAZARD] = until_next(p, STREAM_MARK + f, 0)
         m[at + DRAWS] = 1
+
+    def draw_next(m: Any, at: Any, p: Any, f: Any) -> None:
+        m[at + HAZARD] += until_next(p, STREAM_LOSS + f, m[at + DRAWS])
+        m[at + DRAWS] += 1
+
+    draw_next = dev(draw_next)
 
     def repaired(m: Any, at: Any, p: Any, f: Any, k: Any, w: Any, full: Any, sent: Any, lost: Any) -> Any:
         # Whether duplicate ACKs tell of the losses and what is sent again arrives.
@@ -99,7 +118,7 @@ def make_loss(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
                 quick = np.int64(rtt) * rounds <= rto
         if quick:
             m[at + STATE] = REPAIR
-            m[at + UNTIL] = k + np.int64(rtt) * rounds + np.int64(rtt / max(w / DUPACKS, 1.0))
+            m[at + UNTIL] = k + np.int64(rtt * float(rounds) + 0.5) + np.int64(rtt / max(w / DUPACKS, 1.0))
         else:
             collapse(g, fl, kind, rtt)
             m[at + FLOW_COUNTS + FlowOut.TIMEOUTS] += 1
@@ -124,10 +143,9 @@ def make_loss(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
             if m[at + STATE] != HIT:
                 m[at + STATE] = HIT
                 m[at + HITS] = 0
-                m[at + UNTIL] = k + np.int64(rtt)
-            m[at + HITS] += _BEYOND_REPAIR if hopeless else 1
-            m[at + HAZARD] += until_next(p, STREAM_LOSS + f, m[at + DRAWS])
-            m[at + DRAWS] += 1
+                m[at + UNTIL] = k + np.int64(rtt + 0.5)
+            m[at + HITS] += BEYOND_REPAIR if hopeless else 1
+            draw_next(m, at, p, f)
         if marked > 0:
             m[at + MARK_HAZARD] -= marked
             if m[at + MARK_HAZARD] < 0:
@@ -136,11 +154,11 @@ def make_loss(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
                 if m[at + STATE] == OPEN:
                     m[at + STATE] = HIT
                     m[at + HITS] = 0
-                    m[at + UNTIL] = k + np.int64(rtt)
+                    m[at + UNTIL] = k + np.int64(rtt + 0.5)
         if k >= m[at + UNTIL]:
             if m[at + STATE] == HIT:
                 conclude(m, g, at, fl, p, f, k, rtt, sent, lost)
             elif m[at + STATE] == REPAIR:
                 m[at + STATE] = OPEN
 
-    return dev(first), dev(react)
+    return Loss(dev(first), draw_next, dev(react), conclude)

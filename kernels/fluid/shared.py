@@ -116,7 +116,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
     """Compile the integration of one row for a target; see `models` for its arguments."""
     gap = make_gap(dev, make_draw(dev))
     grow = make_window(dev).grow
-    first, react = make_loss(dev)
+    losing = make_loss(dev)
+    first, react = losing.first, losing.react
     serve = make_queue(dev)
 
     def on_wire(byte_time: Any, size: Any) -> Any:
@@ -317,7 +318,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
         lost += dropped
         if m[at + STATE] != REPAIR or m[at + KIND] == TAHOE:
             acked = float((sent - (lost >> ONE_BITS)) >> m[at + DELAYED]) * _UNIT
-            grow(g, fl, m[at + KIND], acked, rtt, float((now << 10) // 1_000_000_000))
+            grow(g, fl, m[at + KIND], acked, rtt, 1.0 / rtt, float((now << 10) // 1_000_000_000))
         react(m, g, at, fl, parameters, f, k, rtt, sent, lost, marked)
         if sampled:
             m[counts + FlowOut.SAMPLES] += 1

@@ -16,7 +16,7 @@ from netcarlo.kernels.shared.layout import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
 # Words of float memory of a flow.
 W = 0  # congestion window [packet]
 SSTHRESH = 1  # [packet]
-LEAST_RTT = 2  # [step]
+LEAST_RTT = 2
 MOST = 3  # receiver's window [packet]
 MAXIMUM = 4  # BIC, CUBIC: where packets were lost last, or a little less; 0: not yet [packet]
 EPOCH = 5  # CUBIC: when growth began; 0: not yet [s / 1024]
@@ -40,7 +40,8 @@ class Window(NamedTuple):
     """The compiled rules; `g` is float memory, in which the flow's words begin at `at`."""
 
     grow: Any
-    """`(g, at, kind, acked, rtt, clock)`: `acked` ACKs came in a step; `rtt` [step], `clock` [s / 1024]."""
+    """`(g, at, kind, acked, rtt, rounds, clock)`: `acked` ACKs came in so many round trips; `clock` in
+    s / 1024, `rtt` in any unit of time, but always the same."""
     kept: Any
     """`(g, at, kind, rtt) -> float`: what a loss leaves of the window [packet]."""
     cut: Any
@@ -52,7 +53,7 @@ class Window(NamedTuple):
 def make_window(dev: Callable[[Any], Any]) -> Window:
     """Compile the rules of all kinds for a target."""
 
-    def steer(g: Any, at: Any, acked: Any, rtt: Any) -> Any:
+    def steer(g: Any, at: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
         # Vegas: the window that it has next, from its packets that wait in queues.
         w = g[at + W]
         waiting = w - w / (rtt / g[at + LEAST_RTT])
@@ -62,9 +63,9 @@ def make_window(dev: Callable[[Any], Any]) -> Window:
             g[at + SSTHRESH] = FLOOR
             return max(w - w / 8.0, FLOOR)
         if waiting > g[at + BETA] + 0.5:
-            return max(w - 1.0 / rtt, FLOOR)
+            return max(w - rounds, FLOOR)
         if waiting < g[at + ALPHA] - 0.5:
-            return w + 1.0 / rtt
+            return w + rounds
         return w
 
     steer = dev(steer)
@@ -108,11 +109,11 @@ def make_window(dev: Callable[[Any], Any]) -> Window:
 
     by_cubic = dev(by_cubic)
 
-    def grow(g: Any, at: Any, kind: Any, acked: Any, rtt: Any, clock: Any) -> None:
+    def grow(g: Any, at: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, clock: Any) -> None:
         w = g[at + W]
         g[at + LEAST_RTT] = min(g[at + LEAST_RTT], rtt)
         if kind == VEGAS:
-            w = steer(g, at, acked, rtt)
+            w = steer(g, at, acked, rtt, rounds)
         elif w < g[at + SSTHRESH]:
             w += acked
         elif kind == BIC:
