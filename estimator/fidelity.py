@@ -4,6 +4,9 @@ They take microseconds where packets take milliseconds, and they are biased.  `k
 `python -m tests.benchmarks.fidelity` measures it on networks drawn at random (docs/fidelity.md).
 """
 
+import csv
+import functools
+import importlib.resources
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -33,15 +36,28 @@ class Bias(NamedTuple):
     """and above this on 5 %."""
 
 
-KNOWN_BIAS: dict[tuple[str, str, str], Bias] = {}
-"""By fidelity, network and protocol."""
+@functools.cache
+def measured() -> dict[tuple[str, str, str], Bias]:
+    """The biases that were measured, by fidelity, network and protocol."""
+    text = (importlib.resources.files("netcarlo.configs") / "references" / "known_bias.csv").read_text()
+    return {
+        (row["fidelity"], row["network"], row["protocol"]): Bias(
+            *(float(row[field]) for field in Bias._fields)
+        )
+        for row in csv.DictReader(text.splitlines())
+    }
 
 
 def known_bias(scenario: Scenario) -> Bias | None:
     """The measured bias of the scenario's fidelity; None for packets, and where none was measured."""
-    kind = "paths" if scenario.paths else "cells" if scenario.wireless is not None else "shared"
-    control = getattr(scenario.transport, "congestion_control", None) or scenario.transport.protocol
-    return KNOWN_BIAS.get((scenario.fidelity, kind, str(control)))
+    network = "paths" if scenario.paths else "cells"
+    if scenario.shared is not None:
+        network = "dumbbells" if scenario.shared.dumbbell is not None else "graphs"
+    protocol = scenario.transport.protocol
+    control = getattr(scenario.transport, "congestion_control", None)
+    if control is not None and protocol != "linux":
+        protocol = str(control)
+    return measured().get((scenario.fidelity, network, protocol))
 
 
 def sentence(scenario: Scenario) -> str | None:

@@ -1,0 +1,191 @@
+"""How far off cheap fidelities are, and what they are worth as controls: the tables of docs/fidelity.md.
+
+    python -m tests.benchmarks.fidelity bias [networks] > configs/references/known_bias.csv
+    python -m tests.benchmarks.fidelity control [runs]
+
+`control` runs the packets of each cell of two example sweeps once and
+then takes samples from those runs: their mean is the truth, which the intervals cover or not.
+"""
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from netcarlo import configs, fidelity, load_scenario, simulate, statistics
+from netcarlo.ensemble import build
+from netcarlo.kernels import launch, models
+from netcarlo.multifidelity import MOST_DRAWS, controlled, draws_wanted
+from netcarlo.outcomes import outcomes
+from netcarlo.scenario import Scenario
+
+EXAMPLES = Path(str(configs.__file__)).parent / "examples"
+
+TCPS: dict[str, dict[str, Any]] = {
+    **{name: {"transport.protocol": name} for name in ("tahoe", "reno", "newreno", "sack")},
+    "vegas": {"transport.protocol": "vegas", "transport.header": "40 B"},
+    **{
+        name: {"transport.protocol": "sack", "transport.congestion_control": name}
+        for name in ("bic", "cubic", "westwood")
+    },
+}
+
+GRAPH = {
+    "routers": {"integers": [4, 10]},
+    "degree": 2.5,
+    "each": {
+        "rate": {"log_uniform": ["1 Mbit/s", "20 Mbit/s"]},
+        "delay": {"log_uniform": ["1 ms", "20 ms"]},
+        "queue": {"log_uniform": ["10 packets", "200 packets"]},
+        "loss": {"choice": [0, 0, "0.5 %"]},
+    },
+}
+
+
+class Population(NamedTuple):
+    """Networks drawn at random, by what they are called in known_bias.csv."""
+
+    network: str
+    protocol: str
+    scenario: Scenario
+
+
+def populations() -> Iterator[Population]:
+    """Paths and shared networks under each TCP, and cells."""
+    paths = load_scenario(EXAMPLES / "random_topology.yaml")
+    dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
+    graphs = dumbbells.model_dump(mode="json", exclude_none=True)
+    del graphs["shared"]["dumbbell"]
+    graphs["shared"]["graph"] = GRAPH
+    named = {"paths": paths, "dumbbells": dumbbells, "graphs": Scenario.check(graphs)}
+    for network, scenario in named.items():
+        for protocol, values in TCPS.items():
+            yield Population(network, protocol, scenario.with_values(values))
+    yield Population("cells", "udp", load_scenario(EXAMPLES / "wifi_cells.yaml"))
+
+
+def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
+    """The bias of the goodput of cheap fidelities, over so many networks."""
+    if scenario.shared is not None:  # one kernel for all TCPs, for the sake of a compiler's time
+        rows, drawn = build(scenario, replications=networks)
+        truth = outcomes(launch.run(models.model("shared_mixed"), rows), rows, drawn).frame["goodput_bps"]
+    else:
+        truth = simulate(scenario, replications=networks).frame["goodput_bps"]
+    found = {}
+    for cheap in fidelities:
+        value = fidelity.simulate(scenario, fidelity=cheap, replications=networks).frame["goodput_bps"]
+        off = (value / truth.where(truth > 0) - 1).dropna()
+        found[cheap] = fidelity.Bias(*(float(q) for q in off.quantile([0.5, 0.05, 0.95]).round(3) + 0.0))
+    return found
+
+
+def sweeps() -> Iterator[tuple[str, Scenario]]:
+    """The cells of two sweeps: TCP by loss over random paths, rates by access over random 802.11 cells."""
+    paths = load_scenario(EXAMPLES / "random_topology.yaml")
+    for protocol in ("reno", "sack", "vegas", "cubic"):
+        for loss in ("0", "0.1 %", "1 %"):
+            values = TCPS[protocol] | {"hops.0.each.loss": loss}
+            yield f"paths: {protocol}, loss {loss}", paths.with_values(values)
+    cells = load_scenario(EXAMPLES / "wifi_cells.yaml")
+    for rate in ("6 Mbit/s", "54 Mbit/s"):
+        for threshold, name in (("unlimited", "basic"), ("0 B", "RTS")):
+            values = {"wireless.rate": rate, "wireless.rts_threshold": threshold}
+            yield f"cells: {rate}, {name}", cells.with_values(values)
+
+
+class Pool(NamedTuple):
+    """Runs of a scenario that stand for all: packets and formula of the same networks."""
+
+    y: statistics.Floats
+    x: statistics.Floats
+
+
+def pool(scenario: Scenario, *, runs: int, control: str = "formula") -> Pool:
+    """The goodputs of so many networks."""
+    y = simulate(scenario, replications=runs).frame["goodput_bps"]
+    x = fidelity.simulate(scenario, fidelity=control, replications=runs).frame["goodput_bps"]
+    return Pool(y.to_numpy(np.float64), x.to_numpy(np.float64))
+
+
+def cover(pool: Pool, *, runs: int, samples: int, seed: int) -> dict[str, float]:
+    """Of estimates by `runs` packet runs: coverage, that of plain means, and the fall of the variance.
+
+    `fall` is that of the estimates over the samples, `reported` what they say themselves (median).
+    """
+    rng, truth = np.random.default_rng(seed), pool.y.mean()
+    rows = []
+    for _ in range(samples):
+        k = rng.integers(0, len(pool.y), runs)
+        draws = draws_wanted(pool.y[k], pool.x[k], most=MOST_DRAWS["formula"])
+        more = rng.integers(0, len(pool.y), draws - runs)
+        found = controlled(pool.y[k], np.concatenate([pool.x[k], pool.x[more]]))
+        plain = statistics.mean(pool.y[k])
+        assert found is not None
+        rows.append(
+            (
+                found.mean.ci_low <= truth <= found.mean.ci_high,
+                plain.ci_low <= truth <= plain.ci_high,
+                found.mean.mean,
+                plain.mean,
+                found.variance_ratio,
+            )
+        )
+    covered, plainly, sharp, means, ratio = np.array(rows).T
+    return {
+        "coverage": covered.mean(),
+        "plain": plainly.mean(),
+        "fall": means.var() / sharp.var(),
+        "reported": float(np.median(ratio)),
+    }
+
+
+def cover_precise(pool: Pool, *, relative: float, samples: int, seed: int) -> dict[str, float]:
+    """Coverage of estimates that go on until they are precise, packet runs of each, and of plain ones."""
+    rng, truth = np.random.default_rng(seed), pool.y.mean()
+    rule = statistics.StoppingRule(relative)
+    covered = used = 0
+    for _ in range(samples):
+        y, x, more = np.zeros(0), np.zeros(0), np.zeros(0)
+        found = None
+        while True:
+            count = rule.next_after(len(y), lambda f=found: f.mean)  # type: ignore[misc]
+            if not count:
+                break
+            k = rng.integers(0, len(pool.y), count)
+            y, x = np.append(y, pool.y[k]), np.append(x, pool.x[k])
+            wanted = draws_wanted(y, x, most=MOST_DRAWS["formula"]) - len(y)
+            more = np.append(more, pool.x[rng.integers(0, len(pool.y), max(wanted - len(more), 0))])
+            found = controlled(y, np.append(x, more))
+        assert found is not None
+        covered += found.mean.ci_low <= truth <= found.mean.ci_high
+        used += len(y)
+    return {"coverage": covered / samples, "runs": used / samples}
+
+
+def main() -> None:
+    """Print the tables."""
+    what, number = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    if what == "bias":
+        print("fidelity,network,protocol", *fidelity.Bias._fields, sep=",")
+        for network, protocol, scenario in populations():
+            cheap = ("fluid", "formula") if scenario.shared is not None else ("formula",)
+            for name, found in bias(scenario, fidelities=cheap, networks=number or 500).items():
+                print(name, network, protocol, *found, sep=",", flush=True)
+        return
+    rows = {}
+    for name, scenario in sweeps():
+        runs = number or (20_000 if scenario.paths else 2_000)
+        found = pool(scenario, runs=runs)
+        rows[name] = {
+            **{f"{key} {n}": value for n in (100, 500) for key, value in
+               cover(found, runs=n, samples=1000, seed=n).items()},
+            **cover_precise(found, relative=0.01, samples=300, seed=3),
+        }  # fmt: skip
+        print(pd.DataFrame(rows).T.round(3).to_string(), flush=True)
+
+
+if __name__ == "__main__":
+    main()
