@@ -160,7 +160,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "acked": out.flows[:, :, FlowOut.ACKED].sum(axis=1),
         "in_order": out.flows[:, :, FlowOut.IN_ORDER].sum(axis=1),
         "fairness": np.nansum(mine, axis=1) ** 2
-        / _positive(tcp.sum(axis=1) * np.nansum(mine * mine, axis=1)),
+        / _positive((~np.isnan(mine)).sum(axis=1) * np.nansum(mine * mine, axis=1)),
         "loss_ratio": 1.0 - arrived / _positive(np.where(udp, settled, 0).sum(axis=1)),
         "worst_flow_bps": _over(np.nanmin, mine),
         "mean_flow_bps": _over(np.nanmean, mine),

@@ -182,10 +182,11 @@ def _flows(
     for column in (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE):
         table[:, :, column] = parameters[:, None, column]
     present = np.stack([member.present for member in members], axis=1)
-    order = np.argsort(~present, axis=1, kind="stable")
     count = present.sum(axis=1)
-    table = np.take_along_axis(table, order[:, :, None], axis=1)
-    return table[:, : int(count.max(initial=1))], count
+    if not present.all():
+        order = np.argsort(~present, axis=1, kind="stable")
+        table = np.take_along_axis(table, order[:, :, None], axis=1)[:, : int(count.max(initial=1))]
+    return table, count
 
 
 def _ways(table: Ints, forth: Routes, back: Routes) -> None:
