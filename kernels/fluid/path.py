@@ -176,7 +176,7 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
             if hi <= t:
                 lo, hi = next_outage(m, hops, outages, t)
             packets = np.int64(g[W])
-            rtt = max(float(base), float(min(packets, room)) * slowest)
+            rtt: Any = max(float(base), float(min(packets, room)) * slowest)
             length = np.int64(rtt)
             if m[STATE] == REPAIR:
                 length = min(length, m[UNTIL] - t)
