@@ -115,10 +115,10 @@ def model_of(scenario: Scenario) -> Any:
     from netcarlo.kernels import models
 
     if scenario.fidelity == "fluid":
-        from netcarlo import fidelity
+        from netcarlo import fidelity, fluid
 
         fidelity.check(scenario, "fluid")
-        return models.model("fluid")
+        return models.model(fluid.model_name(scenario))
     transport = scenario.transport
     if scenario.shared is not None:
         kinds = shared_kinds(scenario.shared, transport)
