@@ -25,6 +25,10 @@ def commands(page: Path) -> list[str]:
     ]
 
 
+NAMES = ("my_link", "my_walk", "my_mesh", "my_walkers", "my_office", "buffers")
+"""Of the scenarios and sweeps that the pages show."""
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An empty folder with the examples where the documentation finds them."""
@@ -64,4 +68,4 @@ def test_yaml_is_a_scenario_or_a_sweep(text: str, folder: Path) -> None:
 
     (folder / "file.yaml").write_text(text)
     load = load_sweep if "axes:" in text else load_scenario
-    assert load(folder / "file.yaml").name in ("my_link", "my_walk", "my_mesh", "my_walkers", "buffers")
+    assert load(folder / "file.yaml").name in NAMES
