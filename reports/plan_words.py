@@ -26,7 +26,8 @@ def unit(plan: Plan) -> str:
 
 def value(plan: Plan, number: float, digits: int = 6) -> str:
     """A value of the planned quantity."""
-    return scales.say(number, unit(plan), digits)
+    text = scales.say(number, unit(plan), digits)
+    return text.removesuffix("s") if text == "1 packets" else text
 
 
 def title(plan: Plan) -> str:

@@ -58,7 +58,7 @@ class Board:
         self.plan, self.trials = plan, trials
         self.replications: dict[int, int] = {}
         self.verdicts: dict[int, int] = {}
-        self.holds_level = (1 - plan.confidence) / len(plan.values)
+        self.holds_level = plan.level
         self.fails_level = self.holds_level / len(plan.requirements)
 
     def decide(self, i: int, cap: int) -> int:

@@ -52,6 +52,18 @@ def lower(successes: ArrayLike, trials: ArrayLike, level: float) -> Floats:
     return low
 
 
+def needed(p: float, level: float) -> int:
+    """The fewest trials that can show a probability above `p`: all of them succeed."""
+    n = 1
+    while above(n, n, p) < -np.log(level):
+        n *= 2
+    low, high = n // 2, n
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if above(middle, middle, p) >= -np.log(level) else (middle, high)
+    return high
+
+
 def upper(successes: ArrayLike, trials: ArrayLike, level: float) -> Floats:
     """The smallest p that `below` rejects at `level`."""
     n = np.asarray(trials, np.float64)

@@ -15,6 +15,7 @@ from netcarlo import expressions, fields, files, scenario, units
 from netcarlo.control import BUILT_IN
 from netcarlo.errors import InputError
 from netcarlo.files import Document
+from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
 from netcarlo.quantity import Quantity
@@ -132,6 +133,7 @@ class Plan:
             self.requirements = tuple(
                 self._requirement(name, requirement) for name, requirement in spec.requirements.items()
             )
+        self._check_replications()
         for value in (self.values[0], self.values[-1]):
             self.scenario(value)
         with self._at("resources"):
@@ -162,6 +164,18 @@ class Plan:
         except InputError as error:
             said = units.show(value, self.dimension)
             raise self._error(("quantity",), f"{self.quantity} = {said}: {error}") from None
+
+    @property
+    def level(self) -> float:
+        """The error that each value may have in being called to hold; see `board`."""
+        return (1 - self.confidence) / len(self.values)
+
+    def _check_replications(self) -> None:
+        least = max(evidence.needed(r.probability, self.level) for r in self.requirements)
+        if self.most < least:
+            message = f"replications = {self.most} cannot show what is asked; allowed is {least} or more"
+            remedy = "raise them, or lower a probability or the confidence"
+            raise self._error(("replications",), f"{message}; {remedy}")
 
     def _fields(self) -> list[str]:
         field = self.spec.quantity.field

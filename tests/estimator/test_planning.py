@@ -216,6 +216,7 @@ WRONG = [
     ({"requirements": {"a": "delay >= 1 s"}}, "has no outcome in it"),
     ({"requirements": {"a": {"goal": "goodput_bps >= 1 bit/s", "probability": 1}}}, "write 99.9 %"),
     ({"requirements": {}}, "requirements"),
+    ({"replications": 20}, "replications = 20 cannot show what is asked; allowed is"),
     ({"confidence": "0 %"}, "confidence = 0 %"),
     ({"find": "best"}, "'largest' or 'smallest'"),
     ({"resources": {"x": {"field": "hops.0.delay", "add": "1 ms"}}}, "is what is planned"),

@@ -53,5 +53,11 @@ def test_bands_end_where_the_tests_begin_to_reject(s: int, n: int) -> None:
     assert s < n or high == 1
 
 
+@pytest.mark.parametrize("p", PROBABILITIES)
+def test_fewer_trials_show_nothing(p: float) -> None:
+    n = evidence.needed(p, 0.001)
+    assert evidence.above(n - 1, n - 1, p) < -math.log(0.001) <= evidence.above(n, n, p)
+
+
 def test_nothing_is_known_before_the_first_trial() -> None:
     assert (evidence.lower(0, 0, 0.01), evidence.upper(0, 0, 0.01)) == (0, 1)

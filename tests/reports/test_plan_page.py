@@ -1,0 +1,173 @@
+"""The report of a plan: its words, its figures, and what it does in a real browser."""
+
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+import pytest
+
+from netcarlo.planning import Answer, make_plan, plan
+from netcarlo.planning import run as runs
+from netcarlo.reports import plan_figures as figures
+from netcarlo.reports import plan_words as words
+from netcarlo.reports.plan_page import plan_page
+from netcarlo.scenario import Scenario
+from tests.reports.browser import Page
+
+WINDOWS = {"wide": (1600, 1000, False), "phone": (390, 844, True)}
+
+
+class Made:
+    """Trials of a network that is a formula: a normal goodput that falls with the queue."""
+
+    def __init__(self, *_: Any, **__: Any) -> None:
+        self.simulated = self.used = 0
+        self.noise = np.random.default_rng(5).normal(0, 0.4e6, 4000)
+
+    def of(self, scenario: Scenario, n: int) -> dict[str, np.ndarray[Any, Any]]:
+        hop: Any = scenario.paths[0].hops[0]
+        goodput = hop.rate - 0.2e6 * hop.queue + self.noise[:n]
+        return {"goodput_bps": goodput, "mean_rtt_s": np.full(n, 0.004 * hop.queue)}
+
+
+def answered(**changes: Any) -> Answer:
+    """A plan with two requirements and resources, answered."""
+    data: dict[str, Any] = {
+        "name": "made",
+        "description": "How long may the queue be?",
+        "scenario": {
+            "duration": "1 s",
+            "transport": {"protocol": "newreno"},
+            "hops": [{"rate": "10 Mbit/s", "delay": "1 ms", "queue": 1}],
+        },
+        "quantity": {"name": "queue", "field": "hops.0.queue", "linear": [1, 40]},
+        "requirements": {
+            "goodput": {"goal": "goodput_bps >= 6 Mbit/s", "probability": "90 %"},
+            "delay": {"goal": "mean_rtt_s <= 0.1 s", "probability": "90 %"},
+        },
+        "resources": {
+            "faster": {"field": "hops.0.rate", "add": "1 Mbit/s"},
+            "much faster": {"field": "hops.0.rate", "add": "90 Mbit/s"},
+        },
+        "replications": 1000,
+        **changes,
+    }
+    return plan(make_plan(data))
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "both": {},
+    "log": {"quantity": {"name": "queue", "field": "hops.0.queue", "log": [1, 4096], "points": 30}},
+    "none holds": {"requirements": {"goodput": "goodput_bps >= 60 Mbit/s"}, "resources": {}},
+    "all hold": {"requirements": {"goodput": "goodput_bps >= 0.1 bit/s"}, "resources": {}},
+    "undecided": {"replications": 150},
+    "smallest": {"find": "smallest", "requirements": {"goodput": "goodput_bps <= 6 Mbit/s"}, "resources": {}},
+}
+
+
+@pytest.fixture(scope="module")
+def answers() -> dict[str, Answer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runs, "Trials", Made)
+        return {name: answered(**changes) for name, changes in CASES.items()}
+
+
+def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
+    # 10 Mbit/s less 0.2 Mbit/s a packet less 1.28 sd is 6 Mbit/s at a queue of 17.4 packets.
+    found = answers["both"]
+    assert (found.holds, found.fails) == (17, 18)
+    assert words.headline(found) == "Queue: 17 packets."
+    assert words.explanation(found) == (
+        "With 95 % confidence all requirements hold up to 17 packets, and goodput fails at 18 packets. "
+        "Goodput binds."
+    )
+    goodput, delay = words.requirements(found)
+    assert goodput["goal"] == "goodput ≥ 6 Mbit/s"
+    assert goodput["alone"].startswith("17.")
+    assert delay["alone"] == "25 packets"
+
+
+def test_words_of_other_answers(answers: dict[str, Answer]) -> None:
+    assert words.headline(answers["none holds"]) == "Queue: no value is known to do."
+    assert "fails at 1 packet." in words.explanation(answers["none holds"])
+    assert words.headline(answers["all hold"]) == "Queue: 40 packets or more."
+    assert "widen them" in words.explanation(answers["all hold"])
+    undecided = answers["undecided"]
+    assert re.fullmatch(r"Queue: \d+ packets to \d+ packets\.", words.headline(undecided))
+    assert "undecided after 150 replications each" in words.explanation(undecided)
+    smallest = answers["smallest"]
+    assert smallest.holds is not None and smallest.fails is not None
+    assert smallest.holds > smallest.fails
+    assert f"holds from {smallest.holds:.0f} packets on" in words.explanation(smallest)
+
+
+def test_resources_move_the_answer_as_the_formula_says(answers: dict[str, Answer]) -> None:
+    faster, much_faster = answers["both"].gains
+    assert faster.moved is not None
+    move, low, high = faster.moved
+    assert move == pytest.approx(5, abs=0.3)  # 1 Mbit/s at 0.2 Mbit/s a packet
+    assert low <= move <= high
+    assert much_faster.binding == "delay"
+    row = words.gains(answers["both"])[0]
+    assert row["change"] == "10 Mbit/s → 11 Mbit/s"
+    assert row["bought"].startswith("+")
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_figures_are_valid(answers: dict[str, Answer], case: str) -> None:
+    found = answers[case]
+    drawn = [figures.curve(found), *(figures.measure(found, k) for k in range(len(found.plan.requirements)))]
+    if (bars := figures.resources(found)) is not None:
+        drawn.append(bars)
+    for figure in drawn:
+        go.Figure(data=figure["data"], layout=figure["layout"])
+        numbers = [v for trace in figure["data"] for v in trace["y"] if isinstance(v, float)]
+        assert all(map(math.isfinite, numbers))
+
+
+def test_band_covers_the_curve_and_zones_meet_at_the_answer(answers: dict[str, Answer]) -> None:
+    figure = figures.curve(answers["both"])
+    low, high, line, _ = (np.array(trace["y"]) for trace in figure["data"][:4])
+    assert (low <= line).all()
+    assert (line <= high).all()
+    ends = [(zone["x0"], zone["x1"]) for zone in figure["layout"]["shapes"]]
+    assert ends == [(1, 17), (17, 18), (18, 40)]
+
+
+def test_answer_comes_first(answers: dict[str, Answer]) -> None:
+    html = plan_page(answers["both"])
+    places = [html.index(f'id="{name}"') for name in ("verdict", "curve", "limits", "resources", "values")]
+    assert places == sorted(places)
+    assert "nan" not in re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL).lower().split()
+
+
+@pytest.fixture(scope="module")
+def pages(answers: dict[str, Answer], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("plans")
+    found = {}
+    for case, answer in answers.items():
+        found[case] = folder / f"{case}.html"
+        found[case].write_text(plan_page(answer), encoding="utf-8")
+    return found
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize(
+    ("case", "window", "count"),
+    [("both", "wide", 4), ("both", "phone", 4), ("log", "phone", 4), ("none holds", "wide", 2)],
+)
+def test_page_is_drawn_without_complaints(
+    pages: dict[str, Path], page: Page, case: str, window: str, count: int
+) -> None:
+    width, height, mobile = WINDOWS[window]
+    page.open(pages[case], width=width, height=height, mobile=mobile)
+    assert page.complaints() == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate("document.querySelectorAll('.plot').length") == count
+    rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
+    assert max(page.evaluate(rights)) <= width
+    markup = re.sub(r"<script>.*?</script>", "", pages[case].read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert re.findall(r'(?:src|href)="(?:https?:)?//', markup) == []
