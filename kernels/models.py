@@ -28,6 +28,7 @@ from netcarlo.kernels import (
     vegas,
     westwood,
 )
+from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import shared as fluid
 from netcarlo.kernels.layout import Out
 from netcarlo.kernels.manet import engine as manet
@@ -122,6 +123,13 @@ def _shared(name: str, variant: Any = None, control: Any = aimd) -> Model:
     return Model(name, make, shared.scratch_words, shared.outcomes, (2, 2, 3, 3, 2))
 
 
+def _fluid_path(kind: int) -> Model:
+    def make(dev: Callable[[Any], Any]) -> Any:
+        return fluid_path.make(dev, kind)
+
+    return Model(f"fluid_{KINDS[kind]}", make, fluid_path.scratch_words)
+
+
 MODELS = {
     name: _tcp(name, variant, aimd)
     for host in ("", MOBILE)
@@ -146,14 +154,16 @@ for _control, _module in CONTROLS.items():
         _name = f"{MANET}{_variant}_{_control}"
         if _variant != "vegas":
             MODELS[_name] = _manet(_name, _transport, _module)
-for _kind, _parts in PARTS.items():
-    MODELS[SHARED + KINDS[_kind]] = _shared(SHARED + KINDS[_kind], *_parts)
+for _number, _parts in PARTS.items():
+    MODELS[SHARED + KINDS[_number]] = _shared(SHARED + KINDS[_number], *_parts)
 MODELS["shared_mixed"] = _shared("shared_mixed")
+for _number in PARTS:
+    MODELS[f"fluid_{KINDS[_number]}"] = _fluid_path(_number)
 MODELS["fluid"] = Model("fluid", fluid.make, fluid.scratch_words, fluid.outcomes, (2, 2, 3, 3, 2))
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
     *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux", "tcp_linux_westwood"),
-    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_newreno", "shared_mixed", "fluid"),
+    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_newreno", "shared_mixed", "fluid", "fluid_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

@@ -71,9 +71,8 @@ PROBING, PROBING_SINCE = STATE_WORDS + 43, STATE_WORDS + 44
 _CAUSE, _REPLIES, _WORSE = range(STATE_WORDS + 45, STATE_WORDS + 48)
 _WANTED, _OLDEST, _ASKED_AT = range(STATE_WORDS + 48, STATE_WORDS + 51)  # of probes
 _BEFORE = STATE_WORDS + 51  # the timeout that the estimator found before _CURRENT
-REDUCED = STATE_WORDS + 52
-"""ECN: the window was reduced for a mark, and the receiver has not been told."""
-_REDUCED_AT = STATE_WORDS + 53  # highest packet sent when it was
+REDUCED, REDUCED_AT = STATE_WORDS + 52, STATE_WORDS + 53
+"""ECN: the window was reduced for a mark, and the receiver has not been told; highest packet sent by then."""
 _STACK = STATE_WORDS + 54
 _END = _STACK + STACK_WORDS
 
@@ -189,6 +188,7 @@ def make_association(
     With `kinds` the steps become part of the engine that calls them, each from one place only.
     """
     cold = _hot if kinds else rarely
+    delays = kinds is None  # the shared engine asks for none
     kinds = kinds or one_kind(dev, make_variant, control)
     variant, first_of, sack_of, hear, reduce = kinds
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
@@ -285,7 +285,8 @@ def make_association(
             s[HANDSHAKES] += 1
         if packet > s[TOP]:
             s[TOP] = packet
-            s[s[_TIMES] + (packet & (p[P.RING] - 1))] = now
+            if delays:
+                s[s[_TIMES] + (packet & (p[P.RING] - 1))] = now
             if s[_TIMED] == ENDLESS:
                 s[_TIMED] = packet
                 s[_TIMED_AT] = now
@@ -616,13 +617,13 @@ def make_association(
         ack = s[s[_RING] + ack_words * (serial & (p[P.RING] - 1)) + 1]
         first = first_of(p)
         recovers = s[PHASE] != NORMAL and first == 1  # Vegas never returns to NORMAL
-        if ack <= s[_REDUCED_AT] or recovers or ack < first:
+        if ack <= s[REDUCED_AT] or recovers or ack < first:
             return
         half = max(reduce(p, g[1:], constants, now, s[RTT], min(g[0], float(p[P.WINDOW]))), 2.0)
         g[0] = half
         s[SSTHRESH] = np.int64(half)
         s[CUTS] += 1
-        s[_REDUCED_AT] = s[TOP]
+        s[REDUCED_AT] = s[TOP]
         s[REDUCED] = 1
 
     return Association(

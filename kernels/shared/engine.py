@@ -2,8 +2,8 @@
 
 One thread simulates up to 64 TCP and UDP flows on up to 64 links of any topology.  FIFOs keep packets in the
 order in which they will arrive, so the earliest event is the smallest of a few keys: three a flow and one a
-link, found by a scan of the class whose key has changed.  Hosts have links of their own, where the order is
-known: what happens behind the last shared link of a way is computed at once.
+link.  Hosts have links of their own, where the order is known: what happens behind the last shared link of a
+way is computed at once.
 """
 
 from collections.abc import Callable
@@ -13,14 +13,7 @@ import numpy as np
 
 from netcarlo.kernels import sender
 from netcarlo.kernels.hints import cold
-from netcarlo.kernels.layout import (
-    ENDLESS,
-    FOREVER,
-    NEVER,
-    STATUS_OK,
-    STATUS_RING_FULL,
-    P,
-)
+from netcarlo.kernels.layout import FOREVER, NEVER, STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.loss import make_gap
 from netcarlo.kernels.philox import make_draw
 from netcarlo.kernels.shared.layout import (
@@ -42,51 +35,54 @@ from netcarlo.kernels.shared.state import (
     CLASS_SHIFT,
     CLOCK,
     DATA,
+    EARLIEST,
     F_ACK_BUSY,
     F_BACK_BUSY,
+    F_COUNTS,
     F_ECHO,
+    F_FIFOS,
     F_LATE,
     F_NEXT,
     F_SINK_BUSY,
     F_SOURCE_BUSY,
-    F_STATE,
+    F_TCP,
     FAR,
     FIFO_WORDS,
-    FIFOS,
+    FIXED_WORDS,
     FLOW_MASK,
-    FLOW_WORDS,
     FLOWS,
     FULL,
     HEAD,
     HOP_MASK,
     HOP_SHIFT,
     HOST,
-    KEYS,
     L_COUNT,
+    L_COUNTS,
     L_DEPARTURES,
+    L_FIFO,
     L_GAP,
     L_MASK,
-    LINK_WORDS,
+    L_NUMBER,
+    LINK_BLOCK,
     LINKS,
     MARKED,
     MASK,
-    MINIMA,
     NO_EVENT,
     NUMBER_SHIFT,
-    PER_CLASS,
     REDUCED,
     ROOM,
+    SHIFT,
     SIZE_MASK,
     SIZE_SHIFT,
     TAIL,
+    TICK,
     TIME_SHIFT,
-    WAITING,
     make_keys,
-    padded,
     words,
 )
 
 scratch_words = words
+_TO_LINK, _BACK_TO_LINK, _TO_SOURCE = F_FIFOS, F_FIFOS + FIFO_WORDS, F_FIFOS + 2 * FIFO_WORDS
 
 
 def outcomes(rows: SharedRows) -> int:
@@ -96,7 +92,10 @@ def outcomes(rows: SharedRows) -> int:
 
 
 def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
-    """Compile the simulation of one row, `make_kinds(dev)` being the TCPs; see `models` for its arguments."""
+    """Compile the simulation of one row, `make_kinds(dev)` being the TCPs; see `models` for its arguments.
+
+    `b` is where the block of a flow begins in `m`; its first words are the columns of `Flow`.
+    """
     association = sender.make_association(dev, None, None, kinds=make_kinds(dev))
     first_of = association.first_of
     draw = make_draw(dev)
@@ -105,342 +104,349 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
     lower, replace, push, pop = make_keys(dev)
     enter = make_link(dev, draw, gap)
     begin_source, next_datagram = make_sources(dev, draw, gap)
-    padded_to = dev(padded)
+
+    def lay_fifo(m: Any, fifo: Any, free: Any, room: Any) -> None:
+        m[fifo + HEAD] = 0
+        m[fifo + TAIL] = 0
+        m[fifo + ROOM] = free
+        m[fifo + MASK] = room - 1
+
+    lay_fifo = dev(lay_fifo)
 
     @cold
-    def prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, out: Any) -> None:
-        # Lay out the scratch and start everything.
-        for i in range(len(out)):
-            out[i] = 0
-        n, k = p[Shared.FLOWS], p[Shared.LINKS]
-        most_flows, most_links = flows.shape[0], links.shape[0]
-        keys = KEYS + 4 * padded_to(max(most_flows, most_links))
-        fifos = FIFO_WORDS * (3 * most_flows + most_links)
-        free = keys + fifos + FLOW_WORDS * most_flows + LINK_WORDS * most_links
-        for i in range(free):
-            m[i] = 0
-        m[WAITING] = KEYS
-        m[PER_CLASS] = padded_to(max(n, k))
-        for i in range(keys):
-            if i < FULL or i >= MINIMA:
-                m[i] = NO_EVENT
-        m[FIFOS] = keys
-        m[FLOWS] = keys + fifos
-        m[LINKS] = m[FLOWS] + FLOW_WORDS * most_flows
-        scale = p[P.RING] >> 6
-        for i in range(n):
-            flow = flows[i]
-            ring = np.int64(64)
-            while ring < 2 * flow[P.WINDOW] + 64:
-                ring <<= 1
-            ring *= scale
-            flow[P.RING] = ring
-            for way in range(3):
-                fifo = m[FIFOS] + FIFO_WORDS * (way * n + i)
-                m[fifo + ROOM] = free
-                m[fifo + MASK] = ring - 1
-                free += 2 * ring
-            state = m[FLOWS] + FLOW_WORDS * i
-            m[state + F_NEXT] = flow[P.START]
-            counts = SharedOut.COLUMNS + FlowOut.COLUMNS * i
-            out[counts + FlowOut.COMPLETED] = NEVER
-            out[counts + FlowOut.FINISHED] = NEVER
-            if flow[Flow.KIND] == UDP:
-                begin_source(p, flow, losses, m, state, i)
-            else:
-                m[state + F_STATE] = free
-                g = f[i * sender.FLOATS :]
-                free += association.prepare(flow, m[free:], g, flow[P.LIMIT], flow[P.CLOCK_PHASE])
-            lower(m, np.int64(HOST), np.int64(i), m[state + F_NEXT])
-        for i in range(k):
-            link = links[i]
-            room = link[Link.ROOM] * scale
-            fifo = m[FIFOS] + FIFO_WORDS * (3 * n + i)
-            m[fifo + ROOM] = free
-            m[fifo + MASK] = room - 1
-            free += 2 * room
-            memory = m[LINKS] + LINK_WORDS * i
-            m[memory + L_DEPARTURES] = free
-            m[memory + L_MASK] = room - 1
-            free += room
-            m[memory + L_COUNT] = -1
-            m[memory + L_GAP] = gap(
-                losses, link[Link.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_LINK + i, 0
+    def begin_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
+        # Lay out the block of a flow; returns the first word behind it.  Routes become blocks of links.
+        m[FLOWS + i] = b
+        for word in range(Flow.COLUMNS):
+            m[b + word] = flow[word]
+        for word in range(Flow.COLUMNS, F_TCP):
+            m[b + word] = 0
+        for hop in range(flow[Flow.HOPS]):
+            m[b + Flow.ROUTE + hop] = m[LINKS] + LINK_BLOCK * flow[Flow.ROUTE + hop]
+        for hop in range(flow[Flow.BACK_HOPS]):
+            m[b + Flow.BACK + hop] = m[LINKS] + LINK_BLOCK * flow[Flow.BACK + hop]
+        ring = np.int64(64)
+        while ring < 2 * flow[P.WINDOW] + 64:
+            ring <<= 1
+        ring *= p[P.RING] >> 6
+        m[b + P.RING] = ring
+        m[b + F_NEXT] = flow[P.START]
+        m[b + F_COUNTS + FlowOut.COMPLETED] = NEVER
+        m[b + F_COUNTS + FlowOut.FINISHED] = NEVER
+        free = b + F_TCP
+        if flow[Flow.KIND] == UDP:
+            begin_source(p, m, b, losses, i)
+        else:
+            columns = m[b:]
+            free += association.prepare(
+                columns, m[free:], f[i * sender.FLOATS :], flow[P.LIMIT], flow[P.CLOCK_PHASE]
             )
-            f[most_flows * sender.FLOATS + i] = 0.0
-        m[CLOCK] = p[Shared.WARM_UP] << TIME_SHIFT
+        for fifo in range(3):
+            lay_fifo(m, b + F_FIFOS + fifo * FIFO_WORDS, free, ring)
+            free += 2 * ring
+        lower(m, np.int64(HOST), np.int64(i), m[b + F_NEXT])
+        return free
+
+    begin_flow = dev(begin_flow)
+
+    @cold
+    def begin_link(p: Any, link: Any, losses: Any, m: Any, i: Any, b: Any, free: Any) -> Any:
+        for word in range(Link.COLUMNS):
+            m[b + word] = link[word]
+        for word in range(Link.COLUMNS, LINK_BLOCK):
+            m[b + word] = 0
+        room = link[Link.ROOM] * (p[P.RING] >> 6)
+        lay_fifo(m, b + L_FIFO, free, room)
+        free += 2 * room
+        m[b + L_DEPARTURES] = free
+        m[b + L_MASK] = room - 1
+        m[b + L_NUMBER] = i
+        m[b + L_COUNT] = -1
+        m[b + L_GAP] = gap(
+            losses, link[Link.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_LINK + i, 0
+        )
+        return free + room
+
+    begin_link = dev(begin_link)
+
+    @cold
+    def prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
+        for word in range(FIXED_WORDS):
+            m[word] = NO_EVENT
+        m[FULL] = 0
+        m[LINKS] = FIXED_WORDS
+        m[SHIFT] = 0
+        while (1 << m[SHIFT]) < max(p[Shared.FLOWS], p[Shared.LINKS]):
+            m[SHIFT] += 1
+        free = np.int64(FIXED_WORDS) + LINK_BLOCK * p[Shared.LINKS]
+        for i in range(p[Shared.LINKS]):
+            free = begin_link(p, links[i], losses, m, i, FIXED_WORDS + LINK_BLOCK * i, free)
+            f[flows.shape[0] * sender.FLOATS + i] = 0.0
+        for i in range(p[Shared.FLOWS]):
+            free = begin_flow(p, flows[i], losses, m, f, i, free)
+        m[TICK] = p[Shared.WARM_UP] << TIME_SHIFT
 
     prepare = dev(prepare)
 
     @cold
-    def look(p: Any, flows: Any, m: Any, f: Any, out: Any, t: Any) -> None:
+    def look(p: Any, m: Any, f: Any, t: Any) -> None:
         # The clock: take samples, and at the end of the warm-up note the counters.
         for i in range(p[Shared.FLOWS]):
-            if flows[i, Flow.KIND] == UDP:
+            b = m[FLOWS + i]
+            if m[b + Flow.KIND] == UDP:
                 continue
-            flow = flows[i]
-            s = m[m[m[FLOWS] + FLOW_WORDS * i + F_STATE] :]
-            counts = SharedOut.COLUMNS + FlowOut.COLUMNS * i
+            s = m[b + F_TCP :]
+            counts = b + F_COUNTS
             if t == p[Shared.WARM_UP]:
-                out[counts + FlowOut.ACKED_BEFORE] = max(s[sender.ACKED] - first_of(flow) + 1, 0)
-            cwnd = min(f[i * sender.FLOATS], float(flow[P.WINDOW]))
-            out[counts + FlowOut.CWND_SUM] += np.int64(cwnd * 1024.0)
-            out[counts + FlowOut.SAMPLES] += 1
+                m[counts + FlowOut.ACKED_BEFORE] = max(s[sender.ACKED] - first_of(m[b:]) + 1, 0)
+            cwnd = min(f[i * sender.FLOATS], float(m[b + P.WINDOW]))
+            m[counts + FlowOut.CWND_SUM] += np.int64(cwnd * 1024.0)
+            m[counts + FlowOut.SAMPLES] += 1
             if s[sender.RTT] > 0:
-                out[counts + FlowOut.RTT_SUM] += s[sender.RTT]
-                out[counts + FlowOut.RTT_SAMPLES] += 1
+                m[counts + FlowOut.RTT_SUM] += s[sender.RTT]
+                m[counts + FlowOut.RTT_SAMPLES] += 1
         if t == p[Shared.WARM_UP]:
             for i in range(p[Shared.LINKS]):
-                counts = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0] + LinkOut.COLUMNS * i
-                out[counts + LinkOut.ARRIVALS_BEFORE] = out[counts + LinkOut.ARRIVALS]
-                out[counts + LinkOut.DROPS_BEFORE] = out[counts + LinkOut.DROPS]
-        m[CLOCK] = (t + p[P.SAMPLE]) << TIME_SHIFT
+                counts = m[LINKS] + LINK_BLOCK * i + L_COUNTS
+                m[counts + LinkOut.ARRIVALS_BEFORE] = m[counts + LinkOut.ARRIVALS]
+                m[counts + LinkOut.DROPS_BEFORE] = m[counts + LinkOut.DROPS]
+        m[TICK] = (t + p[P.SAMPLE]) << TIME_SHIFT
 
     look = dev(look)
 
-    def next_at_hosts(p: Any, flow: Any, m: Any, state: Any, i: Any) -> Any:
-        event = m[state + F_NEXT]
-        if flow[Flow.KIND] != UDP:
-            s = m[m[state + F_STATE] :]
-            event = min(event, min(s[sender.DEADLINE], s[sender.PENDING]))
-            fifo = m[FIFOS] + FIFO_WORDS * (2 * p[Shared.FLOWS] + i)
-            head = m[fifo + HEAD]
-            if head < m[fifo + TAIL]:
-                event = min(event, m[m[fifo + ROOM] + 2 * (head & m[fifo + MASK])])
+    def next_at_hosts(m: Any, b: Any) -> Any:
+        event = m[b + F_NEXT]
+        if m[b + Flow.KIND] != UDP:
+            event = min(event, min(m[b + F_TCP + sender.DEADLINE], m[b + F_TCP + sender.PENDING]))
+            head = m[b + _TO_SOURCE + HEAD]
+            if head < m[b + _TO_SOURCE + TAIL]:
+                event = min(event, m[m[b + _TO_SOURCE + ROOM] + 2 * (head & m[b + _TO_SOURCE + MASK])])
         return event
 
     next_at_hosts = dev(next_at_hosts)
 
-    def put_data(flow: Any, m: Any, state: Any, i: Any, t: Any, word: Any, size: Any) -> None:
-        busy = max(t, m[state + F_SOURCE_BUSY]) + time(size, flow[Flow.ACCESS])
-        m[state + F_SOURCE_BUSY] = busy
-        word |= size << SIZE_SHIFT
-        push(m, m[FIFOS] + FIFO_WORDS * i, np.int64(DATA), i, busy + flow[Flow.SOURCE_DELAY], word)
+    def put_data(m: Any, b: Any, i: Any, t: Any, word: Any, size: Any) -> None:
+        busy = max(t, m[b + F_SOURCE_BUSY]) + time(size, m[b + Flow.ACCESS])
+        m[b + F_SOURCE_BUSY] = busy
+        word |= size << SIZE_SHIFT | i
+        push(m, b + _TO_LINK, np.int64(DATA), i, busy + m[b + Flow.SOURCE_DELAY], word)
 
     put_data = dev(put_data)
 
-    def size_of_data(flow: Any, packet: Any) -> Any:
-        if packet < first_of(flow) and flow[Flow.KIND] != UDP:
-            return flow[P.HANDSHAKE]
-        return flow[P.DATA] + flow[P.HEADER]
-
-    size_of_data = dev(size_of_data)
-
-    def put_ack(p: Any, flow: Any, m: Any, out: Any, state: Any, i: Any, t: Any, serial: Any) -> None:
-        out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + FlowOut.ACKS_SENT] += 1
-        size = association.size_of_ack(flow, m[m[state + F_STATE] :], serial)
-        busy = max(t, m[state + F_BACK_BUSY]) + time(size, flow[Flow.SINK_BACK])
-        m[state + F_BACK_BUSY] = busy
+    def put_ack(m: Any, b: Any, i: Any, t: Any, serial: Any) -> None:
+        m[b + F_COUNTS + FlowOut.ACKS_SENT] += 1
+        size = association.size_of_ack(m[b:], m[b + F_TCP :], serial)
+        busy = max(t, m[b + F_BACK_BUSY]) + time(size, m[b + Flow.SINK_BACK])
+        m[b + F_BACK_BUSY] = busy
         word = serial << NUMBER_SHIFT | size << SIZE_SHIFT | BACKWARD | i
-        if m[state + F_ECHO] != 0:
+        if m[b + F_ECHO] != 0:
             word |= MARKED
-        fifo = m[FIFOS] + FIFO_WORDS * (p[Shared.FLOWS] + i)
-        push(m, fifo, np.int64(ACK), i, busy + flow[Flow.SINK_DELAY], word)
+        push(m, b + _BACK_TO_LINK, np.int64(ACK), i, busy + m[b + Flow.SINK_DELAY], word)
 
     put_ack = dev(put_ack)
 
     @cold
-    def delayed(p: Any, flow: Any, m: Any, out: Any, state: Any, i: Any) -> None:
+    def delayed(m: Any, b: Any, i: Any) -> None:
         # A delayed acknowledgement goes out.
-        s = m[m[state + F_STATE] :]
+        s = m[b + F_TCP :]
         t = s[sender.PENDING]
-        serial = association.on_delay(flow, s)
+        serial = association.on_delay(m[b:], s)
         if serial == sender.FULL:
             m[FULL] = 1
         else:
-            put_ack(p, flow, m, out, state, i, t, serial)
+            put_ack(m, b, i, t, serial)
 
     delayed = dev(delayed)
 
-    def receive(
-        p: Any, flow: Any, m: Any, out: Any, state: Any, i: Any, at: Any, word: Any, size: Any
-    ) -> None:
+    @cold
+    def receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
+        counts = b + F_COUNTS
+        m[counts + FlowOut.RECEIVED] += 1
+        m[counts + FlowOut.DELIVERED] += 1
+        if t < p[Shared.WARM_UP]:
+            m[counts + FlowOut.RECEIVED_BEFORE] += 1
+        if m[counts + FlowOut.DELIVERED] == m[b + P.LIMIT]:
+            m[counts + FlowOut.COMPLETED] = t
+
+    receive_datagram = dev(receive_datagram)
+
+    def receive(p: Any, m: Any, b: Any, i: Any, at: Any, word: Any, size: Any) -> None:
         # Data has passed its last shared link and is at the last router at `at`.
-        busy = max(at, m[state + F_SINK_BUSY]) + time(size, flow[Flow.SINK])
-        m[state + F_SINK_BUSY] = busy
-        t = busy + flow[Flow.SINK_DELAY]
+        busy = max(at, m[b + F_SINK_BUSY]) + time(size, m[b + Flow.SINK])
+        m[b + F_SINK_BUSY] = busy
+        t = busy + m[b + Flow.SINK_DELAY]
         packet = word >> NUMBER_SHIFT
-        udp = flow[Flow.KIND] == UDP
+        first = first_of(m[b:])
+        udp = m[b + Flow.KIND] == UDP
         if t > p[P.END]:
-            if udp or packet >= first_of(flow):
-                m[state + F_LATE] += 1
+            if udp or packet >= first:
+                m[b + F_LATE] += 1
             return
-        counts = SharedOut.COLUMNS + FlowOut.COLUMNS * i
-        before = np.int64(1) if t < p[Shared.WARM_UP] else np.int64(0)
         if udp:
-            out[counts + FlowOut.RECEIVED] += 1
-            out[counts + FlowOut.RECEIVED_BEFORE] += before
-            out[counts + FlowOut.DELIVERED] += 1
-            if out[counts + FlowOut.DELIVERED] == flow[P.LIMIT]:
-                out[counts + FlowOut.COMPLETED] = t
+            receive_datagram(p, m, b, t)
             return
-        s = m[m[state + F_STATE] :]
+        s = m[b + F_TCP :]
         if s[sender.PENDING] <= t:
-            delayed(p, flow, m, out, state, i)
+            delayed(m, b, i)
         if word & REDUCED:
-            m[state + F_ECHO] = 0
+            m[b + F_ECHO] = 0
         if word & MARKED:
-            m[state + F_ECHO] = 1
+            m[b + F_ECHO] = 1
         was = s[sender.EXPECTED]
-        serial, fresh = association.on_data(flow, s, t, packet)
-        first = first_of(flow)
+        serial, fresh = association.on_data(m[b:], s, t, packet)
         if packet >= first:
-            out[counts + FlowOut.RECEIVED] += 1
-            out[counts + FlowOut.RECEIVED_BEFORE] += before
-            out[counts + FlowOut.IN_ORDER] += s[sender.EXPECTED] - max(was, first)
+            counts = b + F_COUNTS
+            m[counts + FlowOut.RECEIVED] += 1
+            if t < p[Shared.WARM_UP]:
+                m[counts + FlowOut.RECEIVED_BEFORE] += 1
+            m[counts + FlowOut.IN_ORDER] += s[sender.EXPECTED] - max(was, first)
             if fresh:
-                out[counts + FlowOut.DELIVERED] += 1
-            if out[counts + FlowOut.COMPLETED] == NEVER and association.complete(s):
-                out[counts + FlowOut.COMPLETED] = t
+                m[counts + FlowOut.DELIVERED] += 1
+            if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(s):
+                m[counts + FlowOut.COMPLETED] = t
         if serial >= 0:
-            put_ack(p, flow, m, out, state, i, t, serial)
+            put_ack(m, b, i, t, serial)
         elif serial == sender.FULL:
             m[FULL] = 1
-        lower(m, np.int64(HOST), i, s[sender.PENDING])
+        if m[b + P.ACK_EVERY] > 1:
+            lower(m, np.int64(HOST), i, s[sender.PENDING])
 
     receive = dev(receive)
 
-    def at_hosts(
-        p: Any, flow: Any, constants: Any, losses: Any, m: Any, f: Any, out: Any, i: Any, t: Any
-    ) -> None:
-        state = m[FLOWS] + FLOW_WORDS * i
-        counts = SharedOut.COLUMNS + FlowOut.COLUMNS * i
-        if flow[Flow.KIND] == UDP:
-            out[counts + FlowOut.SENT] += 1
-            number = next_datagram(p, flow, losses, m, state, i, t)
-            put_data(flow, m, state, i, t, number << NUMBER_SHIFT | i, flow[P.DATA] + flow[P.HEADER])
+    @cold
+    def put_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
+        m[b + F_COUNTS + FlowOut.SENT] += 1
+        number = next_datagram(p, m, b, losses, i, t)
+        put_data(m, b, i, t, number << NUMBER_SHIFT, m[b + P.DATA] + m[b + P.HEADER])
+
+    put_datagram = dev(put_datagram)
+
+    def at_hosts(p: Any, constants: Any, losses: Any, m: Any, b: Any, f: Any, i: Any, t: Any) -> None:
+        if m[b + Flow.KIND] == UDP:
+            put_datagram(p, m, b, losses, i, t)
             return
-        s = m[m[state + F_STATE] :]
+        flow = m[b:]
+        s = m[b + F_TCP :]
         g = f[i * sender.FLOATS :]
-        fifo = m[FIFOS] + FIFO_WORDS * (2 * p[Shared.FLOWS] + i)
-        head = m[fifo + HEAD]
-        entry = m[fifo + ROOM] + 2 * (head & m[fifo + MASK])
-        if m[state + F_NEXT] == t:
-            m[state + F_NEXT] = FOREVER
+        head = m[b + _TO_SOURCE + HEAD]
+        entry = m[b + _TO_SOURCE + ROOM] + 2 * (head & m[b + _TO_SOURCE + MASK])
+        if m[b + F_NEXT] == t:
+            m[b + F_NEXT] = FOREVER
             association.start(flow, s, g)
-        elif head < m[fifo + TAIL] and m[entry] == t:
-            m[fifo + HEAD] = head + 1
-            word = m[entry + 1]
+        elif head < m[b + _TO_SOURCE + TAIL] and m[entry] == t:
+            word, _ = pop(m, b + _TO_SOURCE)
             serial = word >> NUMBER_SHIFT
             if word & MARKED:
                 association.on_echo(flow, s, g, constants, t, serial)
             association.on_ack(flow, s, g, constants, t, serial)
-            if (
-                flow[P.LIMIT] < ENDLESS
-                and out[counts + FlowOut.FINISHED] == NEVER
-                and association.finished(s)
-            ):
-                out[counts + FlowOut.FINISHED] = t
+            if m[b + F_COUNTS + FlowOut.FINISHED] == NEVER and association.finished(s):
+                m[b + F_COUNTS + FlowOut.FINISHED] = t
         elif s[sender.DEADLINE] == t:
             association.on_timeout(flow, s, g, constants, t)
         elif s[sender.PENDING] == t:  # else it was cancelled
-            delayed(p, flow, m, out, state, i)
+            delayed(m, b, i)
         while True:
             packet = association.take(flow, s, g, t, False)
             if packet < 0:
                 break
-            word = packet << NUMBER_SHIFT | i
-            if s[sender.REDUCED] != 0 and packet == s[sender.TOP]:
+            word = packet << NUMBER_SHIFT
+            if s[sender.REDUCED] != 0 and packet > s[sender.REDUCED_AT]:
                 word |= REDUCED
                 s[sender.REDUCED] = 0
-            put_data(flow, m, state, i, t, word, size_of_data(flow, packet))
+            size = m[b + P.DATA] + m[b + P.HEADER]
+            if packet < first_of(flow):
+                size = m[b + P.HANDSHAKE]
+            put_data(m, b, i, t, word, size)
 
     at_hosts = dev(at_hosts)
 
-    def move(
-        p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, out: Any, word: Any, t: Any
-    ) -> None:
-        # A packet comes to the next link of its way.
-        n = p[Shared.FLOWS]
-        i = word & FLOW_MASK
-        flow = flows[i]
-        state = m[FLOWS] + FLOW_WORDS * i
+    @cold
+    def lose(m: Any, b: Any, word: Any, fate: Any) -> None:
+        counts = b + F_COUNTS
+        if word & BACKWARD:
+            m[counts + FlowOut.ACK_DROPS] += 1
+        elif m[b + Flow.KIND] == UDP or word >> NUMBER_SHIFT >= first_of(m[b:]):
+            m[counts + (FlowOut.DROPS_QUEUE if fate & DROPPED else FlowOut.DROPS_RANDOM)] += 1
+
+    lose = dev(lose)
+
+    def move(p: Any, losses: Any, m: Any, f: Any, b: Any, i: Any, word: Any, t: Any) -> None:
+        # A packet of flow `i` comes to the next link of its way.
         hop = word >> HOP_SHIFT & HOP_MASK
-        back = word & BACKWARD != 0
         size = word >> SIZE_SHIFT & SIZE_MASK
+        back = word & BACKWARD != 0
         if back:
-            number_of_link, hops = flow[Flow.BACK + hop], flow[Flow.BACK_HOPS]
+            link, hops = m[b + Flow.BACK + hop], m[b + Flow.BACK_HOPS]
         else:
-            number_of_link, hops = flow[Flow.ROUTE + hop], flow[Flow.HOPS]
-        at = m[LINKS] + LINK_WORDS * number_of_link
-        mine = out[SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0] + LinkOut.COLUMNS * number_of_link :]
-        fate, far = enter(
-            p, links[number_of_link], losses, m, f[flows.shape[0] * sender.FLOATS :], mine,
-            at, number_of_link, t, size, not back and flow[Flow.ECN] != 0,
-        )  # fmt: skip
-        if fate != 0:
-            counts = SharedOut.COLUMNS + FlowOut.COLUMNS * i
-            if fate & MARK:
-                word |= MARKED
-                out[counts + FlowOut.MARKED] += 1
-            if fate & (DROPPED | LOST):
-                if back:
-                    out[counts + FlowOut.ACK_DROPS] += 1
-                elif flow[Flow.KIND] == UDP or word >> NUMBER_SHIFT >= first_of(flow):
-                    out[counts + (FlowOut.DROPS_QUEUE if fate & DROPPED else FlowOut.DROPS_RANDOM)] += 1
-                return
-        if hop + 1 < hops:
-            fifo = m[FIFOS] + FIFO_WORDS * (3 * n + number_of_link)
-            push(m, fifo, np.int64(FAR), number_of_link, far, word + (1 << HOP_SHIFT))
+            link, hops = m[b + Flow.ROUTE + hop], m[b + Flow.HOPS]
+        fate, far = enter(p, losses, m, f, link, t, size, not back and m[b + Flow.ECN] != 0)
+        if fate & MARK:
+            word |= MARKED
+            m[b + F_COUNTS + FlowOut.MARKED] += 1
+        if fate & (DROPPED | LOST):
+            lose(m, b, word, fate)
+        elif hop + 1 < hops:
+            push(m, link + L_FIFO, np.int64(FAR), m[link + L_NUMBER], far, word + (1 << HOP_SHIFT))
         elif back:
-            busy = max(far, m[state + F_ACK_BUSY]) + time(size, flow[Flow.ACCESS_BACK])
-            m[state + F_ACK_BUSY] = busy
-            fifo = m[FIFOS] + FIFO_WORDS * (2 * n + i)
-            t = busy + flow[Flow.SOURCE_DELAY]
-            tail, mask = m[fifo + TAIL], m[fifo + MASK]
-            if tail - m[fifo + HEAD] > mask:
-                m[FULL] = 1
-                return
-            entry = m[fifo + ROOM] + 2 * (tail & mask)
-            m[entry] = t
-            m[entry + 1] = word
-            m[fifo + TAIL] = tail + 1
-            lower(m, np.int64(HOST), i, t)
+            busy = max(far, m[b + F_ACK_BUSY]) + time(size, m[b + Flow.ACCESS_BACK])
+            m[b + F_ACK_BUSY] = busy
+            push(m, b + _TO_SOURCE, np.int64(HOST), i, busy + m[b + Flow.SOURCE_DELAY], word)
         else:
-            receive(p, flow, m, out, state, i, far, word, size)
+            receive(p, m, b, i, far, word, size)
 
     move = dev(move)
 
     @cold
-    def conclude(p: Any, flows: Any, m: Any, out: Any) -> None:
-        # What is known at the end only.
-        n = p[Shared.FLOWS]
-        for i in range(n):
-            flow = flows[i]
-            state = m[FLOWS] + FLOW_WORDS * i
-            counts = SharedOut.COLUMNS + FlowOut.COLUMNS * i
-            out[counts + FlowOut.IN_FLIGHT] += m[state + F_LATE]
-            if flow[Flow.KIND] == UDP:
-                continue
-            s = m[m[state + F_STATE] :]
-            out[counts + FlowOut.SENT] = s[sender.SENT]
-            out[counts + FlowOut.RETRANSMITTED] = s[sender.REPEATED]
-            out[counts + FlowOut.ACKED] = max(s[sender.ACKED] - first_of(flow) + 1, 0)
-            out[counts + FlowOut.TIMEOUTS] = s[sender.TIMEOUTS]
-            out[counts + FlowOut.FAST_RETRANSMITS] = s[sender.FAST_RETRANSMITS]
-            out[counts + FlowOut.CWND_CUTS] = s[sender.CUTS]
-            out[counts + FlowOut.HANDSHAKES] = s[sender.HANDSHAKES]
-        for q in range(3 * n + p[Shared.LINKS]):
-            if n <= q < 3 * n:
-                continue
-            fifo = m[FIFOS] + FIFO_WORDS * q
-            for entry in range(m[fifo + HEAD], m[fifo + TAIL]):
-                word = m[m[fifo + ROOM] + 2 * (entry & m[fifo + MASK]) + 1]
-                i = word & FLOW_MASK
-                udp = flows[i, Flow.KIND] == UDP
-                if word & BACKWARD == 0 and (udp or word >> NUMBER_SHIFT >= first_of(flows[i])):
-                    out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + FlowOut.IN_FLIGHT] += 1
+    def count_in_flight(m: Any, fifo: Any) -> None:
+        for entry in range(m[fifo + HEAD], m[fifo + TAIL]):
+            word = m[m[fifo + ROOM] + 2 * (entry & m[fifo + MASK]) + 1]
+            b = m[FLOWS + (word & FLOW_MASK)]
+            data = m[b + Flow.KIND] == UDP or word >> NUMBER_SHIFT >= first_of(m[b:])
+            if word & BACKWARD == 0 and data:
+                m[b + F_COUNTS + FlowOut.IN_FLIGHT] += 1
+
+    count_in_flight = dev(count_in_flight)
+
+    @cold
+    def conclude(p: Any, most_flows: Any, m: Any, out: Any) -> None:
+        # What is known at the end only, and the outcomes to where they belong.
+        for i in range(len(out)):
+            out[i] = 0
+        for i in range(p[Shared.LINKS]):
+            link = m[LINKS] + LINK_BLOCK * i
+            count_in_flight(m, link + L_FIFO)
+            at = SharedOut.COLUMNS + FlowOut.COLUMNS * most_flows + LinkOut.COLUMNS * i
+            for column in range(LinkOut.COLUMNS):
+                out[at + column] = m[link + L_COUNTS + column]
+        for i in range(p[Shared.FLOWS]):
+            count_in_flight(m, m[FLOWS + i] + _TO_LINK)
+        for i in range(p[Shared.FLOWS]):
+            b = m[FLOWS + i]
+            counts = m[b + F_COUNTS :]
+            counts[FlowOut.IN_FLIGHT] += m[b + F_LATE]
+            if m[b + Flow.KIND] != UDP:
+                s = m[b + F_TCP :]
+                counts[FlowOut.SENT] = s[sender.SENT]
+                counts[FlowOut.RETRANSMITTED] = s[sender.REPEATED]
+                counts[FlowOut.ACKED] = max(s[sender.ACKED] - first_of(m[b:]) + 1, 0)
+                counts[FlowOut.TIMEOUTS] = s[sender.TIMEOUTS]
+                counts[FlowOut.FAST_RETRANSMITS] = s[sender.FAST_RETRANSMITS]
+                counts[FlowOut.CWND_CUTS] = s[sender.CUTS]
+                counts[FlowOut.HANDSHAKES] = s[sender.HANDSHAKES]
+            for column in range(FlowOut.COLUMNS):
+                out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
 
     conclude = dev(conclude)
 
     def simulate(
         p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, out: Any, trace: Any
     ) -> Any:
-        prepare(p, flows, links, losses, m, f, out)
-        end, n = p[P.END], p[Shared.FLOWS]
+        prepare(p, flows, links, losses, m, f)
+        means = f[flows.shape[0] * sender.FLOATS :]  # of RED
+        end = p[P.END]
         events = np.int64(0)
         while m[FULL] == 0:
-            earliest = min(min(m[CLOCK], m[DATA]), min(m[ACK], min(m[HOST], m[FAR])))
+            earliest = min(m[TICK], m[EARLIEST])
             t = earliest >> TIME_SHIFT
             if t > end:
                 break
@@ -448,17 +454,24 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             kind = earliest >> CLASS_SHIFT & 7
             i = earliest & FLOW_MASK
             if kind == HOST:
-                at_hosts(p, flows[i], constants, losses, m, f, out, i, t)
-                following = next_at_hosts(p, flows[i], m, m[FLOWS] + FLOW_WORDS * i, i)
+                b = m[FLOWS + i]
+                at_hosts(p, constants, losses, m, b, f, i, t)
+                following = next_at_hosts(m, b)
             elif kind == CLOCK:
-                look(p, flows, m, f, out, t)
+                look(p, m, f, t)
                 continue
             else:
-                fifo = m[FIFOS] + FIFO_WORDS * (i if kind == DATA else (n if kind == ACK else 3 * n) + i)
-                word, following = pop(m, fifo)
-                move(p, flows, links, losses, m, f, out, word, t)
+                flow = i
+                if kind == FAR:
+                    word, following = pop(m, m[LINKS] + LINK_BLOCK * i + L_FIFO)
+                    flow = word & FLOW_MASK
+                    b = m[FLOWS + flow]
+                else:
+                    b = m[FLOWS + i]
+                    word, following = pop(m, b + (_TO_LINK if kind == DATA else _BACK_TO_LINK))
+                move(p, losses, m, means, b, flow, word, t)
             replace(m, kind, i, following)
-        conclude(p, flows, m, out)
+        conclude(p, flows.shape[0], m, out)
         out[SharedOut.STATUS] = STATUS_RING_FULL if m[FULL] else STATUS_OK
         out[SharedOut.EVENTS] = events
         return np.int64(0)

@@ -24,6 +24,7 @@ from netcarlo.kernels.shared.layout import (
 from netcarlo.kernels.shared.state import (
     FULL,
     L_COUNT,
+    L_COUNTS,
     L_DEPARTURES,
     L_DRAWS,
     L_FREE,
@@ -31,6 +32,7 @@ from netcarlo.kernels.shared.state import (
     L_HEAD,
     L_LOSSES,
     L_MASK,
+    L_NUMBER,
     L_TAIL,
 )
 
@@ -55,21 +57,22 @@ def make_time(dev: Callable[[Any], Any]) -> Any:
 
 
 def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
-    """Compile `enter(p, link, losses, m, f, out, at, number, t, size, markable) -> (fate, far)`.
+    """Compile `enter(p, losses, m, means, b, t, size, markable) -> (fate, far)`.
 
-    A packet of `size` bytes comes at `t` to link `number`, whose columns are `link`, whose memory begins
-    at word `at` of `m` and whose mean queue is `f[number]`; `out` are its outcomes.  `fate` is TAKEN, DROPPED
-    or LOST, and MARK besides; `far` is when it reaches the far end [ns].
+    A packet of `size` bytes comes at `t` to the link whose block begins at word `b` of `m`; `means` are the
+    mean queues of all links (RED).  `fate` is TAKEN, DROPPED or LOST, and MARK besides; `far` is when it
+    reaches the far end [ns].
     """
     time = make_time(dev)
 
     @cold
-    def early(p: Any, link: Any, m: Any, f: Any, at: Any, number: Any, t: Any, held: Any, used: Any) -> Any:
+    def early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, used: Any) -> Any:
         # RED: whether the packet is hit, and by chance.
-        weight = 1.0 / float(np.int64(1) << link[Link.RED_WEIGHT])
-        mean = f[number]
-        if held == 0 and used and link[Link.RED_PACKET] > 0:
-            idle = (t - m[at + L_FREE]) // link[Link.RED_PACKET]
+        number = m[b + L_NUMBER]
+        weight = 1.0 / float(np.int64(1) << m[b + Link.RED_WEIGHT])
+        mean = means[number]
+        if held == 0 and used and m[b + Link.RED_PACKET] > 0:
+            idle = (t - m[b + L_FREE]) // m[b + Link.RED_PACKET]
             base = 1.0 - weight
             while idle > 0:
                 if idle & 1:
@@ -77,16 +80,16 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
                 base *= base
                 idle >>= 1
         mean += (float(held) - mean) * weight  # exact: the weight is a power of two
-        f[number] = mean
-        least, most = float(link[Link.RED_LEAST]), float(link[Link.RED_MOST])
+        means[number] = mean
+        least, most = float(m[b + Link.RED_LEAST]), float(m[b + Link.RED_MOST])
         if mean < least:
-            m[at + L_COUNT] = -1
+            m[b + L_COUNT] = -1
             return False, False
-        if mean >= (2.0 * most if link[Link.RED_GENTLE] != 0 else most):
-            m[at + L_COUNT] = 0
+        if mean >= (2.0 * most if m[b + Link.RED_GENTLE] != 0 else most):
+            m[b + L_COUNT] = 0
             return True, False
-        m[at + L_COUNT] += 1
-        top = float(link[Link.RED_PROBABILITY]) / _UNIT
+        m[b + L_COUNT] += 1
+        top = float(m[b + Link.RED_PROBABILITY]) / _UNIT
         if mean >= most:
             # Divisions and a difference of halves: no product meets a sum (see docs/architecture.md).
             probability = (mean - most) * (1.0 - top) / most + top
@@ -94,70 +97,69 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
             probability = top * (mean - least) / (most - least)
         if probability == 0.0:
             return False, False
-        rest = 1.0 / probability - float(m[at + L_COUNT])
+        rest = 1.0 / probability - float(m[b + L_COUNT])
         if rest > 1.0:
             w0, _, _, _ = draw(
-                p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_RED + number, m[at + L_DRAWS]
+                p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_RED + number, m[b + L_DRAWS]
             )
-            m[at + L_DRAWS] += 1
+            m[b + L_DRAWS] += 1
             if float(w0) / _WORD >= 1.0 / rest:
                 return False, False
-        m[at + L_COUNT] = 0
+        m[b + L_COUNT] = 0
         return True, True
 
     early = dev(early)
 
     def enter(
-        p: Any, link: Any, losses: Any, m: Any, f: Any, out: Any,
-        at: Any, number: Any, t: Any, size: Any, markable: Any,
+        p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any
     ) -> Any:  # fmt: skip
-        out[LinkOut.ARRIVALS] += 1
-        head, tail, mask, ring = m[at + L_HEAD], m[at + L_TAIL], m[at + L_MASK], m[at + L_DEPARTURES]
+        m[b + L_COUNTS + LinkOut.ARRIVALS] += 1
+        head, tail, mask, ring = m[b + L_HEAD], m[b + L_TAIL], m[b + L_MASK], m[b + L_DEPARTURES]
         used = tail > 0
         while head < tail and m[ring + (head & mask)] <= t:
             head += 1
-        m[at + L_HEAD] = head
+        m[b + L_HEAD] = head
         held = tail - head
-        limit = link[Link.QUEUE]
+        limit = m[b + Link.QUEUE]
         fate = np.int64(TAKEN)
         if limit > 0 and held >= limit:
-            out[LinkOut.DROPS] += 1
+            m[b + L_COUNTS + LinkOut.DROPS] += 1
             return np.int64(DROPPED), t
-        if link[Link.RED] != DROP_TAIL:
-            hit, chance = early(p, link, m, f, at, number, t, held, used)
+        if m[b + Link.RED] != DROP_TAIL:
+            hit, chance = early(p, m, means, b, t, held, used)
             if hit:
-                if not (chance and markable and link[Link.RED] == RED_MARKS):
-                    out[LinkOut.DROPS] += 1
-                    out[LinkOut.EARLY] += 1
+                if not (chance and markable and m[b + Link.RED] == RED_MARKS):
+                    m[b + L_COUNTS + LinkOut.DROPS] += 1
+                    m[b + L_COUNTS + LinkOut.EARLY] += 1
                     return np.int64(DROPPED), t
-                out[LinkOut.MARKS] += 1
+                m[b + L_COUNTS + LinkOut.MARKS] += 1
                 fate = np.int64(TAKEN | MARK)
         if held > mask:
             m[FULL] = 1
             return np.int64(DROPPED), t
-        begin = max(t, m[at + L_FREE])
-        departure = begin + time(size, link[Link.BYTE_TIME])
-        m[at + L_FREE] = departure
+        begin = max(t, m[b + L_FREE])
+        departure = begin + time(size, m[b + Link.BYTE_TIME])
+        m[b + L_FREE] = departure
         m[ring + (tail & mask)] = departure
-        m[at + L_TAIL] = tail + 1
-        out[LinkOut.QUEUE_MOST] = max(out[LinkOut.QUEUE_MOST], held + 1)
+        m[b + L_TAIL] = tail + 1
+        m[b + L_COUNTS + LinkOut.QUEUE_MOST] = max(m[b + L_COUNTS + LinkOut.QUEUE_MOST], held + 1)
         end, warm_up = p[P.END], p[Shared.WARM_UP]
         if begin <= end:
-            out[LinkOut.SENT] += 1
+            m[b + L_COUNTS + LinkOut.SENT] += 1
             if begin >= warm_up:
-                out[LinkOut.BYTES] += size
+                m[b + L_COUNTS + LinkOut.BYTES] += size
         else:
-            out[LinkOut.WAITING] += 1
-        out[LinkOut.QUEUE_SUM] += max(min(begin, end) - max(t, warm_up), np.int64(0))
-        if m[at + L_GAP] == 0:
-            out[LinkOut.LOST] += 1
-            m[at + L_LOSSES] += 1
-            m[at + L_GAP] = gap(
-                losses, link[Link.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
-                STREAM_LINK + number, m[at + L_LOSSES],
+            m[b + L_COUNTS + LinkOut.WAITING] += 1
+        m[b + L_COUNTS + LinkOut.QUEUE_SUM] += max(min(begin, end) - max(t, warm_up), np.int64(0))
+        if m[b + L_GAP] == 0:
+            m[b + L_COUNTS + LinkOut.LOST] += 1
+            m[b + L_LOSSES] += 1
+            m[b + L_GAP] = gap(
+                losses, m[b + Link.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
+                STREAM_LINK + m[b + L_NUMBER], m[b + L_LOSSES],
             )  # fmt: skip
             return fate | LOST, t
-        m[at + L_GAP] -= 1
-        return fate, departure + link[Link.DELAY]
+        m[b + L_GAP] -= 1
+        return fate, departure + m[b + Link.DELAY]
 
     return dev(enter)

@@ -1,7 +1,7 @@
 """The words of scratch in which the shared engine keeps what is going on.
 
 The engine's `m` is int64 scratch: the earliest event of each class, the keys of all sources of events,
-descriptors of the FIFOs, what flows and links remember, the FIFOs themselves, and the associations.
+and a block for each flow and each link with all that concerns it: nearby words are cheap.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,17 @@ import numpy as np
 
 from netcarlo.kernels import sender
 from netcarlo.kernels.layout import P
-from netcarlo.kernels.shared.layout import UDP, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import (
+    MOST_FLOWS,
+    MOST_LINKS,
+    UDP,
+    Flow,
+    FlowOut,
+    Link,
+    LinkOut,
+    Shared,
+    SharedRows,
+)
 
 # Classes of events, in the order of precedence at equal times.
 CLOCK, DATA, ACK, HOST, FAR = range(5)
@@ -23,49 +33,51 @@ TIME_SHIFT = 9
 NO_EVENT = (1 << 63) - 1
 """A key is time << TIME_SHIFT | class << CLASS_SHIFT | number of the flow or link."""
 
-# Words of `m`.  Words 0 to 4 hold the smallest key of each class.
-FULL = 5  # 1: some ring was too small
-TRACED = 6  # trace rows written
-FIFOS = 7  # where the descriptors begin: data of the flows, their ACKs, ACKs at the senders, links
-FLOWS = 8  # where the memory of the flows begins
-LINKS = 9  # and that of the links
-WAITING = 10  # where the keys of class DATA begin
-PER_CLASS = 11  # words from there to those of the next
-GROUP = 8
-"""Keys are kept in groups; the smallest of each group is known too."""
-MINIMA = 16  # those of the four classes with keys, GROUP words each
-KEYS = MINIMA + 4 * GROUP
+# Words of `m`.
+FULL = 0  # 1: some ring was too small
+TICK = 1  # the key of the clock
+LINKS = 2  # where the blocks of the links begin
+SHIFT = 3  # a class has 2**SHIFT leaves in the tree
+TREE = 4
+"""A tournament: the keys of the four other classes are its leaves, a node is the smaller of the two below it
+and node 1 the earliest event of all."""
+FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
+FIXED_WORDS = FLOWS + MOST_FLOWS
+EARLIEST = TREE + 1
 
-# A descriptor: entries are pairs (time, word).
+# A FIFO: entries are pairs (time, word).
 HEAD, TAIL, ROOM, MASK, FIFO_WORDS = range(5)
 
-# What a flow remembers.
-F_NEXT = 0  # it starts, or its next datagram is put out [ns]
-F_SOURCE_BUSY = 1  # its source host puts data on the wire until [ns]
-F_SINK_BUSY = 2  # its last router does
-F_BACK_BUSY = 3  # its sink host puts acknowledgements on the wire until [ns]
-F_ACK_BUSY = 4  # its first router does
-F_ECHO = 5  # the sink echoes congestion
-F_REDUCED = 6  # the next new data packet tells it that the window was reduced
-F_RECOVER = 7  # ECN: highest packet sent when the window was last reduced for a mark
-F_STATE = 8  # where its association begins
-F_NUMBER = 9  # UDP: the next datagram
-F_UNTIL = 10  # UDP: the time of sending ends [ns]
-F_PERIODS = 11  # UDP: lengths of periods drawn
-F_LATE = 12  # data packets that arrive after the end
-FLOW_WORDS = 13
+# The block of a flow: its columns of `Flow`, what the engine remembers, its FIFOs, its outcomes, and its
+# association.
+F_NEXT = Flow.COLUMNS  # it starts, or its next datagram is put out [ns]
+F_SOURCE_BUSY = Flow.COLUMNS + 1  # its source host puts data on the wire until [ns]
+F_SINK_BUSY = Flow.COLUMNS + 2  # its last router does
+F_BACK_BUSY = Flow.COLUMNS + 3  # its sink host puts acknowledgements on the wire until [ns]
+F_ACK_BUSY = Flow.COLUMNS + 4  # its first router does
+F_ECHO = Flow.COLUMNS + 5  # the sink echoes congestion
+F_NUMBER = Flow.COLUMNS + 6  # UDP: the next datagram
+F_UNTIL = Flow.COLUMNS + 7  # UDP: the time of sending ends [ns]
+F_PERIODS = Flow.COLUMNS + 8  # UDP: lengths of periods drawn
+F_LATE = Flow.COLUMNS + 9  # data packets that arrive after the end
+F_FIFOS = Flow.COLUMNS + 10  # data, acknowledgements, acknowledgements at the sender
+F_COUNTS = F_FIFOS + 3 * FIFO_WORDS
+F_TCP = F_COUNTS + FlowOut.COLUMNS
 
-# What a link remembers.
-L_FREE = 0  # its transmitter is busy until [ns]
-L_GAP = 1  # packets before the next lost one
-L_LOSSES = 2  # gaps drawn
-L_HEAD = 3  # departures of the packets held: a ring of times
-L_TAIL = 4
-L_DEPARTURES = 5  # where it begins
-L_MASK = 6
-L_COUNT = 7  # RED: packets since the last one dropped or marked
-L_DRAWS = 8  # RED: decisions drawn
-LINK_WORDS = 9
+# The block of a link: its columns of `Link`, what it remembers, its FIFO, its outcomes.
+L_FREE = Link.COLUMNS  # its transmitter is busy until [ns]
+L_GAP = Link.COLUMNS + 1  # packets before the next lost one
+L_LOSSES = Link.COLUMNS + 2  # gaps drawn
+L_HEAD = Link.COLUMNS + 3  # departures of the packets held: a ring of times
+L_TAIL = Link.COLUMNS + 4
+L_DEPARTURES = Link.COLUMNS + 5  # where it begins
+L_MASK = Link.COLUMNS + 6
+L_COUNT = Link.COLUMNS + 7  # RED: packets since the last one dropped or marked
+L_DRAWS = Link.COLUMNS + 8  # RED: decisions drawn
+L_NUMBER = Link.COLUMNS + 9
+L_FIFO = Link.COLUMNS + 10
+L_COUNTS = L_FIFO + FIFO_WORDS
+LINK_BLOCK = L_COUNTS + LinkOut.COLUMNS
 
 # A packet's word.
 HOP_SHIFT = 6  # bits 0 to 5: its flow
@@ -79,11 +91,6 @@ NUMBER_SHIFT = 31  # number of the data packet, or serial of the acknowledgement
 FLOW_MASK = 63
 
 
-def padded(count: Any) -> Any:
-    """Words of whole groups that hold the keys of so many sources."""
-    return (count + GROUP - 1) // GROUP * GROUP
-
-
 def words(rows: SharedRows) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     scale = rows.parameters[:, P.RING, None] // 64
@@ -92,20 +99,19 @@ def words(rows: SharedRows) -> tuple[int, int]:
     least = np.maximum(2 * flows[:, :, P.WINDOW] + 64, 64)
     ring = (1 << np.ceil(np.log2(least)).astype(np.int64)) * scale
     tcp = sender.scratch_words(flows[:, :, P.WINDOW], ring)
-    per_flow = np.where(used, 6 * ring + np.where(flows[:, :, Flow.KIND] == UDP, 0, tcp), 0).sum(axis=1)
+    tcp = np.where(flows[:, :, Flow.KIND] == UDP, 0, tcp)
+    per_flow = np.where(used, F_TCP + tcp + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]
-    per_link = np.where(used, 3 * rows.links[:, :, Link.ROOM] * scale, 0).sum(axis=1)
-    f, k = flows.shape[1], rows.links.shape[1]
-    fixed = KEYS + 4 * padded(max(f, k)) + FIFO_WORDS * (3 * f + k) + FLOW_WORDS * f + LINK_WORDS * k
+    per_link = np.where(used, LINK_BLOCK + 3 * rows.links[:, :, Link.ROOM] * scale, 0).sum(axis=1)
     most = int((per_flow + per_link).max(initial=0))
-    return fixed + most, sender.FLOATS * f + k
+    return FIXED_WORDS + most, sender.FLOATS * flows.shape[1] + rows.links.shape[1]
 
 
 def make_keys(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
     """Compile `(lower, replace, push, pop)`; `kind` is a class of events but CLOCK, `i` a flow or link.
 
     `lower(m, kind, i, t)` brings an event forward, if it is to come earlier than the one known;
-    `replace(m, kind, i, t)` sets the next event after the earliest of the class has happened;
+    `replace(m, kind, i, t)` sets the next event after the earliest has happened;
     `push(m, fifo, kind, i, t, word)` appends to a FIFO and, if it was empty, makes that an event;
     `pop(m, fifo) -> (word, t)` takes the first and tells when the next is due (or NO_EVENT).
     """
@@ -117,32 +123,28 @@ def make_keys(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
 
     key_of = dev(key_of)
 
-    def least(m: Any, at: Any) -> Any:
-        # Of a group.  Written out: a vector would wait for the word that has just been stored.
-        a, b = min(m[at], m[at + 1]), min(m[at + 2], m[at + 3])
-        c, d = min(m[at + 4], m[at + 5]), min(m[at + 6], m[at + 7])
-        return min(min(a, b), min(c, d))
+    def leaf_of(m: Any, kind: Any, i: Any) -> Any:
+        return ((kind + 3) << m[SHIFT]) + i  # nodes with four times as many leaves as a class has
 
-    least = dev(least)
+    leaf_of = dev(leaf_of)
 
     def lower(m: Any, kind: Any, i: Any, t: Any) -> None:
         value = key_of(kind, i, t)
-        at = m[WAITING] + (kind - DATA) * m[PER_CLASS] + i
-        if value < m[at]:
-            m[at] = value
-            at = MINIMA + (kind - DATA) * GROUP + (i >> 3)
-            if value < m[at]:
-                m[at] = value
-                m[kind] = min(m[kind], value)
+        node = leaf_of(m, kind, i)
+        while node > 0 and value < m[TREE + node]:
+            m[TREE + node] = value
+            node >>= 1
 
     lower = dev(lower)
 
     def replace(m: Any, kind: Any, i: Any, t: Any) -> None:
-        keys = m[WAITING] + (kind - DATA) * m[PER_CLASS]
-        m[keys + i] = key_of(kind, i, t)
-        minima = MINIMA + (kind - DATA) * GROUP
-        m[minima + (i >> 3)] = least(m, keys + (i & ~np.int64(7)))
-        m[kind] = least(m, minima)
+        value = key_of(kind, i, t)
+        node = leaf_of(m, kind, i)
+        m[TREE + node] = value
+        while node > 1:
+            value = min(value, m[TREE + (node ^ 1)])
+            node >>= 1
+            m[TREE + node] = value
 
     def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
         tail, mask = m[fifo + TAIL], m[fifo + MASK]
@@ -161,10 +163,11 @@ def make_keys(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
         head, mask = m[fifo + HEAD], m[fifo + MASK]
         word = m[m[fifo + ROOM] + 2 * (head & mask) + 1]
         head += 1
+        if head == m[fifo + TAIL]:  # empty: begin anew, where the words are near
+            m[fifo + HEAD] = 0
+            m[fifo + TAIL] = 0
+            return word, np.int64(NO_EVENT)
         m[fifo + HEAD] = head
-        following = np.int64(NO_EVENT)
-        if head < m[fifo + TAIL]:
-            following = m[m[fifo + ROOM] + 2 * (head & mask)]
-        return word, following
+        return word, m[m[fifo + ROOM] + 2 * (head & mask)]
 
     return lower, dev(replace), dev(push), dev(pop)
