@@ -467,5 +467,6 @@ def kind(tcp: Tcp) -> str:
 
 def kinds(shared: Shared, transport: Any) -> set[str]:
     """The kinds of TCP that flows of a network can be."""
-    tcps = [tcp_like(transport, flow.protocol) for _, flow in shared.each_flow() if flow.udp is None]
+    protocols = {flow.protocol for _, flow in shared.each_flow() if flow.udp is None}
+    tcps = [tcp_like(transport, protocol) for protocol in protocols]
     return {kind(tcp) for tcp in tcps if isinstance(tcp, Tcp)}

@@ -167,8 +167,10 @@ def _flows(
     n, f = len(parameters), len(members)
     table = np.zeros((n, f, Flow.COLUMNS), np.int64)
     ends = np.zeros((n, f, 2), np.int64)
+    protocols = {member.spec.protocol for member in members}
+    tcps = {protocol: tcp_like(transport, protocol) for protocol in protocols}
     for k, member in enumerate(members):
-        _traffic(table[:, k], transport, draws, member)
+        _traffic(table[:, k], tcps[member.spec.protocol], draws, member)
         _access(table[:, k], shared, draws, member)
         ends[:, k] = _ends(shared, draws, net, member)
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
@@ -217,14 +219,12 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
     """Fill in what a flow sends [n, Flow.COLUMNS]."""
     name, flow = member.name, member.spec
     udp: Datagrams | None = flow.udp
-    if udp is None and flow.protocol is None and isinstance(transport, Udp):
-        udp, at = transport, "transport"
-    elif udp is not None:
-        at = f"{name}.udp"
+    at = f"{name}.udp" if udp is not None else "transport"
+    if udp is None and isinstance(transport, Udp):
+        udp = transport
     if udp is None:
-        tcp = tcp_like(transport, flow.protocol)
-        transports.fill(table, tcp, draws, own=flow, name=name)
-        table[:, Flow.KIND] = KINDS.index(kind(tcp))
+        transports.fill(table, transport, draws, own=flow, name=name)
+        table[:, Flow.KIND] = KINDS.index(kind(transport))
         table[:, Flow.ECN] = int(flow.ecn)
         return
     size = draws.whole(f"{at}.payload", udp.payload)

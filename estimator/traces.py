@@ -7,6 +7,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from netcarlo.ensemble import build, own
+from netcarlo.errors import InputError
 from netcarlo.kernels.layout import (
     EVENT_ACK,
     EVENT_DROP,
@@ -66,6 +67,9 @@ def trace(scenario: Scenario, *, replication: int = 0) -> Traced:
     """Run one replication alone, with its trace.  Raises InputError."""
     from netcarlo.kernels import launch
 
+    if scenario.shared is not None or scenario.fidelity != "packet":
+        what = "shared networks" if scenario.shared is not None else f"fidelity {scenario.fidelity}"
+        raise InputError(f"there is no trace of {what}; allowed are packets over paths, wireless and adhoc")
     ensemble = build(scenario, first=replication, replications=1)
     events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
     if isinstance(ensemble.rows, WifiRows):

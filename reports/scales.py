@@ -189,6 +189,8 @@ def _as_written(base: Scenario | None, name: str) -> str:
 def _field(name: str) -> str:
     parts = name.split(".")
     words = []
+    if parts[0] == "shared":
+        return _of_shared(parts[1:])
     while parts:
         part = parts.pop(0)
         index = int(parts.pop(0)) if parts and parts[0].isdecimal() else None
@@ -201,5 +203,20 @@ def _field(name: str) -> str:
         elif index is not None:
             words.append(f"{part.removesuffix('s')} {index + 1}")
         elif part not in ("transport", "adhoc"):
+            words.append(part.replace("_", " "))
+    return " ".join(words)
+
+
+def _of_shared(parts: list[str]) -> str:
+    item = "flow" if parts[0] == "flows" else "cable"
+    words = []
+    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        if part == "each" and following.isdecimal():
+            words.append(f"{item} {int(following) + 1}")
+        elif part == "count":
+            words.append(f"number of {item}s")
+        elif following.isdecimal():
+            words.append(f"{part} {int(following) + 1}")
+        elif not part.isdecimal() and part != "each":
             words.append(part.replace("_", " "))
     return " ".join(words)

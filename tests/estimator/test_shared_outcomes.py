@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netcarlo import InputError, estimate, simulate, validate
+from netcarlo import InputError, estimate, simulate, trace, validate
 from netcarlo.ensemble import build, concatenate, own
 from netcarlo.kernels.layout import NEVER
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut
@@ -184,3 +184,8 @@ def test_a_scenario_without_its_flows_is_no_reference(reference):
     (reference.parent / "ns2_shared_flows.csv").write_text(FLOWS.replace("\n7,", "\n8,"))
     with pytest.raises(InputError, match="row 7 has no rows in the file of flows"):
         read_rows(reference, load_mapping("ns2_shared"))
+
+
+def test_there_is_no_trace_of_many_flows():
+    with pytest.raises(InputError, match="there is no trace of shared networks"):
+        trace(scenario([{}]))
