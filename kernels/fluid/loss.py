@@ -25,6 +25,7 @@ from netcarlo.kernels.fluid.state import (
     ONE_BITS,
     OPEN,
     REPAIR,
+    REPEATED,
     SILENCE,
     STATE,
     STREAM_LOSS,
@@ -85,8 +86,8 @@ def make_loss(dev: Callable[[Any], Any]) -> Loss:
 
     def repaired(m: Any, at: Any, p: Any, f: Any, k: Any, w: Any, full: Any, sent: Any, lost: Any) -> Any:
         # Whether duplicate ACKs tell of the losses and what is sent again arrives.
-        follow = np.int64(w) - m[at + HITS]  # packets that cause them; two make limited transmit add two
-        if follow < (DUPACKS if full else 1) or (m[at + KIND] == RENO and m[at + HITS] > 1):
+        follow = np.int64(w) - m[at + HITS]  # packets that cause them; limited transmit makes one into three
+        if follow < (DUPACKS if full or m[at + KIND] == VEGAS else 1):
             return False
         word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_REPAIR + f, k)
         chance = lost // max(sent, 1)
@@ -107,26 +108,34 @@ def make_loss(dev: Callable[[Any], Any]) -> Loss:
             m[at + FLOW_COUNTS + FlowOut.CWND_CUTS] += 1
             m[at + STATE] = OPEN
             return
+        counts = at + FLOW_COUNTS
+        hits = m[at + HITS]
         rto = max(np.int64(rtt * RTO_PER_RTT), m[at + MIN_RTO])
         quick = repaired(m, at, p, f, k, w, w >= g[fl + MOST], sent, lost)
-        rounds = np.int64(1)
         if quick:
             cut(g, fl, kind, rtt)
-            m[at + FLOW_COUNTS + FlowOut.FAST_RETRANSMITS] += 1
-            if kind == NEWRENO:  # repairs one in a round trip, and the timer does not wait for the last
-                rounds = m[at + HITS]
-                quick = np.int64(rtt) * rounds <= rto
-        if quick:
+            m[counts + FlowOut.FAST_RETRANSMITS] += 1
+            m[counts + FlowOut.CWND_CUTS] += 1 if kind != VEGAS else 0
             m[at + STATE] = REPAIR
-            m[at + UNTIL] = k + np.int64(rtt * float(rounds) + 0.5) + np.int64(rtt / max(w / DUPACKS, 1.0))
-        else:
+            length = np.int64(rtt + 0.5)
+            if kind == NEWRENO:  # one loss in a round trip
+                length *= hits
+            m[at + UNTIL] = k + length + np.int64(rtt / max(w / DUPACKS, 1.0))
+            if kind == NEWRENO and length > rto:  # the timer does not wait for the last
+                quick = False
+            if kind == RENO and hits > 1:  # it repairs the first only
+                quick = False
+                rto += length
+        if not quick:
             collapse(g, fl, kind, rtt)
-            m[at + FLOW_COUNTS + FlowOut.TIMEOUTS] += 1
+            m[counts + FlowOut.TIMEOUTS] += 1
+            m[counts + FlowOut.CWND_CUTS] += 1
             m[at + STATE] = SILENCE
             m[at + UNTIL] = k + rto * m[at + BACKOFF]
             m[at + BACKOFF] = min(2 * m[at + BACKOFF], np.int64(MOST_BACKOFF))
-        if kind != VEGAS or not quick:
-            m[at + FLOW_COUNTS + FlowOut.CWND_CUTS] += 1
+        if kind == TAHOE or not quick:  # it goes back, and repeats a packet between any two losses
+            between = min(hits % BEYOND_REPAIR, np.int64(w)) - (2 if kind == RENO else 1)
+            m[at + REPEATED] += max(between, np.int64(0)) << ONE_BITS
 
     conclude = dev(conclude)
 

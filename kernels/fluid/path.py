@@ -24,6 +24,7 @@ from netcarlo.kernels.fluid.state import (
     ONE_BITS,
     OPEN,
     REPAIR,
+    REPEATED,
     SILENCE,
     STATE,
     UNIT_BITS,
@@ -36,6 +37,7 @@ from netcarlo.kernels.fluid.window import (
     LEAST_RTT,
     MOST,
     SSTHRESH,
+    TICK,
     W,
     make_window,
 )
@@ -100,7 +102,7 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
         base = np.int64(0)
         slowest = 1.0  # [ns / packet]
         limit = np.int64(0)
-        survive = 1.0
+        survive = np.int64(ONE)
         for hop in range(hops.shape[1]):
             h = hops[0, hop]
             if h[Hop.PRESENT] == 0:
@@ -119,11 +121,11 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
                 limit = h[Hop.QUEUE]
             if losses[h[Hop.LOSS], DIGITS - 1] != np.uint32(0xFFFFFFFF):
                 odd = float(losses[h[Hop.LOSS], 0]) / 2.0**32
-                survive *= odd / (1.0 - odd)
+                survive = (survive * np.int64(odd / (1.0 - odd) * ONE)) >> ONE_BITS
         for hop in range(hops.shape[1]):
             if hops[0, hop, Hop.PRESENT] != 0:
                 base += hops[0, hop, Hop.R_DELAY] + on_wire(hops[0, hop, Hop.R_BYTE_TIME], ack)
-        chance = np.int64((1.0 - survive) * ONE)
+        chance = ONE - survive
         pipe = np.int64(float(base) / slowest)
         room = pipe + limit if limit > 0 else np.int64(ENDLESS)
 
@@ -131,6 +133,7 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
         g[SSTHRESH] = float(p[P.INITIAL_SSTHRESH])
         g[MOST] = float(p[P.WINDOW])
         g[LEAST_RTT] = NO_RTT * NO_RTT
+        g[TICK] = float(max(p[P.TICK], 1))
         g[ALPHA] = float(p[P.VEGAS_ALPHA])
         g[BETA] = float(p[P.VEGAS_BETA])
         g[GAMMA] = float(p[P.VEGAS_GAMMA])
@@ -196,7 +199,7 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
                 part = float(length) / rtt
                 cause = _NOTHING
             flow = np.int64(float(packets) * part * ONE)
-            through = sent - dropped - lost - vain
+            through = sent - dropped - lost - vain - m[REPEATED]
             if through + flow >= total:
                 more = float(total - through) / float(max(flow, 1))
                 completed = t + np.int64(float(length) * more) + (base >> 1)
@@ -204,8 +207,9 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
                 cause = _NOTHING
             sent += flow
             m[HAZARD] -= np.int64(float(need) * part)
-            if m[STATE] != REPAIR or kind == TAHOE:
-                grow(g, 0, kind, float(flow >> delayed) * _UNIT, rtt, part, float((t << 10) // 1_000_000_000))
+            acked = float(flow >> delayed) * _UNIT
+            frozen = m[STATE] == REPAIR and kind != TAHOE
+            grow(g, 0, kind, acked, rtt, part, float((t << 10) // 1_000_000_000), frozen)
             before = t
             t += length
             if cause != _NOTHING:
@@ -215,7 +219,7 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
                 packets = np.int64(g[W])
                 flow = packets << ONE_BITS
                 acked = float(flow >> delayed) * _UNIT
-                grow(g, 0, kind, acked, rtt, 1.0, float((t << 10) // 1_000_000_000))
+                grow(g, 0, kind, acked, rtt, 1.0, float((t << 10) // 1_000_000_000), False)
                 hits = np.int64(1)
                 if cause == _OVERFLOW:
                     hits = max(np.int64(g[W]) - room - 1, hits)
@@ -250,11 +254,12 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
         out[Out.DROPS_RANDOM] = lost >> ONE_BITS
         out[Out.DROPS_OUTAGE] = vain >> ONE_BITS
         out[Out.RECEIVED] = received
-        out[Out.DELIVERED] = received
-        out[Out.IN_ORDER] = received
-        out[Out.ACKED] = received
-        out[Out.RETRANSMITTED] = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
-        out[Out.SENT] = received + out[Out.RETRANSMITTED]
+        distinct = received - (m[REPEATED] >> ONE_BITS)
+        out[Out.DELIVERED] = distinct
+        out[Out.IN_ORDER] = distinct
+        out[Out.ACKED] = distinct
+        out[Out.SENT] = received + out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+        out[Out.RETRANSMITTED] = out[Out.SENT] - distinct
         out[Out.TIMEOUTS] = m[FLOW_COUNTS + FlowOut.TIMEOUTS]
         out[Out.FAST_RETRANSMITS] = m[FLOW_COUNTS + FlowOut.FAST_RETRANSMITS]
         out[Out.CWND_CUTS] = m[FLOW_COUNTS + FlowOut.CWND_CUTS]

@@ -51,6 +51,7 @@ from netcarlo.kernels.fluid.state import (
     RANDOM,
     RATE,
     REPAIR,
+    REPEATED,
     ROUTE,
     SENT,
     SHARE,
@@ -71,6 +72,7 @@ from netcarlo.kernels.fluid.window import (
     LEAST_RTT,
     MOST,
     SSTHRESH,
+    TICK,
     W,
     make_window,
 )
@@ -203,6 +205,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             g[fl + SSTHRESH] = float(flow[P.INITIAL_SSTHRESH])
             g[fl + MOST] = float(flow[P.WINDOW])
             g[fl + LEAST_RTT] = FOREVER
+            g[fl + TICK] = float(max(flow[P.TICK], 1)) / float(step)
             g[fl + ALPHA] = float(flow[P.VEGAS_ALPHA])
             g[fl + BETA] = float(flow[P.VEGAS_BETA])
             g[fl + GAMMA] = float(flow[P.VEGAS_GAMMA])
@@ -213,8 +216,9 @@ def make(dev: Callable[[Any], Any]) -> Any:
     prepare_flow = dev(prepare_flow)
 
     def delivered(m: Any, at: Any) -> Any:
-        # Packets that got through, ONE_BITS.
-        return m[at + SENT] - ((m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS))
+        # Distinct packets that got through, ONE_BITS.
+        gone = (m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS)
+        return m[at + SENT] - gone - m[at + REPEATED]
 
     delivered = dev(delivered)
 
@@ -263,8 +267,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
 
     carry = dev(carry)
 
-    def carry_back(m: Any, at: Any, flow: Any) -> None:
-        # Acknowledgements: they take room, and their loss does no harm.
+    def carry_back(m: Any, at: Any, flow: Any) -> Any:
+        # Acknowledgements: they take room, and a lost one opens no window.  What arrives of them.
         size = m[at + ACK]
         m[at + ACKS] += flow
         for hop in range(m[at + HOPS], m[at + HOPS] + m[at + BACK_HOPS]):
@@ -277,6 +281,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             gone = flow * (m[a + TAIL] + m[a + RANDOM])
             m[at + LOST_ACKS] += early + gone
             flow -= gone >> ONE_BITS
+        return flow
 
     carry_back = dev(carry_back)
 
@@ -314,11 +319,11 @@ def make(dev: Callable[[Any], Any]) -> Any:
         m[at + MARKED] += marked
         if udp:
             return
-        carry_back(m, at, arrived >> m[at + DELAYED])
         lost += dropped
-        if m[at + STATE] != REPAIR or m[at + KIND] == TAHOE:
-            acked = float((sent - (lost >> ONE_BITS)) >> m[at + DELAYED]) * _UNIT
-            grow(g, fl, m[at + KIND], acked, rtt, 1.0 / rtt, float((now << 10) // 1_000_000_000))
+        carry_back(m, at, arrived >> m[at + DELAYED])
+        acked = float((sent - (lost >> ONE_BITS)) >> m[at + DELAYED]) * _UNIT
+        frozen = m[at + STATE] == REPAIR and m[at + KIND] != TAHOE
+        grow(g, fl, m[at + KIND], acked, rtt, 1.0 / rtt, float((now << 10) // 1_000_000_000), frozen)
         react(m, g, at, fl, parameters, f, k, rtt, sent, lost, marked)
         if sampled:
             m[counts + FlowOut.SAMPLES] += 1
@@ -336,7 +341,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + LinkOut.DROPS_BEFORE] = m[counts + LinkOut.DROPS]
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
-            m[at + FLOW_COUNTS + FlowOut.RECEIVED_BEFORE] = delivered(m, at) >> ONE_BITS
+            m[at + FLOW_COUNTS + FlowOut.RECEIVED_BEFORE] = (delivered(m, at) + m[at + REPEATED]) >> ONE_BITS
+            m[at + FLOW_COUNTS + FlowOut.ACKED_BEFORE] = delivered(m, at) >> ONE_BITS
 
     remember = dev(remember)
 
@@ -344,20 +350,20 @@ def make(dev: Callable[[Any], Any]) -> Any:
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
             counts = at + FLOW_COUNTS
-            received = delivered(m, at) >> ONE_BITS
+            received = (delivered(m, at) + m[at + REPEATED]) >> ONE_BITS
+            distinct = delivered(m, at) >> ONE_BITS
             m[counts + FlowOut.DROPS_QUEUE] = m[at + DROPPED] >> UNIT_BITS
             m[counts + FlowOut.DROPS_RANDOM] = m[at + LOST] >> UNIT_BITS
             m[counts + FlowOut.RECEIVED] = received
             m[counts + FlowOut.SENT] = (
                 received + m[counts + FlowOut.DROPS_QUEUE] + m[counts + FlowOut.DROPS_RANDOM]
             )
-            m[counts + FlowOut.DELIVERED] = received
+            m[counts + FlowOut.DELIVERED] = distinct
             m[counts + FlowOut.MARKED] = m[at + MARKED] >> UNIT_BITS
             if m[at + KIND] != UDP:
-                m[counts + FlowOut.RETRANSMITTED] = m[counts + FlowOut.SENT] - received
-                m[counts + FlowOut.IN_ORDER] = received
-                m[counts + FlowOut.ACKED] = received
-                m[counts + FlowOut.ACKED_BEFORE] = m[counts + FlowOut.RECEIVED_BEFORE]
+                m[counts + FlowOut.RETRANSMITTED] = m[counts + FlowOut.SENT] - distinct
+                m[counts + FlowOut.IN_ORDER] = distinct
+                m[counts + FlowOut.ACKED] = distinct
                 m[counts + FlowOut.ACKS_SENT] = m[at + ACKS] >> ONE_BITS
                 m[counts + FlowOut.ACK_DROPS] = m[at + LOST_ACKS] >> UNIT_BITS
             place = SharedOut.COLUMNS + f * FlowOut.COLUMNS

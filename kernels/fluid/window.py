@@ -7,6 +7,7 @@ No product of floats is added to anything unless one factor is a power of two: s
 multiplication and addition change no bit.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -26,13 +27,20 @@ STANDARD = 8  # CUBIC: what standard TCP would have reached since the epoch [pac
 ALPHA = 9  # Vegas: packets of its own in queues at least,
 BETA = 10  # at most,
 GAMMA = 11  # and at the end of slow start
-WORDS = 12
+RAW = 12  # Westwood: bandwidth, filtered once and
+BANDWIDTH = 13  # twice [packet / unit of time]
+TICK = 14  # of the sender's clock [as the RTT]
+WORDS = 15
 
 FLOOR = 2.0
 """Least ssthresh [packet]."""
 FOREVER = 1e9
 _CUT = bic.ONE / bic.BETA  # a window is divided by it
 _FRIENDLY = cubic.FRIENDLY / 8.0
+_HURRY = 31.0 / 16.0  # BIC, CUBIC: what their rounded count of packets per ACK does to the growth
+_E_FOLD = 1.0 / math.log(2.0)  # slow start doubles the window in a round trip, not more
+_PER_ROUND = 1.0 / (_E_FOLD - 1.0)
+_FILTER = 8.0  # round trips of Westwood's filters
 _LEAST_GROWTH = 0.01  # as `cubic`: a packet per hundred windows of ACKs [packet]
 
 
@@ -40,8 +48,8 @@ class Window(NamedTuple):
     """The compiled rules; `g` is float memory, in which the flow's words begin at `at`."""
 
     grow: Any
-    """`(g, at, kind, acked, rtt, rounds, clock)`: `acked` ACKs came in so many round trips; `clock` in
-    s / 1024, `rtt` in any unit of time, but always the same."""
+    """`(g, at, kind, acked, rtt, rounds, clock, frozen)`: `acked` ACKs came in so many round trips; `clock`
+    in s / 1024, `rtt` in any unit of time, always the same.  In a repair the window is `frozen`."""
     kept: Any
     """`(g, at, kind, rtt) -> float`: what a loss leaves of the window [packet]."""
     cut: Any
@@ -59,7 +67,7 @@ def make_window(dev: Callable[[Any], Any]) -> Window:
         waiting = w - w / (rtt / g[at + LEAST_RTT])
         if w < g[at + SSTHRESH]:
             if waiting <= g[at + GAMMA] + 0.5:  # counts are rounded
-                return w + acked / 2.0  # grows in every other round trip
+                return w + acked / (_E_FOLD - rounds / _PER_ROUND) / 2.0  # grows in every other round trip
             g[at + SSTHRESH] = FLOOR
             return max(w - w / 8.0, FLOOR)
         if waiting > g[at + BETA] + 0.5:
@@ -71,12 +79,10 @@ def make_window(dev: Callable[[Any], Any]) -> Window:
     steer = dev(steer)
 
     def by_bic(g: Any, at: Any) -> Any:
-        # BIC: packets per round trip.
+        # BIC: packets per round trip, beyond the window of standard TCP.
         w = g[at + W]
-        if w <= bic.LOW_WINDOW:
-            return 1.0
         below = g[at + MAXIMUM] - w
-        step = min(below / bic.SEARCH, float(bic.MAX_INCREMENT))
+        step = min(float(int(below / bic.SEARCH)), float(bic.MAX_INCREMENT))
         if below > -bic.SEARCH and step <= 1.0:
             step = bic.SEARCH / bic.SMOOTH
         elif below <= 0.0:
@@ -109,17 +115,35 @@ def make_window(dev: Callable[[Any], Any]) -> Window:
 
     by_cubic = dev(by_cubic)
 
-    def grow(g: Any, at: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, clock: Any) -> None:
+    def listen(g: Any, at: Any, acked: Any, rtt: Any, rounds: Any) -> None:
+        # Westwood: measure the bandwidth.
+        rate = acked / (rtt * rounds)
+        if g[at + BANDWIDTH] == 0.0:
+            g[at + RAW] = rate
+            g[at + BANDWIDTH] = rate
+        g[at + RAW] += (rate - g[at + RAW]) / (_FILTER / rounds)
+        g[at + BANDWIDTH] += (g[at + RAW] - g[at + BANDWIDTH]) / (_FILTER / rounds)
+
+    listen = dev(listen)
+
+    def grow(g: Any, at: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, clock: Any, frozen: Any) -> None:
         w = g[at + W]
-        g[at + LEAST_RTT] = min(g[at + LEAST_RTT], rtt)
+        least = rtt
+        if kind == WESTWOOD:  # measured in ticks
+            least = max(float(int(rtt / g[at + TICK])), 1.0) * g[at + TICK]
+        g[at + LEAST_RTT] = min(g[at + LEAST_RTT], least)
+        if kind == WESTWOOD and rounds > 0.0:
+            listen(g, at, acked, rtt, rounds)
+        if frozen:
+            return
         if kind == VEGAS:
             w = steer(g, at, acked, rtt, rounds)
         elif w < g[at + SSTHRESH]:
-            w += acked
-        elif kind == BIC:
-            w += acked / (w / by_bic(g, at))
+            w += acked / (_E_FOLD - rounds / _PER_ROUND)
+        elif kind == BIC and w > bic.LOW_WINDOW:
+            w += acked / (w / by_bic(g, at) / _HURRY + 1.0)
         elif kind == CUBIC:
-            w += acked / (w / by_cubic(g, at, acked, clock))
+            w += acked / (w / by_cubic(g, at, acked, clock) / _HURRY + 1.0)
         else:
             w += acked / w
         g[at + W] = min(w, g[at + MOST])
@@ -128,8 +152,8 @@ def make_window(dev: Callable[[Any], Any]) -> Window:
         w = g[at + W]
         if kind == VEGAS:
             return w - w / 4.0
-        if kind == WESTWOOD:  # what fills the least round trip at the present rate
-            return w / (rtt / g[at + LEAST_RTT])
+        if kind == WESTWOOD:
+            return g[at + BANDWIDTH] * g[at + LEAST_RTT]
         if kind == CUBIC or (kind == BIC and w > bic.LOW_WINDOW):
             return w / _CUT
         return w / 2.0
