@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from netcarlo import outcomes, steady_state
+from netcarlo import fluid, steady_state
 from netcarlo.ensemble import build
 from netcarlo.errors import InputError, nearest
 from netcarlo.outcomes import MEANING, Outcomes
 from netcarlo.quantity import bounds
 from netcarlo.scenario import Hops, Scenario
-from netcarlo.simulate import largest_launch, resolve_target
+from netcarlo.simulate import largest_launch
 from netcarlo.transport import Tcp
 from netcarlo.udp import Udp
 
@@ -73,58 +73,23 @@ def sentence(scenario: Scenario) -> str | None:
     return f"{what}; {drawn} {median} (median), {low} to {high} on nine in ten (docs/fidelity.md)"
 
 
-def simulate(
-    scenario: Scenario,
-    *,
-    fidelity: str,
-    first: int = 0,
-    replications: int | None = None,
-    target: str = "auto",
-    threads: int | None = None,
-) -> Outcomes:
-    """The outcomes of replications by a cheap fidelity, of the networks that packets would meet.
+def simulate(scenario: Scenario, *, first: int = 0, replications: int | None = None) -> Outcomes:
+    """The outcomes of replications by formulae, of the networks that packets would meet; no integers.
 
-    Those that the model does not know are NaN; formulae have no integers.  Raises InputError where there is
-    no such model for the scenario.
+    What the formulae do not know is NaN.  Raises InputError where there are none for the scenario.
     """
-    check(scenario, fidelity)
+    check(scenario, "formula")
     count = scenario.replications if replications is None else replications
     size = largest_launch([scenario])
-    parts = []
-    for at in range(first, first + count, size):
-        ensemble = build(scenario, first=at, replications=min(size, first + count - at))
-        parts.append(
-            approximate(
-                scenario, *ensemble, fidelity=fidelity, target=resolve_target(target), threads=threads
-            )
-        )
+    parts = [
+        approximate(scenario, *build(scenario, first=at, replications=min(size, first + count - at)))
+        for at in range(first, first + count, size)
+    ]
     return Outcomes(np.concatenate([part.integers for part in parts]), pd.concat([p.frame for p in parts]))
 
 
-def check(scenario: Scenario, fidelity: str) -> None:
-    """Raises InputError unless the scenario has a cheap model of this fidelity."""
-    if fidelity not in CHEAP:
-        raise InputError(f"fidelity = '{fidelity}' is no cheap one; {nearest(fidelity, CHEAP)}")
-    problem = _unknown_to_fluid(scenario) if fidelity == "fluid" else _unknown_to_formulas(scenario)
-    if problem:
-        raise InputError(f"fidelity = {fidelity} does not know this scenario: {problem}; write packet")
-
-
-def approximate(
-    scenario: Scenario,
-    rows: Any,
-    drawn: pd.DataFrame,
-    *,
-    fidelity: str,
-    target: str,
-    threads: int | None = None,
-) -> Outcomes:
-    """The outcomes of rows of a scenario, which `check` has passed; `drawn` is set beside them."""
-    if fidelity == "fluid":
-        from netcarlo.kernels import launch, models
-
-        integers = launch.run(models.model("fluid"), rows, target=target, threads=threads)
-        return outcomes.outcomes(integers, rows, drawn)
+def approximate(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
+    """The same of rows of a scenario, which `check` has passed; `drawn` is set beside them."""
     model: Callable[[Any], dict[str, Any]] = steady_state.path
     if scenario.wireless is not None:
         model = steady_state.cell
@@ -135,9 +100,13 @@ def approximate(
     return Outcomes(np.zeros((len(drawn), 0), np.int64), pd.concat([frame, drawn], axis=1))
 
 
-def _unknown_to_fluid(scenario: Scenario) -> str:
-    """What a scenario has that the fluid model does not know; empty if nothing."""
-    return "" if scenario.shared is not None else "there is a fluid model of shared networks only"
+def check(scenario: Scenario, fidelity: str) -> None:
+    """Raises InputError unless the scenario has a cheap model of this fidelity."""
+    if fidelity not in CHEAP:
+        raise InputError(f"fidelity = '{fidelity}' is no cheap one; {nearest(fidelity, CHEAP)}")
+    problem = fluid.unknown(scenario) if fidelity == "fluid" else _unknown_to_formulas(scenario)
+    if problem:
+        raise InputError(f"fidelity = {fidelity} does not know this scenario: {problem}; write packet")
 
 
 def _unknown_to_formulas(scenario: Scenario) -> str:

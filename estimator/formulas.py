@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 
 
-def window(rtt_s: ArrayLike, window: ArrayLike) -> Floats:
+def window_limited(rtt_s: ArrayLike, window: ArrayLike) -> Floats:
     """A window per round trip [packet/s]."""
     return np.asarray(window, np.float64) / np.asarray(rtt_s, np.float64)
 
@@ -41,7 +41,7 @@ def pftk(
     throughput: a simple model and its empirical validation" (SIGCOMM 1998), the full model.
     """
     rtt, most, b = (np.asarray(x, np.float64) for x in (rtt_s, window, ack_every))
-    p = np.maximum(loss, 1e-12)  # without loss the window is what limits
+    p = np.clip(loss, 1e-12, 1 - 1e-12)  # without loss the window is what limits
     third = (2 + b) / (3 * b)
     free = third + np.sqrt(8 * (1 - p) / (3 * b * p) + third * third)
     limited = free >= most
@@ -50,8 +50,8 @@ def pftk(
         growth = np.where(limited, b * w / 8 + (1 - p) / (p * w) + 2, b * w / 2 + 1)
     # A loss is found out by a timeout unless three packets behind it arrive.
     alive = 1 - p
-    timeout = (1 - alive**3) * (1 + alive**3 * (1 - alive ** (w - 3))) / (1 - alive**w)
-    timeout = np.clip(np.where(w <= 3, 1.0, timeout), 0.0, 1.0)
+    hit = [-np.expm1(k * np.log1p(-p)) for k in (3, w - 3, w)]  # one of so many is lost
+    timeout = np.clip(np.where(w <= 3, 1.0, hit[0] * (1 + alive**3 * hit[1]) / hit[2]), 0.0, 1.0)
     backoff = 1 + p * (1 + p * (2 + p * (4 + p * (8 + p * (16 + p * 32)))))
     packets = alive / p + w + timeout / alive
     return np.asarray(packets / (rtt * growth + timeout * np.asarray(rto_s) * backoff / alive))

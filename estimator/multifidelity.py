@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -143,9 +142,9 @@ def estimate(
     fidelity.check(scenario, control)
     if scenario.fidelity != "packet":
         raise InputError(f"control = {control} is for packet runs; write fidelity: packet, or no control")
-    cheaply = partial(fidelity.simulate, fidelity=control)
-    for each in (simulate, cheaply):  # compiles
-        each(scenario, replications=1, target=target)
+    rough = scenario.model_copy(update={"fidelity": control})
+    for each in (scenario, rough):  # compiles
+        simulate(each, replications=1, target=target)
     packets, cheap = _Runs(), _Runs()
 
     def run(count: int) -> None:
@@ -166,7 +165,7 @@ def estimate(
     def draw(count: int) -> None:
         if (more := count - cheap.done) > 0:
             with cheap.clock():
-                part = cheaply(scenario, first=cheap.done, replications=more, target=target, threads=threads)
+                part = simulate(rough, first=cheap.done, replications=more, target=target, threads=threads)
             cheap.add(part)
 
     def seen() -> Mean:

@@ -98,11 +98,7 @@ def _with_formulas(
     found: list[Outcomes] = []
     for job in jobs:
         if job.scenario.fidelity == "formula":
-            found.append(
-                fidelity.simulate(
-                    job.scenario, fidelity="formula", first=job.first, replications=job.replications
-                )
-            )
+            found.append(fidelity.simulate(job.scenario, first=job.first, replications=job.replications))
         else:
             found += simulate_all([job], target=target, threads=threads)
         if progress:

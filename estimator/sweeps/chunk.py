@@ -171,7 +171,7 @@ class _Run:
 
     def _launch(self, variant: Scenario, ensemble: Ensemble) -> Outcomes:
         if variant.fidelity == "formula":
-            return fidelity.approximate(variant, *ensemble, fidelity="formula", target=self.target)
+            return fidelity.approximate(variant, *ensemble)
         from netcarlo.kernels import launch
 
         integers = launch.run(model_of(variant), ensemble.rows, target=self.target, threads=self.threads)
