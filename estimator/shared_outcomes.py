@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 NS = 1e9
 
 MEANING = {
-    "tcp_goodput_bps": "the same of the TCP flows alone",
+    "tcp_goodput_bps": "payload of the TCP flows over the time from warm-up to end",
     "worst_flow_bps": "goodput of the TCP flow that gets least",
     "mean_flow_bps": "mean goodput of the TCP flows",
     "best_flow_bps": "goodput of the TCP flow that gets most",
@@ -36,8 +36,8 @@ MEANING = {
     "transmissions": "packets that all links sent, acknowledgements included",
     "marked": "data packets that routers marked",
     "completed_share": "share of the finite flows that arrived in full",
-    "completion_mean_s": "mean time from start to the arrival of the last missing packet of those",
-    "completion_p95_s": "95 % quantile of that time",
+    "completion_mean_s": "mean time that finite flows take from start to the arrival of the last missing packet",
+    "completion_p95_s": "95 % quantile of the time that finite flows take",
 }
 """The outcomes that only shared networks have."""
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from netcarlo import fields, units
 from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError
+from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.reports.words import MINUS
 from netcarlo.scenario import Scenario, full_names
 
@@ -41,11 +42,19 @@ _WORDS = {
     "false_breaks": "links given up that were there", "salvaged": "salvaged packets",
     "breaks_per_connected_s": "route breaks while connected", "outages_per_s": "outages",
     "link_changes_per_pair_s": "link changes of a pair", "finished": "finished transfers",
+    "tcp_goodput_bps": "goodput of the TCP flows", "mean_flow_bps": "mean goodput of a flow",
+    "worst_flow_bps": "goodput of the worst-off flow", "best_flow_bps": "goodput of the best-off flow",
+    "utilisation": "utilisation of the busiest link", "drop_ratio": "drops at the busiest link",
+    "transmissions": "packets on all links", "marked": "marked packets",
+    "completed_share": "completed transfers", "completion_mean_s": "mean completion time",
+    "completion_p95_s": "95 % quantile of completion times",
+    **{f"{kind}_bps": f"goodput of a {kind} flow" for kind in KINDS},
 }  # fmt: skip
 _UNITS = {
     "joules_per_MB": "J/MB", "breaks_per_connected_s": "1/s", "outages_per_s": "1/s",
     "link_changes_per_pair_s": "1/s", "finished": FRACTION, "connected_share": FRACTION,
-    "split_share": FRACTION, **{f"share_hops_{k}": FRACTION for k in range(1, 6)},
+    "split_share": FRACTION, "completed_share": FRACTION, "utilisation": FRACTION, "drop_ratio": FRACTION,
+    **{f"share_hops_{k}": FRACTION for k in range(1, 6)},
 }  # fmt: skip
 
 
