@@ -202,7 +202,8 @@ class Flow(Record):
 
     What is given here replaces the field of the transport.  A `route` lists the numbers of links: `0 2 4`.
     Without it and without routers a flow leads `between` the `ends` of the network (router 0 and the last),
-    over one of its `hops` (the first flow of a list over cable 0, and so on), or two `random` routers.
+    over one of its `hops` (the first flow of a list over cable 0, or the first of the `links`, and so on), or
+    between two `random` routers.
     """
 
     protocol: Literal[TCPS] | None = None  # type: ignore[valid-type]

@@ -36,7 +36,7 @@ MEANING = {
     "transmissions": "packets that all links sent, acknowledgements included",
     "marked": "data packets that routers marked",
     "completed_share": "share of the finite flows that arrived in full",
-    "completion_mean_s": "mean time that finite flows take from start to the arrival of the last missing packet",
+    "completion_mean_s": "mean time from start to the arrival of the last missing packet of finite flows",
     "completion_p95_s": "95 % quantile of the time that finite flows take",
 }
 """The outcomes that only shared networks have."""

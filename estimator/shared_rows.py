@@ -207,8 +207,8 @@ def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> In
     if flow.route is not None or shared.way(flow) == "ends":
         return np.stack([np.zeros(n, np.int64), net.routers - 1], axis=1)
     if flow.between == "hops":
-        cable = member.number % (net.links // 2)
-        return np.asarray(net.ends[np.arange(n), 2 * cable])
+        step = 1 if shared.links is not None else 2
+        return np.asarray(net.ends[np.arange(n), step * member.number % net.links])
     again = redrawn(shared, draws)
     source = np.floor(again.uniform(f"{member.name}.source") * net.routers)
     sink = np.floor(again.uniform(f"{member.name}.sink") * (net.routers - 1))

@@ -264,6 +264,8 @@ def test_links_may_be_given_one_by_one():
     assert rows.links[0, :, Link.BYTE_TIME].tolist() == [1000 << 20, 8000 << 20]
     assert rows.links[0, :, Link.QUEUE].tolist() == [50, 5]
     assert rows.flows[0, :, [Flow.ROUTE, Flow.BACK]].T.tolist() == [[0, 1], [1, 0]]
+    hops = [{"count": 3, "each": {"between": "hops"}}]
+    assert rows_of(layout={"links": links}, flows=hops).flows[0, :, Flow.ROUTE].tolist() == [0, 1, 0]
 
 
 def test_rows_of_several_scenarios_make_one_launch():
