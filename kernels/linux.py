@@ -138,7 +138,7 @@ def make(dev: Callable[[Any], Any], control: Any) -> Variant:
             sample = np.int64(0)
             if plain:
                 sent = echo + parameters[P.CLOCK_PHASE] + MS // 2
-                sample = max((clock // MS - sent // MS) * MS, 1)
+                sample = max((clock // MS - sent // MS) * MS, np.int64(1))
             cwnd = control_grow(float(m[_CWND]), ssthresh, clock, sample, constants, f)
             m[_CWND] = min(np.int64(cwnd), max(m[_CWND], parameters[P.WINDOW]))
         order = 0

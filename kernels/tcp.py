@@ -137,7 +137,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         # The receiver answers `packet` at time t; returns the ring's new tail, or -1 if it is full.
         mask = parameters[P.RING] - 1
         wire = parameters[P.ACK]
-        m[_SAID] = expected - 1
+        if own:
+            m[_SAID] = expected - 1
         if sack:
             wire += parameters[P.SACK_BLOCK] * blocks(
                 m, _STACK, m[_BITS], mask, packet, expected, highest, m[_SPARE]
