@@ -5,19 +5,25 @@ from typing import Any
 from netcarlo.kernels import models
 from netcarlo.kernels.layout import Rows
 from netcarlo.kernels.manet.layout import ManetRows
+from netcarlo.kernels.shared.layout import KINDS, UDP, SharedRows
 from netcarlo.kernels.wifi.layout import WifiRows
 from tests.naive.manet.scenarios import manet_rows
 from tests.naive.mobile_scenarios import mobile_rows
 from tests.naive.scenarios import sctp_rows, tcp_rows
+from tests.naive.shared.scenarios import shared_rows
 from tests.naive.wifi.scenarios import wifi_rows
 
-AnyRows = Rows | WifiRows | ManetRows
+AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
     if name.startswith(models.MANET):
         return manet_rows(count, seed=seed)
+    if kind_of(name) is SharedRows:
+        kind = name.removeprefix(models.SHARED)
+        kinds = (UDP, KINDS.index(kind)) if kind in KINDS else range(len(KINDS))
+        return shared_rows(count, seed=seed, kinds=kinds)
     if name.startswith(models.WIFI):
         return wifi_rows(count, seed=seed, tcp=name != "wifi_udp")
     if name.endswith(models.MOBILE):
@@ -29,4 +35,6 @@ def kind_of(name: str) -> Any:
     """The class of a model's rows."""
     if name.startswith(models.MANET):
         return ManetRows
+    if name.startswith(models.SHARED) or name == "fluid":
+        return SharedRows
     return WifiRows if name.startswith(models.WIFI) else Rows
