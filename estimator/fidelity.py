@@ -53,7 +53,7 @@ def known_bias(scenario: Scenario) -> Bias | None:
     network = "paths" if scenario.paths else "cells"
     if scenario.shared is not None:
         network = "dumbbells" if scenario.shared.dumbbell is not None else "graphs"
-    protocol = scenario.transport.protocol
+    protocol: str = scenario.transport.protocol
     control = getattr(scenario.transport, "congestion_control", None)
     if control is not None and protocol != "linux":
         protocol = str(control)

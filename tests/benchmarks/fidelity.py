@@ -174,7 +174,7 @@ def main() -> None:
         print("fidelity,network,protocol", *fidelity.Bias._fields, sep=",")
         for network, protocol, scenario in populations():
             cheap = ("fluid", "formula") if network != "cells" else ("formula",)
-            for name, found in bias(scenario, fidelities=cheap, networks=number or 500).items():
+            for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():
                 print(name, network, protocol, *found, sep=",", flush=True)
         return
     rows = {}
