@@ -189,6 +189,7 @@ def make_association(
     """
     cold = _hot if kinds else rarely
     delays = kinds is None  # the shared engine asks for none
+    plain = kinds is not None and not kinds.variant.sack  # what is acknowledged tells all: no ring of ACKs
     kinds = kinds or one_kind(dev, make_variant, control)
     variant, first_of, sack_of, hear, reduce = kinds
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
@@ -430,9 +431,12 @@ def make_association(
 
     @cold
     def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
-        s[_CONSUMED] = serial + 1
-        at = s[_RING] + ack_words * (serial & (p[P.RING] - 1))
-        ack = s[at + 1]
+        if plain:
+            at, ack = np.int64(0), serial - 1
+        else:
+            s[_CONSUMED] = serial + 1
+            at = s[_RING] + ack_words * (serial & (p[P.RING] - 1))
+            ack = s[at + 1]
         una, last = s[ACKED], s[_LAST]
         cwnd, ssthresh, dupacks = g[0], s[SSTHRESH], s[_DUPACKS]
         f = g[1:]
@@ -526,6 +530,8 @@ def make_association(
 
     def answer(p: Any, s: Any, packet: Any) -> Any:
         # The acknowledgement that `packet` causes goes into the ring.
+        if plain:
+            return s[EXPECTED]
         serial = s[_SERIAL]
         mask = p[P.RING] - 1
         if serial - s[_CONSUMED] > mask:
@@ -563,6 +569,8 @@ def make_association(
         return answer(p, s, s[_ANSWERED])
 
     def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
+        if plain:
+            return p[P.ACK]
         return p[P.ACK] + p[P.SACK_BLOCK] * s[s[_RING] + ack_words * (serial & (p[P.RING] - 1))]
 
     def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
@@ -614,7 +622,7 @@ def make_association(
 
     @rarely
     def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
-        ack = s[s[_RING] + ack_words * (serial & (p[P.RING] - 1)) + 1]
+        ack = serial - 1 if plain else s[s[_RING] + ack_words * (serial & (p[P.RING] - 1)) + 1]
         first = first_of(p)
         recovers = s[PHASE] != NORMAL and first == 1  # Vegas never returns to NORMAL
         if ack <= s[REDUCED_AT] or recovers or ack < first:

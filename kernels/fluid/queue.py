@@ -93,7 +93,8 @@ def make_queue(dev: Callable[[Any], Any]) -> Any:
         m[counts + LinkOut.ARRIVALS] += m[a + ARRIVED]
         m[counts + LinkOut.DROPS] += dropped + early
         m[counts + LinkOut.EARLY] += early
-        m[counts + LinkOut.QUEUE_MOST] = max(m[counts + LinkOut.QUEUE_MOST], held)
+        wait = np.int64(g[link * LINK_FLOATS + WAIT] * float(step))
+        m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], wait)
         if measured:
             m[counts + LinkOut.BYTES] += served
             m[counts + LinkOut.QUEUE_SUM] += (held * step) >> ONE_BITS

@@ -119,7 +119,7 @@ class FlowOut(IntEnum):
     IN_FLIGHT = 10  # data packets on their way at the end
     ACKS_SENT = 11
     ACK_DROPS = 12  # all causes
-    MARKED = 13  # data packets marked by RED
+    MARKED = 13  # marks that RED put on its packets
     TIMEOUTS = 14
     FAST_RETRANSMITS = 15
     CWND_CUTS = 16  # reductions of cwnd
@@ -147,7 +147,7 @@ class LinkOut(IntEnum):
     WAITING = 8  # packets that still waited at the end
     LOST = 9  # packets lost at random, among those whose transmission began or would have
     QUEUE_SUM = 10  # integral of the number waiting, from the warm-up on [packet ns]
-    QUEUE_MOST = 11  # most packets held, the one in transmission included
+    WAIT_MOST = 11  # longest time that a packet waited for its transmission [ns]
     COLUMNS = 12
 
 

@@ -65,13 +65,23 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
     """
     time = make_time(dev)
 
+    def let_go(m: Any, b: Any, t: Any) -> Any:
+        # Packets that have left by `t` leave the ring; returns how many are left in it.
+        head, tail, mask, ring = m[b + L_HEAD], m[b + L_TAIL], m[b + L_MASK], m[b + L_DEPARTURES]
+        while head < tail and m[ring + (head & mask)] <= t:
+            head += 1
+        m[b + L_HEAD] = head
+        return tail - head
+
+    let_go = dev(let_go)
+
     @cold
-    def early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, used: Any) -> Any:
+    def early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
         # RED: whether the packet is hit, and by chance.
         number = m[b + L_NUMBER]
         weight = 1.0 / float(np.int64(1) << m[b + Link.RED_WEIGHT])
         mean = means[number]
-        if held == 0 and used and m[b + Link.RED_PACKET] > 0:
+        if held == 0 and m[b + L_TAIL] > 0 and m[b + Link.RED_PACKET] > 0:
             idle = (t - m[b + L_FREE]) // m[b + Link.RED_PACKET]
             base = 1.0 - weight
             while idle > 0:
@@ -114,19 +124,16 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
         p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any
     ) -> Any:  # fmt: skip
         m[b + L_COUNTS + LinkOut.ARRIVALS] += 1
-        head, tail, mask, ring = m[b + L_HEAD], m[b + L_TAIL], m[b + L_MASK], m[b + L_DEPARTURES]
-        used = tail > 0
-        while head < tail and m[ring + (head & mask)] <= t:
-            head += 1
-        m[b + L_HEAD] = head
-        held = tail - head
-        limit = m[b + Link.QUEUE]
+        limit, red = m[b + Link.QUEUE], m[b + Link.RED] != DROP_TAIL
+        held = m[b + L_TAIL] - m[b + L_HEAD]  # at most: departures are only looked at when it matters
+        if red or (limit > 0 and held >= min(limit, m[b + L_MASK] + 1)):
+            held = let_go(m, b, t)
         fate = np.int64(TAKEN)
         if limit > 0 and held >= limit:
             m[b + L_COUNTS + LinkOut.DROPS] += 1
             return np.int64(DROPPED), t
-        if m[b + Link.RED] != DROP_TAIL:
-            hit, chance = early(p, m, means, b, t, held, used)
+        if red:
+            hit, chance = early(p, m, means, b, t, held)
             if hit:
                 if not (chance and markable and m[b + Link.RED] == RED_MARKS):
                     m[b + L_COUNTS + LinkOut.DROPS] += 1
@@ -134,15 +141,17 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
                     return np.int64(DROPPED), t
                 m[b + L_COUNTS + LinkOut.MARKS] += 1
                 fate = np.int64(TAKEN | MARK)
-        if held > mask:
-            m[FULL] = 1
-            return np.int64(DROPPED), t
         begin = max(t, m[b + L_FREE])
         departure = begin + time(size, m[b + Link.BYTE_TIME])
         m[b + L_FREE] = departure
-        m[ring + (tail & mask)] = departure
-        m[b + L_TAIL] = tail + 1
-        m[b + L_COUNTS + LinkOut.QUEUE_MOST] = max(m[b + L_COUNTS + LinkOut.QUEUE_MOST], held + 1)
+        m[b + L_COUNTS + LinkOut.WAIT_MOST] = max(m[b + L_COUNTS + LinkOut.WAIT_MOST], begin - t)
+        if limit > 0 or red:
+            if held > m[b + L_MASK]:
+                m[FULL] = 1
+                return np.int64(DROPPED), t
+            tail = m[b + L_TAIL]
+            m[m[b + L_DEPARTURES] + (tail & m[b + L_MASK])] = departure
+            m[b + L_TAIL] = tail + 1
         end, warm_up = p[P.END], p[Shared.WARM_UP]
         if begin <= end:
             m[b + L_COUNTS + LinkOut.SENT] += 1

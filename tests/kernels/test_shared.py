@@ -139,7 +139,6 @@ def test_packets_are_conserved(seed: int) -> None:
         assert (f[part] <= f[whole]).all(), part
     for part, whole in [
         ("ARRIVALS_BEFORE", "ARRIVALS"), ("DROPS_BEFORE", "DROPS"), ("EARLY", "DROPS"),
-        ("QUEUE_MOST", "ARRIVALS"),
     ]:  # fmt: skip
         assert (k[part] <= k[whole]).all(), part
 
@@ -155,8 +154,8 @@ def test_links_carry_no_more_than_they_can(seed: int) -> None:
     largest = 1500
     assert (k["BYTES"] * byte_time <= window + largest * byte_time + k["SENT"]).all()
     limit = rows.links[:, :, Link.QUEUE]
-    assert ((limit == 0) | (k["QUEUE_MOST"] <= limit)).all()
-    assert (k["QUEUE_SUM"] <= k["QUEUE_MOST"] * window).all()
+    assert ((limit == 0) | (k["WAIT_MOST"] <= limit * (largest * byte_time + 1))).all()
+    assert (k["QUEUE_SUM"] <= k["WAIT_MOST"] * k["ARRIVALS"]).all()
 
 
 @given(seeds)
@@ -247,7 +246,7 @@ def test_an_overloaded_link_is_always_busy() -> None:
     sent = 10 * SECOND // (SIZE * LINK_BYTE)
     assert abs(k["SENT"][0, 0] - sent) <= 3
     assert abs(k["DROPS"][0, 0] - sent) <= 8
-    assert k["QUEUE_MOST"][0, 0] == 5
+    assert 3 * SIZE * LINK_BYTE < k["WAIT_MOST"][0, 0] <= 4 * SIZE * LINK_BYTE
     assert f["DROPS_QUEUE"][0].sum() == k["DROPS"][0, 0]
     assert abs(k["QUEUE_SUM"][0, 0] / (10 * SECOND) - 4) < 0.6  # the fifth place is empty half of the time
 

@@ -85,7 +85,7 @@ class Link:
         self.free_at = begins + transmission_time(segment.packet.size, self.columns.BYTE_TIME)
         self.departures.append(self.free_at)
         self.services.append(Service(now, begins, segment.packet.size))
-        self.counts[LinkOut.QUEUE_MOST] = max(self.counts[LinkOut.QUEUE_MOST], len(self.departures))
+        self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], begins - now)
         if self._lost_at_random():
             self.counts[LinkOut.LOST] += 1
             segment.flow.lost(segment, "random")
