@@ -342,7 +342,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
             m[at + FLOW_COUNTS + FlowOut.RECEIVED_BEFORE] = (delivered(m, at) + m[at + REPEATED]) >> ONE_BITS
-            m[at + FLOW_COUNTS + FlowOut.ACKED_BEFORE] = delivered(m, at) >> ONE_BITS
+            if m[at + KIND] != UDP:
+                m[at + FLOW_COUNTS + FlowOut.ACKED_BEFORE] = delivered(m, at) >> ONE_BITS
 
     remember = dev(remember)
 
@@ -376,8 +377,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + LinkOut.SENT] = m[counts + LinkOut.ARRIVALS] - m[counts + LinkOut.DROPS] - waiting
             place = first_link_out + link * LinkOut.COLUMNS
             for column in range(LinkOut.COLUMNS):
-                packets = column != LinkOut.QUEUE_SUM
-                out[place + column] = m[counts + column] >> ONE_BITS if packets else m[counts + column]
+                shift = 0 if column in (LinkOut.QUEUE_SUM, LinkOut.WAIT_MOST) else ONE_BITS
+                out[place + column] = m[counts + column] >> shift
             out[place + LinkOut.SENT] = (
                 out[place + LinkOut.ARRIVALS] - out[place + LinkOut.DROPS] - out[place + LinkOut.WAITING]
             )
