@@ -18,6 +18,9 @@ from netcarlo.reports.scales import Scale
 ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
 """Backgrounds of what holds, is undecided, and fails: those of a verdict."""
 
+STEEP = 30
+"""A measure that changes by more than this factor has a logarithmic axis."""
+
 
 def axis(plan: Plan) -> Scale:
     """The scale of the planned quantity."""
@@ -51,7 +54,7 @@ def curve(found: Answer) -> Plot:
         data.append(_level(x, 100 * requirement.probability, colour, f"asked of {requirement.name}"))
     figure = plot(
         data, x=_title(plan, scale), y="probability [%]", shapes=_zones(found, scale),
-        xaxis=_ticks(plan, scale), yaxis={"range": [-3, 103]},
+        xaxis=_quantity_axis(plan, scale), yaxis={"range": [-3, 103]},
     )  # fmt: skip
     figure["layout"]["legend"]["traceorder"] = "normal"
     return figure
@@ -64,18 +67,20 @@ def measure(found: Answer, k: int) -> Plot:
     y = [point.shares[k].quantile for point in points]
     shown = scales.scale([*y, requirement.bound], unit_of(requirement))
     colour = COLOURS[k % len(COLOURS)]
+    heights = [v / shown.factor for v in (*y, requirement.bound)]
+    steep = min(heights) > 0 and max(heights) > STEEP * min(heights)
     x = [rounded(point.value / scale.factor) for point in points]
     line = {
         "x": x, "y": [rounded(v / shown.factor) for v in y], "mode": "lines+markers", "showlegend": False,
         "line": {"color": colour, "width": 2}, "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
         "hovertemplate": "%{x}: %{y}<extra></extra>", "name": requirement.name,
     }  # fmt: skip
-    ends = [rounded(found.curve[i].value / scale.factor) for i in (0, -1)]
-    bound = _level(ends, requirement.bound / shown.factor, INK, "bound")
+    across = [rounded(found.curve[i].value / scale.factor) for i in (0, -1)]
+    bound = _level(across, requirement.bound / shown.factor, INK, "bound")
     name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
     return plot(
         [line, bound], x=_title(plan, scale), y=shown.label(name), shapes=_zones(found, scale),
-        xaxis=_ticks(plan, scale),
+        xaxis=_quantity_axis(plan, scale), yaxis=_logarithmic(*heights) if steep else {},
     )  # fmt: skip
 
 
@@ -88,7 +93,10 @@ def resources(found: Answer) -> Plot | None:
     scale = axis(plan)
     moves = [tuple(v / scale.factor for v in gain.moved or ()) for gain in known]
     toward = 1.0 if plan.spec.find == "largest" else -1.0
-    colours = ["#0a6b3d" if toward * move[0] > 0 else "#a8321b" for move in moves]
+    colours = [
+        "#8794a3" if low <= 0 <= high else "#0a6b3d" if toward * move > 0 else "#a8321b"
+        for move, low, high in moves
+    ]
     bar = {
         "type": "bar", "orientation": "h", "showlegend": False,
         "x": [rounded(move[0]) for move in moves], "y": [gain.resource.name for gain in known],
@@ -113,11 +121,13 @@ def unit_of(requirement: Requirement) -> str:
     return found.pop() if len(requirement.outcomes) == 1 else ""
 
 
-def _ticks(plan: Plan, scale: Scale) -> Plot:
-    """A logarithmic axis has ticks at 1, 2 and 5 times powers of ten."""
-    if not plan.log:
-        return {}
-    low, high = sorted([plan.values[0] / scale.factor, plan.values[-1] / scale.factor])
+def _quantity_axis(plan: Plan, scale: Scale) -> Plot:
+    return _logarithmic(plan.values[0] / scale.factor, plan.values[-1] / scale.factor) if plan.log else {}
+
+
+def _logarithmic(*ends: float) -> Plot:
+    """A logarithmic axis with ticks at 1, 2 and 5 times powers of ten."""
+    low, high = min(ends), max(ends)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
     shown = [tick for tick in ticks if 0.9 * low <= tick <= 1.1 * high]
