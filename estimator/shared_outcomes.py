@@ -33,6 +33,7 @@ MEANING = {
     **{f"{kind}_bps": f"mean goodput of the {kind} flows" for kind in KINDS},
     "utilisation": "share of its rate that the busiest link carries, headers included",
     "drop_ratio": "share of the packets that came to the busiest link and that its queue dropped",
+    "longest_wait_s": "longest time that a packet waited in a queue",
     "transmissions": "packets that all links sent, acknowledgements included",
     "marked": "data packets that routers marked",
     "completed_share": "share of the finite flows that arrived in full",
@@ -117,7 +118,7 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
 def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """Outcomes of the links [n, L] by name; NaN for links that a row does not have.
 
-    `arrivals`, `drops` and `transmissions` are of the whole run, shares and the queue of the window.
+    Shares and the mean queue are of the window, all else is of the whole run.
     """
     p, out = rows.parameters, tables(integers, rows).links
     present = np.arange(rows.links.shape[1]) < p[:, Shared.LINKS, None]
@@ -129,6 +130,7 @@ def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "utilisation": busy_ns / window_ns,
         "drop_ratio": drops / np.maximum(arrivals, 1),
         "mean_queue": out[:, :, LinkOut.QUEUE_SUM] / window_ns,
+        "longest_wait_s": out[:, :, LinkOut.WAIT_MOST] / NS,
         "arrivals": out[:, :, LinkOut.ARRIVALS].astype(np.float64),
         "drops": out[:, :, LinkOut.DROPS].astype(np.float64),
         "transmissions": out[:, :, LinkOut.SENT].astype(np.float64),
@@ -170,6 +172,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "utilisation": np.asarray(link["utilisation"])[each, busiest],
         "drop_ratio": np.asarray(link["drop_ratio"])[each, busiest],
         "mean_queue": _over(np.nanmax, np.asarray(link["mean_queue"])),
+        "longest_wait_s": out.links[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS,
         "transmissions": out.links[:, :, LinkOut.SENT].sum(axis=1),
     }
     for number, kind in enumerate(KINDS):

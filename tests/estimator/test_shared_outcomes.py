@@ -54,7 +54,8 @@ def test_flows_and_links_are_summed_up():
         ],
         [
             {LinkOut.BYTES: 8 * 10**6, LinkOut.ARRIVALS: 5000, LinkOut.ARRIVALS_BEFORE: 1000,
-             LinkOut.DROPS: 130, LinkOut.DROPS_BEFORE: 30, LinkOut.SENT: 4800, LinkOut.QUEUE_SUM: 70 * S},
+             LinkOut.DROPS: 130, LinkOut.DROPS_BEFORE: 30, LinkOut.SENT: 4800, LinkOut.QUEUE_SUM: 70 * S,
+             LinkOut.WAIT_MOST: S // 5},
             {LinkOut.BYTES: 10**6, LinkOut.SENT: 2600},
         ],
     )  # fmt: skip
@@ -74,7 +75,7 @@ def test_flows_and_links_are_summed_up():
     assert found["utilisation"] == pytest.approx(0.8)
     assert found["drop_ratio"] == pytest.approx(100 / 4000)
     assert found["mean_queue"] == pytest.approx(7)
-    assert found["transmissions"] == 7400
+    assert (found["transmissions"], found["longest_wait_s"]) == (7400, 0.2)
     assert (found["mean_cwnd_packets"], found["mean_rtt_s"]) == (10, 0.15)
     times = found[["completion_mean_s", "completion_p95_s", "completion_s", "completed_share"]]
     assert times.tolist() == [2, 2, 2, 1]
