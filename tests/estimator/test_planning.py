@@ -199,6 +199,13 @@ def test_examples_are_plans(file: Path) -> None:
     assert loaded.requirements
 
 
+def test_file_in_the_documentation_is_a_plan(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "planning.md").read_text()
+    [text] = re.findall(r"^```yaml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    (tmp_path / "users.yaml").write_text(text)
+    assert load_plan(tmp_path / "users.yaml").quantity == "users"
+
+
 WRONG = [
     ({"quantity": {"name": "delay", "field": "hops.0.dela", "linear": [1, 2]}}, "did you mean 'delay'?"),
     ({"quantity": {"field": "hops.0.delay", "linear": ["1 ms", "9 ms"]}}, "write step: 10 ms"),
