@@ -25,12 +25,12 @@ from netcarlo.kernels.fluid.state import (
     ONE_BITS,
     OPEN,
     REPAIR,
-    REPEATED,
     SILENCE,
     STATE,
     STREAM_LOSS,
     STREAM_MARK,
     STREAM_REPAIR,
+    TWICE,
     UNTIL,
 )
 from netcarlo.kernels.fluid.window import FLOOR, MOST, SSTHRESH, W, make_window
@@ -135,7 +135,7 @@ def make_loss(dev: Callable[[Any], Any]) -> Loss:
             m[at + BACKOFF] = min(2 * m[at + BACKOFF], np.int64(MOST_BACKOFF))
         if kind == TAHOE or not quick:  # it goes back, and repeats a packet between any two losses
             between = min(hits % BEYOND_REPAIR, np.int64(w)) - (2 if kind == RENO else 1)
-            m[at + REPEATED] += max(between, np.int64(0)) << ONE_BITS
+            m[at + TWICE] += max(between, np.int64(0)) << ONE_BITS
 
     conclude = dev(conclude)
 

@@ -27,6 +27,7 @@ from netcarlo.kernels.fluid.state import (
     REPEATED,
     SILENCE,
     STATE,
+    TWICE,
     UNIT_BITS,
     UNTIL,
 )
@@ -206,6 +207,9 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
                 flow = total - through
                 cause = _NOTHING
             sent += flow
+            twice = min(m[TWICE], flow)
+            m[TWICE] -= twice
+            m[REPEATED] += twice
             m[HAZARD] -= np.int64(float(need) * part)
             acked = float(flow >> delayed) * _UNIT
             frozen = m[STATE] == REPAIR and kind != TAHOE

@@ -60,6 +60,7 @@ from netcarlo.kernels.fluid.state import (
     STATE,
     TAIL,
     TOGGLE,
+    TWICE,
     UNIT_BITS,
     UNTIL,
     WAIT,
@@ -218,7 +219,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
     def delivered(m: Any, at: Any) -> Any:
         # Distinct packets that got through, ONE_BITS.
         gone = (m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS)
-        return m[at + SENT] - gone - m[at + REPEATED]
+        return max(m[at + SENT] - gone - m[at + REPEATED], np.int64(0))
 
     delivered = dev(delivered)
 
@@ -321,7 +322,11 @@ def make(dev: Callable[[Any], Any]) -> Any:
             return
         lost += dropped
         carry_back(m, at, arrived >> m[at + DELAYED])
-        acked = float((sent - (lost >> ONE_BITS)) >> m[at + DELAYED]) * _UNIT
+        through = sent - (lost >> ONE_BITS)
+        twice = max(min(m[at + TWICE], through), np.int64(0))
+        m[at + TWICE] -= twice
+        m[at + REPEATED] += twice
+        acked = float(through >> m[at + DELAYED]) * _UNIT
         frozen = m[at + STATE] == REPAIR and m[at + KIND] != TAHOE
         grow(g, fl, m[at + KIND], acked, rtt, 1.0 / rtt, float((now << 10) // 1_000_000_000), frozen)
         react(m, g, at, fl, parameters, f, k, rtt, sent, lost, marked)

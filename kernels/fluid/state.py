@@ -60,8 +60,9 @@ RATE = 23  # UDP: packets per step
 TOGGLE = 24  # UDP: next change between sending and silence [ns]
 PERIOD = 25  # UDP: number of such changes
 QUIET = 26  # UDP: 1 in a silence
-REPEATED = 27  # arrived twice [packet]
-FLOW_COUNTS = 28
+REPEATED = 27  # arrived for the second time [packet]
+TWICE = 28  # will do so next [packet]
+FLOW_COUNTS = 29
 FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
 
 # Floats of a flow, behind those of its window.

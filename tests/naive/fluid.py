@@ -136,7 +136,8 @@ class TwinFlow:
             start += self.base_ns
         self.until = -(-start // step)
         self.state = "idle"
-        self.sent = self.dropped = self.lost = self.marked = self.acks = self.lost_acks = self.repeated = 0
+        self.sent = self.dropped = self.lost = self.marked = self.acks = self.lost_acks = 0
+        self.repeated = self.twice = 0
         self.count = dict.fromkeys(FlowOut, 0)
         self.count[FlowOut.COMPLETED] = self.count[FlowOut.FINISHED] = NEVER
         self.backoff, self.hits, self.periods = 1, 0, 0
@@ -163,7 +164,7 @@ class TwinFlow:
 
     @property
     def delivered(self) -> int:
-        return self.sent - ((self.dropped + self.lost) >> 20) - self.repeated
+        return max(self.sent - ((self.dropped + self.lost) >> 20) - self.repeated, 0)
 
     def advance(self, k: int, losses: NDArray[np.uint32], sampled: bool) -> None:
         now = k * self.step
@@ -192,7 +193,11 @@ class TwinFlow:
         gone, marked, arrived = self.carry(sent)
         delayed = 1 if self.row[P.ACK_EVERY] > 1 else 0
         self.carry_back(arrived >> delayed)
-        acked = ((sent - (gone >> 20)) >> delayed) / ONE
+        through = sent - (gone >> 20)
+        twice = max(min(self.twice, through), 0)
+        self.twice -= twice
+        self.repeated += twice
+        acked = (through >> delayed) / ONE
         frozen = self.state == "repair" and self.kind != "tahoe"
         self.grow(acked, rtt, 1.0 / rtt, float((now << 10) // 1_000_000_000), frozen)
         self.react(k, rtt, sent, gone, marked)
@@ -384,7 +389,7 @@ class TwinFlow:
             self.backoff = min(2 * self.backoff, 64)
         if self.kind == "tahoe" or not quick:
             between = min(self.hits % HOPELESS, int(w)) - (2 if self.kind == "reno" else 1)
-            self.repeated += max(between, 0) * ONE
+            self.twice += max(between, 0) * ONE
 
     def repaired(self, k: int, chance: int) -> bool:
         follow = int(self.w) - self.hits
