@@ -3,7 +3,7 @@
 import math
 from itertools import pairwise
 
-from netcarlo import fields, units
+from netcarlo import fidelity, fields, units
 from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan, Resource
 from netcarlo.planning.run import Answer, State
@@ -76,6 +76,8 @@ def explanation(found: Answer) -> str:
             " The curve is not monotone: requirements hold better at a value than at one before it.  This is"
             " the limit among the values looked at, and there may be another."
         )
+    if (bias := fidelity.sentence(plan.base)) is not None:
+        text += f" {capital(bias)}."
     return text
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo import fidelity
 from netcarlo.planning import thresholds
 from netcarlo.planning.board import Board, Point
 from netcarlo.planning.file import Plan, load_plan
@@ -81,6 +82,8 @@ class Answer:
             "unit": plan.dimension.unit,
             "find": plan.spec.find,
             "confidence": plan.confidence,
+            "fidelity": plan.base.fidelity,
+            "known_bias": fidelity.known_bias(plan.base),
             "holds": self.holds,
             "fails": self.fails,
             "undecided": self.undecided,

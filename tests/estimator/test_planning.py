@@ -16,6 +16,7 @@ from netcarlo.planning import run as runs
 from netcarlo.planning.board import Board
 from netcarlo.planning.search import FAILS, HOLDS
 from netcarlo.planning.trials import JOURNAL, Trials
+from netcarlo.reports import plan_words as words
 from tests.verification.plan_coverage import Coins
 
 ROOT = Path(__file__).parents[2]
@@ -189,6 +190,27 @@ def test_derived_fields() -> None:
     scenario = made.scenario(0.02)
     assert scenario.paths[0].hops[0].delay == 0.01  # type: ignore[union-attr]
     assert scenario.transport.window == 4  # type: ignore[union-attr]
+
+
+def test_a_cheap_fidelity_says_so() -> None:
+    asked = data(
+        scenario={
+            "duration": "10 s",
+            "fidelity": "formula",
+            "transport": {"protocol": "newreno"},
+            "shared": {
+                "dumbbell": {"rate": {"uniform": ["4 Mbit/s", "12 Mbit/s"]}, "delay": "5 ms"},
+                "flows": [{"count": 2, "each": {}}],
+            },
+        },
+        quantity={"name": "flows", "field": "shared.flows.0.count", "linear": [2, 16]},
+        requirements={"share": {"goal": "goodput_bps / flows >= 1 Mbit/s", "probability": 0.75}},
+    )
+    found = plan(make_plan(asked))
+    assert found.holds is not None and found.fails is not None
+    assert found.holds <= 5 < 7 <= found.fails + 1  # 12 - 8 * 0.75 = 6 Mbit/s at least, less headers
+    assert "no packet was simulated" in words.explanation(found)
+    assert found.record()["fidelity"] == "formula"
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
