@@ -84,9 +84,10 @@ def prepare(models: Iterable[Any]) -> None:
     """
     from netcarlo.kernels.models import MODELS
 
-    missing = [m for m in dict.fromkeys(models) if m in MODELS.values() and not _file(m).exists()]
-    if len(missing) < 2 or cores() < 2 or not cache.writable():
+    wanted = [m for m in dict.fromkeys(models) if m in MODELS.values()]
+    if len(wanted) < 2 or cores() < 2 or not cache.writable():
         return
+    missing = [m for m in wanted if not _file(m).exists()]
     todo = iter(missing)
 
     def help_out() -> None:

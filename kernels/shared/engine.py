@@ -76,6 +76,7 @@ from netcarlo.kernels.shared.state import (
     SIZE_SHIFT,
     TAIL,
     TICK,
+    TIE_SHIFT,
     TIME_SHIFT,
     make_keys,
     words,
@@ -452,7 +453,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
                 break
             events += 1
             kind = earliest >> CLASS_SHIFT & 7
-            i = earliest & FLOW_MASK
+            i = (earliest ^ (t >> TIE_SHIFT)) & FLOW_MASK
             if kind == HOST:
                 b = m[FLOWS + i]
                 at_hosts(p, constants, losses, m, b, f, i, t)

@@ -31,7 +31,10 @@ the hosts of a flow; a packet reaches the far end of a link and has another befo
 CLASS_SHIFT = 6
 TIME_SHIFT = 9
 NO_EVENT = (1 << 63) - 1
-"""A key is time << TIME_SHIFT | class << CLASS_SHIFT | number of the flow or link."""
+"""A key is time << TIME_SHIFT | class << CLASS_SHIFT | number of the flow or link, whose bits a few bits of
+the time flip: at equal times nobody is always first."""
+TIE_SHIFT = 11
+"""The number is flipped with `time >> TIE_SHIFT`."""
 
 # Words of `m`.
 FULL = 0  # 1: some ring was too small
@@ -119,7 +122,8 @@ def make_keys(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
     def key_of(kind: Any, i: Any, t: Any) -> Any:
         if t >= NO_EVENT >> TIME_SHIFT:
             return np.int64(NO_EVENT)
-        return t << np.int64(TIME_SHIFT) | kind << np.int64(CLASS_SHIFT) | i
+        place = (i ^ (t >> np.int64(TIE_SHIFT))) & FLOW_MASK
+        return t << np.int64(TIME_SHIFT) | kind << np.int64(CLASS_SHIFT) | place
 
     key_of = dev(key_of)
 

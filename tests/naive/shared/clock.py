@@ -1,4 +1,8 @@
-"""Which of several events in the very same nanosecond comes first."""
+"""Which of several events in the very same nanosecond comes first.
+
+By phase; then by number, six bits of which are flipped by bits 11 to 16 of the time, so that nobody is always
+first.
+"""
 
 from collections.abc import Callable
 from enum import IntEnum
@@ -8,7 +12,7 @@ from tests.naive.engine import Rank, Simulation
 
 
 class Phase(IntEnum):
-    """What an event is; within a phase flows and links come by number."""
+    """What an event is."""
 
     CLOCK = 0  # the end of the warm-up, samples
     SINK = 1  # data reaches the receiver
@@ -42,7 +46,7 @@ class Agenda(Simulation):
         *arguments: Any,
         turn: int = 0,
     ) -> None:
-        place: Any = (number, turn, self.next_order())
+        place: Any = (number ^ (time >> 11 & 63), turn, self.next_order())
         self.at(time, phase, action, *arguments, order=place)
 
 
