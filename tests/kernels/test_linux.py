@@ -1,13 +1,18 @@
 """The Linux-like sender beside its twin, and what it does in known cases."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from netcarlo.ensemble import build
+from netcarlo.errors import InputError
 from netcarlo.kernels import launch, linux, linux_reno, linux_scoreboard, linux_westwood, models
 from netcarlo.kernels.layout import ENDLESS, EVENT_ACK, EVENT_SEND, Hop, Out, P, Rows, Trace
 from netcarlo.kernels.recovery import NONE, STATE_WORDS
+from netcarlo.scenario import Scenario
+from netcarlo.simulate import model_of
 from tests.kernels.beside_twin import run_as_python
 from tests.naive import simulate
 from tests.naive.linux import LinuxControl, LinuxWestwood
@@ -205,3 +210,28 @@ def test_a_recovery_sends_a_packet_per_two_acks_and_no_burst() -> None:
     assert halving.sum() > 50
     assert sent[1:][halving].mean() < 0.7
     assert outcomes[Out.ACKED] > 0.99 * 20 * SECOND / (8 * MS) - 10  # and the link is never idle
+
+
+def test_scenarios_know_it() -> None:
+    hops = [{"rate": "10 Mbit/s", "delay": "10 ms", "queue": 20}]
+    transport = {"protocol": "linux", "congestion_control": "westwood", "window": 60_000}
+    scenario = Scenario.check({"duration": "10 s", "transport": transport, "hops": hops})
+    assert model_of(scenario).name == "tcp_linux_westwood"
+    rows = build(scenario, replications=2).rows
+    columns = P.WINDOW, P.HEADER, P.TICK, P.MAX_RTO, P.DUPACKS
+    assert rows.parameters[0, list(columns)].tolist() == [60_000, 50, MS, 120 * SECOND, 4]
+    with pytest.raises(InputError, match="linux"):
+        Scenario.check({"duration": "10 s", "transport": transport, "wireless": {"cell": {"stations": 2}}})
+
+
+def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that never grows and never shrinks: a window of 5 packets, come what may."""
+    fixed = "def grow(cwnd, *rest):\n    return 5.0\n\n\ndef reduce(window, *rest):\n    return 5.0\n"
+    (tmp_path / "fixed.py").write_text(fixed)
+    model = models.user_model(tmp_path / "fixed.py", protocol="linux")
+    monkeypatch.setitem(models.MODELS, "fixed", model)
+    rows = event_rows(INITIAL_WINDOW=5, END=2 * SECOND)
+    out = run_as_python("fixed", rows)[0]
+    round_trip = 40 * MS + 8 * MS
+    assert out[Out.ACKED] == pytest.approx(5 * 2 * SECOND / round_trip, abs=6)
+    assert out[Out.DROPS_QUEUE] == out[Out.RETRANSMITTED] == 0
