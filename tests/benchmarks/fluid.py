@@ -126,7 +126,6 @@ def errors(topologies: int) -> None:
 def outages(paths: int) -> None:
     """The fluid of a path beside packets, with a hop that is up and down in turn."""
     hop = {name: value for name, value in LINK.items() if name != "reverse"}
-    hop["reverse"] = {"loss": 0}
     print(f"error of the goodput [%]             {HEADING}    us a path, packets")
     for tcp in TCPS:
         protocol = {"protocol": tcp}
