@@ -58,11 +58,10 @@ def prepare(folder: Path) -> None:
 
 def benchmark(name: str, scenarios: Any, count: int) -> Any:
     """Replications to time: of a lossy hop, or of the first of some networks."""
-    from netcarlo.kernels import models
     from netcarlo.kernels.layout import P
     from tests.benchmarks import lossy_hop
 
-    if not name.startswith((models.WIFI, models.MANET)):
+    if not network(name):
         return lossy_hop.rows(count, **HOP)
     first = {
         field: np.repeat(getattr(scenarios, field)[:1], count, axis=0) for field in scenarios._fields[:4]
@@ -71,15 +70,37 @@ def benchmark(name: str, scenarios: Any, count: int) -> Any:
     return scenarios._replace(**first)
 
 
-def frames(name: str, out: Any) -> int:
-    """Packets, or frames on the air of a network."""
+def network(name: str) -> bool:
+    """Whether the model reads a network rather than a path."""
+    from netcarlo.kernels import models
+
+    return name == "fluid" or name.startswith((models.WIFI, models.MANET, models.SHARED))
+
+
+def kind_of(name: str) -> Any:
+    """The class of a model's rows."""
+    from netcarlo.kernels import models
+    from netcarlo.kernels.layout import Rows
+    from netcarlo.kernels.manet.layout import ManetRows
+    from netcarlo.kernels.shared.layout import SharedRows
+    from netcarlo.kernels.wifi.layout import WifiRows
+
+    if not network(name):
+        return Rows
+    if name.startswith(models.WIFI):
+        return WifiRows
+    return ManetRows if name.startswith(models.MANET) else SharedRows
+
+
+def packets(name: str, out: Any) -> int:
+    """Packets of a path; of a network, frames on the air or events."""
     from netcarlo.kernels import models
     from netcarlo.kernels.layout import Out
     from netcarlo.kernels.manet.layout import ManetOut
     from netcarlo.kernels.wifi.layout import WifiOut
 
-    wifi, manet = name.startswith(models.WIFI), name.startswith(models.MANET)
-    return int(out[:, WifiOut.EVENTS if wifi else ManetOut.EXCHANGES if manet else Out.SENT].sum())
+    column = ManetOut.EXCHANGES if name.startswith(models.MANET) else WifiOut.EVENTS
+    return int(out[:, column if network(name) else Out.SENT].sum())
 
 
 def measure(folder: Path) -> bool:
@@ -87,9 +108,6 @@ def measure(folder: Path) -> bool:
     import cupy
 
     from netcarlo.kernels import device, launch, models
-    from netcarlo.kernels.layout import Rows
-    from netcarlo.kernels.manet.layout import ManetRows
-    from netcarlo.kernels.wifi.layout import WifiRows
 
     print(f"{device.devices()[0]}, CuPy {cupy.__version__}, driver {cupy.cuda.runtime.driverGetVersion()}\n")
     print("| model | random scenarios equal to the CPU | benchmark rows equal |", end="")
@@ -99,13 +117,12 @@ def measure(folder: Path) -> bool:
     for name in models.NAMES:
         model = models.model(name)
         stored = np.load(folder / f"{name}.npz")
-        wifi, manet = name.startswith(models.WIFI), name.startswith(models.MANET)
-        kind = WifiRows if wifi else ManetRows if manet else Rows
+        kind = kind_of(name)
         scenarios = kind(**{field: stored[field] for field in kind._fields})
         equal = (launch.run(model, scenarios, target="cuda") == stored["outcomes"]).all(axis=1)
         cells = [f"{equal.sum()} of {len(equal)}"]
         all_equal &= bool(equal.all())
-        for n in SIZES if kind is Rows else [size // 100 for size in SIZES]:
+        for n in [size // 100 for size in SIZES] if network(name) else SIZES:
             rows = benchmark(name, scenarios, n)
             start = time.perf_counter()
             out = launch.run(model, rows, target="cuda")
@@ -114,7 +131,7 @@ def measure(folder: Path) -> bool:
             all_equal &= bool(equal.all())
             if len(cells) == 1:
                 cells.append(f"{equal.sum()} of {len(equal)}")
-            cells.append(f"{frames(name, out) / seconds / 1e6:,.0f} ({seconds:.2f} s)")
+            cells.append(f"{packets(name, out) / seconds / 1e6:,.0f} ({seconds:.2f} s)")
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     return all_equal
 
