@@ -199,7 +199,7 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
                 length = end - t
                 part = float(length) / rtt
                 cause = _NOTHING
-            flow = np.int64(float(packets) * part * ONE)
+            flow: Any = np.int64(float(packets) * part * ONE)
             through = sent - dropped - lost - vain - m[REPEATED]
             if through + flow >= total:
                 more = float(total - through) / float(max(flow, 1))

@@ -80,5 +80,5 @@ DONE = 5
 
 # Random streams (fourth part of the stream address), behind those of the packet engine.
 STREAM_LOSS = 1 << 23  # + flow; draw k: expected losses between loss k - 1 and loss k
-STREAM_REPAIR = 2 << 23  # + flow; draw k: whether what repairs a loss seen in step k is lost itself
+STREAM_REPAIR = 2 << 23  # + flow; draw k (mod 2**32): whether what repairs a loss seen at k is lost itself
 STREAM_MARK = 3 << 23  # + flow; draw k: as STREAM_LOSS, of marks

@@ -107,8 +107,8 @@ def errors(topologies: int) -> None:
     table = pd.concat(parts)
     print(f"\nerror of the TCP goodput [%]         {HEADING}")
     print(f"{'all':34s} {describe(table.error)}")
-    for layout, some in table.groupby("layout"):
-        print(f"{layout:34s} {describe(some.error)}")
+    for layout in LAYOUTS:
+        print(f"{layout:34s} {describe(table[table.layout == layout].error)}")
     busy = pd.cut(table.utilisation, [0, 0.7, 0.9, 0.99, 2])
     for load, some in table.groupby(busy, observed=True):
         print(f"busiest link used {load!s:16s} {describe(some.error)}  {len(some)} networks")
@@ -190,5 +190,5 @@ def speed(topologies: int) -> None:
 if __name__ == "__main__":
     what, *count = sys.argv[1:]
     {"error": errors, "outages": outages, "speed": speed}[what](
-        *(int(n) for n in count or [{"error": 500, "outages": 300, "speed": 1000}[what]])
+        int(count[0]) if count else {"error": 500, "outages": 100, "speed": 1000}[what]
     )

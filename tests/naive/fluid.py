@@ -259,11 +259,8 @@ class TwinFlow:
             flow -= gone >> 20
 
     def grow(self, acked: float, rtt: float, rounds: float, clock: float, frozen: bool) -> None:
-        w, least = self.w, rtt
-        if self.kind == "westwood":
-            tick = max(self.row[P.TICK], 1) / self.step
-            least = max(float(int(rtt / tick)), 1.0) * tick
-        self.least_rtt = min(self.least_rtt, least)
+        w = self.w
+        self.least_rtt = min(self.least_rtt, self.in_ticks(rtt) if self.kind == "westwood" else rtt)
         if self.kind == "westwood":
             rate = acked / (rtt * rounds)
             if self.bandwidth == 0.0:
@@ -284,6 +281,10 @@ class TwinFlow:
         else:
             w += acked / w
         self.w = min(w, float(self.row[P.WINDOW]))
+
+    def in_ticks(self, rtt: float) -> float:
+        tick = max(self.row[P.TICK], 1) / self.step
+        return max(float(int(rtt / tick)), 1.0) * tick
 
     def steer(self, grown: float, rtt: float, rounds: float) -> float:
         w = self.w
@@ -395,7 +396,7 @@ class TwinFlow:
         follow = int(self.w) - self.hits
         if follow < (3 if self.w >= self.row[P.WINDOW] or self.kind == "vegas" else 1):
             return False
-        word = self.streams.block(REPAIR_STREAM + self.f, k)[0]
+        word = self.streams.block(REPAIR_STREAM + self.f, k % (1 << 32))[0]
         return word >> 12 >= chance * (3 if follow == 1 else 1)
 
     def remember(self) -> None:
