@@ -85,8 +85,8 @@ FULL = -2
 """More acknowledgements on their way than `P.RING`."""
 
 
-def scratch_words(window: int, ring: int) -> int:
-    """Words of scratch of an association with this window and `P.RING`."""
+def scratch_words(window: Any, ring: Any) -> Any:
+    """Words of scratch of an association with this window and `P.RING`, or of many."""
     return _END + ring // 64 * 2 + ring * (_ACK_WORDS + 1) + 2 * window + 8
 
 

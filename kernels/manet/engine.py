@@ -101,7 +101,7 @@ def outcomes(rows: ManetRows) -> int:
 def scratch_words(rows: ManetRows) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
-    return state.words(rows, sender.scratch_words(window, ring)), sender.FLOATS
+    return state.words(rows, int(sender.scratch_words(window, ring))), sender.FLOATS
 
 
 def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:

@@ -90,7 +90,7 @@ def scratch_words(rows: WifiRows, *, tcp: bool) -> tuple[int, int]:
     if not tcp:
         return state.words(rows, 0), 1
     window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
-    return state.words(rows, sender.scratch_words(window, ring)), sender.FLOATS * most_flows
+    return state.words(rows, int(sender.scratch_words(window, ring))), sender.FLOATS * most_flows
 
 
 def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = None) -> Any:
