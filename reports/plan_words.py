@@ -216,11 +216,13 @@ def _near(found: Answer) -> list[Point]:
 def _failing(found: Answer) -> str:
     point = next(point for point in found.curve if point.value == found.fails)
     assert point.verdict == FAILS
-    pairs = zip(found.plan.requirements, point.shares, strict=True)
-    names = [r.name for r, s in pairs if s.high < r.probability]
+    over = {
+        r.name: s.high - r.probability for r, s in zip(found.plan.requirements, point.shares, strict=True)
+    }
+    names = [name for name, by in over.items() if by < 0] or [min(over, key=lambda name: over[name])]
     if len(found.plan.requirements) == 1:
         return "it fails" if found.holds is not None else "the requirement fails"
-    return f"{' and '.join(names) or 'one'} {'fail' if len(names) > 1 else 'fails'}"
+    return f"{' and '.join(names)} {'fail' if len(names) > 1 else 'fails'}"
 
 
 def _undecided(found: Answer) -> str:

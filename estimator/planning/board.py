@@ -4,7 +4,8 @@ With confidence 1 - a no value of the plan is called wrongly, whatever was looke
 the n values has its share a / n of the error, also those that are never looked at.  A value that fails is
 called to hold only if a requirement that fails there passes a test at that level.  A value that holds is
 called to fail if any of the R requirements fails a test, so each is tested at a / (n R).  None can be called
-wrongly in both ways.
+wrongly in both ways.  A band is wrong if either of its ends is, so all ends are at a / (2 n R), and a
+verdict may come a little before the band leaves what was asked.
 """
 
 import math
@@ -60,6 +61,7 @@ class Board:
         self.verdicts: dict[int, int] = {}
         self.holds_level = plan.level
         self.fails_level = self.holds_level / len(plan.requirements)
+        self.band_level = self.fails_level / 2
 
     def decide(self, i: int, cap: int) -> int:
         """Replicate value `i` until its verdict is known, or it has `cap` replications; the verdict."""
@@ -84,10 +86,8 @@ class Board:
         shares, n, verdict = [], self.replications[i], self.verdicts[i]
         for requirement, values in self._measured(i):
             held = int(requirement.held(values).sum())
-            low = float(evidence.lower(held, n, self.holds_level))
-            high = float(evidence.upper(held, n, self.fails_level))
-            if verdict == HOLDS:  # and stays so, whatever came after
-                low = max(low, requirement.probability)
+            low = float(evidence.lower(held, n, self.band_level))
+            high = float(evidence.upper(held, n, self.band_level))
             shares.append(Share(held / n, low, high, requirement.quantile(values)))
         return Point(self.plan.values[i], n, verdict, tuple(shares))
 

@@ -68,8 +68,8 @@ def test_answer(answer: Answer) -> None:
     for point in answer.curve:
         [share] = point.shares
         assert share.low <= share.probability <= share.high
-        assert (share.low >= 0.8) == (point.verdict == HOLDS)
-        assert (share.high < 0.8) == (point.verdict == FAILS)
+        assert share.low < 0.8 or point.verdict == HOLDS
+        assert share.high >= 0.8 or point.verdict == FAILS
 
 
 def test_more_of_a_resource_helps(answer: Answer) -> None:
