@@ -288,7 +288,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
 
     def advance(
         m: Any, g: Any, at: Any, fl: Any, parameters: Any, flow: Any, f: Any, losses: Any,
-        k: Any, now: Any, step: Any, sampled: Any,
+        k: Any, now: Any, clock: Any, step: Any, sampled: Any,
     ) -> None:  # fmt: skip
         # A flow in a step.
         if m[at + STATE] == IDLE:
@@ -328,7 +328,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
         m[at + REPEATED] += twice
         acked = float(through >> m[at + DELAYED]) * _UNIT
         frozen = m[at + STATE] == REPAIR and m[at + KIND] != TAHOE
-        grow(g, fl, m[at + KIND], acked, rtt, 1.0 / rtt, float((now << 10) // 1_000_000_000), frozen)
+        grow(g, fl, m[at + KIND], acked, rtt, 1.0 / rtt, clock, frozen)
         react(m, g, at, fl, parameters, f, k, rtt, sent, lost, marked)
         if sampled:
             m[counts + FlowOut.SAMPLES] += 1
@@ -412,6 +412,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
         next_sample = parameters[Shared.WARM_UP]
         for k in range(steps):
             now = k * step
+            clock = float((now << 10) // 1_000_000_000)  # [s / 1024]
             if k == warm:
                 remember(m, n_links, n_flows, first_flow)
             sampled = now >= next_sample
@@ -423,7 +424,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
                 if state == DONE or ((state == IDLE or state == SILENCE) and k < m[at + UNTIL]):  # noqa: SIM109
                     continue
                 fl = first_float + f * FLOW_FLOATS
-                advance(m, g, at, fl, parameters, flows[f], f, losses, k, now, step, sampled)
+                advance(m, g, at, fl, parameters, flows[f], f, losses, k, now, clock, step, sampled)
             for link in range(n_links):
                 serve(m, g, links, link, step, k >= warm)
         for column in range(len(out)):
