@@ -96,7 +96,7 @@ from netcarlo.kernels.shared.layout import (
 
 STEPS_PER_RTT = 2  # of the shortest round trip
 SHORTEST_STEP = 1_000_000  # [ns]
-LONGEST_STEP = 20_000_000  # [ns]
+LONGEST_STEP = 25_000_000  # [ns]
 
 _UNIT = 2.0**-ONE_BITS
 
@@ -310,7 +310,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
         else:
             if m[at + STATE] == SILENCE:
                 m[at + STATE] = OPEN
-            sent = np.int64(min(float(int(g[fl + W])) / rtt, g[fl + ACCESS]) * ONE)
+            rounds = 1.0 / rtt  # in this step
+            sent = np.int64(min(float(int(g[fl + W])) * rounds, g[fl + ACCESS]) * ONE)
             if m[at + LIMIT] < ENDLESS:
                 sent = min(sent, m[at + LIMIT] - delivered(m, at))
         m[at + SENT] += sent
@@ -328,7 +329,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
         m[at + REPEATED] += twice
         acked = float(through >> m[at + DELAYED]) * _UNIT
         frozen = m[at + STATE] == REPAIR and m[at + KIND] != TAHOE
-        grow(g, fl, m[at + KIND], acked, rtt, 1.0 / rtt, clock, frozen)
+        grow(g, fl, m[at + KIND], acked, rtt, rounds, clock, frozen)
         react(m, g, at, fl, parameters, f, k, rtt, sent, lost, marked)
         if sampled:
             m[counts + FlowOut.SAMPLES] += 1

@@ -187,7 +187,7 @@ class TwinFlow:
             return
         if self.state == "silent":
             self.state = "open"
-        sent = int(min(float(int(self.w)) / rtt, self.access) * ONE)
+        sent = int(min(float(int(self.w)) * (1.0 / rtt), self.access) * ONE)
         if self.limit < ENDLESS:
             sent = min(sent, self.limit - self.delivered)
         gone, marked, arrived = self.carry(sent)
@@ -432,7 +432,7 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
         links = [TwinLink(link, step, rows.losses) for link in link_rows]
         return [TwinFlow(flow, f, step, links, streams) for f, flow in enumerate(flow_rows)], links
 
-    shortest = min([40 * MS, *(flow.base_ns for flow in build(MS)[0] if not flow.udp)])
+    shortest = min([50 * MS, *(flow.base_ns for flow in build(MS)[0] if not flow.udp)])
     step = max(shortest // 2, MS)
     flows, links = build(step)
     steps, warm, sample = -(-p[P.END] // step), p[Shared.WARM_UP] // step, p[Shared.WARM_UP]
