@@ -43,7 +43,7 @@ _UNA = linux_scoreboard.FREE + 2  # highest packet acknowledged
 
 
 def scratch_words(rows: Rows) -> tuple[int, int]:
-    """Words of scratch and of memory that any row of `rows` needs: those of `tcp`, timestamps, a scoreboard."""
+    """Words of scratch and memory that any row of `rows` needs: those of `tcp`, timestamps, a scoreboard."""
     words, memory = tcp.scratch_words(rows)
     ring = int(rows.parameters[:, P.RING].max())
     return words + ring + 1 + linux_scoreboard.scratch_words(ring), memory

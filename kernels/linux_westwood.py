@@ -1,4 +1,4 @@
-"""Westwood+ as Linux 2.6 has it: in a recovery, the window is what the measured bandwidth fills in a round trip.
+"""Westwood+ as Linux 2.6 has it: a recovery leaves what the measured bandwidth fills in a round trip.
 
 Source: Grieco and Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
 congestion control" (CCR 34(2), 2004).  One bandwidth sample per round trip of at least 50 ms and two filters,

@@ -110,9 +110,9 @@ class Variant(NamedTuple):
     mark: Any = None
     """`(m, parameters, at, expected)`: the receiver asks for `expected` with the ACK at `at`."""
     on_ack: Any = None
-    """`(m, f, parameters, constants, now, rtt, srtt, echo, at, ack, top, ssthresh) -> (cwnd, ssthresh, order)`:
-    of a sender that keeps its window to itself and lets `next_packet` decide what goes out, always.  Then
-    there is no `new_ack`, `grow`, `dup_ack` or `heard`, a timeout does not go back, and ACKs carry timestamps:
-    this one that of a packet put out at `echo`.  `cwnd` is what it shows."""
+    """`(m, f, parameters, constants, now, rtt, srtt, echo, at, ack, top, ssthresh)
+    -> (cwnd, ssthresh, order)`: of a sender that keeps its window to itself and lets `next_packet` decide
+    what goes out, always.  Then there is no `new_ack`, `grow`, `dup_ack` or `heard`, a timeout does not go
+    back, and ACKs carry timestamps: this one that of a packet put out at `echo`.  `cwnd` is what it shows."""
     clock: Any = None
     """`(measure, smooth)` of that sender's timer in place of those of `rto`; every ACK is measured."""
