@@ -195,7 +195,7 @@ def make_association(
     prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
     variant_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
     pauses, marks = variant.pause is not None, variant.mark is not None
-    ack_words = _ACK_WORDS if variant.sack else 2
+    ack_words = _ACK_WORDS if variant.sack or marks else 2
     pause: Any = variant.pause or Pause(0, False, 0, False, None, None, None, None)
     replies, judged, interval, noticed = pause.replies, pause.judged, pause.interval, pause.noticed
     decide, listen, repair_again, reduce_now = pause.timeout, pause.listen, pause.repair, pause.reduce
