@@ -162,8 +162,8 @@ for _number in PARTS:
 MODELS["fluid"] = Model("fluid", fluid.make, fluid.scratch_words, fluid.outcomes, (2, 2, 3, 3, 2))
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
-    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux", "tcp_linux_westwood"),
-    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_newreno", "shared_mixed", "fluid", "fluid_newreno"),
+    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
+    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_mixed", "fluid", "fluid_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

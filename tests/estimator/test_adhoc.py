@@ -259,7 +259,7 @@ SCENARIOS = [
     ({"transport": {"protocol": "udp", "rate": "1 Mbit/s"}}, "transport.protocol = udp needs wireless:"),
     ({"transport": {"protocol": "sctp"}}, "adhoc is for the TCPs; write protocol: newreno"),
     ({"hops": HOPS}, "adhoc and paths are both given; remove one"),
-    ({"warm_up": "1 s"}, "warm_up is for wireless networks; write adhoc.mobility.warm_up"),
+    ({"warm_up": "1 s"}, "warm_up is for wireless and shared networks; write adhoc.mobility.warm_up"),
     ({"mobility": {"protocol": "mipv6", "every": "9 s"}}, "adhoc and mobility are both given; remove one"),
 ]
 

@@ -406,7 +406,7 @@ def test_a_scenario_that_cannot_be_is_refused(fields, complaint):
 
 
 def test_a_scenario_has_a_network():
-    with pytest.raises(InputError, match="paths, wireless and adhoc are all missing"):
+    with pytest.raises(InputError, match="paths, wireless, adhoc and shared are all missing"):
         Scenario.check({"duration": "1 s", "transport": {"protocol": "sack"}})
 
 
