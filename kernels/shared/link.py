@@ -101,7 +101,7 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
         m[b + L_COUNT] += 1
         top = float(m[b + Link.RED_PROBABILITY]) / _UNIT
         if mean >= most:
-            # Divisions and a difference of halves: no product meets a sum (see docs/architecture.md).
+            # A quotient, not a product, meets the sum: nothing can be fused and round otherwise.
             probability = (mean - most) * (1.0 - top) / most + top
         else:
             probability = top * (mean - least) / (most - least)
