@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.manet.layout import Manet, ManetOut, ManetRows, NodeOut
+from netcarlo.outcome import LESS, MORE, NEITHER, SHARE, YES_NO, Outcome
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -24,54 +25,73 @@ class Power(IntEnum):
     BATTERY = Manet.COLUMNS + 4  # [uJ]; 0: none
 
 
-MEANING = {
-    "elapsed_s": "when the run ended: with the transfer or the duration",
-    "transfer_s": "from the start to the acknowledgement of the last packet of a finite transfer",
-    "transfer_bps": "payload of a finite transfer over that time",
-    "finished": "1 if a finite transfer was acknowledged in full, else 0",
-    "probes": "probe segments put out",
-    "probe_cycles": "times that the sender stopped to probe, or was frozen",
-    "probe_time_s": "time for which it was",
-    "spared": "losses after which the window was not reduced",
-    "drops_route": "data packets given up on a broken link without another route",
-    "drops_buffer": "data packets that waited for a route in vain",
-    "mean_route_hops": "mean number of hops of the data packets that reached the sink",
-    "breaks": "links that the MAC gave up",
-    "false_breaks": "of those, links that were there",
-    "discoveries": "route requests originated",
-    "routing_frames": "route requests, replies and errors put on the air",
-    "route_errors": "route errors originated",
-    "salvaged": "packets sent another way by the node that found the link broken",
-    "shortened": "routes shortened because a later node heard the packet itself",
-    "waited_s": "time during which the source had packets and no route",
-    "connected_share": "share of the time with a path between source and sink",
-    "split_share": "share of the time in which some node is out of reach of the source",
-    "share_hops_1": "share of the connected time with a shortest path of 1 hop",
-    "share_hops_2": "share of the connected time with a shortest path of 2 hops",
-    "share_hops_3": "share of the connected time with a shortest path of 3 hops",
-    "share_hops_4": "share of the connected time with a shortest path of 4 hops",
-    "share_hops_5": "share of the connected time with a shortest path of 5 hops or more",
-    "mean_shortest_hops": "mean hops of the shortest path over the connected time",
-    "mean_kept_hops": "mean hops of a route that is kept until it breaks, over the connected time",
-    "breaks_per_connected_s": "breaks of such routes per second of connected time",
-    "mean_route_life_s": "mean life of those that broke",
-    "outages_per_s": "times without a path per second that began and ended in the run",
-    "mean_outage_s": "mean length of those",
-    "link_changes_per_pair_s": "links that came or went per second and pair of nodes",
-    "mean_degree": "mean number of nodes in range of a node",
-    "connected_s": "time with a path between source and sink",
-    "kept_breaks": "breaks of a route that is kept until it breaks",
-    "kept_life_s": "how long the routes that broke had lived, summed",
-    "outages": "times without a path that began and ended in the run",
-    "outage_time_s": "how long those were, summed",
-    "energy_source_J": "energy that the source drew",
-    "energy_sink_J": "energy that the sink drew",
-    "energy_J": "energy that all nodes drew",
-    "energy_most_J": "energy of the node that drew most",
-    "joules_per_MB": "energy of all nodes over the decimal megabytes of distinct payload that arrived",
-    "network_life_s": "time until the first battery would be empty at its mean power",
-}
+OUTCOMES = (
+    Outcome("elapsed_s", NEITHER, "when the run ended: with the transfer or the duration"),
+    Outcome(
+        "transfer_s",
+        LESS,
+        "from the start to the acknowledgement of the last packet of a finite transfer",
+    ),
+    Outcome("transfer_bps", MORE, "payload of a finite transfer over that time"),
+    Outcome("finished", MORE, "1 if a finite transfer was acknowledged in full, else 0", YES_NO),
+    Outcome("probes", NEITHER, "probe segments put out"),
+    Outcome("probe_cycles", NEITHER, "times that the sender stopped to probe, or was frozen"),
+    Outcome("probe_time_s", NEITHER, "time for which it was"),
+    Outcome("spared", NEITHER, "losses after which the window was not reduced"),
+    Outcome("drops_route", LESS, "data packets given up on a broken link without another route"),
+    Outcome("drops_buffer", LESS, "data packets that waited for a route in vain"),
+    Outcome("mean_route_hops", NEITHER, "mean number of hops of the data packets that reached the sink"),
+    Outcome("breaks", LESS, "links that the MAC gave up"),
+    Outcome("false_breaks", LESS, "of those, links that were there"),
+    Outcome("discoveries", LESS, "route requests originated"),
+    Outcome("routing_frames", LESS, "route requests, replies and errors put on the air"),
+    Outcome("route_errors", LESS, "route errors originated"),
+    Outcome("salvaged", NEITHER, "packets sent another way by the node that found the link broken"),
+    Outcome("shortened", NEITHER, "routes shortened because a later node heard the packet itself"),
+    Outcome("waited_s", LESS, "time during which the source had packets and no route"),
+    Outcome("connected_share", MORE, "share of the time with a path between source and sink", SHARE),
+    Outcome("split_share", LESS, "share of the time in which some node is out of reach of the source", SHARE),
+    Outcome("share_hops_1", NEITHER, "share of the connected time with a shortest path of 1 hop", SHARE),
+    Outcome("share_hops_2", NEITHER, "share of the connected time with a shortest path of 2 hops", SHARE),
+    Outcome("share_hops_3", NEITHER, "share of the connected time with a shortest path of 3 hops", SHARE),
+    Outcome("share_hops_4", NEITHER, "share of the connected time with a shortest path of 4 hops", SHARE),
+    Outcome(
+        "share_hops_5",
+        NEITHER,
+        "share of the connected time with a shortest path of 5 hops or more",
+        SHARE,
+    ),
+    Outcome("mean_shortest_hops", NEITHER, "mean hops of the shortest path over the connected time"),
+    Outcome(
+        "mean_kept_hops",
+        NEITHER,
+        "mean hops of a route that is kept until it breaks, over the connected time",
+    ),
+    Outcome("breaks_per_connected_s", LESS, "breaks of such routes per second of connected time"),
+    Outcome("mean_route_life_s", MORE, "mean life of those that broke"),
+    Outcome("outages_per_s", LESS, "times without a path per second that began and ended in the run"),
+    Outcome("mean_outage_s", LESS, "mean length of those"),
+    Outcome("link_changes_per_pair_s", NEITHER, "links that came or went per second and pair of nodes"),
+    Outcome("mean_degree", NEITHER, "mean number of nodes in range of a node"),
+    Outcome("connected_s", MORE, "time with a path between source and sink"),
+    Outcome("kept_breaks", LESS, "breaks of a route that is kept until it breaks"),
+    Outcome("kept_life_s", NEITHER, "how long the routes that broke had lived, summed"),
+    Outcome("outages", LESS, "times without a path that began and ended in the run"),
+    Outcome("outage_time_s", LESS, "how long those were, summed"),
+    Outcome("energy_source_J", LESS, "energy that the source drew"),
+    Outcome("energy_sink_J", LESS, "energy that the sink drew"),
+    Outcome("energy_J", LESS, "energy that all nodes drew"),
+    Outcome("energy_most_J", LESS, "energy of the node that drew most"),
+    Outcome(
+        "joules_per_MB",
+        LESS,
+        "energy of all nodes over the decimal megabytes of distinct payload that arrived",
+    ),
+    Outcome("network_life_s", MORE, "time until the first battery would be empty at its mean power"),
+)
 """The outcomes that only ad hoc networks have."""
+
+MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
 
 COUNTS = {
     "delivered": ManetOut.DELIVERED,

@@ -12,7 +12,7 @@ from netcarlo import wifi_outcomes
 from netcarlo.ensemble import build
 from netcarlo.kernels import launch
 from netcarlo.kernels.layout import Out, P
-from netcarlo.kernels.manet.layout import Manet, ManetOut
+from netcarlo.kernels.manet.layout import Manet
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
@@ -73,10 +73,7 @@ class Cell:
     @property
     def packets(self) -> int:
         """Data packets put out in all replications."""
-        if self.wireless:
-            return int(self.tables.flows[:, :, FlowOut.SENT].sum())
-        column = Out.SENT if self.scenario.adhoc is None else ManetOut.SENT
-        return int(self.outcomes[:, column].sum())
+        return int(np.nansum(self.outcome("sent")))
 
     def parameter(self, column: P | Radio | Manet) -> int:
         """A kernel parameter of the first replication."""

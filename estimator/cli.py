@@ -148,9 +148,8 @@ def estimate(
         )
     elif not quiet:
         seen = found.table[found.table["n"] > 0]
-        seen = seen.assign(**{"± 95 %": (seen["ci_high"] - seen["ci_low"]) / 2})
         title = f"{loaded.name}: {len(found.outcomes.frame)} replications"
-        console.print_table(title, seen[["n", "mean", "± 95 %", "sd", "q05", "q50", "q95"]])
+        console.print_table(title, seen[list(console.STATISTICS)])
         if len(found.goals):
             console.print_table("How often a goal is met", found.goals)
         if found.saving is not None:
@@ -186,7 +185,7 @@ def validate(
     with console.progress(reference.name, quiet) as progress:
         found = run(reference, mapping=mapping, target=target, progress=progress)
     if out is not None:
-        output.write_text(out, found.rows.to_csv(index=False))
+        output.write_text(out, output.csv_text(found.rows))
     if as_json:
         classes = found.classes.reset_index().to_dict("records")
         console.print_json({"reference": found.reference, "mapping": found.mapping, "classes": classes})

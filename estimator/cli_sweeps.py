@@ -161,6 +161,7 @@ def query(
     as_json: AsJson = False,
 ) -> None:
     """Ask a store in SQL (DuckDB)."""
+    from netcarlo.output import csv_text
     from netcarlo.sweeps.query import query as run
     from netcarlo.sweeps.store import Store
 
@@ -168,7 +169,7 @@ def query(
     if as_json:
         console.print_json(frame.to_dict("records"))
     elif as_csv:
-        typer.echo(frame.to_csv(index=False), nl=False)
+        typer.echo(csv_text(frame), nl=False)
     else:
         typer.echo(frame.to_string(index=False, float_format=console.number))
 
@@ -225,8 +226,7 @@ def rerun(
         table = found.table.dropna(how="all")
         if replication is None:
             table = table[table["n"] > 0]
-            table = table.assign(**{"± 95 %": (table["ci_high"] - table["ci_low"]) / 2})
-            table = table[["n", "mean", "± 95 %", "sd", "q05", "q50", "q95"]]
+            table = table[list(console.STATISTICS)]
         console.print_table(f"cell {found.stored['cell']}, key {found.stored['key']}{which}", table)
         compared = {True: "equal to the store, bit by bit", False: "NOT equal to the store", None: ""}
         typer.echo(compared[found.equal] or "nothing in the store to compare it with")
@@ -414,7 +414,7 @@ def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> N
     for key, error in summary.failures:
         words = " ".join(error.split())
         typer.echo(f"failed: {words[:120]}{'...' * (len(words) > 120)}")
-        typer.echo(f"        netcarlo rerun {where} {key}")
+        typer.echo(f"        netcarlo rerun {where} {shlex.quote(key)}")
     typer.echo(f"next: netcarlo report {where}")
     typer.echo(f'      netcarlo query {where} "SELECT * FROM cells LIMIT 5"')
 

@@ -25,6 +25,9 @@ Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
 ]
 
+STATISTICS = ("n", "mean", "ci_low", "ci_high", "sd", "q05", "q50", "q95")
+"""Columns of an estimate that are printed."""
+
 
 def values(settings: list[str] | None) -> dict[str, Any]:
     """The fields and YAML values of `--set` options.  Raises InputError."""

@@ -11,7 +11,7 @@ import pandas as pd
 from netcarlo import goals as goal_texts
 from netcarlo import statistics
 from netcarlo.errors import InputError
-from netcarlo.outcomes import MEANING, Outcomes
+from netcarlo.outcomes import BY_NAME, MEANING, OUTCOMES, Outcomes
 from netcarlo.provenance import provenance
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulate import Job, Progress, resolve_target, simulate, simulate_all
@@ -129,11 +129,11 @@ def compare(
     jobs = [Job(scenario, 0, n) for scenario in (first, second)]
     a, b = simulate_all(jobs, target=target, threads=threads, progress=progress)
     rows = []
-    for name in MEANING:
-        x, y = a.frame[name].to_numpy(), b.frame[name].to_numpy()
+    for outcome in OUTCOMES:
+        x, y = a.frame[outcome.name].to_numpy(), b.frame[outcome.name].to_numpy()
         both = ~(np.isnan(x) | np.isnan(y))
         base, there = statistics.mean(x[both]).mean, statistics.mean(y[both]).mean
-        pairs, difference, _, *interval = statistics.paired(x, y)
+        pairs, difference, _, *interval = outcome.differences((y - x)[None]).row(0)
         rows.append((pairs, base, there, difference, *interval, difference / base if base else np.nan))
     columns = ["n", "baseline", "other", "difference", "ci_low", "ci_high", "relative"]
     table = pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)
@@ -146,10 +146,10 @@ def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None 
     better = means or {}
     rows = [
         (
-            *(better.get(name) or statistics.mean(frame[name])),
+            *(better.get(name) or outcome.means(frame[name].to_numpy()[None]).row(0)),
             *statistics.quantiles(frame[name], QUANTILES),
         )
-        for name in MEANING
+        for name, outcome in BY_NAME.items()
     ]
     columns = [*statistics.Mean._fields, *(f"q{round(100 * q):02d}" for q in QUANTILES)]
     return pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from netcarlo import fidelity, statistics
 from netcarlo.errors import InputError
-from netcarlo.outcomes import MEANING, Outcomes
+from netcarlo.outcomes import BY_NAME, MEANING, Outcomes
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Progress, simulate
 from netcarlo.statistics import Floats, Mean
@@ -185,7 +185,7 @@ def estimate(
         index=pd.Index(list(useful), name="outcome"),
     )
     saving = Saving(control, packets.done, cheap.done, packets.seconds, cheap.seconds, table)
-    return packets.outcomes(), {name: value.mean for name, value in useful.items()}, saving
+    return packets.outcomes(), {name: BY_NAME[name].inside(f.mean) for name, f in useful.items()}, saving
 
 
 class _Runs:

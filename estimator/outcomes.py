@@ -15,6 +15,7 @@ from netcarlo.kernels.layout import FOREVER, Out, P, Rows
 from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wifi.layout import WifiRows
+from netcarlo.outcome import ANY, LESS, MORE, NEITHER, Outcome
 
 NS = 1e9
 
@@ -63,51 +64,79 @@ MOBILE = {
     "reordered": Out.REORDERED,
 }
 
-MEANING = {
-    "goodput_bps": "payload delivered in order over the time from start to end, or to completion",
-    "throughput_bps": "arriving data packets, headers and duplicates included, over the same time",
-    "delivered": "distinct data packets that arrived",
-    "in_order": "data packets that arrived with none missing before them",
-    "received": "data packets that arrived, duplicates included",
-    "acked": "data packets cumulatively acknowledged at the sender",
-    "sent": "data packets put out, retransmissions included",
-    "retransmitted": "data packets put out again",
-    "sent_alternate": "data packets put out on the second path",
-    "timeouts": "retransmission timeouts of data",
-    "fast_retransmits": "fast retransmits",
-    "cwnd_reductions": "timeouts and entered recoveries",
-    "drops_queue": "data packets dropped by a full queue",
-    "drops_random": "data packets lost at random",
-    "drops_outage": "data packets handed to a hop that was down",
-    "destroyed": "data packets destroyed in queue or on the wire when a hop went down",
-    "ack_drops": "acknowledgements lost, all causes",
-    "handshakes": "SYNs put out",
-    "in_flight": "data packets on their way at the end",
-    "first_delivery_s": "first arrival of data",
-    "last_delivery_s": "last arrival of data",
-    "resume_tx_s": "sending time of the first data that arrives after the first outage or handover began",
-    "resume_rx_s": "its arrival",
-    "restart_s": "from the end of the first outage to resume_tx_s; negative if another path took over; none "
-    "for mobile hosts",
-    "completion_s": "from the start to the arrival of the last missing packet of a finite transfer",
-    "mean_cwnd_packets": "mean of the sampled min(cwnd, window)",
-    "mean_rtt_s": "mean of the sampled latest RTT measurements",
-    "handovers": "handovers begun, false alarms not counted",
-    "prepared": "handovers prepared before the link went down",
-    "false_alarms": "handovers that were expected and did not come",
-    "lost_in_handover": "data packets lost at an access router, or in the air, that the host had left",
-    "lost_in_buffer": "data packets that found the buffer of an access router full",
-    "buffered": "data packets that waited in the buffer of an access router",
-    "tunnelled": "data packets that a router sent on to the next access router",
-    "copies": "copies of data packets made on the way",
-    "discarded": "data packets and copies thrown away because the other one arrives",
-    "reordered": "data packets that arrived after one put out later",
-    "longest_silence_s": "longest time between two arrivals of data",
-    **wifi_outcomes.MEANING,
-    **adhoc_outcomes.MEANING,
-    **shared_outcomes.MEANING,
-}
-"""The outcomes of a replication and what they are, in the order of `Outcomes.frame`."""
+OUTCOMES = (
+    Outcome(
+        "goodput_bps",
+        MORE,
+        "payload delivered in order over the time from start to end, or to completion",
+    ),
+    Outcome(
+        "throughput_bps",
+        MORE,
+        "arriving data packets, headers and duplicates included, over the same time",
+    ),
+    Outcome("delivered", MORE, "distinct data packets that arrived"),
+    Outcome("in_order", MORE, "data packets that arrived with none missing before them"),
+    Outcome("received", MORE, "data packets that arrived, duplicates included"),
+    Outcome("acked", MORE, "data packets cumulatively acknowledged at the sender"),
+    Outcome("sent", NEITHER, "data packets put out, retransmissions included"),
+    Outcome("retransmitted", LESS, "data packets put out again"),
+    Outcome("sent_alternate", NEITHER, "data packets put out on the second path"),
+    Outcome("timeouts", LESS, "retransmission timeouts of data"),
+    Outcome("fast_retransmits", LESS, "fast retransmits"),
+    Outcome("cwnd_reductions", LESS, "timeouts and entered recoveries"),
+    Outcome("drops_queue", LESS, "data packets dropped by a full queue"),
+    Outcome("drops_random", LESS, "data packets lost at random"),
+    Outcome("drops_outage", LESS, "data packets handed to a hop that was down"),
+    Outcome("destroyed", LESS, "data packets destroyed in queue or on the wire when a hop went down"),
+    Outcome("ack_drops", LESS, "acknowledgements lost, all causes"),
+    Outcome("handshakes", NEITHER, "SYNs put out"),
+    Outcome("in_flight", NEITHER, "data packets on their way at the end"),
+    Outcome("first_delivery_s", LESS, "first arrival of data"),
+    Outcome("last_delivery_s", NEITHER, "last arrival of data"),
+    Outcome(
+        "resume_tx_s",
+        LESS,
+        "sending time of the first data that arrives after the first outage or handover began",
+    ),
+    Outcome("resume_rx_s", LESS, "its arrival"),
+    Outcome(
+        "restart_s",
+        LESS,
+        "from the end of the first outage to resume_tx_s; negative if another path took over; none for "
+        "mobile hosts",
+        ANY,
+    ),
+    Outcome(
+        "completion_s",
+        LESS,
+        "from the start to the arrival of the last missing packet of a finite transfer",
+    ),
+    Outcome("mean_cwnd_packets", NEITHER, "mean of the sampled min(cwnd, window)"),
+    Outcome("mean_rtt_s", LESS, "mean of the sampled latest RTT measurements"),
+    Outcome("handovers", NEITHER, "handovers begun, false alarms not counted"),
+    Outcome("prepared", NEITHER, "handovers prepared before the link went down"),
+    Outcome("false_alarms", LESS, "handovers that were expected and did not come"),
+    Outcome(
+        "lost_in_handover",
+        LESS,
+        "data packets lost at an access router, or in the air, that the host had left",
+    ),
+    Outcome("lost_in_buffer", LESS, "data packets that found the buffer of an access router full"),
+    Outcome("buffered", NEITHER, "data packets that waited in the buffer of an access router"),
+    Outcome("tunnelled", NEITHER, "data packets that a router sent on to the next access router"),
+    Outcome("copies", NEITHER, "copies of data packets made on the way"),
+    Outcome("discarded", NEITHER, "data packets and copies thrown away because the other one arrives"),
+    Outcome("reordered", LESS, "data packets that arrived after one put out later"),
+    Outcome("longest_silence_s", LESS, "longest time between two arrivals of data"),
+    *wifi_outcomes.OUTCOMES,
+    *adhoc_outcomes.OUTCOMES,
+    *shared_outcomes.OUTCOMES,
+)
+"""The outcomes of a replication, in the order of `Outcomes.frame`."""
+
+BY_NAME = {outcome.name: outcome for outcome in OUTCOMES}
+MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
 
 
 _DIMENSIONS = {"_bps": units.RATE, "_s": units.TIME, "_packets": units.PACKETS, "_J": units.ENERGY}

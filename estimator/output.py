@@ -4,8 +4,15 @@ import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from netcarlo.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How texts begin that spreadsheets take for formulas."""
 
 
 def check_writable(folder: str | Path) -> None:
@@ -21,6 +28,20 @@ def check_writable(folder: str | Path) -> None:
         raise InputError(
             f"output folder {folder}: {place} {reason}; name a folder you can write to"
         ) from None
+
+
+def csv_text(frame: "pd.DataFrame") -> str:
+    """A frame without its index as CSV, with its texts and the names of its columns `literal`."""
+    plain = frame.set_axis([literal(str(name)) for name in frame.columns], axis=1)
+    for at, dtype in enumerate(plain.dtypes):
+        if dtype.kind == "O":
+            plain.isetitem(at, plain.iloc[:, at].map(literal))
+    return plain.to_csv(index=False)
+
+
+def literal(value: Any) -> Any:
+    """A text that no spreadsheet takes for a formula: an apostrophe is set before one that begins like it."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def write_text(path: str | Path, text: str) -> None:

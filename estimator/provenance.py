@@ -4,11 +4,11 @@ import functools
 import hashlib
 import json
 import platform
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from netcarlo import kernels
 from netcarlo.scenario import Scenario
 from netcarlo.transport import Tcp
 
@@ -20,26 +20,27 @@ SEED_SCHEME = (
     "the same for every chunk, worker and target"
 )
 
-_HOST = (
-    "ensemble.py", "draws.py", "hops.py", "mobility.py", "buffers.py", "outcomes.py", "distributions.py",
-    "portable.py", "statistics.py", "dot11.py", "geometry.py", "wireless.py", "wifi_rows.py", "wifi_flows.py",
-    "wifi_outcomes.py", "adhoc.py", "adhoc_rows.py", "adhoc_outcomes.py", "parameters.py", "shared.py",
-    "shared_rows.py", "shared_outcomes.py", "topologies.py", "bianchi.py", "formulas.py", "steady_state.py",
-    "fidelity.py",
-    "sweeps/designs.py", "sweeps/space.py", "sweeps/chunk.py",
-)  # fmt: skip
-_LAUNCHERS = {"compile.py", "cuda.py", "cache.py", "device.py", "launch.py", "hints.py"}
+_OUTSIDE = ("netcarlo/reports/", "netcarlo/configs/")
+"""Packages that decide no result: reports, which nothing but the command line may import, and examples."""
 
 
 @functools.cache
 def model_version() -> str:
-    """Identifies what turns a scenario into numbers: a hash of the sources of models and statistics."""
-    here = Path(__file__).parent
-    models = sorted(f for f in Path(str(kernels.__file__)).parent.rglob("*.py") if f.name not in _LAUNCHERS)
+    """Identifies what turns a scenario into numbers: a hash of all packages but those `_OUTSIDE`."""
     digest = hashlib.sha256()
-    for file in [*models, *(here / name for name in _HOST)]:
-        digest.update(file.name.encode() + b"\0" + file.read_bytes() + b"\0")
+    for name, file in sorted(_modules().items()):
+        if not name.startswith(_OUTSIDE):
+            digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
     return digest.hexdigest()[:16]
+
+
+def _modules() -> dict[str, Path]:
+    """The files of all modules by name; the kernels' may lie in a folder of their own."""
+    found = {}
+    for package in ("netcarlo", "netcarlo.kernels"):
+        here, name = Path(str(import_module(package).__file__)).parent, package.replace(".", "/")
+        found |= {f"{name}/{file.relative_to(here).as_posix()}": file for file in here.rglob("*.py")}
+    return found
 
 
 def versions() -> dict[str, str]:

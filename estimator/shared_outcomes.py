@@ -19,28 +19,40 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
+from netcarlo.outcome import LESS, MORE, NEITHER, SHARE, Outcome
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 NS = 1e9
 
-MEANING = {
-    "tcp_goodput_bps": "payload of the TCP flows over the time from warm-up to end",
-    "worst_flow_bps": "goodput of the TCP flow that gets least",
-    "mean_flow_bps": "mean goodput of the TCP flows",
-    "best_flow_bps": "goodput of the TCP flow that gets most",
-    **{f"{kind}_bps": f"mean goodput of the {kind} flows" for kind in KINDS},
-    "utilisation": "share of its rate that the busiest link carries, headers included",
-    "drop_ratio": "share of the packets that came to the busiest link and that its queue dropped",
-    "longest_wait_s": "longest time that a packet waited in a queue",
-    "transmissions": "packets that all links sent, acknowledgements included",
-    "marked": "data packets that routers marked",
-    "completed_share": "share of the finite flows that arrived in full",
-    "completion_mean_s": "mean time from start to the arrival of the last missing packet of finite flows",
-    "completion_p95_s": "95 % quantile of the time that finite flows take",
-}
+OUTCOMES = (
+    Outcome("tcp_goodput_bps", MORE, "payload of the TCP flows over the time from warm-up to end"),
+    Outcome("worst_flow_bps", MORE, "goodput of the TCP flow that gets least"),
+    Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows"),
+    Outcome("best_flow_bps", MORE, "goodput of the TCP flow that gets most"),
+    *(Outcome(f"{kind}_bps", MORE, f"mean goodput of the {kind} flows") for kind in KINDS),
+    Outcome("utilisation", MORE, "share of its rate that the busiest link carries, headers included", SHARE),
+    Outcome(
+        "drop_ratio",
+        LESS,
+        "share of the packets that came to the busiest link and that its queue dropped",
+        SHARE,
+    ),
+    Outcome("longest_wait_s", LESS, "longest time that a packet waited in a queue"),
+    Outcome("transmissions", NEITHER, "packets that all links sent, acknowledgements included"),
+    Outcome("marked", NEITHER, "data packets that routers marked"),
+    Outcome("completed_share", MORE, "share of the finite flows that arrived in full", SHARE),
+    Outcome(
+        "completion_mean_s",
+        LESS,
+        "mean time from start to the arrival of the last missing packet, of finite flows that arrived",
+    ),
+    Outcome("completion_p95_s", LESS, "95 % quantile of the times of the finite flows that arrived"),
+)
 """The outcomes that only shared networks have."""
+
+MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
 
 COUNTS = {
     "delivered": FlowOut.DELIVERED,

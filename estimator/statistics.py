@@ -7,7 +7,7 @@ depends neither on the order nor on the grouping of the data.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -56,6 +56,14 @@ class Means(NamedTuple):
         """Half the widths of the intervals [rows]."""
         return (self.ci_high - self.ci_low) / 2.0
 
+    def row(self, k: int) -> Mean:
+        """That of one row."""
+        n, *rest = (column[k] for column in self)
+        return Mean(int(n), *map(float, rest))
+
+
+Estimated = TypeVar("Estimated", Mean, Means)
+
 
 def mean(values: ArrayLike) -> Mean:
     """Mean, standard deviation (n - 1) and interval of the values that are not NaN.
@@ -65,14 +73,23 @@ def mean(values: ArrayLike) -> Mean:
     rises everywhere, has an interval for an inverse, and is t itself where g is 0.  Source: Hall, "On the
     removal of skewness by transformation" (Journal of the Royal Statistical Society B 54, 1992).
     """
-    n, *rest = means(np.asarray(values, dtype=np.float64).reshape(1, -1))
-    return Mean(int(n[0]), *(float(column[0]) for column in rest))
+    return means(np.asarray(values, dtype=np.float64).reshape(1, -1)).row(0)
 
 
 def means(values: ArrayLike) -> Means:
     """`mean` of each row of `values` [rows, n], to the bit."""
     parts = [_means(x) for x in _parts(values)]
     return Means(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def bounded(found: Estimated, least: float, most: float) -> Estimated:
+    """The mean or means of values from `least` to `most`, with intervals that end there, too.
+
+    As no mean of such values lies beyond, an interval without that part covers it exactly as often.
+    """
+    low = np.maximum(found.ci_low, np.minimum(least, found.mean))
+    high = np.minimum(found.ci_high, np.maximum(most, found.mean))
+    return found._replace(ci_low=low, ci_high=high)
 
 
 def _means(values: Floats) -> Means:

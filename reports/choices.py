@@ -16,27 +16,31 @@ class Choice(NamedTuple):
     start: int = 0
 
 
-def with_choices(draw: Callable[..., Plot], choices: Sequence[Choice], *, most_bytes: int) -> Plot:
+def with_choices(draw: Callable[..., Plot | None], choices: Sequence[Choice], *, most_bytes: int) -> Plot:
     """The figure `draw(i, j, ...)` of the options first shown, with what is different for the others.
 
     `draw` gets the number of the option of each choice and returns a plot, always with traces of the same
-    kinds in the same order.  Choices come in the order of their importance: the last ones stay at their
+    kinds in the same order, or None where there is nothing to show: the page then offers no such combination.
+    The options first shown have a figure, and options of the later choices have one with some of the earlier.
+    Choices come in the order of their importance: the last ones stay at their
     first option, as `fixed` says in words, until all figures together fit into `most_bytes`.
     """
     first = tuple(choice.start for choice in choices)
     base = draw(*first)
+    assert base is not None
     options = [list(range(len(choice.options))) for choice in choices]
     # The first figure tells what another costs: its numbers, not its style.
-    each = max((_size(_differences(base, draw(*other))) for other in _others(options, first)), default=0)
+    others = (draw(*other) for other in _others(options, first))
+    each = max((_size(_differences(base, other)) for other in others if other), default=0)
     fixed = []
     while _size(base) + each * (_count(options) - 1) > most_bytes and _count(options) > 1:
         last = max(i for i, option in enumerate(options) if len(option) > 1)
         options[last] = [first[last]]
         fixed.append(f"{choices[last].label}: {choices[last].options[first[last]]}")
     variants = {
-        ".".join(map(str, chosen)): _differences(base, draw(*chosen))
+        ".".join(map(str, chosen)): _differences(base, other)
         for chosen in product(*options)
-        if chosen != first
+        if chosen != first and (other := draw(*chosen))
     }
     boxes = [
         {"label": choice.label, "options": list(choice.options), "start": choice.start, "free": len(free) > 1}

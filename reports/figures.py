@@ -137,6 +137,8 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
                 "x": [x for x, _ in points],
                 "y": [rounded(point.mean) for _, point in points],
                 "error_y": {"type": "data", "array": [rounded(p.ci_high - p.mean) for _, p in points],
+                            "symmetric": False,
+                            "arrayminus": [rounded(p.mean - p.ci_low) for _, p in points],
                             "visible": True, "thickness": 1.2, "width": 3},
                 "mode": "lines+markers", "name": name, "line": {"color": colour, "dash": dash, "width": 2},
                 "marker": {"size": 5, "symbol": symbol},

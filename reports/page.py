@@ -2,6 +2,8 @@
 
 import importlib.util
 import json
+import re
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,20 @@ def page(template: str, *, title: str, plots: bool = True, **content: Any) -> st
     return _environment().get_template(template).render(title=title, css=css, js=js, plotly=plotly, **content)
 
 
+_MARKUP = re.compile(r"&|<(?!br>|/?extra>)")
+
+
+def literal(figure: Any) -> Any:
+    """A figure in whose texts Plotly takes for markup only the line breaks and `<extra>` of our templates."""
+    if isinstance(figure, str):
+        return _MARKUP.sub(lambda found: "&amp;" if found[0] == "&" else "&lt;", figure)
+    if isinstance(figure, Mapping):
+        return {key: literal(value) for key, value in figure.items()}
+    if isinstance(figure, list | tuple):
+        return [literal(value) for value in figure]
+    return figure
+
+
 def embed(data: Any) -> Markup:
     """Data as JSON that is safe inside a script element."""
     text = json.dumps(data, separators=(",", ":"), allow_nan=False)
@@ -31,7 +47,7 @@ def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=False
     )
-    environment.filters["embed"] = embed
+    environment.filters |= {"embed": embed, "literal": literal}
     return environment
 
 

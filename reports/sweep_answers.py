@@ -7,7 +7,7 @@ import numpy as np
 
 from netcarlo.reports import scales
 from netcarlo.reports.scales import Scale
-from netcarlo.reports.sweep_results import Estimates, Results, sign
+from netcarlo.reports.sweep_results import Estimates, Results
 from netcarlo.reports.sweep_wins import gain_scale, judged, leads, wins
 
 MOST_COLUMNS = 6
@@ -49,14 +49,14 @@ def _answer(results: Results) -> str:
     if not np.isfinite(values.mean).any():
         return f"{name.capitalize()}: it happened in no cell."
     shown = scales.scale(np.abs(values.mean).ravel(), unit)
-    order = np.argsort(np.where(np.isnan(values.mean[0]), np.inf, -sign(column) * values.mean[0]))
+    order = np.argsort(np.where(np.isnan(values.mean[0]), np.inf, -results.sign(column) * values.mean[0]))
     first = int(order[0]) if outcomes else 0
     quantity = _quantity(values, first, shown)
     if not outcomes:
         label = f" of {results.labels[0]}" if results.labels[0] else ""
         return f"Mean {name}{label} {where}: {quantity}."
     share = wins(results, column)
-    kind = "highest" if sign(column) > 0 else "lowest"
+    kind = "highest" if results.sign(column) > 0 else "lowest"
     second = int(order[1])
     text = f"{results.labels[first]} has the {kind} mean {name} {where}: {quantity}"
     if np.isfinite(values.mean[0, second]):
@@ -138,7 +138,7 @@ def winners(results: Results) -> list[dict[str, Any]]:
                 }
             )
         name = scales.name_of(column)
-        order = "more" if sign(column) > 0 else "less"
+        order = "more" if results.sign(column) > 0 else "less"
         found.append({"title": f"{name[:1].upper()}{name[1:]}: {order} is better", "rows": rows})
     return found
 

@@ -11,7 +11,7 @@ from netcarlo.reports.figures import COLOURS, Plot, plot
 from netcarlo.reports.scales import Scale
 from netcarlo.reports.sweep_answers import PERCENT
 from netcarlo.reports.sweep_parts import numbers, pointer
-from netcarlo.reports.sweep_results import Axis, Bools, Estimates, Floats, Ints, Results, sign
+from netcarlo.reports.sweep_results import Axis, Bools, Estimates, Floats, Ints, Results
 from netcarlo.reports.sweep_slices import thinned
 from netcarlo.reports.sweep_wins import clearly_better, gain_scale, judged
 
@@ -52,7 +52,10 @@ def maps(results: Results, command: str) -> Plot | None:
         shown = [("which is best", _best, 0), *shown]
     outcomes = winnable + [o for o in results.outcomes if o not in winnable] + list(results.sweep["goals"])
 
-    def draw(pair: int, layer: int, outcome: int, averaged: int) -> Plot:
+    def draw(pair: int, layer: int, outcome: int, averaged: int) -> Plot | None:
+        _, layer_of, k = shown[layer]
+        if layer_of is _best and not results.sign(outcomes[outcome]):
+            return None
         across, up = pairs[pair]
         columns, rows = thinned(len(across.values), MOST_VALUES), thinned(len(up.values), MOST_VALUES)
         square = np.full((len(up.values), len(across.values)), -1)
@@ -63,7 +66,6 @@ def maps(results: Results, command: str) -> Plot | None:
                 inside &= results.places[axis.name] == axis.middle
         group = np.where(inside, square[results.places[up.name], results.places[across.name]], -1)
         values = results.estimates(outcomes[outcome], group, rows.size * columns.size)
-        _, layer_of, k = shown[layer]
         found = layer_of(results, outcomes[outcome], group, values, k)
         return _plot(
             found, _titles(across, columns), _titles(up, rows), pointer(command, "customdata[0]", values)
@@ -120,10 +122,10 @@ def _gain(results: Results, column: str, group: Ints, values: Estimates, k: int)
 
 def _best(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
     gains = results.estimates(f"{column}_gain", group, len(values.mean))
-    score = np.where(np.isnan(values.mean), -np.inf, sign(column) * values.mean)
+    score = np.where(np.isnan(values.mean), -np.inf, results.sign(column) * values.mean)
     known, first = np.isfinite(score).any(axis=1), score.argmax(axis=1)
     at = np.arange(len(first))
-    beaten = clearly_better(column, values, gains)[at, first].sum(axis=1)
+    beaten = clearly_better(results.sign(column), values, gains)[at, first].sum(axis=1)
     shown = _shown(results, column, values)
     more = [
         f"{results.labels[i]} {scales.number(values.mean[g, i] / shown.factor)}" for g, i in enumerate(first)

@@ -35,7 +35,8 @@ def sweep_page(
     """
     results = Results(manifest, frame)
     sweep = results.sweep
-    command = f"netcarlo rerun {shlex.quote(store)}"
+    quoted = shlex.quote(store)
+    command = f"netcarlo rerun {quoted}"
     shown = Sections(results, command, replications) if len(results.ok) else None
     return page(
         "sweep.html",
@@ -43,7 +44,7 @@ def sweep_page(
         plots=shown is not None,
         sweep=sweep,
         results=results,
-        store=store,
+        quoted=quoted,
         command=command,
         verdict=sweep_answers.verdict(results),
         tiles=sweep_answers.tiles(results),

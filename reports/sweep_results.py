@@ -8,8 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from netcarlo.errors import InputError
+from netcarlo.outcome import ANY, YES_NO, Values
+from netcarlo.outcomes import BY_NAME
 from netcarlo.reports import scales
 from netcarlo.scenario import Scenario
+from netcarlo.statistics import bounded
 from netcarlo.sweeps import population
 
 Floats = NDArray[np.float64]
@@ -19,31 +23,11 @@ Bools = NDArray[np.bool_]
 KEY_DIGITS = 10
 """Digits of a key that are shown: enough to tell the cells of any sweep apart."""
 
-SMALLER = frozenset(
-    {"timeouts", "fast_retransmits", "cwnd_reductions", "retransmitted", "drops_queue", "drops_random",
-     "drops_outage", "destroyed", "ack_drops", "first_delivery_s", "resume_tx_s", "resume_rx_s", "restart_s",
-     "completion_s", "mean_rtt_s", "lost_in_handover", "lost_in_buffer", "reordered", "longest_silence_s",
-     "loss_ratio", "loss_source", "loss_relay", "loss_retries", "loss_leg", "mean_delay_s", "delay_p50_s",
-     "delay_p95_s", "delay_p99_s", "failed_attempt_ratio", "retry_drops", "collisions", "noise_losses",
-     "air_failed", "mean_queue", "transfer_s", "drops_route", "drops_buffer", "breaks", "false_breaks",
-     "routing_frames", "route_errors", "waited_s", "energy_J", "energy_source_J", "energy_sink_J",
-     "energy_most_J", "joules_per_MB"}
-)  # fmt: skip
-"""Outcomes of which less is better."""
-
-LARGER = frozenset(
-    {"goodput_bps", "throughput_bps", "delivered", "in_order", "received", "acked", "fairness", "best_bps",
-     "transfer_bps", "finished", "network_life_s"}
-)  # fmt: skip
-
+_ALWAYS = ("cell", "draw", "block", "key", "status", "error", "replications")
+"""Columns that the table of a store has; without a row it has none."""
 
 DONE = frozenset({"completion_s", "transfer_s"})
 """Times after which something is done, if it ever is: one asks with which probability it is by then."""
-
-
-def sign(outcome: str) -> int:
-    """-1 if less of the outcome is better, else 1."""
-    return -1 if outcome in SMALLER else 1
 
 
 class Axis(NamedTuple):
@@ -81,6 +65,14 @@ class Results:
     def __init__(self, manifest: Mapping[str, Any], frame: pd.DataFrame) -> None:
         self.manifest = manifest
         self.sweep: dict[str, Any] = manifest["sweep"]
+        if frame.empty:  # no chunk is finished
+            frame = frame.reindex(columns=_ALWAYS)
+        if not (known := frame["key"].astype(str).str.fullmatch("[0-9a-f]+")).all():
+            odd = frame[~known].iloc[0]
+            raise InputError(
+                f"cell {odd['cell']} of the store has the key {odd['key']!r}; keys are hexadecimal digits: "
+                "the store was changed; do not run what it says"
+            )
         self.frame = frame
         definition = manifest.get("definition") or {}
         self.base = Scenario.check(definition["scenario"]) if "scenario" in definition else None
@@ -141,13 +133,26 @@ class Results:
         above = np.sqrt((high - p) ** 2 + (base - base_low) ** 2)
         return {f"{goal}_gain": gain, f"{goal}_gain_low": gain - below, f"{goal}_gain_high": gain + above}
 
-    def scores(self, outcome: str) -> Floats:
-        """An outcome such that more is better, float64[draws, points, labels]; NaN where a cell is missing.
+    def sign(self, column: str) -> int:
+        """1 if more of an outcome, or of a goal, is better, -1 if less is, 0 if neither."""
+        if column in self.sweep["goals"]:
+            return 1
+        better = BY_NAME[column].better if column in BY_NAME else None
+        return 0 if better is None else 1 if better == "more" else -1
 
-        What did not happen, such as a completion, is worse than anything that did.
+    def _values(self, column: str) -> Values:
+        """What the values of an outcome, of a gain in it, or of a goal can be."""
+        base = column.removesuffix("_gain")
+        found = YES_NO if base in self.sweep["goals"] else BY_NAME[base].values if base in BY_NAME else ANY
+        return found if base == column else Values(found.least - found.most, found.most - found.least)
+
+    def scores(self, outcome: str) -> Floats:
+        """An outcome with a sign such that more is better, float64[draws, points, labels].
+
+        NaN where a cell is missing.  What did not happen, such as a completion, is worse than all that did.
         """
         if outcome not in self._scores:
-            value = sign(outcome) * self.cube(outcome)
+            value = self.sign(outcome) * self.cube(outcome)
             self._scores[outcome] = np.where((self.keys != "") & np.isnan(value), -np.inf, value)
         return self._scores[outcome]
 
@@ -204,11 +209,15 @@ class Results:
         return found
 
     def _over_networks(self, column: str, k: int, group: Ints, found: Estimates) -> None:
+        least, most, yes_no = self._values(column)
         for g in range(len(found.mean)):
             values = self.cube(column)[:, group == g, k]
-            estimate = population.share if column in self.sweep["goals"] else population.mean
-            one = estimate(average(values), self.blocks)
-            found.mean[g, k], found.low[g, k], found.high[g, k] = one[1], one.ci_low, one.ci_high
+            if yes_no:
+                _, *one = population.share(average(values), self.blocks)
+            else:
+                _, mean, _, *ends = bounded(population.mean(average(values), self.blocks), least, most)
+                one = [mean, *ends]
+            found.mean[g, k], found.low[g, k], found.high[g, k] = one
             found.cells[g, k] = np.count_nonzero(~np.isnan(values))
 
     def _over_grid(self, column: str, k: int, group: Ints, found: Estimates) -> None:

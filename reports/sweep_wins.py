@@ -7,7 +7,7 @@ import numpy as np
 
 from netcarlo.reports import scales
 from netcarlo.reports.scales import Scale
-from netcarlo.reports.sweep_results import LARGER, SMALLER, Bools, Estimates, Floats, Ints, Results, sign
+from netcarlo.reports.sweep_results import Bools, Estimates, Floats, Ints, Results
 from netcarlo.sweeps import population
 
 TIE, UNKNOWN = -1, -2
@@ -22,9 +22,9 @@ class Wins(NamedTuple):
 
 
 def judged(results: Results) -> list[str]:
-    """The outcomes of which it is clear whether more or less is better, if anything is compared."""
+    """The outcomes of which more is better, or less, if anything is compared."""
     several = len(results.labels) > 1
-    return [o for o in results.outcomes if several and o in LARGER | SMALLER]
+    return [o for o in results.outcomes if several and results.sign(o)]
 
 
 def gain_scale(means: Floats, unit: str) -> Scale | None:
@@ -78,17 +78,16 @@ def _decided(value: Floats) -> Bools:
     return np.asarray(~np.isnan(value).any(axis=2) & np.isfinite(value).any(axis=2))
 
 
-def clearly_better(outcome: str, values: Estimates, gains: Estimates) -> Bools:
+def clearly_better(sign: int, values: Estimates, gains: Estimates) -> Bools:
     """Whether label i is better than j beyond doubt at 95 %, bool[groups, i, j].
 
     Against the baseline by the paired difference; two others by intervals that do not overlap.
     """
-    s = sign(outcome)
-    low = np.where(s > 0, values.low, -values.high)
-    high = np.where(s > 0, values.high, -values.low)
+    low = np.where(sign > 0, values.low, -values.high)
+    high = np.where(sign > 0, values.high, -values.low)
     better = low[:, :, None] > high[:, None, :]
-    gain_low = np.where(s > 0, gains.low, -gains.high)
-    gain_high = np.where(s > 0, gains.high, -gains.low)
+    gain_low = np.where(sign > 0, gains.low, -gains.high)
+    gain_high = np.where(sign > 0, gains.high, -gains.low)
     better[:, :, 0] = gain_low > 0
     better[:, 0, :] = gain_high < 0
     return better
@@ -99,4 +98,4 @@ def _clear_at_points(results: Results, outcome: str) -> Bools:
     every = np.arange(results.points)
     values = results.estimates(outcome, every, results.points)
     gains = results.estimates(f"{outcome}_gain", every, results.points)
-    return clearly_better(outcome, values, gains)
+    return clearly_better(results.sign(outcome), values, gains)

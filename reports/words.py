@@ -28,15 +28,17 @@ def estimate(row: Compared) -> str:
 
 
 def error(row: Compared) -> str:
-    """The relative error with half the width of its 95 % interval: `+0.12 ±0.03 %`."""
+    """The relative error with its 95 % interval: `+0.12 % [+0.10, +0.15]`."""
     if row.estimate is None or math.isnan(row.rel_error):
         return ""
-    text = f"{row.rel_error * 100:+.2f}"
-    text = "0.00" if float(text) == 0 else text.replace("-", MINUS)
-    width = row.estimate.half_width / abs(row.published.value) * 100
-    if not math.isfinite(width):
-        return f"{text} %"
-    return f"{text} ±{'0' if width < 1e-9 else f'{width:.2f}' if width >= 0.005 else '<0.01'} %"
+    ends = [(end - row.published.value) / row.published.value for end in row.estimate[3:]]
+    text, *texts = (_signed(100 * part) for part in (row.rel_error, *sorted(ends)))
+    return f"{text} % [{', '.join(texts)}]" if all(map(math.isfinite, ends)) else f"{text} %"
+
+
+def _signed(value: float) -> str:
+    text = f"{value:+.2f}"
+    return text.replace("-", MINUS) if value and float(text) else "0.00"
 
 
 def place(published: Published) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo.errors import InputError
+from netcarlo.output import literal
 
 
 def write_all(folder: Path, files: Mapping[str, str]) -> None:
@@ -34,5 +35,5 @@ def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, columns, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: literal(value) for name, value in row.items()} for row in rows)
     return text.getvalue()

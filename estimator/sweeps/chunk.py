@@ -10,7 +10,7 @@ import numpy as np
 from netcarlo import fidelity, statistics
 from netcarlo.ensemble import FEATURES, Ensemble, build_rows, own
 from netcarlo.estimate import QUANTILES
-from netcarlo.outcomes import MEANING, Outcomes, outcomes
+from netcarlo.outcomes import BY_NAME, MEANING, Outcomes, outcomes
 from netcarlo.provenance import model_version
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import largest_launch, model_of, resolve_target
@@ -239,7 +239,7 @@ class _Run:
         columns["replications"][at] = next(iter(part.values.values())).shape[1]
         for name in self.sweep.outcomes:
             values = part.values[name]
-            found = statistics.means(values)
+            found = BY_NAME[name].means(values)
             for suffix, column in zip(("_n", "", "_sd", "_low", "_high"), found, strict=True):
                 columns[name + suffix][at] = column
             for p, column in zip(QUANTILES, statistics.row_quantiles(values, QUANTILES).T, strict=True):
@@ -278,7 +278,7 @@ class _Run:
                 self._share(name, goal.held(mine, theirs), members, columns)
             others = [i for i in members if i != base[i]]
             for name in self.sweep.outcomes if others else ():
-                found = statistics.means(values(name, others, n) - values(name, base[others], n))
+                found = BY_NAME[name].differences(values(name, others, n) - values(name, base[others], n))
                 for suffix, column in zip(GAINS, (found.mean, found.ci_low, found.ci_high), strict=True):
                     columns[name + suffix][others] = column
 

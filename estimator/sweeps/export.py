@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from netcarlo import output
 from netcarlo.errors import InputError
 from netcarlo.outcomes import MEANING, dimension
 from netcarlo.sweeps.store import Store
@@ -24,7 +25,8 @@ ROWS = 20_000
 def export(store: Store, path: str | os.PathLike[str], *, format: str | None = None) -> None:
     """Write all cells, ascending, to one file: `csv`, `parquet` or `netcdf`, or what its suffix says.
 
-    CSV and Parquet are written part by part, with a row per cell; NaN is an empty field and a null.
+    CSV and Parquet are written part by part, with a row per cell; NaN is an empty field and a null.  In CSV a
+    text that spreadsheets would take for a formula begins with an apostrophe.
     netCDF is `dataset`.  The file appears whole or not at all.  Raises InputError if it cannot be
     written, or if there is nothing to write.
     """
@@ -150,7 +152,7 @@ def _nulls(table: pa.Table) -> pa.Table:
 def _csv(store: Store, path: Path) -> None:
     from pyarrow import csv
 
-    _stream(store, lambda schema: csv.CSVWriter(path, schema))
+    _stream(store, lambda schema: csv.CSVWriter(path, schema), _literal)
 
 
 def _parquet(store: Store, path: Path) -> None:
@@ -158,10 +160,25 @@ def _parquet(store: Store, path: Path) -> None:
     _stream(store, lambda schema: pq.ParquetWriter(path, schema.with_metadata(about), compression="zstd"))
 
 
-def _stream(store: Store, opened: Callable[[pa.Schema], Any]) -> None:
+def _literal(table: pa.Table) -> pa.Table:
+    """With the texts and the names of columns as `output.literal` makes them."""
+    columns = [
+        pa.array([output.literal(text) for text in column.to_pylist()], column.type)
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=[output.literal(name) for name in table.column_names])
+
+
+def _stream(
+    store: Store,
+    opened: Callable[[pa.Schema], Any],
+    shown: Callable[[pa.Table], pa.Table] = lambda part: part,
+) -> None:
     writer = None
     try:
-        for part in _parts(store):
+        for part in map(shown, _parts(store)):
             writer = writer or opened(part.schema)
             writer.write_table(part)
     finally:

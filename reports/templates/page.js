@@ -17,11 +17,31 @@
     return figure;
   }
 
+  function boxes(element) {
+    return Array.prototype.slice.call(document.querySelectorAll('select[data-plot="' + element.id + '"]'));
+  }
+
+  // Not all options have a figure with those of the later boxes: they cannot be chosen, and are given up.
+  function settle(element) {
+    var figure = figures[element.id], tail = "";
+    var names = Object.keys(figure.variants || {});
+    names.push((figure.choices || []).map(function (choice) { return choice.start; }).join("."));
+    boxes(element).reverse().forEach(function (box) {
+      var options = Array.prototype.slice.call(box.options);
+      options.forEach(function (option) {
+        option.disabled = !names.some(function (name) { return ("." + name).endsWith("." + option.value + tail); });
+      });
+      if (options[box.selectedIndex].disabled) {
+        box.value = options.filter(function (option) { return !option.disabled; })[0].value;
+      }
+      tail = "." + box.value + tail;
+    });
+  }
+
   // A figure with choices holds the one first shown, and what is different in the others.
   function chosen(element) {
     var figure = figures[element.id];
-    var boxes = document.querySelectorAll('select[data-plot="' + element.id + '"]');
-    var name = Array.prototype.map.call(boxes, function (box) { return box.value; }).join(".");
+    var name = boxes(element).map(function (box) { return box.value; }).join(".");
     var other = figure.variants && figure.variants[name];
     var data = figure.data.map(function (trace, i) { return Object.assign({}, trace, other && other.data[i]); });
     var layout = Object.assign({}, figure.layout, other && other.layout);
@@ -31,6 +51,7 @@
 
   document.querySelectorAll(".plot").forEach(function (element) {
     figures[element.id] = JSON.parse(document.getElementById(element.id + "-data").textContent);
+    settle(element);
     var figure = chosen(element);
     Plotly.newPlot(element, figure.data, figure.layout, config).then(function () {
       element.setAttribute("data-drawn", "yes");
@@ -40,7 +61,9 @@
   });
   document.querySelectorAll("select[data-plot]").forEach(function (box) {
     box.addEventListener("change", function () {
-      var element = document.getElementById(box.dataset.plot), figure = chosen(element);
+      var element = document.getElementById(box.dataset.plot);
+      settle(element);
+      var figure = chosen(element);
       Plotly.react(element, figure.data, figure.layout, config);
     });
   });
@@ -50,7 +73,8 @@
   function keep(element, point) {
     var key = Array.isArray(point.customdata) ? point.customdata[0] : point.customdata;
     if (!panel || !key) { return; }
-    panel.querySelector("b").textContent = "Cell " + key + (point.data.name ? ", " + point.data.name : "");
+    var name = (point.data.name || "").replace(/&lt;/g, "<").replace(/&amp;/g, "&");
+    panel.querySelector("b").textContent = "Cell " + key + (name ? ", " + name : "");
     panel.querySelector("code").textContent = panel.dataset.command + " " + key;
     panel.querySelector(".copy").textContent = "copy";
     panel.hidden = false;
