@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
+from netcarlo import console, estimate
 from netcarlo.cli import app
 from tests.estimator.references import LOSSY
 
@@ -35,7 +36,10 @@ def run(*args):
 def test_estimate_prints_a_table_or_json(scenario):
     table = run("estimate", scenario)
     assert table.exit_code == 0
-    assert "goodput_bps" in table.stdout
+    line = re.search(r"goodput_bps +(.+)", table.stdout)[1].split()
+    row = estimate(scenario, target="cpu").table.loc["goodput_bps"]
+    assert line == [console.number(row[name]) for name in console.STATISTICS]
+    assert re.search(r"n +mean +ci_low +ci_high +sd", table.stdout)
     found = run(
         "estimate", scenario, "--json", "--set", "transport.window=5 packets", "--goal", "delivered > 10"
     )

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import yaml
 
-from netcarlo import InputError, Scenario, compare, estimate, load_scenario, simulate, trace
+from netcarlo import InputError, Scenario, compare, estimate, load_scenario, simulate, statistics, trace
 from netcarlo import goals as goal_texts
 from netcarlo.kernels.layout import Out
 from netcarlo.outcomes import MEANING
@@ -82,6 +82,15 @@ def test_an_estimate_has_every_outcome_goals_and_provenance(small, whole):
     assert (record["seed"], record["replications"], record["target"]) == (1, 24, "cpu")
     assert Scenario.check(record["scenario"]) == small
     assert record["versions"]["numpy"] == np.__version__
+
+
+def test_counts_are_not_negative_in_any_interval(small):
+    found = estimate(small, replications=5, target="cpu")
+    values = found.outcomes.frame["timeouts"]
+    assert statistics.mean(values).ci_low < 0  # without bounds
+    row = found.table.loc["timeouts"]
+    assert row["ci_low"] == 0 < row["mean"] < row["ci_high"] == statistics.mean(values).ci_high
+    assert not (found.table.drop(index="restart_s")["ci_low"] < 0).any()
 
 
 def test_replications_and_seed_replace_those_of_the_scenario(small, whole):

@@ -2,9 +2,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from netcarlo import statistics
 from netcarlo.ensemble import build
 from netcarlo.kernels.layout import NEVER, Out
-from netcarlo.outcomes import MEANING, MOBILE, first_outage_end_s, outcomes
+from netcarlo.kernels.wifi.layout import DELAY_BINS, DELAY_LOW
+from netcarlo.outcome import Outcome
+from netcarlo.outcomes import BY_NAME, MEANING, MOBILE, OUTCOMES, first_outage_end_s, outcomes
 from netcarlo.scenario import Scenario
 
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms"}
@@ -116,3 +119,63 @@ def test_every_outcome_has_a_meaning_and_drawn_quantities_follow():
     assert list(frame.columns) == [*MEANING, "paths.0.hops.0.delay"]
     assert isinstance(frame.index, pd.Index)
     assert frame.index.name == "replication"
+
+
+def test_every_outcome_declares_which_way_it_is_better():
+    assert {outcome.better for outcome in OUTCOMES} == {"more", "less", None}
+    assert list(BY_NAME) == list(MEANING)  # no name stands for two
+    with pytest.raises(TypeError, match="better"):
+        Outcome("new", meaning="an outcome that leaves it open")
+    less = ("completion_p95_s", "completion_mean_s", "drop_ratio", "longest_wait_s", "loss_ratio", "energy_J")
+    more = ("goodput_bps", "worst_flow_bps", "vegas_bps", "fairness", "utilisation", "completed_share")
+    neither = ("sent", "in_flight", "handshakes", "mean_cwnd_packets", "attempts", "mean_degree")
+    assert {BY_NAME[name].better for name in less} == {"less"}
+    assert {BY_NAME[name].better for name in more} == {"more"}
+    assert {BY_NAME[name].better for name in neither} == {None}
+
+
+def test_intervals_end_where_an_outcome_cannot_go_on():
+    few = np.array([[0.0] * 18 + [40.0, 80.0]])
+    timeouts = BY_NAME["timeouts"]
+    free, found = statistics.means(few), timeouts.means(few)
+    assert free.ci_low[0] < 0 == found.ci_low[0]
+    assert found.ci_high[0] == free.ci_high[0]
+    assert timeouts.differences(-few).ci_high[0] == -free.ci_low[0]  # a difference may have any sign
+    near = np.array([[1.0] * 18 + [0.2, 0.5]])
+    assert statistics.means(near).ci_high[0] > 1 == BY_NAME["fairness"].means(near).ci_high[0]
+    late = BY_NAME["restart_s"]
+    assert late.means(few).ci_low[0] == free.ci_low[0]  # may be negative
+    control = statistics.Mean(20, -0.1, 1.0, -0.4, 0.2)
+    assert timeouts.inside(control) == statistics.Mean(20, 0.0, 1.0, 0.0, 0.2)
+
+
+def test_yes_or_no_has_wilsons_interval():
+    found = BY_NAME["finished"].means(np.array([[0.0] * 10, [1.0] * 9 + [0.0]]))
+    low, high = statistics.wilson([0.0, 0.9], [10, 10])
+    assert found.ci_low.tolist() == low.tolist()
+    assert found.ci_high.tolist() == high.tolist()
+    assert found.ci_high[0] > 0.2  # ten times no is no proof of never
+
+
+def test_bounds_cost_no_coverage():
+    # Rare events: n Poisson counts of mean 0.05 to 1.  An interval misses the truth exactly where the one
+    # without bounds does: so 20,000 intervals show what the difference of their coverages is, without error.
+    random = np.random.default_rng(1)
+    missed = 0
+    for truth, n in [(0.05, 20), (0.2, 8), (0.5, 5), (1.0, 5)]:
+        values = random.poisson(truth, (5000, n)).astype(float)
+        free, found = statistics.means(values), BY_NAME["timeouts"].means(values)
+        assert found.ci_low.min() >= 0 > free.ci_low.min()
+        covers = (found.ci_low <= truth) & (truth <= found.ci_high)
+        np.testing.assert_array_equal(covers, (free.ci_low <= truth) & (truth <= free.ci_high))
+        missed += np.sum(~covers)
+    assert missed > 100
+
+
+def test_a_quantile_of_the_delay_says_its_resolution():
+    for name in ("delay_p50_s", "delay_p95_s", "delay_p99_s"):
+        assert "in a bin 12 to 25 % of it wide" in MEANING[name]
+    edges = 2.0 ** (DELAY_LOW + np.arange(DELAY_BINS + 1) // 4) * (1 + np.arange(DELAY_BINS + 1) % 4 / 4)
+    width = np.diff(edges)
+    assert (width / edges[1:]).min() == 0.125
+    assert (width / edges[:-1]).max() == 0.25

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from netcarlo import InputError, estimate, simulate, trace, validate
+from netcarlo.cells import Cell
 from netcarlo.ensemble import build, concatenate, own
 from netcarlo.kernels.layout import NEVER
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut
@@ -72,6 +73,9 @@ def test_flows_and_links_are_summed_up():
     assert found["fairness"] == pytest.approx((endless + download) ** 2 / (2 * squares))
     assert found["loss_ratio"] == pytest.approx(0.1)
     assert (found["sent"], found["timeouts"], found["acked"], found["in_order"]) == (3620, 4, 2500, 2010)
+    made[:, SharedOut.EVENTS] = 10**6
+    cell = Cell({}, scenario(flows), made, frame=outcomes(made, rows, drawn).frame)
+    assert cell.packets == 3620
     assert found["utilisation"] == pytest.approx(0.8)
     assert found["drop_ratio"] == pytest.approx(100 / 4000)
     assert found["mean_queue"] == pytest.approx(7)

@@ -13,9 +13,11 @@ import plotly.graph_objects as go
 import pytest
 from markupsafe import escape
 
+from netcarlo.errors import InputError
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import Plot
 from netcarlo.reports.sweep_answers import means, verdict, winners
+from netcarlo.reports.sweep_maps import maps
 from netcarlo.reports.sweep_page import Sections, sweep_page
 from netcarlo.reports.sweep_results import Results
 from netcarlo.statistics import mean
@@ -111,6 +113,56 @@ def test_an_outcome_that_is_negative_somewhere_has_no_gain_in_percent() -> None:
     row = winners(Results(manifest, frame))[0]["rows"][1]
     assert (row["gain"], row["gain_interval"]) == ("−1.50 s", "[−1.52, −1.48]")
     assert row["share"] == "100 %"  # of a restart less is better
+
+
+USERS = [tables.axis("users", [10.0, 20.0]), tables.axis("queue", [5.0, 50.0]), AXES[3]]
+OF_SHARED = ["goodput_bps", "completion_p95_s", "drop_ratio", "sent"]
+
+
+def test_the_lowest_drop_ratio_and_completion_time_are_the_best() -> None:
+    manifest, frame = made(axes=USERS, outcomes=OF_SHARED, goals={})
+    for outcome in OF_SHARED:  # of SCTP there is twice as much
+        with_values(frame, outcome, [0.1, 0.2] * 4, 0.01)
+        with_values(frame, f"{outcome}_gain", [np.nan, 0.1] * 4, 0.01)
+    results = Results(manifest, frame)
+    found = {table["title"]: [row["share"] for row in table["rows"]] for table in winners(results)}
+    assert found == {
+        "Goodput: more is better": ["0 %", "100 %"],
+        "95 % quantile of completion times: less is better": ["100 %", "0 %"],
+        "Drops at the busiest link: less is better": ["100 %", "0 %"],
+    }
+    shown = maps(results, COMMAND)
+    assert shown is not None
+    best = {"0": "SCTP", "1": "TCP", "2": "TCP"}
+    _, layers, outcomes, _ = shown["choices"]
+    assert (layers["options"][0], outcomes["options"][3]) == ("which is best", "sent packets")
+    drawn = {"0.0.0.0": shown, **shown["variants"]}
+    for name, figure in drawn.items():
+        _, layer, outcome, _ = name.split(".")
+        if layer == "0":
+            bar = figure["data"][0].get("colorbar", shown["data"][0]["colorbar"])
+            assert bar["ticktext"] == [best[outcome]]
+    assert {name.split(".")[2] for name in drawn if name.split(".")[1] == "0"} == set(best)
+    assert "0.1.3.0" in drawn  # of what was sent there are gains and means
+
+
+def test_of_an_outcome_without_a_direction_nothing_is_the_best() -> None:
+    results = Results(*made(axes=USERS, outcomes=["sent", "in_flight"], goals={}))
+    sections = Sections(results, COMMAND, None)
+    assert sections.winners == []
+    assert sections.shares is None
+    assert sections.maps is not None
+    assert "which is best" not in sections.maps["choices"][1]["options"]
+    assert verdict(results)["head"].startswith("Mean sent")
+
+
+def test_means_over_networks_stay_inside_what_can_be() -> None:
+    manifest, frame = made(**{**DRAWN, "outcomes": ["drop_ratio"], "goals": {}})
+    frame["drop_ratio"] = np.where(frame["draw"] < 12, 0.9, 0.0)
+    free = population.mean(np.repeat([0.9, 0.0], [12, 84]), np.arange(96) // 12)
+    found = Results(manifest, frame).estimates("drop_ratio", np.zeros(4, dtype=np.int64), 1)
+    assert free.ci_low < 0 == found.low[0, 0]
+    assert found.high[0, 0] == pytest.approx(free.ci_high)
 
 
 def test_means_over_networks_have_the_interval_of_the_population() -> None:
@@ -305,6 +357,18 @@ def test_failed_cells_are_listed_with_their_error_and_command() -> None:
     assert str(escape("netcarlo rerun " + shlex.quote("a b's"))) in text
 
 
+def test_a_store_without_a_finished_chunk_has_a_page() -> None:
+    manifest, _ = made(draw=16)
+    assert "None of 320 cells has a result." in sweep_page(manifest, pd.DataFrame(), store="results/it")
+
+
+def test_a_key_that_is_none_is_refused() -> None:
+    manifest, frame = made(failed=(3,))
+    frame.loc[3, "key"] = "a; touch x #"
+    with pytest.raises(InputError, match=r"cell 3 of the store has the key 'a; touch x #'; keys are"):
+        sweep_page(manifest, frame, store="results/it")
+
+
 SPECIAL: dict[str, tuple[Made, str]] = {
     "no cell yet": (made(reached=0), "None of 20 cells has a result."),
     "every cell failed": (made(failed=range(20)), "All 20 cells failed."),
@@ -354,6 +418,15 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "drawn": made(**DRAWN),
         "many labels": SPECIAL["many labels"][0],
         "every cell failed": SPECIAL["every cell failed"][0],
+        "markup": made(
+            axes=[
+                tables.axis("<b>users</b>", [1.0, 2.0]),
+                tables.axis("&lt;u&gt;", ["<i>few</i>", "<a href='https://x.org'>many</a>"]),
+                tables.axis("protocol", ["<b>TCP</b>", "R&amp;D"]),
+            ],
+            outcomes=OF_SHARED,
+            goals={},
+        ),
     }.items():
         found[name] = folder / f"{name}.html"
         found[name].write_text(sweep_page(manifest, frame, store="results/it"), encoding="utf-8")
@@ -434,3 +507,32 @@ def test_a_choice_changes_the_figure(pages: dict[str, Path], page: Page) -> None
     assert manifest["sweep"]["outcomes"][1] == "timeouts"
     assert shown == pytest.approx(frame.loc[rows, "timeouts"].tolist(), rel=1e-4)
     assert page.complaints() == []
+
+
+@pytest.mark.needs("chromium")
+def test_tags_in_labels_stay_text(pages: dict[str, Path], page: Page) -> None:
+    show(page, pages["markup"], "wide")
+    shown = page.evaluate("[...document.querySelectorAll('.plot svg text')].map(e => e.textContent)")
+    for text in ("<b>TCP</b>", "R&amp;D", "<b>users</b>", "&lt;u&gt;", "<i>few</i>"):
+        assert text in shown
+    assert page.evaluate("document.querySelectorAll('.plot svg a').length") == 0
+    bold = "[...document.querySelectorAll('.plot svg tspan')].filter(e => e.style.fontWeight == 'bold')"
+    assert page.evaluate(f"{bold}.length") == 0
+    click(page, "line-0", "path.point")
+    assert "<b>users</b>" in page.evaluate("document.querySelector('#line-0 .hoverlayer').textContent")
+    assert page.evaluate("document.querySelector('#cell b').textContent").endswith(", <b>TCP</b>")
+    assert page.complaints() == []
+
+
+@pytest.mark.needs("chromium")
+def test_what_is_best_is_not_asked_where_nothing_is(pages: dict[str, Path], page: Page) -> None:
+    show(page, pages["markup"], "wide")
+    boxes = "[...document.querySelectorAll('select[data-plot=map]')]"
+    off = f"{boxes}.map(b => [...b.options].filter(o => o.disabled).map(o => o.textContent))"
+    assert page.evaluate(off) == [[], [], [], []]
+    choose = "b => { b.value = '3'; b.dispatchEvent(new Event('change')); }"
+    page.evaluate(f"({choose})({boxes}[2])")
+    assert page.evaluate(f"{boxes}[1].selectedOptions[0].textContent").startswith("gain of")
+    assert page.evaluate(off)[1] == ["which is best"]
+    page.evaluate(f"({choose.replace('3', '1')})({boxes}[2])")
+    assert page.evaluate(off) == [[], [], [], []]

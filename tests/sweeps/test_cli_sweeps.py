@@ -111,6 +111,8 @@ def test_query_and_export(tmp_path):
     ]
     assert pd.read_csv(StringIO(run("query", "store", sql, "--csv").stdout))["n"].tolist() == [64, 64]
     assert "newreno 64" in run("query", "store", sql).stdout
+    sql = "SELECT '=1+1' AS \"@sum\", -2 AS n, NULL AS nothing"
+    assert run("query", "store", sql, "--csv").stdout == "'@sum,n,nothing\n'=1+1,-2,\n"
     assert run("export", "store", "--to", "csv", "--out", tmp_path / "t.csv").exit_code == 0
     assert len(pd.read_csv(tmp_path / "t.csv")) == 128
     run("export", "store", "--to", "netcdf")

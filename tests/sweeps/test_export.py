@@ -55,6 +55,17 @@ def test_tables_hold_every_cell_in_order(name: str, tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(found, expected, check_exact=True)
 
 
+def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
+    evil = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "plain = text"]
+    store = filled(tables.manifest(axes=[tables.axis("@case", evil)], compare=None), range(5))
+    export(store, tmp_path / "a.csv")
+    found = pd.read_csv(tmp_path / "a.csv")
+    assert found["'@case"].tolist() == [*(f"'{text}" for text in evil[:4]), evil[4]]
+    assert found["goodput_bps"].tolist() == store.frame()["goodput_bps"].tolist()
+    export(store, tmp_path / "a.parquet")
+    assert pd.read_parquet(tmp_path / "a.parquet")["@case"].tolist() == evil
+
+
 def test_missing_numbers_are_empty_fields_and_nulls(tmp_path: Path) -> None:
     store = filled(GRID, range(20), failed=(4,))
     export(store, tmp_path / "a", format="csv")
