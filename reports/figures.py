@@ -11,7 +11,7 @@ from netcarlo.cells import Cells
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import words
-from netcarlo.statistics import mean
+from netcarlo.statistics import Mean, mean
 from netcarlo.study import Figure, Value
 
 Plot = dict[str, Any]
@@ -136,10 +136,7 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
             {
                 "x": [x for x, _ in points],
                 "y": [rounded(point.mean) for _, point in points],
-                "error_y": {"type": "data", "array": [rounded(p.ci_high - p.mean) for _, p in points],
-                            "symmetric": False,
-                            "arrayminus": [rounded(p.mean - p.ci_low) for _, p in points],
-                            "visible": True, "thickness": 1.2, "width": 3},
+                "error_y": bars([point for _, point in points]),
                 "mode": "lines+markers", "name": name, "line": {"color": colour, "dash": dash, "width": 2},
                 "marker": {"size": 5, "symbol": symbol},
                 "hovertemplate": f"{name}<br>%{{x}}: %{{y}}<extra></extra>",
@@ -184,6 +181,15 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         xaxis=xaxis,
         yaxis={"rangemode": "tozero"},
     )
+
+
+def bars(means: Sequence[Mean]) -> Plot:
+    """The intervals of means, as far to each side as they go."""
+    return {
+        "type": "data", "symmetric": False, "thickness": 1.2, "width": 3,
+        "array": [rounded(m.ci_high - m.mean) for m in means],
+        "arrayminus": [rounded(m.mean - m.ci_low) for m in means],
+    }  # fmt: skip
 
 
 def line(x: Sequence[float], y: Sequence[float | None], name: str, colour: str, dash: str = "solid") -> Plot:

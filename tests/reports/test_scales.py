@@ -5,8 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from netcarlo.reports import scales
+from netcarlo.comparison import Compared
+from netcarlo.reports import scales, words
+from netcarlo.reports.figures import bars
 from netcarlo.scenario import load_scenario
+from netcarlo.statistics import Mean, mean
+from netcarlo.study import Published
 
 EXAMPLE = Path(__file__).parents[2] / "configs" / "examples" / "random_topology.yaml"
 
@@ -43,7 +47,7 @@ def test_an_interval_shows_two_digits() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "words"),
+    ("name", "said"),
     [
         ("goodput_bps", "goodput"),
         ("base_rtt_s", "base RTT"),
@@ -62,8 +66,8 @@ def test_an_interval_shows_two_digits() -> None:
         ("share_hops_1", "connected time with 1 hop"),
     ],
 )
-def test_names_are_words(name: str, words: str) -> None:
-    assert scales.name_of(name) == words
+def test_names_are_words(name: str, said: str) -> None:
+    assert scales.name_of(name) == said
 
 
 def test_units_and_distributions_are_those_of_the_scenario() -> None:
@@ -91,3 +95,33 @@ def test_units_and_distributions_are_those_of_the_scenario() -> None:
 def test_outcomes_have_their_unit(name: str, unit: str) -> None:
     assert scales.unit_of(name) == unit
     assert scales.scale([12_000.0], "J") == (1e3, "kJ")
+
+
+def published(text: str) -> Published:
+    return Published(
+        place={}, conditions={}, metric="m", unit="s", text=text, step=0.1, kind="printed"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "estimate", "error"),
+    [
+        ("10.0", Mean(20, 10.1, 0.1, 10.08, 10.15), "+1.00 % [+0.80, +1.50]"),
+        ("10.0", Mean(20, 10.0, 0.1, 9.9, 10.3), "0.00 % [−1.00, +3.00]"),
+        ("-10.0", Mean(20, -10.1, 0.1, -10.15, -10.08), "+1.00 % [+0.80, +1.50]"),
+        ("10.0", Mean(1, 9.9, math.nan, math.nan, math.nan), "−1.00 %"),
+        ("0", Mean(20, 0.1, 0.1, 0.0, 0.2), ""),
+    ],
+)
+def test_an_error_has_the_interval_of_its_estimate(text: str, estimate: Mean, error: str) -> None:
+    row = Compared(published(text), estimate, fitted="", note="", left_out=False)
+    assert words.error(row) == error
+
+
+def test_bars_of_a_figure_end_where_the_interval_does() -> None:
+    found = mean([1.0, 1.1, 1.2, 1.3, 5.0])
+    drawn = bars([found])
+    assert not drawn["symmetric"]
+    ends = (found.mean - drawn["arrayminus"][0], found.mean + drawn["array"][0])
+    assert ends == pytest.approx((found.ci_low, found.ci_high), rel=1e-6)
+    assert drawn["array"][0] > 1.5 * drawn["arrayminus"][0]
