@@ -9,6 +9,9 @@ import pytest
 from netcarlo import simulate
 from netcarlo.errors import InputError
 from netcarlo.provenance import model_version
+from netcarlo.reports.sweep_answers import verdict
+from netcarlo.reports.sweep_results import Results
+from netcarlo.reports.sweep_wins import best, judged
 from netcarlo.sweeps import identity
 from netcarlo.sweeps.chunk import run_chunk
 from netcarlo.sweeps.file import load_sweep, make_sweep
@@ -109,3 +112,21 @@ def test_the_sweep_that_comes_along_is_sound() -> None:
     for batch in sweep.batches(some):
         assert all(np.isfinite(values).all() for values in batch.features.values())
         assert len(set(identity.keys(sweep, batch))) == len(batch.at)
+
+
+def test_the_queue_with_the_fewest_drops_is_the_best_in_the_report() -> None:
+    shared = {"dumbbell": {"rate": "2 Mbit/s", "delay": "5 ms"}}
+    scenario = {**TREES["scenario"], "duration": "10 s", "shared": shared}
+    scenario["shared"]["flows"] = [{"count": 3}, {"packets": 10, "start": "1 s"}]
+    axes = {"queue": {"field": "shared.dumbbell.queue", "values": [3, 100]}}
+    outcomes = ["drop_ratio", "completion_p95_s", "transmissions"]
+    data = {"name": "queues", "scenario": scenario, "axes": axes, "compare": "queue", "outcomes": outcomes}
+    found = chunk(data, [0, 1]).cells.to_pandas()
+    drops, times = found["drop_ratio"], found["completion_p95_s"]
+    assert drops[0] > drops[1]
+    assert times.notna().all()
+    results = Results(make_sweep(data).manifest(), found)
+    assert judged(results) == ["drop_ratio", "completion_p95_s"]
+    assert best(results, "drop_ratio").tolist() == [[1]]
+    assert best(results, "completion_p95_s").tolist() == [[int(times.argmin())]]
+    assert verdict(results)["head"].startswith("100 packets has the lowest mean drops at the busiest link")
