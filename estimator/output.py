@@ -35,7 +35,7 @@ def csv_text(frame: "pd.DataFrame") -> str:
     plain = frame.set_axis([literal(str(name)) for name in frame.columns], axis=1)
     for at, dtype in enumerate(plain.dtypes):
         if dtype.kind == "O":
-            plain.isetitem(at, plain.iloc[:, at].map(literal))
+            plain.isetitem(at, plain.iloc[:, at].map(literal).array)
     return plain.to_csv(index=False)
 
 

@@ -36,7 +36,7 @@ def model_version() -> str:
 
 def _modules() -> dict[str, Path]:
     """The files of all modules by name; the kernels' may lie in a folder of their own."""
-    found = {}
+    found: dict[str, Path] = {}
     for package in ("netcarlo", "netcarlo.kernels"):
         here, name = Path(str(import_module(package).__file__)).parent, package.replace(".", "/")
         found |= {f"{name}/{file.relative_to(here).as_posix()}": file for file in here.rglob("*.py")}
