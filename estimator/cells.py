@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo import wifi_outcomes
+from netcarlo import shared_outcomes, wifi_outcomes
 from netcarlo.ensemble import build
 from netcarlo.kernels import launch
 from netcarlo.kernels.layout import Out, P
-from netcarlo.kernels.manet.layout import Manet
+from netcarlo.kernels.manet.layout import Manet, ManetOut
+from netcarlo.kernels.shared.layout import FlowOut as SharedFlowOut
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
@@ -73,7 +74,13 @@ class Cell:
     @property
     def packets(self) -> int:
         """Data packets put out in all replications."""
-        return int(np.nansum(self.outcome("sent")))
+        if self.wireless:
+            return int(self.tables.flows[:, :, FlowOut.SENT].sum())
+        if self.scenario.shared is not None:
+            flows = shared_outcomes.tables(self.outcomes, self._first).flows
+            return int(flows[:, :, SharedFlowOut.SENT].sum())
+        column = Out.SENT if self.scenario.adhoc is None else ManetOut.SENT
+        return int(self.outcomes[:, column].sum())
 
     def parameter(self, column: P | Radio | Manet) -> int:
         """A kernel parameter of the first replication."""
