@@ -79,6 +79,7 @@ def _cell(evaluation: Evaluation, row: Compared | None) -> dict[str, Any] | None
         "published": words.printed(row.published),
         "estimate": words.estimate(row),
         "error": words.error(row),
+        "interval": words.interval(row),
         "match": match(evaluation, row),
         "fitted": bool(row.fitted),
         "note": row.note,

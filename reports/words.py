@@ -28,17 +28,21 @@ def estimate(row: Compared) -> str:
 
 
 def error(row: Compared) -> str:
-    """The relative error with its 95 % interval: `+0.12 % [+0.10, +0.15]`."""
-    if row.estimate is None or math.isnan(row.rel_error):
+    """The relative error: `+0.12 %`."""
+    return f"{_signed(row.rel_error)} %" if math.isfinite(row.rel_error) else ""
+
+
+def interval(row: Compared) -> str:
+    """The 95 % interval of the relative error: `[+0.10, +0.15]`."""
+    if row.estimate is None or not row.published.value:
         return ""
     ends = [(end - row.published.value) / row.published.value for end in row.estimate[3:]]
-    text, *texts = (_signed(100 * part) for part in (row.rel_error, *sorted(ends)))
-    return f"{text} % [{', '.join(texts)}]" if all(map(math.isfinite, ends)) else f"{text} %"
+    return f"[{', '.join(map(_signed, sorted(ends)))}]" if all(map(math.isfinite, ends)) else ""
 
 
-def _signed(value: float) -> str:
-    text = f"{value:+.2f}"
-    return text.replace("-", MINUS) if value and float(text) else "0.00"
+def _signed(part: float) -> str:
+    text = f"{100 * part:+.2f}"
+    return text.replace("-", MINUS) if float(text) else "0.00"
 
 
 def place(published: Published) -> str:

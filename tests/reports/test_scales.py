@@ -104,18 +104,18 @@ def published(text: str) -> Published:
 
 
 @pytest.mark.parametrize(
-    ("text", "estimate", "error"),
+    ("text", "estimate", "said"),
     [
-        ("10.0", Mean(20, 10.1, 0.1, 10.08, 10.15), "+1.00 % [+0.80, +1.50]"),
-        ("10.0", Mean(20, 10.0, 0.1, 9.9, 10.3), "0.00 % [−1.00, +3.00]"),
-        ("-10.0", Mean(20, -10.1, 0.1, -10.15, -10.08), "+1.00 % [+0.80, +1.50]"),
-        ("10.0", Mean(1, 9.9, math.nan, math.nan, math.nan), "−1.00 %"),
-        ("0", Mean(20, 0.1, 0.1, 0.0, 0.2), ""),
+        ("10.0", Mean(20, 10.1, 0.1, 10.08, 10.15), ("+1.00 %", "[+0.80, +1.50]")),
+        ("10.0", Mean(20, 10.0, 0.1, 9.9, 10.3), ("0.00 %", "[−1.00, +3.00]")),
+        ("-10.0", Mean(20, -10.1, 0.1, -10.15, -10.08), ("+1.00 %", "[+0.80, +1.50]")),
+        ("10.0", Mean(1, 9.9, math.nan, math.nan, math.nan), ("−1.00 %", "")),
+        ("0", Mean(20, 0.1, 0.1, 0.0, 0.2), ("", "")),
     ],
 )
-def test_an_error_has_the_interval_of_its_estimate(text: str, estimate: Mean, error: str) -> None:
+def test_an_error_has_the_interval_of_its_estimate(text: str, estimate: Mean, said: tuple[str, str]) -> None:
     row = Compared(published(text), estimate, fitted="", note="", left_out=False)
-    assert words.error(row) == error
+    assert (words.error(row), words.interval(row)) == said
 
 
 def test_bars_of_a_figure_end_where_the_interval_does() -> None:
