@@ -107,8 +107,11 @@ def make_report(
         m[FLOW_AT] = m[P.START]
         m[WAITING_SINCE] = NO_TIME
         m[OUTAGE_SINCE] = NO_TIME
-        for column in range(int(ManetOut.FIRST_RX), int(ManetOut.FINISHED) + 1):
-            m[COUNTS + column] = NEVER
+        # Not a loop over columns: libnvvm unrolls it and then misplaces later words of `m` (13.0 to 13.5).
+        m[COUNTS + ManetOut.FIRST_RX] = NEVER
+        m[COUNTS + ManetOut.LAST_RX] = NEVER
+        m[COUNTS + ManetOut.COMPLETED] = NEVER
+        m[COUNTS + ManetOut.FINISHED] = NEVER
         for i in range(n):
             at = m[NODES] + i * NODE_WORDS
             m[at + N_CW] = m[Manet.CW_MIN]
