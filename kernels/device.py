@@ -3,6 +3,7 @@
 CuPy is imported when a device is asked for, never before.
 """
 
+import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,13 @@ THREADS = 64
 
 MEMORY_SHARE = 0.8
 """Share of the free device memory that one launch may fill."""
+
+LAUNCH_S = 1.0
+"""A launch has as many rows as should take this time, by how long the last one took: it cannot be
+interrupted, and a device with a display stops one that takes some seconds."""
+
+THREADS_AT_ONCE = 512
+"""Of a multiprocessor, as far as registers go: a launch of fewer rows than run at once would last as long."""
 
 
 class Device(NamedTuple):
@@ -56,14 +64,17 @@ def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> N
     words, floats = model.scratch(rows)
     columns = model.outcomes(rows)
     row_bytes = 8 * (words + floats + columns) + sum(field[:1].nbytes for field in rows[:4])
-    at_once = int(cupy.cuda.runtime.memGetInfo()[0] * MEMORY_SHARE) // row_bytes
-    if at_once < 1:
+    most = int(cupy.cuda.runtime.memGetInfo()[0] * MEMORY_SHARE) // row_bytes
+    if most < 1:
         raise MemoryError(f"one replication needs {row_bytes} bytes on the device, more than it has free")
     out = np.zeros((n, columns), np.int64)
     losses = cupy.asarray(rows.losses)
     no_trace = cupy.zeros((0, len(Trace)))
-    for lo in range(0, n, at_once):
-        hi = min(lo + at_once, n)
+    runtime = cupy.cuda.runtime
+    fewest = runtime.getDeviceProperties(runtime.getDevice())["multiProcessorCount"] * THREADS_AT_ONCE
+    hi, count = 0, min(fewest, most)
+    while hi < n:
+        lo, hi = hi, min(hi + count, n)
         arrays = [
             *(cupy.asarray(field[lo:hi]) for field in rows[:4]),
             losses,
@@ -72,8 +83,12 @@ def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> N
             cupy.zeros((hi - lo, columns), np.int64),
             no_trace,
         ]
+        start = time.perf_counter()
         kernel((-(-(hi - lo) // THREADS),), (THREADS,), arguments(arrays))
         out[lo:hi] = cupy.asnumpy(arrays[7])
+        seconds = max(time.perf_counter() - start, 1e-9)
+        count = int((hi - lo) * min(LAUNCH_S / seconds, 2))  # not more than twice: rows differ
+        count = min(max(count, fewest), most)
         del arrays
         if progress:
             progress(hi)

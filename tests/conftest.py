@@ -9,6 +9,7 @@ import pytest
 TOOLS = {
     "ns": "apt-get install ns2",
     "chromium": "apt-get install chromium",
+    "gcc": "apt-get install gcc libc6-dev",
     "ptxas": "pip install nvidia-cuda-nvcc",
     "numba_cuda": "pip install '.[test]'",
     "cupy": "pip install '.[cuda13]'",

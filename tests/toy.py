@@ -1,7 +1,6 @@
-"""A small model for tests of compiling and launching (random sums, no network), and arrays for it."""
+"""A small model for tests of compiling and launching (random sums, no network)."""
 
 from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -87,17 +86,3 @@ def plain(rows: Rows) -> np.ndarray[Any, Any]:
         flow(parameters, rows.constants[i], rows.hops[i], rows.outages[i], rows.losses,
              np.zeros(words, np.int64), np.zeros(floats), out[i], np.zeros((0, len(Trace))))  # fmt: skip
     return out
-
-
-class Array:
-    """As much of `cupy.ndarray` as a launch uses, on the host."""
-
-    def __init__(self, host: np.ndarray[Any, Any]) -> None:
-        self.host = np.ascontiguousarray(host)
-        self.size, self.itemsize, self.shape, self.strides = (
-            host.size,
-            host.itemsize,
-            host.shape,
-            self.host.strides,
-        )
-        self.data = SimpleNamespace(ptr=self.host.ctypes.data)

@@ -1,7 +1,9 @@
 """Launching: the same bits for any threads, blocks and rings; traces; CUDA launches up to the device."""
 
 import sys
-from types import ModuleType, SimpleNamespace
+from collections.abc import Callable
+from itertools import pairwise
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch
 from netcarlo.kernels.layout import STATUS_OK, Out, P, Rows, Trace
 from tests import toy
+from tests.device.cupy import Launch, fake_cupy
 
 
 def test_equals_plain_python() -> None:
@@ -109,58 +112,60 @@ def view(words: list[int], dtype: Any, dimensions: int) -> np.ndarray[Any, Any]:
     return np.ndarray(shape, dtype, buffer, strides=strides)
 
 
-def fake_cupy(launches: list[int]) -> ModuleType:
-    """A CuPy whose device runs the plain Python of the toy model, one thread after the other."""
+def as_python(launches: list[int]) -> Callable[[str], Launch]:
+    """What a launch runs: the plain Python of the toy model, one thread after the other."""
 
-    class Kernel:
-        def __call__(self, grid: tuple[int], block: tuple[int], args: tuple[np.int64, ...]) -> None:
-            assert all(type(arg) is np.int64 for arg in args)
-            words = [int(arg) for arg in args]
-            dimensions = toy.TOY.dimensions + compilers._CUDA
-            arrays = [view(words, *kind) for kind in zip(compilers._TYPES, dimensions, strict=True)]
-            assert not words
-            flow = toy.make(compilers.plain)
-            launches.append(len(arrays[7]))
-            assert 0 <= grid[0] * block[0] - len(arrays[7]) < block[0]
-            for i in range(len(arrays[7])):
-                flow(*(a[i] for a in arrays[:4]), arrays[4], *(a[i] for a in arrays[5:8]), arrays[8])
+    def kernel(grid: tuple[int], block: tuple[int], args: tuple[np.int64, ...]) -> None:
+        assert all(type(arg) is np.int64 for arg in args)
+        words = [int(arg) for arg in args]
+        dimensions = toy.TOY.dimensions + compilers._CUDA
+        arrays = [view(words, *kind) for kind in zip(compilers._TYPES, dimensions, strict=True)]
+        assert not words
+        flow = toy.make(compilers.plain)
+        launches.append(len(arrays[7]))
+        assert 0 <= grid[0] * block[0] - len(arrays[7]) < block[0]
+        for i in range(len(arrays[7])):
+            flow(*(a[i] for a in arrays[:4]), arrays[4], *(a[i] for a in arrays[5:8]), arrays[8])
 
-    class Module:
-        def load(self, ptx: bytes) -> None:
-            assert b".entry netcarlo(" in ptx
-
-        def get_function(self, name: str) -> Kernel:
-            assert name == compilers.ENTRY
-            return Kernel()
-
-    def properties(index: int) -> dict[str, Any]:
-        return {"name": b"Pretended", "major": 9, "minor": 0, "totalGlobalMem": 400_000}
-
-    cupy = ModuleType("cupy")
-    cupy.asarray = toy.Array  # type: ignore[attr-defined]
-    cupy.asnumpy = lambda array: array.host  # type: ignore[attr-defined]
-    cupy.empty = lambda shape, dtype: toy.Array(np.full(shape, 77, dtype))  # type: ignore[attr-defined]
-    cupy.zeros = lambda shape, dtype=float: toy.Array(np.zeros(shape, dtype))  # type: ignore[attr-defined]
-    cupy.cuda = SimpleNamespace(  # type: ignore[attr-defined]
-        function=SimpleNamespace(Module=Module),
-        runtime=SimpleNamespace(
-            getDeviceCount=lambda: 1, getDeviceProperties=properties, memGetInfo=lambda: (300_000, 400_000)
-        ),
-    )
-    return cupy
+    return lambda ptx: kernel
 
 
-def test_cuda_launch_passes_every_array_and_splits_by_memory(monkeypatch: pytest.MonkeyPatch) -> None:
-    launches: list[int] = []
-    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(launches))
+@pytest.fixture
+def launches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Rows of every launch, of the toy model, on a pretended device."""
+    found: list[int] = []
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(as_python(found)))
     monkeypatch.setattr(compilers, "ptx", lambda model: ".visible .entry netcarlo(")
+    return found
+
+
+def test_cuda_launch_passes_every_array_and_splits_by_memory(
+    monkeypatch: pytest.MonkeyPatch, launches: list[int]
+) -> None:
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(as_python(launches), free=300_000))
     rows = toy.rows(100)
     seen: list[int] = []
     out = launch.run(toy.TOY, rows, target="cuda", progress=seen.append)
     assert (out == launch.run(toy.TOY, rows, target="cpu")).all()
     assert (out == launch.run(toy.TOY, rows, target="auto")).all()
     assert len(launches) > 3 and seen[-1] == 100
-    assert device.devices() == [device.Device("Pretended", "9.0", 400_000)]
+    assert device.devices() == [device.Device("Pretended", "9.0", 300_000)]
+
+
+@pytest.mark.parametrize("row_s", [0.0, 0.001, 0.01, 1.0])
+def test_cuda_launches_are_bounded_in_time(
+    monkeypatch: pytest.MonkeyPatch, launches: list[int], row_s: float
+) -> None:
+    """No launch should last longer than a second, but one of rows that the device runs all at once."""
+    monkeypatch.setattr(device, "time", SimpleNamespace(perf_counter=lambda: row_s * sum(launches)))
+    monkeypatch.setattr(device, "THREADS_AT_ONCE", 40)
+    rows = toy.rows(5000)
+    rows.parameters[:, P.REPLICATION] = 1 + 3 * np.arange(5000)  # none needs a larger ring
+    rows.parameters[:, P.WINDOW] = 1
+    assert (launch.run(toy.TOY, rows, target="cuda") == launch.run(toy.TOY, rows, target="cpu")).all()
+    assert sum(launches) == 5000 and launches[0] == 40
+    assert max(launches) == {0.0: 2480, 0.001: 1000, 0.01: 100, 1.0: 40}[row_s]
+    assert all(later <= 2 * before for before, later in pairwise(launches))
 
 
 def test_cuda_without_a_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

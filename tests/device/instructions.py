@@ -1,0 +1,152 @@
+"""One PTX instruction as a C statement.  One that the tables do not know is an error, never a guess."""
+
+import re
+from collections.abc import Sequence
+
+from tests.device.ptx import UnknownError
+
+BITS = 8, 16, 32, 64, 128
+LETTERS = {"b": "uint", "u": "uint", "s": "int"}
+TYPES = {"f64": "double", "pred": "bool"}
+TYPES |= {f"{letter}{bits}": f"{name}{bits}_t" for letter, name in LETTERS.items() for bits in BITS}
+
+# Expressions of the operands a, b, c, d of type T, which has N bits and of which W has twice as many.
+INTEGERS = {
+    "add": "a + b", "sub": "a - b", "mul.lo": "a * b", "mul.wide": "(W)a * (W)b",
+    "mul.hi": "((W)a * (W)b) >> N",
+    "div": "b == 0 ? (T)-1 : (T)-1 < 0 && b == (T)-1 ? -a : a / b",  # C: -2^63 / -1 traps
+    "rem": "b == 0 ? a : (T)-1 < 0 && b == (T)-1 ? 0 : a % b",
+    "and": "a & b", "or": "a | b", "xor": "a ^ b", "not": "~a", "neg": "-a", "abs": "a < 0 ? -a : a",
+    "min": "a < b ? a : b", "max": "a > b ? a : b", "mov": "a", "selp": "c ? a : b",
+    "shl": "b < N ? a << b : 0", "shr": "b < N ? a >> b : a >> (N - 1) >> 1", "bfi": "insert(a, b, c, d)",
+}  # fmt: skip
+FLOATS = {
+    "add.rn": "a + b", "sub.rn": "a - b", "mul.rn": "a * b", "div.rn": "a / b", "rcp.rn": "1 / a",
+    "sqrt.rn": "sqrt(a)", "min": "least(a, b)", "max": "largest(a, b)", "neg": "-a", "abs": "fabs(a)",
+    "mov": "a", "selp": "c ? a : b",
+}  # fmt: skip
+PREDICATES = {"and": "a && b", "or": "a || b", "xor": "a != b", "not": "!a", "mov": "a"}
+COMPARISONS = {"eq": "a == b", "ne": "a != b", "lt": "a < b", "le": "a <= b", "gt": "a > b", "ge": "a >= b"}
+OF_FLOATS = {  # with u: true where an operand is no number
+    **COMPARISONS, "ne": "a < b || a > b", "equ": "!(a < b || a > b)", "neu": "!(a == b)",
+    "ltu": "!(a >= b)", "leu": "!(a > b)", "gtu": "!(a <= b)", "geu": "!(a < b)",
+}  # fmt: skip
+CONVERSIONS = {
+    "cvt.rn.f64.s32": "a", "cvt.rn.f64.u32": "a", "cvt.rn.f64.s64": "a", "cvt.rn.f64.u64": "a",
+    "cvt.rzi.s64.f64": "to_s64(trunc(a))", "cvt.rmi.s64.f64": "to_s64(floor(a))",
+    "cvt.rpi.s64.f64": "to_s64(ceil(a))", "cvta.to.global.u64": "a", "cvta.local.u64": "a",
+}  # fmt: skip
+OTHERS = {"shl": {1: "u32"}, "shr": {1: "u32"}, "bfi": {2: "u32", 3: "u32"}, "selp": {2: "pred"}}
+"""Operands that are not of the instruction's type."""
+
+
+def to_c(instruction: str, functions: Sequence[str] = ()) -> str:
+    """A PTX instruction in C, in which registers are variables.  Raises UnknownError.
+
+    `functions` are those that it may call.
+    """
+    if found := re.fullmatch(r"@(!?)%(\w+) (.*)", instruction):
+        return f"if ({found[1]}{found[2]}) {{ {to_c(found[3], functions)} }}"
+    opcode, _, rest = instruction.partition(" ")
+    operands = [operand.strip() for operand in rest.split(",")]
+    try:
+        if opcode in ("bra", "bra.uni"):
+            return f"goto {variable(rest)};"
+        if opcode == "ret":
+            return "return func_retval0;"
+        if opcode == "call.uni":
+            return _call(rest, functions)
+        if opcode.startswith(("ld.", "st.")):
+            return _access(opcode, *operands)
+        return _assignment(opcode, *operands)
+    except (KeyError, TypeError, ValueError):
+        raise UnknownError(instruction) from None
+
+
+def _assignment(opcode: str, to: str, *operands: str) -> str:
+    operation, *_ = opcode.split(".")
+    if operation in ("cvt", "cvta"):
+        result, expression, kinds = _conversion(opcode)
+    elif operation == "setp":
+        result, expression, kinds = _comparison(opcode)
+    else:
+        result, expression, kinds = _arithmetic(opcode, len(operands))
+    given = [
+        f"{TYPES[kind]} {name} = {value(operand, kind)}; "
+        for name, kind, operand in zip("abcd"[: len(kinds)], kinds, operands, strict=True)
+    ]
+    return f"{{ {''.join(given)}{variable(to)} = ({TYPES[result]})({expression}); }}"
+
+
+def _arithmetic(opcode: str, count: int) -> tuple[str, str, list[str]]:
+    """The type of the result, an expression, the types of its `count` operands."""
+    operation, _, kind = opcode.rpartition(".")
+    kinds = [OTHERS.get(operation, {}).get(i, kind) for i in range(count)]
+    if kind in ("f64", "pred"):
+        return kind, (FLOATS if kind == "f64" else PREDICATES)[operation], kinds
+    bits = int(kind[1:])
+    wide = f"{kind[0]}{2 * bits}"
+    words = {"T": TYPES[kind], "N": str(bits), "W": TYPES[wide]}
+    expression = re.sub(r"\b[TNW]\b", lambda found: words[found[0]], INTEGERS[operation])
+    return wide if operation == "mul.wide" else kind, expression, kinds
+
+
+def _comparison(opcode: str) -> tuple[str, str, list[str]]:
+    _, comparison, *further, kind = opcode.split(".")
+    expression = (OF_FLOATS if kind == "f64" else COMPARISONS)[comparison]
+    if not further:
+        return "pred", expression, [kind, kind]
+    [sign] = ({"and": "&&", "or": "||"}[word] for word in further)
+    return "pred", f"({expression}) {sign} c", [kind, kind, "pred"]
+
+
+def _conversion(opcode: str) -> tuple[str, str, list[str]]:
+    *_, to, source = opcode.split(".")
+    if opcode.startswith("cvta."):
+        return source, CONVERSIONS[opcode], [source]
+    if "f" in to + source or opcode != f"cvt.{to}.{source}":
+        return to, CONVERSIONS[opcode], [source]
+    return to, "a", [source]
+
+
+def _access(opcode: str, *operands: str) -> str:
+    """A load or a store."""
+    operation, *space, kind = opcode.split(".")
+    target, other = operands if operation == "st" else operands[::-1]
+    found = re.fullmatch(r"\[([%\w]+)(?:\+(-?\d+))?\]", target)
+    if not found or space not in ([], ["global"], ["local"], ["param"]):
+        raise KeyError(opcode)
+    base = variable(found[1])
+    if space == ["param"]:
+        number = re.search(r"_param_(\d+)$", base)
+        base = f"(uintptr_t)&param[{number[1]}]" if number else f"(uintptr_t)&{base}"
+    place = f"*({TYPES[kind]} *)({base} + {found[2] or 0})"
+    return f"{place} = {value(other, kind)};" if operation == "st" else f"{variable(other)} = {place};"
+
+
+def _call(rest: str, functions: Sequence[str]) -> str:
+    found = re.fullmatch(r"(?:\((\w+)\) ?, ?)?(\w+) ?, ?\( ?([\w, ]*?) ?\)", rest)
+    if not found or found[2] not in functions:
+        raise KeyError(rest)
+    result = f"{found[1]} = " if found[1] else ""
+    return f"{{ uint64_t given[] = {{{found[3]}}}; {result}{found[2]}(given, 0, 0, 0); }}"
+
+
+def value(operand: str, kind: str) -> str:
+    """An operand as a C expression of a type."""
+    number = TYPES[kind]
+    if operand.startswith("%"):
+        return f"({number}){variable(operand)}"
+    if operand.startswith("__local_depot"):
+        return f"({number})(uintptr_t){operand}"
+    if found := re.fullmatch("0d([0-9A-F]{16})", operand):
+        return f"float_of(0x{found[1]})"
+    return f"({number})UINT64_C({int(operand, 0) % 2**64})"
+
+
+def variable(name: str) -> str:
+    """The C variable (or label) for a register, a special register or a label."""
+    found = re.fullmatch(r"[%$]?(\w+(?:\.x)?)", name)
+    if not found:
+        raise ValueError(name)
+    return found[1].replace(".", "_")

@@ -1,0 +1,66 @@
+"""Reads PTX, as far as numba-cuda writes it: functions, each a list of statements.
+
+Source: NVIDIA, "Parallel Thread Execution ISA", version 9.0.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+VERSION = "9.0"
+"""What every driver for CUDA 13 loads.  A newer libnvvm writes a newer version, which older ones refuse."""
+
+
+class UnknownError(Exception):
+    """Something in the PTX that has no translation; never guessed."""
+
+
+class Function(NamedTuple):
+    """A kernel, or a function that one calls."""
+
+    name: str
+    is_kernel: bool
+    parameters: int
+    returns: bool
+    statements: list[str]
+    """In order: "label:", "{", "}", a declaration, or an instruction, without the semicolon."""
+
+
+def read(text: str) -> list[Function]:
+    """The functions of a module.  Raises UnknownError for another version of PTX, or another layout."""
+    version = re.search(r"^\.version (\S+)$", text, re.M)
+    if not version or version[1] != VERSION:
+        raise UnknownError(f".version {version[1] if version else 'missing'}, not {VERSION}")
+    found: list[Function] = []
+    depth, head = 0, ""
+    for statement in _statements(text):
+        depth += {"{": 1, "}": -1}.get(statement, 0)
+        if depth == 0:
+            head = "" if statement == "}" else statement
+        elif depth == 1 and statement == "{":
+            found.append(_function(head))
+        else:
+            found[-1].statements.append(statement)
+    return found
+
+
+def _statements(text: str) -> Iterator[str]:
+    text = re.sub(r"//.*", "", text)
+    text = re.sub(r"^\.(version|target|address_size) .*$", "", text, flags=re.M)
+    # Braces stand alone on their lines; those of an operand, such as {%f1, %f2}, do not.
+    for piece in re.split(r";|^(\s*[{}])\s*$|^(\s*\$?\w+:)", text, flags=re.M):
+        if piece and piece.strip():
+            yield " ".join(piece.split())
+
+
+def _function(head: str) -> Function:
+    is_kernel = ".entry" in head
+    name = re.search(r"\.entry (\w+)" if is_kernel else r"\.func (?:\([^)]*\) )?(\w+)", head)
+    if not name:
+        raise UnknownError(head)
+    parameters = re.findall(rf"\.param (?:\.align \d+ )?\.(\w+) {name[1]}_param_(\d+)", head)
+    if [int(number) for _, number in parameters] != list(range(len(parameters))):
+        raise UnknownError(head)
+    if is_kernel and {kind for kind, _ in parameters} - {"u64"}:
+        raise UnknownError(head)
+    return Function(name[1], is_kernel, len(parameters), "func_retval0" in head, [])
