@@ -14,7 +14,7 @@ from netcarlo.errors import InputError
 from netcarlo.planning import Answer, Plan, load_plan, make_plan, plan
 from netcarlo.planning import run as runs
 from netcarlo.planning.board import Board
-from netcarlo.planning.search import FAILS, HOLDS
+from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.planning.trials import JOURNAL, Trials
 from netcarlo.reports import plan_words as words
 from tests.verification.plan_coverage import Coins
@@ -148,6 +148,23 @@ def test_undecided_values_are_said(monkeypatch: pytest.MonkeyPatch) -> None:
     found = on_curve(monkeypatch, [1.0, 0.99, 0.9, 0.9, 0.7, 0.1], replications=500)
     assert (found.holds, found.fails) == (2, 5)
     assert found.undecided == [3, 4]
+
+
+def test_an_answer_is_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of coins: what is known of each value, after how many replications, within which band."""
+    curve = [1.0, 0.99, 0.96, 0.88, 0.7, 0.1]
+    found = on_curve(monkeypatch, curve)
+    assert (found.holds, found.fails, found.undecided) == (3, 5, [4])
+    board = Board(found.plan, Coins(np.array(curve), seed=3))
+    points = [(board.decide(i, 4000), board.point(i)) for i in range(len(curve))]
+    assert [(verdict, point.replications) for verdict, point in points] == [
+        (HOLDS, 72), (HOLDS, 72), (HOLDS, 243), (OPEN, 4000), (FAILS, 48), (FAILS, 32)
+    ]  # fmt: skip
+    bands = [(share.low, share.high) for _, point in points for share in point.shares]
+    assert np.array(bands) == pytest.approx(np.array([
+        (0.8891896877, 1), (0.8891896877, 1), (0.9149395047, 0.9950957487), (0.8622837645, 0.9016208824),
+        (0.4073520206, 0.8922174298), (0.0151332225, 0.5140250296),
+    ]), abs=1e-9)  # fmt: skip
 
 
 @pytest.mark.parametrize(("curve", "ends"), [([1.0] * 5, (5, None)), ([0.0] * 5, (None, 1))])

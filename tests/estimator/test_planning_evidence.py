@@ -61,3 +61,14 @@ def test_fewer_trials_show_nothing(p: float) -> None:
 
 def test_nothing_is_known_before_the_first_trial() -> None:
     assert (evidence.lower(0, 0, 0.01), evidence.upper(0, 0, 0.01)) == (0, 1)
+
+
+def test_evidence_is_what_it_was() -> None:
+    """Any prior is as valid, but a plan's answer stays the same only with the same."""
+    assert [evidence.needed(p, 0.001) for p in PROBABILITIES] == [7, 23, 95, 733]
+    assert evidence.above([3, 18, 95], [10, 20, 100], 0.8) == pytest.approx(
+        [-1.4926107792625, 0.5031768733808, 7.4042475057213], rel=1e-12
+    )
+    assert evidence.lower([3, 18, 95], [10, 20, 100], 0.05) == pytest.approx(
+        [0.0228331043378, 0.5520499099814, 0.8666908916129], rel=1e-12
+    )

@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import NEVER, STATUS_OK, P
 from netcarlo.kernels.manet.layout import (
@@ -31,7 +32,10 @@ from netcarlo.kernels.manet.layout import (
     ManetRows,
     NodeOut,
 )
+from netcarlo.kernels.manet.routes import make_routes
+from netcarlo.kernels.manet.state import N_CACHE, NODES
 from tests.kernels.beside_twin import differing, run_as_python
+from tests.naive.manet.dsr import Cache
 from tests.naive.manet.links import Topology
 from tests.naive.manet.run import simulate
 from tests.naive.manet.scenarios import SECOND, describe, manet_rows, network, select, stack
@@ -130,6 +134,24 @@ def test_scripted_breaks_come_when_they_should(routing: int) -> None:
     assert out[ManetOut.WAITED] / 1000 > 0.9 * outage
     assert routing == DSR or out[ManetOut.WAITED] / 1000 < 1.1 * outage
     assert out[ManetOut.LAST_RX] > 4.5 * SECOND
+
+
+def test_a_full_route_cache_forgets_the_oldest_path_first() -> None:
+    """64 places, and four times as many paths, beside the naive cache; some links break meanwhile."""
+    routes, naive, rng = make_routes(compilers.plain, None), Cache(), np.random.default_rng(4)
+    m, cache = np.zeros(600, np.int64), 500
+    m[[Manet.ROUTING, NODES, 300 + N_CACHE]] = DSR, 300, cache
+    for count in range(256):
+        path = (0, *rng.permutation(np.arange(1, 64))[: rng.integers(1, 9)].tolist())
+        routes.add(m, 0, sum(node << 4 + 6 * k for k, node in enumerate(path)) + len(path))
+        naive.add(path)
+        if count % 16 == 0:
+            routes.dead(m, 0, *path[-2:])
+            naive.remove(*path[-2:])
+        words = m[cache : cache + 65].tolist()
+        known = [tuple(word >> 4 + 6 * k & 63 for k in range(word & 15)) for word in words]
+        assert known == [*naive.paths, ()], count
+    assert len(naive.paths) == 64 and min(map(len, naive.paths)) > 0
 
 
 def test_airtime_of_a_transfer_between_two_nodes() -> None:

@@ -24,6 +24,7 @@ from netcarlo.kernels.layout import (
     Rows,
     Trace,
 )
+from tests.naive import simulate
 
 NS = 10**9
 CHUNK = 1468
@@ -163,6 +164,18 @@ def test_failover_costs_one_timeout_whatever_the_outage() -> None:
     assert (out[:, Out.TIMEOUTS] == 1).all()
     assert len(set(out[:, Out.DELIVERED])) == 1
     assert (out[:, Out.RESUME_TX] < 52 * NS).all()
+
+
+def test_eleven_errors_in_a_row_end_the_association() -> None:
+    """RFC 2960 section 15: Association.Max.Retrans is 10; what is given up does not begin again."""
+    patient = {"PATH_MAX_RETRANS": 100, "MAX_RTO": NS, "END": 90 * NS, "HEARTBEAT": 0}
+    beating = {**patient, "HEARTBEAT": NS}  # unanswered heartbeats are errors, too, of both ends
+    table = rows({**patient, "down": 30}, {**patient, "down": 9}, {**beating, "down": 30})
+    out = run(table)
+    assert out[:, Out.TIMEOUTS].tolist() == [11, 10, 8]
+    assert (out[:, Out.LAST_RX] < 50 * NS).tolist() == [True, False, True]
+    for row in range(len(out)):
+        assert (out[row] == simulate("sctp", table, row=row)).all()
 
 
 def test_new_data_stays_on_the_second_path_after_failover() -> None:

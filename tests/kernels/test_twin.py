@@ -12,8 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import Out, Rows
+from netcarlo.kernels import aimd, launch, models, sack
+from netcarlo.kernels import compile as compilers
+from netcarlo.kernels.layout import Out, P, Rows
+from netcarlo.kernels.recovery import CUT
+from netcarlo.kernels.rto import make_rto
 from tests.naive import simulate
 from tests.naive.scenarios import describe, sctp_rows, tcp_rows
 
@@ -58,6 +61,35 @@ def test_scenarios_visit_the_corners(protocol: str) -> None:
     outcomes = launch.run(models.model(protocol), scenarios(protocol, 300))
     met = (outcomes > 0).mean(axis=0)
     assert {column.name: met[column] for column in EVERY_PROTOCOL_MEETS if met[column] < 0.05} == {}
+
+
+def test_a_hole_is_resent_again_after_three_later_packets() -> None:
+    """A block ends with the packet before its right edge: that packet is the highest that has arrived.
+
+    Only a sender that watches its first hole (new probing) can tell: SACK takes no hole from there.
+    """
+    variant = sack.make(compilers.plain, aimd, restarts=True)
+    p, m, f = np.zeros(len(P), np.int64), np.zeros(64, np.int64), np.zeros(8)
+    p[[P.RING, P.DUPACKS, P.WINDOW]] = 64, 3, 50
+    at, una, top, seq = 40, 9, 20, 21  # packet 10 is lost, those up to 20 have been put out
+    variant.prepare(m, p, 30)
+    dupacks, cwnd, resent = 0, 20.0, []
+    for last in range(11, 25):  # all that follow arrive one by one
+        m[at + 2 : at + 5] = 11, last + 1, -1
+        cwnd, _, dupacks, orders, forced = variant.dup_ack(
+            m, f, p, np.zeros(0), 0, 0, at, una, max(seq, last), top, dupacks, cwnd, 50
+        )
+        if orders & CUT:
+            assert forced == una + 1
+            resent.append(last)
+    assert resent == [13, 23]  # the third after the hole, and the third put out after it was resent
+
+
+def test_a_timer_is_backed_off_by_64_at_most_once_it_is_at_its_maximum() -> None:
+    """No outcome depends on it (32 would do): the timer is at its maximum either way."""
+    *_, back_off = make_rto(compilers.plain)
+    assert [back_off(factor, 8, 4, 60, 60)[0] for factor in (1, 16, 32, 64, 128)] == [2, 32, 64, 64, 128]
+    assert back_off(64, 8, 4, 59, 60)[0] == 128
 
 
 COMPILE = "from netcarlo.kernels import compile, models; compile.cpu_loop(models.model({!r}))"
