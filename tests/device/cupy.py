@@ -21,8 +21,8 @@ class Array:
         self.data = SimpleNamespace(ptr=self.host.ctypes.data)
 
 
-def fake_cupy(kernel: Callable[[str], Launch], *, free: int = 1 << 40, processors: int = 1) -> ModuleType:
-    """A CuPy with a device of so much free memory [byte] and so many multiprocessors.
+def fake_cupy(kernel: Callable[[str], Launch], *, free: int = 1 << 40) -> ModuleType:
+    """A CuPy with a device of one multiprocessor and so much free memory [byte].
 
     `kernel(ptx)` is what is launched, with a grid, a block and arguments.
     """
@@ -36,8 +36,7 @@ def fake_cupy(kernel: Callable[[str], Launch], *, free: int = 1 << 40, processor
             return self.kernel
 
     properties = {
-        "name": b"Pretended", "major": 9, "minor": 0, "totalGlobalMem": free,
-        "multiProcessorCount": processors,
+        "name": b"Pretended", "major": 9, "minor": 0, "totalGlobalMem": free, "multiProcessorCount": 1,
     }  # fmt: skip
     cupy: Any = ModuleType("cupy")
     cupy.asarray = Array
