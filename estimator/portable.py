@@ -54,7 +54,7 @@ def exp2(x: Floats) -> Floats:
 
 
 def exp(x: Floats) -> Floats:
-    """e to the power of each element; the relative error is that of a rounding times 2 + |x|."""
+    """The exponential of each element; the relative error is that of a rounding times 2 + |x|."""
     return exp2(np.asarray(x / _LN_2[0]))
 
 

@@ -45,20 +45,25 @@ def lower(successes: ArrayLike, trials: ArrayLike, level: float) -> Floats:
     for _ in range(STEPS):
         middle = (low + high) / 2
         inside = np.clip(middle, 1e-12, 1 - 1e-12)
-        rejected = above(s, n, inside) >= -portable.log(np.float64(level))
+        rejected = above(s, n, inside) >= _asked(level)
         low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
     return low
+
+
+def _asked(level: float) -> float:
+    """The evidence that rejects at `level`."""
+    return -float(portable.log(np.float64(level)))
 
 
 def needed(p: float, level: float) -> int:
     """The fewest trials that can show a probability above `p`: all of them succeed."""
     n = 1
-    while above(n, n, p) < -portable.log(np.float64(level)):
+    while above(n, n, p) < _asked(level):
         n *= 2
     low, high = n // 2, n
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if above(middle, middle, p) >= -portable.log(np.float64(level)) else (middle, high)
+        low, high = (low, middle) if above(middle, middle, p) >= _asked(level) else (middle, high)
     return high
 
 
