@@ -17,6 +17,8 @@ _PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 _FAR = 5
 """Beyond it the fraction converges fast; within it the series does, and its digits do not cancel."""
 _FRACTIONS = 200
+_BLOCK = 1 << 16
+"""Quantiles at once: so many stay in the cache."""
 
 # Rational approximations P / Q of the quantile, coefficients from the highest power down to the constant.
 _CENTRE = (
@@ -48,17 +50,22 @@ def quantile(p: Floats) -> Floats:
 
     Source: Wichura, "Algorithm AS 241" (Applied Statistics 37, 1988), PPND16.
     """
-    p = np.asarray(p, np.float64)
+    flat = np.asarray(p, np.float64).reshape(-1)
+    parts = [_quantile(flat[i : i + _BLOCK]) for i in range(0, max(1, len(flat)), _BLOCK)]
+    return np.concatenate(parts).reshape(np.shape(p))
+
+
+def _quantile(p: Floats) -> Floats:
     q = p - 0.5
-    found = np.asarray(q * _ratio(_CENTRE, 0.180625 - q * q))
-    tail = np.asarray(np.abs(q) > 0.425)
+    found = q * _ratio(_CENTRE, 0.180625 - q * q)
+    tail = np.abs(q) > 0.425
     if tail.any():
-        far = np.asarray(np.where(q < 0, p, 1.0 - p))[tail]
+        far = np.where(q < 0, p, 1.0 - p)[tail]
         with np.errstate(all="ignore"):
             r = np.sqrt(-portable.log(far))
             value = np.where(r <= 5, _ratio(_TAIL, r - 1.6), _ratio(_FAR_TAIL, r - 5))
         value = np.where(far > 0, value, np.where(far == 0, np.inf, np.nan))
-        found[tail] = np.copysign(value, np.asarray(q)[tail])
+        found[tail] = np.copysign(value, q[tail])
     return found
 
 
