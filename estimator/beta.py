@@ -17,14 +17,12 @@ _MOST = 100_000
 
 def log_beta(a: Floats, b: Floats) -> Floats:
     """The logarithms of the beta function of positive numbers, to 1e-15 of the larger number, or of 1."""
-    x, y, ratio = a + _SHIFT, b + _SHIFT, 1.0
+    x, y, ratio = a + _SHIFT, b + _SHIFT, np.ones(np.shape(a))
     for k in range(_SHIFT):
         ratio = ratio * ((a + b + k) / (a + k)) * ((a + b + _SHIFT + k) / (b + k))
     whole = x + y
     powers = (x - 0.5) * portable.log(x / whole) + y * portable.log(y / whole) - portable.log(y) / 2
-    return np.asarray(
-        powers + _HALF_LOG_2PI + (_rest(x) + _rest(y) - _rest(whole)) + portable.log(np.asarray(ratio))
-    )
+    return np.asarray(powers + _HALF_LOG_2PI + (_rest(x) + _rest(y) - _rest(whole)) + portable.log(ratio))
 
 
 def _rest(x: Floats) -> Floats:

@@ -251,7 +251,7 @@ def wilson(share: ArrayLike, n: ArrayLike, quantile: float | None = None) -> tup
 
 
 def _normal_quantile() -> float:
-    return float(normal.quantile(np.float64(0.5 + LEVEL / 2)))
+    return float(normal.quantile(np.asarray(0.5 + LEVEL / 2)))
 
 
 def paired(a: ArrayLike, b: ArrayLike) -> Mean:

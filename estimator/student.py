@@ -19,7 +19,7 @@ def quantile(p: float, df: float) -> float:
     """
     if not df >= 1:
         return math.nan
-    z = float(normal.quantile(np.float64(p)))
+    z = float(normal.quantile(np.asarray(p)))
     s = z * z
     t = z + z / df * (
         (s + 1) / 4
@@ -29,7 +29,7 @@ def quantile(p: float, df: float) -> float:
     )
     if df > _EXPANDED:
         return t
-    scale = math.sqrt(df) * float(portable.exp(beta.log_beta(np.float64(df / 2), np.float64(0.5))))
+    scale = math.sqrt(df) * float(portable.exp(beta.log_beta(np.asarray(df / 2), np.asarray(0.5))))
     step = t
     while abs(step) > 1e-8 * t:  # the error that is left is of the order of its square
         density = portable.power(df / (df + t * t), (df + 1) / 2) / scale

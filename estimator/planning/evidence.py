@@ -52,7 +52,7 @@ def lower(successes: ArrayLike, trials: ArrayLike, level: float) -> Floats:
 
 def _asked(level: float) -> float:
     """The evidence that rejects at `level`."""
-    return -float(portable.log(np.float64(level)))
+    return -float(portable.log(np.asarray(level)))
 
 
 def needed(p: float, level: float) -> int:
