@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import portable
+from netcarlo import normal, portable
 from netcarlo.errors import InputError, nearest
 
 KINDS = ("uniform", "log_uniform", "normal", "choice", "integers")
@@ -57,13 +57,12 @@ def _index(u: NDArray[np.float64], count: int) -> NDArray[np.int64]:
 def _truncated_normal(
     u: NDArray[np.float64], mean: float, sd: float, low: float, high: float
 ) -> NDArray[np.float64]:
-    from scipy.special import ndtr, ndtri
-
-    # In the upper tail work with the mirror image, where ndtr keeps its digits.
+    # In the upper tail work with the mirror image, where the probability below keeps its digits.
     sign = -1.0 if low > mean else 1.0
     a, b = sorted((sign * (low - mean) / sd, sign * (high - mean) / sd))
-    p = ndtr(a) + (u if sign > 0 else 1.0 - u) * (ndtr(b) - ndtr(a))
-    return np.asarray(np.clip(mean + sign * sd * ndtri(p), low, high))
+    at_a, at_b = normal.below(a), normal.below(b)
+    p = at_a + (u if sign > 0 else 1.0 - u) * (at_b - at_a)
+    return np.asarray(np.clip(mean + sign * sd * normal.quantile(p), low, high))
 
 
 def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, high: float) -> Distribution:
@@ -111,4 +110,4 @@ def _normal(given: Any, number: Callable[[Any], float], low: float, high: float)
         raise InputError("has min not below max; write min: lowest, max: highest")
     if max((a - mean) / sd, (mean - b) / sd) > 8:
         raise InputError("has its mean more than 8 sd outside [min, max]; move the mean or the bounds")
-    return Distribution("normal", (mean, sd, a, b))
+    return Distribution("normal", (mean, sd, float(a), float(b)))  # limits of whole numbers are ints

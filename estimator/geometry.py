@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import portable
+from netcarlo import normal, portable
 from netcarlo.draws import Draws, Floats, Ints
 from netcarlo.quantity import Number
 from netcarlo.wireless import PathLoss, Ranges, Reach, Wireless
@@ -244,12 +244,10 @@ def _by_power(
     ranges = {name: times(budget - value[f"{name}_dbm"]) for name in ("decode", "control", "sense")}
     distance = _distances(places)
     if value["shadowing_db"].any():
-        from scipy.special import ndtri
-
         most = places.shape[1]
         for i in range(most):
             for j in range(i):
-                z = ndtri(np.maximum(again.uniform(f"wireless.shadowing.{i}.{j}"), 2.0**-53))
+                z = normal.quantile(np.maximum(again.uniform(f"wireless.shadowing.{i}.{j}"), 2.0**-53))
                 distance[:, i, j] *= times(value["shadowing_db"] * z)
                 distance[:, j, i] = distance[:, i, j]
     capture = {"disturb": times(value["capture_db"]), "disturb_control": times(value["control_capture_db"])}

@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netcarlo import portable
+from netcarlo import normal, portable, student
 
 LEVEL = 0.95
 """Confidence of every interval."""
@@ -157,10 +157,9 @@ def _divide(high: Floats, low: Floats, n: Ints) -> Floats:
 
 def student_t(df: ArrayLike) -> Floats:
     """The two-sided 95 % quantiles of Student's t with `df` degrees of freedom, in the shape of `df`."""
-    from scipy.special import stdtrit
-
     different, which = np.unique(df, return_inverse=True)
-    return np.asarray(stdtrit(different, 0.5 + LEVEL / 2)[which])
+    quantiles = [student.quantile(0.5 + LEVEL / 2, float(each)) for each in different]
+    return np.asarray(np.array(quantiles, np.float64)[which])
 
 
 def quantiles(values: ArrayLike, probabilities: ArrayLike) -> Floats:
@@ -252,9 +251,7 @@ def wilson(share: ArrayLike, n: ArrayLike, quantile: float | None = None) -> tup
 
 
 def _normal_quantile() -> float:
-    from scipy.special import ndtri
-
-    return float(ndtri(0.5 + LEVEL / 2))
+    return float(normal.quantile(np.asarray(0.5 + LEVEL / 2)))
 
 
 def paired(a: ArrayLike, b: ArrayLike) -> Mean:

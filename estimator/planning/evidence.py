@@ -11,6 +11,8 @@ Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences" (Annal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from netcarlo import beta, portable
+
 Floats = NDArray[np.float64]
 
 PRIOR = 20.0
@@ -23,14 +25,10 @@ STEPS = 50
 
 def above(successes: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
     """The logarithm of the evidence that the probability is above `p`, of 0 < p < 1; shapes broadcast."""
-    from scipy.special import betaincc, betaln
-
-    s, n, q = (np.asarray(x, np.float64) for x in (successes, trials, p))
+    s, n, q = np.broadcast_arrays(*(np.asarray(x, np.float64) for x in (successes, trials, p)))
     a, b = PRIOR * q, PRIOR * (1 - q)
-    with np.errstate(divide="ignore"):
-        found = betaln(a + s, b + n - s) + np.log(betaincc(a + s, b + n - s, q))
-        prior = betaln(a, b) + np.log(betaincc(a, b, q))
-        return np.asarray(found - prior - s * np.log(q) - (n - s) * np.log1p(-q))
+    found = beta.log_above(a + s, b + n - s, q) - beta.log_above(a, b, q)
+    return np.asarray(found - s * portable.log(q) - (n - s) * portable.log(1 - q))
 
 
 def below(successes: ArrayLike, trials: ArrayLike, p: ArrayLike) -> Floats:
@@ -47,20 +45,25 @@ def lower(successes: ArrayLike, trials: ArrayLike, level: float) -> Floats:
     for _ in range(STEPS):
         middle = (low + high) / 2
         inside = np.clip(middle, 1e-12, 1 - 1e-12)
-        rejected = above(s, n, inside) >= -np.log(level)
+        rejected = above(s, n, inside) >= _asked(level)
         low, high = np.where(rejected, middle, low), np.where(rejected, high, middle)
     return low
+
+
+def _asked(level: float) -> float:
+    """The evidence that rejects at `level`."""
+    return -float(portable.log(np.asarray(level)))
 
 
 def needed(p: float, level: float) -> int:
     """The fewest trials that can show a probability above `p`: all of them succeed."""
     n = 1
-    while above(n, n, p) < -np.log(level):
+    while above(n, n, p) < _asked(level):
         n *= 2
     low, high = n // 2, n
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (low, middle) if above(middle, middle, p) >= -np.log(level) else (middle, high)
+        low, high = (low, middle) if above(middle, middle, p) >= _asked(level) else (middle, high)
     return high
 
 

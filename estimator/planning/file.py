@@ -183,6 +183,8 @@ class Plan:
 
     def _limits(self, name: str) -> Quantity:
         full = full_names(self._base, name)[0]
+        if full == "precision":
+            raise InputError("precision decides nothing in a plan, its confidence does; name another field")
         limits = fields.quantity(self.base, full)
         if limits is None:
             raise InputError(f"{name} is no number; name a field that is one")

@@ -12,8 +12,8 @@ from netcarlo.kernels import cache
 FIELD = "congestion_control"
 
 
-def collect(definition: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """The definition with the files looked up in `folder`, and their texts by path under `files`."""
+def collect(definition: dict[str, Any], folder: Path) -> tuple[dict[str, Any], dict[str, str]]:
+    """The definition with the files looked up in `folder`, and their texts by path."""
     texts: dict[str, str] = {}
 
     def found(value: Any) -> Any:
@@ -36,8 +36,7 @@ def collect(definition: dict[str, Any], folder: Path) -> dict[str, Any]:
             for key, item in value.items()
         }
 
-    collected = walk(definition)
-    return {**collected, "files": texts} if texts else collected
+    return walk(definition), texts
 
 
 def provide(definition: dict[str, Any]) -> dict[str, Any]:

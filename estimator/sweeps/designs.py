@@ -5,6 +5,7 @@ come in independent randomisations of the same set of points, the blocks: how mu
 differ tells how far off their common mean may be (see netcarlo.sweeps.population).
 """
 
+import threading
 import zlib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -31,6 +32,12 @@ Ints = NDArray[np.int64]
 
 _STREAM = STREAM_HOST | (zlib.crc32(b"design") >> 1)
 _BELOW_ONE = 1 - 2.0**-53
+_SOBOL = threading.Lock()
+"""SciPy reads its direction numbers when it makes its first sequence; versions before 1.15 let another
+thread go on with half of them (its issue 21788)."""
+_CHECKED = 6
+_CHECKSUM = 3425714654
+"""CRC-32 of the first 2^`_CHECKED` points in all dimensions, times 2^`_CHECKED`, as numbers of 32 bits."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,7 +157,8 @@ def _sobol(seed: int, block: int, size: int, dimensions: int) -> Floats:
     if not dimensions:
         return np.zeros((size, 0))
     digits = (size - 1).bit_length()
-    plain = _unscrambled(digits, dimensions)[:size]
+    with _SOBOL:
+        plain = _unscrambled(digits, dimensions)[:size]
     number = np.arange((1 + digits) * dimensions)
     random_bits = (uniforms(seed, block, number, _STREAM) * 2.0**53).astype(np.uint64).reshape(-1, dimensions)
     points = np.tile(random_bits[0], (size, 1))
@@ -164,6 +172,18 @@ def _sobol(seed: int, block: int, size: int, dimensions: int) -> Floats:
 @lru_cache(maxsize=2)
 def _unscrambled(digits: int, dimensions: int) -> NDArray[np.uint32]:
     """The first 2^digits points of the Sobol sequence, times 2^digits."""
+    _check()
+    return _of_scipy(digits, dimensions)
+
+
+@lru_cache(maxsize=1)
+def _check() -> None:
+    """Raise InputError if SciPy's direction numbers are not those that they should be."""
+    if zlib.crc32(_of_scipy(_CHECKED, MOST_DIMENSIONS).tobytes()) != _CHECKSUM:
+        raise InputError("SciPy's Sobol sequence is damaged, drawn networks would be wrong; reinstall SciPy")
+
+
+def _of_scipy(digits: int, dimensions: int) -> NDArray[np.uint32]:
     from scipy.stats.qmc import Sobol
 
     points = Sobol(dimensions, scramble=False).random_base2(digits)

@@ -72,8 +72,7 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
     if isinstance(given.get("draw"), dict):
         given["draw"] = {key: value for key, value in given["draw"].items() if value is not None}
     spec = SweepSpec.check(given, document=document)
-    base, lines = _base(spec, folder, document)
-    texts = base.pop("files", {})
+    base, texts, lines = _base(spec, folder, document)
     for name in ("replications", "precision", "seed"):
         if (value := getattr(spec, name)) is not None:
             base[name] = value
@@ -82,10 +81,10 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
     Scenario.check(base, document=lines)
     inside = {"replications", "precision", "seed"}  # the scenario
     definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
-    definition = controls.collect({**definition, "scenario": {}}, folder)
+    definition, more = controls.collect({**definition, "scenario": {}}, folder)
     definition["scenario"] = base
-    if texts := texts | definition.get("files", {}):
-        definition["files"] = texts
+    if texts or more:
+        definition["files"] = texts | more
     as_written = document is not None and {**document.data, "name": spec.name} == dict(data)
     source = files.read_text(document.source) if document and as_written else _yaml(data)
     return Sweep(definition, document=document, source=source)
@@ -95,8 +94,10 @@ def _yaml(data: Mapping[str, Any]) -> str:
     return yaml.safe_dump(json.loads(json.dumps(data)), sort_keys=False, allow_unicode=True)
 
 
-def _base(spec: SweepSpec, folder: Path, document: Document | None) -> tuple[dict[str, Any], Document | None]:
-    """The data of the base scenario and where its lines are."""
+def _base(
+    spec: SweepSpec, folder: Path, document: Document | None
+) -> tuple[dict[str, Any], dict[str, str], Document | None]:
+    """The data of the base scenario, the files that it names, and where its lines are."""
     if isinstance(spec.scenario, str):
         file = files.read_yaml(folder / spec.scenario)
         base, lines, folder = file.data, file, (folder / spec.scenario).parent
@@ -107,7 +108,7 @@ def _base(spec: SweepSpec, folder: Path, document: Document | None) -> tuple[dic
             lines = Document(base, source=document.source, lines=inside)
     base = scenario.with_values(base, {})
     base.setdefault("name", spec.name)
-    return controls.collect(base, folder), lines
+    return *controls.collect(base, folder), lines
 
 
 def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:

@@ -1,8 +1,8 @@
 """Sensitivity: which of the drawn inputs an outcome depends on, and how much, by Sobol indices.
 
 The first-order index of an input is the share of the outcome's variance over the networks that would
-go if this input were known; its total index the share that would stay if all others were.  SALib
-has the estimators; the intervals are of the jackknife over the independent blocks of the design.
+go if this input were known; its total index the share that would stay if all others were.
+The intervals are of the jackknife over the independent blocks of the design.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,7 @@ LEAST = 64
 GROUPS = 32
 """At most this many groups of blocks are left out in turn for the interval."""
 HARMONICS = 10
-"""Of the Fourier series that stands for the dependence on one input; SALib's default."""
+"""Of the Fourier series that stands for the dependence on one input: as many as SALib has."""
 
 Floats = NDArray[np.float64]
 Estimator = Callable[[NDArray[np.bool_]], Floats]
@@ -87,8 +87,6 @@ def _saltelli(
     number: NDArray[np.int64], block: NDArray[np.int64], outcome: Floats, design: Design, of: str
 ) -> tuple[Estimator, NDArray[np.int64], int]:
     """The estimator over base points, their blocks, and how many networks they are."""
-    from SALib.analyze.sobol import first_order, total_order
-
     width = design.dimensions + 2
     table = np.full((design.count, width), np.nan)
     table[number // width, number % width] = outcome
@@ -100,10 +98,7 @@ def _saltelli(
 
     def estimate(kept: NDArray[np.bool_]) -> Floats:
         return np.array(
-            [
-                [float(order(a[kept], y[kept, k], b[kept])) for k in range(1, width - 1)]
-                for order in (first_order, total_order)
-            ]
+            [[order(a[kept], y[kept, k], b[kept]) for k in range(1, width - 1)] for order in (_first, _total)]
         )
 
     return estimate, blocks[complete], width * len(y)
@@ -113,19 +108,38 @@ def _given(
     number: NDArray[np.int64], block: NDArray[np.int64], outcome: Floats, design: Design, of: str
 ) -> tuple[Estimator, NDArray[np.int64], int]:
     """The same over networks."""
-    from SALib.analyze.rbd_fast import compute_first_order, permute_outputs, unskew_S1
-
     there = np.isfinite(outcome)
     y = _standardised(outcome[there], of)
     points = design.points(number[there])
 
     def estimate(kept: NDArray[np.bool_]) -> Floats:
-        ordered = (permute_outputs(points[kept, k], y[kept]) for k in range(design.dimensions))
-        shares = [compute_first_order(each, HARMONICS) for each in ordered]
-        first = unskew_S1(np.array(shares), HARMONICS, kept.sum())
+        first = np.array([_balanced(points[kept, k], y[kept]) for k in range(design.dimensions)])
         return np.stack([first, np.full_like(first, np.nan)])
 
     return estimate, block[there], len(y)
+
+
+def _first(a: Floats, ab: Floats, b: Floats) -> float:
+    """The first-order index from outcomes at a, at a with one coordinate of b, and at b."""
+    return float((b * (ab - a)).mean() / np.concatenate([a, b]).var())
+
+
+def _total(a: Floats, ab: Floats, b: Floats) -> float:
+    """The total index from the same."""
+    return float(((a - ab) ** 2).mean() / 2 / np.concatenate([a, b]).var())
+
+
+def _balanced(x: Floats, y: Floats) -> float:
+    """The first-order index of the input `x`: the part of `y` in the first harmonics of a walk over `x`.
+
+    The walk goes up over every second value and down over the others; what chance alone puts into so
+    many harmonics is taken off.
+    """
+    order = np.argsort(x)
+    power = np.abs(np.fft.fft((y - y.mean())[np.concatenate([order[::2], order[1::2][::-1]])])) ** 2
+    share = 2 * power[1 : HARMONICS + 1].sum() / power[1:].sum()
+    chance = 2 * HARMONICS / len(y)
+    return float(share - chance / (1 - chance) * (1 - share))
 
 
 def _standardised(outcome: Floats, of: str) -> Floats:

@@ -256,6 +256,7 @@ WRONG = [
     ({"quantity": {"field": "hops.0.delay", "linear": ["1 B", "9 B"], "points": 3}}, "wrong unit 'B'"),
     ({"quantity": {"field": "hops.0.delay", "values": ["1 ms", "9 ms"], "points": 3}}, "remove points"),
     ({"quantity": {"name": "2x", "field": "hops.0.delay", "values": ["1 ms", "9 ms"]}}, "plain word"),
+    ({"quantity": {"field": "precision", "values": ["1 %", "2 %"]}}, "precision decides nothing"),
     ({"requirements": {"a": "goodput >= 1 Mbit/s"}}, "did you mean 'goodput_bps'?"),
     ({"requirements": {"a": "goodput_bps = 1"}}, "is no comparison"),
     ({"requirements": {"a": "goodput_bps >= 1 s"}}, "wrong unit 's'"),

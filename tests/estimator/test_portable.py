@@ -34,3 +34,18 @@ def test_cbrt_is_exact_to_two_units():
 def test_logarithms_and_powers_of_single_numbers(x):
     assert portable.log2(x) == pytest.approx(math.log2(x), rel=2 * ULP, abs=0)
     assert portable.power(x, 0.3) == pytest.approx(x**0.3, rel=2 * ULP)
+
+
+def test_logarithms_are_exact_to_two_units():
+    x = np.concatenate([np.geomspace(1e-300, 1e300, 5001), np.linspace(0.5, 2, 5001), [5e-324]])
+    exact = np.array([float(Decimal(value).ln()) for value in x])
+    np.testing.assert_allclose(portable.log(x), exact, rtol=2 * ULP, atol=0)
+    special = portable.log(np.array([0.0, -1.0, np.nan]))
+    assert np.array_equal(special, [-np.inf, np.nan, np.nan], equal_nan=True)
+
+
+def test_exp_is_as_exact_as_its_argument():
+    x = np.linspace(-700, 700, 20001)
+    exact = np.array([float(Decimal(value).exp()) for value in x])
+    assert (np.abs(portable.exp(x) / exact - 1) <= (2 + np.abs(x)) * ULP).all()
+    assert portable.exp(np.array([0.0, -1e6])).tolist() == [1.0, 0.0]

@@ -1,4 +1,6 @@
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from netcarlo.errors import InputError
+from netcarlo.sweeps import designs as sequences
 from netcarlo.sweeps.designs import METHODS, Design
 
 
@@ -175,3 +178,47 @@ def test_counts_that_are_not_even_give_no_warning():
 def test_wrong_parameters_are_named(wrong, message):
     with pytest.raises(InputError, match=message):
         Design(**{"method": "sobol", "count": 100, "dimensions": 3, "seed": 1} | wrong)
+
+
+def forget():
+    for made_once in (sequences._sobol, sequences._unscrambled, sequences._check):
+        made_once.cache_clear()
+
+
+@pytest.fixture
+def sobol_of_nobody(monkeypatch):
+    """SciPy's class with nothing made yet; what is put into `made` is called instead."""
+    forget()
+    yield lambda made: monkeypatch.setattr(stats.qmc, "Sobol", made)
+    forget()
+
+
+def test_threads_make_one_sequence_at_a_time(sobol_of_nobody):
+    true, inside, most = stats.qmc.Sobol, [], []
+
+    def slow(*args, **options):
+        inside.append(1)
+        most.append(len(inside))
+        time.sleep(0.02)
+        made = true(*args, **options)
+        inside.pop()
+        return made
+
+    sobol_of_nobody(slow)
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda k: sequences._sobol(k, 0, 64, 3), range(4)))
+    assert max(most) == 1 and len(most) == 2  # the check, and one sequence for all
+    assert all(np.array_equal(each, sequences._sobol(k, 0, 64, 3)) for k, each in enumerate(found))
+
+
+def test_a_sequence_of_a_library_that_went_wrong_is_refused(sobol_of_nobody):
+    true = stats.qmc.Sobol
+
+    def broken(dimensions, **options):
+        made = true(dimensions, **options)
+        made._sv[dimensions // 2 :] = 0
+        return made
+
+    sobol_of_nobody(broken)
+    with pytest.raises(InputError, match="Sobol sequence is damaged"):
+        Design(method="sobol", count=64, dimensions=5, seed=1).points(np.arange(64))

@@ -5,8 +5,10 @@ from hypothesis import strategies as st
 
 from netcarlo import fields
 from netcarlo.errors import InputError
+from netcarlo.provenance import resolved
+from netcarlo.scenario import Scenario
 from netcarlo.sweeps import identity
-from netcarlo.sweeps.file import load_sweep
+from netcarlo.sweeps.file import load_sweep, make_sweep
 from tests.sweeps.examples import DRAWN, GRID, HOP, all_keys, sweep
 
 
@@ -82,6 +84,23 @@ def test_the_same_scenario_has_the_same_key_however_it_was_written():
     fixed = {**GRID["scenario"], "hops": [{**HOP, "loss": "1 %"}, GRID["scenario"]["hops"][1]]}
     assert list(all_keys(sweep({"scenario": fixed}))) == list(all_keys(one))[:1]
     assert one.digest != two.digest
+
+
+@pytest.mark.parametrize("field", ["queue", "rate", "delay", "loss"])
+def test_a_scenario_with_a_normal_that_is_written_out_keeps_its_key(field):
+    spread = {"rate": {"mean": "2 Mbit/s", "sd": "1 Mbit/s"}, "delay": {"mean": "20 ms", "sd": "5 ms"},
+              "queue": {"mean": 20, "sd": 5}, "loss": {"mean": 0.01, "sd": 0.001}}  # fmt: skip
+    hop = {"rate": "1 Mbit/s", "delay": "1 ms", field: {"normal": spread[field]}}
+    scenario = {"duration": "1 s", "transport": {"protocol": "reno"}, "hops": [hop]}
+    read = Scenario.check(scenario)
+    again = Scenario.check(resolved(read))
+    assert again == read and identity.key(again) == identity.key(read)
+
+
+@pytest.mark.parametrize("files", [5, [1], {"a": 5}, {"a": "b"}, None])
+def test_files_are_no_field_of_a_scenario(files):
+    with pytest.raises(InputError, match="files is an unknown name"):
+        make_sweep({"scenario": {**GRID["scenario"], "files": files}})
 
 
 def test_words_decide_nothing_and_numbers_do():
