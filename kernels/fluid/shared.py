@@ -93,6 +93,7 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
+from netcarlo.kernels.sums import make_add
 
 STEPS_PER_RTT = 2  # of the shortest round trip
 SHORTEST_STEP = 1_000_000  # [ns]
@@ -121,6 +122,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
     grow = make_window(dev).grow
     losing = make_loss(dev)
     first, react = losing.first, losing.react
+    add = make_add(dev)
     serve = make_queue(dev)
 
     def on_wire(byte_time: Any, size: Any) -> Any:
@@ -335,7 +337,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + FlowOut.SAMPLES] += 1
             m[counts + FlowOut.RTT_SAMPLES] += 1
             m[counts + FlowOut.CWND_SUM] += np.int64(g[fl + W] * 1024.0)
-            m[counts + FlowOut.RTT_SUM] += np.int64(rtt * float(step))
+            add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, np.int64(rtt * float(step)))
 
     advance = dev(advance)
 
@@ -347,13 +349,13 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + LinkOut.DROPS_BEFORE] = m[counts + LinkOut.DROPS]
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
-            m[at + FLOW_COUNTS + FlowOut.RECEIVED_BEFORE] = (delivered(m, at) + m[at + REPEATED]) >> ONE_BITS
-            if m[at + KIND] != UDP:
-                m[at + FLOW_COUNTS + FlowOut.ACKED_BEFORE] = delivered(m, at) >> ONE_BITS
+            m[at + FLOW_COUNTS + FlowOut.USEFUL] = -(delivered(m, at) >> ONE_BITS)
 
     remember = dev(remember)
 
-    def report(m: Any, n_links: Any, n_flows: Any, first_flow: Any, first_link_out: Any, out: Any) -> None:
+    def report(
+        m: Any, flows: Any, n_links: Any, n_flows: Any, first_flow: Any, first_link_out: Any, out: Any
+    ) -> None:
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
             counts = at + FLOW_COUNTS
@@ -366,6 +368,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
                 received + m[counts + FlowOut.DROPS_QUEUE] + m[counts + FlowOut.DROPS_RANDOM]
             )
             m[counts + FlowOut.DELIVERED] = distinct
+            m[counts + FlowOut.USEFUL] = (m[counts + FlowOut.USEFUL] + distinct) * flows[f, P.DATA]
             m[counts + FlowOut.MARKED] = m[at + MARKED] >> UNIT_BITS
             if m[at + KIND] != UDP:
                 m[counts + FlowOut.RETRANSMITTED] = m[counts + FlowOut.SENT] - distinct
@@ -383,7 +386,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + LinkOut.SENT] = m[counts + LinkOut.ARRIVALS] - m[counts + LinkOut.DROPS] - waiting
             place = first_link_out + link * LinkOut.COLUMNS
             for column in range(LinkOut.COLUMNS):
-                shift = 0 if column in (LinkOut.QUEUE_SUM, LinkOut.WAIT_MOST) else ONE_BITS
+                shift = 0 if column >= LinkOut.QUEUE_SUM or column == LinkOut.BUSY else ONE_BITS
                 out[place + column] = m[counts + column] >> shift
             out[place + LinkOut.SENT] = (
                 out[place + LinkOut.ARRIVALS] - out[place + LinkOut.DROPS] - out[place + LinkOut.WAITING]
@@ -426,14 +429,15 @@ def make(dev: Callable[[Any], Any]) -> Any:
                     continue
                 fl = first_float + f * FLOW_FLOATS
                 advance(m, g, at, fl, parameters, flows[f], f, losses, k, now, clock, step, sampled)
+            inside = min(now + step, parameters[P.END]) - max(now, parameters[Shared.WARM_UP])
             for link in range(n_links):
-                serve(m, g, links, link, step, k >= warm)
+                serve(m, g, links, link, step, inside)
         for column in range(len(out)):
             out[column] = 0
         out[SharedOut.STATUS] = STATUS_OK
         out[SharedOut.EVENTS] = steps * n_flows
         first_link_out = SharedOut.COLUMNS + flows.shape[0] * FlowOut.COLUMNS
-        report(m, n_links, n_flows, first_flow, first_link_out, out)
+        report(m, flows, n_links, n_flows, first_flow, first_link_out, out)
         return 0
 
     return dev(simulate)
