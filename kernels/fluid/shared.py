@@ -220,10 +220,20 @@ def make(dev: Callable[[Any], Any]) -> Any:
 
     def delivered(m: Any, at: Any) -> Any:
         # Distinct packets that got through, ONE_BITS.
-        gone = (m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS)
+        counts = at + FLOW_COUNTS
+        gone = (m[counts + FlowOut.DROPS_QUEUE] + m[counts + FlowOut.DROPS_RANDOM]) << ONE_BITS
+        gone += (m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS)
         return max(m[at + SENT] - gone - m[at + REPEATED], np.int64(0))
 
     delivered = dev(delivered)
+
+    def count(m: Any, word: Any, column: Any, more: Any) -> None:
+        # Whole packets are counted in a column of the outcomes, what is left over in a word (UNIT_BITS).
+        m[word] += more
+        m[column] += m[word] >> UNIT_BITS
+        m[word] &= (1 << UNIT_BITS) - 1
+
+    count = dev(count)
 
     def datagrams(m: Any, at: Any, parameters: Any, flow: Any, f: Any, losses: Any, now: Any) -> Any:
         # What a UDP source puts out in this step.
@@ -282,7 +292,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[a + ACCEPTED] += flow
             m[a + BYTES] += flow * size
             gone = flow * (m[a + TAIL] + m[a + RANDOM])
-            m[at + LOST_ACKS] += early + gone
+            count(m, at + LOST_ACKS, at + FLOW_COUNTS + FlowOut.ACK_DROPS, early + gone)
             flow -= gone >> ONE_BITS
         return flow
 
@@ -318,9 +328,9 @@ def make(dev: Callable[[Any], Any]) -> Any:
                 sent = min(sent, m[at + LIMIT] - delivered(m, at))
         m[at + SENT] += sent
         dropped, lost, marked, arrived = carry(m, at, sent)
-        m[at + DROPPED] += dropped
-        m[at + LOST] += lost
-        m[at + MARKED] += marked
+        count(m, at + DROPPED, counts + FlowOut.DROPS_QUEUE, dropped)
+        count(m, at + LOST, counts + FlowOut.DROPS_RANDOM, lost)
+        count(m, at + MARKED, counts + FlowOut.MARKED, marked)
         if udp:
             return
         lost += dropped
@@ -361,21 +371,17 @@ def make(dev: Callable[[Any], Any]) -> Any:
             counts = at + FLOW_COUNTS
             received = (delivered(m, at) + m[at + REPEATED]) >> ONE_BITS
             distinct = delivered(m, at) >> ONE_BITS
-            m[counts + FlowOut.DROPS_QUEUE] = m[at + DROPPED] >> UNIT_BITS
-            m[counts + FlowOut.DROPS_RANDOM] = m[at + LOST] >> UNIT_BITS
             m[counts + FlowOut.RECEIVED] = received
             m[counts + FlowOut.SENT] = (
                 received + m[counts + FlowOut.DROPS_QUEUE] + m[counts + FlowOut.DROPS_RANDOM]
             )
             m[counts + FlowOut.DELIVERED] = distinct
             m[counts + FlowOut.USEFUL] = (m[counts + FlowOut.USEFUL] + distinct) * flows[f, P.DATA]
-            m[counts + FlowOut.MARKED] = m[at + MARKED] >> UNIT_BITS
             if m[at + KIND] != UDP:
                 m[counts + FlowOut.RETRANSMITTED] = m[counts + FlowOut.SENT] - distinct
                 m[counts + FlowOut.IN_ORDER] = distinct
                 m[counts + FlowOut.ACKED] = distinct
                 m[counts + FlowOut.ACKS_SENT] = m[at + ACKS] >> ONE_BITS
-                m[counts + FlowOut.ACK_DROPS] = m[at + LOST_ACKS] >> UNIT_BITS
             place = SharedOut.COLUMNS + f * FlowOut.COLUMNS
             for column in range(FlowOut.COLUMNS):
                 out[place + column] = m[counts + column]
