@@ -28,6 +28,7 @@ NS = 1e9
 
 OUTCOMES = (
     Outcome("tcp_goodput_bps", MORE, "payload of the TCP flows over the time from warm-up to end"),
+    Outcome("acked_bps", MORE, "payload of the TCP flows acknowledged from warm-up to end, even if it came before"),
     Outcome("worst_flow_bps", MORE, "goodput of the TCP flow that gets least"),
     Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows"),
     Outcome("best_flow_bps", MORE, "goodput of the TCP flow that gets most"),
@@ -113,9 +114,12 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     done = present & (completed >= 0)
     active_s = _positive(np.where(done, completed, p[:, P.END, None]) - begin) / NS
     bits = 8.0 * out[:, :, FlowOut.USEFUL]
+    acked = 8.0 * flows[:, :, P.DATA] * (out[:, :, FlowOut.ACKED] - out[:, :, FlowOut.ACKED_BEFORE])
     found: dict[str, Ints | Floats] = {
         "goodput_bps": np.where(present, bits / active_s, np.nan),
         "useful_bits": np.where(present, bits, 0.0),
+        "acked_bps": np.where(tcp, acked / active_s, np.nan),
+        "acked_bits": np.where(tcp, acked, 0.0),
         "completion_s": np.where(done, (completed - start) / NS, np.nan),
         "base_rtt_s": np.where(present, propagation_ns(rows) / NS, np.nan),
         "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM] / 1024.0 / _positive(out[:, :, FlowOut.SAMPLES]),
@@ -173,6 +177,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         **total,
         "goodput_bps": bits.sum(axis=1) / window_s,
         "tcp_goodput_bps": np.where(tcp.any(axis=1), np.where(tcp, bits, 0.0).sum(axis=1) / window_s, np.nan),
+        "acked_bps": np.where(tcp.any(axis=1), np.sum(flow["acked_bits"], axis=1) / window_s, np.nan),
         "acked": out.flows[:, :, FlowOut.ACKED].sum(axis=1),
         "in_order": out.flows[:, :, FlowOut.IN_ORDER].sum(axis=1),
         "fairness": np.nansum(mine, axis=1) ** 2

@@ -42,7 +42,7 @@ _WORDS = {
     "false_breaks": "links given up that were there", "salvaged": "salvaged packets",
     "breaks_per_connected_s": "route breaks while connected", "outages_per_s": "outages",
     "link_changes_per_pair_s": "link changes of a pair", "finished": "finished transfers",
-    "tcp_goodput_bps": "goodput of the TCP flows", "mean_flow_bps": "mean goodput of a flow",
+    "tcp_goodput_bps": "goodput of the TCP flows", "acked_bps": "acknowledged by the TCP flows", "mean_flow_bps": "mean goodput of a flow",
     "worst_flow_bps": "goodput of the worst-off flow", "best_flow_bps": "goodput of the best-off flow",
     "utilisation": "utilisation of the busiest link", "drop_ratio": "drops at the busiest link",
     "transmissions": "packets on all links", "marked": "marked packets",

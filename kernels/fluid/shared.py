@@ -360,6 +360,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
             m[at + FLOW_COUNTS + FlowOut.USEFUL] = -(delivered(m, at) >> ONE_BITS)
+            if m[at + KIND] != UDP:
+                m[at + FLOW_COUNTS + FlowOut.ACKED_BEFORE] = delivered(m, at) >> ONE_BITS
 
     remember = dev(remember)
 

@@ -200,6 +200,8 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
                 continue
             s = m[b + F_TCP :]
             counts = b + F_COUNTS
+            if t == p[Shared.WARM_UP]:
+                m[counts + FlowOut.ACKED_BEFORE] = max(s[sender.ACKED] - first_of(m[b:]) + 1, 0)
             cwnd = min(f[i * sender.FLOATS], float(m[b + P.WINDOW]))
             m[counts + FlowOut.CWND_SUM] += np.int64(cwnd * 1024.0)
             m[counts + FlowOut.SAMPLES] += 1

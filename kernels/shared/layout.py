@@ -111,24 +111,25 @@ class FlowOut(IntEnum):
     IN_ORDER = 4  # TCP: data packets in the gap-free prefix
     USEFUL = 5  # new payload that the slower of last link and sink's cable passed on in the window [byte]
     ACKED = 6  # data packets cumulatively acknowledged at the sender
-    DROPS_QUEUE = 7  # data packets dropped by queues (RED included)
-    DROPS_RANDOM = 8  # data packets lost at random
-    IN_FLIGHT = 9  # data packets on their way at the end
-    ACKS_SENT = 10
-    ACK_DROPS = 11  # all causes
-    MARKED = 12  # marks that RED put on its packets
-    TIMEOUTS = 13
-    FAST_RETRANSMITS = 14
-    CWND_CUTS = 15  # reductions of cwnd
-    HANDSHAKES = 16  # SYNs put out
-    COMPLETED = 17  # arrival of the last missing packet of a finite transfer [ns] or NEVER
-    FINISHED = 18  # TCP: its acknowledgement at the sender [ns] or NEVER
-    CWND_SUM = 19  # sum of sampled min(cwnd, window) [packet / 1024], from the warm-up on
-    RTT_SUM = 20  # sum of the sampled latest RTT measurements [ns] ...
-    RTT_SUM_HIGH = 21  # ... and what exceeds a word of it [2**63 ns]
-    SAMPLES = 22  # number of samples
-    RTT_SAMPLES = 23  # of those, taken after the first RTT measurement
-    COLUMNS = 24
+    ACKED_BEFORE = 7  # of those, by the end of the warm-up
+    DROPS_QUEUE = 8  # data packets dropped by queues (RED included)
+    DROPS_RANDOM = 9  # data packets lost at random
+    IN_FLIGHT = 10  # data packets on their way at the end
+    ACKS_SENT = 11
+    ACK_DROPS = 12  # all causes
+    MARKED = 13  # marks that RED put on its packets
+    TIMEOUTS = 14
+    FAST_RETRANSMITS = 15
+    CWND_CUTS = 16  # reductions of cwnd
+    HANDSHAKES = 17  # SYNs put out
+    COMPLETED = 18  # arrival of the last missing packet of a finite transfer [ns] or NEVER
+    FINISHED = 19  # TCP: its acknowledgement at the sender [ns] or NEVER
+    CWND_SUM = 20  # sum of sampled min(cwnd, window) [packet / 1024], from the warm-up on
+    RTT_SUM = 21  # sum of the sampled latest RTT measurements [ns] ...
+    RTT_SUM_HIGH = 22  # ... and what exceeds a word of it [2**63 ns]
+    SAMPLES = 23  # number of samples
+    RTT_SAMPLES = 24  # of those, taken after the first RTT measurement
+    COLUMNS = 25
 
 
 class LinkOut(IntEnum):

@@ -47,9 +47,9 @@ def test_flows_and_links_are_summed_up():
     made = integers(
         rows,
         [
-            {FlowOut.SENT: 2100, FlowOut.ACKED: 2000, FlowOut.USEFUL: 1600 * 1000, FlowOut.TIMEOUTS: 3,
-             FlowOut.RECEIVED: 2050, FlowOut.IN_ORDER: 2010, FlowOut.CWND_SUM: 10 * 1024 * 50,
-             FlowOut.SAMPLES: 50, FlowOut.RTT_SUM: 3 * S, FlowOut.RTT_SAMPLES: 20},
+            {FlowOut.SENT: 2100, FlowOut.ACKED: 2000, FlowOut.ACKED_BEFORE: 370, FlowOut.USEFUL: 1600 * 1000,
+             FlowOut.TIMEOUTS: 3, FlowOut.RECEIVED: 2050, FlowOut.IN_ORDER: 2010,
+             FlowOut.CWND_SUM: 10 * 1024 * 50, FlowOut.SAMPLES: 50, FlowOut.RTT_SUM: 3 * S, FlowOut.RTT_SAMPLES: 20},
             {FlowOut.SENT: 510, FlowOut.ACKED: 500, FlowOut.USEFUL: 500 * 1000, FlowOut.TIMEOUTS: 1,
              FlowOut.COMPLETED: 6 * S},
             {FlowOut.SENT: 1010, FlowOut.RECEIVED: 900, FlowOut.USEFUL: 750 * 500, FlowOut.IN_FLIGHT: 10},
@@ -65,6 +65,7 @@ def test_flows_and_links_are_summed_up():
     endless, download, stream = 1600 * 8000 / 10, 500 * 8000 / 2, 750 * 4000 / 10
     assert found["goodput_bps"] == pytest.approx((1600 * 8000 + 500 * 8000 + 750 * 4000) / 10)
     assert found["tcp_goodput_bps"] == pytest.approx(2100 * 8000 / 10)
+    assert found["acked_bps"] == pytest.approx((1630 + 500) * 8000 / 10)
     assert found["worst_flow_bps"] == pytest.approx(min(endless, download))
     assert found["best_flow_bps"] == pytest.approx(max(endless, download))
     assert found["mean_flow_bps"] == found["newreno_bps"] == pytest.approx((endless + download) / 2)

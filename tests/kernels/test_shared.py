@@ -138,7 +138,8 @@ def test_packets_are_conserved(seed: int) -> None:
     # Parts are not more than wholes.
     for part, whole in [
         ("RETRANSMITTED", "SENT"), ("DELIVERED", "RECEIVED"), ("IN_ORDER", "DELIVERED"),
-        ("ACKED", "IN_ORDER"), ("FAST_RETRANSMITS", "SENT"), ("RTT_SAMPLES", "SAMPLES"),
+        ("ACKED", "IN_ORDER"), ("ACKED_BEFORE", "ACKED"), ("FAST_RETRANSMITS", "SENT"),
+        ("RTT_SAMPLES", "SAMPLES"),
     ]:  # fmt: skip
         assert (f[part] <= f[whole]).all(), part
     for part, whole in [

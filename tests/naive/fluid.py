@@ -416,6 +416,7 @@ class TwinFlow:
         count[FlowOut.RTT_SUM_HIGH], count[FlowOut.RTT_SUM] = divmod(count[FlowOut.RTT_SUM], WORD)
         if not self.udp:
             count |= {
+                FlowOut.ACKED_BEFORE: self.before,
                 FlowOut.RETRANSMITTED: count[FlowOut.SENT] - distinct, FlowOut.IN_ORDER: distinct,
                 FlowOut.ACKED: distinct, FlowOut.ACKS_SENT: self.acks >> 20,
                 FlowOut.ACK_DROPS: self.lost_acks >> 40,

@@ -38,7 +38,7 @@ class Flow:
         self.route = [world.links[number] for number in columns.route]
         self.on_way: set[Segment] = set()  # data
         self.through: list[Segment] = []  # data that the last link has let go or will
-        self.marked = self.acks_sent = 0
+        self.acked_before = self.marked = self.acks_sent = 0
         self.finished = NEVER
 
     def put_out(self, packet: Packet, *, reduced: bool = False) -> None:
@@ -72,6 +72,9 @@ class Flow:
     def sample(self) -> None:
         """The clock ticks."""
 
+    def warm_up_ends(self) -> None:
+        self.acked_before = self.outcomes.values[Out.ACKED]
+
     def useful(self) -> int:
         """Payload whose first copy was sent in the window [byte]."""
         p, seen, total = self.world.tables.p, set(), 0
@@ -88,9 +91,9 @@ class Flow:
         """The columns of `FlowOut`."""
         rtt_high, rtt_low = divmod(self.outcomes.values[Out.RTT_SUM], WORD)
         own = {
-            FlowOut.USEFUL: self.useful(), FlowOut.RTT_SUM: rtt_low, FlowOut.RTT_SUM_HIGH: rtt_high,
-            FlowOut.IN_FLIGHT: len(self.on_way), FlowOut.ACKS_SENT: self.acks_sent,
-            FlowOut.MARKED: self.marked, FlowOut.FINISHED: self.finished,
+            FlowOut.USEFUL: self.useful(), FlowOut.ACKED_BEFORE: self.acked_before,
+            FlowOut.RTT_SUM: rtt_low, FlowOut.RTT_SUM_HIGH: rtt_high, FlowOut.IN_FLIGHT: len(self.on_way),
+            FlowOut.ACKS_SENT: self.acks_sent, FlowOut.MARKED: self.marked, FlowOut.FINISHED: self.finished,
         }  # fmt: skip
         columns = [column for column in FlowOut if column != FlowOut.COLUMNS]
         return [own[c] if c in own else self.outcomes.values[Out[c.name]] for c in columns]

@@ -24,8 +24,8 @@ class World:
         self.agenda.run(self.tables.p.END)
 
     def _warm_up_ends(self) -> None:
-        for link in self.links:
-            link.warm_up_ends()
+        for one in (*self.flows, *self.links):
+            one.warm_up_ends()
         self._sample()
 
     def _sample(self) -> None:
