@@ -49,7 +49,8 @@ def test_flows_and_links_are_summed_up():
         [
             {FlowOut.SENT: 2100, FlowOut.ACKED: 2000, FlowOut.ACKED_BEFORE: 370, FlowOut.USEFUL: 1600 * 1000,
              FlowOut.TIMEOUTS: 3, FlowOut.RECEIVED: 2050, FlowOut.IN_ORDER: 2010,
-             FlowOut.CWND_SUM: 10 * 1024 * 50, FlowOut.SAMPLES: 50, FlowOut.RTT_SUM: 3 * S, FlowOut.RTT_SAMPLES: 20},
+             FlowOut.CWND_SUM: 10 * 1024 * 50, FlowOut.SAMPLES: 50,
+             FlowOut.RTT_SUM: 3 * S, FlowOut.RTT_SAMPLES: 20},
             {FlowOut.SENT: 510, FlowOut.ACKED: 500, FlowOut.USEFUL: 500 * 1000, FlowOut.TIMEOUTS: 1,
              FlowOut.COMPLETED: 6 * S},
             {FlowOut.SENT: 1010, FlowOut.RECEIVED: 900, FlowOut.USEFUL: 750 * 500, FlowOut.IN_FLIGHT: 10},
