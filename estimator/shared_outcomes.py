@@ -28,7 +28,7 @@ NS = 1e9
 
 OUTCOMES = (
     Outcome("tcp_goodput_bps", MORE, "payload of the TCP flows over the time from warm-up to end"),
-    Outcome("acked_bps", MORE, "payload of the TCP flows acknowledged from warm-up to end, even if it came before"),
+    Outcome("acked_bps", MORE, "payload of the TCP flows acknowledged between warm-up and end"),
     Outcome("worst_flow_bps", MORE, "goodput of the TCP flow that gets least"),
     Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows"),
     Outcome("best_flow_bps", MORE, "goodput of the TCP flow that gets most"),

@@ -27,7 +27,7 @@ RESOLUTION = "interpolated in a bin 12 to 25 % of it wide"
 """Of quantiles of the delay, which the kernel counts in four bins an octave, from 8 us to 137 s."""
 
 OUTCOMES = (
-    Outcome("loss_ratio", LESS, "share of the UDP packets put out that were lost; those on their way are not", SHARE),
+    Outcome("loss_ratio", LESS, "share of the UDP packets put out that were lost by the end", SHARE),
     Outcome("loss_source", LESS, "share of the data packets put out that the first queue dropped", SHARE),
     Outcome("loss_relay", LESS, "share of the data packets put out that the queues of relays dropped", SHARE),
     Outcome(
@@ -132,7 +132,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     arrived = np.where(tcp, out[FlowOut.IN_ORDER], out[FlowOut.DELIVERED])
     goodput = np.where(present, arrived * size * 8.0 / active_s, 0.0)
     wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0
-    lost = total[FlowOut.LOST]
+    sent_udp = np.where(tcp, 0, out[FlowOut.SENT]).sum(axis=1)
     sent = _positive(total[FlowOut.SENT])
     first = np.where(present, spec[:, :, Flow.START], p[:, P.END, None]).min(axis=1)
     finite = (spec[:, :, Flow.LIMIT] < ENDLESS) | (spec[:, :, Flow.STOP] < p[:, P.END, None])
@@ -155,7 +155,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
         "last_delivery_s": _latest(out[FlowOut.LAST_RX], present) / NS,
         "completion_s": _all_done(out[FlowOut.COMPLETED], present, first),
         "source_done_s": _all_done(np.where(finite, out[FlowOut.SOURCE_DONE], -1), present, first),
-        "loss_ratio": lost / _positive(lost + total[FlowOut.ARRIVED]),
+        "loss_ratio": total[FlowOut.LOST] / _positive(sent_udp),
         "loss_source": total[FlowOut.DROPS_SOURCE] / sent,
         "loss_relay": total[FlowOut.DROPS_RELAY] / sent,
         "loss_retries": total[FlowOut.RETRY_LOST] / sent,
