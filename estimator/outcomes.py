@@ -195,8 +195,12 @@ def _of_paths(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
     silence = integers[:, Out.SILENCE]
     values["longest_silence_s"] = np.where(silence > 0, silence / NS, np.nan)
     values["completion_s"] = np.where(completed, active_s, np.nan)
-    values["mean_cwnd_packets"] = integers[:, Out.CWND_SUM] / 1024.0 / _positive(integers[:, Out.SAMPLES])
-    values["mean_rtt_s"] = integers[:, Out.RTT_SUM] / NS / _positive(integers[:, Out.RTT_SAMPLES])
+    cwnd, rtt = (
+        integers[:, low] + integers[:, high] * 2.0**63  # sums of two words (`kernels.sums`)
+        for low, high in ((Out.CWND_SUM, Out.CWND_SUM_HIGH), (Out.RTT_SUM, Out.RTT_SUM_HIGH))
+    )
+    values["mean_cwnd_packets"] = cwnd / 1024.0 / _positive(integers[:, Out.SAMPLES])
+    values["mean_rtt_s"] = rtt / NS / _positive(integers[:, Out.RTT_SAMPLES])
     return values
 
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, P
+from netcarlo.kernels.layout import ENDLESS, P
 from netcarlo.kernels.shared.layout import (
     KINDS,
     MOST_HOPS,
@@ -28,6 +28,7 @@ NS = 1e9
 
 OUTCOMES = (
     Outcome("tcp_goodput_bps", MORE, "payload of the TCP flows over the time from warm-up to end"),
+    Outcome("acked_bps", MORE, "payload of the TCP flows acknowledged between warm-up and end"),
     Outcome("worst_flow_bps", MORE, "goodput of the TCP flow that gets least"),
     Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows"),
     Outcome("best_flow_bps", MORE, "goodput of the TCP flow that gets most"),
@@ -101,8 +102,9 @@ def own(integers: Ints, launched: SharedRows, rows: SharedRows) -> Ints:
 def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and for TCP's of UDP.
 
-    `goodput_bps` counts from the start or the warm-up, whichever is later, to the end, or to the arrival of
-    the last missing packet: of TCP what was acknowledged in that time, of UDP what arrived.
+    `goodput_bps` is new payload over the time from the start or the warm-up, whichever is later, to the end
+    or to the arrival of the last missing packet.  It counts where it is passed on by the last link of the way
+    or, if that is slower, the cable to the sink: of a packet at an edge of the window, the part inside.
     """
     p, flows, out = rows.parameters, rows.flows, tables(integers, rows).flows
     present = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
@@ -111,14 +113,19 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     begin = np.maximum(start, p[:, Shared.WARM_UP, None])
     done = present & (completed >= 0)
     active_s = _positive(np.where(done, completed, p[:, P.END, None]) - begin) / NS
-    bits = 8.0 * flows[:, :, P.DATA] * _useful(flows, out)
+    bits = 8.0 * out[:, :, FlowOut.USEFUL]
+    acked = 8.0 * flows[:, :, P.DATA] * (out[:, :, FlowOut.ACKED] - out[:, :, FlowOut.ACKED_BEFORE])
     found: dict[str, Ints | Floats] = {
         "goodput_bps": np.where(present, bits / active_s, np.nan),
         "useful_bits": np.where(present, bits, 0.0),
+        "acked_bps": np.where(tcp, acked / active_s, np.nan),
+        "acked_bits": np.where(tcp, acked, 0.0),
         "completion_s": np.where(done, (completed - start) / NS, np.nan),
         "base_rtt_s": np.where(present, propagation_ns(rows) / NS, np.nan),
         "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM] / 1024.0 / _positive(out[:, :, FlowOut.SAMPLES]),
-        "mean_rtt_s": out[:, :, FlowOut.RTT_SUM] / NS / _positive(out[:, :, FlowOut.RTT_SAMPLES]),
+        "mean_rtt_s": _long(out, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH)
+        / NS
+        / _positive(out[:, :, FlowOut.RTT_SAMPLES]),
         "acked": np.where(tcp, out[:, :, FlowOut.ACKED], np.nan),
         "in_order": np.where(tcp, out[:, :, FlowOut.IN_ORDER], np.nan),
     }
@@ -135,13 +142,12 @@ def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     p, out = rows.parameters, tables(integers, rows).links
     present = np.arange(rows.links.shape[1]) < p[:, Shared.LINKS, None]
     window_ns = _positive(p[:, P.END] - p[:, Shared.WARM_UP])[:, None]
-    busy_ns = out[:, :, LinkOut.BYTES] * (rows.links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS)
     arrivals = out[:, :, LinkOut.ARRIVALS] - out[:, :, LinkOut.ARRIVALS_BEFORE]
     drops = out[:, :, LinkOut.DROPS] - out[:, :, LinkOut.DROPS_BEFORE]
     found: dict[str, Ints | Floats] = {
-        "utilisation": busy_ns / window_ns,
+        "utilisation": out[:, :, LinkOut.BUSY] / window_ns,
         "drop_ratio": drops / np.maximum(arrivals, 1),
-        "mean_queue": out[:, :, LinkOut.QUEUE_SUM] / window_ns,
+        "mean_queue": _long(out, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH) / window_ns,
         "longest_wait_s": out[:, :, LinkOut.WAIT_MOST] / NS,
         "arrivals": out[:, :, LinkOut.ARRIVALS].astype(np.float64),
         "drops": out[:, :, LinkOut.DROPS].astype(np.float64),
@@ -171,6 +177,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         **total,
         "goodput_bps": bits.sum(axis=1) / window_s,
         "tcp_goodput_bps": np.where(tcp.any(axis=1), np.where(tcp, bits, 0.0).sum(axis=1) / window_s, np.nan),
+        "acked_bps": np.where(tcp.any(axis=1), np.sum(flow["acked_bits"], axis=1) / window_s, np.nan),
         "acked": out.flows[:, :, FlowOut.ACKED].sum(axis=1),
         "in_order": out.flows[:, :, FlowOut.IN_ORDER].sum(axis=1),
         "fairness": np.nansum(mine, axis=1) ** 2
@@ -202,11 +209,9 @@ def propagation_ns(rows: SharedRows) -> Ints:
     return np.asarray(2 * (links + rows.flows[:, :, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=2)))
 
 
-def _useful(flows: Ints, out: Ints) -> Ints:
-    """Packets [n, F] of the window: acknowledged ones of TCP, arrived ones of UDP."""
-    acked = out[:, :, FlowOut.ACKED] - out[:, :, FlowOut.ACKED_BEFORE]
-    received = out[:, :, FlowOut.RECEIVED] - out[:, :, FlowOut.RECEIVED_BEFORE]
-    return np.where(flows[:, :, Flow.KIND] == UDP, received, acked)
+def _long(out: Ints, low: int, high: int) -> Floats:
+    """Sums of two words (`kernels.sums`)."""
+    return out[:, :, low] + out[:, :, high] * 2.0**63
 
 
 def _completion(times_s: Floats, finite: NDArray[np.bool_]) -> dict[str, Floats]:

@@ -137,9 +137,11 @@ def _shared(rows: SharedRows) -> Found:
     active = np.maximum(stop - begin, 0) / np.maximum(p[:, P.END] - p[:, Shared.WARM_UP], 1)[:, None]
     load = np.einsum("nfl,nf->nl", ways.uses, rates) * ways.byte_s
     arrived = 8.0 * np.where(ways.udp, rates * ways.survive * payload, 0.0).sum(axis=1)
+    total = (mine * active).sum(axis=1) * np.sign(count)
     return {
         "goodput_bps": (goodput * active).sum(axis=1),
-        "tcp_goodput_bps": (mine * active).sum(axis=1) * np.sign(count),
+        "tcp_goodput_bps": total,
+        "acked_bps": total,
         "fairness": mine.sum(axis=1) ** 2 / (count * _positive((mine * mine).sum(axis=1))),
         "worst_flow_bps": np.where(tcp, goodput, np.inf).min(axis=1, initial=np.inf) * np.sign(count),
         "mean_flow_bps": mine.sum(axis=1) / count,

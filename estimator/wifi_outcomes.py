@@ -27,7 +27,7 @@ RESOLUTION = "interpolated in a bin 12 to 25 % of it wide"
 """Of quantiles of the delay, which the kernel counts in four bins an octave, from 8 us to 137 s."""
 
 OUTCOMES = (
-    Outcome("loss_ratio", LESS, "share of the UDP packets put out that did not arrive", SHARE),
+    Outcome("loss_ratio", LESS, "share of the UDP packets put out that were lost by the end", SHARE),
     Outcome("loss_source", LESS, "share of the data packets put out that the first queue dropped", SHARE),
     Outcome("loss_relay", LESS, "share of the data packets put out that the queues of relays dropped", SHARE),
     Outcome(
@@ -133,7 +133,6 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     goodput = np.where(present, arrived * size * 8.0 / active_s, 0.0)
     wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0
     sent_udp = np.where(tcp, 0, out[FlowOut.SENT]).sum(axis=1)
-    delivered_udp = np.where(tcp, 0, out[FlowOut.DELIVERED]).sum(axis=1)
     sent = _positive(total[FlowOut.SENT])
     first = np.where(present, spec[:, :, Flow.START], p[:, P.END, None]).min(axis=1)
     finite = (spec[:, :, Flow.LIMIT] < ENDLESS) | (spec[:, :, Flow.STOP] < p[:, P.END, None])
@@ -153,10 +152,10 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
         "ack_drops": total[FlowOut.ACKS_LOST],
         "in_flight": total[FlowOut.IN_FLIGHT],
         "first_delivery_s": _earliest(out[FlowOut.FIRST_RX], present) / NS,
-        "last_delivery_s": np.where(present, out[FlowOut.LAST_RX], -1).max(axis=1) / NS,
+        "last_delivery_s": _latest(out[FlowOut.LAST_RX], present) / NS,
         "completion_s": _all_done(out[FlowOut.COMPLETED], present, first),
         "source_done_s": _all_done(np.where(finite, out[FlowOut.SOURCE_DONE], -1), present, first),
-        "loss_ratio": 1.0 - delivered_udp / _positive(sent_udp),
+        "loss_ratio": total[FlowOut.LOST] / _positive(sent_udp),
         "loss_source": total[FlowOut.DROPS_SOURCE] / sent,
         "loss_relay": total[FlowOut.DROPS_RELAY] / sent,
         "loss_retries": total[FlowOut.RETRY_LOST] / sent,
@@ -205,6 +204,11 @@ def _delays(flows: Ints) -> dict[str, Ints | Floats]:
 def _earliest(times: Ints, present: NDArray[np.bool_]) -> Floats:
     found = np.where(present & (times >= 0), times.astype(np.float64), np.inf).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(found), found, np.nan)
+
+
+def _latest(times: Ints, present: NDArray[np.bool_]) -> Floats:
+    found = np.where(present, times, -1).max(axis=1, initial=-1)
+    return np.where(found >= 0, found, np.nan)
 
 
 def _all_done(times: Ints, present: NDArray[np.bool_], first: Ints) -> Floats:

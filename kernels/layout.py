@@ -116,7 +116,7 @@ class Hop(IntEnum):
 
 class Out(IntEnum):
     """Outcomes of one replication (columns of the result, int64).  Data packets only; a SYN is
-    counted in HANDSHAKES alone.  IN_FLIGHT and what follows is for mobile hosts only."""
+    counted in HANDSHAKES alone.  IN_FLIGHT to FALSE_ALARMS are for mobile hosts only."""
 
     STATUS = 0  # one of the STATUS_ constants
     SENT = 1  # data packets put out, retransmissions included
@@ -140,8 +140,8 @@ class Out(IntEnum):
     RESUME_TX = 19  # sending time of the packet below [ns] or NEVER
     RESUME_RX = 20  # first data arrival after the first outage of path 0 began [ns] or NEVER
     COMPLETED = 21  # arrival of the last missing packet of a finite transfer [ns] or NEVER
-    CWND_SUM = 22  # sum of sampled min(cwnd, window) [packet / 1024]
-    RTT_SUM = 23  # sum of the sampled latest RTT measurements [ns]
+    CWND_SUM = 22  # sum of sampled min(cwnd, window) [packet / 1024]; what exceeds a word: CWND_SUM_HIGH
+    RTT_SUM = 23  # sum of the sampled latest RTT measurements [ns]; what exceeds a word: RTT_SUM_HIGH
     SAMPLES = 24  # number of samples
     RTT_SAMPLES = 25  # of those, taken after the first RTT measurement
     IN_FLIGHT = 26  # data packets and copies on their way or in a buffer at the end
@@ -156,6 +156,8 @@ class Out(IntEnum):
     HANDOVERS = 35  # handovers begun, false alarms not counted
     PREPARED = 36  # of those, prepared before the link went down
     FALSE_ALARMS = 37
+    CWND_SUM_HIGH = 38  # of CWND_SUM [2**63 packet / 1024]
+    RTT_SUM_HIGH = 39  # of RTT_SUM [2**63 ns]
 
 
 class Trace(IntEnum):

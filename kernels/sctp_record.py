@@ -16,6 +16,7 @@ from netcarlo.kernels.layout import (
     Trace,
 )
 from netcarlo.kernels.link import DESTROYED, DOWN, FULL_QUEUE
+from netcarlo.kernels.sums import make_add
 
 
 def make_record(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
@@ -27,6 +28,7 @@ def make_record(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
     Both return the new length.  `sample(p, s)` takes a sample.
     """
     packet = dev(st.packet)
+    add = make_add(dev)
 
     @cold
     def count_loss(s: Any, kind: Any, fate: Any) -> None:
@@ -80,9 +82,10 @@ def make_record(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
 
     def sample(p: Any, s: Any) -> None:
         w = st.WAY + s[st.ENDPOINT + st.CURRENT] * st.WAY_SIZE
-        s[st.COUNT + Out.CWND_SUM] += 1024 * min(s[w + st.CWND], p[P.RWND]) // s[st.CHUNK]
+        cwnd = 1024 * min(s[w + st.CWND], p[P.RWND]) // s[st.CHUNK]
+        add(s, st.COUNT + Out.CWND_SUM, st.COUNT + Out.CWND_SUM_HIGH, cwnd)
         if s[w + st.RTT] > 0:
-            s[st.COUNT + Out.RTT_SUM] += s[w + st.RTT]
+            add(s, st.COUNT + Out.RTT_SUM, st.COUNT + Out.RTT_SUM_HIGH, s[w + st.RTT])
             s[st.COUNT + Out.RTT_SAMPLES] += 1
         s[st.COUNT + Out.SAMPLES] += 1
 

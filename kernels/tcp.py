@@ -54,6 +54,7 @@ from netcarlo.kernels.recovery import (
     TIMER,
 )
 from netcarlo.kernels.rto import make_rto
+from netcarlo.kernels.sums import make_add
 
 MEMORY_WORDS = 16
 """Float words that a congestion control may keep (`memory`)."""
@@ -64,10 +65,11 @@ _STAMPED_ENTRY = 9  # and a timestamp
 
 # Words of scratch behind those of the variant: what the sender seldom needs, and counters.
 _RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 6)
-_SAMPLE, _SAMPLES, _CWND_SUM, _RTT_SAMPLES, _RTT_SUM = range(STATE_WORDS + 6, STATE_WORDS + 11)
-_REPEATED, _HELD, _DUPLICATES, _LAST_RX = range(STATE_WORDS + 11, STATE_WORDS + 15)
-_BITS, _RING, _SPARE = range(STATE_WORDS + 15, STATE_WORDS + 18)  # where things begin in scratch
-_STACK = STATE_WORDS + 18  # the receiver's SACK stack
+_SAMPLE, _SAMPLES, _RTT_SAMPLES = range(STATE_WORDS + 6, STATE_WORDS + 9)
+_CWND_SUM, _CWND_SUM_HIGH, _RTT_SUM, _RTT_SUM_HIGH = range(STATE_WORDS + 9, STATE_WORDS + 13)
+_REPEATED, _HELD, _DUPLICATES, _LAST_RX = range(STATE_WORDS + 13, STATE_WORDS + 17)
+_BITS, _RING, _SPARE = range(STATE_WORDS + 17, STATE_WORDS + 20)  # where things begin in scratch
+_STACK = STATE_WORDS + 20  # the receiver's SACK stack
 _NEWEST = _STACK + STACK_WORDS  # when the newest packet received was put out
 _WAKE = _NEWEST + 1  # the writer goes on when this packet is acknowledged
 _ECHO = _WAKE + 1  # the timestamp that the receiver echoes: when that packet was put out
@@ -105,6 +107,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
     answer, overfull, under_way, first_down = roam.answer, roam.overfull, roam.under_way, roam.first_down
     arrive, blocks = make_receiver(dev)
     measure, smooth, timeout_of, back_off = make_rto(dev, clock=variant.clock)
+    add = make_add(dev)
 
     @cold
     def write(parameters: Any, m: Any, una: Any) -> Any:
@@ -121,9 +124,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
     def sample(m: Any, until: Any, cwnd: Any, window: Any, every: Any) -> None:
         # The samples that are due by time `until` see this state.
         while m[_SAMPLE] <= until:
-            m[_CWND_SUM] += np.int64(min(cwnd, float(window)) * 1024.0)
+            add(m, _CWND_SUM, _CWND_SUM_HIGH, np.int64(min(cwnd, float(window)) * 1024.0))
             if m[_RTT] > 0:
-                m[_RTT_SUM] += m[_RTT]
+                add(m, _RTT_SUM, _RTT_SUM_HIGH, m[_RTT])
                 m[_RTT_SAMPLES] += 1
             m[_SAMPLES] += 1
             m[_SAMPLE] += every
@@ -564,7 +567,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: 
         if mobile:
             out[Out.IN_FLIGHT] += under_way(parameters, m, first)
         out[Out.CWND_SUM] = m[_CWND_SUM]
+        out[Out.CWND_SUM_HIGH] = m[_CWND_SUM_HIGH]
         out[Out.RTT_SUM] = m[_RTT_SUM]
+        out[Out.RTT_SUM_HIGH] = m[_RTT_SUM_HIGH]
         out[Out.SAMPLES] = m[_SAMPLES]
         out[Out.RTT_SAMPLES] = m[_RTT_SAMPLES]
         if trace and events > rows.shape[0]:

@@ -46,6 +46,7 @@ from netcarlo.kernels.fluid.window import FOREVER as NO_RTT
 from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, STATUS_OK, Hop, Out, P, Rows
 from netcarlo.kernels.loss import DIGITS
 from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
+from netcarlo.kernels.sums import make_add_times
 
 _UNIT = 2.0**-ONE_BITS
 
@@ -66,6 +67,7 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
     grow = make_window(dev).grow
     losing = make_loss(dev)
     first, draw_next, conclude = losing.first, losing.draw, losing.conclude
+    add_times = make_add_times(dev)
 
     def on_wire(byte_time: Any, size: Any) -> Any:
         return (size * byte_time + (1 << (BYTE_TIME_BITS - 1))) >> BYTE_TIME_BITS
@@ -162,8 +164,8 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
         total = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else np.int64(ENDLESS)
         half = p[P.SAMPLE] >> 1
         samples = np.int64(0)
-        cwnd_sum = np.int64(0)
-        rtt_sum = np.int64(0)
+        for column in range(len(out)):
+            out[column] = 0
         delayed = 1 if p[P.ACK_EVERY] > 1 else 0
         rounds = np.int64(0)
         while t < end and completed == NEVER:
@@ -247,11 +249,9 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
             now = min(t, end)
             count = (now + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
             samples += count
-            cwnd_sum += count * np.int64(g[W] * 1024.0)
-            rtt_sum += count * np.int64(rtt)
+            add_times(out, Out.CWND_SUM, Out.CWND_SUM_HIGH, count, np.int64(g[W] * 1024.0))
+            add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
 
-        for column in range(len(out)):
-            out[column] = 0
         received = (sent - dropped - lost - vain) >> ONE_BITS
         out[Out.STATUS] = STATUS_OK
         out[Out.DROPS_QUEUE] = dropped >> ONE_BITS
@@ -272,8 +272,6 @@ def make(dev: Callable[[Any], Any], kind: int) -> Any:
         out[Out.RESUME_TX] = NEVER
         out[Out.RESUME_RX] = NEVER
         out[Out.COMPLETED] = completed
-        out[Out.CWND_SUM] = cwnd_sum
-        out[Out.RTT_SUM] = rtt_sum
         out[Out.SAMPLES] = samples
         out[Out.RTT_SAMPLES] = samples
         return 0

@@ -29,10 +29,13 @@ from netcarlo.kernels.fluid.state import (
     WAIT,
 )
 from netcarlo.kernels.shared.layout import DROP_TAIL, RED_MARKS, Link, LinkOut
+from netcarlo.kernels.sums import make_add
 
 
 def make_queue(dev: Callable[[Any], Any]) -> Any:
-    """Compile `serve(m, g, links, link, step, measured)`: a step of `step` ns ends; `measured`: it counts."""
+    """Compile `serve(m, g, links, link, step, inside)`: a step of `step` ns ends, of which so many lie inside
+    the window of measurement."""
+    add = make_add(dev)
 
     def red(m: Any, g: Any, links: Any, link: Any, step: Any) -> None:
         a = link * LINK_WORDS
@@ -60,7 +63,7 @@ def make_queue(dev: Callable[[Any], Any]) -> Any:
 
     red = dev(red)
 
-    def serve(m: Any, g: Any, links: Any, link: Any, step: Any, measured: Any) -> None:
+    def serve(m: Any, g: Any, links: Any, link: Any, step: Any, inside: Any) -> None:
         a = link * LINK_WORDS
         counts = a + LINK_COUNTS
         came = m[a + BYTES]
@@ -95,9 +98,10 @@ def make_queue(dev: Callable[[Any], Any]) -> Any:
         m[counts + LinkOut.EARLY] += early
         wait = np.int64(g[link * LINK_FLOATS + WAIT] * float(step))
         m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], wait)
-        if measured:
-            m[counts + LinkOut.BYTES] += served
-            m[counts + LinkOut.QUEUE_SUM] += (held * step) >> ONE_BITS
+        if inside > 0:
+            m[counts + LinkOut.BUSY] += np.int64(float(served) / float(capacity) * float(inside))
+            waited = (held >> ONE_BITS) * step + ((held & (ONE - 1)) * step >> ONE_BITS)
+            add(m, counts + LinkOut.QUEUE_SUM, counts + LinkOut.QUEUE_SUM_HIGH, waited)
         m[a + ARRIVED] = 0
         m[a + ACCEPTED] = 0
         m[a + BYTES] = 0

@@ -93,6 +93,7 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
+from netcarlo.kernels.sums import make_add
 
 STEPS_PER_RTT = 2  # of the shortest round trip
 SHORTEST_STEP = 1_000_000  # [ns]
@@ -121,6 +122,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
     grow = make_window(dev).grow
     losing = make_loss(dev)
     first, react = losing.first, losing.react
+    add = make_add(dev)
     serve = make_queue(dev)
 
     def on_wire(byte_time: Any, size: Any) -> Any:
@@ -218,10 +220,20 @@ def make(dev: Callable[[Any], Any]) -> Any:
 
     def delivered(m: Any, at: Any) -> Any:
         # Distinct packets that got through, ONE_BITS.
-        gone = (m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS)
+        counts = at + FLOW_COUNTS
+        gone = (m[counts + FlowOut.DROPS_QUEUE] + m[counts + FlowOut.DROPS_RANDOM]) << ONE_BITS
+        gone += (m[at + DROPPED] + m[at + LOST]) >> (UNIT_BITS - ONE_BITS)
         return max(m[at + SENT] - gone - m[at + REPEATED], np.int64(0))
 
     delivered = dev(delivered)
+
+    def count(m: Any, word: Any, column: Any, more: Any) -> None:
+        # Whole packets are counted in a column of the outcomes, what is left over in a word (UNIT_BITS).
+        m[word] += more
+        m[column] += m[word] >> UNIT_BITS
+        m[word] &= (1 << UNIT_BITS) - 1
+
+    count = dev(count)
 
     def datagrams(m: Any, at: Any, parameters: Any, flow: Any, f: Any, losses: Any, now: Any) -> Any:
         # What a UDP source puts out in this step.
@@ -280,7 +292,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[a + ACCEPTED] += flow
             m[a + BYTES] += flow * size
             gone = flow * (m[a + TAIL] + m[a + RANDOM])
-            m[at + LOST_ACKS] += early + gone
+            count(m, at + LOST_ACKS, at + FLOW_COUNTS + FlowOut.ACK_DROPS, early + gone)
             flow -= gone >> ONE_BITS
         return flow
 
@@ -316,9 +328,9 @@ def make(dev: Callable[[Any], Any]) -> Any:
                 sent = min(sent, m[at + LIMIT] - delivered(m, at))
         m[at + SENT] += sent
         dropped, lost, marked, arrived = carry(m, at, sent)
-        m[at + DROPPED] += dropped
-        m[at + LOST] += lost
-        m[at + MARKED] += marked
+        count(m, at + DROPPED, counts + FlowOut.DROPS_QUEUE, dropped)
+        count(m, at + LOST, counts + FlowOut.DROPS_RANDOM, lost)
+        count(m, at + MARKED, counts + FlowOut.MARKED, marked)
         if udp:
             return
         lost += dropped
@@ -335,7 +347,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + FlowOut.SAMPLES] += 1
             m[counts + FlowOut.RTT_SAMPLES] += 1
             m[counts + FlowOut.CWND_SUM] += np.int64(g[fl + W] * 1024.0)
-            m[counts + FlowOut.RTT_SUM] += np.int64(rtt * float(step))
+            add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, np.int64(rtt * float(step)))
 
     advance = dev(advance)
 
@@ -347,32 +359,31 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + LinkOut.DROPS_BEFORE] = m[counts + LinkOut.DROPS]
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
-            m[at + FLOW_COUNTS + FlowOut.RECEIVED_BEFORE] = (delivered(m, at) + m[at + REPEATED]) >> ONE_BITS
+            m[at + FLOW_COUNTS + FlowOut.USEFUL] = -(delivered(m, at) >> ONE_BITS)
             if m[at + KIND] != UDP:
                 m[at + FLOW_COUNTS + FlowOut.ACKED_BEFORE] = delivered(m, at) >> ONE_BITS
 
     remember = dev(remember)
 
-    def report(m: Any, n_links: Any, n_flows: Any, first_flow: Any, first_link_out: Any, out: Any) -> None:
+    def report(
+        m: Any, flows: Any, n_links: Any, n_flows: Any, first_flow: Any, first_link_out: Any, out: Any
+    ) -> None:
         for f in range(n_flows):
             at = first_flow + f * FLOW_WORDS
             counts = at + FLOW_COUNTS
             received = (delivered(m, at) + m[at + REPEATED]) >> ONE_BITS
             distinct = delivered(m, at) >> ONE_BITS
-            m[counts + FlowOut.DROPS_QUEUE] = m[at + DROPPED] >> UNIT_BITS
-            m[counts + FlowOut.DROPS_RANDOM] = m[at + LOST] >> UNIT_BITS
             m[counts + FlowOut.RECEIVED] = received
             m[counts + FlowOut.SENT] = (
                 received + m[counts + FlowOut.DROPS_QUEUE] + m[counts + FlowOut.DROPS_RANDOM]
             )
             m[counts + FlowOut.DELIVERED] = distinct
-            m[counts + FlowOut.MARKED] = m[at + MARKED] >> UNIT_BITS
+            m[counts + FlowOut.USEFUL] = (m[counts + FlowOut.USEFUL] + distinct) * flows[f, P.DATA]
             if m[at + KIND] != UDP:
                 m[counts + FlowOut.RETRANSMITTED] = m[counts + FlowOut.SENT] - distinct
                 m[counts + FlowOut.IN_ORDER] = distinct
                 m[counts + FlowOut.ACKED] = distinct
                 m[counts + FlowOut.ACKS_SENT] = m[at + ACKS] >> ONE_BITS
-                m[counts + FlowOut.ACK_DROPS] = m[at + LOST_ACKS] >> UNIT_BITS
             place = SharedOut.COLUMNS + f * FlowOut.COLUMNS
             for column in range(FlowOut.COLUMNS):
                 out[place + column] = m[counts + column]
@@ -383,7 +394,7 @@ def make(dev: Callable[[Any], Any]) -> Any:
             m[counts + LinkOut.SENT] = m[counts + LinkOut.ARRIVALS] - m[counts + LinkOut.DROPS] - waiting
             place = first_link_out + link * LinkOut.COLUMNS
             for column in range(LinkOut.COLUMNS):
-                shift = 0 if column in (LinkOut.QUEUE_SUM, LinkOut.WAIT_MOST) else ONE_BITS
+                shift = 0 if column >= LinkOut.QUEUE_SUM or column == LinkOut.BUSY else ONE_BITS
                 out[place + column] = m[counts + column] >> shift
             out[place + LinkOut.SENT] = (
                 out[place + LinkOut.ARRIVALS] - out[place + LinkOut.DROPS] - out[place + LinkOut.WAITING]
@@ -426,14 +437,15 @@ def make(dev: Callable[[Any], Any]) -> Any:
                     continue
                 fl = first_float + f * FLOW_FLOATS
                 advance(m, g, at, fl, parameters, flows[f], f, losses, k, now, clock, step, sampled)
+            inside = min(now + step, parameters[P.END]) - max(now, parameters[Shared.WARM_UP])
             for link in range(n_links):
-                serve(m, g, links, link, step, k >= warm)
+                serve(m, g, links, link, step, inside)
         for column in range(len(out)):
             out[column] = 0
         out[SharedOut.STATUS] = STATUS_OK
         out[SharedOut.EVENTS] = steps * n_flows
         first_link_out = SharedOut.COLUMNS + flows.shape[0] * FlowOut.COLUMNS
-        report(m, n_links, n_flows, first_flow, first_link_out, out)
+        report(m, flows, n_links, n_flows, first_flow, first_link_out, out)
         return 0
 
     return dev(simulate)

@@ -81,6 +81,7 @@ from netcarlo.kernels.shared.state import (
     make_keys,
     words,
 )
+from netcarlo.kernels.sums import make_add
 
 scratch_words = words
 _TO_LINK, _BACK_TO_LINK, _TO_SOURCE = F_FIFOS, F_FIFOS + FIFO_WORDS, F_FIFOS + 2 * FIFO_WORDS
@@ -102,6 +103,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
     draw = make_draw(dev)
     gap = make_gap(dev, draw)
     time = make_time(dev)
+    add = make_add(dev)
     lower, replace, push, pop = make_keys(dev)
     enter = make_link(dev, draw, gap)
     begin_source, next_datagram = make_sources(dev, draw, gap)
@@ -204,7 +206,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             m[counts + FlowOut.CWND_SUM] += np.int64(cwnd * 1024.0)
             m[counts + FlowOut.SAMPLES] += 1
             if s[sender.RTT] > 0:
-                m[counts + FlowOut.RTT_SUM] += s[sender.RTT]
+                add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, s[sender.RTT])
                 m[counts + FlowOut.RTT_SAMPLES] += 1
         if t == p[Shared.WARM_UP]:
             for i in range(p[Shared.LINKS]):
@@ -260,34 +262,46 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
     delayed = dev(delayed)
 
     @cold
-    def receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
+    def receive_datagram(m: Any, b: Any, t: Any) -> None:
         counts = b + F_COUNTS
         m[counts + FlowOut.RECEIVED] += 1
         m[counts + FlowOut.DELIVERED] += 1
-        if t < p[Shared.WARM_UP]:
-            m[counts + FlowOut.RECEIVED_BEFORE] += 1
         if m[counts + FlowOut.DELIVERED] == m[b + P.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t
 
     receive_datagram = dev(receive_datagram)
 
-    def receive(p: Any, m: Any, b: Any, i: Any, at: Any, word: Any, size: Any) -> None:
-        # Data has passed its last shared link and is at the last router at `at`.
+    def useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, busy: Any) -> Any:
+        # The part of a packet's payload whose transmission, by the slower of its last link and the cable to
+        # the sink, lies in the window: neither passes on more than it can.
+        takes, until = time(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
+        if time(size, m[b + Flow.SINK]) > takes:
+            takes, until = time(size, m[b + Flow.SINK]), busy
+        inside = min(until, p[P.END]) - max(until - takes, p[Shared.WARM_UP])
+        if inside == takes:
+            return m[b + P.DATA]
+        return m[b + P.DATA] * max(inside, np.int64(0)) // max(takes, np.int64(1))
+
+    useful = dev(useful)
+
+    def receive(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, word: Any, size: Any) -> None:
+        # Data has passed `link`, its last shared one, and is at the last router at `at`.
         busy = max(at, m[b + F_SINK_BUSY]) + time(size, m[b + Flow.SINK])
         m[b + F_SINK_BUSY] = busy
         t = busy + m[b + Flow.SINK_DELAY]
         packet = word >> NUMBER_SHIFT
         first = first_of(m[b:])
-        udp = m[b + Flow.KIND] == UDP
-        if t > p[P.END]:
-            if udp or packet >= first:
+        counts = b + F_COUNTS
+        late = t > p[P.END]  # still under way at the end: all that matters is whether it is new
+        if m[b + Flow.KIND] == UDP:
+            m[counts + FlowOut.USEFUL] += useful(p, m, b, link, size, at, busy)
+            if late:
                 m[b + F_LATE] += 1
-            return
-        if udp:
-            receive_datagram(p, m, b, t)
+            else:
+                receive_datagram(m, b, t)
             return
         s = m[b + F_TCP :]
-        if s[sender.PENDING] <= t:
+        if s[sender.PENDING] <= min(t, p[P.END]):
             delayed(m, b, i)
         if word & REDUCED:
             m[b + F_ECHO] = 0
@@ -295,11 +309,14 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             m[b + F_ECHO] = 1
         was = s[sender.EXPECTED]
         serial, fresh = association.on_data(m[b:], s, t, packet)
+        if packet >= first and fresh:
+            m[counts + FlowOut.USEFUL] += useful(p, m, b, link, size, at, busy)
+        if late:
+            if packet >= first:
+                m[b + F_LATE] += 1
+            return
         if packet >= first:
-            counts = b + F_COUNTS
             m[counts + FlowOut.RECEIVED] += 1
-            if t < p[Shared.WARM_UP]:
-                m[counts + FlowOut.RECEIVED_BEFORE] += 1
             m[counts + FlowOut.IN_ORDER] += s[sender.EXPECTED] - max(was, first)
             if fresh:
                 m[counts + FlowOut.DELIVERED] += 1
@@ -393,7 +410,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
             m[b + F_ACK_BUSY] = busy
             push(m, b + _TO_SOURCE, np.int64(HOST), i, busy + m[b + Flow.SOURCE_DELAY], word)
         else:
-            receive(p, m, b, i, far, word, size)
+            receive(p, m, b, i, link, far, word, size)
 
     move = dev(move)
 

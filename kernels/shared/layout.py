@@ -102,18 +102,16 @@ class SharedOut(IntEnum):
 
 
 class FlowOut(IntEnum):
-    """Outcomes of a flow, of the whole run; those that end in _BEFORE, up to the warm-up.
-
-    Data packets only; a SYN is counted in HANDSHAKES alone."""
+    """Outcomes of a flow, of the whole run, data packets only; a SYN is counted in HANDSHAKES alone."""
 
     SENT = 0  # data packets put out, retransmissions included
     RETRANSMITTED = 1
     RECEIVED = 2  # data packets that arrived, duplicates included
-    RECEIVED_BEFORE = 3
-    DELIVERED = 4  # distinct data packets that arrived
-    IN_ORDER = 5  # TCP: data packets in the gap-free prefix
+    DELIVERED = 3  # distinct data packets that arrived
+    IN_ORDER = 4  # TCP: data packets in the gap-free prefix
+    USEFUL = 5  # new payload that the slower of last link and sink's cable passed on in the window [byte]
     ACKED = 6  # data packets cumulatively acknowledged at the sender
-    ACKED_BEFORE = 7
+    ACKED_BEFORE = 7  # of those, by the end of the warm-up
     DROPS_QUEUE = 8  # data packets dropped by queues (RED included)
     DROPS_RANDOM = 9  # data packets lost at random
     IN_FLIGHT = 10  # data packets on their way at the end
@@ -127,10 +125,11 @@ class FlowOut(IntEnum):
     COMPLETED = 18  # arrival of the last missing packet of a finite transfer [ns] or NEVER
     FINISHED = 19  # TCP: its acknowledgement at the sender [ns] or NEVER
     CWND_SUM = 20  # sum of sampled min(cwnd, window) [packet / 1024], from the warm-up on
-    RTT_SUM = 21  # sum of the sampled latest RTT measurements [ns]
-    SAMPLES = 22  # number of samples
-    RTT_SAMPLES = 23  # of those, taken after the first RTT measurement
-    COLUMNS = 24
+    RTT_SUM = 21  # sum of the sampled latest RTT measurements [ns] ...
+    RTT_SUM_HIGH = 22  # ... and what exceeds a word of it [2**63 ns]
+    SAMPLES = 23  # number of samples
+    RTT_SAMPLES = 24  # of those, taken after the first RTT measurement
+    COLUMNS = 25
 
 
 class LinkOut(IntEnum):
@@ -143,12 +142,13 @@ class LinkOut(IntEnum):
     EARLY = 4  # of those, by RED with room in the queue
     MARKS = 5  # packets marked by RED
     SENT = 6  # packets whose transmission began
-    BYTES = 7  # their bytes, from the warm-up on
+    BUSY = 7  # it transmitted, from the warm-up on [ns]
     WAITING = 8  # packets that still waited at the end
     LOST = 9  # packets lost at random, among those whose transmission began or would have
-    QUEUE_SUM = 10  # integral of the number waiting, from the warm-up on [packet ns]
-    WAIT_MOST = 11  # longest time that a packet waited for its transmission [ns]
-    COLUMNS = 12
+    QUEUE_SUM = 10  # integral of the number waiting, from the warm-up on [packet ns] ...
+    QUEUE_SUM_HIGH = 11  # ... and what exceeds a word of it [2**63 packet ns]
+    WAIT_MOST = 12  # longest time that a packet waited for its transmission [ns]
+    COLUMNS = 13
 
 
 # Random streams (fourth part of the stream address).

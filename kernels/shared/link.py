@@ -35,6 +35,7 @@ from netcarlo.kernels.shared.state import (
     L_NUMBER,
     L_TAIL,
 )
+from netcarlo.kernels.sums import make_add
 
 TAKEN = 0
 DROPPED = 1
@@ -64,6 +65,7 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
     reaches the far end [ns].
     """
     time = make_time(dev)
+    add = make_add(dev)
 
     def let_go(m: Any, b: Any, t: Any) -> Any:
         # Packets that have left by `t` leave the ring; returns how many are left in it.
@@ -155,11 +157,11 @@ def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
         end, warm_up = p[P.END], p[Shared.WARM_UP]
         if begin <= end:
             m[b + L_COUNTS + LinkOut.SENT] += 1
-            if begin >= warm_up:
-                m[b + L_COUNTS + LinkOut.BYTES] += size
+            m[b + L_COUNTS + LinkOut.BUSY] += max(min(departure, end) - max(begin, warm_up), np.int64(0))
         else:
             m[b + L_COUNTS + LinkOut.WAITING] += 1
-        m[b + L_COUNTS + LinkOut.QUEUE_SUM] += max(min(begin, end) - max(t, warm_up), np.int64(0))
+        waited = max(min(begin, end) - max(t, warm_up), np.int64(0))
+        add(m, b + L_COUNTS + LinkOut.QUEUE_SUM, b + L_COUNTS + LinkOut.QUEUE_SUM_HIGH, waited)
         if m[b + L_GAP] == 0:
             m[b + L_COUNTS + LinkOut.LOST] += 1
             m[b + L_LOSSES] += 1

@@ -44,6 +44,7 @@ from netcarlo.kernels.wifi.state import (
     END_PHASE,
     F_ARRIVED,
     F_BIN,
+    F_DELAY_NS,
     F_IN_BIN,
     F_NEXT,
     F_NUMBER,
@@ -126,6 +127,12 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
     end_frame, time_out = exchange.end, exchange.time_out
     conclude, first_gap = exchange.conclude, exchange.first_gap
 
+    def put_out_at(m: Any, at: Any, packet: Any) -> Any:
+        # When the source of the UDP flow at word `at` puts out a packet.
+        return m[at + Flow.START] + packet * m[at + Flow.INTERVAL]
+
+    put_out_at = dev(put_out_at)
+
     @cold
     def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
         # A frame is lost at a node; `cause` is a column of FlowOut for data.
@@ -135,9 +142,14 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         m[at + 1] = frame
         m[at + 2] = node
         at = place(m, frame & FLOW_MASK)
+        packet = frame >> PACKET_SHIFT
         if frame & BACKWARD:
             m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
-        elif not tcp or m[at + Flow.TCP] == 0 or frame >> PACKET_SHIFT >= first:
+        elif not tcp or m[at + Flow.TCP] == 0:
+            m[at + FLOW_COUNTS + cause] += 1
+            if put_out_at(m, at, packet) >= m[Radio.WARM_UP]:
+                m[at + FLOW_COUNTS + FlowOut.LOST] += 1
+        elif packet >= first:
             m[at + FLOW_COUNTS + cause] += 1
 
     lose = dev(lose)
@@ -210,7 +222,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         # A packet of the flow at word `at` has arrived for the first time.
         counts = at + FLOW_COUNTS
         m[counts + FlowOut.DELIVERED] += 1
-        m[counts + FlowOut.DELAY_SUM] += delay
+        m[at + F_DELAY_NS] += delay
+        m[counts + FlowOut.DELAY_SUM] += m[at + F_DELAY_NS] // 1000
+        m[at + F_DELAY_NS] %= 1000
         if m[counts + FlowOut.FIRST_RX] == NEVER:
             m[counts + FlowOut.FIRST_RX] = t
         octave = np.int64(0)
@@ -277,7 +291,10 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         m[at + F_ARRIVED] += 1
         if m[at + F_ARRIVED] == m[at + Flow.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t
-        arrived(m, at, t, t - m[at + Flow.START] - packet * m[at + Flow.INTERVAL])
+        sent = put_out_at(m, at, packet)
+        if sent >= m[Radio.WARM_UP]:
+            m[counts + FlowOut.ARRIVED] += 1
+        arrived(m, at, t, t - sent)
 
     arrive = dev(arrive)
 

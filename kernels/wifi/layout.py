@@ -159,8 +159,10 @@ class FlowOut(IntEnum):
     SOURCE_DONE = 19  # its last packet is first put out [ns] or NEVER (warm-up included)
     BEST = 20  # most packets that arrived in one interval of length BIN
     DELAY_SUM = 21  # from first being put out to arrival, of all distinct packets [us]
-    DELAYS = 22  # the first of DELAY_BINS counts of those delays
-    COLUMNS = 22 + 96
+    ARRIVED = 22  # UDP: data packets put out after the warm-up that arrived
+    LOST = 23  # UDP: data packets put out after the warm-up that were lost
+    DELAYS = 24  # the first of DELAY_BINS counts of those delays
+    COLUMNS = 24 + 96
 
 
 DELAY_BINS = 96

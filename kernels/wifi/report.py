@@ -38,6 +38,7 @@ from netcarlo.kernels.wifi.state import (
     DISTURB_DATA,
     END,
     F_BIN,
+    F_DELAY_NS,
     F_NEXT,
     F_STATE,
     FLOW_COUNTS,
@@ -135,6 +136,7 @@ def make_report(
             for column in range(_FLOW_OUT):
                 if column < int(FlowOut.FIRST_RX) or column > int(FlowOut.SOURCE_DONE):
                     m[counts + column] = 0
+            m[place(m, flow) + F_DELAY_NS] = 0
             if tcp and m[place(m, flow) + Flow.TCP] != 0:
                 s = m[m[place(m, flow) + F_STATE] :]
                 for word in (
@@ -255,7 +257,6 @@ def make_report(
                 m[counts + FlowOut.TIMEOUTS] = s[sender.TIMEOUTS]
                 m[counts + FlowOut.FAST_RETRANSMITS] = s[sender.FAST_RETRANSMITS]
                 m[counts + FlowOut.CWND_CUTS] = s[sender.CUTS]
-            m[counts + FlowOut.DELAY_SUM] //= 1000
             for column in range(_FLOW_OUT):
                 out[to + column] = m[counts + column]
             to += _FLOW_OUT

@@ -70,7 +70,8 @@ LEG_WORDS = len(Leg) + 7
 
 # A flow: the columns of `Flow`, then its source, counts, and where its association begins.
 F_NEXT, F_NUMBER, F_ARRIVED, F_STATE, F_BIN, F_IN_BIN = range(len(Flow), len(Flow) + 6)
-FLOW_COUNTS = len(Flow) + 6
+F_DELAY_NS = len(Flow) + 6  # what is left over of the delays summed in FlowOut.DELAY_SUM
+FLOW_COUNTS = len(Flow) + 7
 FLOW_WORDS = FLOW_COUNTS + int(FlowOut.COLUMNS)
 
 # A frame in a queue or a leg: flow, hop, direction (1: acknowledgement) and packet in one word.

@@ -9,6 +9,7 @@ from netcarlo.kernels.wifi.layout import DELAY_BINS, DELAY_LOW
 from netcarlo.outcome import Outcome
 from netcarlo.outcomes import BY_NAME, MEANING, MOBILE, OUTCOMES, first_outage_end_s, outcomes
 from netcarlo.scenario import Scenario
+from netcarlo.simulate import simulate
 
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms"}
 
@@ -59,6 +60,19 @@ def test_integers_become_named_quantities_in_si_units():
     assert found["mean_cwnd_packets"] == 3.0
     assert found["mean_rtt_s"] == 0.2  # only two samples followed a measurement
     assert np.isnan(found[["last_delivery_s", "resume_rx_s", "completion_s"]]).all()
+
+
+def test_sums_of_samples_outgrow_a_word():
+    """Ten days of a round trip of four hours, sampled every second, are more than 2**63 ns."""
+    data = {
+        "duration": "864000 s",
+        "sample_interval": "1 s",
+        "transport": {"protocol": "newreno", "max_rto": "86400 s"},
+        "hops": [{"rate": "1 Mbit/s", "delay": "3600 s"}] * 2,
+    }
+    found = simulate(Scenario.check(data), replications=1, target="cpu")
+    assert found.integers[0, Out.RTT_SUM_HIGH] == 1
+    assert found.frame["mean_rtt_s"][0] == pytest.approx(14400, rel=1e-5)
 
 
 def test_a_finite_transfer_is_over_when_it_is_completed():

@@ -47,23 +47,26 @@ def test_flows_and_links_are_summed_up():
     made = integers(
         rows,
         [
-            {FlowOut.SENT: 2100, FlowOut.ACKED: 2000, FlowOut.ACKED_BEFORE: 400, FlowOut.TIMEOUTS: 3,
-             FlowOut.RECEIVED: 2050, FlowOut.IN_ORDER: 2010, FlowOut.CWND_SUM: 10 * 1024 * 50,
-             FlowOut.SAMPLES: 50, FlowOut.RTT_SUM: 3 * S, FlowOut.RTT_SAMPLES: 20},
-            {FlowOut.SENT: 510, FlowOut.ACKED: 500, FlowOut.TIMEOUTS: 1, FlowOut.COMPLETED: 6 * S},
-            {FlowOut.SENT: 1010, FlowOut.RECEIVED: 900, FlowOut.RECEIVED_BEFORE: 150, FlowOut.IN_FLIGHT: 10},
+            {FlowOut.SENT: 2100, FlowOut.ACKED: 2000, FlowOut.ACKED_BEFORE: 370, FlowOut.USEFUL: 1600 * 1000,
+             FlowOut.TIMEOUTS: 3, FlowOut.RECEIVED: 2050, FlowOut.IN_ORDER: 2010,
+             FlowOut.CWND_SUM: 10 * 1024 * 50, FlowOut.SAMPLES: 50,
+             FlowOut.RTT_SUM: 3 * S, FlowOut.RTT_SAMPLES: 20},
+            {FlowOut.SENT: 510, FlowOut.ACKED: 500, FlowOut.USEFUL: 500 * 1000, FlowOut.TIMEOUTS: 1,
+             FlowOut.COMPLETED: 6 * S},
+            {FlowOut.SENT: 1010, FlowOut.RECEIVED: 900, FlowOut.USEFUL: 750 * 500, FlowOut.IN_FLIGHT: 10},
         ],
         [
-            {LinkOut.BYTES: 8 * 10**6, LinkOut.ARRIVALS: 5000, LinkOut.ARRIVALS_BEFORE: 1000,
+            {LinkOut.BUSY: 8 * S, LinkOut.ARRIVALS: 5000, LinkOut.ARRIVALS_BEFORE: 1000,
              LinkOut.DROPS: 130, LinkOut.DROPS_BEFORE: 30, LinkOut.SENT: 4800, LinkOut.QUEUE_SUM: 70 * S,
              LinkOut.WAIT_MOST: S // 5},
-            {LinkOut.BYTES: 10**6, LinkOut.SENT: 2600},
+            {LinkOut.BUSY: S, LinkOut.SENT: 2600},
         ],
     )  # fmt: skip
     found = outcomes(made, rows, drawn).frame.iloc[0]
     endless, download, stream = 1600 * 8000 / 10, 500 * 8000 / 2, 750 * 4000 / 10
     assert found["goodput_bps"] == pytest.approx((1600 * 8000 + 500 * 8000 + 750 * 4000) / 10)
     assert found["tcp_goodput_bps"] == pytest.approx(2100 * 8000 / 10)
+    assert found["acked_bps"] == pytest.approx((1630 + 500) * 8000 / 10)
     assert found["worst_flow_bps"] == pytest.approx(min(endless, download))
     assert found["best_flow_bps"] == pytest.approx(max(endless, download))
     assert found["mean_flow_bps"] == found["newreno_bps"] == pytest.approx((endless + download) / 2)
@@ -96,6 +99,20 @@ def test_transfers_that_do_not_arrive_are_no_times():
     assert found["completed_share"] == 0.5
     assert found["completion_mean_s"] == 3
     assert np.isnan(found["completion_s"])
+
+
+@pytest.mark.parametrize("fidelity", ["packet", "fluid"])
+def test_the_queue_of_ten_days_outgrows_a_word(fidelity):
+    """Twice what the link carries comes, and all of it waits: at last 1.08 million packets."""
+    found = simulate(
+        scenario(
+            [{"udp": {"rate": "2 kbit/s", "payload": "100 B", "header": "0 B"}}],
+            {"dumbbell": {"rate": "1 kbit/s", "delay": "10 ms", "queue": "unlimited"}},
+            duration="864000 s", warm_up="0 s", sample_interval="86400 s", fidelity=fidelity,
+        ),
+        replications=1, target="cpu",
+    )  # fmt: skip
+    assert found.frame["mean_queue"][0] == pytest.approx(1.08e6 / 2, rel=1e-3)
 
 
 def test_a_dumbbell_from_end_to_end():

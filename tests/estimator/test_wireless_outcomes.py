@@ -52,7 +52,7 @@ def test_flows_are_summed_up():
         [
             {FlowOut.SENT: 1000, FlowOut.DELIVERED: 800, FlowOut.RECEIVED: 810, FlowOut.DROPS_SOURCE: 120,
              FlowOut.DROPS_RELAY: 30, FlowOut.RETRY_LOST: 45, FlowOut.IN_FLIGHT: 5,
-             FlowOut.FIRST_RX: 2 * 10**9},
+             FlowOut.FIRST_RX: 2 * 10**9, FlowOut.ARRIVED: 790, FlowOut.LOST: 200},
             {FlowOut.SENT: 250, FlowOut.DELIVERED: 230, FlowOut.RECEIVED: 240, FlowOut.IN_ORDER: 200,
              FlowOut.RETRANSMITTED: 10, FlowOut.TIMEOUTS: 2, FlowOut.ACKS_LOST: 3, FlowOut.FIRST_RX: 10**9},
         ],
@@ -99,6 +99,22 @@ def test_a_finite_transfer_counts_until_it_is_complete():
     assert found["goodput_bps"] == 50 * 8000 / 1.5
     assert found["best_bps"] == 30 * 8000 / 0.5
     assert found["mean_delay_s"] == 0.02
+
+
+def test_what_did_not_happen_has_no_time():
+    found = named([{}] * 2, [{}] * 2, wireless={"cell": {"stations": 1}, "flows": [{}, {}]})
+    times = ["first_delivery_s", "last_delivery_s", "completion_s", "source_done_s"]
+    assert found[[*times, "mean_delay_s", "loss_ratio"]].isna().all()
+
+
+def test_delays_of_days_outgrow_no_word():
+    """Twice what the wire carries comes to a queue of 65,536 packets of 0.8 s: it fills in that time."""
+    wire = {"rate": "1 kbit/s", "queue": 65536}
+    transport = {"protocol": "udp", "rate": "2 kbit/s", "payload": "100 B", "header": "0 B"}
+    days = scenario({"cell": {"stations": 1}, "wire": wire}, transport, duration="400000 s", warm_up="0 s")
+    full_s = 65536 * 0.8
+    found = simulate(days, replications=1, target="cpu").frame
+    assert found["mean_delay_s"][0] == pytest.approx(full_s * (1 - full_s / 400000), rel=1e-3)
 
 
 def test_quantiles_of_the_delay_lie_in_their_bins():

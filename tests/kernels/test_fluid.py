@@ -139,6 +139,16 @@ def test_a_finite_flow_ends() -> None:
     assert run(build(one_link()).rows)[0, SharedOut.COLUMNS + FlowOut.COMPLETED] == NEVER
 
 
+def test_losses_of_days_outgrow_no_word() -> None:
+    """In a day a stream of ten times what the link carries loses some 95 million packets."""
+    stream = {"udp": {"rate": "10 Mbit/s", "payload": "1000 B", "header": "0 B"}}
+    values = {"shared.flows": [stream], "shared.dumbbell.rate": "1 Mbit/s", "duration": "86400 s"}
+    ensemble = build(one_link(**values), replications=1)
+    frame = outcomes(run(ensemble.rows), *ensemble).frame
+    assert frame["drops_queue"][0] == pytest.approx(0.9 * 1250 * 86400, rel=0.01)
+    assert frame["loss_ratio"][0] == pytest.approx(0.9, abs=0.01) and frame["utilisation"][0] <= 1
+
+
 def test_goodput_is_near_that_of_packets() -> None:
     errors = []
     for layout in LAYOUTS:

@@ -30,6 +30,7 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
+from netcarlo.shared_outcomes import by_flow, by_link
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.naive import simulate as simulate_path
 from tests.naive.scenarios import MS, SECOND, empty_row, fill
@@ -58,6 +59,10 @@ def split(rows: SharedRows, out: Ints) -> tuple[dict[str, Ints], dict[str, Ints]
         {c.name: flows[:, :, c] for c in FlowOut if c != FlowOut.COLUMNS},
         {c.name: links[:, :, c] for c in LinkOut if c != LinkOut.COLUMNS},
     )
+
+
+def window_ns(rows: SharedRows) -> Ints:
+    return np.asarray(rows.parameters[:, P.END] - rows.parameters[:, Shared.WARM_UP])
 
 
 def name(rows: SharedRows, column: int) -> str:
@@ -132,9 +137,9 @@ def test_packets_are_conserved(seed: int) -> None:
     assert (destroyed <= (lost + f["HANDSHAKES"]).sum(axis=1)).all()
     # Parts are not more than wholes.
     for part, whole in [
-        ("RETRANSMITTED", "SENT"), ("RECEIVED_BEFORE", "RECEIVED"), ("DELIVERED", "RECEIVED"),
-        ("IN_ORDER", "DELIVERED"), ("ACKED", "IN_ORDER"), ("ACKED_BEFORE", "ACKED"),
-        ("FAST_RETRANSMITS", "SENT"), ("RTT_SAMPLES", "SAMPLES"),
+        ("RETRANSMITTED", "SENT"), ("DELIVERED", "RECEIVED"), ("IN_ORDER", "DELIVERED"),
+        ("ACKED", "IN_ORDER"), ("ACKED_BEFORE", "ACKED"), ("FAST_RETRANSMITS", "SENT"),
+        ("RTT_SAMPLES", "SAMPLES"),
     ]:  # fmt: skip
         assert (f[part] <= f[whole]).all(), part
     for part, whole in [
@@ -146,16 +151,36 @@ def test_packets_are_conserved(seed: int) -> None:
 @given(seeds)
 @quick
 def test_links_carry_no_more_than_they_can(seed: int) -> None:
-    """Utilisation is at most 1, to one packet; queues keep to their limits."""
+    """Utilisation is at most 1; queues keep to their limits."""
     rows = shared_rows(20, seed=seed)
     _, k = split(rows, run(rows))
-    window = (rows.parameters[:, P.END] - rows.parameters[:, Shared.WARM_UP])[:, None]
     byte_time = rows.links[:, :, Link.BYTE_TIME] / 2.0**BYTE_TIME_BITS
     largest = 1500
-    assert (k["BYTES"] * byte_time <= window + largest * byte_time + k["SENT"]).all()
+    assert (k["BUSY"] <= window_ns(rows)[:, None]).all()
     limit = rows.links[:, :, Link.QUEUE]
     assert ((limit == 0) | (k["WAIT_MOST"] <= limit * (largest * byte_time + 1))).all()
     assert (k["QUEUE_SUM"] <= k["WAIT_MOST"] * k["ARRIVALS"]).all()
+
+
+@given(seeds)
+@quick
+def test_goodput_is_no_more_than_links_carry(seed: int) -> None:
+    """In any window: of a flow no more than its last link and its cable to the sink, of all flows whose cable
+    is as fast as the link before it no more than that link."""
+    rows = shared_rows(20, seed=seed)
+    out = run(rows)
+    found, utilisation = by_flow(out, rows), by_link(out, rows)["utilisation"]
+    assert (np.isnan(utilisation) | (utilisation >= 0) & (utilisation <= 1)).all()
+    for row, flows in enumerate(rows.flows):
+        flows = flows[: rows.parameters[row, Shared.FLOWS]]
+        data, size = flows[:, P.DATA], flows[:, P.DATA] + flows[:, P.HEADER]
+        last = flows[np.arange(len(flows)), Flow.ROUTE + flows[:, Flow.HOPS] - 1]
+        link, cable = rows.links[row, last, Link.BYTE_TIME], flows[:, Flow.SINK]
+        least_ns = (size * np.maximum(link, cable) / 2.0**BYTE_TIME_BITS - 0.5) / (8 * data)  # a bit takes
+        goodput = np.asarray(found["goodput_bps"])[row, : len(flows)]
+        assert (np.isnan(goodput) | (goodput * least_ns <= 1e9 + 1)).all()
+        took_ns = np.where(link >= cable, np.asarray(found["useful_bits"])[row, : len(flows)] * least_ns, 0)
+        assert (np.bincount(last, took_ns) <= window_ns(rows)[row] + 1).all()
 
 
 @given(seeds)
@@ -235,7 +260,7 @@ def test_a_lone_datagram_takes_the_time_of_its_way() -> None:
     way = SIZE * BYTE + MS + SIZE * LINK_BYTE + DELAY + SIZE * BYTE + 2 * MS
     assert f["COMPLETED"][0, 0] == 7 + 2 * 5 * MS + way
     assert f["SENT"][0, 0] == f["DELIVERED"][0, 0] == 3
-    assert k["BYTES"][0].tolist() == [3 * SIZE, 0] and k["QUEUE_SUM"][0, 0] == 0
+    assert k["BUSY"][0].tolist() == [3 * SIZE * LINK_BYTE, 0] and k["QUEUE_SUM"][0, 0] == 0
 
 
 def test_an_overloaded_link_is_always_busy() -> None:
@@ -260,8 +285,8 @@ def test_a_lone_window_limited_flow_has_a_window_per_round_trip(kind: str) -> No
     rows.parameters[0, Shared.WARM_UP] = 5 * SECOND
     f, k = split(rows, run(rows))
     data, ack = (size * (2 * BYTE + LINK_BYTE) + DELAY + 3 * MS for size in (SIZE, 40))
-    acked = f["ACKED"][0, 0] - f["ACKED_BEFORE"][0, 0]
-    assert abs(acked - 15 * SECOND * window / (data + ack)) <= window
+    arrived = f["USEFUL"][0, 0] / 960
+    assert abs(arrived - 15 * SECOND * window / (data + ack)) <= window
     assert k["DROPS"].sum() == f["TIMEOUTS"][0, 0] == f["RETRANSMITTED"][0, 0] == 0
 
 
@@ -354,7 +379,7 @@ def test_marks_replace_losses() -> None:
     assert k["MARKS"][0, 0] > 50 and k["DROPS"][0, 0] == 0
     assert f["RETRANSMITTED"].sum() == f["TIMEOUTS"].sum() == 0
     assert (f["CWND_CUTS"][0, :4] > 10).all() and f["CWND_CUTS"].sum() <= k["MARKS"].sum()
-    assert k["BYTES"][0, 0] * LINK_BYTE > 0.97 * 20 * SECOND
+    assert k["BUSY"][0, 0] > 0.97 * 20 * SECOND
     deaf = rows._replace(flows=rows.flows.copy())
     deaf.flows[:, :, Flow.ECN] = 0
     f, k = split(deaf, run(deaf))
@@ -440,6 +465,6 @@ def test_flows_lock_in_phase_as_in_ns2(kind: str, second: int) -> None:
     rows = stack(networks)
     rows.parameters[:, Shared.WARM_UP] = 20 * SECOND
     f, _ = split(rows, run(rows))
-    acked = (f["ACKED"] - f["ACKED_BEFORE"]).reshape(len(SOURCE_DELAYS_MS), 6, 2)
-    shares = (acked[:, :, second] / acked.sum(axis=2)).mean(axis=1)
+    useful = f["USEFUL"].reshape(len(SOURCE_DELAYS_MS), 6, 2)
+    shares = (useful[:, :, second] / useful.sum(axis=2)).mean(axis=1)
     assert abs(shares - SHARES[kind]).max() < 0.12, shares

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels import launch, models
 from netcarlo.kernels.layout import ENDLESS, NEVER, STATUS_OK, P
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows
-from netcarlo.wifi_outcomes import Tables, tables
+from netcarlo.wifi_outcomes import Tables, named, own, tables
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.naive.wifi.run import simulate
 from tests.naive.wifi.scenarios import MS, US, Net, describe, select, stack, wifi_rows
@@ -119,6 +119,23 @@ def test_frames_and_packets_are_conserved(model: str, seed: int) -> None:
     assert (f[FlowOut.DELIVERED] <= f[FlowOut.RECEIVED]).all()
     assert (flows[:, :, FlowOut.DELAYS :].sum(axis=2) == f[FlowOut.DELIVERED]).all()
     assert (f[FlowOut.BEST] <= f[FlowOut.DELIVERED]).all()
+
+
+@given(st.sampled_from(COMPILED), seeds)
+@quick
+def test_a_datagram_belongs_to_the_window_in_which_it_is_put_out(model: str, seed: int) -> None:
+    """Wherever that begins and ends: what is not lost, nor on its way at the end, has arrived."""
+    rows = scenarios(model, 20, seed)
+    out = run(model, rows)
+    loss = np.asarray(named(own(out, rows, rows), rows)["loss_ratio"])
+    assert (np.isnan(loss) | (loss >= 0) & (loss <= 1)).all()
+    flows, _ = split(rows, out)
+    sent, in_flight, settled = (
+        flows[:, :, FlowOut.SENT], flows[:, :, FlowOut.IN_FLIGHT],
+        flows[:, :, FlowOut.ARRIVED] + flows[:, :, FlowOut.LOST],
+    )  # fmt: skip
+    udp = settled > 0
+    assert (settled <= sent)[udp].all() and (sent - in_flight <= settled)[udp].all()
 
 
 @given(st.sampled_from(COMPILED), seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut, Link, LinkOut, Shared, SharedOut, SharedRows
+from tests.naive.outcomes import WORD
 from tests.naive.random_numbers import Streams
 
 ONE = 1 << 20
@@ -51,7 +52,7 @@ class TwinLink:
         self.share, self.marking, self.wait, self.mean = ONE, False, 0.0, 0.0
         self.count = dict.fromkeys(LinkOut, 0)
 
-    def serve(self, step: int, measured: bool) -> None:
+    def serve(self, step: int, inside: int) -> None:
         row, count = self.row, self.count
         backlog, held = self.backlog + self.bytes, self.held + self.accepted
         served = min(backlog, self.capacity)
@@ -74,8 +75,8 @@ class TwinLink:
         count[LinkOut.DROPS] += dropped + early
         count[LinkOut.EARLY] += early
         count[LinkOut.WAIT_MOST] = max(count[LinkOut.WAIT_MOST], int(self.wait * step))
-        if measured:
-            count[LinkOut.BYTES] += served
+        if inside > 0:
+            count[LinkOut.BUSY] += int(served / self.capacity * inside)
             count[LinkOut.QUEUE_SUM] += held * step >> 20
         self.arrived = self.accepted = self.bytes = 0
 
@@ -103,7 +104,8 @@ class TwinLink:
     def outcomes(self) -> list[int]:
         count = dict(self.count)
         count[LinkOut.WAITING] = self.held
-        times = (LinkOut.QUEUE_SUM, LinkOut.WAIT_MOST)
+        count[LinkOut.QUEUE_SUM_HIGH], count[LinkOut.QUEUE_SUM] = divmod(count[LinkOut.QUEUE_SUM], WORD)
+        times = (LinkOut.BUSY, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH, LinkOut.WAIT_MOST)
         found = [value if key in times else value >> 20 for key, value in count.items()]
         found[LinkOut.SENT] = found[LinkOut.ARRIVALS] - found[LinkOut.DROPS] - found[LinkOut.WAITING]
         return found
@@ -400,8 +402,7 @@ class TwinFlow:
         return word >> 12 >= chance * (3 if follow == 1 else 1)
 
     def remember(self) -> None:
-        self.count[FlowOut.RECEIVED_BEFORE] = (self.delivered + self.repeated) >> 20
-        self.count[FlowOut.ACKED_BEFORE] = self.delivered >> 20
+        self.before = self.delivered >> 20
 
     def outcomes(self) -> list[int]:
         count = dict(self.count)
@@ -411,10 +412,11 @@ class TwinFlow:
             FlowOut.SENT: received + dropped + lost, FlowOut.RECEIVED: received, FlowOut.DELIVERED: distinct,
             FlowOut.DROPS_QUEUE: dropped, FlowOut.DROPS_RANDOM: lost, FlowOut.MARKED: self.marked >> 40,
         }  # fmt: skip
-        if self.udp:
-            count[FlowOut.ACKED_BEFORE] = 0
-        else:
+        count[FlowOut.USEFUL] = (distinct - self.before) * self.row[P.DATA]
+        count[FlowOut.RTT_SUM_HIGH], count[FlowOut.RTT_SUM] = divmod(count[FlowOut.RTT_SUM], WORD)
+        if not self.udp:
             count |= {
+                FlowOut.ACKED_BEFORE: self.before,
                 FlowOut.RETRANSMITTED: count[FlowOut.SENT] - distinct, FlowOut.IN_ORDER: distinct,
                 FlowOut.ACKED: distinct, FlowOut.ACKS_SENT: self.acks >> 20,
                 FlowOut.ACK_DROPS: self.lost_acks >> 40,
@@ -449,7 +451,7 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
         for flow in flows:
             flow.advance(k, rows.losses, sampled)
         for link in links:
-            link.serve(step, k >= warm)
+            link.serve(step, min((k + 1) * step, p[P.END]) - max(k * step, p[Shared.WARM_UP]))
     out: list[Any] = [0] * (rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS + 2)
     out[SharedOut.EVENTS] = steps * len(flows)
     for f, flow in enumerate(flows):

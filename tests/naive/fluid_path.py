@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels.layout import ENDLESS, FOREVER, NEVER, Hop, Out, P, Rows
 from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut
 from tests.naive.fluid import HOPELESS, LOSS_STREAM, ONE, TwinFlow, on_wire
+from tests.naive.outcomes import WORD
 from tests.naive.random_numbers import Streams
 
 
@@ -124,8 +125,9 @@ class TwinPath(TwinFlow):
             Out.RECEIVED: received, Out.DELIVERED: distinct, Out.IN_ORDER: distinct, Out.ACKED: distinct,
             Out.SENT: sent, Out.RETRANSMITTED: sent - distinct, Out.COMPLETED: completed,
             Out.TIMEOUTS: self.count[FlowOut.TIMEOUTS], Out.CWND_CUTS: self.count[FlowOut.CWND_CUTS],
-            Out.FAST_RETRANSMITS: self.count[FlowOut.FAST_RETRANSMITS], Out.CWND_SUM: cwnd_sum,
-            Out.RTT_SUM: rtt_sum, Out.SAMPLES: samples, Out.RTT_SAMPLES: samples,
+            Out.FAST_RETRANSMITS: self.count[FlowOut.FAST_RETRANSMITS], Out.CWND_SUM: cwnd_sum % WORD,
+            Out.CWND_SUM_HIGH: cwnd_sum // WORD, Out.RTT_SUM: rtt_sum % WORD,
+            Out.RTT_SUM_HIGH: rtt_sum // WORD, Out.SAMPLES: samples, Out.RTT_SAMPLES: samples,
             Out.FIRST_RX: NEVER, Out.LAST_RX: NEVER, Out.RESUME_TX: NEVER, Out.RESUME_RX: NEVER,
         }  # fmt: skip
 

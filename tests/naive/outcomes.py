@@ -11,6 +11,9 @@ DATA_CAUSES = {
     "destroyed": Out.DESTROYED, "handover": Out.DROPS_HANDOVER, "buffer": Out.DROPS_BUFFER,
 }
 
+WORD = 2**63
+"""What a word of a sum holds; what exceeds it is counted in the column that ends in _HIGH."""
+
 
 class Outcomes:
     """The columns of `Out`, filled in by the links, the receiver and the sender."""
@@ -53,4 +56,7 @@ class Outcomes:
                 values[Out.COMPLETED] = now
 
     def vector(self) -> NDArray[np.int64]:
-        return np.array([self.values[column] for column in Out], dtype=np.int64)
+        values = dict(self.values)
+        for column, high in ((Out.CWND_SUM, Out.CWND_SUM_HIGH), (Out.RTT_SUM, Out.RTT_SUM_HIGH)):
+            values[high], values[column] = divmod(values[column], WORD)
+        return np.array([values[column] for column in Out], dtype=np.int64)

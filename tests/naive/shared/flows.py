@@ -1,18 +1,20 @@
 """Flows between two hosts of their own: datagrams, or one of the TCPs of the path twin."""
 
 from collections.abc import Iterator
+from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.layout import ENDLESS, NEVER, Out
 from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, FlowOut
 from tests.naive.link import Packet
-from tests.naive.outcomes import Outcomes
+from tests.naive.outcomes import WORD, Outcomes
 from tests.naive.receiver import Receiver
 from tests.naive.reno import Reno
 from tests.naive.run import tcp_of
 from tests.naive.sack import Sack
 from tests.naive.shared.clock import HostClock, Phase, Turn
-from tests.naive.shared.links import Cable, Segment
+from tests.naive.shared.links import Cable, Segment, transmission_time
 from tests.naive.tcp import TcpSender
 from tests.naive.vegas import Vegas
 
@@ -35,7 +37,8 @@ class Flow:
         self.to_sink = Cable(columns.SINK, columns.SINK_DELAY)
         self.route = [world.links[number] for number in columns.route]
         self.on_way: set[Segment] = set()  # data
-        self.received_before = self.acked_before = self.marked = self.acks_sent = 0
+        self.through: list[Segment] = []  # data that the last link has let go or will
+        self.acked_before = self.marked = self.acks_sent = 0
         self.finished = NEVER
 
     def put_out(self, packet: Packet, *, reduced: bool = False) -> None:
@@ -52,12 +55,15 @@ class Flow:
 
     def _deliver(self, segment: Segment, time: int) -> None:
         arrival = self.to_sink.pass_through(segment.packet.size, time)
+        if segment.packet.kind == "data":
+            self.through.append(segment)
+            at_sink = transmission_time(segment.packet.size, self.columns.SINK)
+            if at_sink > segment.sending[1] - segment.sending[0]:
+                segment.sending = (self.to_sink.free_at - at_sink, self.to_sink.free_at)
         self.agenda.plan(arrival, Phase.SINK, self.number, self._arrive, segment)
 
     def _arrive(self, segment: Segment) -> None:
         self.on_way.discard(segment)
-        if segment.packet.kind == "data":
-            self.received_before += self.agenda.now < self.world.tables.p.WARM_UP
         self.arrive(segment)
 
     def arrive(self, segment: Segment) -> None:
@@ -69,12 +75,25 @@ class Flow:
     def warm_up_ends(self) -> None:
         self.acked_before = self.outcomes.values[Out.ACKED]
 
+    def useful(self) -> int:
+        """Payload whose first copy was sent in the window [byte]."""
+        p, seen, total = self.world.tables.p, set(), 0
+        for segment in self.through:
+            if segment.packet.content not in seen:
+                begin, end = segment.sending
+                inside = min(end, p.END) - max(begin, p.WARM_UP)
+                share = Fraction(inside, end - begin) if end > begin else Fraction(inside >= 0)
+                total += floor(self.columns.DATA * max(share, 0))
+            seen.add(segment.packet.content)
+        return total
+
     def values(self) -> list[int]:
         """The columns of `FlowOut`."""
+        rtt_high, rtt_low = divmod(self.outcomes.values[Out.RTT_SUM], WORD)
         own = {
-            FlowOut.RECEIVED_BEFORE: self.received_before, FlowOut.ACKED_BEFORE: self.acked_before,
-            FlowOut.IN_FLIGHT: len(self.on_way), FlowOut.ACKS_SENT: self.acks_sent,
-            FlowOut.MARKED: self.marked, FlowOut.FINISHED: self.finished,
+            FlowOut.USEFUL: self.useful(), FlowOut.ACKED_BEFORE: self.acked_before,
+            FlowOut.RTT_SUM: rtt_low, FlowOut.RTT_SUM_HIGH: rtt_high, FlowOut.IN_FLIGHT: len(self.on_way),
+            FlowOut.ACKS_SENT: self.acks_sent, FlowOut.MARKED: self.marked, FlowOut.FINISHED: self.finished,
         }  # fmt: skip
         columns = [column for column in FlowOut if column != FlowOut.COLUMNS]
         return [own[c] if c in own else self.outcomes.values[Out[c.name]] for c in columns]

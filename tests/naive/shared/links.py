@@ -27,6 +27,7 @@ class Segment:
     route: list["Link"]
     deliver: Callable[["Segment", int], None]  # called with the time at which the last link lets it go
     hop: int = 0
+    sending: tuple[int, int] = (0, 0)  # begin and end of its transmission by the link that has it
     congested: bool = False  # data: a router says so (CE)
     reduced: bool = False  # data: the sender has understood (CWR)
     echo: bool = False  # ACK: a router said so (ECE)
@@ -56,7 +57,7 @@ class Service:
 
     came: int
     begins: int  # its transmission, which may be after the end of the run
-    size: int
+    ends: int
 
 
 class Link:
@@ -84,7 +85,8 @@ class Link:
         begins = max(now, self.free_at)
         self.free_at = begins + transmission_time(segment.packet.size, self.columns.BYTE_TIME)
         self.departures.append(self.free_at)
-        self.services.append(Service(now, begins, segment.packet.size))
+        self.services.append(Service(now, begins, self.free_at))
+        segment.sending = (begins, self.free_at)
         self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], begins - now)
         if self._lost_at_random():
             self.counts[LinkOut.LOST] += 1
@@ -134,9 +136,8 @@ class Link:
         p = self.world.tables.p
         sent = [service for service in self.services if service.begins <= p.END]
         self.counts[LinkOut.SENT] = len(sent)
-        self.counts[LinkOut.BYTES] = sum(s.size for s in sent if s.begins >= p.WARM_UP)
+        self.counts[LinkOut.BUSY] = sum(max(0, min(s.ends, p.END) - max(s.begins, p.WARM_UP)) for s in sent)
         self.counts[LinkOut.WAITING] = len(self.services) - len(sent)
-        self.counts[LinkOut.QUEUE_SUM] = sum(
-            max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services
-        )
+        waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)
+        self.counts[LinkOut.QUEUE_SUM_HIGH], self.counts[LinkOut.QUEUE_SUM] = divmod(waited, 2**63)
         return [self.counts[column] for column in LinkOut if column != LinkOut.COLUMNS]

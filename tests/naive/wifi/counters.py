@@ -22,8 +22,9 @@ CAUSES = {
 class FlowOutcomes(Outcomes):
     """What sender and receiver count in any network, and what there is to count here."""
 
-    def __init__(self, *, limit: int, warm_up: int, bin_length: int, end: int) -> None:
+    def __init__(self, *, limit: int, tcp: bool, warm_up: int, bin_length: int, end: int) -> None:
         super().__init__(limit=limit)
+        self.tcp = tcp
         self.warm_up = warm_up
         self.bin_length = bin_length
         self.end = end
@@ -37,6 +38,7 @@ class FlowOutcomes(Outcomes):
         self.more: Counter[FlowOut] = Counter({FlowOut.IN_FLIGHT_BEFORE: in_flight})
         self.delays: list[int] = []
         self.arrivals: list[int] = []  # times
+        self.fates: Counter[FlowOut] = Counter()  # of packets put out since then
 
     def put_out(self, packet: Packet, now: int, *, last: int) -> None:
         """A packet leaves its source, `last` is the number of the last one there is."""
@@ -50,17 +52,24 @@ class FlowOutcomes(Outcomes):
         if sequence not in self.delivered:
             self.delays.append(now - self.first_put_out[sequence])
             self.arrivals.append(now)
+        self._end(sequence, FlowOut.ARRIVED)
         super().arrived(packet, sequence, now)
 
     def lost(self, packet: Packet, cause: str) -> None:
         if packet.kind == "data":
             self.more[CAUSES[cause]] += 1
+            self._end(packet.content, FlowOut.LOST)
         elif packet.kind == "ack":
             self.more[FlowOut.ACKS_LOST] += 1
 
+    def _end(self, number: int, fate: FlowOut) -> None:
+        """That of a packet of UDP, of which there is one copy, counts if it was put out after the warm-up."""
+        if not self.tcp and self.first_put_out[number] >= self.warm_up:
+            self.fates[fate] += 1
+
     def columns(self, *, in_flight: int) -> list[int]:
         """The columns of `FlowOut`."""
-        values = self.more + Counter()
+        values = self.more + self.fates
         for name in SHARED:
             values[FlowOut[name]] = self.values[Out[name]] - self.at_warm_up[Out[name]]
         for name in TIMES:

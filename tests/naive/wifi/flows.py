@@ -29,8 +29,9 @@ class Flow:
         self.columns = columns
         self.clock = Clock(world.simulation, Phase.FLOW, number)
         self.outcomes = FlowOutcomes(
-            limit=columns.LIMIT, warm_up=world.radio.WARM_UP, bin_length=world.radio.BIN, end=world.p.END
-        )
+            limit=columns.LIMIT, tcp=bool(columns.TCP), warm_up=world.radio.WARM_UP,
+            bin_length=world.radio.BIN, end=world.p.END,
+        )  # fmt: skip
         self.forth = Way(
             world, before=columns.BEFORE, links=world.tables.path(columns.FORTH_AT, columns.FORTH),
             after=columns.AFTER, arrive=self.arrive, lost=self.outcomes.lost,
