@@ -157,6 +157,19 @@ def test_bad_arguments_are_refused_before_any_work(small):
         estimate(small, of="speed")
 
 
+def test_what_a_scenario_never_measures_is_refused(small):
+    """A goal about it would fail with 95 % confidence, and a precision of it is never reached."""
+    with pytest.raises(InputError, match=r"'delay_p95_s' is not measured here .*; it has first_delivery_s, "):
+        estimate(small, goals=["delay_p95_s <= 50 ms"])
+    with pytest.raises(InputError, match="'completion_s' is not measured"):
+        estimate(small, of="completion_s", precision="1 %")
+    with pytest.raises(InputError, match="no outcome") as refused:
+        estimate(small, goals=["delay <= 50 ms"])
+    assert "delay_p50_s" not in str(refused.value)
+    file = small.with_values({"transport.packets": 10**6})  # it may complete, and did not
+    assert estimate(file, replications=5, goals=["completion_s <= 1 s"]).goals["probability"].tolist() == [0]
+
+
 def test_the_example_scenarios_run():
     from importlib import resources
 
