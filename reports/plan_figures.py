@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import WORDS, Answer
@@ -20,6 +21,13 @@ ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
 
 STEEP = 30
 """A measure that changes by more than this factor has a logarithmic axis."""
+
+
+BESIDE = 3
+"""Values that were looked at which a measure is shown at beside those where its requirement stops to hold."""
+
+Ends = tuple[float | None, float | None]
+"""The last value that is known to hold and the first that is known to fail."""
 
 
 def axis(plan: Plan) -> Scale:
@@ -52,8 +60,9 @@ def curve(found: Answer) -> Plot:
             }
         )
         data.append(_level(x, 100 * requirement.probability, colour, f"asked of {requirement.name}"))
+    zones = _zones(plan, (found.holds, found.fails), scale)
     figure = plot(
-        data, x=_title(plan, scale), y="probability [%]", shapes=_zones(found, scale),
+        data, x=_title(plan, scale), y="probability [%]", shapes=zones,
         xaxis=_quantity_axis(plan, scale), yaxis={"range": [-3, 103]},
     )  # fmt: skip
     figure["layout"]["legend"]["traceorder"] = "normal"
@@ -61,27 +70,56 @@ def curve(found: Answer) -> Plot:
 
 
 def measure(found: Answer, k: int) -> Plot:
-    """What the measure of a requirement reaches with the probability asked for, beside its bound."""
+    """What the measure of a requirement reaches with the probability asked for, beside its bound and in its
+    unit, around the values at which the requirement stops to hold."""
     plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
-    points = [p for p in found.curve if math.isfinite(p.shares[k].quantile)]
-    y = [point.shares[k].quantile for point in points]
-    shown = scales.scale([*y, requirement.bound], unit_of(requirement))
+    own = alone(found, k)
+    points = [p for p in _around(found, own) if math.isfinite(p.shares[k].quantile)]
+    shown = scales.scale([requirement.bound], unit_of(requirement))
     colour = COLOURS[k % len(COLOURS)]
-    heights = [v / shown.factor for v in (*y, requirement.bound)]
+    y = [point.shares[k].quantile / shown.factor for point in points]
+    heights = [*y, requirement.bound / shown.factor]
     steep = min(heights) > 0 and max(heights) > STEEP * min(heights)
     x = [rounded(point.value / scale.factor) for point in points]
     line = {
-        "x": x, "y": [rounded(v / shown.factor) for v in y], "mode": "lines+markers", "showlegend": False,
+        "x": x, "y": [rounded(v) for v in y], "mode": "lines+markers", "showlegend": False,
         "line": {"color": colour, "width": 2}, "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
         "hovertemplate": "%{x}: %{y}<extra></extra>", "name": requirement.name,
     }  # fmt: skip
-    across = [rounded(found.curve[i].value / scale.factor) for i in (0, -1)]
+    ends = x or [rounded(plan.values[i] / scale.factor) for i in (0, -1)]
+    across = [min(ends), max(ends)]
     bound = _level(across, requirement.bound / shown.factor, INK, "bound")
     name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
+    zones = [zone for zone in _zones(plan, own, scale) if zone["x1"] >= across[0] and zone["x0"] <= across[1]]
+    for zone in zones:
+        zone["x0"], zone["x1"] = max(zone["x0"], across[0]), min(zone["x1"], across[1])
     return plot(
-        [line, bound], x=_title(plan, scale), y=shown.label(name), shapes=_zones(found, scale),
+        [line, bound], x=_title(plan, scale), y=shown.label(name), shapes=zones,
         xaxis=_quantity_axis(plan, scale), yaxis=_logarithmic(*heights) if steep else {},
     )  # fmt: skip
+
+
+def alone(found: Answer, k: int) -> Ends:
+    """The last value at which a requirement by itself is known to hold, and the first at which it is known to
+    fail: all hold up to where the plan does, and its bands tell more."""
+    plan, asked = found.plan, found.plan.requirements[k].probability
+    low, high = _sharper(found, k)
+    places = {value: i for i, value in enumerate(plan.values)}
+    holds = [p.value for p, end in zip(found.curve, low, strict=True) if end >= asked]
+    fails = [p.value for p, end in zip(found.curve, high, strict=True) if end < asked]
+    holds += [] if found.holds is None else [found.holds]
+    if found.fails is not None and plan.requirements[k].name in words.failing(found):
+        fails.append(found.fails)
+    return max(holds, key=places.__getitem__, default=None), min(fails, key=places.__getitem__, default=None)
+
+
+def _around(found: Answer, ends: Ends) -> list[Point]:
+    """The points of the curve between and beside two ends, those two apart and `BESIDE` more on each side."""
+    at = [point.value for point in found.curve]
+    low = at.index(ends[0]) if ends[0] in at else 0
+    high = at.index(ends[1]) if ends[1] in at else len(at) - 1
+    low, high = min(low, high), max(low, high)
+    return found.curve[max(low - BESIDE, 0) : high + BESIDE + 1]
 
 
 def resources(found: Answer) -> Plot | None:
@@ -164,19 +202,20 @@ def _level(x: Sequence[float], y: float, colour: str, name: str) -> Plot:
     }  # fmt: skip
 
 
-def _zones(found: Answer, scale: Scale) -> list[Plot]:
+def _zones(plan: Plan, ends: Ends, scale: Scale) -> list[Plot]:
     """Rectangles behind a curve: up to what holds, from what fails, and what is between."""
-    plan = found.plan
     first, last = plan.values[0], plan.values[-1]
-    low = first if found.holds is None else found.holds
-    high = last if found.fails is None else found.fails
-    ends = {HOLDS: (first, found.holds), OPEN: (low, high), FAILS: (found.fails, last)}
-    return [
-        {
-            "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
-            "xref": "x", "yref": "paper", "y0": 0, "y1": 1,
-            "x0": rounded(begin / scale.factor), "x1": rounded(end / scale.factor),
-        }
-        for kind, (begin, end) in ends.items()
-        if begin is not None and end is not None and begin != end
-    ]  # fmt: skip
+    holds, fails = ends
+    low, high = first if holds is None else holds, last if fails is None else fails
+    zones = {HOLDS: (first, holds), OPEN: (low, high), FAILS: (fails, last)}
+    found = []
+    for kind, pair in zones.items():
+        known = [rounded(end / scale.factor) for end in pair if end is not None]
+        if len(known) == 2 and known[0] != known[1]:
+            found.append(
+                {
+                    "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
+                    "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x0": min(known), "x1": max(known),
+                }
+            )  # fmt: skip
+    return found

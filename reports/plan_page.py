@@ -97,5 +97,5 @@ def _provenance(found: Answer) -> dict[str, str]:
         "seed": f"{about['seed']}; the same random numbers at every value",
         "versions": ", ".join(f"{name} {version}" for name, version in about["versions"].items()),
         "target": about["target"],
-        "to get it again": f"netcarlo plan {found.plan.name}.yaml",
+        "to get it again": found.plan.command,
     }

@@ -24,7 +24,7 @@ class Made:
     """Trials of a network that is a formula: a normal goodput that falls with the queue."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self.simulated = self.used = 0
+        self.simulated = self.used = self.damaged = 0
         self.noise = np.random.default_rng(5).normal(0, 0.4e6, 4000)
 
     def of(self, scenario: Scenario, n: int) -> dict[str, np.ndarray[Any, Any]]:
