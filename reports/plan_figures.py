@@ -8,7 +8,6 @@ import numpy as np
 
 from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan
-from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import WORDS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports import plan_words as words
@@ -75,7 +74,7 @@ def measure(found: Answer, k: int) -> Plot:
     plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
     own = alone(found, k)
     points = [p for p in _around(found, own) if math.isfinite(p.shares[k].quantile)]
-    shown = scales.scale([requirement.bound], unit_of(requirement))
+    shown = scales.scale([requirement.bound], words.unit_of(requirement))
     colour = COLOURS[k % len(COLOURS)]
     y = [point.shares[k].quantile / shown.factor for point in points]
     heights = [*y, requirement.bound / shown.factor]
@@ -148,15 +147,6 @@ def resources(found: Answer) -> Plot | None:
         "hovertemplate": "%{y}: %{customdata}<extra></extra>",
     }  # fmt: skip
     return plot([bar], x=f"change of {_title(plan, scale)}", y="", yaxis={"automargin": True})
-
-
-def unit_of(requirement: Requirement) -> str:
-    """The unit of a measure: that of its outcome, or of the only one in an expression that has a rate's or
-    a time's name."""
-    if requirement.measure in requirement.outcomes:
-        return scales.unit_of(requirement.measure)
-    found = {scales.unit_of(name) for name in requirement.outcomes}
-    return found.pop() if len(requirement.outcomes) == 1 else ""
 
 
 def _quantity_axis(plan: Plan, scale: Scale) -> Plot:

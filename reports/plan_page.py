@@ -27,7 +27,7 @@ def plan_page(found: Answer) -> str:
             {
                 "name": f"measure-{k}",
                 "caption": f"{requirement.name}: what {words.share(requirement.probability)} of replications "
-                "reach, and the bound (dashed)",
+                "reach, and the bound (dashed); behind it where it is known to hold or to fail by itself",
                 "plot": figures.measure(found, k),
             }
             for k, requirement in enumerate(plan.requirements)

@@ -6,6 +6,7 @@ from itertools import pairwise
 from netcarlo import fidelity, fields, units
 from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan, Resource
+from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import Answer, State
 from netcarlo.planning.search import FAILS
 from netcarlo.planning.thresholds import Gain
@@ -104,9 +105,18 @@ def goal(plan: Plan, k: int) -> str:
     """A requirement with its outcomes in words."""
     requirement = plan.requirements[k]
     text = requirement.text
+    if unit := unit_of(requirement):  # as the axis of its figure has it
+        text = f"{requirement.measure} {requirement.comparison} {scales.say(requirement.bound, unit, 6)}"
     for name in sorted(requirement.outcomes, key=len, reverse=True):
         text = text.replace(name, scales.name_of(name))
     return text.replace(">=", "≥").replace("<=", "≤")
+
+
+def unit_of(requirement: Requirement) -> str:
+    """The unit of a measure: percent if its bound is written so, else that of its only outcome."""
+    if requirement.text.endswith("%"):
+        return scales.FRACTION
+    return scales.unit_of(requirement.outcomes[0]) if len(requirement.outcomes) == 1 else ""
 
 
 def alone(found: Answer, name: str) -> str:
