@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan
 from netcarlo.planning.run import WORDS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
@@ -22,8 +21,11 @@ STEEP = 30
 """A measure that changes by more than this factor has a logarithmic axis."""
 
 
-BESIDE = 3
-"""Values that were looked at which a measure is shown at beside those where its requirement stops to hold."""
+BESIDE = 2
+"""Least values that a measure is shown at on each side of those where its requirement stops to hold."""
+
+LONG = 28
+"""Letters of the title of an axis that fit beside a figure on a phone."""
 
 Ends = tuple[float | None, float | None]
 """The last value that is known to hold and the first that is known to fail."""
@@ -73,29 +75,57 @@ def measure(found: Answer, k: int) -> Plot:
     unit, around the values at which the requirement stops to hold."""
     plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
     own = alone(found, k)
-    points = [p for p in _around(found, own) if math.isfinite(p.shares[k].quantile)]
+    points = [p for p in found.curve if math.isfinite(p.shares[k].quantile)]
     shown = scales.scale([requirement.bound], words.unit_of(requirement))
-    colour = COLOURS[k % len(COLOURS)]
+    colour, bound = COLOURS[k % len(COLOURS)], requirement.bound / shown.factor
     y = [point.shares[k].quantile / shown.factor for point in points]
-    heights = [*y, requirement.bound / shown.factor]
-    steep = min(heights) > 0 and max(heights) > STEEP * min(heights)
-    x = [rounded(point.value / scale.factor) for point in points]
     line = {
-        "x": x, "y": [rounded(v) for v in y], "mode": "lines+markers", "showlegend": False,
-        "line": {"color": colour, "width": 2}, "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
+        "x": [rounded(point.value / scale.factor) for point in points], "y": [rounded(v) for v in y],
+        "mode": "lines+markers", "showlegend": False, "line": {"color": colour, "width": 2},
+        "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
         "hovertemplate": "%{x}: %{y}<extra></extra>", "name": requirement.name,
     }  # fmt: skip
-    ends = x or [rounded(plan.values[i] / scale.factor) for i in (0, -1)]
-    across = [min(ends), max(ends)]
-    bound = _level(across, requirement.bound / shown.factor, INK, "bound")
+    across = [rounded(plan.values[i] / scale.factor) for i in (0, -1)]
+    places = _window(plan, own)
+    known = [plan.values.index(point.value) for point in points]
+    inside = [*(v for place, v in zip(known, y, strict=True) if places[0] <= place <= places[1]), bound]
+    if points:
+        inside += np.interp(places, known, y).tolist()
     name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
-    zones = [zone for zone in _zones(plan, own, scale) if zone["x1"] >= across[0] and zone["x0"] <= across[1]]
-    for zone in zones:
-        zone["x0"], zone["x1"] = max(zone["x0"], across[0]), min(zone["x1"], across[1])
     return plot(
-        [line, bound], x=_title(plan, scale), y=shown.label(name), shapes=zones,
-        xaxis=_quantity_axis(plan, scale), yaxis=_logarithmic(*heights) if steep else {},
+        [line, _level(across, bound, INK, "bound")], x=_title(plan, scale), y=_broken(shown.label(name)),
+        shapes=_zones(plan, own, scale),
+        xaxis=_quantity_axis(plan, scale)
+        | _range([plan.values[i] / scale.factor for i in places], log=plan.log),
+        yaxis=_height(inside),
     )  # fmt: skip
+
+
+def _window(plan: Plan, ends: Ends) -> tuple[int, int]:
+    """The places of the values around those two between which a requirement stops to hold."""
+    last = len(plan.values) - 1
+    low = 0 if ends[0] is None else plan.values.index(ends[0])
+    high = last if ends[1] is None else plan.values.index(ends[1])
+    beside = max(BESIDE, last // 10)
+    return max(low - beside, 0), min(high + beside, last)
+
+
+def _range(ends: Sequence[float], *, log: bool) -> Plot:
+    """An axis from one end to the other, with some room."""
+    low, high = (math.log10(end) if log else end for end in (min(ends), max(ends)))
+    room = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
+    return {"range": [rounded(low - room), rounded(high + room)]}
+
+
+def _height(values: Sequence[float]) -> Plot:
+    """The axis of a measure; logarithmic where it is steep."""
+    steep = min(values) > 0 and max(values) > STEEP * min(values)
+    return (_logarithmic(*values) if steep else {}) | _range(values, log=steep)
+
+
+def _broken(title: str) -> str:
+    """The title of an axis, on two lines if it is long."""
+    return title.replace(" [", "<br>[") if len(title) > LONG else title
 
 
 def alone(found: Answer, k: int) -> Ends:
@@ -110,15 +140,6 @@ def alone(found: Answer, k: int) -> Ends:
     if found.fails is not None and plan.requirements[k].name in words.failing(found):
         fails.append(found.fails)
     return max(holds, key=places.__getitem__, default=None), min(fails, key=places.__getitem__, default=None)
-
-
-def _around(found: Answer, ends: Ends) -> list[Point]:
-    """The points of the curve between and beside two ends, those two apart and `BESIDE` more on each side."""
-    at = [point.value for point in found.curve]
-    low = at.index(ends[0]) if ends[0] in at else 0
-    high = at.index(ends[1]) if ends[1] in at else len(at) - 1
-    low, high = min(low, high), max(low, high)
-    return found.curve[max(low - BESIDE, 0) : high + BESIDE + 1]
 
 
 def resources(found: Answer) -> Plot | None:

@@ -89,13 +89,11 @@ class Trials:
         for line in filter(None, journal.read_text(encoding="utf-8", errors="replace").splitlines()):
             try:
                 batch = json.loads(line)
-                whole = batch.pop("sha256") == _checksum(batch)
-            except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
-                whole = False  # perhaps cut off by an interruption
-            if whole:
+                if batch.pop("sha256") != _checksum(batch):
+                    raise ValueError
                 self._know(batch["key"], batch["first"], batch["outcomes"])
-            else:
-                self.damaged += 1
+            except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+                self.damaged += 1  # perhaps cut off by an interruption
 
     def _know(self, name: str, first: int, outcomes: dict[str, list[float]]) -> None:
         if not set(self.outcomes) <= set(outcomes):

@@ -129,6 +129,8 @@ def _given(
 
 
 def _standardised(outcome: Floats, of: str) -> Floats:
+    if not len(outcome):
+        raise InputError(f"{of} has no value on any network; name another outcome")
     if len(outcome) < LEAST:
         raise InputError(
             f"{of} has a value on {len(outcome)} networks or base points; indices need {LEAST}, draw more"

@@ -147,7 +147,10 @@ def test_a_measure_is_shaded_by_its_own_verdict_around_it_and_in_the_unit_of_its
     goodput, delay = (figures.measure(answers["both"], k) for k in (0, 1))
     ends = [(zone["x0"], zone["x1"]) for zone in goodput["layout"]["shapes"]]
     assert ends[0][1] == 17 and ends[1] == (17, 18)
-    assert min(goodput["data"][0]["x"]) > 1 and max(goodput["data"][0]["x"]) < 40
+    low, high = goodput["layout"]["xaxis"]["range"]
+    assert 10 < low < 17 and 18 < high < 25
+    low, high = goodput["layout"]["yaxis"]["range"]
+    assert 4 < low < 6 < high < 8
     holds, open_, fails = ((zone["x0"], zone["x1"]) for zone in delay["layout"]["shapes"])
     assert 18 <= holds[1] <= 25 < fails[0]
     assert open_ == (holds[1], fails[0])
