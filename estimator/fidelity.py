@@ -56,7 +56,8 @@ def measured() -> dict[tuple[str, str, str], Bias]:
 def known_bias(scenario: Scenario) -> Bias | None:
     """The measured bias of the goodput by the scenario's fidelity; None for packets, and where none was
     measured: of a user's congestion control, say, or of flows that are not all of one TCP."""
-    network, protocol = "paths" if scenario.paths else "cells", scenario.transport.protocol
+    network = "paths" if scenario.paths else "cells"
+    protocol: str = scenario.transport.protocol
     control = getattr(scenario.transport, "congestion_control", None)
     if control is not None:
         protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"

@@ -12,13 +12,13 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import adhoc_outcomes, fidelity, wifi_outcomes
+from netcarlo import fidelity, wifi_outcomes
 from netcarlo import outcomes as named
 from netcarlo.ensemble import build_rows
 from netcarlo.errors import InputError
 from netcarlo.fields import flat
 from netcarlo.kernels.layout import ENDLESS, NEVER, Out, P, Rows
-from netcarlo.kernels.manet.layout import ManetOut, ManetRows
+from netcarlo.kernels.manet.layout import ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.shared import layout as shared
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.kernels.wifi import layout as wifi
@@ -117,8 +117,8 @@ def _path(scenario: Scenario, rows: Rows, some: Callable[..., Ints]) -> Ints:
     out[p[:, P.LIMIT] >= ENDLESS, Out.COMPLETED] = NEVER
     if scenario.mobility is None:
         out[:, Out.SILENCE] = 0
-        broken = ~np.isnan(named.first_outage_end_s(rows))
-        out[np.ix_(~broken, [Out.RESUME_TX, Out.RESUME_RX])] = NEVER
+        for column in (Out.RESUME_TX, Out.RESUME_RX):
+            out[np.isnan(named.first_outage_end_s(rows)), column] = NEVER
     return out
 
 
@@ -134,8 +134,9 @@ def _adhoc(_: Scenario, rows: ManetRows, some: Callable[..., Ints]) -> Ints:
     n = len(rows.parameters)
     head = some(n, ManetOut.COLUMNS)
     endless = rows.parameters[:, P.LIMIT] >= ENDLESS
-    head[np.ix_(endless, [ManetOut.COMPLETED, ManetOut.FINISHED])] = NEVER
-    return _joined(n, head, some(n, rows.times.shape[1], adhoc_outcomes.NodeOut.COLUMNS))
+    for column in (ManetOut.COMPLETED, ManetOut.FINISHED):
+        head[endless, column] = NEVER
+    return _joined(n, head, some(n, rows.times.shape[1], NodeOut.COLUMNS))
 
 
 def _shared(scenario: Scenario, rows: SharedRows, some: Callable[..., Ints]) -> Ints:
