@@ -128,6 +128,7 @@ def estimate(
     """Estimate the outcomes of a scenario, with 95 % intervals.  Exit 1 if the precision is not reached."""
     from netcarlo import estimate as run
     from netcarlo import fidelity, load_scenario
+    from netcarlo import goals as goal_texts
 
     loaded = load_scenario(scenario, values=console.values(set_))
     with console.progress(loaded.name, quiet) as progress:
@@ -155,7 +156,8 @@ def estimate(
         if found.saving is not None:
             console.print_table(f"What the control by {control} saved", found.saving.table)
             console.say(found.saving.sentence(of))
-        if (bias := fidelity.sentence(found.scenario)) is not None:
+        asked = [of, *(goal_texts.parse(text).outcome for text in goal or [])]
+        if (bias := fidelity.sentence(found.scenario, asked)) is not None:
             console.say(bias)
     if not found.precise:
         console.say(f"precision {loaded.precision or precision} not reached; raise --replications")

@@ -1,6 +1,8 @@
 """The command about plans: how much fits, with which guarantee."""
 
 import json
+import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,8 +14,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from netcarlo import console
-from netcarlo.console import AsJson, Quiet, Seed, Set, Target
+from netcarlo import console, units
+from netcarlo.console import AsJson, Seed, Set, Target
+from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
     from netcarlo.planning.file import Plan
@@ -30,35 +33,86 @@ def plan(
         typer.Option(metavar="DIR", help="Folder of result.json and report.html; its runs are not repeated."),
     ] = None,
     set_: Set = None,
+    time_: Annotated[
+        str | None, typer.Option("--time", metavar="60s", help="Answer with what is known by then.")
+    ] = None,
     seed: Seed = None,
     target: Target = "auto",
     as_json: AsJson = False,
-    quiet: Quiet = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables: the answer.")] = False,
 ) -> None:
     """Find the largest (smallest) value for which requirements hold.  Exit 1 if nothing could be decided."""
     from netcarlo import output
-    from netcarlo.planning import load_plan
+    from netcarlo.planning import Stopped, load_plan
     from netcarlo.planning import plan as run
 
+    most_s = _seconds(time_)
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_plan(file, values=values)
     if out is not None:
         output.check_writable(out)
     try:
-        with _progress(loaded, quiet or as_json) as update:
+        with _progress(loaded, quiet or as_json) as update, _stopped(most_s):
             found = run(loaded, folder=out, target=target, progress=update)
-    except SystemExit:  # an interrupt
-        if out is not None and out.exists():
-            console.say(f"what was simulated is in {out}; the same command goes on from there")
-        raise
+    except Stopped as why:
+        console.say(f"stopped ({why}) before anything was simulated; there is no answer")
+        raise typer.Exit(130 if str(why) == INTERRUPTED else 1) from None
     if out is not None:
         _write(found, out)
     if as_json:
         console.print_json(found.record())
-    elif not quiet:
-        _print(found, out)
+    else:
+        _print(found, None if quiet else out, tables=not quiet)
+    if found.stopped and out is not None:
+        console.say(f"what was simulated is in {out}; the same command goes on from there")
+    if found.stopped == INTERRUPTED:
+        raise typer.Exit(130)
     if not found.decided:
         raise typer.Exit(1)
+
+
+INTERRUPTED = "interrupted"
+
+
+def _seconds(text: str | None) -> float | None:
+    """The time of `--time`.  Raises InputError."""
+    if text is None:
+        return None
+    try:
+        found = units.parse(text, units.TIME)
+    except InputError as error:
+        raise InputError(f"--time = {text} {error}") from None
+    if not 0 < found < float("inf"):
+        raise InputError(f"--time = {text}; allowed is above 0 s; write --time 60s")
+    return found
+
+
+@contextmanager
+def _stopped(most_s: float | None) -> Iterator[None]:
+    """Stop a plan after a time and at the first Ctrl-C; a second one ends the command."""
+    from netcarlo.planning import Stopped
+
+    if threading.current_thread() is not threading.main_thread():  # which alone has signals
+        yield
+        return
+
+    def stop(number: int, _: object) -> None:
+        disarm()
+        raise Stopped(INTERRUPTED if number == signal.SIGINT else f"after {console.seconds(most_s or 0)}")
+
+    def disarm() -> None:
+        signal.signal(signal.SIGINT, before)
+        if most_s is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    before = signal.signal(signal.SIGINT, stop)
+    if most_s is not None:
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, most_s)
+    try:
+        yield
+    finally:
+        disarm()
 
 
 def _write(found: "Answer", out: Path) -> None:
@@ -69,11 +123,13 @@ def _write(found: "Answer", out: Path) -> None:
     write_all(out, {"result.json": record, "report.html": plan_page(found)})
 
 
-def _print(found: "Answer", out: Path | None) -> None:
+def _print(found: "Answer", out: Path | None, *, tables: bool) -> None:
     from netcarlo.reports import plan_words as words
 
     typer.echo(words.headline(found))
     typer.echo(words.explanation(found))
+    if not tables:
+        return
     rows = pd.DataFrame(words.requirements(found)).drop(columns="requirement").set_index("goal")
     console.print_table("Requirements", rows, _as_is)
     for row in words.gains(found):

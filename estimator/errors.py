@@ -12,8 +12,8 @@ class InputError(ValueError):
         super().__init__(" ".join(message.split()))
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The remedy for an unknown name: the nearest known one, or all of them."""
+def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:
+    """The remedy for an unknown name: the nearest known one that is at least so similar, or all of them."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=1, cutoff=0.5)
+    close = get_close_matches(name, names, n=1, cutoff=cutoff)
     return f"did you mean '{close[0]}'?" if close else f"known are {', '.join(names)}"

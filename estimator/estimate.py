@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo import goals as goal_texts
-from netcarlo import statistics
+from netcarlo import measurable, statistics
 from netcarlo.errors import InputError
 from netcarlo.outcomes import BY_NAME, MEANING, OUTCOMES, Outcomes
 from netcarlo.provenance import provenance
@@ -75,10 +75,10 @@ def estimate(
     runs.  Raises InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
-    parsed = [goal_texts.parse(text) for text in goals]
+    parsed = [goal_texts.parse(text, scenario) for text in goals]
     if any(goal.relative for goal in parsed):
         raise InputError("a goal of baseline is for sweeps; write a value")
-    goal_texts.known_outcome(of)
+    measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
     target = resolve_target(target)
     precise, saving, rule = True, None, None
     means: Mapping[str, statistics.Mean] = {}

@@ -7,7 +7,7 @@ They take microseconds where packets take milliseconds, and they are biased.  `k
 import csv
 import functools
 import importlib.resources
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,14 +16,19 @@ import pandas as pd
 from netcarlo import fluid, steady_state
 from netcarlo.ensemble import build
 from netcarlo.errors import InputError, nearest
+from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.outcomes import MEANING, Outcomes
 from netcarlo.quantity import bounds
 from netcarlo.scenario import Hops, Scenario
+from netcarlo.shared import kinds as shared_kinds
 from netcarlo.simulate import largest_launch
 from netcarlo.transport import Tcp
 from netcarlo.udp import Udp
 
 CHEAP = ("fluid", "formula")
+
+OF = "goodput_bps"
+"""The outcome whose bias was measured."""
 
 
 class Bias(NamedTuple):
@@ -49,28 +54,45 @@ def measured() -> dict[tuple[str, str, str], Bias]:
 
 
 def known_bias(scenario: Scenario) -> Bias | None:
-    """The measured bias of the scenario's fidelity; None for packets, and where none was measured."""
+    """The measured bias of the goodput by the scenario's fidelity; None for packets, and where none was
+    measured: of a user's congestion control, say, or of flows that are not all of one TCP."""
     network = "paths" if scenario.paths else "cells"
-    if scenario.shared is not None:
-        network = "dumbbells" if scenario.shared.dumbbell is not None else "graphs"
     protocol: str = scenario.transport.protocol
     control = getattr(scenario.transport, "congestion_control", None)
-    if control is not None and protocol != "linux":
-        protocol = str(control)
+    if control is not None:
+        protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
+    if scenario.shared is not None:
+        network = "dumbbells" if scenario.shared.dumbbell is not None else "graphs"
+        kinds = shared_kinds(scenario.shared, scenario.transport)
+        streams = any(flow.udp is not None for _, flow in scenario.shared.each_flow())
+        protocol = "mixed" if streams or len(kinds) != 1 else kinds.pop()
     return measured().get((scenario.fidelity, network, protocol))
 
 
-def sentence(scenario: Scenario) -> str | None:
-    """What a result of a cheap fidelity has to say about itself; None for packets."""
+def sentence(scenario: Scenario, outcomes: Iterable[str] = (OF,)) -> str | None:
+    """What a result about `outcomes` by a cheap fidelity has to say about itself; None for packets."""
     if scenario.fidelity == "packet":
         return None
-    what = f"fidelity {scenario.fidelity}: no packet was simulated"
+    said = [f"fidelity {scenario.fidelity}: no packet was simulated"]
+    bias, asked = known_bias(scenario), dict.fromkeys(outcomes)
+    if bias is not None and OF in asked:
+        median, low, high = (f"{100 * part:+.0f} %" for part in bias)
+        drawn = "on networks drawn at random its goodput was off by"
+        said.append(f"{drawn} {median} (median), {low} to {high} on nine in ten (docs/fidelity.md)")
+    if unknown := [name for name in asked if bias is None or name != OF]:
+        said.append(f"how far off its {', '.join(unknown)} is was not measured")
+    return "; ".join(said)
+
+
+def check_known(scenario: Scenario, outcomes: Iterable[str]) -> None:
+    """Raise InputError if a decision about `outcomes` would rest on a cheap model of unknown bias."""
+    if scenario.fidelity == "packet":
+        return
     bias = known_bias(scenario)
-    if bias is None:
-        return f"{what}; how far off this is was not measured"
-    median, low, high = (f"{100 * part:+.0f} %" for part in bias)
-    drawn = "on networks drawn at random its goodput was off by"
-    return f"{what}; {drawn} {median} (median), {low} to {high} on nine in ten (docs/fidelity.md)"
+    if unknown := [name for name in dict.fromkeys(outcomes) if bias is None or name != OF]:
+        known = "" if bias is None else f", only that of its {OF}"
+        what = f"fidelity = {scenario.fidelity} decides nothing about {', '.join(unknown)} here"
+        raise InputError(f"{what}: how far off it is was not measured{known}; write fidelity: packet")
 
 
 def simulate(scenario: Scenario, *, first: int = 0, replications: int | None = None) -> Outcomes:
@@ -117,11 +139,16 @@ def _unknown_to_formulas(scenario: Scenario) -> str:
         return "there is no formula of ad hoc networks"
     if scenario.shared is not None:
         return _unknown_to_shares(scenario)
-    if not isinstance(scenario.transport, Tcp):
-        return f"there is no formula of {scenario.transport.protocol}"
+    transport = scenario.transport
+    if not isinstance(transport, Tcp) or transport.protocol == "linux":
+        return f"there is no formula of {transport.protocol}"
+    control = transport.congestion_control
+    if control is not None and (control not in KINDS or transport.protocol != "sack"):
+        unknown = f"{control} of {transport.protocol}"
+        return f"the formulae know the congestion controls of sack only, and not {unknown}"
     if scenario.mobility is not None:
         return "there is no formula of mobile hosts"
-    if scenario.transport.bytes is not None or scenario.transport.packets is not None:
+    if transport.bytes is not None or transport.packets is not None:
         return "the formulae are of endless transfers, and bytes or packets ends this one"
     hops = [hop.each if isinstance(hop, Hops) else hop for hop in scenario.paths[0].hops]
     if any(hop.outages for hop in hops):

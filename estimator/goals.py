@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import units
+from netcarlo import measurable, units
 from netcarlo.errors import InputError, nearest
 from netcarlo.outcomes import MEANING, dimension
+from netcarlo.scenario import Scenario
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
@@ -36,13 +37,13 @@ class Goal:
         return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), limit))
 
 
-def parse(text: str) -> Goal:
-    """Read a goal; raises InputError."""
+def parse(text: str, scenario: Scenario | None = None) -> Goal:
+    """Read a goal; raises InputError, which hints at outcomes of the scenario."""
     match = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*(.+?)\s*", text)
     if match is None:
         raise InputError(f"goal '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
     outcome, comparison, value = match.groups()
-    known_outcome(outcome)
+    known_outcome(outcome, scenario)
     of_baseline = value.endswith(" of baseline")
     value = value.removesuffix(" of baseline")
     try:
@@ -52,8 +53,9 @@ def parse(text: str) -> Goal:
     return Goal(text.strip(), outcome, comparison, threshold, of_baseline)
 
 
-def known_outcome(name: str) -> str:
+def known_outcome(name: str, scenario: Scenario | None = None) -> str:
     """The name itself; InputError if it is no outcome."""
     if name not in MEANING:
-        raise InputError(f"'{name}' is no outcome; {nearest(name, MEANING)}")
+        known = measurable.outcomes(scenario) if scenario is not None else MEANING
+        raise InputError(f"'{name}' is no outcome; {nearest(name, known, cutoff=0.6)}")
     return name

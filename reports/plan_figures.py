@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from netcarlo.planning.file import Plan
-from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import WORDS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports import plan_words as words
@@ -20,6 +19,16 @@ ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
 
 STEEP = 30
 """A measure that changes by more than this factor has a logarithmic axis."""
+
+
+BESIDE = 2
+"""Least values that a measure is shown at on each side of those where its requirement stops to hold."""
+
+LONG = 28
+"""Letters of the title of an axis that fit beside a figure on a phone."""
+
+Ends = tuple[float | None, float | None]
+"""The last value that is known to hold and the first that is known to fail."""
 
 
 def axis(plan: Plan) -> Scale:
@@ -52,8 +61,9 @@ def curve(found: Answer) -> Plot:
             }
         )
         data.append(_level(x, 100 * requirement.probability, colour, f"asked of {requirement.name}"))
+    zones = _zones(plan, (found.holds, found.fails), scale)
     figure = plot(
-        data, x=_title(plan, scale), y="probability [%]", shapes=_zones(found, scale),
+        data, x=_title(plan, scale), y="probability [%]", shapes=zones,
         xaxis=_quantity_axis(plan, scale), yaxis={"range": [-3, 103]},
     )  # fmt: skip
     figure["layout"]["legend"]["traceorder"] = "normal"
@@ -61,27 +71,75 @@ def curve(found: Answer) -> Plot:
 
 
 def measure(found: Answer, k: int) -> Plot:
-    """What the measure of a requirement reaches with the probability asked for, beside its bound."""
+    """What the measure of a requirement reaches with the probability asked for, beside its bound and in its
+    unit, around the values at which the requirement stops to hold."""
     plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
+    own = alone(found, k)
     points = [p for p in found.curve if math.isfinite(p.shares[k].quantile)]
-    y = [point.shares[k].quantile for point in points]
-    shown = scales.scale([*y, requirement.bound], unit_of(requirement))
-    colour = COLOURS[k % len(COLOURS)]
-    heights = [v / shown.factor for v in (*y, requirement.bound)]
-    steep = min(heights) > 0 and max(heights) > STEEP * min(heights)
-    x = [rounded(point.value / scale.factor) for point in points]
+    shown = scales.scale([requirement.bound], words.unit_of(requirement))
+    colour, bound = COLOURS[k % len(COLOURS)], requirement.bound / shown.factor
+    y = [point.shares[k].quantile / shown.factor for point in points]
     line = {
-        "x": x, "y": [rounded(v / shown.factor) for v in y], "mode": "lines+markers", "showlegend": False,
-        "line": {"color": colour, "width": 2}, "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
+        "x": [rounded(point.value / scale.factor) for point in points], "y": [rounded(v) for v in y],
+        "mode": "lines+markers", "showlegend": False, "line": {"color": colour, "width": 2},
+        "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
         "hovertemplate": "%{x}: %{y}<extra></extra>", "name": requirement.name,
     }  # fmt: skip
-    across = [rounded(found.curve[i].value / scale.factor) for i in (0, -1)]
-    bound = _level(across, requirement.bound / shown.factor, INK, "bound")
+    across = [rounded(plan.values[i] / scale.factor) for i in (0, -1)]
+    places = _window(plan, own)
+    known = [plan.values.index(point.value) for point in points]
+    inside = [*(v for place, v in zip(known, y, strict=True) if places[0] <= place <= places[1]), bound]
+    if points:
+        inside += np.interp(places, known, y).tolist()
     name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
     return plot(
-        [line, bound], x=_title(plan, scale), y=shown.label(name), shapes=_zones(found, scale),
-        xaxis=_quantity_axis(plan, scale), yaxis=_logarithmic(*heights) if steep else {},
+        [line, _level(across, bound, INK, "bound")], x=_title(plan, scale), y=_broken(shown.label(name)),
+        shapes=_zones(plan, own, scale),
+        xaxis=_quantity_axis(plan, scale)
+        | _range([plan.values[i] / scale.factor for i in places], log=plan.log),
+        yaxis=_height(inside),
     )  # fmt: skip
+
+
+def _window(plan: Plan, ends: Ends) -> tuple[int, int]:
+    """The places of the values around those two between which a requirement stops to hold."""
+    last = len(plan.values) - 1
+    low = 0 if ends[0] is None else plan.values.index(ends[0])
+    high = last if ends[1] is None else plan.values.index(ends[1])
+    beside = max(BESIDE, last // 10)
+    return max(low - beside, 0), min(high + beside, last)
+
+
+def _range(ends: Sequence[float], *, log: bool) -> Plot:
+    """An axis from one end to the other, with some room."""
+    low, high = (math.log10(end) if log else end for end in (min(ends), max(ends)))
+    room = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
+    return {"range": [rounded(low - room), rounded(high + room)]}
+
+
+def _height(values: Sequence[float]) -> Plot:
+    """The axis of a measure; logarithmic where it is steep."""
+    steep = min(values) > 0 and max(values) > STEEP * min(values)
+    return (_logarithmic(*values) if steep else {}) | _range(values, log=steep)
+
+
+def _broken(title: str) -> str:
+    """The title of an axis, on two lines if it is long."""
+    return title.replace(" [", "<br>[") if len(title) > LONG else title
+
+
+def alone(found: Answer, k: int) -> Ends:
+    """The last value at which a requirement by itself is known to hold, and the first at which it is known to
+    fail: all hold up to where the plan does, and its bands tell more."""
+    plan, asked = found.plan, found.plan.requirements[k].probability
+    low, high = _sharper(found, k)
+    places = {value: i for i, value in enumerate(plan.values)}
+    holds = [p.value for p, end in zip(found.curve, low, strict=True) if end >= asked]
+    fails = [p.value for p, end in zip(found.curve, high, strict=True) if end < asked]
+    holds += [] if found.holds is None else [found.holds]
+    if found.fails is not None and plan.requirements[k].name in words.failing(found):
+        fails.append(found.fails)
+    return max(holds, key=places.__getitem__, default=None), min(fails, key=places.__getitem__, default=None)
 
 
 def resources(found: Answer) -> Plot | None:
@@ -110,15 +168,6 @@ def resources(found: Answer) -> Plot | None:
         "hovertemplate": "%{y}: %{customdata}<extra></extra>",
     }  # fmt: skip
     return plot([bar], x=f"change of {_title(plan, scale)}", y="", yaxis={"automargin": True})
-
-
-def unit_of(requirement: Requirement) -> str:
-    """The unit of a measure: that of its outcome, or of the only one in an expression that has a rate's or
-    a time's name."""
-    if requirement.measure in requirement.outcomes:
-        return scales.unit_of(requirement.measure)
-    found = {scales.unit_of(name) for name in requirement.outcomes}
-    return found.pop() if len(requirement.outcomes) == 1 else ""
 
 
 def _quantity_axis(plan: Plan, scale: Scale) -> Plot:
@@ -164,19 +213,20 @@ def _level(x: Sequence[float], y: float, colour: str, name: str) -> Plot:
     }  # fmt: skip
 
 
-def _zones(found: Answer, scale: Scale) -> list[Plot]:
+def _zones(plan: Plan, ends: Ends, scale: Scale) -> list[Plot]:
     """Rectangles behind a curve: up to what holds, from what fails, and what is between."""
-    plan = found.plan
     first, last = plan.values[0], plan.values[-1]
-    low = first if found.holds is None else found.holds
-    high = last if found.fails is None else found.fails
-    ends = {HOLDS: (first, found.holds), OPEN: (low, high), FAILS: (found.fails, last)}
-    return [
-        {
-            "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
-            "xref": "x", "yref": "paper", "y0": 0, "y1": 1,
-            "x0": rounded(begin / scale.factor), "x1": rounded(end / scale.factor),
-        }
-        for kind, (begin, end) in ends.items()
-        if begin is not None and end is not None and begin != end
-    ]  # fmt: skip
+    holds, fails = ends
+    low, high = first if holds is None else holds, last if fails is None else fails
+    zones = {HOLDS: (first, holds), OPEN: (low, high), FAILS: (fails, last)}
+    found = []
+    for kind, pair in zones.items():
+        known = [rounded(end / scale.factor) for end in pair if end is not None]
+        if len(known) == 2 and known[0] != known[1]:
+            found.append(
+                {
+                    "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
+                    "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x0": min(known), "x1": max(known),
+                }
+            )  # fmt: skip
+    return found

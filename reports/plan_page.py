@@ -27,7 +27,7 @@ def plan_page(found: Answer) -> str:
             {
                 "name": f"measure-{k}",
                 "caption": f"{requirement.name}: what {words.share(requirement.probability)} of replications "
-                "reach, and the bound (dashed)",
+                "reach, and the bound (dashed); behind it where it is known to hold or to fail by itself",
                 "plot": figures.measure(found, k),
             }
             for k, requirement in enumerate(plan.requirements)
@@ -97,5 +97,5 @@ def _provenance(found: Answer) -> dict[str, str]:
         "seed": f"{about['seed']}; the same random numbers at every value",
         "versions": ", ".join(f"{name} {version}" for name, version in about["versions"].items()),
         "target": about["target"],
-        "to get it again": f"netcarlo plan {found.plan.name}.yaml",
+        "to get it again": found.plan.command,
     }

@@ -6,6 +6,7 @@ from itertools import pairwise
 from netcarlo import fidelity, fields, units
 from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan, Resource
+from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import Answer, State
 from netcarlo.planning.search import FAILS
 from netcarlo.planning.thresholds import Gain
@@ -63,20 +64,23 @@ def explanation(found: Answer) -> str:
     if found.fails is not None:
         parts.append(f"{'' if parts else sure + ' '}{_failing(found)} at {value(plan, found.fails)}")
     text = ", and ".join(parts) + "." if parts else "No value is known to hold or to fail."
-    if found.fails is None and found.holds is not None:
+    if found.holds == plan.values[-1]:
         text += f" That is the last of the values: widen them to find the limit of {title(plan)}."
     if found.holds is None and found.fails == plan.values[0]:
         text += " That is the first of the values: widen them, or ask for less."
-    elif found.undecided:
+    elif found.undecided and found.decided:
         text += f" {_undecided(found)}"
-    if len(plan.requirements) > 1:
+    if len(plan.requirements) > 1 and (found.fails is not None or found.likely is not None):
         text += f" {capital(found.binding)} binds."
+    if found.stopped:
+        text += f" {_stopped(found)}"
     if not found.monotone:
         text += (
             " The curve is not monotone: requirements hold better at a value than at one before it.  This is"
             " the limit among the values looked at, and there may be another."
         )
-    if (bias := fidelity.sentence(plan.base)) is not None:
+    asked = [name for requirement in plan.requirements for name in requirement.outcomes]
+    if (bias := fidelity.sentence(plan.base, asked)) is not None:
         text += f" {capital(bias)}."
     return text
 
@@ -101,9 +105,18 @@ def goal(plan: Plan, k: int) -> str:
     """A requirement with its outcomes in words."""
     requirement = plan.requirements[k]
     text = requirement.text
+    if unit := unit_of(requirement):  # as the axis of its figure has it
+        text = f"{requirement.measure} {requirement.comparison} {scales.say(requirement.bound, unit, 6)}"
     for name in sorted(requirement.outcomes, key=len, reverse=True):
         text = text.replace(name, scales.name_of(name))
     return text.replace(">=", "≥").replace("<=", "≤")
+
+
+def unit_of(requirement: Requirement) -> str:
+    """The unit of a measure: percent if its bound is written so, else that of its only outcome."""
+    if requirement.text.endswith("%"):
+        return scales.FRACTION
+    return scales.unit_of(requirement.outcomes[0]) if len(requirement.outcomes) == 1 else ""
 
 
 def alone(found: Answer, name: str) -> str:
@@ -157,10 +170,13 @@ def cost(found: Answer) -> str:
     spent = found.cost
     kept = spent["replications"] - spent["simulated"]
     again = f", {scales.count(kept)} of them from earlier runs" if kept > 0 else ""
-    return (
+    text = (
         f"{scales.count(spent['replications'])} replications{again}, "
         f"at {spent['values']} of {scales.count(spent['of_values'])} values, in {spent['seconds']:.1f} s."
     )
+    if damaged := spent["damaged"]:
+        text += f" {damaged} damaged line{'s' * (damaged > 1)} of runs.jsonl did not count."
+    return text
 
 
 def so_far(plan: Plan, state: State) -> str:
@@ -208,18 +224,31 @@ def _rounded(plan: Plan, numbers: tuple[float, ...]) -> list[float]:
     return [float(f"{round(n / grain) * grain:.12g}") if math.isfinite(n) else n for n in numbers]
 
 
+def _stopped(found: Answer) -> str:
+    """That a plan ended early, and what is missing for it beside undecided values."""
+    looked = [gain.resource.name for gain in found.gains]
+    missing = [resource.name for resource in found.plan.resources if resource.name not in looked]
+    what = f"; what more of {', '.join(missing)} would buy is not known" if missing else ""
+    return f"The plan was stopped ({found.stopped}){what}."
+
+
 def _near(found: Answer) -> list[Point]:
     """The points on both sides of the answer."""
     return [point for point in found.curve if point.value in (found.holds, found.fails)]
 
 
-def _failing(found: Answer) -> str:
+def failing(found: Answer) -> list[str]:
+    """The requirements that are known to fail at the first value that does."""
     point = next(point for point in found.curve if point.value == found.fails)
     assert point.verdict == FAILS
     over = {
         r.name: s.high - r.probability for r, s in zip(found.plan.requirements, point.shares, strict=True)
     }
-    names = [name for name, by in over.items() if by < 0] or [min(over, key=lambda name: over[name])]
+    return [name for name, by in over.items() if by < 0] or [min(over, key=lambda name: over[name])]
+
+
+def _failing(found: Answer) -> str:
+    names = failing(found)
     if len(found.plan.requirements) == 1:
         return "it fails" if found.holds is not None else "the requirement fails"
     return f"{' and '.join(names)} {'fail' if len(names) > 1 else 'fails'}"
@@ -232,4 +261,6 @@ def _undecided(found: Answer) -> str:
     else:
         named = f"{len(some)} values from {value(plan, some[0])} to {value(plan, some[-1])}"
     verb = "is" if len(some) == 1 else "are"
+    if found.stopped:
+        return f"{named} {verb} not decided yet."
     return f"{named} {verb} undecided after {scales.count(plan.most)} replications each; more of them decide."

@@ -76,24 +76,24 @@ class Board:
         """Replicate value `i` up to `n` times, and look."""
         if n <= self.replications.get(i, 0):
             return
-        self.replications[i] = n
-        successes = [r.held(values).sum() for r, values in self._measured(i)]
+        successes = [r.held(values).sum() for r, values in self._measured(i, n)]
+        self.replications[i] = n  # not before there are so many: a plan may be stopped while they are made
         if self.verdicts.get(i, OPEN) == OPEN:
             self.verdicts[i] = self._verdict(np.array(successes, np.float64), n)
 
     def point(self, i: int) -> Point:
         """What is known of a value that was looked at."""
-        shares, n, verdict = [], self.replications[i], self.verdicts[i]
-        for requirement, values in self._measured(i):
+        shares, n, verdict = [], self.replications[i], self.verdicts.get(i, OPEN)
+        for requirement, values in self._measured(i, n):
             held = int(requirement.held(values).sum())
             low = float(evidence.lower(held, n, self.band_level))
             high = float(evidence.upper(held, n, self.band_level))
             shares.append(Share(held / n, low, high, requirement.quantile(values)))
         return Point(self.plan.values[i], n, verdict, tuple(shares))
 
-    def _measured(self, i: int) -> list[tuple[Requirement, Floats]]:
+    def _measured(self, i: int, n: int) -> list[tuple[Requirement, Floats]]:
         value = self.plan.values[i]
-        outcomes = self.trials.of(self.plan.scenario(value), self.replications[i])
+        outcomes = self.trials.of(self.plan.scenario(value), n)
         return [(r, r.measured(outcomes, value)) for r in self.plan.requirements]
 
     def _verdict(self, successes: Floats, n: int) -> int:

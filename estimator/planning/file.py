@@ -1,7 +1,9 @@
 """Plan files: a scenario, the quantity to plan, and the requirements that must hold."""
 
+import json
 import math
-from collections.abc import Mapping
+import shlex
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -11,10 +13,11 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from netcarlo import expressions, fields, files, scenario, units
+from netcarlo import expressions, fidelity, fields, files, measurable, scenario, units
 from netcarlo.control import BUILT_IN
 from netcarlo.errors import InputError
 from netcarlo.files import Document
+from netcarlo.outcomes import MEANING
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
@@ -48,6 +51,8 @@ class QuantitySpec(Record):
             raise InputError("needs one of linear, log and values; write linear: [lowest, highest]")
         if not self.name.isidentifier() or self.name in expressions.FUNCTIONS:
             raise InputError(f"has the name '{self.name}', which is no plain word; write name: users")
+        if self.name in MEANING:
+            raise InputError(f"has the name '{self.name}', which is that of an outcome; write name: users")
         if self.step is not None and (self.linear is None or self.points is not None):
             raise InputError("has a step, which belongs to linear without points; remove it")
         if self.points is not None and self.values is not None:
@@ -116,26 +121,39 @@ class Plan:
     is looked for, falling where the smallest is.
     """
 
-    def __init__(self, spec: PlanSpec, base: dict[str, Any], document: Document | None, source: str) -> None:
-        """Check everything that can be checked before a simulation.  Raises InputError."""
+    def __init__(
+        self,
+        spec: PlanSpec,
+        base: dict[str, Any],
+        document: Document | None,
+        source: str,
+        lines: Document | None,
+    ) -> None:
+        """Check everything that can be checked before a simulation; `lines` are those of the scenario `base`.
+
+        Raises InputError.
+        """
         self.spec, self.source, self._base, self._document = spec, source, base, document
         self.name, self.description = spec.name, spec.description
+        self.command = ""
         self.quantity = spec.quantity.name
         self.confidence = self._share("confidence", spec.confidence)
         self.most = spec.replications
         self._scenarios: dict[tuple[float, Resource | None], Scenario] = {}
-        self.base = Scenario.check(base, document=document if isinstance(spec.scenario, str) else None)
+        self.base = Scenario.check(base, document=lines)
         with self._at("quantity"):
             self.dimension, self._whole, rising = self._values(spec.quantity)
         self.log = spec.quantity.log is not None
         self.values = rising if spec.find == "largest" else rising[::-1]
+        ends = [self.scenario(value) for value in (self.values[0], self.values[-1])]
+        for value in self.values:
+            self._derived(value)
         with self._at("requirements"):
+            have = set().union(*map(measurable.outcomes, ends))
             self.requirements = tuple(
-                self._requirement(name, requirement) for name, requirement in spec.requirements.items()
+                self._requirement(name, requirement, have) for name, requirement in spec.requirements.items()
             )
         self._check_replications()
-        for value in (self.values[0], self.values[-1]):
-            self.scenario(value)
         with self._at("resources"):
             self.resources = tuple(self._resource(*item) for item in spec.resources.items())
 
@@ -154,16 +172,29 @@ class Plan:
         changes = {} if resource is None else {resource.field: resource.after}
         base = scenario.with_values(self._base, changes)
         settings: dict[str, Any] = {name: self._shown(base, name, value) for name in self._fields()}
-        for name, text in self.spec.derive.items():
+        for name, found in self._derived(value).items():
             with self._at("derive", name):
-                expressions.check(str(text), [self.quantity])
-                found = float(expressions.evaluate(str(text), {self.quantity: value}))
                 settings[name] = self._shown(base, name, found)
         try:
             return Scenario.check(scenario.with_values(base, settings))
         except InputError as error:
             said = units.show(value, self.dimension)
             raise self._error(("quantity",), f"{self.quantity} = {said}: {error}") from None
+
+    def _derived(self, value: float) -> dict[str, float]:
+        """The numbers of the fields that follow from a value of the quantity."""
+        found = {}
+        for name, text in self.spec.derive.items():
+            with self._at("derive", name):
+                expressions.check(str(text), [self.quantity])
+                try:
+                    found[name] = float(expressions.evaluate(str(text), {self.quantity: value}))
+                except InputError:
+                    raise
+                except Exception as error:  # whatever an expression raises
+                    where = f"'{text}' has no value at {self.quantity} = {value:g} ({error})"
+                    raise InputError(f"{where}; write one such as {self.quantity} / 2") from None
+        return found
 
     @property
     def level(self) -> float:
@@ -211,15 +242,25 @@ class Plan:
             raise InputError("has its values in falling order; write [lowest, highest]")
         return dimension, whole, numbers
 
-    def _requirement(self, name: str, spec: RequirementSpec) -> Requirement:
+    def _requirement(self, name: str, spec: RequirementSpec, have: Collection[str]) -> Requirement:
+        """A requirement about outcomes that there are at some value of the quantity."""
         probability = self._share(f"requirements.{name}.probability", spec.probability)
-        return parse_requirement(name, spec.goal, probability, self.quantity)
+        found = parse_requirement(
+            name, spec.goal, probability, self.quantity, values=self.values, known=have
+        )
+        for outcome in found.outcomes:
+            if outcome not in have:
+                measurable.refuse(outcome, self.base, have)
+        fidelity.check_known(self.base, found.outcomes)
+        return found
 
     def _resource(self, name: str, spec: ResourceSpec) -> Resource:
         if spec.field in self._fields() or spec.field in self.spec.derive:
             raise InputError(f"{name}: {spec.field} is what is planned; name another field")
         limits = self._limits(spec.field)
         before = fields.value(self.base, full_names(self._base, spec.field)[0])
+        if before is None:
+            raise InputError(f"{name}: {spec.field} is not set; give it in the scenario")
         after = spec.to
         if spec.to is None:
             if not isinstance(before, float):
@@ -273,17 +314,27 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     document = files.read_yaml(path)
     data = scenario.with_values(document.data, values or {})
     data.setdefault("name", Path(path).stem)
-    return make_plan(data, folder=Path(path).parent, document=document)
+    made = make_plan(data, folder=Path(path).parent, document=document)
+    words = ["netcarlo", "plan", str(path)]
+    for name, value in (values or {}).items():
+        words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value, default=str)}"]
+    made.command = shlex.join(words)
+    return made
 
 
 def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Plan:
     """The plan of data as it stands in a file.  Raises InputError."""
     spec = PlanSpec.check(dict(data), document=document)
+    lines = None
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
-        base, folder = files.read_yaml(place).data, place.parent
+        lines = files.read_yaml(place)
+        base, folder = lines.data, place.parent
     else:
         base = dict(spec.scenario)
+        if document:
+            inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
+            lines = Document(base, source=document.source, lines=inside)
     base = scenario.with_values(base, {} if spec.seed is None else {"seed": spec.seed})
     base.setdefault("name", spec.name)
     for name in ("replications", "precision"):
@@ -292,7 +343,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
         transport["congestion_control"] = str(folder / control)
-    return Plan(spec, base, document, files.read_text(document.source) if document else "")
+    return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
 
 
 def _between(spec: QuantitySpec, ends: list[float], dimension: units.Dimension, whole: bool) -> list[float]:

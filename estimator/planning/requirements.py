@@ -2,7 +2,7 @@
 
 import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,8 +41,11 @@ class Requirement:
     def measured(self, outcomes: Mapping[str, Floats], value: float) -> Floats:
         """The measure in each replication, at this value of the quantity."""
         known = {name: outcomes[name] for name in self.outcomes}
-        found = expressions.evaluate(self.measure, {**known, self.quantity: value})
-        return np.asarray(found, np.float64)
+        with np.errstate(all="ignore"):  # what is divided by nothing, say, meets no bound
+            found = expressions.evaluate(self.measure, {**known, self.quantity: value})
+        numbers = np.asarray(found, np.float64)
+        numbers = np.where(np.isfinite(numbers), numbers, np.nan)
+        return np.array(np.broadcast_to(numbers, len(next(iter(known.values())))))
 
     def held(self, measured: Floats) -> NDArray[np.bool_]:
         """In which replications it holds; what did not happen holds in none."""
@@ -60,19 +63,52 @@ class Requirement:
         return quantile - self.bound if self.at_least else self.bound - quantile
 
 
-def parse(name: str, text: str, probability: float, quantity: str) -> Requirement:
-    """Read a requirement such as `goodput_bps / users >= 1 Mbit/s`.  Raises InputError."""
+def parse(
+    name: str,
+    text: str,
+    probability: float,
+    quantity: str,
+    *,
+    values: Sequence[float],
+    known: Collection[str],
+) -> Requirement:
+    """Read a requirement such as `goodput_bps / users >= 1 Mbit/s`.  Raises InputError.
+
+    `known` are the outcomes that there are; its measure is tried at all `values` of the quantity.
+    """
     match = re.fullmatch(r"\s*(.+?)\s*(>=|<=|>|<)\s*([^<>=]+?)\s*", text)
     if match is None:
         raise InputError(f"{name}: '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
     measure, comparison, value = match.groups()
-    expressions.check(measure, [*MEANING, quantity])
     words = set(re.findall(r"[A-Za-z_]\w*", measure))
     outcomes = tuple(word for word in MEANING if word in words)
+    # Outcomes that are not of this scenario are another mistake than words that are none.
+    expressions.check(measure, [*known, *outcomes, quantity])
     if not outcomes:
         raise InputError(f"{name}: '{measure}' has no outcome in it; write one such as goodput_bps")
     bound = _bound(name, value, measure)
-    return Requirement(name, text.strip(), measure, comparison, bound, probability, quantity, outcomes)
+    found = Requirement(name, text.strip(), measure, comparison, bound, probability, quantity, outcomes)
+    _try(found, values)
+    return found
+
+
+TRIED = 10.0 ** np.linspace(-9, 12, 64)
+"""Values of outcomes that measures are tried on, in SI units: from delays to rates."""
+
+
+def _try(requirement: Requirement, values: Sequence[float]) -> None:
+    """Raise InputError unless the measure of a requirement is a number for some outcomes at each value."""
+    rng = np.random.default_rng(0)
+    outcomes = {name: rng.permutation(TRIED) for name in requirement.outcomes}
+    for value in values:
+        try:
+            fine = bool(np.isfinite(requirement.measured(outcomes, value)).any())
+            problem = "" if fine else " (it is never a finite number)"
+        except Exception as error:  # whatever an expression raises
+            problem = f" ({error})"
+        if problem:
+            where = f"'{requirement.measure}' has no value at {requirement.quantity} = {value:g}{problem}"
+            raise InputError(f"{requirement.name}: {where}; write one such as goodput_bps")
 
 
 def _bound(name: str, value: str, measure: str) -> float:

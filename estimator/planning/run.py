@@ -11,7 +11,7 @@ import numpy as np
 
 from netcarlo import fidelity
 from netcarlo.planning import thresholds
-from netcarlo.planning.board import Board, Point
+from netcarlo.planning.board import FIRST, Board, Point
 from netcarlo.planning.file import Plan, load_plan
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.planning.trials import Trials
@@ -22,9 +22,16 @@ CURVE_POINTS = 9
 """Values spread over all of them that the curve has beside those of the search."""
 
 CURVE_REPLICATIONS = 128
-"""Least replications of a value of the curve."""
+"""Most replications of those; fewer if they are decided before."""
 
 WORDS = {HOLDS: "holds", OPEN: "open", FAILS: "fails"}
+
+
+class Stopped(KeyboardInterrupt):
+    """Ends a plan early, wherever it is, with the answer that is known by then; its text says why.
+
+    Raised by a signal handler, or by the function that is told of the progress.
+    """
 
 
 @dataclass(frozen=True)
@@ -66,6 +73,8 @@ class Answer:
     cost: dict[str, Any]
     """Replications, those that were simulated now, values, seconds."""
     provenance: dict[str, Any]
+    stopped: str = ""
+    """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
 
     @property
     def decided(self) -> bool:
@@ -91,6 +100,7 @@ class Answer:
             "binding": self.binding,
             "alone": self.alone,
             "monotone": self.monotone,
+            "stopped": self.stopped or None,
             "requirements": {
                 r.name: {"goal": r.text, "probability": r.probability} for r in plan.requirements
             },
@@ -136,10 +146,13 @@ def plan(
 ) -> Answer:
     """Answer a plan (or a plan file).  In a `folder` its runs are kept, and the next call goes on from them.
 
-    The answer depends on the plan only: not on `target`, `threads`, or interruptions.  Raises InputError.
+    The answer depends on the plan only: not on `target`, `threads`, or interruptions.  A plan that is
+    `Stopped` answers with what it knows; before anything is known it raises that on.  Raises InputError.
     """
     asked = asked if isinstance(asked, Plan) else load_plan(asked)
     begun, target, bracket = time.monotonic(), resolve_target(target), Bracket(-1, len(asked.values))
+    last, stopped = len(asked.values) - 1, ""
+    gains: list[thresholds.Gain] = []
 
     def report(done: int) -> None:
         if progress:
@@ -148,18 +161,22 @@ def plan(
 
     trials = Trials(asked.outcomes, folder=folder, target=target, threads=threads, progress=report)
     board = Board(asked, trials)
-    for found in search(len(asked.values), board.decide, most=asked.most):
-        bracket = found
-    for i in sorted({*_places(len(asked.values), bracket), *board.replications}):
-        board.extend(i, min(CURVE_REPLICATIONS, asked.most))
+    try:
+        for found in search(len(asked.values), board.decide, most=asked.most):
+            bracket = found
+        for i in _spread(len(asked.values)):
+            board.decide(i, min(CURVE_REPLICATIONS, asked.most))
+        if asked.resources:
+            near, at = min(max(bracket.low, 0), last), min(bracket.low + 1, last)
+            for gain in thresholds.gains(asked, trials, start=near, at=at, known=board.replications):
+                gains.append(gain)
+    except Stopped as why:
+        if not board.replications:
+            raise
+        stopped = str(why)
     curve = [board.point(i) for i in sorted(board.replications)]
     alone = _alone(asked, curve)
     binding = thresholds.first(asked, alone)
-    last = len(asked.values) - 1
-    gains = []
-    if asked.resources:
-        near = min(max(bracket.low, 0), last)
-        gains = thresholds.gains(asked, trials, start=near, at=min(bracket.low + 1, last))
     return Answer(
         plan=asked,
         holds=asked.values[bracket.low] if bracket.low >= 0 else None,
@@ -176,6 +193,7 @@ def plan(
             "simulated": trials.simulated,
             "values": len(curve),
             "of_values": len(asked.values),
+            "damaged": trials.damaged,
             "seconds": time.monotonic() - begun,
         },
         provenance={
@@ -184,6 +202,7 @@ def plan(
             "target": target,
             "seed": asked.base.seed,
         },
+        stopped=stopped,
     )
 
 
@@ -191,17 +210,15 @@ def _left(asked: Plan, bracket: Bracket, board: Board) -> int:
     """About how many replications are left."""
     looked = list(board.replications.values()) or [FIRST_CAP]
     values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(board.replications))
-    curve = len([i for i in _places(len(asked.values), bracket) if i not in board.replications])
-    resources = 3 * (1 + len(asked.resources)) * min(thresholds.REPLICATIONS, asked.most)
+    curve = len([i for i in _spread(len(asked.values)) if i not in board.replications])
+    resources = 3 * len(asked.resources) * min(thresholds.REPLICATIONS, asked.most)
     mean = max(int(np.mean(looked)), FIRST_CAP)
-    return values * mean + curve * CURVE_REPLICATIONS + (resources if asked.resources else 0)
+    return values * mean + curve * FIRST + resources
 
 
-def _places(n: int, bracket: Bracket) -> list[int]:
-    """The values of the curve: spread over all, and those about the bracket."""
-    spread = np.unique(np.rint(np.linspace(0, n - 1, CURVE_POINTS)).astype(int)).tolist()
-    near = [i for end in bracket for i in (end - 1, end, end + 1)]
-    return sorted({i for i in [*spread, *near] if 0 <= i < n})
+def _spread(n: int) -> list[int]:
+    """The places of the values of the curve that are spread over all."""
+    return [int(i) for i in np.unique(np.rint(np.linspace(0, n - 1, CURVE_POINTS)))]
 
 
 def _alone(asked: Plan, curve: list[Point]) -> list[float]:

@@ -5,7 +5,7 @@ of the bound.  Between two values that quantile is taken to lie on a line, so wh
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,9 @@ Floats = NDArray[np.float64]
 
 REPLICATIONS = 256
 """Of each value beside which a resource is looked at; the same ones with and without more of it."""
+
+COARSE = 32
+"""Of each value on the way to those."""
 
 RESAMPLES = 200
 """Bootstrap samples behind the interval of what a resource moves."""
@@ -65,13 +68,20 @@ class Line:
         self.measured: dict[int, list[Floats]] = {}
 
     def locate(self, start: int) -> None:
-        """Look at values, first at place `start`, until two neighbours are known between which they fail."""
+        """Look at values, first at place `start`, until two neighbours are known between which they fail.
+
+        A few replications find about where that is, all of them then decide.
+        """
+        self._locate(self._locate(start, min(COARSE, self.n)), self.n)
+
+    def _locate(self, start: int, replications: int) -> int:
+        """The last place that holds, by so many replications; 0 if there is none."""
         n = len(self.plan.values)
         step, low, high, i = 1, -1, n, start
         while True:
-            low, high = (i, high) if self._holds(i) else (low, i)
+            low, high = (i, high) if self._holds(i, replications) else (low, i)
             if high - low <= 1:
-                return
+                return max(low, 0)
             if low < 0:
                 i = max(high - step, 0)
             elif high == n:
@@ -83,10 +93,13 @@ class Line:
     def look(self, i: int) -> list[Floats]:
         """The measures [n] of the requirements at place `i`."""
         if i not in self.measured:
-            value = self.plan.values[i]
-            outcomes = self.trials.of(self.plan.scenario(value, self.resource), self.n)
-            self.measured[i] = [r.measured(outcomes, value) for r in self.plan.requirements]
+            self.measured[i] = self._measures(i, self.n)
         return self.measured[i]
+
+    def _measures(self, i: int, replications: int) -> list[Floats]:
+        value = self.plan.values[i]
+        outcomes = self.trials.of(self.plan.scenario(value, self.resource), replications)
+        return [r.measured(outcomes, value) for r in self.plan.requirements]
 
     def held(self, i: int) -> NDArray[np.bool_]:
         """In which replications all requirements hold at place `i`."""
@@ -104,8 +117,9 @@ class Line:
             found.append(crossing(values, list(map(requirement.margin, quantiles)), log=self.plan.log))
         return found
 
-    def _holds(self, i: int) -> bool:
-        pairs = zip(self.plan.requirements, self.look(i), strict=True)
+    def _holds(self, i: int, replications: int) -> bool:
+        found = self.look(i) if replications == self.n else self._measures(i, replications)
+        pairs = zip(self.plan.requirements, found, strict=True)
         return all(r.margin(r.quantile(values)) >= 0 for r, values in pairs)
 
 
@@ -116,12 +130,17 @@ def first(plan: Plan, answers: Sequence[float]) -> int:
     return int(np.argmin(keys))
 
 
-def gains(plan: Plan, trials: Trials, *, start: int, at: int) -> list[Gain]:
-    """What more of each resource of a plan buys: near place `start`, and in probability at place `at`."""
+def gains(plan: Plan, trials: Trials, *, start: int, at: int, known: Mapping[int, int]) -> Iterator[Gain]:
+    """What more of each resource of a plan buys: near place `start`, and in probability at place `at`.
+
+    `known` tells how many replications without it there are at which places.
+    """
     n = min(REPLICATIONS, plan.most)
     base = Line(plan, trials, None, n)
+    for place, replications in known.items():
+        if replications >= n:
+            base.look(place)
     base.locate(start)
-    found = []
     for resource in plan.resources:
         line = Line(plan, trials, resource, n)
         line.locate(start)
@@ -129,15 +148,12 @@ def gains(plan: Plan, trials: Trials, *, start: int, at: int) -> list[Gain]:
         rise = statistics.paired(before.astype(np.float64), after.astype(np.float64))
         answers = base.answers(), line.answers()
         ends = [answer[first(plan, answer)] for answer in answers]
-        found.append(
-            Gain(
-                resource, plan.values[at], (float(before.mean()), float(after.mean())),
-                (rise.mean, rise.ci_low, rise.ci_high),
-                (ends[0], ends[1]), _moved(plan, base, line, ends),
-                plan.requirements[first(plan, answers[1])].name,
-            )
+        yield Gain(
+            resource, plan.values[at], (float(before.mean()), float(after.mean())),
+            (rise.mean, rise.ci_low, rise.ci_high),
+            (ends[0], ends[1]), _moved(plan, base, line, ends),
+            plan.requirements[first(plan, answers[1])].name,
         )  # fmt: skip
-    return found
 
 
 def _moved(plan: Plan, base: Line, line: Line, ends: Sequence[float]) -> tuple[float, float, float] | None:

@@ -1,5 +1,6 @@
 """Replications of scenarios, each simulated once: what a plan has run is kept for its next run."""
 
+import hashlib
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +23,8 @@ class Trials:
     """Outcomes of replications 0, 1, 2, ... of scenarios.
 
     With a `folder`, batches are added to a journal in it as they come, and those there are not simulated
-    again: they are known by the key of their scenario, so they serve any plan that asks for the same.
+    again: they are known by the key of their scenario, so they serve any plan that asks for the same.  Each
+    line has a checksum; `damaged` counts those that do not fit theirs, whose runs are simulated again.
     """
 
     def __init__(
@@ -36,7 +38,7 @@ class Trials:
     ) -> None:
         """Keep these outcomes; `progress` is called with the number of replications done so far."""
         self.outcomes = list(outcomes)
-        self.simulated = self.used = 0
+        self.simulated = self.used = self.damaged = 0
         self._known: dict[str, dict[str, Floats]] = {}
         self._used: dict[str, int] = {}
         self._target, self._threads, self._progress = target, threads, progress
@@ -53,8 +55,8 @@ class Trials:
             part = self._simulate(scenario, first, n - first)
             known = {k: np.concatenate([known[k][:first], part[k]]) for k in self.outcomes}
             self._known[name] = known
-            self._write({"key": name, "first": first, "count": n - first,
-                         "outcomes": {k: v.tolist() for k, v in part.items()}})  # fmt: skip
+            batch = {"key": name, "first": first, "outcomes": {k: v.tolist() for k, v in part.items()}}
+            self._write({**batch, "sha256": _checksum(batch)})
         self.used += max(0, n - self._used.get(name, 0))
         self._used[name] = max(n, self._used.get(name, 0))
         return {outcome: values[:n] for outcome, values in known.items()}
@@ -84,15 +86,26 @@ class Trials:
             ) from None
 
     def _read(self, journal: Path) -> None:
-        for line in journal.read_text(encoding="utf-8", errors="replace").splitlines():
+        for line in filter(None, journal.read_text(encoding="utf-8", errors="replace").splitlines()):
             try:
                 batch = json.loads(line)
-                values = {name: np.array(batch["outcomes"][name], np.float64) for name in self.outcomes}
-            except (ValueError, KeyError, TypeError):
-                continue  # cut off by an interruption, or of a plan about other outcomes
-            known = self._known.setdefault(batch["key"], {name: np.zeros(0) for name in self.outcomes})
-            first = min(map(len, known.values()))
-            if batch["first"] <= first < batch["first"] + batch["count"]:
-                self._known[batch["key"]] = {
-                    name: np.concatenate([known[name][: batch["first"]], values[name]]) for name in known
-                }
+                if batch.pop("sha256") != _checksum(batch):
+                    raise ValueError
+                self._know(batch["key"], batch["first"], batch["outcomes"])
+            except (ValueError, AttributeError, TypeError, KeyError, RecursionError):
+                self.damaged += 1  # perhaps cut off by an interruption
+
+    def _know(self, name: str, first: int, outcomes: dict[str, list[float]]) -> None:
+        if not set(self.outcomes) <= set(outcomes):
+            return  # of a plan about other outcomes
+        known = self._known.setdefault(name, {outcome: np.zeros(0) for outcome in self.outcomes})
+        done, part = (min(map(len, each.values())) for each in (known, outcomes))
+        if first <= done < first + part:
+            self._known[name] = {
+                outcome: np.concatenate([values[:first], np.array(outcomes[outcome], np.float64)])
+                for outcome, values in known.items()
+            }
+
+
+def _checksum(batch: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(batch, sort_keys=True).encode()).hexdigest()

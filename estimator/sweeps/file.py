@@ -87,7 +87,9 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
         definition["files"] = texts | more
     as_written = document is not None and {**document.data, "name": spec.name} == dict(data)
     source = files.read_text(document.source) if document and as_written else _yaml(data)
-    return Sweep(definition, document=document, source=source)
+    made = Sweep(definition, document=document, source=source)
+    made.check_measured(made.outcomes if "outcomes" in spec.model_fields_set else ())
+    return made
 
 
 def _yaml(data: Mapping[str, Any]) -> str:

@@ -143,6 +143,8 @@ def _balanced(x: Floats, y: Floats) -> float:
 
 
 def _standardised(outcome: Floats, of: str) -> Floats:
+    if not len(outcome):
+        raise InputError(f"{of} has no value on any network; name another outcome")
     if len(outcome) < LEAST:
         raise InputError(
             f"{of} has a value on {len(outcome)} networks or base points; indices need {LEAST}, draw more"

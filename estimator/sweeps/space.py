@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import expressions, fidelity, fields, goals
+from netcarlo import expressions, fidelity, fields, goals, measurable
 from netcarlo.distributions import Distribution
 from netcarlo.ensemble import FEATURES, features
 from netcarlo.errors import InputError, nearest
@@ -35,6 +35,9 @@ MOST_CELLS = 10**9
 MOST_VARIANTS = 10_000
 MOST_CORNERS = 64
 """Combinations of the smallest and largest values that are checked as whole scenarios."""
+
+CELLS_LOOKED_AT = 64
+"""To tell which outcomes they measure."""
 
 
 @dataclass(frozen=True)
@@ -113,11 +116,12 @@ class Sweep:
             raise self._error((), f"cells are {self.n_cells}; {remedy}")
         self.group = len(self.compare.labels) if self.compare else 1
         with self._at("outcomes"):
-            self.outcomes = tuple(map(goals.known_outcome, dict.fromkeys(definition["outcomes"])))
+            names = dict.fromkeys(definition["outcomes"])
+            self.outcomes = tuple(goals.known_outcome(name, self.base) for name in names)
         self.goals: dict[str, Goal] = {}
         for name, text in definition.get("goals", {}).items():
             with self._at("goals", name):
-                self.goals[name] = goals.parse(text)
+                self.goals[name] = goals.parse(text, self.base)
                 if self.goals[name].relative and self.compare is None:
                     raise InputError("has no baseline; write compare: with the name of an axis")
         self.keep_replications = definition.get("keep") == "replications"
@@ -180,6 +184,30 @@ class Sweep:
             "versions": versions(),
             "seed_scheme": SEED_SCHEME,
         }  # fmt: skip
+
+    def check_measured(self, outcomes: Sequence[str]) -> None:
+        """Raise InputError for one of these outcomes that no cell measures, or a goal that not all can meet.
+
+        Of many cells some are looked at.
+        """
+        if {*outcomes, *(goal.outcome for goal in self.goals.values())} <= measurable.EVERYWHERE:
+            return
+        size = min(self.n_cells, CELLS_LOOKED_AT)
+        some = np.random.default_rng(0).choice(self.n_cells, size, replace=False)
+        found = [
+            (batch.variant, set(measurable.outcomes(self.variants[batch.variant], batch.given)))
+            for batch in self.batches(np.sort(some))
+        ]
+        for name, goal in self.goals.items():
+            for variant, have in found:
+                if goal.outcome not in have:
+                    with self._at("goals", name):
+                        measurable.refuse(goal.outcome, self.variants[variant], have)
+        every = set().union(*(have for _, have in found))
+        for name in outcomes:
+            if name not in every:
+                with self._at("outcomes"):
+                    measurable.refuse(name, self.base, every)
 
     def models(self) -> list[Any]:
         """The kernel models that simulate it.
@@ -311,7 +339,8 @@ class Sweep:
         for axis in self.axes:
             if axis.name == asked:
                 return axis
-        remedy = nearest(asked, [axis.name for axis in self.axes])
+        names = [axis.name for axis in self.axes]
+        remedy = nearest(asked, names) if names else "there are no axes; write some, or remove compare"
         raise self._error(("compare",), f"compare = '{asked}' is no axis; {remedy}")
 
     def _variants(self) -> tuple[tuple[dict[str, Any], str, Scenario], ...]:

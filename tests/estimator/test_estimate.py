@@ -69,7 +69,7 @@ def test_launches_of_any_size_give_the_same(small, whole, monkeypatch):
 
 
 def test_an_estimate_has_every_outcome_goals_and_provenance(small, whole):
-    found = estimate(small, goals=["goodput_bps >= 0.3 Mbit/s", "completion_s <= 4 s"], target="cpu")
+    found = estimate(small, goals=["goodput_bps >= 0.3 Mbit/s", "mean_rtt_s <= 1 us"], target="cpu")
     assert list(found.table.index) == list(MEANING)
     goodput = found.table.loc["goodput_bps"]
     assert goodput["n"] == 24
@@ -155,6 +155,19 @@ def test_bad_arguments_are_refused_before_any_work(small):
         estimate(small, precision="200 %")
     with pytest.raises(InputError, match="no outcome"):
         estimate(small, of="speed")
+
+
+def test_what_a_scenario_never_measures_is_refused(small):
+    """A goal about it would fail with 95 % confidence, and a precision of it is never reached."""
+    with pytest.raises(InputError, match=r"'delay_p95_s' is not measured here .*; it has first_delivery_s, "):
+        estimate(small, goals=["delay_p95_s <= 50 ms"])
+    with pytest.raises(InputError, match="'completion_s' is not measured"):
+        estimate(small, of="completion_s", precision="1 %")
+    with pytest.raises(InputError, match="no outcome") as refused:
+        estimate(small, goals=["delay <= 50 ms"])
+    assert "delay_p50_s" not in str(refused.value)
+    file = small.with_values({"transport.packets": 10**6})  # it may complete, and did not
+    assert estimate(file, replications=5, goals=["completion_s <= 1 s"]).goals["probability"].tolist() == [0]
 
 
 def test_the_example_scenarios_run():

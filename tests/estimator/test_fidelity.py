@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -34,6 +33,8 @@ def test_formulae_are_of_the_networks_that_packets_meet(scenario: Scenario) -> N
     ("scenario", "values", "problem"),
     [
         (PATHS, {"transport.bytes": "1 MB"}, "endless"),
+        (PATHS, {"transport": {"protocol": "linux"}}, "no formula of linux"),
+        (PATHS, {"transport": {"protocol": "reno", "congestion_control": "bic"}}, "bic of reno"),
         (PATHS, {"hops.0.each.outages": [{"start": "1 s", "duration": "1 s"}]}, "no outages"),
         (CELLS, {"wireless.rate_control": "arf"}, "one fixed rate"),
         (CELLS, {"wireless.frame_error": {"uniform": [0, 0.1]}}, "no noise"),
@@ -99,8 +100,24 @@ def test_the_command_line_tells_the_bias() -> None:
     assert "off by" in unknown.stderr
 
 
-def test_a_control_of_ones_own_has_no_known_bias() -> None:
-    scenario = load_scenario(EXAMPLES / "aimd.yaml", values={"fidelity": "formula"})
-    assert fidelity.known_bias(scenario) is None
-    assert "not measured" in str(fidelity.sentence(scenario))
-    assert np.isfinite(simulate(scenario, replications=2).frame["goodput_bps"]).all()
+def test_formulae_are_of_no_control_of_ones_own() -> None:
+    """They know Reno: of another sender they said 5.4 Mbit/s where packets carried 8.3."""
+    with pytest.raises(InputError, match=r"not .*aimd\.py of newreno; write packet"):
+        simulate(load_scenario(EXAMPLES / "aimd.yaml", values={"fidelity": "formula"}), replications=2)
+
+
+def test_a_bias_is_that_of_the_outcome_and_the_flows_asked_about() -> None:
+    dumbbells = DUMBBELLS.with_values({"fidelity": "formula"})
+    assert "off by" in str(fidelity.sentence(dumbbells))
+    of_loss = str(fidelity.sentence(dumbbells, ["fairness"]))
+    assert "off by" not in of_loss
+    assert "how far off its fairness is was not measured" in of_loss
+    both = str(fidelity.sentence(dumbbells, ["goodput_bps", "fairness"]))
+    assert "off by" in both and "its fairness is was not measured" in both
+    mixed = [{"count": 2}, {"udp": {"rate": "1 Mbit/s"}}]
+    assert fidelity.known_bias(dumbbells.with_values({"shared.flows": mixed})) is None
+    other = [{"count": 2}, {"protocol": "vegas"}]
+    assert fidelity.known_bias(dumbbells.with_values({"shared.flows": other})) is None
+    fidelity.check_known(dumbbells, ["goodput_bps"])
+    with pytest.raises(InputError, match="decides nothing about fairness here"):
+        fidelity.check_known(dumbbells, ["fairness"])

@@ -2,7 +2,11 @@
 
 import json
 import re
+import subprocess
+import sys
+import time
 from pathlib import Path
+from signal import SIGINT
 from typing import Any
 
 import numpy as np
@@ -271,6 +275,20 @@ WRONG = [
     ({"resources": {"x": {"field": "hops.0.rate"}}}, "needs one of add and to"),
     ({"derive": {"hops.1.delay": "dely / 2"}}, "did you mean 'delay'?"),
     ({"scenaro": {}}, "did you mean 'scenario'?"),
+    ({"quantity": {"name": "goodput_bps", "field": "hops.0.delay", "values": ["1 ms", "2 ms"]}}, "outcome"),
+    ({"requirements": {"a": "goodput_bps and 5 >= 1"}}, "a: 'goodput_bps and 5' has no value at"),
+    ({"requirements": {"a": "goodput_bps if goodput_bps else delay >= 1"}}, "has no value at delay"),
+    ({"requirements": {"a": "'goodput_bps' >= 1"}}, "has no value at delay"),
+    ({"requirements": {"a": f"goodput_bps * {'9' * 400} >= 1"}}, "has no value at delay"),
+    ({"requirements": {"a": "goodput_bps * 'a' >= 1"}}, "has no value at delay"),
+    ({"requirements": {"a": "max() + goodput_bps >= 1"}}, "has no value at delay"),
+    ({"requirements": {"a": "goodput_bps / 0 >= 1"}}, "it is never a finite number"),
+    ({"requirements": {"a": "goodput_bps / (1 / (delay - 0.004)) >= 1"}}, "has no value here"),
+    ({"requirements": {"a": "delay_p95_s <= 50 ms"}}, "'delay_p95_s' is not measured here"),
+    ({"requirements": {"a": "completion_s <= 1 s"}}, "'completion_s' is not measured here"),
+    ({"requirements": {"a": "longest_silence_s + goodput_bps <= 1 s"}}, "'longest_silence_s' is not"),
+    ({"derive": {"hops.1.rate": "2e6 + 0 / (delay - 0.004)"}}, "derive.hops.1.rate: '2e6"),
+    ({"resources": {"x": {"field": "transport.bytes", "to": "1 MB"}}}, "transport.bytes is not set"),
 ]  # fmt: skip
 
 
@@ -299,6 +317,124 @@ def test_command(tmp_path: Path) -> None:
     other = run.invoke(app, ["plan", str(file), "--set", "confidence=2", "--target", "cpu"])
     assert other.exit_code == 2
     assert "confidence = 2" in other.output
+
+
+def test_a_measure_may_be_the_same_in_all_replications() -> None:
+    """What the quantity alone decides holds in all of them, or in none."""
+    goal = {"goal": "0 * goodput_bps + 3 if delay > 0.02 else 5 >= 4", "probability": 0.8}
+    found = plan(make_plan(data(requirements={"a": goal})), target="cpu")
+    assert (found.holds, found.fails) == (0.019, 0.022)
+
+
+def test_a_cheap_fidelity_decides_only_what_its_bias_is_known_of() -> None:
+    """Eleven downloads fit by packets; by formula and by fluid none, and what was said was goodput's bias."""
+    asked = load_plan(ROOT / "configs" / "plans" / "shared_link_flows.yaml")
+    assert {name for r in asked.requirements for name in r.outcomes} > {"loss_ratio"}
+    for cheap in ("formula", "fluid"):
+        values = {"scenario.fidelity": cheap}
+        with pytest.raises(InputError, match=f"fidelity = {cheap} decides nothing about"):
+            load_plan(ROOT / "configs" / "plans" / "shared_link_flows.yaml", values=values)
+
+
+def test_little_is_spent_beside_the_answer(answer: Answer) -> None:
+    """Few replications of the values far from it, and few on the way to what a resource buys."""
+    assert answer.holds is not None and answer.fails is not None
+    far = [p for p in answer.curve if not answer.holds <= p.value <= answer.fails]
+    assert sum(p.replications for p in far) <= 64 * len(far)
+    [gain] = answer.gains
+    assert gain.moved is not None
+    search = sum(point.replications for point in answer.curve)
+    assert answer.cost["replications"] <= search + 4 * 200 + 6 * 32
+
+
+def stopped(at: int, why: str = "interrupted", **changes: Any) -> Answer:
+    """The answer of a plan that is stopped once so many replications are done."""
+
+    def stop(state: runs.State) -> None:
+        if state.replications > at:
+            raise runs.Stopped(why)
+
+    return plan(make_plan(data(**changes)), target="cpu", progress=stop)
+
+
+def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
+    resources = {"rate": {"field": "hops.0.rate", "add": "1 Mbit/s"}}
+    found = stopped(at=200, resources=resources)
+    assert found.stopped == "interrupted"
+    assert found.decided
+    assert found.undecided
+    for mine, whole in ((found.holds, answer.holds), (answer.fails, found.fails)):
+        assert mine is None or whole is None or mine <= whole
+    text = words.explanation(found)
+    assert "not decided yet. The plan was stopped (interrupted)" in text
+    assert "what more of rate would buy is not known" in text
+    assert found.record()["stopped"] == "interrupted"
+    assert answer.record()["stopped"] is None
+    with pytest.raises(runs.Stopped):
+        stopped(at=-1)
+
+
+@pytest.mark.parametrize("signal", ["time", "interrupt"])
+def test_command_answers_when_it_is_stopped(tmp_path: Path, signal: str) -> None:
+    """A plan that would take hours: --time and Ctrl-C end it with an answer and its page."""
+    slow = data(confidence="99.9999 %", replications=10_000_000)
+    slow["scenario"]["fidelity"] = "formula"  # nothing is compiled
+    slow["quantity"] = {**slow["quantity"], "step": "0.01 ms"}
+    slow["requirements"] = {"goodput": {"goal": "goodput_bps >= 0.6 Mbit/s", "probability": "79.9 %"}}
+    (tmp_path / "slow.yaml").write_text(json.dumps(slow))
+    options = ["--out", "out", "-q", "--target", "cpu"]
+    command = [sys.executable, "-m", "netcarlo.cli", "plan", "slow.yaml", *options]
+    begun = time.monotonic()
+    if signal == "time":
+        command += ["--time", "4 s"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        if signal == "interrupt":
+            journal = tmp_path / "out" / JOURNAL
+            while not journal.exists() or len(journal.read_text().splitlines()) < 60:
+                time.sleep(0.1)
+                assert time.monotonic() - begun < 60
+            process.send_signal(SIGINT)
+        told, said = (text.decode() for text in process.communicate(timeout=60))
+    assert process.returncode == (0 if signal == "time" else 130), said
+    assert told.startswith("Delay: ")
+    assert f"stopped ({'after 4.0 s' if signal == 'time' else 'interrupted'})" in told
+    assert "the same command goes on" in said
+    assert json.loads((tmp_path / "out" / "result.json").read_text())["undecided"]
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "netcarlo plan slow.yaml" in page
+
+
+def test_a_damaged_journal_is_noticed_and_its_runs_made_again(answer: Answer, tmp_path: Path) -> None:
+    """Altered outcomes, or a line with fewer than it says, changed the answer without a word."""
+    asked = answer.plan
+    plan(asked, folder=tmp_path, target="cpu")
+    journal = tmp_path / JOURNAL
+    whole = [line for line in journal.read_text().splitlines() if line]
+    altered, shorter, typed = (json.loads(line) for line in whole[:3])
+    altered["outcomes"]["goodput_bps"][0] *= 2
+    shorter["outcomes"]["goodput_bps"].pop()
+    typed["first"] = "a"
+    lines = [*map(json.dumps, (altered, shorter, typed)), "[]", "5", '{"sha256": 1}', *whole[3:]]
+    journal.write_text("\n".join(lines))
+    again = plan(asked, folder=tmp_path, target="cpu")
+    assert same(again) == same(answer)
+    assert again.cost["damaged"] == 6
+    assert again.cost["simulated"] > 0
+    assert "6 damaged lines of runs.jsonl did not count" in words.cost(again)
+
+
+def test_mistake_in_the_scenario_points_at_its_line(tmp_path: Path) -> None:
+    hops = "hops:\n  - {rate: 1 Mbit/s, delay: 1 furlong}\n"
+    scenario = "duration: 1 s\ntransport: {protocol: newreno}\n" + hops
+    rest = "quantity: {field: hops.0.queue, linear: [1, 9]}\nrequirements: {a: goodput_bps >= 1 bit/s}\n"
+    (tmp_path / "scn.yaml").write_text(scenario)
+    (tmp_path / "two.yaml").write_text("scenario: scn.yaml\n" + rest)
+    with pytest.raises(InputError, match=r"scn.yaml:4: .*delay"):
+        load_plan(tmp_path / "two.yaml")
+    inside = "".join(f"  {line}\n" for line in scenario.splitlines())
+    (tmp_path / "one.yaml").write_text("scenario:\n" + inside + rest)
+    with pytest.raises(InputError, match=r"one.yaml:5: .*delay"):
+        load_plan(tmp_path / "one.yaml")
 
 
 def test_mistake_points_at_its_line(tmp_path: Path) -> None:

@@ -1,7 +1,9 @@
 """The report of a plan: its words, its figures, and what it does in a real browser."""
 
+import json
 import math
 import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from netcarlo.planning import Answer, make_plan, plan
+from netcarlo.planning import Answer, load_plan, make_plan, plan
 from netcarlo.planning import run as runs
 from netcarlo.reports import plan_figures as figures
 from netcarlo.reports import plan_words as words
@@ -24,7 +26,7 @@ class Made:
     """Trials of a network that is a formula: a normal goodput that falls with the queue."""
 
     def __init__(self, *_: Any, **__: Any) -> None:
-        self.simulated = self.used = 0
+        self.simulated = self.used = self.damaged = 0
         self.noise = np.random.default_rng(5).normal(0, 0.4e6, 4000)
 
     def of(self, scenario: Scenario, n: int) -> dict[str, np.ndarray[Any, Any]]:
@@ -35,27 +37,28 @@ class Made:
 
 def answered(**changes: Any) -> Answer:
     """A plan with two requirements and resources, answered."""
-    data: dict[str, Any] = {
-        "name": "made",
-        "description": "How long may the queue be?",
-        "scenario": {
-            "duration": "1 s",
-            "transport": {"protocol": "newreno"},
-            "hops": [{"rate": "10 Mbit/s", "delay": "1 ms", "queue": 1}],
-        },
-        "quantity": {"name": "queue", "field": "hops.0.queue", "linear": [1, 40]},
-        "requirements": {
-            "goodput": {"goal": "goodput_bps >= 6 Mbit/s", "probability": "90 %"},
-            "delay": {"goal": "mean_rtt_s <= 0.1 s", "probability": "90 %"},
-        },
-        "resources": {
-            "faster": {"field": "hops.0.rate", "add": "1 Mbit/s"},
-            "much faster": {"field": "hops.0.rate", "add": "90 Mbit/s"},
-        },
-        "replications": 1000,
-        **changes,
-    }
-    return plan(make_plan(data))
+    return plan(make_plan({**DATA, **changes}))
+
+
+DATA: dict[str, Any] = {
+    "name": "made",
+    "description": "How long may the queue be?",
+    "scenario": {
+        "duration": "1 s",
+        "transport": {"protocol": "newreno"},
+        "hops": [{"rate": "10 Mbit/s", "delay": "1 ms", "queue": 1}],
+    },
+    "quantity": {"name": "queue", "field": "hops.0.queue", "linear": [1, 40]},
+    "requirements": {
+        "goodput": {"goal": "goodput_bps >= 6 Mbit/s", "probability": "90 %"},
+        "delay": {"goal": "mean_rtt_s <= 0.1 s", "probability": "90 %"},
+    },
+    "resources": {
+        "faster": {"field": "hops.0.rate", "add": "1 Mbit/s"},
+        "much faster": {"field": "hops.0.rate", "add": "90 Mbit/s"},
+    },
+    "replications": 1000,
+}
 
 
 CASES: dict[str, dict[str, Any]] = {
@@ -135,6 +138,34 @@ def test_band_covers_the_curve_and_zones_meet_at_the_answer(answers: dict[str, A
     assert (line <= high).all()
     ends = [(zone["x0"], zone["x1"]) for zone in figure["layout"]["shapes"]]
     assert ends == [(1, 17), (17, 18), (18, 40)]
+
+
+def test_a_measure_is_shaded_by_its_own_verdict_around_it_and_in_the_unit_of_its_bound(
+    answers: dict[str, Answer],
+) -> None:
+    """The delay holds far beyond where the plan fails, and is 100 ms at a queue of 25 packets."""
+    goodput, delay = (figures.measure(answers["both"], k) for k in (0, 1))
+    ends = [(zone["x0"], zone["x1"]) for zone in goodput["layout"]["shapes"]]
+    assert ends[0][1] == 17 and ends[1] == (17, 18)
+    low, high = goodput["layout"]["xaxis"]["range"]
+    assert 10 < low < 17 and 18 < high < 25
+    low, high = goodput["layout"]["yaxis"]["range"]
+    assert 4 < low < 6 < high < 8
+    holds, open_, fails = ((zone["x0"], zone["x1"]) for zone in delay["layout"]["shapes"])
+    assert 18 <= holds[1] <= 25 < fails[0]
+    assert open_ == (holds[1], fails[0])
+    assert delay["data"][1]["y"] == [100, 100]  # the bound
+    assert delay["layout"]["yaxis"]["title"]["text"] == "mean RTT [ms]"
+    assert words.goal(answers["both"].plan, 1) == "mean RTT ≤ 100 ms"
+
+
+def test_page_says_how_to_get_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runs, "Trials", Made)
+    file = tmp_path / "a plan.yaml"
+    file.write_text(json.dumps(DATA))
+    html = plan_page(plan(load_plan(file, values={"confidence": "90 %", "seed": 3})))
+    again = f"netcarlo plan '{file}' --set 'confidence=90 %' --set seed=3"
+    assert again in unescape(html)
 
 
 def test_answer_comes_first(answers: dict[str, Answer]) -> None:

@@ -161,6 +161,9 @@ axes:
         ("axes:\n", "compare: los\naxes:\n", "file.yaml:6: compare = 'los' is no axis; did you mean 'loss'"),
         ("axes:\n", "draw: 5\naxes:\n", "file.yaml:6: draw has nothing to draw"),
         ("axes:\n", "outcomes: [goodput]\naxes:\n", "file.yaml:6: outcomes: 'goodput' is no outcome"),
+        ("axes:\n", "outcomes: [delay_p95_s]\naxes:\n", "outcomes: 'delay_p95_s' .*; it has first_del"),
+        ("axes:\n", "goals: {g: fairness > 0.9}\naxes:\n", "6: goals.g: 'fairness' is not measured here"),
+        ("axes:\n", "goals: {g: delay < 1 s}\naxes:\n", "6: goals.g: 'delay' is no outcome; known are ack_d"),
         ("axes:\n", "goals: {g: goodput_bps > 1 s}\naxes:\n", "file.yaml:6: goals.g: .* wrong unit"),
         (
             "axes:\n",
@@ -197,6 +200,18 @@ def test_mistakes_are_refused_with_their_line(tmp_path, old, new, words):
     with pytest.raises(InputError, match=words) as caught:
         load_sweep(file)
     assert "\n" not in str(caught.value)
+
+
+def test_an_outcome_need_not_be_there_in_every_cell_but_that_of_a_goal():
+    """Where it is not, the cell has none; but a goal would fail there with confidence."""
+    data = {**GRID, "outcomes": ["goodput_bps", "restart_s"], "replications": 2}
+    cases = {"cut": {"hops.1.outages.0.duration": "1 s"}, "whole": {"hops.1.outages": []}}
+    case = {"setup": {"cases": cases}}
+    assert sweep({**data, "axes": case, "derive": {}}).outcomes == ("goodput_bps", "restart_s")
+    with pytest.raises(InputError, match=r"goals.soon: 'restart_s' is not measured here"):
+        sweep({**data, "axes": case, "derive": {}, "goals": {"soon": "restart_s <= 1 s"}})
+    with pytest.raises(InputError, match="compare = 'x' is no axis; there are no axes"):
+        sweep({**data, "axes": {}, "derive": {}, "compare": "x"})
 
 
 def test_values_can_be_set_from_outside(tmp_path):

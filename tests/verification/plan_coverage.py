@@ -151,7 +151,7 @@ class Coins:
     def __init__(self, probabilities: NDArray[np.float64], seed: int) -> None:
         self.probabilities, self.rng = probabilities, np.random.default_rng(seed)
         self.coins = np.zeros(0)
-        self.simulated = self.used = 0
+        self.simulated = self.used = self.damaged = 0
 
     def of(self, scenario: Scenario, n: int) -> dict[str, NDArray[np.float64]]:
         """`goodput_bps` is 1 where it holds; the value is in the length of the queue."""
