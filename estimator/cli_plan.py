@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from netcarlo import console
-from netcarlo.console import AsJson, Quiet, Seed, Set, Target
+from netcarlo.console import AsJson, Quiet, Seed, Set, Target, Trust
 
 if TYPE_CHECKING:
     from netcarlo.planning.file import Plan
@@ -32,6 +32,7 @@ def plan(
     set_: Set = None,
     seed: Seed = None,
     target: Target = "auto",
+    trust: Trust = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:

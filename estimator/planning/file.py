@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from netcarlo import expressions, fields, files, scenario, units
-from netcarlo.control import BUILT_IN
+from netcarlo.control import BUILT_IN, locate
 from netcarlo.errors import InputError
 from netcarlo.files import Document
 from netcarlo.planning import evidence
@@ -279,9 +279,9 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     spec = PlanSpec.check(dict(data), document=document)
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
-        base, folder = files.read_yaml(place).data, place.parent
+        base = files.read_yaml(place).data
     else:
-        base = dict(spec.scenario)
+        base, place = dict(spec.scenario), Path(document.source) if document else folder
     base = scenario.with_values(base, {} if spec.seed is None else {"seed": spec.seed})
     base.setdefault("name", spec.name)
     for name in ("replications", "precision"):
@@ -289,7 +289,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     transport = base.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
-        transport["congestion_control"] = str(folder / control)
+        transport["congestion_control"] = str(locate(control, place))
     return Plan(spec, base, document, files.read_text(document.source) if document else "")
 
 

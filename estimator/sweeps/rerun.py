@@ -11,7 +11,7 @@ from netcarlo.estimate import estimate
 from netcarlo.provenance import model_version
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import simulate
-from netcarlo.sweeps import identity
+from netcarlo.sweeps import controls, identity
 from netcarlo.sweeps.space import Sweep
 from netcarlo.sweeps.store import Store
 
@@ -35,7 +35,8 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
     """Simulate the cell whose key begins with `key` again, or only one replication of it.
 
     Nothing of the sweep but the definition of the cell is used, so this checks the store, too.
-    Raises InputError if the key is unknown or ambiguous, or if the models are no longer the same.
+    Raises InputError if the key is unknown or ambiguous, if the models are no longer the same, if the cell is
+    not that of its key, or if the store brings Python that is not trusted, see `control`.
     """
     stored = find(store, key)
     written = store.manifest["sweep"]["model_version"]
@@ -45,8 +46,15 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
             f"the store was written by models {written} (netcarlo {have}), these are {model_version()}; "
             "use that version of netcarlo, or sweep again into another folder"
         )
-    sweep = Sweep.from_definition(store.manifest["definition"])
+    definition = store.manifest["definition"]
+    controls.refuse_unless_trusted(definition)
+    sweep = Sweep.from_definition(definition)
     scenario = identity.scenario(sweep, int(stored["cell"]))
+    if (made := identity.key(scenario)) != stored["key"]:
+        raise InputError(
+            f"cell {stored['cell']} has the key {stored['key']}, but {made} by the manifest: the store was "
+            "altered; get it again from where it was made"
+        )
     try:
         if replication is None:
             table = estimate(scenario, target=target).table

@@ -106,7 +106,7 @@ def test_names_are_no_files(tmp_path) -> None:
     )
     assert load_scenario(file).transport.congestion_control == "bic"
     definition = {"axes": [{"field": "transport.congestion_control", "values": ["bic", "cubic"]}]}
-    assert controls.collect(definition, tmp_path) == definition
+    assert controls.collect(definition, tmp_path) == (definition, {})
 
 
 def test_what_is_left_out_changes_no_identity() -> None:
