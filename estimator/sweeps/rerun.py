@@ -12,6 +12,7 @@ from netcarlo.provenance import model_version
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import simulate
 from netcarlo.sweeps import controls, identity
+from netcarlo.sweeps.file import SweepSpec
 from netcarlo.sweeps.space import Sweep
 from netcarlo.sweeps.store import Store
 
@@ -48,11 +49,13 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
         )
     definition = store.manifest["definition"]
     controls.refuse_unless_trusted(definition)
-    sweep = Sweep.from_definition(definition)
-    scenario = identity.scenario(sweep, int(stored["cell"]))
-    if (made := identity.key(scenario)) != stored["key"]:
+    spec = SweepSpec.check({name: value for name, value in definition.items() if name != "files"})
+    sweep = Sweep.from_definition(spec.model_dump(mode="json", exclude_none=True) | definition)
+    cell = int(stored["cell"])
+    scenario = identity.scenario(sweep, cell) if sweep.digest == store.sweep["digest"] else None
+    if scenario is None or identity.key(scenario) != stored["key"]:
         raise InputError(
-            f"cell {stored['cell']} has the key {stored['key']}, but {made} by the manifest: the store was "
+            f"store {store.url}: its digest and the key of cell {cell} are not those of its manifest: it was "
             "altered; get it again from where it was made"
         )
     try:
