@@ -108,7 +108,11 @@ class Processes(Executor):
         with self._lock:
             if self._closed or self.broken:
                 return None
-            process = _Process(environment)
+            try:
+                process = _Process(environment)
+            except OSError as error:  # no memory, too many processes
+                self.broken = f"no process can be started ({error.strerror})"
+                return None
             self._alive.add(process)
             return process
 
