@@ -4,6 +4,7 @@ Monte Carlo simulation of transport protocols, packet by packet.  The words are 
 line: `estimate`, `compare`, `simulate`, `sweep`, `trace`, `validate`.
 """
 
+from netcarlo.control import trust
 from netcarlo.errors import InputError
 from netcarlo.estimate import Comparison, Estimate, compare, estimate
 from netcarlo.outcomes import Outcomes
@@ -26,5 +27,6 @@ __all__ = [
     "simulate",
     "sweep",
     "trace",
+    "trust",
     "validate",
 ]

@@ -12,7 +12,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from netcarlo import cli_plan, cli_sweeps, console
-from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target
+from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust
 from netcarlo.errors import InputError
 
 
@@ -122,6 +122,7 @@ def estimate(
     replications: Replications = None,
     seed: Seed = None,
     target: Target = "auto",
+    trust: Trust = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -175,6 +176,7 @@ def validate(
         Path | None, typer.Option(metavar="ROWS.csv", help="Write a row per scenario and metric.")
     ] = None,
     target: Target = "auto",
+    trust: Trust = None,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -203,6 +205,7 @@ def trace(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of trace.csv and trace.html.")] = Path(),
     set_: Set = None,
     seed: Seed = None,
+    trust: Trust = None,
     quiet: Quiet = False,
 ) -> None:
     """Run one replication alone and write what happened over time, as a table and a page."""

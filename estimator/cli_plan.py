@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from netcarlo import console, units
-from netcarlo.console import AsJson, Seed, Set, Target
+from netcarlo.console import AsJson, Seed, Set, Target, Trust
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def plan(
     ] = None,
     seed: Seed = None,
     target: Target = "auto",
+    trust: Trust = None,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables: the answer.")] = False,
 ) -> None:

@@ -16,7 +16,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from netcarlo import console
-from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target
+from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust
 from netcarlo.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Forecast time and size; write nothing.")
     ] = False,
+    trust: Trust = None,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -57,7 +58,7 @@ def sweep(
     from netcarlo.sweeps.executors import StoppedError, open_workers
     from netcarlo.sweeps.file import load_sweep
     from netcarlo.sweeps.files import Files
-    from netcarlo.sweeps.forecast import forecast
+    from netcarlo.sweeps.forecast import forecast, rehearsal
     from netcarlo.sweeps.run import run
     from netcarlo.sweeps.store import MANIFEST, Store
 
@@ -69,16 +70,19 @@ def sweep(
     there = None
     if out is not None and MANIFEST in Files(out).names():
         there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
+    simulated = rehearsal(loaded) if dry_run else loaded
     last: list[Summary] = []
     try:
         with (
             _Stop() as stop,
             open_workers(
-                workers=workers, scheduler=scheduler, target=target, models=loaded.models()
+                workers=workers, scheduler=scheduler, target=target, models=simulated.models()
             ) as found,
         ):
             if dry_run:
-                _print_forecast(forecast(loaded, found, store=there), as_json)
+                _print_forecast(forecast(simulated, found, store=there), as_json)
+                if simulated is not loaded:
+                    console.say("a dry run does not run your Python: costs are those of the standard control")
                 return
             store = there or Store.create(str(out), loaded.manifest())
             with _progress(loaded.name, quiet) as update:
@@ -147,11 +151,20 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
     for name, reason in found["damaged"].items():
         typer.echo(f"damaged: {name}: {reason}")
     for one in found["runs"]:
-        speed = f"{console.large(one['packets'] / one['wall_s'])} packets/s" if one["wall_s"] else ""
-        typer.echo(
-            f"run {one['started']}: {one['outcome']}, {one['cells']} cells, {one['failed']} failed, "
-            f"{console.seconds(one['wall_s'])}, {one['workers']}, {speed}"
+        typer.echo(_run(one))
+
+
+def _run(record: dict[str, Any]) -> str:
+    """A line about a run."""
+    try:
+        wall_s, packets = float(record["wall_s"]), float(record["packets"])
+        speed = f"{console.large(packets / wall_s)} packets/s" if wall_s else ""
+        return (
+            f"run {record['started']}: {record['outcome']}, {record['cells']} cells, "
+            f"{record['failed']} failed, {console.seconds(wall_s)}, {record['workers']}, {speed}"
         )
+    except (KeyError, TypeError, ValueError):
+        return "run: its record is damaged"
 
 
 def query(
@@ -195,6 +208,7 @@ def rerun(
     out: Annotated[
         Path | None, typer.Option(metavar="SCENARIO.yaml", help="Write the cell's scenario, as for trace.")
     ] = None,
+    trust: Trust = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate one cell again and compare it with the store, bit by bit.  Exit 1 if it fails or differs."""

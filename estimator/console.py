@@ -29,6 +29,23 @@ STATISTICS = ("n", "mean", "ci_low", "ci_high", "sd", "q05", "q50", "q95")
 """Columns of an estimate that are printed."""
 
 
+def _trusted(named: list[str] | None) -> list[str] | None:
+    from netcarlo import control
+
+    for what in named or []:
+        control.trust(what)
+    return named
+
+
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE|SHA256", callback=_trusted, help="Let this Python run, from wherever it comes."
+    ),
+]
+"""What the option names is trusted as soon as it is read; the command needs its value for nothing."""
+
+
 def values(settings: list[str] | None) -> dict[str, Any]:
     """The fields and YAML values of `--set` options.  Raises InputError."""
     from netcarlo.files import read_value

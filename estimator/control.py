@@ -1,17 +1,120 @@
-"""Congestion controls by name, and a user's own file as far as a scenario needs to know it unrun.
+"""Congestion controls by name, and users' own: Python files, which are read as text until they are trusted.
 
 The file may name constants and their defaults in one literal, `CONSTANTS = {"increase": 1.0}`; the
 kernel gets their values in that order.
+
+What is trusted is a content, by its SHA-256.  `locate` trusts a file that lies with the scenario that names
+it, `trust` what the user names; `check` stands before every import.
 """
 
 import ast
+import hashlib
+import logging
+import re
+import shlex
 from pathlib import Path
 
-from netcarlo import files
 from netcarlo.errors import InputError
 
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
+
+LARGEST = 1_000_000
+"""Bytes of a congestion control file."""
+
+_trusted: set[str] = set()
+_unsaid: set[str] = set()  # trusted for where they lie, and never yet run
+
+
+def trust(what: str | Path) -> None:
+    """Let a user's Python run: the present content of a file, or any text with this SHA-256 (64 digits).
+
+    Raises InputError if there is no such file.
+    """
+    named = re.fullmatch("[0-9a-f]{64}", str(what).lower())
+    _trusted.add(named[0] if named else sha256(read(Path(what))))
+
+
+def trust_text(text: str) -> None:
+    """Let this text run, which the user was asked about before."""
+    _trusted.add(sha256(text.encode()))
+
+
+def locate(name: str, scenario: Path) -> Path:
+    """The file that a scenario (its file, or a folder) names, looked up in the scenario's folder.
+
+    It is trusted if it lies there or below, links followed.  Raises InputError for a file elsewhere, unless
+    its content is trusted.
+    """
+    folder = scenario if scenario.is_dir() else scenario.parent
+    path = folder / name
+    if is_file(path):
+        content, real, own = read(path), path.resolve(), scenario.resolve()
+        if not any(
+            real.is_relative_to(home) for home in (folder.resolve(), own if own.is_dir() else own.parent)
+        ):
+            refuse_unless_trusted(path, content, "lies outside the folder of the scenario")
+        elif (digest := sha256(content)) not in _trusted:
+            _trusted.add(digest)
+            _unsaid.add(digest)
+    return path  # what is no file is said with the name of the field
+
+
+def check(path: Path, content: bytes) -> None:
+    """Say once that this Python runs.  Raises InputError unless it is trusted."""
+    refuse_unless_trusted(path, content, "was not loaded with a scenario in its folder")
+    if (digest := sha256(content)) in _unsaid:
+        _unsaid.discard(digest)
+        logging.getLogger(__name__).warning("%s is Python and runs as you (SHA-256 %s)", path, digest)
+
+
+def refuse_unless_trusted(path: Path | str, content: bytes, why: str) -> None:
+    """Raise InputError, with the reason, unless the content of a file is trusted."""
+    digest = sha256(content)
+    if digest not in _trusted:
+        what = shlex.quote(str(path)) if holds(Path(path), content) else digest
+        raise InputError(
+            f"{path}: is Python that would run as you, and {why} (SHA-256 {digest}); read it, then add "
+            f"--trust {what} (from Python: netcarlo.trust)"
+        )
+
+
+def sha256(content: bytes) -> str:
+    """The SHA-256 of a content, 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is a regular file of this name, however impossible the name."""
+    try:
+        return path.is_file()
+    except OSError:  # a name too long
+        return False
+
+
+def holds(path: Path, content: bytes) -> bool:
+    """Whether the file is there and has this content."""
+    try:
+        return read(path) == content
+    except InputError:
+        return False
+
+
+def read(path: Path) -> bytes:
+    """The content of a congestion control file.  Raises InputError, for devices and huge files, too."""
+    if not is_file(path):
+        raise InputError(f"{str(path)[:200]}: is no file; name a Python file")
+    try:
+        with path.open("rb") as file:
+            content = file.read(LARGEST + 1)
+        content.decode()
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read ({error.strerror}); name a readable file") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not a text file in UTF-8; save it as UTF-8") from None
+    if len(content) > LARGEST:
+        raise InputError(f"{path}: has over {LARGEST} bytes, the most of a congestion control; shorten it")
+    return content
 
 
 def default_constants(path: Path) -> dict[str, float]:
@@ -20,9 +123,11 @@ def default_constants(path: Path) -> dict[str, float]:
     Raises InputError.
     """
     try:
-        tree = ast.parse(files.read_text(path))
+        tree = ast.parse(read(path))
     except SyntaxError as error:
         raise InputError(f"{path}:{error.lineno}: is not Python ({error.msg}); correct that line") from None
+    except (RecursionError, MemoryError, ValueError):  # nested too deeply; a zero byte
+        raise InputError(f"{path}: is not Python that can be read; correct it") from None
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else []
         if any(isinstance(target, ast.Name) and target.id == "CONSTANTS" for target in targets):
@@ -34,7 +139,7 @@ def default_constants(path: Path) -> dict[str, float]:
 def _numbers(node: ast.expr, path: Path) -> dict[str, float]:
     try:
         return {str(name): float(value) for name, value in ast.literal_eval(node).items()}
-    except (ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, MemoryError):
         raise InputError(
             f"{path}:{node.lineno}: CONSTANTS is no dictionary of names and numbers; "
             'write CONSTANTS = {"increase": 1.0}'

@@ -15,7 +15,7 @@ from pydantic_core import PydanticCustomError
 
 from netcarlo import files
 from netcarlo.adhoc import Adhoc
-from netcarlo.control import BUILT_IN
+from netcarlo.control import BUILT_IN, locate
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.shared.layout import MOST_FLOWS
 from netcarlo.mobility import Mobility
@@ -324,8 +324,8 @@ def full_names(data: Mapping[str, Any], name: str) -> list[str]:
 def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Scenario:
     """Read a scenario from a YAML file and set the fields in `values` (see `Scenario.with_values`).
 
-    A congestion control file is looked up in the folder of the scenario.  Raises InputError with
-    file and line.
+    A congestion control file is looked up in the folder of the scenario, and must be trusted, see
+    `control.locate`.  Raises InputError with file and line.
     """
     document = files.read_yaml(path)
     try:
@@ -336,7 +336,7 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
     transport = data.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
-        transport["congestion_control"] = str(Path(path).parent / control)
+        transport["congestion_control"] = str(locate(control, Path(path)))
     return Scenario.check(data, document=document)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from netcarlo import control as controls
 from netcarlo.ensemble import build, concatenate, own, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.outcomes import Outcomes, outcomes
@@ -127,9 +128,11 @@ def model_of(scenario: Scenario) -> Any:
     if not isinstance(control, Path):
         parts = network, protocol, *([control] if control else [])
         return models.model("_".join(parts) + (models.MOBILE if mobile else ""))
+    content = controls.read(control)
+    controls.check(control, content)
     try:
         engine = {"tcp": "", "wifi": models.WIFI, "manet": models.MANET}[network]
-        return models.user_model(control, protocol=protocol, mobile=mobile, network=engine)
+        return models.user_model(control, content, protocol=protocol, mobile=mobile, network=engine)
     except Exception as error:  # whatever the user's file raises
         raise InputError(f"{control}: cannot be used ({error}); correct it") from None
 

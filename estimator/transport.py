@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo import units
 from netcarlo.buffers import ReceiveBuffer, SendBuffer
-from netcarlo.control import BUILT_IN, default_constants
+from netcarlo.control import BUILT_IN, default_constants, is_file
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
 from netcarlo.quantity import (
@@ -120,7 +120,7 @@ class Tcp(Transport):
     @field_validator("congestion_control")
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
-        if isinstance(control, Path) and not control.is_file():
+        if isinstance(control, Path) and not is_file(control):
             names = ", ".join(BUILT_IN)
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control

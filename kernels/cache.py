@@ -2,9 +2,14 @@
 
 Numba's own cache never finds a function made by a factory again, because the random identity of the
 functions in its closure becomes part of the key.  Here the key is a hash of the sources.
+
+What is loaded from disk runs, so nothing is that others could have written: the folder and its files
+must be the user's own, and nobody else may write to them.  Each file begins with a checksum.
 """
 
+import functools
 import hashlib
+import logging
 import os
 import pickle
 import re
@@ -32,10 +37,28 @@ def folder() -> Path:
 def writable() -> bool:
     """Whether files can be kept in the folder, which is made if need be."""
     try:
-        folder().mkdir(parents=True, exist_ok=True)
+        folder().mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError:
         return False
-    return os.access(folder(), os.W_OK)
+    return _is_own(folder(), folder().stat()) and os.access(folder(), os.W_OK)
+
+
+def _is_own(name: Path, state: os.stat_result) -> bool:
+    """Whether a folder or file is the user's and nobody else may write to it; says once if not."""
+    if not hasattr(os, "geteuid"):  # Windows, where profiles are their users' own
+        return True
+    if state.st_uid != os.geteuid():
+        _warn(f"{name} belongs to user {state.st_uid}, not to you; set NETCARLO_CACHE to a folder of yours")
+    elif state.st_mode & 0o022:
+        _warn(f"others can write to {name} (mode {state.st_mode & 0o777:o}); remove it, or chmod go-w it")
+    else:
+        return True
+    return False
+
+
+@functools.cache
+def _warn(reason: str) -> None:
+    logging.getLogger(__name__).warning("compiled models are not taken from disk: %s", reason)
 
 
 def path(model: Any, suffix: str, *versions: object) -> Path:
@@ -84,14 +107,43 @@ def _source(file: str | None) -> bytes:
 def write(file: Path, data: bytes) -> None:
     """Write a file at once, or not at all where the folder cannot be written."""
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=file.parent) as draft:
-            (Path(draft) / file.name).write_bytes(data)
-            os.replace(Path(draft) / file.name, file)
+            made = Path(draft) / file.name
+            made.touch(mode=0o600)
+            made.write_bytes(data)
+            os.replace(made, file)
         for old in sorted(file.parent.glob("*-*.*"), key=lambda f: f.stat().st_mtime)[:-KEPT]:
             old.unlink(missing_ok=True)
     except OSError:
         pass
+
+
+_HEADER = b"// netcarlo %s\n"  # also a comment of PTX
+
+
+def _header(file: Path, payload: bytes) -> bytes:
+    """Holds a checksum of the name, too, so that no file can be given the name of another."""
+    return _HEADER % hashlib.sha256(file.name.encode() + b"\0" + payload).hexdigest().encode()
+
+
+def keep(file: Path, payload: bytes) -> None:
+    """Write a compiled model behind its checksum, as `write` does."""
+    write(file, _header(file, payload) + payload)
+
+
+def read(file: Path) -> bytes | None:
+    """What was kept in a file; None if there is none, others could have written it, or a bit is wrong."""
+    try:
+        if not _is_own(file.parent, file.parent.stat()):
+            return None
+        with file.open("rb") as opened:
+            if not _is_own(file, os.fstat(opened.fileno())):
+                return None
+            first, payload = opened.readline(100), opened.read()
+    except OSError:
+        return None
+    return payload if first == _header(file, payload) else None
 
 
 class NumbaFile:
@@ -108,8 +160,8 @@ class NumbaFile:
         try:
             from numba.core.compiler import CompileResult
 
-            payload = pickle.loads(self.file.read_bytes())
-            return CompileResult._rebuild(context, *payload)
+            data = read(self.file)
+            return data and CompileResult._rebuild(context, *pickle.loads(data))
         except Exception:
             return None
 
@@ -119,6 +171,6 @@ class NumbaFile:
             from numba.core.serialize import dumps
 
             if not result.library.has_dynamic_globals:
-                write(self.file, dumps(result._reduce()))
+                keep(self.file, dumps(result._reduce()))
         except Exception:
             pass

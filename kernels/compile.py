@@ -94,7 +94,7 @@ def prepare(models: Iterable[Any]) -> None:
         for model in todo:
             call = f"compile.cpu_loop(models.model({model.name!r}))"
             code = f"from netcarlo.kernels import compile, models; {call}"
-            subprocess.run([sys.executable, "-c", code], check=False, stdin=subprocess.DEVNULL)
+            subprocess.run([sys.executable, "-P", "-c", code], check=False, stdin=subprocess.DEVNULL)
 
     with ThreadPoolExecutor(cores()) as helpers:
         for _ in range(min(cores(), len(missing)) - 1):
@@ -115,8 +115,8 @@ def ptx(model: Any) -> str:
     Raises ModuleNotFoundError, saying what to do, where it would have to be compiled and cannot be.
     """
     file = cache.path(model, ".ptx")
-    if file.exists():
-        return file.read_text()
+    if (kept := cache.read(file)) is not None:
+        return kept.decode()
     try:
         from netcarlo.kernels import cuda
 
@@ -126,7 +126,7 @@ def ptx(model: Any) -> str:
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
             f"or copy the cache folder of a machine that has it ({file.name} is not in {file.parent})"
         ) from error
-    cache.write(file, text.encode())
+    cache.keep(file, text.encode())
     return text
 
 

@@ -173,18 +173,20 @@ def model(name: str) -> Model:
     return MODELS[name]
 
 
-def user_model(path: Path, *, protocol: str, mobile: bool = False, network: str = "") -> Model:
+def user_model(
+    path: Path, content: bytes, *, protocol: str, mobile: bool = False, network: str = ""
+) -> Model:
     """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack, in MANET those of ADHOC) and the
-    congestion control of a user's file, see `user`; to a `mobile` host or a fixed one, or in a `network`:
-    WIFI, MANET or SHARED.
+    congestion control of a user's file with this content, see `user`; to a `mobile` host or a fixed one, or
+    in a `network`: WIFI, MANET or SHARED.
 
     Raises ValueError, or what the file itself raises, when it cannot serve.
     """
-    return _user_model(path, protocol, mobile, network, path.read_bytes())
+    return _user_model(path, protocol, mobile, network, content)
 
 
 @functools.cache
-def _user_model(path: Path, protocol: str, mobile: bool, network: str, _content: bytes) -> Model:
+def _user_model(path: Path, protocol: str, mobile: bool, network: str, content: bytes) -> Model:
     name = f"{network}user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
     make = {"": _tcp, WIFI: _wifi, MANET: _manet, SHARED: _shared}[network]
-    return make(name, {**VARIANTS, **ADHOC, "linux": linux}[protocol], user.load(path))
+    return make(name, {**VARIANTS, **ADHOC, "linux": linux}[protocol], user.load(path, content))

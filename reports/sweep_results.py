@@ -14,7 +14,7 @@ from netcarlo.outcomes import BY_NAME
 from netcarlo.reports import scales
 from netcarlo.scenario import Scenario
 from netcarlo.statistics import bounded
-from netcarlo.sweeps import population
+from netcarlo.sweeps import controls, population
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -75,7 +75,9 @@ class Results:
             )
         self.frame = frame
         definition = manifest.get("definition") or {}
-        self.base = Scenario.check(definition["scenario"]) if "scenario" in definition else None
+        self.base = None
+        if "scenario" in definition:  # with the texts of users' files, which are read and do not run
+            self.base = Scenario.check(controls.provide(definition)["scenario"])
         axes = {axis["name"]: self._axis(axis) for axis in self.sweep["axes"]}
         self.compared = axes.pop(self.sweep["compare"], None)
         self.axes = tuple(axes.values())

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from netcarlo import expressions, fidelity, fields, files, measurable, scenario, units
-from netcarlo.control import BUILT_IN
+from netcarlo.control import BUILT_IN, locate
 from netcarlo.errors import InputError
 from netcarlo.files import Document
 from netcarlo.outcomes import MEANING
@@ -329,9 +329,9 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
         lines = files.read_yaml(place)
-        base, folder = lines.data, place.parent
+        base = lines.data
     else:
-        base = dict(spec.scenario)
+        base, place = dict(spec.scenario), Path(document.source) if document else folder
         if document:
             inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
             lines = Document(base, source=document.source, lines=inside)
@@ -342,7 +342,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     transport = base.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
-        transport["congestion_control"] = str(folder / control)
+        transport["congestion_control"] = str(locate(control, place))
     return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
 
 

@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -54,8 +55,13 @@ class ChunkFile:
         kind, first, rows, checksum = match.groups()
         return cls(int(first), int(rows), kind, checksum)
 
-    def table(self, files: Files, columns: list[str] | None = None, *, sweep: str) -> pa.Table:
-        """Read the file and check its bytes, its sweep (digest) and its name.  Raises DamageError."""
+    def table(
+        self, files: Files, columns: list[str] | None = None, *, sweep: str, schema: pa.Schema, n_cells: int
+    ) -> pa.Table:
+        """Read the file and check its bytes, its sweep (digest), its columns, its cells and its name.
+
+        Raises DamageError.
+        """
         data = files.read(self.name)
         if data is None:
             raise DamageError("gone")
@@ -63,15 +69,29 @@ class ChunkFile:
             raise TruncationError("truncated or altered")
         try:
             file = pq.ParquetFile(pa.BufferReader(data))
+            if wrong := _unlike(file.schema_arrow, schema):
+                raise DamageError(f"without the column '{wrong.name}' ({wrong.type})")
             table = file.read(columns=columns, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise DamageError(f"not readable: {error}") from None
         found = (file.metadata.metadata or {}).get(_SWEEP, b"").decode()
         if found != sweep:
             raise DamageError(f"of another sweep (digest {found or 'unknown'})")
-        if table.num_rows != self.rows or table.column("cell")[0].as_py() != self.first:
+        cell = table.column("cell")
+        if cell.null_count or not len(cell):
+            raise DamageError("without cells")
+        steps = np.diff(cell.to_numpy())
+        if cell[0].as_py() < 0 or cell[-1].as_py() >= n_cells or (steps < (self.kind == "cells")).any():
+            raise DamageError(f"of other cells than 0 to {n_cells - 1}, ascending")
+        if table.num_rows != self.rows or cell[0].as_py() != self.first:
             raise DamageError("renamed")
         return table
+
+
+def _unlike(found: pa.Schema, wanted: pa.Schema) -> pa.Field | None:
+    """The first column that is wanted and not there, or of another type."""
+    there = dict(zip(found.names, found.types, strict=True))
+    return next((field for field in wanted if there.get(field.name) != field.type), None)
 
 
 def pack(kind: Kind, table: pa.Table, *, sweep: str, model_version: str) -> tuple[ChunkFile, bytes]:

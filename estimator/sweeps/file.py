@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 
 from netcarlo import files, scenario
 from netcarlo.errors import InputError
-from netcarlo.files import Document
+from netcarlo.files import Document, Location
 from netcarlo.quantity import Precision
 from netcarlo.scenario import Scenario
 from netcarlo.schema import Record
@@ -81,15 +81,40 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
     Scenario.check(base, document=lines)
     inside = {"replications", "precision", "seed"}  # the scenario
     definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
-    definition, more = controls.collect({**definition, "scenario": {}}, folder)
+    definition, more = controls.collect({**definition, "scenario": {}}, _place(folder, document))
     definition["scenario"] = base
     if texts or more:
         definition["files"] = texts | more
+    for value in data, definition:
+        _refuse_odd(value, (), document)
     as_written = document is not None and {**document.data, "name": spec.name} == dict(data)
     source = files.read_text(document.source) if document and as_written else _yaml(data)
     made = Sweep(definition, document=document, source=source)
     made.check_measured(made.outcomes if "outcomes" in spec.model_fields_set else ())
     return made
+
+
+def _place(folder: Path, document: Document | None) -> Path:
+    """Where files are looked up: the sweep's file, or a folder for data."""
+    return Path(document.source) if document else folder
+
+
+def _refuse_odd(value: Any, at: Location, document: Document | None) -> None:
+    """Raise InputError for a value that JSON does not have: bytes of `!!binary`, a date."""
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list | tuple)
+        else ()
+    )
+    for key, item in items:
+        _refuse_odd(item, (*at, key), document)
+    if not isinstance(value, dict | list | tuple | str | int | float | None):
+        where = f"{document.where(at)}: " if document else ""
+        raise InputError(
+            f"{where}{'.'.join(map(str, at))} = {value!r} is no text or number; put quotes around it"
+        )
 
 
 def _yaml(data: Mapping[str, Any]) -> str:
@@ -101,16 +126,17 @@ def _base(
 ) -> tuple[dict[str, Any], dict[str, str], Document | None]:
     """The data of the base scenario, the files that it names, and where its lines are."""
     if isinstance(spec.scenario, str):
-        file = files.read_yaml(folder / spec.scenario)
-        base, lines, folder = file.data, file, (folder / spec.scenario).parent
+        place = folder / spec.scenario
+        file = files.read_yaml(place)
+        base, lines = file.data, file
     else:
-        base, lines = dict(spec.scenario), None
+        base, lines, place = dict(spec.scenario), None, _place(folder, document)
         if document:
             inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
             lines = Document(base, source=document.source, lines=inside)
     base = scenario.with_values(base, {})
     base.setdefault("name", spec.name)
-    return *controls.collect(base, folder), lines
+    return *controls.collect(base, place), lines
 
 
 def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:

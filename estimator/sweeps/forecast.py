@@ -14,7 +14,7 @@ import pyarrow.compute
 from numpy.typing import NDArray
 
 from netcarlo import statistics
-from netcarlo.sweeps import chunk_files
+from netcarlo.sweeps import chunk_files, controls
 from netcarlo.sweeps.executors import Workers
 from netcarlo.sweeps.plan import CHUNK_S, GROWTH
 from netcarlo.sweeps.run import Summary, peak_bytes, run
@@ -95,6 +95,12 @@ def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> F
         failed=len(pilot.errors),
         error=next(iter(pilot.errors), ""),
     )
+
+
+def rehearsal(sweep: Sweep) -> Sweep:
+    """The sweep with the standard congestion control in place of users' files, none of which runs."""
+    definition = controls.without_code(sweep.definition)
+    return sweep if definition is sweep.definition else Sweep.from_definition(definition)
 
 
 class _EnoughError(Exception):

@@ -11,7 +11,8 @@ from netcarlo.estimate import estimate
 from netcarlo.provenance import model_version
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import simulate
-from netcarlo.sweeps import identity
+from netcarlo.sweeps import controls, identity
+from netcarlo.sweeps.file import SweepSpec
 from netcarlo.sweeps.space import Sweep
 from netcarlo.sweeps.store import Store
 
@@ -35,7 +36,8 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
     """Simulate the cell whose key begins with `key` again, or only one replication of it.
 
     Nothing of the sweep but the definition of the cell is used, so this checks the store, too.
-    Raises InputError if the key is unknown or ambiguous, or if the models are no longer the same.
+    Raises InputError if the key is unknown or ambiguous, if the models are no longer the same, if the cell is
+    not that of its key, or if the store brings Python that is not trusted, see `control`.
     """
     stored = find(store, key)
     written = store.manifest["sweep"]["model_version"]
@@ -45,8 +47,17 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
             f"the store was written by models {written} (netcarlo {have}), these are {model_version()}; "
             "use that version of netcarlo, or sweep again into another folder"
         )
-    sweep = Sweep.from_definition(store.manifest["definition"])
-    scenario = identity.scenario(sweep, int(stored["cell"]))
+    definition = store.manifest["definition"]
+    controls.refuse_unless_trusted(definition)
+    spec = SweepSpec.check({name: value for name, value in definition.items() if name != "files"})
+    sweep = Sweep.from_definition(spec.model_dump(mode="json", exclude_none=True) | definition)
+    cell = int(stored["cell"])
+    scenario = identity.scenario(sweep, cell) if sweep.digest == store.sweep["digest"] else None
+    if scenario is None or identity.key(scenario) != stored["key"]:
+        raise InputError(
+            f"store {store.url}: its digest and the key of cell {cell} are not those of its manifest: it was "
+            "altered; get it again from where it was made"
+        )
     try:
         if replication is None:
             table = estimate(scenario, target=target).table

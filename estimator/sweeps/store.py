@@ -23,6 +23,7 @@ import pyarrow as pa
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.sweeps import chunk_files, digests
+from netcarlo.sweeps import manifest as manifests
 from netcarlo.sweeps.chunk_files import ChunkFile, DamageError, TruncationError
 from netcarlo.sweeps.files import Files
 from netcarlo.sweeps.merge import Flags, merged
@@ -64,6 +65,11 @@ class Store:
         """Use `create` or `open`."""
         self.files = files
         self.manifest = manifest
+        about = manifests.check(manifest)
+        self._schemas = {
+            "cells": manifests.schema(about),
+            "replications": manifests.schema_of_replications(about),
+        }
         self.url = files.url
 
     @classmethod
@@ -101,18 +107,16 @@ class Store:
             manifest = json.loads(data)
             found = int(manifest["format"])
             if found <= FORMAT:
-                str(manifest["sweep"]["digest"]), int(manifest["sweep"]["n_cells"])
-        except (ValueError, KeyError, TypeError) as error:
+                return cls(files, manifest)
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise InputError(
                 f"store {files.url}: {MANIFEST} is damaged ({type(error).__name__}: {error}); remove it and "
                 "run the sweep again, its finished chunks are kept"
             ) from None
-        if found > FORMAT:
-            raise InputError(
-                f"store {files.url}: format {found} of a later netcarlo, this one knows up to {FORMAT}; "
-                "upgrade netcarlo"
-            )
-        return cls(files, manifest)
+        raise InputError(
+            f"store {files.url}: format {found} of a later netcarlo, this one knows up to {FORMAT}; "
+            "upgrade netcarlo"
+        )
 
     @property
     def sweep(self) -> Mapping[str, Any]:
@@ -237,7 +241,10 @@ class Store:
             raise InputError(f"store {self.url}: a file was {error} while it was read; try again") from None
 
     def _table(self, file: ChunkFile, columns: list[str] | None = None) -> pa.Table:
-        return file.table(self.files, columns, sweep=self.sweep["digest"])
+        return file.table(
+            self.files, columns, sweep=self.sweep["digest"], schema=self._schemas[file.kind],
+            n_cells=self.sweep["n_cells"],
+        )  # fmt: skip
 
     def frame(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """The rows of `tables` as one DataFrame; without rows it has no columns but those asked for."""
@@ -262,9 +269,11 @@ class Store:
         found = []
         for name in sorted(self.files.names(RUNS)):
             try:
-                found.append(json.loads(self.files.read(f"{RUNS}/{name}") or b""))
-            except ValueError:
+                record = json.loads(self.files.read(f"{RUNS}/{name}") or b"")
+            except (ValueError, RecursionError):
                 continue
+            if isinstance(record, dict):
+                found.append(record)
         return found
 
 

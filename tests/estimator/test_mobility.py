@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from netcarlo.control import trust
 from netcarlo.ensemble import build, build_rows, features, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.kernels import layout
@@ -229,6 +230,7 @@ def test_every_packet_of_a_random_walk_is_accounted_for():
 def test_models_of_mobile_hosts_are_their_own(tmp_path):
     own = tmp_path / "own.py"
     own.write_text((Path(__file__).parents[2] / "configs/examples/aimd.py").read_text())
+    trust(own)
     values = {"transport.protocol": "newreno", "transport.congestion_control": str(own)}
     assert model_of(scenario()).name == "tcp_reno_mobile"
     assert model_of(scenario(mobility=None)).name == "tcp_reno"

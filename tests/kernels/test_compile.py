@@ -1,9 +1,12 @@
 """The on-disk cache across processes: it hits, it notices changes, it can be missing."""
 
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -85,6 +88,111 @@ def test_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     assert compile_apart(user, tmp_path / "file")[:2] == (7, 0)
     assert compile_apart(user, tmp_path / "file" / "below")[:2] == (7, 0)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache folder."""
+    from netcarlo.kernels import cache
+
+    monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path / "cache"))
+    cache._warn.cache_clear()
+    assert cache.writable()
+    return tmp_path / "cache"
+
+
+def test_every_flipped_bit_and_every_cut_is_noticed(folder: Path) -> None:
+    from netcarlo.kernels import cache
+
+    file = folder / "model-1.nbc"
+    cache.keep(file, b"machine code " * 4)
+    assert cache.read(file) == b"machine code " * 4
+    data = file.read_bytes()
+    for at in range(len(data)):
+        for bad in (
+            data[:at],
+            *(data[:at] + bytes([data[at] ^ 1 << bit]) + data[at + 1 :] for bit in range(8)),
+        ):
+            file.write_bytes(bad)
+            assert cache.read(file) is None
+    (folder / "model-2.nbc").write_bytes(data)
+    assert cache.read(folder / "model-2.nbc") is None  # of another model
+    assert cache.read(folder / "none.nbc") is None
+
+
+class Trap:
+    """Leaves a mark when it is unpickled."""
+
+    def __init__(self, mark: Path) -> None:
+        self.mark = mark
+
+    def __reduce__(self) -> Any:
+        return Path.touch, (self.mark,)
+
+
+def planted(folder: Path, mark: Path) -> Path:
+    from netcarlo.kernels import cache
+
+    cache.keep(folder / "model-1.nbc", pickle.dumps(Trap(mark)))
+    return folder / "model-1.nbc"
+
+
+def load(file: Path) -> Any:
+    from netcarlo.kernels import cache
+
+    return cache.NumbaFile(file).load_overload("", None)
+
+
+def test_files_and_folders_that_others_can_write_are_not_loaded(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    from netcarlo.kernels import cache
+
+    assert folder.stat().st_mode & 0o777 == 0o700
+    file, mark = planted(folder, tmp_path / "mark"), tmp_path / "mark"
+    assert file.stat().st_mode & 0o777 == 0o600
+    for place in (file, folder):
+        before = place.stat().st_mode
+        for mode in (0o777, 0o770, 0o602):
+            place.chmod(mode)
+            assert load(file) is None and not mark.exists()
+            assert f"others can write to {place} (mode {mode:o}); remove it, or chmod" in caplog.messages[-1]
+        assert cache.writable() == (place == file)
+        place.chmod(before)
+    load(file)
+    assert mark.exists()
+    assert len(caplog.messages) == 6
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="gives files away: run as root")
+def test_files_and_folders_of_others_are_not_loaded(
+    folder: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    file, mark = planted(folder, tmp_path / "mark"), tmp_path / "mark"
+    for place in (file, folder):
+        os.chown(place, 65534, 65534)
+        assert load(file) is None and not mark.exists()
+        assert f"{place} belongs to user 65534, not to you; set NETCARLO_CACHE" in caplog.messages[-1]
+        os.chown(place, 0, 0)
+    load(file)
+    assert mark.exists()
+
+
+def test_ptx_is_checked_as_well(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from netcarlo.kernels import cache, models
+    from netcarlo.kernels import compile as compilers
+
+    model = models.model("tcp_tahoe")
+    file = cache.path(model, ".ptx")
+    cache.keep(file, b"// kept")
+    assert compilers.ptx.__wrapped__(model) == "// kept"
+    file.write_bytes(file.read_bytes().replace(b"kept", b"kepT"))
+    cuda = ModuleType("netcarlo.kernels.cuda")
+    cuda.compile_kernel = lambda *_: "// compiled"  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "netcarlo.kernels.cuda", cuda)
+    monkeypatch.setattr("netcarlo.kernels.cuda", cuda, raising=False)
+    assert compilers.ptx.__wrapped__(model) == "// compiled"
+    assert cache.read(file) == b"// compiled"
 
 
 def test_old_files_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -228,7 +228,7 @@ def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.
     """One that never grows and never shrinks: a window of 5 packets, come what may."""
     fixed = "def grow(cwnd, *rest):\n    return 5.0\n\n\ndef reduce(window, *rest):\n    return 5.0\n"
     (tmp_path / "fixed.py").write_text(fixed)
-    model = models.user_model(tmp_path / "fixed.py", protocol="linux")
+    model = models.user_model(tmp_path / "fixed.py", fixed.encode(), protocol="linux")
     monkeypatch.setitem(models.MODELS, "fixed", model)
     rows = event_rows(INITIAL_WINDOW=5, END=2 * SECOND)
     out = run_as_python("fixed", rows)[0]

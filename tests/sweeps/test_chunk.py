@@ -111,6 +111,7 @@ def broken(tmp_path_factory):
     """A sweep over a congestion control of which two of five cells raise."""
     file = tmp_path_factory.mktemp("control") / "broken.py"
     file.write_text(BROKEN)
+    netcarlo.trust(file)
     transport = {"protocol": "newreno", "congestion_control": str(file), "window": 32}
     axes = {"increase": {"field": "transport.constants.increase", "values": [1, 3, 2, 4, 0.5]}}
     return sweep({**GRID, "derive": {}}, scenario={**GRID["scenario"], "transport": transport}, axes=axes)
@@ -183,6 +184,7 @@ def test_a_congestion_control_travels_with_the_sweep(broken):
     finally:
         file.with_name("gone.py").rename(file)
     (file.parent / "edited.py").write_text(BROKEN.replace("0.5", "0.6"))
+    netcarlo.trust(file.parent / "edited.py")
     scenario = broken.definition["scenario"]
     transport = {**scenario["transport"], "congestion_control": str(file.parent / "edited.py")}
     again = {key: value for key, value in broken.definition.items() if key != "files"}

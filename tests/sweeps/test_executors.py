@@ -1,15 +1,18 @@
 import os
+import shutil
+import signal
 import subprocess
 import sys
 import threading
 import time
 from concurrent.futures import Future
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
+import psutil
 import pytest
 
 from netcarlo import InputError
-from netcarlo.sweeps import executors
+from netcarlo.sweeps import executors, processes
 from netcarlo.sweeps.executors import StoppedError, open_workers
 from tests.sweeps import fakes
 
@@ -17,6 +20,11 @@ from tests.sweeps import fakes
 def pid(_: object = None) -> int:
     time.sleep(0.2)
     return os.getpid()
+
+
+def device(_: object) -> str | None:
+    time.sleep(0.2)
+    return os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
 def test_threads_of_this_process_are_the_default():
@@ -52,7 +60,7 @@ def test_distributed_is_imported_only_when_used():
     program = (
         "import sys, netcarlo.cli\n"
         "from netcarlo.sweeps.executors import open_workers\n"
-        "slow = ('distributed', 'duckdb', 'xarray', 'dask_cuda')\n"
+        "slow = ('distributed', 'duckdb', 'xarray')\n"
         "print([name for name in slow if name in sys.modules])\n"
         "with open_workers(): print('distributed' in sys.modules)\n"
     )
@@ -60,34 +68,86 @@ def test_distributed_is_imported_only_when_used():
     assert done.stdout.splitlines() == ["[]", "False"]
 
 
-def test_a_local_cluster_and_a_client_of_it():
+def test_processes_of_this_machine_and_nothing_that_listens():
     with open_workers(workers=2) as found:
         assert found.slots() == 2
         assert found.name == "2 processes"
-        client = found.executor.client
-        assert client.scheduler.address.startswith("tcp://127.0.0.1:")
-        assert set(client.nthreads().values()) == {1}
         pids = set(found.executor.map(pid, range(4)))
         assert len(pids) == 2
         assert os.getpid() not in pids
+        for process in (psutil.Process(), *map(psutil.Process, pids)):
+            assert not [each for each in process.net_connections("all") if each.status == "LISTEN"]
+        assert all(psutil.Process(each).net_connections("all") == [] for each in pids)  # sockets of no kind
+    until(lambda: not any(map(psutil.pid_exists, pids)))
+    with pytest.raises(RuntimeError, match="after shutdown"):
+        found.executor.submit(pid)
 
-        with open_workers(scheduler=client.scheduler.address, target="cuda") as other:
-            assert other.target == "cuda"  # the client needs no device
-            assert other.slots() == 2
-            assert "2 threads of 2 workers" in other.name
+
+def until(condition):
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_process_that_is_killed_or_stopped_is_replaced(monkeypatch):
+    monkeypatch.setattr(processes, "SILENCE", 3)
+    with open_workers(workers=1) as found:
+        for number in (signal.SIGKILL, signal.SIGSTOP):
+            victim = found.executor.submit(pid).result()
+            running = found.executor.submit(pid)
+            os.kill(victim, number)
+            assert running.result(timeout=60) not in (victim, os.getpid())
+
+
+def test_what_goes_wrong_in_a_process_is_the_outcome_of_its_call():
+    with open_workers(workers=1) as found:
+        dead, raised, alive = (
+            found.executor.submit(*call) for call in ((os._exit, 3), (os.stat, "/none"), (pid,))
+        )
+        with pytest.raises(processes.KilledWorker, match="ended 2 processes, the last with status 3"):
+            dead.result(timeout=60)
+        with pytest.raises(FileNotFoundError, match="/none"):
+            raised.result(timeout=60)
+        assert alive.result(timeout=60) != os.getpid()
+
+
+def test_processes_that_cannot_start_are_given_up(monkeypatch):
+    monkeypatch.setattr(processes, "BEAT_S", 0.01)
+    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+    with open_workers(workers=2) as found:
+        until(lambda: found.executor.broken)
+        with pytest.raises(StoppedError, match="5 processes in a row ended at their start"):
+            found.slots()
+
+
+LOCAL = {
+    "n_workers": 2, "threads_per_worker": 1, "processes": False, "protocol": "tcp://", "host": "127.0.0.1",
+    "dashboard_address": None,
+}  # fmt: skip
+
+
+def test_clients_of_a_scheduler():
+    from distributed import LocalCluster
+
+    with LocalCluster(**LOCAL) as cluster:
+        with open_workers(scheduler=cluster.scheduler_address, target="cuda") as found:
+            assert found.target == "cuda"  # the client needs no device
+            assert found.slots() == 2
+            assert "2 threads of 2 workers" in found.name
             sweep = fakes.Sweep(40, 2, bad=[3])
             store = fakes.Store(sweep)
             from netcarlo.sweeps.run import run
 
-            run(sweep, store, executor=other.executor, slots=other.slots, submit=fakes.run_chunk)
+            run(sweep, store, executor=found.executor, slots=found.slots, submit=fakes.run_chunk)
             assert store.times() == dict.fromkeys(range(40), 1)
 
         import dask.config
 
-        with dask.config.set({"scheduler-address": client.scheduler.address}), open_workers() as third:
-            assert third.slots() == 2
+        with dask.config.set({"scheduler-address": cluster.scheduler_address}), open_workers() as second:
+            assert second.slots() == 2
     with pytest.raises(StoppedError, match="scheduler is gone"):
-        found.slots()
+        second.slots()
 
 
 @pytest.mark.parametrize("error", [OSError("connection lost"), TimeoutError()])
@@ -100,20 +160,6 @@ def test_a_result_that_cannot_be_fetched_is_an_error_at_once(error):
     local = Future()
     executors._deliver(local, Remote())
     assert local.exception(timeout=0) is error
-
-
-def test_workers_whose_nannies_gave_up_are_replaced():
-    with open_workers(workers=1) as found:
-        before = found.executor.submit(pid).result()
-        cluster = found.executor.client.cluster
-        for nanny in list(cluster.workers.values()):
-            cluster.sync(nanny.close)
-        end = time.monotonic() + 60
-        while found.slots() == 1:
-            assert time.monotonic() < end
-        while found.slots() == 0:
-            assert time.monotonic() < end
-        assert found.executor.submit(pid).result() != before
 
 
 REFUSED = [
@@ -147,33 +193,17 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch):
         pass
 
 
-def test_dask_cuda_gives_a_worker_per_device(monkeypatch):
-    asked = {}
-
-    def cluster(**options: object) -> object:
-        from distributed import LocalCluster
-
-        asked.update(options)
-        return LocalCluster(**options | {"processes": False, "protocol": "tcp://"})
-
+def test_each_process_has_a_device_of_its_own(monkeypatch):
     monkeypatch.setattr("netcarlo.kernels.device.devices", lambda: [SimpleNamespace()] * 2)
-    monkeypatch.setitem(sys.modules, "dask_cuda", None)
-    with (
-        pytest.raises(InputError, match="install it with pip install dask-cuda"),
-        open_workers(workers=2, target="cuda"),
-    ):
-        pass
-    module = ModuleType("dask_cuda")
-    module.LocalCUDACluster = cluster  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "dask_cuda", module)
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     with (
         pytest.raises(InputError, match="allowed here are 2; use --workers 2"),
         open_workers(workers=3, target="cuda"),
     ):
         pass
-    with open_workers(workers=2, target="cuda") as found:
-        assert found.name == "2 GPUs"
-        assert found.slots() == 2
-    assert asked["n_workers"] == 2
-    assert asked["threads_per_worker"] == 1
-    assert asked["host"] == "127.0.0.1"
+    for visible, names in ((None, {"0", "1"}), ("3,GPU-5", {"3", "GPU-5"})):
+        if visible:
+            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+        with open_workers(workers=2, target="cuda") as found:
+            assert found.name == "2 GPUs"
+            assert set(found.executor.map(device, range(4))) == names

@@ -3,9 +3,14 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import netcarlo
+from netcarlo import control
 from netcarlo.errors import InputError
+from netcarlo.reports.sweep_page import sweep_page
+from netcarlo.simulate import model_of
 from netcarlo.sweeps import rerun as reruns
 from netcarlo.sweeps.chunk import failed
+from netcarlo.sweeps.file import load_sweep
 from netcarlo.sweeps.rerun import rerun
 from netcarlo.sweeps.store import Store
 from tests.sweeps.examples import DRAWN, simulated, sweep
@@ -63,3 +68,94 @@ def test_other_models_cannot_rerun(store, monkeypatch):
     monkeypatch.setattr(reruns, "model_version", lambda: "another")
     with pytest.raises(InputError, match="these are another; use that version"):
         rerun(store, key(store, 0))
+
+
+CONTROL = """
+import pathlib
+pathlib.Path({mark!r}).touch()
+CONSTANTS = {{"up": 1.0}}
+
+def grow(cwnd, ssthresh, now, rtt, constants, memory):
+    return cwnd + constants[0] / cwnd
+
+def reduce(window, timeout, now, rtt, constants, memory):
+    return window * 0.5
+"""
+
+
+@pytest.fixture
+def controlled(tmp_path):
+    """A store of failed cells over a user's control, whose file is gone; the mark of its run; its text."""
+    mark, file = tmp_path / "it-ran", tmp_path / "sweep" / "own.py"
+    file.parent.mkdir()
+    file.write_text(CONTROL.format(mark=str(mark)))
+    (file.parent / "s.yaml").write_text(
+        "scenario: {duration: 1 s, transport: {protocol: newreno, congestion_control: own.py}, "
+        "hops: [{rate: 1 Mbit/s, delay: 10 ms}]}\naxes: {transport.constants.up: [1, 2]}\n"
+    )
+    space = load_sweep(file.parent / "s.yaml")
+    store = Store.create(tmp_path / "store", space.manifest())
+    store.write(failed(space, np.arange(2), "MemoryError: too little"))
+    text = file.read_text()
+    file.unlink()
+    control._trusted.clear()
+    return store, mark, text
+
+
+def test_python_of_a_store_does_not_run_unless_it_is_trusted(controlled, tmp_path, monkeypatch):
+    store, mark, text = controlled
+    simulated = []
+    monkeypatch.setattr(reruns, "estimate", lambda scenario, **_: simulated.append(model_of(scenario)))
+    digest = control.sha256(text.encode())
+    with pytest.raises(InputError, match=rf"came with the store .*SHA-256 {digest}.*--trust {digest}") as no:
+        rerun(store, key(store, 1))
+    assert "\n" not in str(no.value) and not simulated and not mark.exists()
+    other = tmp_path / "other.py"
+    other.write_text(text + "# another\n")
+    netcarlo.trust(other)
+    with pytest.raises(InputError, match="came with the store"):
+        rerun(store, key(store, 1))
+    other.write_text(text)
+    netcarlo.trust(other)
+    assert not mark.exists()
+    rerun(store, key(store, 1))
+    assert simulated and mark.exists()
+
+
+def test_a_store_cannot_point_at_python_of_this_machine(controlled, tmp_path):
+    store, mark, text = controlled
+    mine = tmp_path / "mine.py"
+    mine.write_text(text)
+    definition = store.manifest["definition"]
+    del definition["files"]
+    definition["scenario"]["transport"]["congestion_control"] = str(mine)
+    with pytest.raises(InputError, match="altered"):
+        rerun(store, key(store, 1))
+    assert not mark.exists()
+
+
+def test_a_manifest_must_be_that_of_the_cell(controlled):
+    store, mark, text = controlled
+    (path,) = store.manifest["definition"]["files"]
+    store.manifest["definition"]["files"][path] = text + "# altered\n"
+    netcarlo.trust(control.sha256((text + "# altered\n").encode()))
+    with pytest.raises(InputError, match="not those of its manifest: it was altered"):
+        rerun(store, key(store, 1))
+    for files in (5, {"own.py": 5}):
+        store.manifest["definition"]["files"] = files
+        with pytest.raises(InputError, match=r"definition\.files holds no texts"):
+            rerun(store, key(store, 1))
+    scenario = store.manifest["definition"]["scenario"] | {"transport": {"protocol": "reno"}}
+    for odd, words in ({}, "scenario"), ({"scenario": scenario, "outcomes": 5}, "outcomes"), (
+        {"scenario": scenario}, "altered",
+    ):  # fmt: skip
+        with pytest.raises(InputError, match=words):
+            rerun(Store(store.files, {**store.manifest, "definition": odd}), key(store, 1))
+    assert not mark.exists()
+
+
+def test_a_report_needs_no_files_and_runs_none(controlled, tmp_path):
+    store, mark, _ = controlled
+    page = sweep_page(store.manifest, store.frame(), store="store")
+    assert "transport.constants.up" in page or "up" in page
+    assert not mark.exists()

@@ -190,6 +190,10 @@ axes:
             "file.yaml:7: seed is of the sweep, no axis",
         ),
         ("axes:\n", "replications: 0\naxes:\n", "file.yaml:6: replications = 0"),
+        ("scenario:\n", "name: !!binary aGVsbG8=\nscenario:\n", "file.yaml:1: name = b'hello' is no text"),
+        ("duration: 3 s", "duration: 3 s\n  name: !!binary aGVsbG8=", "scenario.name = b'hello' is no text"),
+        ("duration: 3 s", "duration: 3 s\n  files: 5", "file.yaml:3: files is an unknown name"),
+        ("duration: 3 s", "duration: 3 s\n  files: {a: b}", "file.yaml:3: files is an unknown name"),
         ("axes:\n", "axis: 3\naxes:\n", "file.yaml:6: axis is an unknown name; did you mean 'axes'"),
     ],
 )

@@ -17,6 +17,7 @@ from typing import Any
 import fsspec
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -151,7 +152,7 @@ def test_every_truncation_and_every_flipped_byte_is_seen() -> None:
         for bad in (data[:at], data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]):
             poke(store, name, bad)
             with pytest.raises(chunk_files.TruncationError):
-                file.table(store.files, sweep=SMALL["sweep"]["digest"])
+                store._table(file)
     poke(store, name, data[: len(data) // 2])
     scan = store.scan()
     assert scan.damaged == {name: "truncated or altered"}
@@ -242,6 +243,72 @@ def test_create_opens_the_same_sweep_and_refuses_another(tmp_path: Path) -> None
     ):
         with pytest.raises(InputError, match=rf"{reason}.*; name another folder"):
             Store.create(tmp_path / "a" / "b", manifest)
+
+
+ODD = [
+    ("sweep", None, "sweep: input should be a valid dictionary"),
+    ("sweep.n_cells", 10**13, "sweep.n_cells: input should be less than or equal to 1000000000"),
+    ("sweep.n_cells", -1, "sweep.n_cells: input should be greater than or equal to 1"),
+    ("sweep.n_cells", 21, "n_cells is 21, the axes and the draw have 20"),
+    ("sweep.axes", [{"name": 5}], r"sweep.axes.0.name: input should be a valid string"),
+    ("sweep.compare", "nothing", "compare is 'nothing', which is no axis"),
+    ("versions", None, "versions: input should be a valid dictionary"),
+    ("definition", [], "definition: input should be a valid dictionary"),
+]
+
+
+@pytest.mark.parametrize(("name", "value", "words"), ODD)
+def test_odd_manifests_are_refused(tmp_path: Path, name: str, value: Any, words: str) -> None:
+    Store.create(tmp_path, SMALL)
+    data = json.loads((tmp_path / "manifest.json").read_text())
+    *above, last = name.split(".")
+    (data[above[0]] if above else data)[last] = value
+    (tmp_path / "manifest.json").write_text(json.dumps(data))
+    with pytest.raises(InputError, match=rf"manifest.json is damaged .*{words}"):
+        Store.open(tmp_path)
+    (tmp_path / "manifest.json").write_text("[" * 100_000)
+    with pytest.raises(InputError, match="is damaged"):
+        Store.open(tmp_path)
+
+
+def test_tables_that_no_sweep_wrote_are_left_out() -> None:
+    store = Store.create(memory(), SMALL)
+    good = tables.table(SMALL, range(5, 8))
+    store.write(good)
+    cells = pa.array([1, 3, 2], pa.int64())
+    odd = {
+        "without the column 'status'": good.drop(["status"]),
+        "without the column 'goodput_bps'": good.drop(["goodput_bps"]),
+        "without the column 'protocol'": good.set_column(
+            good.column_names.index("protocol"), "protocol", pa.array([1, 2, 3])
+        ),
+        "other cells than 0 to 19": good.set_column(0, "cell", cells),
+        "0 to 19, ascending": good.set_column(0, "cell", pa.array([18, 19, 20], pa.int64())),
+        "other cells": good.set_column(0, "cell", pa.array([-5, 1, 2], pa.int64())),
+        "without cells": good.set_column(0, "cell", pa.array([1, None, 2], pa.int64())),
+    }
+    digest = store.digest()
+    for words, table in odd.items():
+        about = {"sweep": SMALL["sweep"]["digest"], "model_version": "x"}
+        file, data = chunk_files.pack("cells", table, **about)
+        name = file.name.replace("cells--000000005", "cells-0000000005")
+        store.files.write(name, data)
+        scan = store.scan()
+        assert words in scan.damaged[name.rpartition("/")[2]]
+        assert store.digest() == digest and len(store.frame()) == 3
+        store.files.remove(name)
+    empty = pa.BufferOutputStream()
+    pq.write_table(good.slice(0, 0).replace_schema_metadata({"netcarlo.sweep": about["sweep"]}), empty)
+    data = empty.getvalue().to_pybytes()
+    store.files.write(chunk_files.ChunkFile(0, 0, "cells", chunk_files._checksum(data)).name, data)
+    assert list(store.scan().damaged.values()) == ["without cells"]
+
+
+def test_odd_records_of_runs_are_left_out() -> None:
+    store = Store.create(memory(), SMALL)
+    for number, text in enumerate(("[]", "5", "null", "{}", "[" * 100_000)):
+        store.files.write(f"runs/{number}.json", text.encode())
+    assert store.runs() == [{}]
 
 
 def test_what_is_no_store_is_refused_with_a_remedy(tmp_path: Path) -> None:
