@@ -38,7 +38,7 @@ class Goal:
 
 def parse(text: str) -> Goal:
     """Read a goal; raises InputError."""
-    match = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*(.+?)\s*", text)
+    match = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(.+)", text.strip(), re.DOTALL)
     if match is None:
         raise InputError(f"goal '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
     outcome, comparison, value = match.groups()

@@ -270,7 +270,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     """
     document = files.read_yaml(path)
     data = scenario.with_values(document.data, values or {})
-    data.setdefault("name", Path(path).stem)
+    data.setdefault("name", files.title(path))
     return make_plan(data, folder=Path(path).parent, document=document)
 
 

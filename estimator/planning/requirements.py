@@ -41,8 +41,7 @@ class Requirement:
     def measured(self, outcomes: Mapping[str, Floats], value: float) -> Floats:
         """The measure in each replication, at this value of the quantity."""
         known = {name: outcomes[name] for name in self.outcomes}
-        found = expressions.evaluate(self.measure, {**known, self.quantity: value})
-        return np.asarray(found, np.float64)
+        return expressions.numbers(self.measure, {**known, self.quantity: value})
 
     def held(self, measured: Floats) -> NDArray[np.bool_]:
         """In which replications it holds; what did not happen holds in none."""
