@@ -121,15 +121,10 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def check(text: str, known: Collection[str]) -> None:
-    """Raise InputError unless an expression refers to `known` names only.
-
-    Where these come with values, the expression must also have a number as its value there.
-    """
+    """Raise InputError unless an expression refers to `known` names only; `numbers` tries it."""
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
             raise InputError(f"'{text}': '{node.id}' is no outcome and no column; {nearest(node.id, known)}")
-    if isinstance(known, Mapping):
-        numbers(text, known)
 
 
 def _parse(text: str) -> ast.Expression:

@@ -21,13 +21,13 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def check_writable(folder: str | Path) -> None:
     """Raise InputError if no file can be made in `folder`, or in the folder it would be made in."""
     place = Path(folder).absolute()
-    while not place.exists():
-        place = place.parent
     try:
+        while not place.exists():
+            place = place.parent
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        if not place.is_dir():
+        if os.path.exists(place) and not os.path.isdir(place):
             raise InputError(f"output folder {folder}: {place} is a file; name a folder") from None
         raise unwritten(f"output folder {folder}: {place}", error) from None
 

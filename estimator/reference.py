@@ -15,7 +15,7 @@ from pydantic import Discriminator, Field, Tag
 
 from netcarlo import files
 from netcarlo.errors import InputError, nearest
-from netcarlo.expressions import SAMPLE, check, evaluate, fill
+from netcarlo.expressions import SAMPLE, check, evaluate, fill, numbers
 from netcarlo.outcomes import MEANING
 from netcarlo.scenario import Scenario
 from netcarlo.schema import Record
@@ -188,7 +188,7 @@ def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]
     for metric, expression in mapping.metrics.items():
         measured(metric, columns)
         for text in _texts(expression):
-            check(text, {**columns, **dict.fromkeys(MEANING, SAMPLE)})
+            numbers(text, {**columns, **dict.fromkeys(MEANING, SAMPLE)})
     data = mapping.scenario
     for variant in mapping.variants:
         if evaluate(variant.when, columns):

@@ -41,7 +41,8 @@ class Requirement:
     def measured(self, outcomes: Mapping[str, Floats], value: float) -> Floats:
         """The measure in each replication, at this value of the quantity."""
         known = {name: outcomes[name] for name in self.outcomes}
-        return expressions.numbers(self.measure, {**known, self.quantity: value})
+        found = expressions.evaluate(self.measure, {**known, self.quantity: value})
+        return np.asarray(found, np.float64)
 
     def held(self, measured: Floats) -> NDArray[np.bool_]:
         """In which replications it holds; what did not happen holds in none."""
