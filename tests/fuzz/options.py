@@ -24,7 +24,12 @@ _WORK = (
     "netcarlo.simulate.simulate_all", "netcarlo.study.load",
 )  # fmt: skip
 
-_NUMBERS = (*"0 -1 1 3 1.5 x nan 1e3 4294967296 0x10 ١".split(), "", "9" * 30, "9" * 5000)
+_NUMBERS = (
+    *["0", "-1", "1", "3", "1.5", "x", "nan", "1e3", "4294967296", "0x10", "١"],
+    "",
+    "9" * 30,
+    "9" * 5000,
+)
 _PATHS = (".", "..", "/dev/zero", "none.yaml", "a/../b", "\x1b[1m", "ü", "{there}", "", "x" * 300)
 _GOALS = (
     "goodput_bps >= 1 Mbit/s", "goodput_bps", ">=", "goodput_bps >= ", "goodput >= 1", "goodput_bps >= 1 s",
