@@ -132,7 +132,7 @@ class _Loader(yaml.SafeLoader):
     def compose_node(self, parent: Any, index: Any) -> Any:
         self.depth += 1
         if self.depth > DEEPEST:
-            line = self.peek_event().start_mark.line + 1
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
             raise _Refused(line, f"is nested over {DEEPEST} deep; write it flatter")
         node = super().compose_node(parent, index)
         self.depth -= 1

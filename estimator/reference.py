@@ -167,7 +167,7 @@ def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]
     for name, item in ((column, value), (f"{metric}_sd", sd), ("n_seeds", seeds)):
         if isinstance(item, str):
             raise InputError(f"{name} = '{item}' is no number; write a number or leave the field empty")
-    if not 1 <= seeds < math.inf:
+    if not 1 <= float(seeds) < math.inf:
         raise InputError(f"n_seeds = {seeds} is no number of runs; allowed is 1 or more; count them again")
     return float(value), float(sd), int(seeds)
 

@@ -60,7 +60,7 @@ class QuantitySpec(Record):
 class RequirementSpec(Record):
     """What must hold in a replication, and with which probability."""
 
-    goal: str
+    goal: str = Field(max_length=expressions.LONGEST)
     probability: str | float = "95 %"
 
     @model_validator(mode="before")

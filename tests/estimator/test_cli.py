@@ -164,6 +164,16 @@ def test_a_full_disk_is_no_bad_input(scenario, full):
     assert "trace.csv: cannot be written (No space left on device); make room and run it again" in line
 
 
+def test_too_little_memory_is_no_bad_input(scenario, monkeypatch):
+    def load(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("netcarlo.load_scenario", load)
+    found = run("estimate", scenario)
+    assert (found.exit_code, len(found.stderr.splitlines())) == (3, 1)
+    assert found.stderr.startswith("error: not enough memory; ")
+
+
 def test_names_steer_no_terminal(tmp_path, monkeypatch, capsys):
     name = "\x1b]0;owned\x07 [/b] [link=x]y\u202e"
     frame = pd.DataFrame({"[bold]m": [1.0]}, index=pd.Index([name], name="\x1b[2J"))
