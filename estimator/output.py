@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.errors import InputError, MachineError
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EIO)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +28,8 @@ def check_writable(folder: str | Path) -> None:
             pass
     except OSError as error:
         if os.path.exists(place) and not os.path.isdir(place):
-            raise InputError(f"output folder {folder}: {place} is a file; name a folder") from None
+            remedy = "name a folder you can write to"
+            raise InputError(f"output folder {folder}: {place} is a file; {remedy}") from None
         raise unwritten(f"output folder {folder}: {place}", error) from None
 
 
