@@ -8,6 +8,8 @@ links of shared networks are rows of files beside it, NAME_flows.csv and NAME_li
 import csv
 import importlib.resources
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -146,7 +148,8 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
             remedy = nearest(metric, columns)
             raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
         for text in _texts(expression):
-            check(text, [*MEANING, *columns])
+            with _about(f"metrics.{metric}"):
+                check(text, [*MEANING, *columns])
     parts = {name: _read_part(path, name, part, mapping) for name, part in mapping.parts.items()}
     rows = []
     for line, columns in table:
@@ -172,6 +175,15 @@ def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]
     return float(value), float(sd), int(seeds)
 
 
+@contextmanager
+def _about(place: str) -> Iterator[None]:
+    """Say where in the mapping an InputError is about."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
 def _texts(metric: Metric) -> tuple[str, ...]:
     return (metric.sum, metric.over) if isinstance(metric, Ratio) else (metric,)
 
@@ -188,7 +200,8 @@ def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]
     for metric, expression in mapping.metrics.items():
         measured(metric, columns)
         for text in _texts(expression):
-            numbers(text, {**columns, **dict.fromkeys(MEANING, SAMPLE)})
+            with _about(f"metrics.{metric}"):
+                numbers(text, {**columns, **dict.fromkeys(MEANING, SAMPLE)})
     data = mapping.scenario
     for variant in mapping.variants:
         if evaluate(variant.when, columns):
