@@ -207,7 +207,7 @@ def test_random_waypoint_is_that_of_another_program(tmp_path):
         (",16,118000", ",,118000", "x.csv:3: n_seeds = nan is no number of runs"),
         (",16,118000", ",1e400,118000", "x.csv:3: n_seeds = inf is no number of runs"),
         ("118000", "9" * 500, r"x.csv:3: goodput_Bps_mean = .* is no number"),
-        (",960,", ",some,", "x.csv:3: metrics.goodput_Bps: 'acked .* packet_bytes / duration_s' has no value here"),
+        (",960,", ",some,", "x.csv:3: metrics.goodput_Bps: 'acked .* packet_bytes .* has no value"),
     ],
 )
 def test_a_reference_with_what_is_no_number_is_refused_before_any_work(tmp_path, old, new, complaint):
