@@ -175,7 +175,7 @@ AnyMobility = Annotated[
     | Annotated[RandomDirection, Tag("<random_direction>")]
     | Annotated[GaussMarkov, Tag("<gauss_markov>")]
     | Annotated[Given, Tag("<given>")],
-    Discriminator(lambda data: f"<{data.get('model') if isinstance(data, dict) else data.model}>"),
+    Discriminator(lambda data: f"<{data['model'] if isinstance(data, dict) else data.model}>"),
 ]
 
 
@@ -240,7 +240,11 @@ class Adhoc(Record):
     @classmethod
     def _know_mobility(cls, data: Any) -> Any:
         mobility = data.get("mobility") if isinstance(data, dict) else None
-        if isinstance(mobility, dict) and (model := mobility.get("model")) not in MODELS:
+        if mobility is not None and not isinstance(mobility, dict | Record):
+            text = "has no fields; write {model: static}"
+            problem = {"field": "mobility", "value": mobility, "text": text}
+            raise PydanticCustomError("unknown_choice", "{text}", problem)
+        if isinstance(mobility, dict) and str(model := mobility.get("model")) not in MODELS:
             text = (
                 "is missing; write model: random_waypoint"
                 if model is None

@@ -1,4 +1,7 @@
-"""The command line.  Exit codes: 0 done, 1 out of tolerance or not all done, 2 bad input, 130 interrupted."""
+"""The command line.
+
+Exit codes: 0 done, 1 out of tolerance or not all done, 2 bad input, 3 the machine is full, 130 interrupted.
+"""
 
 import math
 import platform
@@ -13,7 +16,7 @@ from typer.core import TyperGroup
 
 from netcarlo import cli_plan, cli_sweeps, console
 from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, MachineError
 
 
 class _Commands(TyperGroup):
@@ -24,6 +27,10 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except InputError as error:
             console.say(f"error: {error}")
+        except (MachineError, MemoryError) as error:
+            short = "not enough memory; take fewer replications, or a machine with more"
+            console.say(f"error: {error if isinstance(error, MachineError) else short}")
+            raise typer.Exit(3) from None
         except Exception as error:
             if not hasattr(error, "format_message"):  # not about the command line
                 raise

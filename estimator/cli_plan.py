@@ -127,8 +127,8 @@ def _write(found: "Answer", out: Path) -> None:
 def _print(found: "Answer", out: Path | None, *, tables: bool) -> None:
     from netcarlo.reports import plan_words as words
 
-    typer.echo(words.headline(found))
-    typer.echo(words.explanation(found))
+    console.echo(words.headline(found))
+    console.echo(words.explanation(found))
     if not tables:
         return
     rows = pd.DataFrame(words.requirements(found)).drop(columns="requirement").set_index("goal")
@@ -136,8 +136,8 @@ def _print(found: "Answer", out: Path | None, *, tables: bool) -> None:
     for row in words.gains(found):
         name, change, *rest = row.items()
         more = ", ".join(f"{head} {text}" for head, text in rest)
-        typer.echo(f"{name[1]} ({change[1]}): {more}")
-    typer.echo(words.cost(found))
+        console.echo(f"{name[1]} ({change[1]}): {more}")
+    console.echo(words.cost(found))
     if out is not None:
         console.say(f"{out / 'report.html'} and result.json")
 
@@ -167,16 +167,17 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
         yield line
         return
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.percentage:.0f} %"),
-        TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(), TextColumn("{task.fields[state]}"),
-        console=err, transient=True,
+        TextColumn("{task.description}", markup=False), BarColumn(bar_width=20),
+        TextColumn("{task.percentage:.0f} %"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        TextColumn("{task.fields[state]}", markup=False), console=err, transient=True,
     )  # fmt: skip
     with bar:
-        task: TaskID = bar.add_task(f"{plan.name}: compiling", total=None, state="")
+        name = console.plain(plan.name)
+        task: TaskID = bar.add_task(f"{name}: compiling", total=None, state="")
 
         def update(state: "State") -> None:
             bar.update(
-                task, description=plan.name, total=state.forecast, completed=state.replications,
+                task, description=name, total=state.forecast, completed=state.replications,
                 state=words.so_far(plan, state),
             )  # fmt: skip
 

@@ -66,7 +66,8 @@ def sweep(
     values = console.values(set_) | {name: value for name, value in given.items() if value is not None}
     loaded = load_sweep(file, values=values)
     if out is None and not dry_run:
-        raise InputError(f"--out is missing; name the folder of the results: --out {loaded.name}")
+        again = f"--out {shlex.quote(loaded.name)}"
+        raise InputError(f"--out is missing; name the folder of the results: {again}")
     there = None
     if out is not None and MANIFEST in Files(out).names():
         there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
@@ -143,15 +144,15 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
     if as_json:
         console.print_json(found)
         return
-    typer.echo(
+    console.echo(
         f"{found['name']}: {done} of {found['cells']} cells done, {failed} failed, {found['missing']} missing"
     )
-    typer.echo(f"{found['files']} chunks, {console.size(found['bytes'])}; digest {found['digest']}")
-    typer.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
+    console.echo(f"{found['files']} chunks, {console.size(found['bytes'])}; digest {found['digest']}")
+    console.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
     for name, reason in found["damaged"].items():
-        typer.echo(f"damaged: {name}: {reason}")
+        console.echo(f"damaged: {name}: {reason}")
     for one in found["runs"]:
-        typer.echo(_run(one))
+        console.echo(_run(one))
 
 
 def _run(record: dict[str, Any]) -> str:
@@ -184,7 +185,7 @@ def query(
     elif as_csv:
         typer.echo(csv_text(frame), nl=False)
     else:
-        typer.echo(frame.to_string(index=False, float_format=console.number))
+        console.echo(frame.to_string(index=False, float_format=console.number))
 
 
 def export(
@@ -212,16 +213,14 @@ def rerun(
     as_json: AsJson = False,
 ) -> None:
     """Simulate one cell again and compare it with the store, bit by bit.  Exit 1 if it fails or differs."""
-    import yaml
-
-    from netcarlo import output
+    from netcarlo import files, output
     from netcarlo.provenance import resolved
     from netcarlo.sweeps.rerun import rerun as run
     from netcarlo.sweeps.store import Store
 
     found = run(Store.open(store), key, replication=replication)
     if out is not None:
-        output.write_text(out, yaml.safe_dump(resolved(found.scenario), sort_keys=False))
+        output.write_text(out, files.yaml_text(resolved(found.scenario)))
     if as_json:
         console.print_json(
             {
@@ -234,7 +233,7 @@ def rerun(
             }
         )
     elif found.error:
-        typer.echo(f"cell {found.stored['cell']} fails: {found.error}")
+        console.echo(f"cell {found.stored['cell']} fails: {found.error}")
     else:
         which = "" if replication is None else f", replication {replication}"
         table = found.table.dropna(how="all")
@@ -243,7 +242,7 @@ def rerun(
             table = table[list(console.STATISTICS)]
         console.print_table(f"cell {found.stored['cell']}, key {found.stored['key']}{which}", table)
         compared = {True: "equal to the store, bit by bit", False: "NOT equal to the store", None: ""}
-        typer.echo(compared[found.equal] or "nothing in the store to compare it with")
+        console.echo(compared[found.equal] or "nothing in the store to compare it with")
     if out is not None:
         console.say(f"see every packet: netcarlo trace {out} --replication {replication or 0}")
     if found.error or found.equal is False:
@@ -376,11 +375,11 @@ def _progress(title: str, quiet: bool) -> Iterator[Callable[["Summary"], None]]:
         yield line
         return
     bar = Progress(
-        TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:.0f} %"),
-        TimeElapsedColumn(), TextColumn("{task.fields[state]}"), console=err, transient=True,
+        TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.percentage:.0f} %"),
+        TimeElapsedColumn(), TextColumn("{task.fields[state]}", markup=False), console=err, transient=True,
     )  # fmt: skip
     with bar:
-        task: TaskID = bar.add_task(title, total=None, state="")
+        task: TaskID = bar.add_task(console.plain(title), total=None, state="")
 
         def update(summary: "Summary") -> None:
             bar.update(
@@ -413,24 +412,24 @@ def _stored(summary: "Summary") -> str:
 def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> None:
     where = shlex.quote(store)
     if not summary.todo:
-        typer.echo(f"{name}: all {summary.n_cells} cells are stored already, nothing to do")
+        console.echo(f"{name}: all {summary.n_cells} cells are stored already, nothing to do")
     else:
         wall_s = max(summary.wall_s, 1e-9)
-        typer.echo(f"{name}: {_stored(summary)}, {summary.done} of them new, {summary.failed} failed")
-        typer.echo(
+        console.echo(f"{name}: {_stored(summary)}, {summary.done} of them new, {summary.failed} failed")
+        console.echo(
             f"{summary.networks} networks, {summary.packets} packets, {console.seconds(wall_s)} on {workers}"
         )
-        typer.echo(
+        console.echo(
             f"{console.large(summary.networks / wall_s)} networks/s, "
             f"{console.large(summary.packets / wall_s)} packets/s, "
             f"{100 * summary.kernel_share:.0f} % of the time inside kernels"
         )
     for key, error in summary.failures:
         words = " ".join(error.split())
-        typer.echo(f"failed: {words[:120]}{'...' * (len(words) > 120)}")
-        typer.echo(f"        netcarlo rerun {where} {shlex.quote(key)}")
-    typer.echo(f"next: netcarlo report {where}")
-    typer.echo(f'      netcarlo query {where} "SELECT * FROM cells LIMIT 5"')
+        console.echo(f"failed: {words[:120]}{'...' * (len(words) > 120)}")
+        console.echo(f"        netcarlo rerun {where} {shlex.quote(key)}")
+    console.echo(f"next: netcarlo report {where}")
+    console.echo(f'      netcarlo query {where} "SELECT * FROM cells LIMIT 5"')
 
 
 def _print_forecast(found: Any, as_json: bool) -> None:
@@ -440,17 +439,17 @@ def _print_forecast(found: Any, as_json: bool) -> None:
         console.print_json(asdict(found))
         return
     if not found.cells:
-        typer.echo(f"{found.name}: all {found.n_cells} cells are stored already, nothing to do")
+        console.echo(f"{found.name}: all {found.n_cells} cells are stored already, nothing to do")
         return
     low, high = (console.seconds(s) for s in found.time_s)
-    typer.echo(f"{found.name}: {found.cells} cells to run of {found.n_cells}; nothing was written")
-    typer.echo(f"networks  about {console.large(found.networks)}")
-    typer.echo(f"packets   about {console.large(found.packets)}")
-    typer.echo(f"time      {low} to {high} on {found.workers}")
-    typer.echo(f"memory    about {console.size(found.memory_bytes)} here")
-    typer.echo(f"disk      about {console.size(found.disk_bytes)}")
+    console.echo(f"{found.name}: {found.cells} cells to run of {found.n_cells}; nothing was written")
+    console.echo(f"networks  about {console.large(found.networks)}")
+    console.echo(f"packets   about {console.large(found.packets)}")
+    console.echo(f"time      {low} to {high} on {found.workers}")
+    console.echo(f"memory    about {console.size(found.memory_bytes)} here")
+    console.echo(f"disk      about {console.size(found.disk_bytes)}")
     if found.failed:
-        typer.echo(f"failed    {found.failed} of {found.pilot_cells} cells of the pilot: {found.error}")
+        console.echo(f"failed    {found.failed} of {found.pilot_cells} cells of the pilot: {found.error}")
 
 
 def _outcome(name: str, outcomes: list[str]) -> str:

@@ -13,6 +13,7 @@ from rich import box
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
+from rich.text import Text
 
 from netcarlo.errors import InputError
 
@@ -62,8 +63,9 @@ def values(settings: list[str] | None) -> dict[str, Any]:
 @contextmanager
 def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     """A function `update(done, total)`; a bar with the time left is on stderr after a second."""
+    title = plain(title)
     bar = Progress(
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:.0f} %"),
         TimeElapsedColumn(),
@@ -93,14 +95,15 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
 def print_table(title: str, frame: Any, show: Callable[[str, Any], str] | None = None) -> None:
     """Print a DataFrame with its index as the first column."""
     table = Table(
-        title=title, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0)
-    )
-    table.add_column(frame.index.name or "", no_wrap=True)
+        title=Text(plain(title), "table.title"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )  # fmt: skip
+    table.add_column(Text(plain(frame.index.name or "")), no_wrap=True)
     for column in frame.columns:
-        table.add_column(str(column), justify="right")
+        table.add_column(Text(plain(str(column))), justify="right")
     for name, row in frame.iterrows():
         cells = [show(column, value) if show else number(value) for column, value in row.items()]
-        table.add_row(str(name), *cells)
+        table.add_row(*(Text(plain(cell)) for cell in (str(name), *cells)))
     Console().print(table)
 
 
@@ -152,6 +155,16 @@ def _finite(data: Any) -> Any:
     return data
 
 
+def plain(text: str) -> str:
+    """A text in which nothing steers a terminal: what cannot be printed is written out, but for new lines."""
+    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+
+
+def echo(text: str) -> None:
+    """Print a text on stdout."""
+    typer.echo(plain(text))
+
+
 def say(text: str) -> None:
     """Print a line on stderr."""
-    print(text, file=sys.stderr)
+    print(plain(text), file=sys.stderr)

@@ -20,6 +20,7 @@ from netcarlo import (
 )
 from netcarlo.adhoc import Adhoc
 from netcarlo.draws import Draws, Floats, Ints
+from netcarlo.errors import InputError
 from netcarlo.hops import Slot, arrays, slots_of
 from netcarlo.kernels.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.manet.layout import ManetRows
@@ -29,6 +30,9 @@ from netcarlo.parameters import fill
 from netcarlo.scenario import Hops, Scenario, most_hops
 from netcarlo.shared import Shared
 from netcarlo.transport import NS, Tcp
+
+MOST_NUMBERS = 2**32
+"""Replications that have random numbers of their own."""
 
 
 class Ensemble(NamedTuple):
@@ -41,8 +45,14 @@ class Ensemble(NamedTuple):
 
 
 def build(scenario: Scenario, *, first: int = 0, replications: int | None = None) -> Ensemble:
-    """Rows of `replications` (the scenario's unless given), the first of which has the number `first`."""
+    """Rows of `replications` (the scenario's unless given), the first of which has the number `first`.
+
+    Raises InputError.
+    """
     count = scenario.replications if replications is None else replications
+    if not 0 <= first <= MOST_NUMBERS - count:
+        allowed = f"allowed is 0 to {MOST_NUMBERS - 1}"
+        raise InputError(f"replication {first if first < 0 else first + count - 1} is none; {allowed}")
     return build_rows(scenario, replications=np.arange(first, first + count, dtype=np.int64))
 
 

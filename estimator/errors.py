@@ -1,7 +1,10 @@
-"""The one error a user sees: what they wrote cannot be used, said in one line."""
+"""The errors a user sees, each said in one line: what they wrote cannot be used, or the machine is full."""
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+LONGEST = 1000
+"""Most characters of a message; of a longer one the middle is left out."""
 
 
 class InputError(ValueError):
@@ -9,7 +12,12 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         """Put the message on one line."""
-        super().__init__(" ".join(message.split()))
+        line = " ".join(message.split())
+        super().__init__(line if len(line) <= LONGEST else f"{line[:600]} ... {line[-300:]}")
+
+
+class MachineError(Exception):
+    """One line about what the machine could not do, such as a full disk; the input may be good."""
 
 
 def nearest(name: str, known: Iterable[str], *, cutoff: float = 0.5) -> str:

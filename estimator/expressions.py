@@ -8,15 +8,31 @@ import math
 import operator
 import re
 from collections.abc import Callable, Collection, Mapping
+from functools import reduce
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
+
+LONGEST = 1000
+"""Most characters of an expression."""
+
+SAMPLE = np.array([1.0, 2.0])
+"""What stands for an outcome when an expression is tried."""
 
 
 def _missing(value: Any) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def _least(first: Any, *others: Any) -> Any:
+    return reduce(np.minimum, others, first)
+
+
+def _most(first: Any, *others: Any) -> Any:
+    return reduce(np.maximum, others, first)
 
 
 FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -25,21 +41,35 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "floor": np.floor,
     "log10": np.log10,
     "lower": str.lower,
-    "max": np.maximum,
-    "min": np.minimum,
+    "max": _most,
+    "min": _least,
     "missing": _missing,
     "round": np.rint,
     "sqrt": np.sqrt,
 }
+_OF_MANY = ("max", "min")
+"""Functions of one argument or more; the others have one, as numpy would take a second one as its output."""
+
+
+def _of_numbers(operate: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that means nothing on texts, which it would repeat or fill in."""
+
+    def checked(*values: Any) -> Any:
+        if any(isinstance(value, str) for value in values):
+            raise TypeError("a text is no number")
+        return operate(*values)
+
+    return checked
+
 
 _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.FloorDiv: operator.floordiv,
-    ast.Mod: operator.mod,
-    ast.USub: operator.neg,
+    ast.Sub: _of_numbers(operator.sub),
+    ast.Mult: _of_numbers(operator.mul),
+    ast.Div: _of_numbers(operator.truediv),
+    ast.FloorDiv: _of_numbers(operator.floordiv),
+    ast.Mod: _of_numbers(operator.mod),
+    ast.USub: _of_numbers(operator.neg),
     ast.Not: operator.not_,
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
@@ -54,11 +84,23 @@ def evaluate(text: str, values: Mapping[str, Any]) -> Any:
     """The value of an expression over named values (numbers, texts or arrays).  Raises InputError."""
     tree = _parse(text)
     try:
-        return _value(tree.body, values)
-    except (TypeError, ZeroDivisionError, RecursionError) as error:
-        raise InputError(
-            f"'{text}' has no value here ({error}); check its columns for empty fields"
-        ) from None
+        with np.errstate(all="ignore"):
+            return _value(tree.body, values)
+    except InputError:
+        raise
+    except Exception as error:  # whatever Python and numpy raise on such values
+        raise _no_value(text, error) from None
+
+
+def numbers(text: str, values: Mapping[str, Any]) -> NDArray[np.float64]:
+    """The value of an expression as floats, [n] or one.  Raises InputError."""
+    found = evaluate(text, values)
+    try:
+        if np.asarray(found).dtype.kind not in "biuf":
+            raise TypeError("a text is no number")
+        return np.asarray(found, np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise _no_value(text, error) from None
 
 
 def fill(template: Any, values: Mapping[str, Any]) -> Any:
@@ -79,21 +121,35 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 
 def check(text: str, known: Collection[str]) -> None:
-    """Raise InputError unless an expression refers to `known` names only."""
+    """Raise InputError unless an expression refers to `known` names only; `numbers` tries it."""
     for node in ast.walk(_parse(text)):
         if isinstance(node, ast.Name) and node.id not in known and node.id not in FUNCTIONS:
             raise InputError(f"'{text}': '{node.id}' is no outcome and no column; {nearest(node.id, known)}")
 
 
 def _parse(text: str) -> ast.Expression:
+    if len(text) > LONGEST:
+        said = f"{text[:40]}..."
+        raise InputError(f"'{said}' has {len(text)} characters; allowed is 1 to {LONGEST}; write less")
     try:
         return ast.parse(text.strip(), mode="eval")
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # the latter two if it is too deep
         example = "acked * packet_bytes / duration_s"
         raise InputError(f"'{text}' is no expression; write one such as {example}") from None
 
 
+def _no_value(text: str, error: Exception) -> InputError:
+    reason = "it is too deep" if isinstance(error, RecursionError) else error
+    return InputError(f"'{text}' has no value here ({reason}); check its columns for empty fields")
+
+
 def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
+    found = _found(node, values)
+    # Beyond 64 bits a float, so that no product grows without limit.
+    return float(found) if isinstance(found, int) and abs(found) >= 1 << 63 else found
+
+
+def _found(node: ast.AST, values: Mapping[str, Any]) -> Any:
     match node:
         case ast.Constant(value=int() | float() | str() as constant):
             return constant
@@ -114,8 +170,15 @@ def _value(node: ast.AST, values: Mapping[str, Any]) -> Any:
         case ast.IfExp(test=test, body=body, orelse=orelse):
             return _value(body if _value(test, values) else orelse, values)
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
-            return FUNCTIONS[name](*(_value(arg, values) for arg in args))
+            return _called(name, [_value(arg, values) for arg in args])
     raise InputError(
         f"'{ast.unparse(node)}' is not allowed; allowed are + - * / // %, single comparisons, and or not, "
         f"x if y else z, and {', '.join(FUNCTIONS)}"
     )
+
+
+def _called(name: str, given: list[Any]) -> Any:
+    if not given or (len(given) > 1 and name not in _OF_MANY):
+        takes = "one value or more" if name in _OF_MANY else "one value"
+        raise InputError(f"'{name}' has {len(given)} values; it takes {takes}")
+    return FUNCTIONS[name](*given)

@@ -1,5 +1,10 @@
-"""YAML files whose every key remembers its line, so that an error can point at it."""
+"""YAML files whose every key remembers its line, so that an error can point at it.
 
+They are read by the core rules of YAML 1.2: only `true` and `false` are booleans, so that `on` and `no` are
+names, `010` is ten, and `1:30`, `1_000` and `2001-01-01` are texts.
+"""
+
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +15,15 @@ import yaml
 from netcarlo.errors import InputError
 
 Location = tuple[str | int, ...]
+
+MOST_BYTES = 1 << 26
+"""The largest file that is read."""
+MOST_NODES = 200_000
+"""Most keys and values of a YAML file, those that aliases repeat counted each time."""
+DEEPEST = 100
+"""Most lists and mappings inside each other."""
+LONGEST_NUMBER = 200
+"""Most characters of a number with its unit."""
 
 
 @dataclass(frozen=True)
@@ -32,26 +46,33 @@ class Document:
 def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file; InputError if it cannot be read."""
     try:
-        return Path(path).read_text(encoding="utf-8")
+        with Path(path).open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        text = content.decode("utf-8") if len(content) <= MOST_BYTES else ""
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; check the name and the folder you are in") from None
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8; save it as UTF-8") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read ({error.strerror}); name a readable file") from None
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        reason = getattr(error, "strerror", None) or error
+        raise InputError(f"{path}: cannot be read ({reason}); name a readable file") from None
+    if len(content) > MOST_BYTES:
+        raise InputError(f"{path}: has over {MOST_BYTES >> 20} MiB, the most that is read; name another file")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def title(path: str | Path) -> str:
+    """What a file without a name of its own is called: that of the file without its suffix."""
+    return Path(path).stem.encode("utf-8", "replace").decode()
 
 
 def read_yaml(path: str | Path) -> Document:
     """Read a YAML file whose top level is a mapping; duplicate keys are refused with their line."""
     source = str(path)
     text = read_text(path)
+    reader = _Reader(source)
     try:
-        loader = yaml.SafeLoader(text)
-        reader = _Reader(loader, source)
-        node = loader.get_single_node()
-        data = reader.data(node, ()) if node is not None else None
-    except RecursionError:
-        raise InputError(f"{source}: an alias contains itself; write the value out") from None
+        data = reader.read(text)
     except yaml.MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         problem = f"is not YAML ({error.problem})"
@@ -66,51 +87,197 @@ def read_yaml(path: str | Path) -> Document:
 def read_value(text: str) -> Any:
     """The YAML value of a text given on the command line."""
     try:
-        return yaml.safe_load(text)
+        return _Reader().read(text)
     except yaml.YAMLError:
         raise InputError(f"'{text}' is not a YAML value; put quotes around it") from None
+    except InputError as error:
+        raise InputError(f"'{text}' is not a YAML value: {error}") from None
+
+
+def yaml_text(data: Any) -> str:
+    """Data as YAML that reads back the same by the rules of 1.2 and of 1.1."""
+    return yaml.dump(data, Dumper=_Dumper, sort_keys=False, allow_unicode=True)
+
+
+def _integer(text: str) -> int:
+    return int(text, 16 if "x" in text else 8 if "o" in text else 10)
+
+
+def _float(text: str) -> float:
+    return float(text.lower().replace(".inf", "inf").replace(".nan", "nan"))
+
+
+_TAG = "tag:yaml.org,2002:"
+_NUMBER = r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?"
+_SCALARS: dict[str, tuple[re.Pattern[str], str, Any]] = {
+    _TAG + name: (re.compile(rf"(?:{pattern})\Z"), first, make)
+    for name, pattern, first, make in (
+        ("null", "null|Null|NULL|~|", "nN~", lambda text: None),
+        ("bool", "true|True|TRUE|false|False|FALSE", "tTfF", lambda text: text.lower() == "true"),
+        ("int", r"[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+", "-+0123456789", _integer),
+        ("float", rf"{_NUMBER}|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", "-+.0123456789", _float),
+    )
+}  # fmt: skip
+"""By tag: what a scalar looks like, its first characters, and how it is read (YAML 1.2.2, section 10.3.2)."""
+
+_MERGE = _TAG + "merge"
+
+
+class _Loader(yaml.SafeLoader):
+    """The nodes of a text by the core rules of YAML 1.2, with `<<` to merge."""
+
+    yaml_implicit_resolvers: dict[str, Any] = {}
+    depth = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        self.depth += 1
+        if self.depth > DEEPEST:
+            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
+            raise _Refused(line, f"is nested over {DEEPEST} deep; write it flatter")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
+
+
+for _tag, (_pattern, _first, _) in _SCALARS.items():
+    _Loader.add_implicit_resolver(_tag, _pattern, [*_first, *([""] if _tag.endswith("null") else [])])
+_Loader.add_implicit_resolver(_MERGE, re.compile(r"<<\Z"), ["<"])
+
+
+class _Dumper(yaml.SafeDumper):
+    """Puts quotes around what is no text by the rules of 1.1 or of 1.2; repeats instead of aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+for _tag, (_pattern, _first, _) in _SCALARS.items():
+    _Dumper.add_implicit_resolver(_tag, _pattern, [*_first])
+
+
+class _Refused(Exception):  # noqa: N818
+    """What is wrong in a line."""
+
+    def __init__(self, line: int, problem: str) -> None:
+        super().__init__(problem)
+        self.line, self.problem = line, problem
+
+
+_Pairs = dict[str, tuple[yaml.Node, yaml.Node]]
+"""The nodes of the keys and values of a mapping, by key."""
 
 
 class _Reader:
-    """Turns the nodes of a YAML file into data and remembers their lines."""
+    """Turns a YAML text into data and remembers the lines."""
 
-    def __init__(self, loader: yaml.SafeLoader, source: str) -> None:
-        """Read with `loader`, which has the file named `source`."""
+    def __init__(self, source: str = "") -> None:
+        """Read the file named `source`, or a value without a file."""
         self.lines: dict[Location, int] = {}
-        self._loader = loader
         self._source = source
-        self._flat: set[int] = set()  # mappings whose merges are done
+        self._open: set[int] = set()
+        """The lists and mappings that the one being read is in."""
+        self._pairs: dict[int, _Pairs] = {}
+        self._count = 0
 
-    def data(self, node: yaml.Node, at: Location) -> Any:
+    def read(self, text: str) -> Any:
+        """The data of a text.  Raises InputError with the line, or yaml.YAMLError."""
+        try:
+            node = _Loader(text).get_single_node()
+            return self._data(node, ()) if node is not None else None
+        except _Refused as error:
+            where = f"{self._source}:{error.line}: " if self._source else ""
+            raise InputError(f"{where}{error.problem}") from None
+
+    def _data(self, node: yaml.Node, at: Location) -> Any:
         """The data of a node at a location."""
-        self.lines.setdefault(at, node.start_mark.line + 1)
-        if isinstance(node, yaml.MappingNode):
-            return self._mapping(node, at)
-        if isinstance(node, yaml.SequenceNode):
-            return [self.data(item, (*at, i)) for i, item in enumerate(node.value)]
-        return self._loader.construct_object(node)
+        line = node.start_mark.line + 1
+        self.lines.setdefault(at, line)
+        self._count += 1
+        if self._count > MOST_NODES:
+            raise _Refused(line, f"has over {MOST_NODES} keys and values, aliases written out; write fewer")
+        if isinstance(node, yaml.ScalarNode):
+            return _scalar(node)
+        if len(at) > DEEPEST:
+            raise _Refused(line, f"is nested over {DEEPEST} deep; write it flatter")
+        if id(node) in self._open:
+            raise _Refused(line, "an alias contains itself; write the value out")
+        self._open.add(id(node))
+        try:
+            if isinstance(node, yaml.MappingNode):
+                return self._mapping(node, at)
+            _plain(node, "seq")
+            return [self._data(item, (*at, i)) for i, item in enumerate(node.value)]
+        finally:
+            self._open.remove(id(node))
 
     def _mapping(self, node: yaml.MappingNode, at: Location) -> dict[str, Any]:
-        if id(node) not in self._flat:
-            self._flat.add(id(node))
-            self._refuse_twice(node)
-            self._loader.flatten_mapping(node)  # merges `<<: *anchor`; own keys come last
         result = {}
-        for key_node, value_node in node.value:
-            key, line = self._loader.construct_object(key_node), key_node.start_mark.line + 1
-            if not isinstance(key, str):
-                where = f"{self._source}:{line}"
-                raise InputError(f"{where}: the key {key!r} is not a name; put quotes around it")
-            self.lines[(*at, key)] = line
-            result[key] = self.data(value_node, (*at, key))
+        for key, (key_node, value_node) in self._merged(node).items():
+            self.lines[(*at, key)] = key_node.start_mark.line + 1
+            result[key] = self._data(value_node, (*at, key))
         return result
 
-    def _refuse_twice(self, node: yaml.MappingNode) -> None:
-        first: dict[str, int] = {}
-        for key, _ in node.value:
+    def _merged(self, node: yaml.MappingNode) -> _Pairs:
+        """The keys and values of a mapping: first those that `<<: *anchor` merges into it, then its own."""
+        if id(node) in self._pairs:
+            return self._pairs[id(node)]
+        _plain(node, "map")
+        found: _Pairs = {}
+        own: _Pairs = {}
+        for key, value in node.value:
             line = key.start_mark.line + 1
-            if isinstance(key, yaml.ScalarNode) and key.value in first:
-                where = f"{self._source}:{line}: '{key.value}'"
-                raise InputError(f"{where} is given twice (first in line {first[key.value]}); remove one")
-            if isinstance(key, yaml.ScalarNode):
-                first[key.value] = line
+            name = _scalar(key) if isinstance(key, yaml.ScalarNode) else None
+            if not isinstance(name, str):
+                said = f" {key.value}" if isinstance(key, yaml.ScalarNode) else ""
+                raise _Refused(line, f"the key{said} is not a name; put quotes around it")
+            if name in own:
+                first = own[name][0].start_mark.line + 1
+                raise _Refused(line, f"'{name}' is given twice (first in line {first}); remove one")
+            own[name] = key, value
+            if key.tag == _MERGE:
+                self._merge(value, found)
+        self._pairs[id(node)] = found | {name: pair for name, pair in own.items() if pair[0].tag != _MERGE}
+        return self._pairs[id(node)]
+
+    def _merge(self, node: yaml.Node, found: _Pairs) -> None:
+        """Add the keys of a mapping, or of a list of them of which the first goes before, to `found`."""
+        for one in node.value if isinstance(node, yaml.SequenceNode) else [node]:
+            line = one.start_mark.line + 1
+            if not isinstance(one, yaml.MappingNode):
+                raise _Refused(line, "<< merges what is no mapping; write <<: *name")
+            if id(one) in self._open:
+                raise _Refused(line, "an alias contains itself; write the value out")
+            self._open.add(id(one))
+            for key, pair in self._merged(one).items():
+                found.setdefault(key, pair)
+            self._open.remove(id(one))
+
+
+def _plain(node: yaml.Node, kind: str) -> None:
+    """Raise _Refused unless a list or mapping has the tag of its kind."""
+    if node.tag != _TAG + kind:
+        raise _unknown(node)
+
+
+def _unknown(node: yaml.Node) -> _Refused:
+    tag = node.tag.replace(_TAG, "!!")
+    return _Refused(node.start_mark.line + 1, f"is not YAML (the tag {tag} has no meaning here); remove it")
+
+
+def _scalar(node: yaml.Node) -> Any:
+    """The value of a node that is no list and no mapping."""
+    text, line = str(node.value), node.start_mark.line + 1
+    if node.tag in (_TAG + "str", _MERGE):
+        if "\0" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
+            raise _Refused(line, f"the text {text!r} has a character that is none; remove it")
+        return text
+    if node.tag not in _SCALARS:
+        raise _unknown(node)
+    pattern, _, make = _SCALARS[node.tag]
+    if len(text) > LONGEST_NUMBER and make in (_integer, _float):
+        allowed = f"allowed is 1 to {LONGEST_NUMBER}"
+        raise _Refused(line, f"a number has {len(text)} characters; {allowed}; round it")
+    if not pattern.match(text):
+        kind = node.tag.replace(_TAG, "!!")
+        raise _Refused(line, f"is not YAML ('{text}' is not {kind}); remove {kind}")
+    return make(text)

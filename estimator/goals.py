@@ -39,7 +39,7 @@ class Goal:
 
 def parse(text: str, scenario: Scenario | None = None) -> Goal:
     """Read a goal; raises InputError, which hints at outcomes of the scenario."""
-    match = re.fullmatch(r"\s*(\w+)\s*(>=|<=|>|<)\s*(.+?)\s*", text)
+    match = re.fullmatch(r"(\w+)\s*(>=|<=|>|<)\s*(.+)", text.strip(), re.DOTALL)
     if match is None:
         raise InputError(f"goal '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
     outcome, comparison, value = match.groups()

@@ -1,12 +1,15 @@
 """Writing results: checked before the work, all of a file or nothing of it."""
 
+import errno
 import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, MachineError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -18,16 +21,23 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def check_writable(folder: str | Path) -> None:
     """Raise InputError if no file can be made in `folder`, or in the folder it would be made in."""
     place = Path(folder).absolute()
-    while not place.exists():
-        place = place.parent
     try:
+        while not place.exists():
+            place = place.parent
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        reason = "is a file" if not place.is_dir() else f"cannot be written ({error.strerror})"
-        raise InputError(
-            f"output folder {folder}: {place} {reason}; name a folder you can write to"
-        ) from None
+        if os.path.exists(place) and not os.path.isdir(place):
+            remedy = "name a folder you can write to"
+            raise InputError(f"output folder {folder}: {place} is a file; {remedy}") from None
+        raise unwritten(f"output folder {folder}: {place}", error) from None
+
+
+def unwritten(path: str | Path, error: OSError) -> InputError | MachineError:
+    """What to raise for a file that cannot be written: the folder is wrong, or the machine is full."""
+    if error.errno in _FULL:
+        return MachineError(f"{path}: cannot be written ({error.strerror}); make room and run it again")
+    return InputError(f"{path}: cannot be written ({error.strerror}); name a folder you can write to")
 
 
 def csv_text(frame: "pd.DataFrame") -> str:
@@ -45,7 +55,10 @@ def literal(value: Any) -> Any:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a file under a temporary name and then rename it; makes its folder.  Raises InputError."""
+    """Write a file under a temporary name and then rename it; makes its folder.
+
+    Raises InputError, or MachineError where the disk is full.
+    """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
@@ -53,9 +66,7 @@ def write_text(path: str | Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
-        raise InputError(
-            f"{path}: cannot be written ({error.strerror}); name a folder you can write to"
-        ) from None
+        raise unwritten(path, error) from None
     finally:
         with suppress(OSError):
             temporary.unlink(missing_ok=True)

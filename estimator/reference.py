@@ -8,6 +8,8 @@ links of shared networks are rows of files beside it, NAME_flows.csv and NAME_li
 import csv
 import importlib.resources
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -15,7 +17,7 @@ from pydantic import Discriminator, Field, Tag
 
 from netcarlo import files
 from netcarlo.errors import InputError, nearest
-from netcarlo.expressions import check, evaluate, fill
+from netcarlo.expressions import SAMPLE, check, evaluate, fill, numbers
 from netcarlo.outcomes import MEANING
 from netcarlo.scenario import Scenario
 from netcarlo.schema import Record
@@ -145,8 +147,9 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
         if not {metric, f"{metric}_mean"} & set(columns):
             remedy = nearest(metric, columns)
             raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
-        for text in (expression.sum, expression.over) if isinstance(expression, Ratio) else (expression,):
-            check(text, [*MEANING, *columns])
+        for text in _texts(expression):
+            with _about(f"metrics.{metric}"):
+                check(text, [*MEANING, *columns])
     parts = {name: _read_part(path, name, part, mapping) for name, part in mapping.parts.items()}
     rows = []
     for line, columns in table:
@@ -167,29 +170,56 @@ def measured(metric: str, columns: dict[str, Value]) -> tuple[float, float, int]
     for name, item in ((column, value), (f"{metric}_sd", sd), ("n_seeds", seeds)):
         if isinstance(item, str):
             raise InputError(f"{name} = '{item}' is no number; write a number or leave the field empty")
+    if not 1 <= float(seeds) < math.inf:
+        raise InputError(f"n_seeds = {seeds} is no number of runs; allowed is 1 or more; count them again")
     return float(value), float(sd), int(seeds)
 
 
+@contextmanager
+def _about(place: str) -> Iterator[None]:
+    """Say where in the mapping an InputError is about."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
+
+
+def _texts(metric: Metric) -> tuple[str, ...]:
+    return (metric.sum, metric.over) if isinstance(metric, Ratio) else (metric,)
+
+
+def _whole(name: str, value: Any) -> int:
+    try:
+        return int(value)
+    except (TypeError, ValueError, OverflowError):
+        remedy = "write one, or a column that has it"
+        raise InputError(f"{name} = {value!r} is no whole number; {remedy}") from None
+
+
 def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]) -> ReferenceRow:
-    for metric in mapping.metrics:
+    for metric, expression in mapping.metrics.items():
         measured(metric, columns)
+        for text in _texts(expression):
+            with _about(f"metrics.{metric}"):
+                numbers(text, {**columns, **dict.fromkeys(MEANING, SAMPLE)})
     data = mapping.scenario
     for variant in mapping.variants:
         if evaluate(variant.when, columns):
             data = _merge(data, variant.scenario)
-    replications = fill(mapping.replications, columns)
     filled = {
         "name": str(fill(mapping.id, columns)),
-        "replications": int(replications),
+        "replications": _whole("replications", fill(mapping.replications, columns)),
         **fill(data, columns),
     }
-    name = filled["name"]
+    name = str(filled["name"])
+    if mapping.parts and not isinstance(filled.setdefault("shared", {}), dict):
+        raise InputError("shared has no fields, and the mapping has files of flows or links; write {}")
     found = {}
     for part, rules in mapping.parts.items():
         mine = [{**columns, **more} for more in parts[part].get(name, [])]
         if not mine:
             raise InputError(f"row {name} has no rows in the file of {part}; add them, or remove the row")
-        filled["shared"] = {**filled.get("shared", {}), part: [_item(each, rules) for each in mine]}
+        filled["shared"] = {**filled["shared"], part: [_item(each, rules) for each in mine]}
         found[part] = _ranked(name, mine, rules)
     class_ = _class(name, mapping.classes, columns)
     return ReferenceRow(name, class_, Scenario.check(filled), columns, found)
@@ -273,7 +303,7 @@ def _cell(text: str) -> Value:
     """The number in a field, its text, or NaN if it is empty."""
     if not text:
         return math.nan
-    for kind in (int, float):
+    for kind in (int, float) if len(text) <= files.LONGEST_NUMBER else ():
         try:
             return kind(text)
         except ValueError:

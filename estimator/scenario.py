@@ -332,7 +332,7 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
         data = with_values(document.data, values or {})
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
-    data.setdefault("name", Path(path).stem)
+    data.setdefault("name", files.title(path))
     transport = data.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
     if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:

@@ -6,12 +6,13 @@ Inside netcarlo every number is a float in SI units: seconds, bit/s, bytes, pack
 import math
 import re
 from dataclasses import dataclass
-from decimal import Decimal
-from functools import cache
+from decimal import Decimal, DecimalException
+from functools import cache, lru_cache
 
 import pint
 
 from netcarlo.errors import InputError
+from netcarlo.files import LONGEST_NUMBER
 
 _DEFINITIONS = """
 nano- = 1e-9 = n-
@@ -37,7 +38,7 @@ percent = 0.01 = %
 permille = 0.001 = ‰
 """
 
-_NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*")
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
@@ -70,9 +71,11 @@ def _registry() -> pint.UnitRegistry[Decimal]:
     return registry
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _factor(unit: str, dimension: Dimension) -> Decimal | None:
     """What one `unit` is in the SI unit of `dimension`; None if it is of another dimension."""
+    if any(letter.isdigit() for letter in unit):  # a power, which none of our units has
+        raise ValueError(unit)
     registry = _registry()
     try:
         one = registry.Quantity(Decimal(1), registry.parse_units(unit))
@@ -90,10 +93,21 @@ def parse(value: object, dimension: Dimension) -> float:
     help_ = f"write {dimension.name} such as '{dimension.example}'"
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise InputError(f"is not {dimension.name}; {help_}")
-    match = _NUMBER.fullmatch(str(value))
+    try:
+        text = str(value).strip()
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        raise InputError(f"is too large; {help_}") from None
+    if len(text) > LONGEST_NUMBER:
+        allowed = f"allowed is 1 to {LONGEST_NUMBER}"
+        raise InputError(f"has {len(text)} characters, too many for {dimension.name}; {allowed}; {help_}")
+    match = _NUMBER.match(text)
     if match is None:
         raise InputError(f"is not {dimension.name}; {help_}")
-    number, unit = Decimal(match[1]), match[2]
+    unit = text[match.end() :].strip()
+    try:
+        number = Decimal(match[0])
+    except DecimalException:
+        raise InputError(f"is too large; {help_}") from None
     if not unit:
         if number and not dimension.bare:
             raise InputError(f"has no unit; {help_}")
@@ -105,7 +119,10 @@ def parse(value: object, dimension: Dimension) -> float:
             raise InputError(f"has the unknown unit '{unit}'; {help_}") from None
     if factor is None:
         raise InputError(f"has the wrong unit '{unit}'; {help_}")
-    result = float(number * factor)
+    try:
+        result = float(number * factor)
+    except (DecimalException, OverflowError):
+        result = math.inf
     if not math.isfinite(result):
         raise InputError(f"is too large; {help_}")
     return result

@@ -11,7 +11,7 @@ import pandas as pd
 
 from netcarlo import shared_outcomes, statistics
 from netcarlo.ensemble import build
-from netcarlo.expressions import evaluate
+from netcarlo.expressions import numbers
 from netcarlo.outcomes import MEANING, Outcomes
 from netcarlo.reference import Metric, Part, PartRow, Ratio, load_mapping, measured, read_rows
 from netcarlo.scenario import Scenario
@@ -148,8 +148,8 @@ def _compare(
 def _samples(expression: Metric, values: Columns[str, Any]) -> Any:
     """Values [n] with the mean of a metric, and its spread; those of a ratio of means are linearised."""
     if not isinstance(expression, Ratio):
-        return np.asarray(evaluate(expression, values), dtype=float)
-    pairs = [np.asarray(evaluate(text, values), dtype=float) for text in (expression.sum, expression.over)]
+        return numbers(expression, values)
+    pairs = [numbers(text, values) for text in (expression.sum, expression.over)]
     some = ~np.isnan(pairs).any(axis=0)
     total, over = (part[some] for part in pairs)
     if not over.sum():

@@ -8,14 +8,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netcarlo.errors import InputError
-from netcarlo.output import literal
+from netcarlo.output import literal, unwritten
 
 
 def write_all(folder: Path, files: Mapping[str, str]) -> None:
     """Write files of these names and texts into `folder`; other files there are left alone.
 
-    No file is ever seen half-written, and none is replaced before all are complete.  Raises InputError.
+    No file is ever seen half-written, and none is replaced before all are complete.
+
+    Raises InputError, or MachineError where the disk is full.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -25,9 +26,7 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
             for name in files:
                 os.replace(Path(stage, name), folder / name)
     except OSError as error:
-        raise InputError(
-            f"output folder {folder}: cannot be written ({error.strerror}); name a folder you can write to"
-        ) from None
+        raise unwritten(f"output folder {folder}", error) from None
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:

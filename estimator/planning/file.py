@@ -65,7 +65,7 @@ class QuantitySpec(Record):
 class RequirementSpec(Record):
     """What must hold in a replication, and with which probability."""
 
-    goal: str
+    goal: str = Field(max_length=expressions.LONGEST)
     probability: str | float = "95 %"
 
     @model_validator(mode="before")
@@ -313,7 +313,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     """
     document = files.read_yaml(path)
     data = scenario.with_values(document.data, values or {})
-    data.setdefault("name", Path(path).stem)
+    data.setdefault("name", files.title(path))
     made = make_plan(data, folder=Path(path).parent, document=document)
     words = ["netcarlo", "plan", str(path)]
     for name, value in (values or {}).items():

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError
+from netcarlo.output import unwritten
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import simulate
 from netcarlo.sweeps.identity import key
@@ -81,9 +81,7 @@ class Trials:
             with self._journal.open("a", encoding="utf-8") as file:
                 file.write("\n" + json.dumps(batch))  # the line before may have been cut off
         except OSError as error:
-            raise InputError(
-                f"{self._journal}: cannot be written ({error.strerror}); name a folder you can write to"
-            ) from None
+            raise unwritten(self._journal, error) from None
 
     def _read(self, journal: Path) -> None:
         for line in filter(None, journal.read_text(encoding="utf-8", errors="replace").splitlines()):

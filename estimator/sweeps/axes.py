@@ -8,6 +8,8 @@
 * `transport.protocol: [reno, vegas]`: the name is the field
 """
 
+import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -53,6 +55,11 @@ class AxisSpec(Record):
             raise InputError("needs points with linear or log, and only there; write points: 10 or remove it")
         if self.field is not None and given[0] in ("zip", "cases"):
             raise InputError(f"has a field beside {given[0]}, which names fields itself; remove field")
+        for value in _inside([self.values, self.linear, self.log, self.zip, self.cases]):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise InputError(f"has the value {value}, which is no number; write a number or unlimited")
+        if self.zip is not None and not all(self.zip.values()):
+            raise InputError("has a zip column without values; give it one or more")
         if self.zip is not None and len({len(column) for column in self.zip.values()}) > 1:
             raise InputError("has zip columns of different lengths; give each as many values")
         return self
@@ -99,6 +106,15 @@ def points(name: str, spec: AxisSpec) -> Points:
     spread = positive and len(labels) > 2 and max(labels) / min(labels) >= 30  # type: ignore[operator]
     log = spec.log is not None or (spec.values is not None and spread)
     return Points(labels, unit, log, tuple(dict.fromkeys(names, value) for value in values))
+
+
+def _inside(value: Any) -> Iterator[Any]:
+    """What is in lists and mappings inside each other."""
+    if isinstance(value, list | dict):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _inside(item)
+    else:
+        yield value
 
 
 def _between(ends: list[Any], count: int, *, log: bool) -> list[str]:

@@ -188,8 +188,9 @@ class _Run:
             known["block"] = sweep.design.block_of(place["draw"])
         for axis in sweep.axes:
             known[axis.name] = np.array(axis.labels, None if axis.numeric else object)[place[axis.name]]
-        for name in [*(each.name for each in sweep.inputs), *sweep.derive]:
-            known[name] = batch.given.get(name, np.full(len(at), np.nan))
+        full = {name: sweep.names(batch.variant, name)[0] for name in sweep.derive}
+        for name in [*(each.name for each in sweep.inputs), *full]:
+            known[name] = batch.given.get(full.get(name, name), np.full(len(at), np.nan))
             above, each, rest = name.partition(".each.")
             if each and (count := batch.given.get(f"{above}.count")) is not None:
                 known[name] = np.where(int(rest.partition(".")[0]) < count, known[name], np.nan)

@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from netcarlo import output
 from netcarlo.errors import InputError
 from netcarlo.outcomes import MEANING, dimension
+from netcarlo.output import unwritten
 from netcarlo.sweeps.store import Store
 
 ROWS = 20_000
@@ -28,7 +29,7 @@ def export(store: Store, path: str | os.PathLike[str], *, format: str | None = N
     CSV and Parquet are written part by part, with a row per cell; NaN is an empty field and a null.  In CSV a
     text that spreadsheets would take for a formula begins with an apostrophe.
     netCDF is `dataset`.  The file appears whole or not at all.  Raises InputError if it cannot be
-    written, or if there is nothing to write.
+    written, or if there is nothing to write, and MachineError where the disk is full.
     """
     target = Path(path)
     chosen = format or SUFFIXES.get(target.suffix.lower())
@@ -44,7 +45,7 @@ def export(store: Store, path: str | os.PathLike[str], *, format: str | None = N
         os.replace(scratch, target)
     except OSError as error:
         reason = os.strerror(error.errno) if error.errno else str(error)
-        raise InputError(f"export {target}: cannot be written ({reason}); name another file") from None
+        raise unwritten(f"export {target}", OSError(error.errno, reason)) from None
     finally:
         with suppress(OSError):
             scratch.unlink()

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
 from pydantic import Field, model_validator
 
 from netcarlo import files, scenario
@@ -60,7 +59,7 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
     """
     document = files.read_yaml(path)
     data = dict(document.data)
-    data.setdefault("name", Path(path).stem)
+    data.setdefault("name", files.title(path))
     for name, value in (values or {}).items():
         data = _with(data, name, value)
     return make_sweep(data, folder=Path(path).parent, document=document)
@@ -118,7 +117,7 @@ def _refuse_odd(value: Any, at: Location, document: Document | None) -> None:
 
 
 def _yaml(data: Mapping[str, Any]) -> str:
-    return yaml.safe_dump(json.loads(json.dumps(data)), sort_keys=False, allow_unicode=True)
+    return files.yaml_text(json.loads(json.dumps(data)))
 
 
 def _base(

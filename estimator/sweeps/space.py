@@ -254,7 +254,7 @@ class Sweep:
             given["topology"] = place["draw"].astype(np.float64)
         for axis in self.axes:
             for name, column in axis.columns.items():
-                given |= dict.fromkeys(self._names(number, name), column[place[axis.name]])
+                given |= dict.fromkeys(self.names(number, name), column[place[axis.name]])
         look = features(variant, given=given, rows=len(at))
         if self.derive:
             known: dict[str, Any] = dict(look)
@@ -262,12 +262,12 @@ class Sweep:
                 index = place[axis.name]
                 known[axis.name] = np.array(axis.labels)[index] if axis.numeric else axis.labels[index[0]]
             for name, text in self.derive.items():
-                full = self._names(number, name)
+                full = self.names(number, name)
                 given |= dict.fromkeys(full, self._derived(name, full[0], text, known, variant, cells))
             look = features(variant, given=given, rows=len(at))
         return Batch(number, at, given, look)
 
-    def _names(self, variant: int, name: str) -> list[str]:
+    def names(self, variant: int, name: str) -> list[str]:
         """The fields of a variant that a name stands for."""
         known = self._known_names.setdefault(variant, {})
         if name not in known:
@@ -282,8 +282,8 @@ class Sweep:
         assert limits is not None
         where = ("derive", name)
         try:
-            value = np.asarray(expressions.evaluate(text, known), np.float64)
-        except (InputError, ValueError) as error:
+            value = expressions.numbers(text, known)
+        except InputError as error:
             raise self._error(where, f"derive.{name}: {error}") from None
         values = np.array(np.broadcast_to(np.rint(value) if limits.whole else value, (len(cells),)))
         inside = (values >= limits.low) & (values <= limits.high)

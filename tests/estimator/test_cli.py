@@ -1,3 +1,4 @@
+import errno
 import json
 import os
 import re
@@ -144,3 +145,57 @@ def test_an_interrupt_ends_without_a_traceback(scenario):
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert out == ""
+
+
+@pytest.fixture
+def full(monkeypatch):
+    """A disk that is full."""
+
+    def write(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("pathlib.Path.write_text", write)
+
+
+def test_a_full_disk_is_no_bad_input(scenario, full):
+    found = run("trace", scenario, "--out", scenario.parent / "new")
+    assert found.exit_code == 3
+    [line] = found.stderr.splitlines()
+    assert "trace.csv: cannot be written (No space left on device); make room and run it again" in line
+
+
+def test_too_little_memory_is_no_bad_input(scenario, monkeypatch):
+    def load(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("netcarlo.load_scenario", load)
+    found = run("estimate", scenario)
+    assert (found.exit_code, len(found.stderr.splitlines())) == (3, 1)
+    assert found.stderr.startswith("error: not enough memory; ")
+
+
+def test_names_steer_no_terminal(tmp_path, monkeypatch, capsys):
+    name = "\x1b]0;owned\x07 [/b] [link=x]y\u202e"
+    frame = pd.DataFrame({"[bold]m": [1.0]}, index=pd.Index([name], name="\x1b[2J"))
+    console.print_table(name, frame)
+    console.say(name)
+    console.echo(name)
+    with console.progress(name, quiet=False) as update:
+        time.sleep(1.2)
+        update(1, 2)
+    shown = "".join(capsys.readouterr())
+    assert "\x1b]0" not in shown and "\x07" not in shown and "\x1b[2J" not in shown and "\u202e" not in shown
+    assert shown.count(r"\x1b]0;owned\x07 [/b] [link=x]y\u202e") >= 4
+    assert "[bold]m" in shown
+    bad = tmp_path / "bad.yaml"
+    bad.write_text('"\\e[1mx": 1\n')
+    found = run("estimate", bad)
+    assert found.exit_code == 2 and r"\x1b[1mx" in found.stderr and "\x1b" not in found.stderr
+
+
+def test_a_suggested_command_is_quoted(tmp_path):
+    (tmp_path / "own.yaml").write_text(
+        "name: x; touch owned\nscenario: {duration: 1 s, transport: {protocol: newreno}, "
+        "hops: [{rate: 1 Mbit/s, delay: 1 ms}]}\naxes: {hops.0.loss: [0, 1 %]}\n"
+    )
+    assert run("sweep", tmp_path / "own.yaml").stderr.endswith("--out 'x; touch owned'\n")

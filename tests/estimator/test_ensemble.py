@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from netcarlo.ensemble import build, concatenate
+from netcarlo.errors import InputError
 from netcarlo.kernels.layout import ENDLESS, FOREVER, Hop, P
 from netcarlo.kernels.loss import thresholds
 from netcarlo.scenario import Scenario
@@ -85,6 +86,12 @@ def test_a_replication_is_the_same_in_any_chunk(sizes):
     for part, lo in zip(parts, starts, strict=False):
         for name in part.drawn:
             assert part.drawn[name].tolist() == whole.drawn[name].loc[lo : lo + len(part.drawn) - 1].tolist()
+
+
+def test_a_replication_without_random_numbers_of_its_own_is_refused():
+    for first in (-1, 2**32, 10**30):
+        with pytest.raises(InputError, match=f"replication {first} is none; allowed is 0 to 4294967295"):
+            build(scenario(), first=first, replications=1)
 
 
 def test_fields_are_drawn_independently_and_by_name():

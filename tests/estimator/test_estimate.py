@@ -1,4 +1,5 @@
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -146,6 +147,14 @@ def test_a_trace_is_of_the_very_replication(small, whole):
 def test_bad_goals_are_refused(text, complaint):
     with pytest.raises(InputError, match=complaint):
         goal_texts.parse(text)
+
+
+def test_a_goal_of_many_spaces_is_refused_soon():
+    started = time.process_time()
+    for text in ("goodput_bps >= 1 a" + " " * 40_000 + "\nb", "goodput_bps" + " " * 40_000 + "\nb"):
+        with pytest.raises(InputError, match="goal 'goodput_bps"):
+            goal_texts.parse(text)
+    assert time.process_time() - started < 1
 
 
 def test_bad_arguments_are_refused_before_any_work(small):

@@ -263,6 +263,7 @@ WRONG = [
     ({"quantity": {"field": "precision", "values": ["1 %", "2 %"]}}, "precision decides nothing"),
     ({"requirements": {"a": "goodput >= 1 Mbit/s"}}, "did you mean 'goodput_bps'?"),
     ({"requirements": {"a": "goodput_bps = 1"}}, "is no comparison"),
+    ({"requirements": {"a": "goodput_bps" + " " * 40_000 + "\nb"}}, "at most 1000 characters"),
     ({"requirements": {"a": "goodput_bps >= 1 s"}}, "wrong unit 's'"),
     ({"requirements": {"a": "delay >= 1 s"}}, "has no outcome in it"),
     ({"requirements": {"a": {"goal": "goodput_bps >= 1 bit/s", "probability": 1}}}, "write 99.9 %"),

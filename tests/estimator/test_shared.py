@@ -8,6 +8,7 @@ from netcarlo import fields
 from netcarlo.draws import Draws
 from netcarlo.ensemble import build, concatenate, features
 from netcarlo.errors import InputError
+from netcarlo.files import read_value
 from netcarlo.kernels.layout import ENDLESS, P
 from netcarlo.kernels.shared.layout import (
     KINDS,
@@ -21,7 +22,7 @@ from netcarlo.kernels.shared.layout import (
     Link,
     Shared,
 )
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulate import model_of
 from netcarlo.topologies import Topology, draw_graph, routes, topology, way_back
 
@@ -296,3 +297,15 @@ def test_what_the_way_of_the_first_flow_looks_like():
     one_way = features(udp, given={}, rows=1)["base_rtt_s"][0]
     assert one_way == pytest.approx(10e-3 + 1e-3 + 2 * 8e-6)
     assert build(udp, replications=1).rows.flows[0, 0, Flow.KIND] == UDP
+
+
+def test_a_stream_may_be_on_and_off_as_the_guide_writes_it(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        "duration: 9 s\ntransport: {protocol: newreno}\nshared:\n  dumbbell: {rate: 8 Mbit/s, delay: 10 ms}\n"
+        "  flows:\n    - udp: {rate: 1 Mbit/s, on: 1 s, off: 2 s}\n"
+    )
+    udp = load_scenario(path).shared.flows[0].udp
+    assert (udp.on, udp.off) == (1, 2)
+    given = {"shared.flows.0.udp": read_value("{rate: 1 Mbit/s, on: 1 s, off: 3 s}")}
+    assert load_scenario(path, values=given).shared.flows[0].udp.off == 3

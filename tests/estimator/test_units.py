@@ -1,3 +1,5 @@
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -56,6 +58,10 @@ def test_words_become_si_numbers(text, dimension, value):
         ("fast", units.RATE, "is not a rate"),
         ("nan s", units.TIME, "is not a time"),
         ("1e400 s", units.TIME, "too large"),
+        ("1e999999 Mbit/s", units.RATE, "too large"),
+        ("1e9999999999999999999999 bit/s", units.RATE, "too large"),
+        ("1 s²", units.TIME, "unknown unit 's²'"),
+        ("1 s*9**9**9", units.TIME, "unknown unit"),
         (True, units.PACKETS, "is not a number of packets"),
         (None, units.TIME, "is not a time"),
         ([1], units.TIME, "is not a time"),
@@ -65,6 +71,18 @@ def test_what_is_no_such_quantity_is_refused_with_an_example(text, dimension, co
     with pytest.raises(InputError, match=complaint) as error:
         units.parse(text, dimension)
     assert dimension.example in str(error.value)
+
+
+def test_long_texts_and_numbers_are_refused_soon():
+    started = time.process_time()
+    for value, complaint in (
+        ("1 " + "a" * 20_000, "has 20002 characters, too many for a time; allowed is 1 to 200; write"),
+        ("1 a" + " " * 40_000 + "b", "has 40004 characters, too many for a time"),
+        (10**5000, "is too large; write a time such"),
+    ):
+        with pytest.raises(InputError, match=complaint):
+            units.parse(value, units.TIME)
+    assert time.process_time() - started < 1
 
 
 @given(

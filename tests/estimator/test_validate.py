@@ -198,3 +198,27 @@ def test_random_waypoint_is_that_of_another_program(tmp_path):
     allowed = (rows["reference"] * 0.02).clip(lower=0.01).where(share, rows["reference"] * 0.05)
     assert len(rows) == 15
     assert rows["metric"][wrong > allowed].tolist() == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        (",16,118000", ",0,118000", "x.csv:3: n_seeds = 0 is no number of runs; allowed is 1 or more"),
+        (",16,118000", ",,118000", "x.csv:3: n_seeds = nan is no number of runs"),
+        (",16,118000", ",1e400,118000", "x.csv:3: n_seeds = inf is no number of runs"),
+        ("118000", "9" * 500, r"x.csv:3: goodput_Bps_mean = .* is no number"),
+        (",960,", ",some,", "x.csv:3: metrics.goodput_Bps: 'acked .* packet_bytes .* has no value"),
+    ],
+)
+def test_a_reference_with_what_is_no_number_is_refused_before_any_work(tmp_path, old, new, complaint):
+    assert old in LOSSY
+    file = write(tmp_path, "x.csv", LOSSY.replace(old, new, 1))
+    with pytest.raises(InputError, match=complaint) as caught:
+        read_rows(file, load_mapping("ns2_lossy"))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_mapping_whose_replications_are_no_number_is_refused(tmp_path):
+    mapping = load_mapping("ns2_lossy").model_copy(update={"replications": "{tcp}"})
+    with pytest.raises(InputError, match=r"x.csv:3: replications = 'Reno' is no whole number"):
+        read_rows(write(tmp_path, "x.csv", LOSSY), mapping)

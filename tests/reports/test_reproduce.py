@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, MachineError
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import write
 from netcarlo.reports.reproduce import index_page, reproduce
@@ -90,7 +90,7 @@ def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         return real(path, *args, **kwargs)
 
     monkeypatch.setattr(write.Path, "write_text", full)
-    with pytest.raises(InputError, match="No space left on device"):
+    with pytest.raises(MachineError, match="No space left on device"):
         write_all(tmp_path, {"a": "new", "b": "new"})
     assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {
         "a": "old",

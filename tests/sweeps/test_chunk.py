@@ -31,6 +31,14 @@ def test_a_cell_is_the_estimate_of_its_scenario_to_the_bit(name):
                 assert ours == theirs or (np.isnan(ours) and np.isnan(theirs)), (cell, outcome + suffix)
 
 
+def test_a_derived_field_is_a_column_under_the_name_it_was_given():
+    space = SPACES["grid"]
+    cells = np.arange(space.n_cells)
+    queues = [identity.scenario(space, int(cell)).paths[0].hops[0].queue for cell in cells[::7]]
+    assert failed(space, cells, "?").to_pandas()["hops.0.queue"].tolist()[::7] == queues
+    assert len(set(queues)) > 2
+
+
 @pytest.mark.parametrize("name", ["grid", "drawn"])
 def test_rows_do_not_depend_on_what_is_simulated_with_them(name):
     space = SPACES[name]

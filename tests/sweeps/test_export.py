@@ -15,6 +15,7 @@ import xarray as xr
 from pyarrow import csv
 
 from netcarlo import InputError
+from netcarlo.errors import MachineError
 from netcarlo.sweeps import export as module
 from netcarlo.sweeps.export import dataset, export, results
 from netcarlo.sweeps.store import Store
@@ -175,7 +176,7 @@ def test_an_export_appears_whole_or_not_at_all(
         raise OSError(errno.ENOSPC, "")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(InputError, match=r"cannot be written \(No space left on device\)"):
+    with pytest.raises(MachineError, match=r"cannot be written \(No space left on device\); make room"):
         export(store, path)
     assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]
     monkeypatch.undo()

@@ -189,6 +189,17 @@ axes:
             "axes:\n  s: {field: seed, values: [1, 2]}\n",
             "file.yaml:7: seed is of the sweep, no axis",
         ),
+        (
+            "loss: {field: hops.0.loss, values: [0, 1 %]}",
+            "x: {zip: {hops.0.loss: []}}",
+            "file.yaml:7: axes.x.* has a zip column without values",
+        ),
+        ("[0, 1 %]", "[0, .nan]", "file.yaml:7: axes.loss.* has the value nan, which is no number"),
+        (
+            "axes:\n",
+            "derive: {hops.0.queue: \"'9'\"}\naxes:\n",
+            "file.yaml:6: derive.hops.0.queue: .*a text is no number",
+        ),
         ("axes:\n", "replications: 0\naxes:\n", "file.yaml:6: replications = 0"),
         ("scenario:\n", "name: !!binary aGVsbG8=\nscenario:\n", "file.yaml:1: name = b'hello' is no text"),
         ("duration: 3 s", "duration: 3 s\n  name: !!binary aGVsbG8=", "scenario.name = b'hello' is no text"),

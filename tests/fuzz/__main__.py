@@ -1,0 +1,42 @@
+"""`python -m tests.fuzz [--cases N] [--seed S] [--processes P] [--case N]`: counts by outcome."""
+
+import argparse
+import os
+import sys
+import time
+
+from tests.fuzz.run import Found, run, run_all
+
+
+def main() -> None:
+    """Run the cases and print the counts; exit 1 if one went wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz")
+    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--processes", type=int, default=os.cpu_count())
+    parser.add_argument("--case", type=int, help="only this one")
+    given = parser.parse_args()
+    started = time.monotonic()
+    if given.case is not None:
+        found = run(range(given.case, given.case + 1), given.seed)
+    else:
+        found = Found()
+        for part in run_all(given.cases, seed=given.seed, processes=given.processes):
+            found.add(part)
+            done = sum(found.counts.values())
+            print(f"\r{done} of {given.cases}, {len(found.wrong)} wrong", end="", file=sys.stderr, flush=True)
+        print(file=sys.stderr)
+    for outcome, count in found.counts.most_common():
+        print(f"{count:8}  {outcome}")
+    print(
+        f"{time.monotonic() - started:.0f} s; processor time {found.processor_s:.0f} s, the longest case",
+        end=" ",
+    )
+    print(f"{found.longest_s:.2f} s; memory {found.peak_bytes / 2**20:.0f} MiB at most")
+    for line in [*found.wrong[:100], *found.unnamed[:20]]:
+        print(line)
+    sys.exit(1 if found.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,62 @@
+"""The shipped YAML files by kind, as trees of pairs, lists and values."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import netcarlo.configs
+from netcarlo.files import read_yaml
+
+CONFIGS = Path(str(netcarlo.configs.__file__)).parent
+
+
+@dataclass(frozen=True)
+class Raw:
+    """A piece of YAML that is written as it is."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Seed:
+    """A shipped file: what it is, where it stands below the configs, and its tree."""
+
+    kind: str
+    place: Path
+    tree: Any
+
+
+def seeds() -> list[Seed]:
+    """Every YAML file that netcarlo carries, in the order of their names."""
+    return [_seed(path) for path in sorted(CONFIGS.rglob("*.yaml"))]
+
+
+def _seed(path: Path) -> Seed:
+    place = path.relative_to(CONFIGS)
+    kinds = {"examples": "scenario", "plans": "plan", "references": "mapping", "studies": "scenario"}
+    kind = "study" if path.name == "study.yaml" else kinds.get(place.parts[0], "sweep")
+    return Seed(kind, place, tree(read_yaml(path).data))
+
+
+def tree(data: Any) -> Any:
+    """Data with mappings as lists of pairs, so that a key may stand twice."""
+    if isinstance(data, dict):
+        return tuple([key, tree(item)] for key, item in data.items())
+    return [tree(item) for item in data] if isinstance(data, list) else data
+
+
+def write(node: Any, depth: int = 0) -> str:
+    """The YAML text of a tree: blocks, and quotes around every text."""
+    pad = "\n" + "  " * depth
+    if isinstance(node, tuple):
+        if not node:
+            return "{}"
+        return "".join(f"{pad}{_key(key)}: {write(item, depth + 1)}" for key, item in node)
+    if isinstance(node, list):
+        return "".join(f"{pad}- {write(item, depth + 1)}" for item in node) if node else "[]"
+    return _key(node)
+
+
+def _key(value: Any) -> str:
+    return value.text if isinstance(value, Raw) else json.dumps(value)
