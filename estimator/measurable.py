@@ -127,6 +127,8 @@ def _wireless(_: Scenario, rows: WifiRows, some: Callable[..., Ints]) -> Ints:
     flows, nodes = some(n, f_max, wifi.FlowOut.COLUMNS), some(n, rows.nodes.shape[1], wifi.NodeOut.COLUMNS)
     spec = rows.network[:, : f_max * len(wifi.Flow)].reshape(n, f_max, len(wifi.Flow))
     flows[spec[:, :, wifi.Flow.LIMIT] >= ENDLESS, wifi.FlowOut.COMPLETED] = NEVER
+    for column in (wifi.FlowOut.ARRIVED, wifi.FlowOut.LOST):  # of UDP
+        flows[spec[:, :, wifi.Flow.TCP] == 1, column] = 0
     return _joined(n, some(n, wifi.WifiOut.COLUMNS), flows, nodes)
 
 
