@@ -43,6 +43,9 @@ from netcarlo.wireless import Wireless
 MAX_HOPS = 64
 """Most hops of a path."""
 
+LONGEST_NAME = 1000
+"""Most characters of the dotted name of a field."""
+
 
 class Outage(Record):
     """A hop is down, in both directions, from `start` for `duration`; one of length 0 is none."""
@@ -307,6 +310,8 @@ def full_names(data: Mapping[str, Any], name: str) -> list[str]:
     parts = [part for part in re.split(r"[.\[\]]", name) if part]
     if not parts:
         raise InputError("a field to set has no name; write it as transport.window")
+    if len(name) > LONGEST_NAME:
+        raise InputError(f"a field has a name of {len(name)} characters; allowed is 1 to {LONGEST_NAME}")
     found: list[tuple[list[str], Any]] = [([], data)]
     for part in [*(["paths", "0"] if parts[0] == "hops" else []), *parts]:
         deeper = []

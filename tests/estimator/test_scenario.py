@@ -5,7 +5,7 @@ import yaml
 
 from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError
-from netcarlo.scenario import Scenario, load_scenario
+from netcarlo.scenario import Scenario, load_scenario, with_values
 
 PLAIN = """\
 name: plain
@@ -174,3 +174,8 @@ def test_a_path_takes_time() -> None:
         Scenario.check(data)
     data["hops"] = [{"rate": "unlimited", "delay": "1 us"}]
     assert Scenario.check(data).paths[0].hops
+
+
+def test_a_name_without_end_is_no_field():
+    with pytest.raises(InputError, match="a field has a name of 5010 characters; allowed is 1 to 1000"):
+        with_values({"hops": []}, {f"hops.{'9' * 5000}.loss": 0})
