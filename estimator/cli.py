@@ -3,9 +3,8 @@
 import math
 import platform
 import signal
-import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -22,6 +21,8 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.interrupted()
         except InputError as error:
             console.say(f"error: {error}")
         except Exception as error:
@@ -245,13 +246,11 @@ def devices(as_json: AsJson = False) -> None:
 
 def main() -> None:
     """Run the command line; an interrupt ends it with exit code 130 and leaves no traceback."""
-    signal.signal(signal.SIGINT, _interrupted)
-    app()
-
-
-def _interrupted(*_: object) -> NoReturn:
-    console.say("interrupted")
-    sys.exit(130)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where a parent process ignored it, too
+    try:
+        app()
+    except KeyboardInterrupt:
+        console.interrupted()
 
 
 def _print_errors(metric: str, classes: Any) -> None:

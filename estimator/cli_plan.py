@@ -47,7 +47,7 @@ def plan(
     try:
         with _progress(loaded, quiet or as_json) as update:
             found = run(loaded, folder=out, target=target, progress=update)
-    except SystemExit:  # an interrupt
+    except KeyboardInterrupt:
         if out is not None and out.exists():
             console.say(f"what was simulated is in {out}; the same command goes on from there")
         raise

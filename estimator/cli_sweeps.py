@@ -1,7 +1,6 @@
 """The commands about sweeps: run one, look after its store, ask it questions."""
 
 import math
-import os
 import shlex
 import signal
 import sys
@@ -96,7 +95,7 @@ def sweep(
     except KeyboardInterrupt:
         stored = f"{_stored(last[0])}; " if last else ""
         console.say(f"interrupted: {stored}the same command resumes")
-        _leave(130)
+        console.leave(130)
     except WrongVersion as error:
         console.say(f"error: {error}; install the same netcarlo everywhere; finished chunks are kept")
         raise typer.Exit(2) from None
@@ -323,7 +322,7 @@ class _Stop:
 
     def ask(self, *_: object) -> None:
         if self.asked:
-            _leave(130)
+            console.leave(130)
         self.asked = True
         if not self.running:
             raise KeyboardInterrupt
@@ -333,13 +332,6 @@ class _Stop:
         self.running = not self.asked
         if self.asked:
             raise KeyboardInterrupt
-
-
-def _leave(code: int) -> None:
-    """End without waiting for kernels in other threads, which nothing can interrupt."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
 
 
 @contextmanager

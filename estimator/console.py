@@ -2,11 +2,12 @@
 
 import json
 import math
+import os
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich import box
@@ -138,3 +139,16 @@ def _finite(data: Any) -> Any:
 def say(text: str) -> None:
     """Print a line on stderr."""
     print(text, file=sys.stderr)
+
+
+def interrupted() -> NoReturn:
+    """End after Ctrl-C."""
+    say("interrupted")
+    leave(130)
+
+
+def leave(code: int) -> NoReturn:
+    """End without waiting for kernels in other threads, which nothing can interrupt."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -12,8 +12,8 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -21,6 +21,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from netcarlo.kernels import cache
+from netcarlo.kernels.threads import aside, each
 
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
@@ -28,6 +29,9 @@ ENTRY = "netcarlo"
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
 _CUDA = 2, 2, 2, 2  # scratch and memory of all threads
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -88,19 +92,27 @@ def prepare(models: Iterable[Any]) -> None:
     if len(wanted) < 2 or cores() < 2 or not cache.writable():
         return
     missing = [m for m in wanted if not _file(m).exists()]
+    helpers: list[subprocess.Popen[bytes]] = []
     todo = iter(missing)
 
-    def help_out() -> None:
+    def compile_some(number: int) -> None:
         for model in todo:
+            if number == 0:  # in this process
+                cpu_loop(model)
+                continue
+            quiet = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)"  # Ctrl-C reaches them, too
             call = f"compile.cpu_loop(models.model({model.name!r}))"
-            code = f"from netcarlo.kernels import compile, models; {call}"
-            subprocess.run([sys.executable, "-c", code], check=False, stdin=subprocess.DEVNULL)
+            code = f"{quiet}; from netcarlo.kernels import compile, models; {call}"
+            helpers.append(subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.DEVNULL))
+            helpers[-1].wait()
 
-    with ThreadPoolExecutor(cores()) as helpers:
-        for _ in range(min(cores(), len(missing)) - 1):
-            helpers.submit(help_out)
-        for model in todo:
-            cpu_loop(model)
+    try:
+        for _ in each(compile_some, range(min(cores(), len(missing))), threads=cores()):
+            pass
+    finally:
+        missing.clear()
+        for helper in helpers:
+            helper.kill()
 
 
 def cores() -> int:
@@ -169,8 +181,12 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
 
     compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
     compiled._cache = cache.NumbaFile(file)
-    with _plain_indices():
-        compiled.compile(signature)
+
+    def work() -> None:
+        with _plain_indices():
+            compiled.compile(signature)
+
+    aside(work)
     return compiled
 
 
@@ -191,12 +207,13 @@ def _plain_indices() -> Iterator[None]:
     def cut(builder: Any, view: Any, size: Any) -> None:
         view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)
 
-    originals = arrayobj.fix_integer_index, slicing.fix_slice
-    arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
-    try:
-        yield
-    finally:
-        arrayobj.fix_integer_index, slicing.fix_slice = originals
+    with _ONE_AT_A_TIME:
+        originals = arrayobj.fix_integer_index, slicing.fix_slice
+        arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
+        try:
+            yield
+        finally:
+            arrayobj.fix_integer_index, slicing.fix_slice = originals
 
 
 def _file(model: Any) -> Path:

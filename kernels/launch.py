@@ -4,8 +4,8 @@ The result of a row depends on nothing but the row: not on its neighbours, on th
 threads, on the target, or on the capacity of the rings that hold packets in flight.
 """
 
+import functools
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
@@ -17,6 +17,7 @@ from netcarlo.kernels import device
 from netcarlo.kernels.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
 from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.kernels.shared.layout import SharedRows
+from netcarlo.kernels.threads import aside, each
 from netcarlo.kernels.wifi.layout import WifiRows
 
 LARGEST_RING = 1 << 24
@@ -42,7 +43,7 @@ def run(
 
     def launch(rows: AnyRows, progress: Progress | None) -> NDArray[np.int64]:
         if target == "cuda" or (target == "auto" and device.devices()):
-            return device.run(model, rows, progress=progress)
+            return aside(lambda: device.run(model, rows, progress=progress))
         return _run_cpu(model, rows, threads=threads or compilers.cores(), progress=progress)
 
     rows = _with_rings(model, rows)
@@ -67,7 +68,7 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
     while True:
         events = np.zeros((length, len(Trace)))
         scratch, memory = _scratch(model, one)
-        count = loop(0, 1, *one, scratch, memory, out, events)
+        count = aside(functools.partial(loop, 0, 1, *one, scratch, memory, out, events))
         if out[0, Out.STATUS] == STATUS_TRACE_FULL:
             length *= 4
         elif out[0, Out.STATUS] == STATUS_RING_FULL:
@@ -116,14 +117,11 @@ def _run_cpu(model: Any, rows: AnyRows, *, threads: int, progress: Progress | No
             loop(lo, hi, *rows, *mine, out, no_trace)
         finally:
             spare.put(mine)
-        return hi
+        return hi - lo
 
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for done in pool.map(simulate, range(0, n, block)):
-                if progress:
-                    progress(done)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    done = 0
+    for count in each(simulate, range(0, n, block), threads=workers):
+        done += count
+        if progress:
+            progress(done)
     return out
