@@ -11,7 +11,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from netcarlo import cli_plan, cli_sweeps, console
-from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target
+from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Yes
 from netcarlo.errors import InputError
 
 
@@ -124,6 +124,7 @@ def estimate(
     seed: Seed = None,
     target: Target = "auto",
     as_json: AsJson = False,
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Estimate the outcomes of a scenario, with 95 % intervals.  Exit 1 if the precision is not reached."""
@@ -134,7 +135,7 @@ def estimate(
     with console.progress(loaded.name, quiet) as progress:
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
-            control=control, target=target, progress=progress,
+            control=control, target=target, progress=progress, large=yes,
         )  # fmt: skip
     if as_json:
         console.print_json(
@@ -175,6 +176,7 @@ def validate(
     ] = None,
     target: Target = "auto",
     as_json: AsJson = False,
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Run every scenario of a reference file and print the errors per class."""
@@ -184,7 +186,7 @@ def validate(
     if out is not None:
         output.check_writable(out.parent)
     with console.progress(reference.name, quiet) as progress:
-        found = run(reference, mapping=mapping, target=target, progress=progress)
+        found = run(reference, mapping=mapping, target=target, progress=progress, large=yes)
     if out is not None:
         output.write_text(out, output.csv_text(found.rows))
     if as_json:
@@ -202,6 +204,7 @@ def trace(
     out: Annotated[Path, typer.Option(metavar="DIR", help="Folder of trace.csv and trace.html.")] = Path(),
     set_: Set = None,
     seed: Seed = None,
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Run one replication alone and write what happened over time, as a table and a page."""
@@ -212,7 +215,8 @@ def trace(
     output.check_writable(out)
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_scenario(scenario, values=values)
-    traced = run(loaded, replication=replication)
+    with console.progress(loaded.name, quiet):
+        traced = run(loaded, replication=replication, large=yes)
     title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
     page = trace_page(traced.frame, title)
     output.write_text(out / "trace.csv", traced.frame.to_csv(index=False))

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from netcarlo import console
-from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target
+from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Yes
 from netcarlo.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def sweep(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Forecast time and size; write nothing.")
     ] = False,
+    yes: Yes = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -56,7 +57,7 @@ def sweep(
     from netcarlo.sweeps.executors import StoppedError, open_workers
     from netcarlo.sweeps.file import load_sweep
     from netcarlo.sweeps.files import Files
-    from netcarlo.sweeps.forecast import forecast
+    from netcarlo.sweeps.forecast import check, forecast
     from netcarlo.sweeps.run import run
     from netcarlo.sweeps.store import MANIFEST, Store
 
@@ -65,6 +66,8 @@ def sweep(
     loaded = load_sweep(file, values=values)
     if out is None and not dry_run:
         raise InputError(f"--out is missing; name the folder of the results: --out {loaded.name}")
+    if not yes:
+        check(loaded)
     there = None
     if out is not None and MANIFEST in Files(out).names():
         there = Store.create(out, loaded.manifest())  # refuses the store of another sweep

@@ -22,6 +22,7 @@ Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Replications = Annotated[int | None, typer.Option(help="Replications, instead of the file's.")]
 Seed = Annotated[int | None, typer.Option(help="Seed, instead of the file's.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Start even what is forecast to take days, or much memory.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
 ]

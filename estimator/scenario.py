@@ -4,7 +4,6 @@ Any number may be a distribution, so a randomised topology is a scenario like an
 """
 
 import copy
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -39,6 +38,7 @@ from netcarlo.shared import kinds as shared_kinds
 from netcarlo.transport import PROBING, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
 from netcarlo.udp import Udp
 from netcarlo.wireless import Wireless
+from netcarlo.workload import check_time_passes
 
 MAX_HOPS = 64
 """Most hops of a path."""
@@ -129,13 +129,6 @@ class Route(Record):
             raise InputError(f"hops can be {most}; allowed is 1 to {MAX_HOPS}; lower a count")
         return self
 
-    @model_validator(mode="after")
-    def _takes_time(self) -> Self:
-        hops = [hop.each if isinstance(hop, Hops) else hop for hop in self.hops]
-        if not any(bounds(hop.rate)[1] < math.inf or bounds(hop.delay)[0] > 0 for hop in hops):
-            raise InputError("hops can take no time at all; give one of them a rate or a delay")
-        return self
-
 
 class Scenario(Record):
     """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
@@ -223,6 +216,11 @@ class Scenario(Record):
             raise InputError(f"warm_up is for wireless and shared networks; {remedy}")
         if bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
             raise InputError("warm_up can be at or after the end; lower it or raise duration")
+        return self
+
+    @model_validator(mode="after")
+    def _takes_time(self) -> Self:
+        check_time_passes(self)
         return self
 
     @model_validator(mode="after")

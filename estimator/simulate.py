@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from netcarlo import workload
 from netcarlo.ensemble import build, concatenate, own, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.outcomes import Outcomes, outcomes
@@ -45,20 +46,29 @@ def simulate(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Outcomes:
     """Simulate `replications` (the scenario's unless given), the first of which has the number `first`.
 
     A replication's outcome depends on nothing but the scenario and its number: not on `target`
-    (auto, cpu or cuda), `threads` (CPU), or the other replications.  Raises InputError.
+    (auto, cpu or cuda), `threads` (CPU), or the other replications.  What would take days or more memory than
+    most machines have (`workload`) is refused unless it is confirmed as `large`.  Raises InputError.
     """
     job = Job(scenario, first, scenario.replications if replications is None else replications)
-    return simulate_all([job], target=target, threads=threads, progress=progress)[0]
+    return simulate_all([job], target=target, threads=threads, progress=progress, large=large)[0]
 
 
 def simulate_all(
-    jobs: Sequence[Job], *, target: str = "auto", threads: int | None = None, progress: Progress | None = None
+    jobs: Sequence[Job],
+    *,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    large: bool = False,
 ) -> list[Outcomes]:
     """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
+    if not large:
+        workload.check(workload.forecast(job.scenario, job.replications) for job in jobs)
     if any(job.scenario.fidelity == "formula" for job in jobs):
         return _with_formulas(jobs, target=target, threads=threads, progress=progress)
     target = resolve_target(target)
@@ -77,7 +87,13 @@ def simulate_all(
             if progress:
                 progress(before + rows_done, total)
 
-        integers = launch.run(model, rows, target=target, threads=threads, progress=report)
+        try:
+            integers = launch.run(
+                model, rows, target=target, threads=threads, progress=report,
+                most_bytes=None if large else workload.MOST_SCRATCH,
+            )  # fmt: skip
+        except MemoryError as error:
+            raise InputError(f"{error}; {workload.REMEDY}") from None
         at = 0
         for (i, _, n), ensemble in zip(batch, ensembles, strict=True):
             mine = own(integers[at : at + n], rows, ensemble.rows)
@@ -100,7 +116,7 @@ def _with_formulas(
         if job.scenario.fidelity == "formula":
             found.append(fidelity.simulate(job.scenario, first=job.first, replications=job.replications))
         else:
-            found += simulate_all([job], target=target, threads=threads)
+            found += simulate_all([job], target=target, threads=threads, large=True)  # checked before
         if progress:
             progress(sum(len(outcomes.frame) for outcomes in found), total)
     return found

@@ -174,3 +174,34 @@ def test_a_path_takes_time() -> None:
         Scenario.check(data)
     data["hops"] = [{"rate": "unlimited", "delay": "1 us"}]
     assert Scenario.check(data).paths[0].hops
+
+
+INSTANT = {"rate": "unlimited", "delay": "0.1 ns"}
+IN_NO_TIME = [
+    {"hops": [INSTANT]},
+    {"hops": [{"rate": "unlimited", "delay": {"uniform": ["0.1 ns", "1 s"]}}]},
+    {"hops": [{"rate": "1 Tbit/s", "delay": "0 s"}], "transport": {"protocol": "vegas", "payload": "1 B"}},
+    {"paths": [{"hops": [{"rate": "1 Mbit/s", "delay": 0}]}, {"hops": [INSTANT]}],
+     "transport": {"protocol": "sctp"}},
+    {"shared": {"dumbbell": INSTANT, "access": {"rate": "unlimited"}, "flows": [{}]}},
+    {"shared": {"dumbbell": {"rate": "1 Mbit/s", "delay": 0, "reverse": {"rate": "unlimited"}},
+                "access": {"rate": "unlimited"}, "flows": [{"source": 1, "sink": 0}]}},
+    {"shared": {"tree": {"routers": 4, "each": [INSTANT, {"rate": "1 Mbit/s", "delay": 0}]},
+                "access": {"rate": "unlimited"}, "flows": [{}]}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("network", IN_NO_TIME)
+def test_whole_nanoseconds_pass_in_every_round_trip(network) -> None:
+    """The kernels count whole nanoseconds: what rounds to none would go round without an end."""
+    data = {"duration": "1 ms", "transport": {"protocol": "newreno"}} | network
+    with pytest.raises(InputError, match="no time at all, in whole nanoseconds; raise a delay to 1 ns"):
+        Scenario.check(data)
+
+
+def test_a_network_that_takes_time_somewhere_on_the_way_is_accepted() -> None:
+    data = {"duration": "1 ms", "transport": {"protocol": "newreno"}}
+    lot = {"links": 2, "each": [INSTANT, {"rate": "unlimited", "delay": "1 ns"}]}
+    shared = {"parking_lot": lot, "access": {"rate": "unlimited"}, "flows": [{}, {"route": "2"}]}
+    assert Scenario.check(data | {"shared": shared}).shared
+    assert Scenario.check(data | {"hops": [INSTANT, {"rate": "1 Mbit/s", "delay": 0}]}).paths
