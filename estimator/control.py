@@ -13,6 +13,12 @@ from netcarlo.errors import InputError
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
 
+STANDARD = "standard"
+"""The word for the congestion control that a protocol has unless another one is named."""
+
+NAMES = (STANDARD, *BUILT_IN)
+"""What `congestion_control` may say beside the name of a file."""
+
 
 def default_constants(path: Path) -> dict[str, float]:
     """The constants of a congestion control file and their defaults; empty if it has none.

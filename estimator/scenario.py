@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, SerializeAsAny, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from netcarlo import files
+from netcarlo import kinds
 from netcarlo.adhoc import Adhoc
-from netcarlo.control import BUILT_IN
-from netcarlo.errors import InputError, nearest
+from netcarlo.control import NAMES
+from netcarlo.errors import InputError
 from netcarlo.kernels.shared.layout import MOST_FLOWS
 from netcarlo.mobility import Mobility
 from netcarlo.quantity import (
@@ -35,8 +35,7 @@ from netcarlo.quantity import (
 from netcarlo.schema import Record
 from netcarlo.shared import TCPS, Shared
 from netcarlo.shared import kinds as shared_kinds
-from netcarlo.transport import PROBING, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
-from netcarlo.udp import Udp
+from netcarlo.transport import FAMILIES, AnyTransport, Sctp, Tcp, Vegas, check_protocol, short_form
 from netcarlo.wireless import Wireless
 from netcarlo.workload import check_time_passes
 
@@ -170,12 +169,11 @@ class Scenario(Record):
         transport = data.get("transport")
         if isinstance(transport, dict):
             protocol = transport.get("protocol")
-            if protocol not in PROTOCOLS:
-                text = (
-                    "is missing; write protocol: newreno"
-                    if protocol is None
-                    else (f"is an unknown protocol; {nearest(str(protocol), PROTOCOLS)}")
-                )
+            text = "is missing; write protocol: newreno"
+            if protocol is not None:
+                network = next((name for name in FAMILIES if data.get(name)), "paths")
+                text = check_protocol(str(protocol), network)
+            if text:
                 problem = {"field": "transport.protocol", "value": protocol, "text": text}
                 raise PydanticCustomError("unknown_choice", "{text}", problem)
         return data
@@ -199,16 +197,8 @@ class Scenario(Record):
             raise InputError(f"{given[1]} and {given[0]} are both given; remove one")
         if self.mobility is not None and given != ["paths"]:
             raise InputError(f"{given[0]} and mobility are both given; remove one")
-        if isinstance(self.transport, Udp) and not (self.wireless or self.shared):
-            raise InputError("transport.protocol = udp needs wireless: or shared:; add it or write newreno")
-        if isinstance(self.transport, Sctp) and not self.paths:
-            allowed = "the TCPs" if self.adhoc else "udp and the TCPs"
-            raise InputError(f"{given[0]} is for {allowed}; write protocol: newreno")
-        if self.transport.protocol == "linux" and not self.paths:
-            raise InputError(f"{given[0]} and linux do not go together; write protocol: newreno")
-        if self.transport.protocol in PROBING and self.adhoc is None:
-            protocol = self.transport.protocol
-            raise InputError(f"transport.protocol = {protocol} needs adhoc:; add it or write newreno")
+        if text := check_protocol(self.transport.protocol, given[0]):  # a record, not data
+            raise InputError(f"transport.protocol = {self.transport.protocol} {text}")
         if self.warm_up is None:
             return self
         if not (self.wireless or self.shared):
@@ -229,7 +219,7 @@ class Scenario(Record):
             return self
         kinds = shared_kinds(self.shared, self.transport)
         if wrong := kinds - set(TCPS):
-            allowed = f"allowed is {', '.join(TCPS)} (the last three as congestion_control of sack)"
+            allowed = f"allowed is {', '.join(TCPS)}"
             raise InputError(f"transport cannot be {min(wrong)} in a shared network; {allowed}")
         most = self.shared.most_flows
         if self.fidelity == "packet" and most > MOST_FLOWS:
@@ -257,7 +247,10 @@ class Scenario(Record):
 
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":
         """A copy with fields, named as in `transport.window` or `hops.0.delay`, set to YAML values."""
-        return Scenario.check(with_values(self.model_dump(mode="json", exclude_none=True), values))
+        data = self.model_dump(mode="json", exclude_none=True)
+        short = short_form(self.transport)
+        data["transport"] = {k: v for k, v in {**data["transport"], **short}.items() if v is not None}
+        return Scenario.check(with_values(data, values))
 
 
 def in_full(data: dict[str, Any]) -> dict[str, Any]:
@@ -325,7 +318,7 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
     A congestion control file is looked up in the folder of the scenario.  Raises InputError with
     file and line.
     """
-    document = files.read_yaml(path)
+    document = kinds.read(path, kinds.SCENARIO)
     try:
         data = with_values(document.data, values or {})
     except InputError as error:
@@ -333,7 +326,7 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
     data.setdefault("name", Path(path).stem)
     transport = data.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
-    if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
+    if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
         transport["congestion_control"] = str(Path(path).parent / control)
     return Scenario.check(data, document=document)
 

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,13 +88,11 @@ def simulate_all(
             if progress:
                 progress(before + rows_done, total)
 
-        try:
+        with refusals():
             integers = launch.run(
                 model, rows, target=target, threads=threads, progress=report,
                 most_bytes=None if large else workload.MOST_SCRATCH,
             )  # fmt: skip
-        except MemoryError as error:
-            raise InputError(f"{error}; {workload.REMEDY}") from None
         at = 0
         for (i, _, n), ensemble in zip(batch, ensembles, strict=True):
             mine = own(integers[at : at + n], rows, ensemble.rows)
@@ -148,6 +147,19 @@ def model_of(scenario: Scenario) -> Any:
         return models.user_model(control, protocol=protocol, mobile=mobile, network=engine)
     except Exception as error:  # whatever the user's file raises
         raise InputError(f"{control}: cannot be used ({error}); correct it") from None
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What a launch refuses is bad input: too much memory, or a user's file that a compiler does not take."""
+    from netcarlo.kernels.user import RefusedError
+
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(f"{error or 'there is too little memory'}; {workload.REMEDY}") from None
+    except RefusedError as error:
+        raise InputError(str(error)) from None
 
 
 def largest_launch(scenarios: Iterable[Scenario]) -> int:

@@ -26,7 +26,7 @@ from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.kernels.wifi.layout import WifiRows
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import model_of
+from netcarlo.simulate import model_of, refusals
 
 EVENTS = {
     EVENT_SEND: "send",
@@ -77,7 +77,8 @@ def trace(scenario: Scenario, *, replication: int = 0, large: bool = False) -> T
     if not large:
         workload.check([workload.forecast(scenario, 1, traced=True)])
     ensemble = build(scenario, first=replication, replications=1)
-    events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
+    with refusals():
+        events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
     if isinstance(ensemble.rows, WifiRows):
         frame = of_wireless(events)
     elif isinstance(ensemble.rows, ManetRows):

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netcarlo import shared_outcomes, statistics
+from netcarlo import kinds, shared_outcomes, statistics
 from netcarlo.ensemble import build
 from netcarlo.expressions import evaluate
 from netcarlo.outcomes import MEANING, Outcomes
@@ -59,6 +59,7 @@ def validate(
     `mapping` is the name of a built-in mapping or a user's YAML file; the stem of the reference's
     name unless given; `large` as in `estimate`.  Raises InputError before any work.
     """
+    kinds.refuse(reference, kinds.REFERENCE)
     name = mapping or Path(reference).stem
     rules = load_mapping(name)
     rows = read_rows(reference, rules)

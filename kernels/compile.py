@@ -22,6 +22,7 @@ from typing import Any
 
 from netcarlo.kernels import cache
 from netcarlo.kernels.threads import aside, each
+from netcarlo.kernels.user import refusals
 
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
@@ -77,7 +78,8 @@ def cpu_loop(model: Any) -> Any:
         return events
 
     loop.__qualname__ = f"{file.stem.replace('-', '_')}.{loop.__qualname__}"
-    return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
+    with refusals(model.file):
+        return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
 
 
 def prepare(models: Iterable[Any]) -> None:
@@ -132,7 +134,8 @@ def ptx(model: Any) -> str:
     try:
         from netcarlo.kernels import cuda
 
-        text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
+        with refusals(model.file):
+            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "

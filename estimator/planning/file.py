@@ -11,8 +11,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from netcarlo import expressions, fields, files, scenario, units
-from netcarlo.control import BUILT_IN
+from netcarlo import expressions, fields, files, kinds, scenario, units
+from netcarlo.control import NAMES
 from netcarlo.errors import InputError
 from netcarlo.files import Document
 from netcarlo.planning import evidence
@@ -268,7 +268,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     Names are dotted, as in `confidence` or `scenario.transport.window`.  A scenario file is looked up in the
     folder of the plan.  Raises InputError with file and line.
     """
-    document = files.read_yaml(path)
+    document = kinds.read(path, kinds.PLAN)
     data = scenario.with_values(document.data, values or {})
     data.setdefault("name", Path(path).stem)
     return make_plan(data, folder=Path(path).parent, document=document)
@@ -279,7 +279,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     spec = PlanSpec.check(dict(data), document=document)
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
-        base, folder = files.read_yaml(place).data, place.parent
+        base, folder = kinds.read(place, kinds.SCENARIO).data, place.parent
     else:
         base = dict(spec.scenario)
     base = scenario.with_values(base, {} if spec.seed is None else {"seed": spec.seed})
@@ -288,7 +288,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
         base.pop(name, None)
     transport = base.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
-    if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
+    if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
         transport["congestion_control"] = str(folder / control)
     return Plan(spec, base, document, files.read_text(document.source) if document else "")
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo import files
-from netcarlo.control import BUILT_IN
+from netcarlo.control import NAMES
 from netcarlo.kernels import cache
 
 FIELD = "congestion_control"
@@ -19,7 +19,7 @@ def collect(definition: dict[str, Any], folder: Path) -> dict[str, Any]:
     def found(value: Any) -> Any:
         if isinstance(value, list):
             return [found(item) for item in value]
-        if value in BUILT_IN:
+        if value in NAMES:
             return value
         path = str((folder / str(value)).resolve())
         texts[path] = files.read_text(path)

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import Field, model_validator
 
-from netcarlo import files, scenario
+from netcarlo import files, kinds, scenario
 from netcarlo.errors import InputError
 from netcarlo.files import Document
 from netcarlo.quantity import Precision
@@ -58,7 +58,7 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
     Names are dotted, as in `draw.count` or `scenario.transport.window`; values for an axis leave it its
     field.  A scenario file is looked up in the folder of the sweep.  Raises InputError with file and line.
     """
-    document = files.read_yaml(path)
+    document = kinds.read(path, kinds.SWEEP)
     data = dict(document.data)
     data.setdefault("name", Path(path).stem)
     for name, value in (values or {}).items():
@@ -98,7 +98,7 @@ def _yaml(data: Mapping[str, Any]) -> str:
 def _base(spec: SweepSpec, folder: Path, document: Document | None) -> tuple[dict[str, Any], Document | None]:
     """The data of the base scenario and where its lines are."""
     if isinstance(spec.scenario, str):
-        file = files.read_yaml(folder / spec.scenario)
+        file = kinds.read(folder / spec.scenario, kinds.SCENARIO)
         base, lines, folder = file.data, file, (folder / spec.scenario).parent
     else:
         base, lines = dict(spec.scenario), None
