@@ -250,6 +250,7 @@ def devices(as_json: AsJson = False) -> None:
 
 def main() -> None:
     """Run the command line; an interrupt ends it with exit code 130 and leaves no traceback."""
+    console.show_notes()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # where a parent process ignored it, too
     try:
         app()

@@ -107,7 +107,8 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
                 due += LINE_S
                 console.say(f"{plan.name}: {words.so_far(plan, state)}, {state.replications} replications")
 
-        yield line
+        with console.compiling(console.say, quiet):
+            yield line
         return
     bar = Progress(
         TextColumn("{task.description}"), BarColumn(bar_width=20), TextColumn("{task.percentage:.0f} %"),
@@ -115,7 +116,10 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
         console=err, transient=True,
     )  # fmt: skip
     with bar:
-        task: TaskID = bar.add_task(f"{plan.name}: compiling", total=None, state="")
+        task: TaskID = bar.add_task(plan.name, total=None, state="")
+
+        def show(text: str) -> None:
+            bar.update(task, description=f"{plan.name}: {text}")
 
         def update(state: "State") -> None:
             bar.update(
@@ -123,4 +127,5 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
                 state=words.so_far(plan, state),
             )  # fmt: skip
 
-        yield update
+        with console.compiling(show, quiet):
+            yield update

@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -73,12 +73,11 @@ def sweep(
         there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
     last: list[Summary] = []
     try:
-        with (
-            _Stop() as stop,
-            open_workers(
-                workers=workers, scheduler=scheduler, target=target, models=loaded.models()
-            ) as found,
-        ):
+        with _Stop() as stop, ExitStack() as stack:
+            with console.progress(loaded.name, quiet or as_json):  # compiles
+                found = stack.enter_context(
+                    open_workers(workers=workers, scheduler=scheduler, target=target, models=loaded.models())
+                )
             if dry_run:
                 _print_forecast(forecast(loaded, found, store=there), as_json)
                 return

@@ -5,6 +5,7 @@ import math
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
@@ -34,6 +35,7 @@ STATISTICS = ("n", "mean", "ci_low", "ci_high", "sd", "q05", "q50", "q95")
 def values(settings: list[str] | None) -> dict[str, Any]:
     """The fields and YAML values of `--set` options.  Raises InputError."""
     from netcarlo.files import read_value
+    from netcarlo.notes import note_bare
 
     found = {}
     for setting in settings or []:
@@ -41,6 +43,7 @@ def values(settings: list[str] | None) -> dict[str, Any]:
         if not equals or not name.strip():
             raise InputError(f"--set '{setting}' sets nothing; write it as a.b=value")
         found[name.strip()] = read_value(text)
+    note_bare(found, "--set")
     return found
 
 
@@ -57,22 +60,46 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(f"{title}: compiling", total=None)
+    task = bar.add_task(title, total=None)
     late = threading.Timer(1.0, bar.start)
 
     def update(done: int, total: int) -> None:
         bar.update(task, description=title, completed=done, total=total)
 
+    def show(text: str) -> None:
+        bar.update(task, description=f"{title}: {text}")
+
     if not quiet:
         late.start()
     try:
-        yield update
+        with compiling(show, quiet):
+            yield update
     finally:
         late.cancel()
         if not quiet:
             late.join()
         if bar.live.is_started:
             bar.stop()
+
+
+@contextmanager
+def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
+    """Say what is compiled, before it is: by `show` on a terminal, which has a clock, else by a line."""
+    from netcarlo.kernels import cache
+    from netcarlo.kernels import compile as compilers
+
+    def announce(what: str, time_s: float) -> None:
+        text = f"compiling {what}, about {seconds(time_s)}, once on this machine"
+        if sys.stderr.isatty():
+            show(text)
+        else:
+            say(f"{text} (kept in {cache.folder()})")
+
+    if quiet:
+        yield
+        return
+    with compilers.announced(announce):
+        yield
 
 
 def print_table(title: str, frame: Any, show: Callable[[str, Any], str] | None = None) -> None:
@@ -140,6 +167,19 @@ def _finite(data: Any) -> Any:
 def say(text: str) -> None:
     """Print a line on stderr."""
     print(text, file=sys.stderr)
+
+
+def show_notes() -> None:
+    """Print notes as lines on stderr, and other warnings as before."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *more: Any) -> None:
+        if category.__name__ == "Note":
+            say(f"note: {message}")
+        else:
+            others(message, category, *more)
+
+    warnings.showwarning = show
 
 
 def interrupted() -> NoReturn:

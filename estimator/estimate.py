@@ -73,7 +73,8 @@ def estimate(
     `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
     estimate holds the probability of each.  With a `control`, fluid or formula, the mean of each outcome that
     the cheap fidelity has, too, is estimated with its help (docs/fidelity.md); the rest is that of the packet
-    runs.  A run that is forecast to be very `large` (`workload`) is refused unless it is confirmed.  Raises InputError.
+    runs.  A run that is forecast to be very `large` (`workload`) is refused unless it is confirmed.  Raises
+    InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text) for text in goals]

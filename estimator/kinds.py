@@ -1,11 +1,11 @@
-"""What a file is, by what stands in it: one of another kind than a command takes is named, with its command."""
+"""What a file is, by what stands in it: one of another kind than a command takes is named with its own."""
 
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netcarlo import files
+from netcarlo import files, notes
 from netcarlo.errors import InputError
 from netcarlo.files import Document
 
@@ -65,6 +65,8 @@ def read(path: str | Path, wanted: str) -> Document:
     document = files.read_yaml(path)
     if (found := of_data(document.data)) and found != wanted:
         raise _other(path, found, wanted)
+    if wanted in (SCENARIO, SWEEP, PLAN):
+        notes.note_bare(document.data, document.source)
     return document
 
 

@@ -178,7 +178,9 @@ def _packets(scenario: Any) -> float:
         streams = [flow.udp or transport for flow in flows] or [transport] * math.ceil(2 * stations)
         offered = sum(_datagrams(udp, duration) for udp in streams if isinstance(udp, Datagrams))
         data = 8 * mean(transport.payload) / mean(wireless.rate)
-        exchange = EXCHANGE_S[wireless.standard] + (data if isinstance(transport, Udp) else data / 2)  # and ACKs
+        exchange = EXCHANGE_S[wireless.standard] + (
+            data if isinstance(transport, Udp) else data / 2
+        )  # and ACKs
         return samples + offered + duration / exchange * max(1.0, stations / 4)
     if scenario.adhoc is not None:
         radio = scenario.adhoc.radio

@@ -31,6 +31,12 @@ _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "in
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
 _CUDA = 2, 2, 2, 2  # scratch and memory of all threads
 
+COMPILE_S = {"tcp_": 8, "sctp": 20, "wifi_": 40, "manet_": 35, "shared_": 20, "fluid": 10, "user_": 8}
+"""About the seconds of one core that models take whose names begin so; twice that to a mobile host."""
+
+Listener = Callable[[str, float], object]
+_listeners: list[Listener] = []
+
 _ONE_AT_A_TIME = threading.RLock()
 """Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
 
@@ -59,6 +65,27 @@ def cpu(function: Callable[..., Any], model: str = "") -> Any:
     )(function)
 
 
+@contextmanager
+def announced(listener: Listener) -> Iterator[None]:
+    """Call `listener(what, seconds)` before something is compiled, with about how long it will take."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def _announce(models: list[Any], side_by_side: int = 1) -> None:
+    times = [
+        next((s for begin, s in COMPILE_S.items() if model.name.startswith(begin)), 20)
+        * (2 if model.name.endswith("_mobile") else 1)
+        for model in models
+    ]
+    what = models[0].name if len(models) == 1 else f"{len(models)} models"
+    for listener in _listeners[-1:]:
+        listener(what, max(sum(times) / side_by_side, max(times)))
+
+
 @functools.cache
 def cpu_loop(model: Any) -> Any:
     """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
@@ -77,6 +104,8 @@ def cpu_loop(model: Any) -> Any:
             )
         return events
 
+    if not file.exists():
+        _announce([model])
     loop.__qualname__ = f"{file.stem.replace('-', '_')}.{loop.__qualname__}"
     with refusals(model.file):
         return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
@@ -94,6 +123,8 @@ def prepare(models: Iterable[Any]) -> None:
     if len(wanted) < 2 or cores() < 2 or not cache.writable():
         return
     missing = [m for m in wanted if not _file(m).exists()]
+    if missing:
+        _announce(missing, min(cores(), len(missing)))
     helpers: list[subprocess.Popen[bytes]] = []
     todo = iter(missing)
 
@@ -109,8 +140,9 @@ def prepare(models: Iterable[Any]) -> None:
             helpers[-1].wait()
 
     try:
-        for _ in each(compile_some, range(min(cores(), len(missing))), threads=cores()):
-            pass
+        with announced(lambda what, seconds: None):
+            for _ in each(compile_some, range(min(cores(), len(missing))), threads=cores()):
+                pass
     finally:
         missing.clear()
         for helper in helpers:

@@ -32,6 +32,7 @@ def refusals(file: Path | None) -> Iterator[None]:
         lines = [line.strip() for line in str(error).splitlines()]
         said = [line for line in lines if line and not line.startswith("Failed in ")] or [type(error).__name__]
         reason = " ".join(said[: 2 if said[0].endswith(":") else 1]).partition(" Raised from ")[0]
+        reason = re.sub(r" at 0x[0-9a-f]+", "", reason)
         at = re.search(re.escape(file.name) + r"""(?:["'], line | \()(\d+)""", str(error))
         where = f"{file}:{at[1]}" if at else str(file)
         raise RefusedError(

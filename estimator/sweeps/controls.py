@@ -19,6 +19,8 @@ def collect(definition: dict[str, Any], folder: Path) -> dict[str, Any]:
     def found(value: Any) -> Any:
         if isinstance(value, list):
             return [found(item) for item in value]
+        if isinstance(value, dict):  # an axis with the name of the field
+            return {key: found(item) if key == "values" else item for key, item in value.items()}
         if value in NAMES:
             return value
         path = str((folder / str(value)).resolve())
