@@ -67,7 +67,7 @@ class Traced(NamedTuple):
 def trace(scenario: Scenario, *, replication: int = 0, large: bool = False) -> Traced:
     """Run one replication alone, with its trace.
 
-    One that is forecast to be very `large` (`workload`) is refused unless it is confirmed.  Raises InputError.
+    One that is forecast to be `large` (`workload`) is refused unless it is confirmed.  Raises InputError.
     """
     from netcarlo.kernels import launch
 

@@ -49,7 +49,7 @@ class Forecast:
     """What replications of a scenario ask for, about."""
 
     packets: float
-    """And what takes as long: frames, datagrams of others, steps of a fluid, samples, steps of moving nodes."""
+    """And what takes as long: frames, datagrams of others, steps of a fluid, samples, legs of nodes."""
     bytes: float
 
     def __add__(self, other: "Forecast") -> "Forecast":
@@ -119,8 +119,8 @@ def _check_shared(shared: Shared, transport: Any) -> None:
             times = [sum(times)]
         if not min(times):
             raise InputError(
-                f"shared.{name} can reach its sink in no time at all, in whole nanoseconds; {_REMEDY}, of its "
-                "links or its access"
+                f"shared.{name} can reach its sink in no time at all, in whole nanoseconds; {_REMEDY}, of "
+                "its links or its access"
             )
 
 
@@ -178,9 +178,7 @@ def _packets(scenario: Any) -> float:
         streams = [flow.udp or transport for flow in flows] or [transport] * math.ceil(2 * stations)
         offered = sum(_datagrams(udp, duration) for udp in streams if isinstance(udp, Datagrams))
         data = 8 * mean(transport.payload) / mean(wireless.rate)
-        exchange = EXCHANGE_S[wireless.standard] + (
-            data if isinstance(transport, Udp) else data / 2
-        )  # and ACKs
+        exchange = EXCHANGE_S[wireless.standard] + (data if isinstance(transport, Udp) else data / 2)
         return samples + offered + duration / exchange * max(1.0, stations / 4)
     if scenario.adhoc is not None:
         radio = scenario.adhoc.radio

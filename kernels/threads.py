@@ -1,7 +1,8 @@
 """Work in other threads while the main one waits, so that Ctrl-C is heard.
 
 Python hears signals in its main thread, between two steps of its own: a kernel is one step, however long it
-takes, and so is LLVM at work.  Nothing can stop either, but nobody needs to wait for them: they run in daemon threads.
+takes, and so is LLVM at work.  Nothing can stop either, but nobody needs to wait for them: they run in daemon
+threads.
 """
 
 import threading
@@ -30,9 +31,9 @@ def each(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Ite
     """
     todo: SimpleQueue[Any] = SimpleQueue()
     done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
-    count = 0
-    for count, item in enumerate(items, 1):
+    for item in items:
         todo.put(item)
+    count = todo.qsize()
 
     def serve() -> None:
         while not todo.empty():

@@ -30,14 +30,14 @@ def refusals(file: Path | None) -> Iterator[None]:
         if file is None:
             raise
         lines = [line.strip() for line in str(error).splitlines()]
-        said = [line for line in lines if line and not line.startswith("Failed in ")] or [type(error).__name__]
+        said = [line for line in lines if line and not line.startswith("Failed in ")] or [repr(error)]
         reason = " ".join(said[: 2 if said[0].endswith(":") else 1]).partition(" Raised from ")[0]
         reason = re.sub(r" at 0x[0-9a-f]+", "", reason)
         at = re.search(re.escape(file.name) + r"""(?:["'], line | \()(\d+)""", str(error))
         where = f"{file}:{at[1]}" if at else str(file)
         raise RefusedError(
-            f"{where}: cannot be compiled ({reason.rstrip('.')}); write it with numbers, arithmetic, comparisons, "
-            "if, loops and math"
+            f"{where}: cannot be compiled ({reason.rstrip('.')}); write it with numbers, arithmetic, "
+            "comparisons, if, loops and math"
         ) from None
 
 

@@ -219,7 +219,9 @@ HOPS = [{"rate": "1 Mbit/s", "delay": "10 ms"}]
 NETWORKS = {
     "paths": {"hops": HOPS},
     "wireless": {"wireless": {"cell": {"stations": 2}}},
-    "adhoc": {"adhoc": {"nodes": 3, "area": {"side": "50 m"}, "range": "90 m", "mobility": {"model": "static"}}},
+    "adhoc": {
+        "adhoc": {"nodes": 3, "area": {"side": "9 m"}, "range": "9 m", "mobility": {"model": "static"}}
+    },
     "shared": {"shared": {"dumbbell": HOPS[0], "flows": [{}]}},
 }  # fmt: skip
 
@@ -261,7 +263,7 @@ def test_a_refused_protocol_comes_with_those_that_its_network_has(network):
             scenario_of(network, {"protocol": name})
         assert ", ".join(FAMILIES[network]) in str(error.value)
     for name in set(PROTOCOLS) - set(FAMILIES[network]):
-        with pytest.raises(InputError, match=f"'{name}' is not for {network}; allowed with {network} is tahoe"):
+        with pytest.raises(InputError, match=f"'{name}' is not for {network}; allowed with {network} is"):
             scenario_of(network, {"protocol": name})
 
 
@@ -284,5 +286,5 @@ def test_what_a_compiler_refuses_in_a_control_is_one_line_of_that_file(tmp_path)
     own.write_text(re.sub(r"(def grow\(.*\).*:\n)", r"\1    import os\n", text))
     scenario = scenario_of("paths", {"protocol": "newreno", "congestion_control": str(own)})
     for ask in (simulate, trace):
-        with pytest.raises(InputError, match=rf"own\.py:{line}: cannot be compiled \(Use of unsupported opcode"):
+        with pytest.raises(InputError, match=rf"own\.py:{line}: cannot be compiled \(Use of unsupported"):
             ask(scenario.with_values({"replications": 2}))

@@ -58,7 +58,7 @@ def test_packets_in_flight_that_need_much_memory_are_refused_unasked() -> None:
     flows = [{"udp": {"rate": "1 Gbit/s", "payload": "1 B"}}, {"count": 63, "each": {}}]
     data = {"duration": "0.1 s", "transport": {"protocol": "newreno"}, "replications": 1}
     scenario = Scenario.check(data | {"shared": {"dumbbell": DUMBBELL, "flows": flows}})
-    with pytest.raises(InputError, match="one replication needs .* GiB of memory; .* --yes"):
+    with pytest.raises(InputError, match=r"one replication needs .* GiB of memory; .* --yes"):
         simulate(scenario, target="cpu")
 
 
