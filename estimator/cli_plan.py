@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from netcarlo import console
-from netcarlo.console import AsJson, Quiet, Seed, Set, Target
+from netcarlo.console import AsJson, Quiet, Seed, Set, Target, Yes
 
 if TYPE_CHECKING:
     from netcarlo.planning.file import Plan
@@ -32,6 +32,7 @@ def plan(
     set_: Set = None,
     seed: Seed = None,
     target: Target = "auto",
+    yes: Yes = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
 ) -> None:
@@ -46,7 +47,7 @@ def plan(
         output.check_writable(out)
     try:
         with _progress(loaded, quiet or as_json) as update:
-            found = run(loaded, folder=out, target=target, progress=update)
+            found = run(loaded, folder=out, target=target, progress=update, large=yes)
     except KeyboardInterrupt:
         if out is not None and out.exists():
             console.say(f"what was simulated is in {out}; the same command goes on from there")

@@ -133,8 +133,10 @@ def plan(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Answer:
     """Answer a plan (or a plan file).  In a `folder` its runs are kept, and the next call goes on from them.
+    Runs that are forecast to be very `large` (`workload`) are refused unless they are confirmed.
 
     The answer depends on the plan only: not on `target`, `threads`, or interruptions.  Raises InputError.
     """
@@ -146,7 +148,7 @@ def plan(
             left = _left(asked, bracket, board)
             progress(State(bracket, len(board.replications), done, done + left))
 
-    trials = Trials(asked.outcomes, folder=folder, target=target, threads=threads, progress=report)
+    trials = Trials(asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large)
     board = Board(asked, trials)
     for found in search(len(asked.values), board.decide, most=asked.most):
         bracket = found
