@@ -45,6 +45,7 @@ def each(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Ite
                 done.put((work(item), None))
             except BaseException as error:
                 done.put((None, error))
+                return
 
     for _ in range(min(threads, count)):
         threading.Thread(target=serve, daemon=True, name="netcarlo").start()
