@@ -148,7 +148,9 @@ def plan(
             left = _left(asked, bracket, board)
             progress(State(bracket, len(board.replications), done, done + left))
 
-    trials = Trials(asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large)
+    trials = Trials(
+        asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
+    )
     board = Board(asked, trials)
     for found in search(len(asked.values), board.decide, most=asked.most):
         bracket = found
