@@ -179,7 +179,7 @@ def show_notes() -> None:
         else:
             others(message, category, *more)
 
-    warnings.showwarning = show
+    warnings.showwarning = show  # type: ignore[assignment]
 
 
 def interrupted() -> NoReturn:

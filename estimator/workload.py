@@ -144,7 +144,7 @@ def _whole_ns(time: Number) -> int:
 
 def _wire_ns(rate: Number, size: float) -> int:
     byte_time = round(8 * NS * 2**BYTE_TIME_BITS / bounds(rate)[1])
-    return (int(size) * byte_time + (1 << (BYTE_TIME_BITS - 1))) >> BYTE_TIME_BITS
+    return int(int(size) * byte_time + (1 << (BYTE_TIME_BITS - 1))) >> BYTE_TIME_BITS
 
 
 def _least_size(transport: Any) -> float:
@@ -185,7 +185,7 @@ def _packets(scenario: Any) -> float:
         data = 8 * (mean(transport.payload) + mean(radio.overhead)) / mean(radio.rate)
         exchange = 4 * mean(radio.preamble) + 3 * mean(radio.sifs) + 2 * mean(radio.slot) + data
         steps = _steps(scenario.adhoc.mobility, duration) * scenario.adhoc.most_nodes
-        return samples + steps + duration / exchange * max(1.0, scenario.adhoc.most_nodes / 4)
+        return float(samples + steps + duration / exchange * max(1.0, scenario.adhoc.most_nodes / 4))
     if scenario.shared is not None:
         return samples + _of_flows(scenario, duration)
     total = samples
