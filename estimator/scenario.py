@@ -35,7 +35,7 @@ from netcarlo.quantity import (
 from netcarlo.schema import Record
 from netcarlo.shared import TCPS, Shared
 from netcarlo.shared import kinds as shared_kinds
-from netcarlo.transport import FAMILIES, AnyTransport, Sctp, Tcp, Vegas, check_protocol, short_form
+from netcarlo.transport import FAMILIES, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas, check_protocol, short_form
 from netcarlo.wireless import Wireless
 from netcarlo.workload import check_time_passes
 
@@ -171,8 +171,10 @@ class Scenario(Record):
             protocol = transport.get("protocol")
             text = "is missing; write protocol: newreno"
             if protocol is not None:
-                network = next((name for name in FAMILIES if data.get(name)), "paths")
-                text = check_protocol(str(protocol), network)
+                given = [name for name in FAMILIES if data.get(name) not in (None, [])]
+                text = check_protocol(str(protocol), (given or ["paths"])[0])
+                if len(given) > 1 and protocol in PROTOCOLS:  # that is said first
+                    text = ""
             if text:
                 problem = {"field": "transport.protocol", "value": protocol, "text": text}
                 raise PydanticCustomError("unknown_choice", "{text}", problem)
