@@ -6,16 +6,15 @@ Exit codes: 0 done, 1 out of tolerance or not all done, 2 bad input, 3 the machi
 import math
 import platform
 import signal
-import sys
 from pathlib import Path
-from typing import Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
 from netcarlo import cli_plan, cli_sweeps, console
-from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust
+from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError, MachineError
 
 
@@ -25,6 +24,8 @@ class _Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:
+            console.interrupted()
         except InputError as error:
             console.say(f"error: {error}")
         except (MachineError, MemoryError) as error:
@@ -131,6 +132,7 @@ def estimate(
     target: Target = "auto",
     trust: Trust = None,
     as_json: AsJson = False,
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Estimate the outcomes of a scenario, with 95 % intervals.  Exit 1 if the precision is not reached."""
@@ -142,7 +144,7 @@ def estimate(
     with console.progress(loaded.name, quiet) as progress:
         found = run(
             loaded, replications=replications, seed=seed, precision=precision, of=of, goals=goal or [],
-            control=control, target=target, progress=progress,
+            control=control, target=target, progress=progress, large=yes,
         )  # fmt: skip
     if as_json:
         console.print_json(
@@ -185,6 +187,7 @@ def validate(
     target: Target = "auto",
     trust: Trust = None,
     as_json: AsJson = False,
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Run every scenario of a reference file and print the errors per class."""
@@ -194,7 +197,7 @@ def validate(
     if out is not None:
         output.check_writable(out.parent)
     with console.progress(reference.name, quiet) as progress:
-        found = run(reference, mapping=mapping, target=target, progress=progress)
+        found = run(reference, mapping=mapping, target=target, progress=progress, large=yes)
     if out is not None:
         output.write_text(out, output.csv_text(found.rows))
     if as_json:
@@ -213,6 +216,7 @@ def trace(
     set_: Set = None,
     seed: Seed = None,
     trust: Trust = None,
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Run one replication alone and write what happened over time, as a table and a page."""
@@ -223,7 +227,8 @@ def trace(
     output.check_writable(out)
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_scenario(scenario, values=values)
-    traced = run(loaded, replication=replication)
+    with console.progress(loaded.name, quiet):
+        traced = run(loaded, replication=replication, large=yes)
     title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
     page = trace_page(traced.frame, title)
     output.write_text(out / "trace.csv", traced.frame.to_csv(index=False))
@@ -257,13 +262,12 @@ def devices(as_json: AsJson = False) -> None:
 
 def main() -> None:
     """Run the command line; an interrupt ends it with exit code 130 and leaves no traceback."""
-    signal.signal(signal.SIGINT, _interrupted)
-    app()
-
-
-def _interrupted(*_: object) -> NoReturn:
-    console.say("interrupted")
-    sys.exit(130)
+    console.show_notes()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # where a parent process ignored it, too
+    try:
+        app()
+    except KeyboardInterrupt:
+        console.interrupted()
 
 
 def _print_errors(metric: str, classes: Any) -> None:

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from netcarlo import console, units
-from netcarlo.console import AsJson, Seed, Set, Target, Trust
+from netcarlo.console import AsJson, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def plan(
     seed: Seed = None,
     target: Target = "auto",
     trust: Trust = None,
+    yes: Yes = False,
     as_json: AsJson = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables: the answer.")] = False,
 ) -> None:
@@ -54,10 +55,10 @@ def plan(
         output.check_writable(out)
     try:
         with _progress(loaded, quiet or as_json) as update, _stopped(most_s):
-            found = run(loaded, folder=out, target=target, progress=update)
+            found = run(loaded, folder=out, target=target, progress=update, large=yes)
     except Stopped as why:
         console.say(f"stopped ({why}) before anything was simulated; there is no answer")
-        raise typer.Exit(130 if str(why) == INTERRUPTED else 1) from None
+        console.leave(130 if str(why) == INTERRUPTED else 1)
     if out is not None:
         _write(found, out)
     if as_json:
@@ -67,7 +68,7 @@ def plan(
     if found.stopped and out is not None:
         console.say(f"what was simulated is in {out}; the same command goes on from there")
     if found.stopped == INTERRUPTED:
-        raise typer.Exit(130)
+        console.leave(130)
     if not found.decided:
         raise typer.Exit(1)
 
@@ -164,7 +165,8 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
                 due += LINE_S
                 console.say(f"{plan.name}: {words.so_far(plan, state)}, {state.replications} replications")
 
-        yield line
+        with console.compiling(console.say, quiet):
+            yield line
         return
     bar = Progress(
         TextColumn("{task.description}", markup=False), BarColumn(bar_width=20),
@@ -173,7 +175,10 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
     )  # fmt: skip
     with bar:
         name = console.plain(plan.name)
-        task: TaskID = bar.add_task(f"{name}: compiling", total=None, state="")
+        task: TaskID = bar.add_task(name, total=None, state="")
+
+        def show(text: str) -> None:
+            bar.update(task, description=f"{name}: {text}")
 
         def update(state: "State") -> None:
             bar.update(
@@ -181,4 +186,5 @@ def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
                 state=words.so_far(plan, state),
             )  # fmt: skip
 
-        yield update
+        with console.compiling(show, quiet):
+            yield update

@@ -1,13 +1,12 @@
 """The commands about sweeps: run one, look after its store, ask it questions."""
 
 import math
-import os
 import shlex
 import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -16,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from netcarlo import console
-from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust
+from netcarlo.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError, nearest
 
 if TYPE_CHECKING:
@@ -50,6 +49,7 @@ def sweep(
         bool, typer.Option("--dry-run", help="Forecast time and size; write nothing.")
     ] = False,
     trust: Trust = None,
+    yes: Yes = False,
     quiet: Quiet = False,
     as_json: AsJson = False,
 ) -> None:
@@ -58,7 +58,7 @@ def sweep(
     from netcarlo.sweeps.executors import StoppedError, open_workers
     from netcarlo.sweeps.file import load_sweep
     from netcarlo.sweeps.files import Files
-    from netcarlo.sweeps.forecast import forecast, rehearsal
+    from netcarlo.sweeps.forecast import check, forecast, rehearsal
     from netcarlo.sweeps.run import run
     from netcarlo.sweeps.store import MANIFEST, Store
 
@@ -68,18 +68,20 @@ def sweep(
     if out is None and not dry_run:
         again = f"--out {shlex.quote(loaded.name)}"
         raise InputError(f"--out is missing; name the folder of the results: {again}")
+    if not yes:
+        check(loaded)
     there = None
     if out is not None and MANIFEST in Files(out).names():
         there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
     simulated = rehearsal(loaded) if dry_run else loaded
     last: list[Summary] = []
     try:
-        with (
-            _Stop() as stop,
-            open_workers(
-                workers=workers, scheduler=scheduler, target=target, models=simulated.models()
-            ) as found,
-        ):
+        with _Stop() as stop, ExitStack() as stack:
+            with console.progress(loaded.name, quiet or as_json):  # compiles
+                models = simulated.models()
+                found = stack.enter_context(
+                    open_workers(workers=workers, scheduler=scheduler, target=target, models=models)
+                )
             if dry_run:
                 _print_forecast(forecast(simulated, found, store=there), as_json)
                 if simulated is not loaded:
@@ -101,7 +103,7 @@ def sweep(
     except KeyboardInterrupt:
         stored = f"{_stored(last[0])}; " if last else ""
         console.say(f"interrupted: {stored}the same command resumes")
-        _leave(130)
+        console.leave(130)
     except WrongVersion as error:
         console.say(f"error: {error}; install the same netcarlo everywhere; finished chunks are kept")
         raise typer.Exit(2) from None
@@ -336,7 +338,7 @@ class _Stop:
 
     def ask(self, *_: object) -> None:
         if self.asked:
-            _leave(130)
+            console.leave(130)
         self.asked = True
         if not self.running:
             raise KeyboardInterrupt
@@ -346,13 +348,6 @@ class _Stop:
         self.running = not self.asked
         if self.asked:
             raise KeyboardInterrupt
-
-
-def _leave(code: int) -> None:
-    """End without waiting for kernels in other threads, which nothing can interrupt."""
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
 
 
 @contextmanager

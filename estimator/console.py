@@ -2,11 +2,13 @@
 
 import json
 import math
+import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 from rich import box
@@ -22,6 +24,7 @@ Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 Replications = Annotated[int | None, typer.Option(help="Replications, instead of the file's.")]
 Seed = Annotated[int | None, typer.Option(help="Seed, instead of the file's.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Start even what is forecast to take days, or much memory.")]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
 ]
@@ -50,6 +53,7 @@ Trust = Annotated[
 def values(settings: list[str] | None) -> dict[str, Any]:
     """The fields and YAML values of `--set` options.  Raises InputError."""
     from netcarlo.files import read_value
+    from netcarlo.notes import note_bare
 
     found = {}
     for setting in settings or []:
@@ -57,6 +61,7 @@ def values(settings: list[str] | None) -> dict[str, Any]:
         if not equals or not name.strip():
             raise InputError(f"--set '{setting}' sets nothing; write it as a.b=value")
         found[name.strip()] = read_value(text)
+    note_bare(found, "--set")
     return found
 
 
@@ -74,22 +79,46 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task(f"{title}: compiling", total=None)
+    task = bar.add_task(title, total=None)
     late = threading.Timer(1.0, bar.start)
 
     def update(done: int, total: int) -> None:
         bar.update(task, description=title, completed=done, total=total)
 
+    def show(text: str) -> None:
+        bar.update(task, description=f"{title}: {text}")
+
     if not quiet:
         late.start()
     try:
-        yield update
+        with compiling(show, quiet):
+            yield update
     finally:
         late.cancel()
         if not quiet:
             late.join()
         if bar.live.is_started:
             bar.stop()
+
+
+@contextmanager
+def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
+    """Say what is compiled, before it is: by `show` on a terminal, which has a clock, else by a line."""
+    from netcarlo.kernels import cache
+    from netcarlo.kernels import compile as compilers
+
+    def announce(what: str, time_s: float) -> None:
+        text = f"compiling {what}, about {seconds(time_s)}, once on this machine"
+        if sys.stderr.isatty():
+            show(text)
+        else:
+            say(f"{text} (kept in {cache.folder()})")
+
+    if quiet:
+        yield
+        return
+    with compilers.announced(announce):
+        yield
 
 
 def print_table(title: str, frame: Any, show: Callable[[str, Any], str] | None = None) -> None:
@@ -168,3 +197,29 @@ def echo(text: str) -> None:
 def say(text: str) -> None:
     """Print a line on stderr."""
     print(plain(text), file=sys.stderr)
+
+
+def show_notes() -> None:
+    """Print notes as lines on stderr, and other warnings as before."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *more: Any) -> None:
+        if category.__name__ == "Note":
+            say(f"note: {message}")
+        else:
+            others(message, category, *more)
+
+    warnings.showwarning = show  # type: ignore[assignment]
+
+
+def interrupted() -> NoReturn:
+    """End after Ctrl-C."""
+    say("interrupted")
+    leave(130)
+
+
+def leave(code: int) -> NoReturn:
+    """End without waiting for kernels in other threads, which nothing can interrupt."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -19,6 +19,12 @@ from netcarlo.errors import InputError
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
 
+STANDARD = "standard"
+"""The word for the congestion control that a protocol has unless another one is named."""
+
+NAMES = (STANDARD, *BUILT_IN)
+"""What `congestion_control` may say beside the name of a file."""
+
 LARGEST = 1_000_000
 """Bytes of a congestion control file."""
 

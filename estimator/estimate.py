@@ -64,6 +64,7 @@ def estimate(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Estimate:
     """Estimate every outcome of a scenario (or of a scenario file) with its 95 % interval.
 
@@ -72,7 +73,8 @@ def estimate(
     `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
     estimate holds the probability of each.  With a `control`, fluid or formula, the mean of each outcome that
     the cheap fidelity has, too, is estimated with its help (docs/fidelity.md); the rest is that of the packet
-    runs.  Raises InputError.
+    runs.  A run that is forecast to be very `large` (`workload`) is refused unless it is confirmed.  Raises
+    InputError.
     """
     scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
     parsed = [goal_texts.parse(text, scenario) for text in goals]
@@ -88,12 +90,13 @@ def estimate(
         from netcarlo import multifidelity
 
         found, means, saving = multifidelity.estimate(
-            scenario, control=control, of=of, rule=rule, target=target, threads=threads, progress=progress
-        )
+            scenario, control=control, of=of, rule=rule, target=target, threads=threads, progress=progress,
+            large=large,
+        )  # fmt: skip
     elif rule is None:
-        found = simulate(scenario, target=target, threads=threads, progress=progress)
+        found = simulate(scenario, target=target, threads=threads, progress=progress, large=large)
     else:
-        found = _until_precise(scenario, rule, of, target, threads, progress)
+        found = _until_precise(scenario, rule, of, target, threads, progress, large)
     frame = found.frame
     if rule is not None:
         precise = rule.reached(means.get(of, statistics.mean(frame[of])))
@@ -117,17 +120,18 @@ def compare(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Comparison:
     """Estimate two scenarios with common random numbers, and the paired difference of each outcome.
 
     Both run with the seed and the number of replications of `baseline` (a precision is not looked
-    at): the k-th packet on a hop meets the same fate in both.  Raises InputError.
+    at): the k-th packet on a hop meets the same fate in both; `large` as in `estimate`.  Raises InputError.
     """
     first = _with(baseline, replications=replications, seed=seed)
     second = _with(other, replications=first.replications, seed=first.seed)
     target, n = resolve_target(target), first.replications
     jobs = [Job(scenario, 0, n) for scenario in (first, second)]
-    a, b = simulate_all(jobs, target=target, threads=threads, progress=progress)
+    a, b = simulate_all(jobs, target=target, threads=threads, progress=progress, large=large)
     rows = []
     for outcome in OUTCOMES:
         x, y = a.frame[outcome.name].to_numpy(), b.frame[outcome.name].to_numpy()
@@ -169,6 +173,7 @@ def _until_precise(
     target: str,
     threads: int | None,
     progress: Progress | None,
+    large: bool,
 ) -> Outcomes:
     parts: list[Outcomes] = []
 
@@ -178,8 +183,9 @@ def _until_precise(
                 progress(first + done, first + count)
 
         part = simulate(
-            scenario, first=first, replications=count, target=target, threads=threads, progress=report
-        )
+            scenario, first=first, replications=count, target=target, threads=threads, progress=report,
+            large=large,
+        )  # fmt: skip
         parts.append(part)
         return part.frame[of].to_numpy(dtype=np.float64)
 

@@ -37,7 +37,7 @@ def unknown(scenario: Scenario) -> str:
         return "the fluid model of a path has no handover protocols; write the gaps as outages"
     transport = scenario.transport
     if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
-        return f"there is no fluid model of {transport.protocol}"
+        return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}"
     control = transport.congestion_control
     if control is not None and (control not in KINDS or transport.protocol != "sack"):
         return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"

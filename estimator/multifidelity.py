@@ -132,6 +132,7 @@ def estimate(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> tuple[Outcomes, dict[str, Mean], Saving]:
     """Run packets and cheap draws of a scenario; the number of draws is what the outcome `of` wants.
 
@@ -144,7 +145,7 @@ def estimate(
         raise InputError(f"control = {control} is for packet runs; write fidelity: packet, or no control")
     rough = scenario.model_copy(update={"fidelity": control})
     for each in (scenario, rough):  # compiles
-        simulate(each, replications=1, target=target)
+        simulate(each, replications=1, target=target, large=large)
     packets, cheap = _Runs(), _Runs()
 
     def run(count: int) -> None:
@@ -156,8 +157,9 @@ def estimate(
 
         with packets.clock():
             part = simulate(
-                scenario, first=first, replications=count, target=target, threads=threads, progress=report
-            )
+                scenario, first=first, replications=count, target=target, threads=threads, progress=report,
+                large=large,
+            )  # fmt: skip
         packets.add(part)
         draw(packets.done)
         draw(draws_wanted(packets.values(of), cheap.values(of), most=MOST_DRAWS[control]))
@@ -165,7 +167,9 @@ def estimate(
     def draw(count: int) -> None:
         if (more := count - cheap.done) > 0:
             with cheap.clock():
-                part = simulate(rough, first=cheap.done, replications=more, target=target, threads=threads)
+                part = simulate(
+                    rough, first=cheap.done, replications=more, target=target, threads=threads, large=large
+                )
             cheap.add(part)
 
     def seen() -> Mean:

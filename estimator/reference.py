@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Discriminator, Field, Tag
 
-from netcarlo import files
+from netcarlo import files, kinds
 from netcarlo.errors import InputError, nearest
 from netcarlo.expressions import SAMPLE, check, evaluate, fill, numbers
 from netcarlo.outcomes import MEANING
@@ -135,7 +135,7 @@ def load_mapping(name: str) -> Mapping:
             f"mapping '{name}' is unknown; {nearest(name, mapping_names())}; "
             "give --mapping a name or your own FILE.yaml"
         )
-    document = files.read_yaml(path)
+    document = kinds.read(path, kinds.MAPPING)
     return Mapping.check(document.data, document=document)
 
 

@@ -4,7 +4,6 @@ Any number may be a distribution, so a randomised topology is a scenario like an
 """
 
 import copy
-import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,10 +12,10 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, SerializeAsAny, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from netcarlo import files
+from netcarlo import files, kinds
 from netcarlo.adhoc import Adhoc
-from netcarlo.control import BUILT_IN, locate
-from netcarlo.errors import InputError, nearest
+from netcarlo.control import NAMES, locate
+from netcarlo.errors import InputError
 from netcarlo.kernels.shared.layout import MOST_FLOWS
 from netcarlo.mobility import Mobility
 from netcarlo.quantity import (
@@ -36,9 +35,9 @@ from netcarlo.quantity import (
 from netcarlo.schema import Record
 from netcarlo.shared import TCPS, Shared
 from netcarlo.shared import kinds as shared_kinds
-from netcarlo.transport import PROBING, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas
-from netcarlo.udp import Udp
+from netcarlo.transport import FAMILIES, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas, check_protocol, short_form
 from netcarlo.wireless import Wireless
+from netcarlo.workload import check_time_passes
 
 MAX_HOPS = 64
 """Most hops of a path."""
@@ -132,13 +131,6 @@ class Route(Record):
             raise InputError(f"hops can be {most}; allowed is 1 to {MAX_HOPS}; lower a count")
         return self
 
-    @model_validator(mode="after")
-    def _takes_time(self) -> Self:
-        hops = [hop.each if isinstance(hop, Hops) else hop for hop in self.hops]
-        if not any(bounds(hop.rate)[1] < math.inf or bounds(hop.delay)[0] > 0 for hop in hops):
-            raise InputError("hops can take no time at all; give one of them a rate or a delay")
-        return self
-
 
 class Scenario(Record):
     """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
@@ -180,12 +172,13 @@ class Scenario(Record):
         transport = data.get("transport")
         if isinstance(transport, dict):
             protocol = transport.get("protocol")
-            if protocol not in PROTOCOLS:
-                text = (
-                    "is missing; write protocol: newreno"
-                    if protocol is None
-                    else (f"is an unknown protocol; {nearest(str(protocol), PROTOCOLS)}")
-                )
+            text = "is missing; write protocol: newreno"
+            if protocol is not None:
+                given = [name for name in FAMILIES if data.get(name) not in (None, [])]
+                text = check_protocol(str(protocol), (given or ["paths"])[0])
+                if len(given) > 1 and protocol in PROTOCOLS:  # that is said first
+                    text = ""
+            if text:
                 problem = {"field": "transport.protocol", "value": protocol, "text": text}
                 raise PydanticCustomError("unknown_choice", "{text}", problem)
         return data
@@ -209,16 +202,8 @@ class Scenario(Record):
             raise InputError(f"{given[1]} and {given[0]} are both given; remove one")
         if self.mobility is not None and given != ["paths"]:
             raise InputError(f"{given[0]} and mobility are both given; remove one")
-        if isinstance(self.transport, Udp) and not (self.wireless or self.shared):
-            raise InputError("transport.protocol = udp needs wireless: or shared:; add it or write newreno")
-        if isinstance(self.transport, Sctp) and not self.paths:
-            allowed = "the TCPs" if self.adhoc else "udp and the TCPs"
-            raise InputError(f"{given[0]} is for {allowed}; write protocol: newreno")
-        if self.transport.protocol == "linux" and not self.paths:
-            raise InputError(f"{given[0]} and linux do not go together; write protocol: newreno")
-        if self.transport.protocol in PROBING and self.adhoc is None:
-            protocol = self.transport.protocol
-            raise InputError(f"transport.protocol = {protocol} needs adhoc:; add it or write newreno")
+        if text := check_protocol(self.transport.protocol, given[0]):  # a record, not data
+            raise InputError(f"transport.protocol = {self.transport.protocol} {text}")
         if self.warm_up is None:
             return self
         if not (self.wireless or self.shared):
@@ -229,12 +214,17 @@ class Scenario(Record):
         return self
 
     @model_validator(mode="after")
+    def _takes_time(self) -> Self:
+        check_time_passes(self)
+        return self
+
+    @model_validator(mode="after")
     def _can_share(self) -> Self:
         if self.shared is None:
             return self
         kinds = shared_kinds(self.shared, self.transport)
         if wrong := kinds - set(TCPS):
-            allowed = f"allowed is {', '.join(TCPS)} (the last three as congestion_control of sack)"
+            allowed = f"allowed is {', '.join(TCPS)}"
             raise InputError(f"transport cannot be {min(wrong)} in a shared network; {allowed}")
         most = self.shared.most_flows
         if self.fidelity == "packet" and most > MOST_FLOWS:
@@ -262,7 +252,10 @@ class Scenario(Record):
 
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":
         """A copy with fields, named as in `transport.window` or `hops.0.delay`, set to YAML values."""
-        return Scenario.check(with_values(self.model_dump(mode="json", exclude_none=True), values))
+        data = self.model_dump(mode="json", exclude_none=True)
+        short = short_form(self.transport)
+        data["transport"] = {k: v for k, v in {**data["transport"], **short}.items() if v is not None}
+        return Scenario.check(with_values(data, values))
 
 
 def in_full(data: dict[str, Any]) -> dict[str, Any]:
@@ -332,7 +325,7 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
     A congestion control file is looked up in the folder of the scenario, and must be trusted, see
     `control.locate`.  Raises InputError with file and line.
     """
-    document = files.read_yaml(path)
+    document = kinds.read(path, kinds.SCENARIO)
     try:
         data = with_values(document.data, values or {})
     except InputError as error:
@@ -340,7 +333,7 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
     data.setdefault("name", files.title(path))
     transport = data.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
-    if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
+    if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
         transport["congestion_control"] = str(locate(control, Path(path)))
     return Scenario.check(data, document=document)
 

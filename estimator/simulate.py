@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo import control as controls
+from netcarlo import workload
 from netcarlo.ensemble import build, concatenate, own, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.outcomes import Outcomes, outcomes
@@ -46,20 +48,29 @@ def simulate(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Outcomes:
     """Simulate `replications` (the scenario's unless given), the first of which has the number `first`.
 
     A replication's outcome depends on nothing but the scenario and its number: not on `target`
-    (auto, cpu or cuda), `threads` (CPU), or the other replications.  Raises InputError.
+    (auto, cpu or cuda), `threads` (CPU), or the other replications.  What would take days or more memory than
+    most machines have (`workload`) is refused unless it is confirmed as `large`.  Raises InputError.
     """
     job = Job(scenario, first, scenario.replications if replications is None else replications)
-    return simulate_all([job], target=target, threads=threads, progress=progress)[0]
+    return simulate_all([job], target=target, threads=threads, progress=progress, large=large)[0]
 
 
 def simulate_all(
-    jobs: Sequence[Job], *, target: str = "auto", threads: int | None = None, progress: Progress | None = None
+    jobs: Sequence[Job],
+    *,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    large: bool = False,
 ) -> list[Outcomes]:
     """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
+    if not large:
+        workload.check(workload.forecast(job.scenario, job.replications) for job in jobs)
     if any(job.scenario.fidelity == "formula" for job in jobs):
         return _with_formulas(jobs, target=target, threads=threads, progress=progress)
     target = resolve_target(target)
@@ -78,7 +89,11 @@ def simulate_all(
             if progress:
                 progress(before + rows_done, total)
 
-        integers = launch.run(model, rows, target=target, threads=threads, progress=report)
+        with refusals():
+            integers = launch.run(
+                model, rows, target=target, threads=threads, progress=report,
+                most_bytes=None if large else workload.MOST_SCRATCH,
+            )  # fmt: skip
         at = 0
         for (i, _, n), ensemble in zip(batch, ensembles, strict=True):
             mine = own(integers[at : at + n], rows, ensemble.rows)
@@ -101,7 +116,7 @@ def _with_formulas(
         if job.scenario.fidelity == "formula":
             found.append(fidelity.simulate(job.scenario, first=job.first, replications=job.replications))
         else:
-            found += simulate_all([job], target=target, threads=threads)
+            found += simulate_all([job], target=target, threads=threads, large=True)  # checked before
         if progress:
             progress(sum(len(outcomes.frame) for outcomes in found), total)
     return found
@@ -135,6 +150,19 @@ def model_of(scenario: Scenario) -> Any:
         return models.user_model(control, content, protocol=protocol, mobile=mobile, network=engine)
     except Exception as error:  # whatever the user's file raises
         raise InputError(f"{control}: cannot be used ({error}); correct it") from None
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What a launch refuses is bad input: too much memory, or a user's file that a compiler does not take."""
+    from netcarlo.kernels.user import RefusedError
+
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(f"{error or 'there is too little memory'}; {workload.REMEDY}") from None
+    except RefusedError as error:
+        raise InputError(str(error)) from None
 
 
 def largest_launch(scenarios: Iterable[Scenario]) -> int:

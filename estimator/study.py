@@ -14,6 +14,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any, Literal
 
+from netcarlo import kinds
 from netcarlo.calibration.description import Calibration
 from netcarlo.errors import InputError, nearest
 from netcarlo.files import Document, read_yaml
@@ -422,6 +423,7 @@ def names() -> list[str]:
 def load(name: str) -> Study:
     """The study called `name`; InputError with the nearest known name if there is none."""
     if name not in names():
+        kinds.refuse(name, kinds.STUDY)
         raise InputError(f"study '{name}' is unknown; {nearest(name, names())}")
     return Study(_folder() / name)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from netcarlo import workload
 from netcarlo.ensemble import build, own
 from netcarlo.errors import InputError
 from netcarlo.kernels.layout import (
@@ -25,7 +26,7 @@ from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.kernels.wifi.layout import WifiRows
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import model_of
+from netcarlo.simulate import model_of, refusals
 
 EVENTS = {
     EVENT_SEND: "send",
@@ -63,15 +64,21 @@ class Traced(NamedTuple):
     """The same as `simulate` finds for that replication."""
 
 
-def trace(scenario: Scenario, *, replication: int = 0) -> Traced:
-    """Run one replication alone, with its trace.  Raises InputError."""
+def trace(scenario: Scenario, *, replication: int = 0, large: bool = False) -> Traced:
+    """Run one replication alone, with its trace.
+
+    One that is forecast to be `large` (`workload`) is refused unless it is confirmed.  Raises InputError.
+    """
     from netcarlo.kernels import launch
 
     if scenario.shared is not None or scenario.fidelity != "packet":
         what = "shared networks" if scenario.shared is not None else f"fidelity {scenario.fidelity}"
         raise InputError(f"there is no trace of {what}; allowed are packets over paths, wireless and adhoc")
+    if not large:
+        workload.check([workload.forecast(scenario, 1, traced=True)])
     ensemble = build(scenario, first=replication, replications=1)
-    events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
+    with refusals():
+        events, integers = launch.trace(model_of(scenario), ensemble.rows, row=0)
     if isinstance(ensemble.rows, WifiRows):
         frame = of_wireless(events)
     elif isinstance(ensemble.rows, ManetRows):

@@ -8,7 +8,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo import units
 from netcarlo.buffers import ReceiveBuffer, SendBuffer
-from netcarlo.control import BUILT_IN, default_constants, is_file
+from netcarlo.control import BUILT_IN, NAMES, STANDARD, default_constants, is_file
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
 from netcarlo.quantity import (
@@ -34,7 +34,30 @@ NS = 1e9
 PROBING = ("probing", "new_probing", "elfn", "eln")
 """TCPs that tell errors and broken routes from congestion, for ad hoc networks only."""
 TCPS = ("tahoe", "reno", "newreno", "sack", *PROBING)
-PROTOCOLS = (*TCPS, "vegas", "linux", "sctp", "udp")
+PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "sctp", "udp")
+"""Those of `BUILT_IN` are sack with that congestion control."""
+
+_COMMON = ("tahoe", "reno", "newreno", "sack", *BUILT_IN, "vegas")
+FAMILIES = {
+    "paths": (*_COMMON, "linux", "sctp"),
+    "wireless": (*_COMMON, "udp"),
+    "adhoc": (*_COMMON, *PROBING),
+    "shared": (*_COMMON, "udp"),
+}
+"""The protocols that there are in each kind of network, by the field of the scenario."""
+
+
+def check_protocol(protocol: str, network: str) -> str:
+    """What is wrong with a protocol in a kind of network; empty if nothing."""
+    allowed = FAMILIES[network]
+    if protocol in allowed:
+        return ""
+    some = f"allowed with {network} is {', '.join(allowed)}"
+    if protocol in PROTOCOLS:
+        return f"is not for {network}; {some}"
+    remedy = nearest(protocol, allowed)
+    return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
+
 
 CAPACITY = 4096
 """Most packets in flight of one association."""
@@ -117,11 +140,31 @@ class Tcp(Transport):
         "tick": (P.TICK, NS),
     }
 
+    @model_validator(mode="wrap")
+    @classmethod
+    def _short(cls, data: Any, make: Any) -> Any:
+        """`cubic` is short for sack with that control, and the standard one is none to be named.
+
+        What is not written is not among the fields set, so that `short_form` finds it again.
+        """
+        if not isinstance(data, dict):
+            return make(data)
+        name, control = data.get("protocol"), data.get("congestion_control")
+        if name not in BUILT_IN:
+            own = ("congestion_control", STANDARD)
+            return make({key: value for key, value in data.items() if (key, value) != own})
+        if control not in (None, name):
+            both = f"protocol = {name} and congestion_control = {control} are both given"
+            raise InputError(f"{both}; keep one, or write protocol: sack with that congestion_control")
+        record = make({**data, "protocol": "sack", "congestion_control": name})
+        record.model_fields_set.discard("congestion_control")
+        return record
+
     @field_validator("congestion_control")
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
         if isinstance(control, Path) and not is_file(control):
-            names = ", ".join(BUILT_IN)
+            names = ", ".join(NAMES)
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
 
@@ -273,9 +316,17 @@ class Sctp(Transport):
         return self
 
 
+def short_form(transport: Any) -> dict[str, Any]:
+    """The fields in which a transport was written shorter than it is; see `Tcp`."""
+    control = getattr(transport, "congestion_control", None)
+    if control in BUILT_IN and "congestion_control" not in transport.model_fields_set:
+        return {"protocol": control, "congestion_control": None}
+    return {}
+
+
 def _tag(data: Any) -> str | None:
     protocol = data.get("protocol") if isinstance(data, dict) else getattr(data, "protocol", None)
-    if protocol in TCPS:
+    if protocol in (*TCPS, *BUILT_IN):
         return "<tcp>"
     return f"<{protocol}>" if protocol in PROTOCOLS else None
 

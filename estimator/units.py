@@ -63,6 +63,31 @@ FRACTION = Dimension("a fraction", "", "1 %", bare=True)
 PLAIN = Dimension("a number", "", "3", bare=True)
 
 
+_BITS = ("bit", "bps", "B", "byte", "bytes", "bits")
+_SPELT = (
+    *(prefix + unit for unit in _BITS for prefix in ("", "k", "M", "G", "T", "Ki", "Mi")),
+    *("s", "ms", "us", "ns", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
+    *("m", "km", "cm", "metre", "meter", "packet", "packets", "pkt", "percent", "permille"),
+)
+"""Units as they are written; a bit has no thousandths."""
+
+
+@cache
+def _meant(unit: str) -> str:
+    """What a unit with letters in the wrong case was probably meant to be; empty if it has none."""
+    found = []
+    for part in re.split(r"(\W+)", unit):
+        near = [known for known in _SPELT if known.casefold() == part.casefold()]
+        if part in _SPELT or not near:
+            found.append(part)
+        elif part.endswith("b"):  # bits as often as bytes
+            found.append(f"{near[0][:-1]}bit")
+        else:
+            found.append(near[0])
+    meant = "".join(found)
+    return "" if meant == unit else meant
+
+
 @cache
 def _registry() -> pint.UnitRegistry[Decimal]:
     # Decimal, so that `7 %` is exactly the float 0.07.
@@ -108,17 +133,22 @@ def parse(value: object, dimension: Dimension) -> float:
         number = Decimal(match[0])
     except DecimalException:
         raise InputError(f"is too large; {help_}") from None
+    meant = ""
     if not unit:
         if number and not dimension.bare:
             raise InputError(f"has no unit; {help_}")
         factor: Decimal | None = Decimal(1)
     else:
+        if meant := _meant(unit):
+            help_ = f"did you mean '{meant}'? {help_}"
         try:
             factor = _factor(unit, dimension)
         except Exception:  # pint raises errors of many kinds on texts that are no unit
             raise InputError(f"has the unknown unit '{unit}'; {help_}") from None
     if factor is None:
         raise InputError(f"has the wrong unit '{unit}'; {help_}")
+    if meant:
+        raise InputError(f"has the unit '{unit}'; {help_}")
     try:
         result = float(number * factor)
     except (DecimalException, OverflowError):

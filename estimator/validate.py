@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netcarlo import shared_outcomes, statistics
+from netcarlo import kinds, shared_outcomes, statistics
 from netcarlo.ensemble import build
 from netcarlo.expressions import numbers
 from netcarlo.outcomes import MEANING, Outcomes
@@ -52,18 +52,20 @@ def validate(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Validation:
     """Run every scenario of a reference file and compare its measured columns with our estimates.
 
     `mapping` is the name of a built-in mapping or a user's YAML file; the stem of the reference's
-    name unless given.  Raises InputError before any work.
+    name unless given; `large` as in `estimate`.  Raises InputError before any work.
     """
+    kinds.refuse(reference, kinds.REFERENCE)
     name = mapping or Path(reference).stem
     rules = load_mapping(name)
     rows = read_rows(reference, rules)
     found = simulate_all(
         [Job(row.scenario, 0, row.scenario.replications) for row in rows],
-        target=target, threads=threads, progress=progress,
+        target=target, threads=threads, progress=progress, large=large,
     )  # fmt: skip
     table = []
     for row, outcomes in zip(rows, found, strict=True):

@@ -12,8 +12,8 @@ import os
 import platform
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -21,6 +21,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from netcarlo.kernels import cache
+from netcarlo.kernels.threads import aside, each
+from netcarlo.kernels.user import refusals
 
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
@@ -28,6 +30,15 @@ ENTRY = "netcarlo"
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
 _CUDA = 2, 2, 2, 2  # scratch and memory of all threads
+
+COMPILE_S = {"tcp_": 8, "sctp": 20, "wifi_": 40, "manet_": 35, "shared_": 20, "fluid": 10, "user_": 8}
+"""About the seconds of one core that models take whose names begin so; twice that to a mobile host."""
+
+Listener = Callable[[str, float], object]
+_listeners: list[Listener] = []
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
 
 
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -54,6 +65,27 @@ def cpu(function: Callable[..., Any], model: str = "") -> Any:
     )(function)
 
 
+@contextmanager
+def announced(listener: Listener) -> Iterator[None]:
+    """Call `listener(what, seconds)` before something is compiled, with about how long it will take."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def _announce(models: list[Any], side_by_side: int = 1) -> None:
+    times = [
+        next((s for begin, s in COMPILE_S.items() if model.name.startswith(begin)), 20)
+        * (2 if model.name.endswith("_mobile") else 1)
+        for model in models
+    ]
+    what = models[0].name if len(models) == 1 else f"{len(models)} models"
+    for listener in _listeners[-1:]:
+        listener(what, max(sum(times) / side_by_side, max(times)))
+
+
 @functools.cache
 def cpu_loop(model: Any) -> Any:
     """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
@@ -72,8 +104,11 @@ def cpu_loop(model: Any) -> Any:
             )
         return events
 
+    if not file.exists():
+        _announce([model])
     loop.__qualname__ = f"{file.stem.replace('-', '_')}.{loop.__qualname__}"
-    return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
+    with refusals(model.file):
+        return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
 
 
 def prepare(models: Iterable[Any]) -> None:
@@ -88,19 +123,30 @@ def prepare(models: Iterable[Any]) -> None:
     if len(wanted) < 2 or cores() < 2 or not cache.writable():
         return
     missing = [m for m in wanted if not _file(m).exists()]
+    if missing:
+        _announce(missing, min(cores(), len(missing)))
+    helpers: list[subprocess.Popen[bytes]] = []
     todo = iter(missing)
 
-    def help_out() -> None:
+    def compile_some(number: int) -> None:
         for model in todo:
+            if number == 0:  # in this process
+                cpu_loop(model)
+                continue
+            quiet = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)"  # Ctrl-C reaches them, too
             call = f"compile.cpu_loop(models.model({model.name!r}))"
-            code = f"from netcarlo.kernels import compile, models; {call}"
-            subprocess.run([sys.executable, "-P", "-c", code], check=False, stdin=subprocess.DEVNULL)
+            code = f"{quiet}; from netcarlo.kernels import compile, models; {call}"
+            helpers.append(subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL))
+            helpers[-1].wait()
 
-    with ThreadPoolExecutor(cores()) as helpers:
-        for _ in range(min(cores(), len(missing)) - 1):
-            helpers.submit(help_out)
-        for model in todo:
-            cpu_loop(model)
+    try:
+        with announced(lambda what, seconds: None):
+            for _ in each(compile_some, range(min(cores(), len(missing))), threads=cores()):
+                pass
+    finally:
+        missing.clear()
+        for helper in helpers:
+            helper.kill()
 
 
 def cores() -> int:
@@ -120,7 +166,8 @@ def ptx(model: Any) -> str:
     try:
         from netcarlo.kernels import cuda
 
-        text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
+        with refusals(model.file):
+            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
@@ -169,8 +216,12 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
 
     compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
     compiled._cache = cache.NumbaFile(file)
-    with _plain_indices():
-        compiled.compile(signature)
+
+    def work() -> None:
+        with _plain_indices():
+            compiled.compile(signature)
+
+    aside(work)
     return compiled
 
 
@@ -191,12 +242,13 @@ def _plain_indices() -> Iterator[None]:
     def cut(builder: Any, view: Any, size: Any) -> None:
         view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)
 
-    originals = arrayobj.fix_integer_index, slicing.fix_slice
-    arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
-    try:
-        yield
-    finally:
-        arrayobj.fix_integer_index, slicing.fix_slice = originals
+    with _ONE_AT_A_TIME:
+        originals = arrayobj.fix_integer_index, slicing.fix_slice
+        arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
+        try:
+            yield
+        finally:
+            arrayobj.fix_integer_index, slicing.fix_slice = originals
 
 
 def _file(model: Any) -> Path:

@@ -4,8 +4,8 @@ The result of a row depends on nothing but the row: not on its neighbours, on th
 threads, on the target, or on the capacity of the rings that hold packets in flight.
 """
 
+import functools
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 
@@ -17,6 +17,7 @@ from netcarlo.kernels import device
 from netcarlo.kernels.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
 from netcarlo.kernels.manet.layout import ManetRows
 from netcarlo.kernels.shared.layout import SharedRows
+from netcarlo.kernels.threads import aside, each
 from netcarlo.kernels.wifi.layout import WifiRows
 
 LARGEST_RING = 1 << 24
@@ -33,17 +34,28 @@ def run(
     target: str = "cpu",
     threads: int | None = None,
     progress: Progress | None = None,
+    most_bytes: float | None = None,
 ) -> NDArray[np.int64]:
     """Simulate every row; returns the outcomes, int64[n, model.outcomes(rows)].
 
     `target` is "cpu", "cuda", or "auto": a CUDA device if there is one; `threads` (CPU) defaults to
-    the cores this process may use; `progress(rows_done)` is called now and then.
+    the cores this process may use; `progress(rows_done)` is called now and then.  No more threads run at once
+    than have room in `most_bytes`; raises MemoryError where none has.
     """
 
     def launch(rows: AnyRows, progress: Progress | None) -> NDArray[np.int64]:
         if target == "cuda" or (target == "auto" and device.devices()):
-            return device.run(model, rows, progress=progress)
-        return _run_cpu(model, rows, threads=threads or compilers.cores(), progress=progress)
+            return aside(lambda: device.run(model, rows, progress=progress))
+        workers = min(threads or compilers.cores(), max(len(rows.parameters), 1))
+        if most_bytes is not None and len(rows.parameters):
+            needed = 8 * sum(model.scratch(rows))
+            if needed > most_bytes:
+                raise MemoryError(
+                    f"one replication needs {needed / 2**30:.3g} GiB of memory; allowed unasked is "
+                    f"{most_bytes / 2**30:.3g} GiB"
+                )
+            workers = min(workers, int(most_bytes // max(needed, 1)))
+        return _run_cpu(model, rows, workers=workers, progress=progress)
 
     rows = _with_rings(model, rows)
     out = launch(rows, progress)
@@ -67,7 +79,7 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
     while True:
         events = np.zeros((length, len(Trace)))
         scratch, memory = _scratch(model, one)
-        count = loop(0, 1, *one, scratch, memory, out, events)
+        count = aside(functools.partial(loop, 0, 1, *one, scratch, memory, out, events))
         if out[0, Out.STATUS] == STATUS_TRACE_FULL:
             length *= 4
         elif out[0, Out.STATUS] == STATUS_RING_FULL:
@@ -96,13 +108,12 @@ def _scratch(model: Any, rows: AnyRows) -> tuple[NDArray[np.int64], NDArray[np.f
     return np.empty(words, np.int64), np.empty(floats, np.float64)
 
 
-def _run_cpu(model: Any, rows: AnyRows, *, threads: int, progress: Progress | None) -> NDArray[np.int64]:
+def _run_cpu(model: Any, rows: AnyRows, *, workers: int, progress: Progress | None) -> NDArray[np.int64]:
     n = len(rows.parameters)
     out = np.zeros((n, model.outcomes(rows)), np.int64)
     if not n:
         return out
     loop = compilers.cpu_loop(model)
-    workers = min(threads, n)
     block = min(max(n // (workers * 16), 1), 1024)
     no_trace = np.zeros((0, len(Trace)))
     spare: SimpleQueue[Any] = SimpleQueue()
@@ -116,14 +127,11 @@ def _run_cpu(model: Any, rows: AnyRows, *, threads: int, progress: Progress | No
             loop(lo, hi, *rows, *mine, out, no_trace)
         finally:
             spare.put(mine)
-        return hi
+        return hi - lo
 
-    with ThreadPoolExecutor(workers) as pool:
-        try:
-            for done in pool.map(simulate, range(0, n, block)):
-                if progress:
-                    progress(done)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+    done = 0
+    for count in each(simulate, range(0, n, block), threads=workers):
+        done += count
+        if progress:
+            progress(done)
     return out

@@ -2,7 +2,7 @@
 
 import functools
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -67,6 +67,8 @@ class Model:
     outcomes: Callable[[Any], int] = lambda rows: len(Out)
     dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
     """Of the five arrays of the rows."""
+    file: Path | None = None
+    """The user's own, which compilers may refuse."""
 
 
 MOBILE = "_mobile"
@@ -189,4 +191,5 @@ def user_model(
 def _user_model(path: Path, protocol: str, mobile: bool, network: str, content: bytes) -> Model:
     name = f"{network}user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
     make = {"": _tcp, WIFI: _wifi, MANET: _manet, SHARED: _shared}[network]
-    return make(name, {**VARIANTS, **ADHOC, "linux": linux}[protocol], user.load(path, content))
+    found = make(name, {**VARIANTS, **ADHOC, "linux": linux}[protocol], user.load(path, content))
+    return replace(found, file=path)

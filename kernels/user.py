@@ -5,12 +5,39 @@ The file defines `grow` and `reduce` like `aimd.py`, may define `acked` like `bi
 """
 
 import math
+import re
 import sys
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+
+
+class RefusedError(ValueError):
+    """A compiler refuses a user's file; one line that says where and why."""
+
+
+@contextmanager
+def refusals(file: Path | None) -> Iterator[None]:
+    """What a compiler says of a model with the user's `file` becomes a RefusedError."""
+    try:
+        yield
+    except Exception as error:
+        if file is None:
+            raise
+        lines = [line.strip() for line in str(error).splitlines()]
+        said = [line for line in lines if line and not line.startswith("Failed in ")] or [repr(error)]
+        reason = " ".join(said[: 2 if said[0].endswith(":") else 1]).partition(" Raised from ")[0]
+        reason = re.sub(r" at 0x[0-9a-f]+", "", reason)
+        at = re.search(re.escape(file.name) + r"""(?:["'], line | \()(\d+)""", str(error))
+        where = f"{file}:{at[1]}" if at else str(file)
+        raise RefusedError(
+            f"{where}: cannot be compiled ({reason.rstrip('.')}); write it with numbers, arithmetic, "
+            "comparisons, if, loops and math"
+        ) from None
 
 
 def load(path: Path, content: bytes) -> ModuleType:

@@ -19,6 +19,7 @@ class Model(NamedTuple):
     scratch: Callable[[Rows], tuple[int, int]]
     outcomes: Callable[[Rows], int] = lambda rows: len(Out)
     dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
+    file: None = None
 
 
 def make(dev: Any) -> Any:

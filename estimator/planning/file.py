@@ -13,8 +13,8 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from netcarlo import expressions, fidelity, fields, files, measurable, scenario, units
-from netcarlo.control import BUILT_IN, locate
+from netcarlo import expressions, fidelity, fields, files, kinds, measurable, scenario, units
+from netcarlo.control import NAMES, locate
 from netcarlo.errors import InputError
 from netcarlo.files import Document
 from netcarlo.outcomes import MEANING
@@ -311,7 +311,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     Names are dotted, as in `confidence` or `scenario.transport.window`.  A scenario file is looked up in the
     folder of the plan.  Raises InputError with file and line.
     """
-    document = files.read_yaml(path)
+    document = kinds.read(path, kinds.PLAN)
     data = scenario.with_values(document.data, values or {})
     data.setdefault("name", files.title(path))
     made = make_plan(data, folder=Path(path).parent, document=document)
@@ -328,7 +328,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     lines = None
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
-        lines = files.read_yaml(place)
+        lines = kinds.read(place, kinds.SCENARIO)
         base = lines.data
     else:
         base, place = dict(spec.scenario), Path(document.source) if document else folder
@@ -341,7 +341,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
         base.pop(name, None)
     transport = base.get("transport")
     control = transport.get("congestion_control") if isinstance(transport, dict) else None
-    if isinstance(transport, dict) and isinstance(control, str) and control not in BUILT_IN:
+    if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
         transport["congestion_control"] = str(locate(control, place))
     return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
 

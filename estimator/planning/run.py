@@ -143,8 +143,10 @@ def plan(
     target: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Answer:
     """Answer a plan (or a plan file).  In a `folder` its runs are kept, and the next call goes on from them.
+    Runs that are forecast to be very `large` (`workload`) are refused unless they are confirmed.
 
     The answer depends on the plan only: not on `target`, `threads`, or interruptions.  A plan that is
     `Stopped` answers with what it knows; before anything is known it raises that on.  Raises InputError.
@@ -159,7 +161,9 @@ def plan(
             left = _left(asked, bracket, board)
             progress(State(bracket, len(board.replications), done, done + left))
 
-    trials = Trials(asked.outcomes, folder=folder, target=target, threads=threads, progress=report)
+    trials = Trials(
+        asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
+    )
     board = Board(asked, trials)
     try:
         for found in search(len(asked.values), board.decide, most=asked.most):

@@ -35,6 +35,7 @@ class Trials:
         target: str = "auto",
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
+        large: bool = False,
     ) -> None:
         """Keep these outcomes; `progress` is called with the number of replications done so far."""
         self.outcomes = list(outcomes)
@@ -42,6 +43,7 @@ class Trials:
         self._known: dict[str, dict[str, Floats]] = {}
         self._used: dict[str, int] = {}
         self._target, self._threads, self._progress = target, threads, progress
+        self._large = large
         self._journal = None if folder is None else folder / JOURNAL
         if self._journal is not None and self._journal.exists():
             self._read(self._journal)
@@ -68,7 +70,7 @@ class Trials:
 
         found = simulate(
             scenario, first=first, replications=count, target=self._target, threads=self._threads,
-            progress=report,
+            progress=report, large=self._large,
         )  # fmt: skip
         self.simulated += count
         return {name: found.frame[name].to_numpy(np.float64) for name in self.outcomes}

@@ -9,6 +9,7 @@ from typing import Any
 from netcarlo.sweeps.executors import open_workers
 from netcarlo.sweeps.export import results
 from netcarlo.sweeps.file import load_sweep, make_sweep
+from netcarlo.sweeps.forecast import check
 from netcarlo.sweeps.run import Progress, run
 from netcarlo.sweeps.space import Sweep
 from netcarlo.sweeps.store import Store
@@ -24,13 +25,15 @@ def sweep(
     replications: int | None = None,
     seed: int | None = None,
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Any:
     """Simulate every cell of a sweep that the store `out` lacks; returns all results.
 
     `what` is a sweep file, or data as in one, and `out` a folder or fsspec URL (unless given, the
     results are not kept).  It runs on threads of this process, on so many `workers` (processes; GPUs
     with target cuda; call it below `if __name__ == "__main__":` then) or on those of a Dask
-    `scheduler`.  `progress(summary)` is called after each chunk.
+    `scheduler`.  `progress(summary)` is called after each chunk.  A cell that is
+    forecast to be very `large` (`workload`) is refused unless it is confirmed.
 
     Returns an xarray Dataset over the axes, or for drawn topologies a pandas DataFrame with a row per
     cell.  A failed cell has the status "failed", an error, and NaN.  Raises InputError, and
@@ -47,6 +50,8 @@ def sweep(
         space = make_sweep({**what, **values})
     else:
         space = load_sweep(what, values=values)
+    if not large:
+        check(space)
     with tempfile.TemporaryDirectory() as scratch:
         store = Store.create(scratch if out is None else out, space.manifest())
         with open_workers(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from netcarlo import fidelity, statistics
+from netcarlo import fidelity, statistics, workload
 from netcarlo.ensemble import FEATURES, Ensemble, build_rows, own
 from netcarlo.estimate import QUANTILES
 from netcarlo.outcomes import BY_NAME, MEANING, Outcomes, outcomes
@@ -174,7 +174,10 @@ class _Run:
             return fidelity.approximate(variant, *ensemble)
         from netcarlo.kernels import launch
 
-        integers = launch.run(model_of(variant), ensemble.rows, target=self.target, threads=self.threads)
+        integers = launch.run(
+            model_of(variant), ensemble.rows, target=self.target, threads=self.threads,
+            most_bytes=workload.MOST_BYTES,
+        )  # fmt: skip
         mine = own(integers, ensemble.rows, ensemble.rows)
         return outcomes(mine, ensemble.rows, ensemble.drawn)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from netcarlo import control
-from netcarlo.control import BUILT_IN
+from netcarlo.control import NAMES
 from netcarlo.errors import InputError
 from netcarlo.kernels import aimd, cache
 
@@ -25,7 +25,7 @@ def collect(definition: dict[str, Any], place: Path) -> tuple[dict[str, Any], di
     def found(value: Any) -> Any:
         if isinstance(value, list):
             return [found(item) for item in value]
-        if not isinstance(value, str | Path) or value in BUILT_IN:  # what is no name is said with its field
+        if not isinstance(value, str | Path) or value in NAMES:  # what is no name is said with its field
             return value
         path = control.locate(str(value), place)
         texts[str(path.resolve())] = control.read(path).decode()

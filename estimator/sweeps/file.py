@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from netcarlo import files, scenario
+from netcarlo import files, kinds, scenario
 from netcarlo.errors import InputError
 from netcarlo.files import Document, Location
 from netcarlo.quantity import Precision
@@ -57,7 +57,7 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
     Names are dotted, as in `draw.count` or `scenario.transport.window`; values for an axis leave it its
     field.  A scenario file is looked up in the folder of the sweep.  Raises InputError with file and line.
     """
-    document = files.read_yaml(path)
+    document = kinds.read(path, kinds.SWEEP)
     data = dict(document.data)
     data.setdefault("name", files.title(path))
     for name, value in (values or {}).items():
@@ -126,7 +126,7 @@ def _base(
     """The data of the base scenario, the files that it names, and where its lines are."""
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
-        file = files.read_yaml(place)
+        file = kinds.read(place, kinds.SCENARIO)
         base, lines = file.data, file
     else:
         base, lines, place = dict(spec.scenario), None, _place(folder, document)

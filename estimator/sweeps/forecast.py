@@ -13,8 +13,9 @@ import pyarrow as pa
 import pyarrow.compute
 from numpy.typing import NDArray
 
-from netcarlo import statistics
-from netcarlo.sweeps import chunk_files, controls
+from netcarlo import statistics, workload
+from netcarlo.errors import InputError
+from netcarlo.sweeps import chunk_files, controls, identity
 from netcarlo.sweeps.executors import Workers
 from netcarlo.sweeps.plan import CHUNK_S, GROWTH
 from netcarlo.sweeps.run import Summary, peak_bytes, run
@@ -29,6 +30,9 @@ PILOT_REPLICATIONS = 64
 
 SPREAD = 1.3
 """Factor by which a time may be wrong beyond the scatter of the pilot: caches, other users of the machine."""
+
+LOOKED_AT = 16
+"""Cells whose work is forecast before any is simulated."""
 
 MOST_SMALL = 20
 """Chunks at the beginning and end of a run that are smaller than the others."""
@@ -101,6 +105,16 @@ def rehearsal(sweep: Sweep) -> Sweep:
     """The sweep with the standard congestion control in place of users' files, none of which runs."""
     definition = controls.without_code(sweep.definition)
     return sweep if definition is sweep.definition else Sweep.from_definition(definition)
+
+
+def check(sweep: Sweep) -> None:
+    """Raises InputError where a cell is too large to be started unasked; looks at some, spread over all."""
+    for cell in np.unique(np.linspace(0, sweep.n_cells - 1, LOOKED_AT).astype(np.int64)):
+        try:
+            found = identity.scenario(sweep, int(cell))
+        except InputError:  # it will be a failed cell
+            continue
+        workload.check([workload.forecast(found, found.replications)], what=f"cell {cell} of the sweep")
 
 
 class _EnoughError(Exception):

@@ -60,10 +60,10 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
         )
     try:
         if replication is None:
-            table = estimate(scenario, target=target).table
+            table = estimate(scenario, target=target, large=True).table
             equal = _same_statistics(sweep, stored, table) if stored["status"] == "ok" else None
         else:
-            frame = simulate(scenario, first=replication, replications=1, target=target).frame
+            frame = simulate(scenario, first=replication, replications=1, target=target, large=True).frame
             table = frame.T.set_axis(["value"], axis=1).rename_axis("outcome")
             equal = _same_replication(store, sweep, stored, replication, frame)
     except InputError:

@@ -21,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from netcarlo import kinds
 from netcarlo.errors import InputError, nearest
 from netcarlo.sweeps import chunk_files, digests
 from netcarlo.sweeps import manifest as manifests
@@ -96,6 +97,7 @@ class Store:
     @classmethod
     def open(cls, url: str | os.PathLike[str]) -> "Store":
         """Open a store.  Raises InputError if there is none, or one that cannot be read."""
+        kinds.refuse(os.fspath(url), kinds.STORE)
         files = Files(url)
         data = files.read(MANIFEST)
         if data is None:

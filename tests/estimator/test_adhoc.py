@@ -259,8 +259,8 @@ def test_a_way_that_cannot_be_walked_is_refused():
 
 HOPS = [{"rate": "1 Mbit/s", "delay": "1 ms"}]
 SCENARIOS = [
-    ({"transport": {"protocol": "udp", "rate": "1 Mbit/s"}}, "transport.protocol = udp needs wireless:"),
-    ({"transport": {"protocol": "sctp"}}, "adhoc is for the TCPs; write protocol: newreno"),
+    ({"transport": {"protocol": "udp", "rate": "1 Mbit/s"}}, "protocol = 'udp' is not for adhoc; allowed"),
+    ({"transport": {"protocol": "sctp"}}, "protocol = 'sctp' is not for adhoc; allowed with adhoc is tahoe"),
     ({"hops": HOPS}, "adhoc and paths are both given; remove one"),
     ({"warm_up": "1 s"}, "warm_up is for wireless and shared networks; write adhoc.mobility.warm_up"),
     ({"mobility": {"protocol": "mipv6", "every": "9 s"}}, "adhoc and mobility are both given; remove one"),
@@ -277,7 +277,5 @@ def test_a_scenario_that_cannot_be_is_refused(given, complaint):
 def test_what_reads_broken_routes_needs_an_ad_hoc_network(protocol):
     transport = {"protocol": protocol}
     assert scenario(transport=transport).transport.protocol == protocol
-    with pytest.raises(
-        InputError, match=f"transport.protocol = {protocol} needs adhoc:; add it or write newreno"
-    ):
+    with pytest.raises(InputError, match=f"transport.protocol = '{protocol}' is not for paths; allowed with"):
         Scenario.check({"duration": "1 s", "transport": transport, "hops": HOPS})

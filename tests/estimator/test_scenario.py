@@ -1,11 +1,19 @@
 import json
+import re
+import shutil
+from pathlib import Path
 
 import pytest
 import yaml
 
+from netcarlo import simulate, trace
 from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario, load_scenario, with_values
+from netcarlo.simulate import model_of
+from netcarlo.sweeps.file import make_sweep
+from netcarlo.sweeps.identity import key
+from netcarlo.transport import FAMILIES, PROTOCOLS
 
 PLAIN = """\
 name: plain
@@ -179,3 +187,109 @@ def test_a_path_takes_time() -> None:
 def test_a_name_without_end_is_no_field():
     with pytest.raises(InputError, match="a field has a name of 5010 characters; allowed is 1 to 1000"):
         with_values({"hops": []}, {f"hops.{'9' * 5000}.loss": 0})
+
+
+INSTANT = {"rate": "unlimited", "delay": "0.1 ns"}
+IN_NO_TIME = [
+    {"hops": [INSTANT]},
+    {"hops": [{"rate": "unlimited", "delay": {"uniform": ["0.1 ns", "1 s"]}}]},
+    {"hops": [{"rate": "1 Tbit/s", "delay": "0 s"}], "transport": {"protocol": "vegas", "payload": "1 B"}},
+    {"paths": [{"hops": [{"rate": "1 Mbit/s", "delay": 0}]}, {"hops": [INSTANT]}],
+     "transport": {"protocol": "sctp"}},
+    {"shared": {"dumbbell": INSTANT, "access": {"rate": "unlimited"}, "flows": [{}]}},
+    {"shared": {"dumbbell": {"rate": "1 Mbit/s", "delay": 0, "reverse": {"rate": "unlimited"}},
+                "access": {"rate": "unlimited"}, "flows": [{"source": 1, "sink": 0}]}},
+    {"shared": {"tree": {"routers": 4, "each": [INSTANT, {"rate": "1 Mbit/s", "delay": 0}]},
+                "access": {"rate": "unlimited"}, "flows": [{}]}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("network", IN_NO_TIME)
+def test_whole_nanoseconds_pass_in_every_round_trip(network) -> None:
+    """The kernels count whole nanoseconds: what rounds to none would go round without an end."""
+    data = {"duration": "1 ms", "transport": {"protocol": "newreno"}} | network
+    with pytest.raises(InputError, match="no time at all, in whole nanoseconds; raise a delay to 1 ns"):
+        Scenario.check(data)
+
+
+def test_a_network_that_takes_time_somewhere_on_the_way_is_accepted() -> None:
+    data = {"duration": "1 ms", "transport": {"protocol": "newreno"}}
+    lot = {"links": 2, "each": [INSTANT, {"rate": "unlimited", "delay": "1 ns"}]}
+    shared = {"parking_lot": lot, "access": {"rate": "unlimited"}, "flows": [{}, {"route": "2"}]}
+    assert Scenario.check(data | {"shared": shared}).shared
+    assert Scenario.check(data | {"hops": [INSTANT, {"rate": "1 Mbit/s", "delay": 0}]}).paths
+
+
+HOPS = [{"rate": "1 Mbit/s", "delay": "10 ms"}]
+NETWORKS = {
+    "paths": {"hops": HOPS},
+    "wireless": {"wireless": {"cell": {"stations": 2}}},
+    "adhoc": {
+        "adhoc": {"nodes": 3, "area": {"side": "9 m"}, "range": "9 m", "mobility": {"model": "static"}}
+    },
+    "shared": {"shared": {"dumbbell": HOPS[0], "flows": [{}]}},
+}  # fmt: skip
+
+
+def scenario_of(network: str, transport: dict[str, str]) -> Scenario:
+    return Scenario.check({"duration": "9 s", "transport": transport} | NETWORKS[network])
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("name", ["bic", "cubic", "westwood"])
+def test_a_congestion_control_is_a_protocol_everywhere(network, name):
+    """It is sack with that control: the same scenario, key and model."""
+    short = scenario_of(network, {"protocol": name})
+    long = scenario_of(network, {"protocol": "sack", "congestion_control": name})
+    assert short == long and key(short) == key(long) and model_of(short) is model_of(long)
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_standard_is_the_control_that_a_protocol_has_anyway(network):
+    named = scenario_of(network, {"protocol": "newreno", "congestion_control": "standard"})
+    assert named == (plain := scenario_of(network, {"protocol": "newreno"})) and key(named) == key(plain)
+
+
+def test_another_protocol_takes_the_place_of_a_short_name_as_it_was_written():
+    short = scenario_of("paths", {"protocol": "cubic"}).with_values({"seed": 3})
+    assert short.with_values({"transport.protocol": "newreno"}).transport.congestion_control is None
+    assert short.with_values({"transport.protocol": "bic"}).transport.congestion_control == "bic"
+    long = scenario_of("paths", {"protocol": "sack", "congestion_control": "cubic"})
+    assert long.with_values({"transport.protocol": "newreno"}).transport.congestion_control == "cubic"
+    for control in ("bic", "standard"):
+        with pytest.raises(InputError, match=f"protocol = cubic and congestion_control = {control} are both"):
+            scenario_of("paths", {"protocol": "cubic", "congestion_control": control})
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+def test_a_refused_protocol_comes_with_those_that_its_network_has(network):
+    for name, complaint in (("nothing", "is an unknown protocol"), ("cubik", "did you mean 'cubic'")):
+        with pytest.raises(InputError, match=complaint) as error:
+            scenario_of(network, {"protocol": name})
+        assert ", ".join(FAMILIES[network]) in str(error.value)
+    for name in set(PROTOCOLS) - set(FAMILIES[network]):
+        with pytest.raises(InputError, match=f"'{name}' is not for {network}; allowed with {network} is"):
+            scenario_of(network, {"protocol": name})
+
+
+def test_axes_list_protocols_and_controls_together():
+    scenario = {"duration": "9 s", "transport": {"protocol": "newreno"}, "hops": HOPS}
+    axes = {"transport.protocol": ["newreno", "cubic", "sack"]}
+    sweep = make_sweep({"name": "s", "scenario": scenario, "axes": axes})
+    assert [model.name for model in sweep.models()] == ["tcp_newreno", "tcp_sack_cubic", "tcp_sack"]
+    axes = {"transport.congestion_control": ["standard", "cubic"]}
+    sweep = make_sweep({"name": "s", "scenario": scenario, "axes": axes})
+    assert [model.name for model in sweep.models()] == ["tcp_newreno", "tcp_newreno_cubic"]
+    assert sweep.axes[0].labels == ("standard", "cubic")
+
+
+def test_what_a_compiler_refuses_in_a_control_is_one_line_of_that_file(tmp_path):
+    own = tmp_path / "own.py"
+    shutil.copy(Path(__file__).parents[2] / "configs" / "examples" / "aimd.py", own)
+    text = own.read_text()
+    line = text[: text.index("def grow")].count("\n") + 2
+    own.write_text(re.sub(r"(def grow\(.*\).*:\n)", r"\1    import os\n", text))
+    scenario = scenario_of("paths", {"protocol": "newreno", "congestion_control": str(own)})
+    for ask in (simulate, trace):
+        with pytest.raises(InputError, match=rf"own\.py:{line}: cannot be compiled \(Use of unsupported"):
+            ask(scenario.with_values({"replications": 2}))

@@ -96,8 +96,8 @@ BAD = [
     ),
     (
         "ns2_lossy.csv",
-        LOSSY.replace("2,Sack1", "2,Cubic"),
-        "ns2_lossy.csv:4: .*'cubic' is an unknown protocol",
+        LOSSY.replace("2,Sack1", "2,Cubik"),
+        "ns2_lossy.csv:4: .*'cubik' is an unknown protocol",
     ),
     ("ns2_lossy.csv", LOSSY.replace("110000,", "fast,"), "goodput_Bps_mean = 'fast' is no number"),
     ("ns2_lossy.csv", LOSSY + "3,Reno\n", "ns2_lossy.csv:5: has 2 fields, not 26"),

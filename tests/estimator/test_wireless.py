@@ -391,7 +391,7 @@ def test_a_network_that_cannot_be_is_refused_in_one_line(wireless, complaint):
 
 SCENARIOS = [
     ({"hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}, "wireless and paths are both given"),
-    ({"transport": {"protocol": "sctp"}}, "wireless is for udp and the TCPs"),
+    ({"transport": {"protocol": "sctp"}}, "'sctp' is not for wireless; allowed .* udp"),
     ({"warm_up": "3 s"}, "warm_up can be at or after the end"),
     ({"transport": {"protocol": "udp"}}, "transport.rate is missing"),
     ({"transport": {**UDP, "bytes": "1 MB", "packets": 3}}, "bytes and packets are both given"),
@@ -412,7 +412,7 @@ def test_a_scenario_has_a_network():
 
 def test_udp_and_warm_up_are_for_wireless_networks():
     hops = {"duration": "3 s", "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}
-    with pytest.raises(InputError, match="needs wireless:"):
+    with pytest.raises(InputError, match="'udp' is not for paths; allowed"):
         Scenario.check({**hops, "transport": UDP})
     with pytest.raises(InputError, match="warm_up is for wireless"):
         Scenario.check({**hops, "transport": {"protocol": "sack"}, "warm_up": "1 s"})

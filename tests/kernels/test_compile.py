@@ -214,10 +214,16 @@ def test_models_are_compiled_side_by_side(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(compilers, "cores", lambda: 2)
     both = [models.model("tcp_tahoe"), models.model("tcp_reno")]
     compilers.cpu_loop.cache_clear()
-    compilers.prepare([*both, both[0]])
+    said: list[tuple[str, float]] = []
+    with compilers.announced(lambda what, seconds: said.append((what, seconds))):
+        compilers.prepare([*both, both[0]])
     assert sorted(file.name.split("-")[0] for file in tmp_path.iterdir()) == ["tcp_reno", "tcp_tahoe"]
     before = {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()}
-    compilers.prepare(both)
+    with compilers.announced(lambda what, seconds: said.append((what, seconds))):
+        compilers.prepare(both)
+        compilers.cpu_loop.cache_clear()
+        compilers.cpu_loop(both[0])  # from its file
+    assert said == [("2 models", 8.0)]  # once, and what two processes take side by side
     assert {file: file.stat().st_mtime_ns for file in tmp_path.iterdir()} == before
 
 

@@ -1,6 +1,10 @@
 """Launching: the same bits for any threads, blocks and rings; traces; CUDA launches up to the device."""
 
+import os
+import signal
 import sys
+import threading
+import time
 from collections.abc import Callable
 from itertools import pairwise
 from types import SimpleNamespace
@@ -12,6 +16,7 @@ import pytest
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import device, launch
 from netcarlo.kernels.layout import STATUS_OK, Out, P, Rows, Trace
+from netcarlo.kernels.threads import aside, each
 from tests import toy
 from tests.device.cupy import Launch, fake_cupy
 
@@ -174,3 +179,35 @@ def test_cuda_without_a_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
     with pytest.raises(RuntimeError, match="no CUDA device"):
         launch.run(toy.TOY, toy.rows(1), target="cuda")
     assert len(launch.run(toy.TOY, toy.rows(1), target="auto")) == 1
+
+
+def test_an_interrupt_leaves_behind_what_cannot_be_interrupted() -> None:
+    """A kernel and LLVM run for long in one step of Python's; here it is a wait in another thread."""
+    release, begun = threading.Event(), time.monotonic()
+    threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    with pytest.raises(KeyboardInterrupt):
+        aside(lambda: release.wait(60))
+    assert time.monotonic() - begun < 10
+    release.set()
+
+
+def test_work_beside_the_main_thread_is_done_once_and_its_errors_are_raised() -> None:
+    assert sorted(each(lambda i: 2 * i, range(100), threads=3)) == list(range(0, 200, 2))
+    done: list[int] = []
+
+    def work(i: int) -> None:
+        if i == 3:
+            raise ValueError("three")
+        done.append(i)
+
+    with pytest.raises(ValueError, match="three"):
+        list(each(work, range(1000), threads=1))
+    assert done == [0, 1, 2]
+
+
+def test_no_more_threads_than_memory_has_room_for() -> None:
+    rows = toy.rows(9)
+    one = 8 * sum(toy.TOY.scratch(rows))
+    assert (launch.run(toy.TOY, rows, threads=4, most_bytes=one) == launch.run(toy.TOY, rows)).all()
+    with pytest.raises(MemoryError, match="one replication needs"):
+        launch.run(toy.TOY, rows, most_bytes=one - 1)
