@@ -50,6 +50,10 @@ Trust = Annotated[
 """What the option names is trusted as soon as it is read; the command needs its value for nothing."""
 
 
+WIDEST = 1000
+"""Characters of the widest table."""
+
+
 def values(settings: list[str] | None) -> dict[str, Any]:
     """The fields and YAML values of `--set` options.  Raises InputError."""
     from netcarlo.files import read_value
@@ -133,7 +137,8 @@ def print_table(title: str, frame: Any, show: Callable[[str, Any], str] | None =
     for name, row in frame.iterrows():
         cells = [show(column, value) if show else number(value) for column, value in row.items()]
         table.add_row(*(Text(plain(cell)) for cell in (str(name), *cells)))
-    Console().print(table)
+    least = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
+    Console(width=max(Console().width, least)).print(table)
 
 
 def number(value: float) -> str:

@@ -260,6 +260,12 @@ def test_too_little_memory_is_no_bad_input(scenario, monkeypatch):
     assert found.stderr.startswith("error: not enough memory; ")
 
 
+def test_no_number_of_a_table_is_cut(capsys):
+    frame = pd.DataFrame([[123456789.0] * 9], index=["completion_p95_s"], columns=list("abcdefghi"))
+    console.print_table("wider than 80 characters", frame)
+    assert capsys.readouterr().out.count("123456789") == 9
+
+
 def test_names_steer_no_terminal(tmp_path, monkeypatch, capsys):
     name = "\x1b]0;owned\x07 [/b] [link=x]y\u202e"
     frame = pd.DataFrame({"[bold]m": [1.0]}, index=pd.Index([name], name="\x1b[2J"))
