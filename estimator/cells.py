@@ -155,12 +155,21 @@ class Cells:
 
 
 def simulate_cells(
-    study: Study, *, replications: int, seed: int, target: str = "auto", progress: Progress | None = None
+    study: Study,
+    *,
+    replications: int,
+    seed: int,
+    target: str = "auto",
+    progress: Progress | None = None,
+    large: bool = False,
 ) -> list[Cell]:
-    """Run every cell of a study and of its variations, in as few launches as there are models."""
+    """Run every cell of a study and of its variations, in as few launches as there are models.
+
+    `large` as in `estimate`.  Raises InputError.
+    """
     planned = [*_planned(study, seed)]
     jobs = [Job(scenario, 0, min(replications, most or replications)) for *_, scenario, most in planned]
-    results = simulate_all(jobs, target=target, progress=progress)
+    results = simulate_all(jobs, target=target, progress=progress, large=large)
     return [
         Cell(conditions, scenario, result.integers, variation, result.frame)
         for (variation, conditions, scenario, _), result in zip(planned, results, strict=True)

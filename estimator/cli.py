@@ -59,6 +59,7 @@ def reproduce(
     seed: Annotated[int | None, typer.Option(min=0, help="Seed, instead of the study's.")] = None,
     target: Target = "auto",
     check: Annotated[bool, typer.Option("--check", help="Exit 1 outside the declared tolerance.")] = False,
+    yes: Yes = False,
     quiet: Quiet = False,
 ) -> None:
     """Simulate published studies and set every published number beside ours."""
@@ -73,6 +74,7 @@ def reproduce(
             seed=seed,
             target=target,
             progress=progress,
+            large=yes,
         )
     if not quiet:
         Console().print(summary(found, out=out))

@@ -41,16 +41,19 @@ def evaluate(
     seed: int | None = None,
     target: str = "auto",
     progress: Progress | None = None,
+    large: bool = False,
 ) -> Evaluation:
     """Simulate a study and judge it; `replications` and `seed` are the study's own unless given.
 
-    `progress(done, total)` counts replications.
+    `progress(done, total)` counts replications; `large` as in `estimate`.  Raises InputError.
     """
     replications = replications or study.description.replications
     seed = study.description.seed if seed is None else seed
     own: Any = import_module(f"netcarlo.studies.{study.name}")
     start = time.perf_counter()
-    simulated = simulate_cells(study, replications=replications, seed=seed, target=target, progress=progress)
+    simulated = simulate_cells(
+        study, replications=replications, seed=seed, target=target, progress=progress, large=large
+    )
     simulated_s = time.perf_counter() - start
     cells = Cells(study, simulated, own.METRICS)
     rows = compare(study, cells, own.summaries(cells))

@@ -31,13 +31,14 @@ def reproduce(
     seed: int | None = None,
     target: str = "auto",
     progress: Progress | None = None,
+    large: bool = False,
 ) -> list[Evaluation]:
     """Reproduce studies (all of them unless named) and write `out`/STUDY and `out`/index.html.
 
     A study's folder holds report.html, comparison.csv, claims.csv and provenance.json.
     `replications` and `seed` are the study's own unless given; `progress(done, total)` counts the
-    replications of a study.  Raises InputError before any work for an unknown study or a folder that
-    cannot be written.
+    replications of a study; `large` as in `estimate`.  Raises InputError before any work for an unknown
+    study or a folder that cannot be written.
     """
     chosen = [studies_.load(name) for name in dict.fromkeys(studies or studies_.names())]
     out = Path(out)
@@ -45,7 +46,9 @@ def reproduce(
     target = resolve_target(target)
     evaluations = []
     for study in chosen:
-        evaluation = evaluate(study, replications=replications, seed=seed, target=target, progress=progress)
+        evaluation = evaluate(
+            study, replications=replications, seed=seed, target=target, progress=progress, large=large
+        )
         record = _provenance(evaluation)
         files = {
             "report.html": study_page(evaluation, provenance=_shown(record)),

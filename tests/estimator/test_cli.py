@@ -102,6 +102,7 @@ BAD = [
     (["validate", "good/ns2_lossy.csv", "--out", "own.yaml/rows.csv"], "own.yaml is a file"),
     (["trace", "own.yaml", "--out", "own.yaml"], "own.yaml is a file"),
     (["reproduce", "nothing"], "nothing"),
+    (["reproduce", "sctp_linkdown", "--replications", "2000000000"], "years of one core; .* --yes"),
     (["reproduce", "--out", "own.yaml/reports"], "own.yaml is a file"),
 ]
 
