@@ -1,6 +1,7 @@
 """Calibration: a known truth is found again, and what the numbers do not determine is said."""
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -150,7 +151,8 @@ def test_command_writes_all_or_nothing(
         raise KeyboardInterrupt
 
     monkeypatch.setattr("netcarlo.reports.calibration.section", interrupted)
-    CliRunner().invoke(cli.app, [*run, str(tmp_path / "other")])
+    monkeypatch.setattr("netcarlo.console.leave", sys.exit)  # which ends this process, too
+    assert CliRunner().invoke(cli.app, [*run, str(tmp_path / "other")]).exit_code == 130
     assert not (tmp_path / "other").exists()
 
 
