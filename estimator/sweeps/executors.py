@@ -2,21 +2,35 @@
 
 import logging
 import math
-import os
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError, Executor, Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from netcarlo.errors import InputError
 from netcarlo.simulate import TARGETS, cores, resolve_target
-from netcarlo.sweeps.processes import ONE_THREAD, Processes
 
 T = TypeVar("T")
+
+DEATHS = 1
+"""Deaths of workers that a chunk of a local cluster survives; after one more it is split, see `run`.
+
+Any chunk waiting on a worker shares the blame for its death, hence not 0."""
+
+LOCAL = {
+    "distributed.deploy.lost-worker-timeout": "1h",  # one that starts slowly is not lost
+    "distributed.scheduler.worker-ttl": "30s",  # one that died while it registered is noticed by silence only
+    "distributed.scheduler.http.routes": [],  # HTTP servers that cannot be left out have no pages
+    "distributed.worker.http.routes": [],
+}
+
+DEAF = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Run by workers: Ctrl-C reaches them as well, but it is the client that ends them."""
 
 CONNECT_S = 10
 """Seconds to wait for a scheduler, and then for its first worker."""
@@ -109,25 +123,54 @@ def _threads(target: str) -> Iterator[Workers]:
 
 @contextmanager
 def _processes(n: int, target: str) -> Iterator[Workers]:
-    """Processes that are started again when they die."""
-    gpus = _gpus(n) if target == "cuda" else None
-    environments = [{"CUDA_VISIBLE_DEVICES": gpu} for gpu in gpus] if gpus else [{}] * n
-    pool = Processes([ONE_THREAD | each for each in environments])
+    """A scheduler in this process and `n` processes that it starts again when they die.
 
-    def slots() -> int:
-        if pool.broken:
-            raise StoppedError(pool.broken)
-        return n
+    Who has the key runs code on them; it is made here and nobody else gets it.
+    """
+    distributed = _quiet_distributed()
+    make = _cuda_cluster(n) if target == "cuda" else partial(distributed.LocalCluster, preload=DEAF)
+    options = {
+        "n_workers": n,
+        "threads_per_worker": 1,
+        "host": "127.0.0.1",  # nothing of this is open to other machines
+        "security": distributed.Security.temporary(),  # TLS: nor to other users of this one
+        "silence_logs": logging.CRITICAL,
+        "scheduler_kwargs": {
+            "allowed_failures": DEATHS,
+            "dashboard": False,
+            "dashboard_address": "127.0.0.1:0",
+        },
+    }
+    import dask.config
 
-    one, many = ("GPU", "GPUs") if gpus else ("process", "processes")
-    try:
-        yield Workers(pool, slots, f"{n} {one if n == 1 else many}", target)
-    finally:
-        pool.shutdown()
+    with (
+        TemporaryDirectory(prefix="netcarlo-", ignore_cleanup_errors=True) as scratch,
+        # Scratch folders come first on sys.path, so their parent must not be another user's.
+        dask.config.set(LOCAL | {"temporary-directory": scratch}),
+        make(**options) as cluster,
+        _client(cluster) as client,
+    ):
+        one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
+        found = _of(client, f"{n} {one if n == 1 else many}", target)
+
+        def slots() -> int:
+            now = found.slots()
+            if now < n:
+                cluster.loop.add_callback(_replace_dead, cluster, n)
+            return now
+
+        yield replace(found, slots=slots)
 
 
-def _gpus(n: int) -> list[str]:
-    """The names of `n` GPUs for CUDA_VISIBLE_DEVICES.  Raises InputError if there are fewer."""
+def _replace_dead(cluster: Any, n: int) -> None:
+    """Start workers anew whose nannies gave up, as they do after an error at the start."""
+    for name, nanny in list(cluster.workers.items()):
+        if nanny.status.name in ("closed", "failed"):
+            del cluster.workers[name]
+    cluster.scale(n)
+
+
+def _cuda_cluster(n: int) -> Any:
     from netcarlo.kernels import device
 
     found = len(device.devices())
@@ -136,8 +179,15 @@ def _gpus(n: int) -> list[str]:
             f"--workers = {n} with target cuda is one worker per GPU; allowed here are {found}; "
             f"use --workers {found}"
         )
-    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    return (visible.split(",") if visible else [str(i) for i in range(found)])[:n]
+    _quiet_distributed()
+    try:
+        from dask_cuda import LocalCUDACluster
+    except ModuleNotFoundError:
+        raise InputError(
+            "--workers with target cuda needs dask-cuda, which is not installed; "
+            "install it with pip install dask-cuda, leave out --workers to use one GPU, or use target cpu"
+        ) from None
+    return LocalCUDACluster
 
 
 @contextmanager

@@ -149,7 +149,7 @@ def workers(process: "subprocess.Popen[str]") -> list[psutil.Process]:
     found = []
     for child in psutil.Process(process.pid).children(recursive=True):
         with suppress(psutil.Error):  # dead, or about to be
-            if any("netcarlo.sweeps.processes" in word for word in child.cmdline()):
+            if "--multiprocessing-fork" in child.cmdline():
                 found.append(child)
     return found
 

@@ -1,18 +1,22 @@
 import os
-import shutil
+import pickle
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from concurrent.futures import Future
-from types import SimpleNamespace
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
-import psutil
 import pytest
 
 from netcarlo import InputError
-from netcarlo.sweeps import executors, processes
+from netcarlo.sweeps import executors
 from netcarlo.sweeps.executors import StoppedError, open_workers
 from tests.sweeps import fakes
 
@@ -20,11 +24,6 @@ from tests.sweeps import fakes
 def pid(_: object = None) -> int:
     time.sleep(0.2)
     return os.getpid()
-
-
-def device(_: object) -> str | None:
-    time.sleep(0.2)
-    return os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
 def test_threads_of_this_process_are_the_default():
@@ -60,7 +59,7 @@ def test_distributed_is_imported_only_when_used():
     program = (
         "import sys, netcarlo.cli\n"
         "from netcarlo.sweeps.executors import open_workers\n"
-        "slow = ('distributed', 'duckdb', 'xarray')\n"
+        "slow = ('distributed', 'duckdb', 'xarray', 'cryptography', 'dask_cuda')\n"
         "print([name for name in slow if name in sys.modules])\n"
         "with open_workers(): print('distributed' in sys.modules)\n"
     )
@@ -68,19 +67,8 @@ def test_distributed_is_imported_only_when_used():
     assert done.stdout.splitlines() == ["[]", "False"]
 
 
-def test_processes_of_this_machine_and_nothing_that_listens():
-    with open_workers(workers=2) as found:
-        assert found.slots() == 2
-        assert found.name == "2 processes"
-        pids = set(found.executor.map(pid, range(4)))
-        assert len(pids) == 2
-        assert os.getpid() not in pids
-        for process in (psutil.Process(), *map(psutil.Process, pids)):
-            assert not [each for each in process.net_connections("all") if each.status == "LISTEN"]
-        assert all(psutil.Process(each).net_connections("all") == [] for each in pids)  # sockets of no kind
-    until(lambda: not any(map(psutil.pid_exists, pids)))
-    with pytest.raises(RuntimeError, match="after shutdown"):
-        found.executor.submit(pid)
+def paths() -> list[str]:
+    return sys.path
 
 
 def until(condition):
@@ -90,35 +78,108 @@ def until(condition):
         time.sleep(0.01)
 
 
-def test_a_process_that_is_killed_or_stopped_is_replaced(monkeypatch):
-    monkeypatch.setattr(processes, "SILENCE", 3)
-    with open_workers(workers=1) as found:
-        for number in (signal.SIGKILL, signal.SIGSTOP):
-            victim = found.executor.submit(pid).result()
-            running = found.executor.submit(pid)
-            os.kill(victim, number)
-            assert running.result(timeout=60) not in (victim, os.getpid())
-
-
-def test_what_goes_wrong_in_a_process_is_the_outcome_of_its_call():
-    with open_workers(workers=1) as found:
-        dead, raised, alive = (
-            found.executor.submit(*call) for call in ((os._exit, 3), (os.stat, "/none"), (pid,))
-        )
-        with pytest.raises(processes.KilledWorker, match="ended 2 processes, the last with status 3"):
-            dead.result(timeout=60)
-        with pytest.raises(FileNotFoundError, match="/none"):
-            raised.result(timeout=60)
-        assert alive.result(timeout=60) != os.getpid()
-
-
-def test_processes_that_cannot_start_are_given_up(monkeypatch):
-    monkeypatch.setattr(processes, "BEAT_S", 0.01)
-    monkeypatch.setattr(sys, "executable", shutil.which("false"))
+def test_a_local_cluster(monkeypatch, tmp_path):
+    common = tmp_path / "dask-scratch-space"  # a folder that another user may have made, with modules in it
+    common.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     with open_workers(workers=2) as found:
-        until(lambda: found.executor.broken)
-        with pytest.raises(StoppedError, match="5 processes in a row ended at their start"):
-            found.slots()
+        assert found.slots() == 2
+        assert found.name == "2 processes"
+        client = found.executor.client
+        assert client.scheduler.address.startswith("tls://127.0.0.1:")
+        assert set(client.nthreads().values()) == {1}
+        pids = set(found.executor.map(pid, range(4)))
+        assert len(pids) == 2
+        assert os.getpid() not in pids
+        for path in map(Path, (*sys.path, *found.executor.submit(paths).result())):
+            assert path != common and common not in path.parents
+    assert list(tmp_path.iterdir()) == [common]
+    with pytest.raises(StoppedError, match="scheduler is gone"):
+        found.slots()
+
+
+def test_workers_whose_nannies_gave_up_are_replaced():
+    with open_workers(workers=1) as found:
+        before = found.executor.submit(pid).result()
+        cluster = found.executor.client.cluster
+        for nanny in list(cluster.workers.values()):
+            cluster.sync(nanny.close)
+        until(lambda: found.slots() == 0)
+        until(lambda: found.slots() == 1)
+        assert found.executor.submit(pid).result() != before
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP: run on Linux or macOS")
+def test_a_worker_that_is_stopped_is_replaced(monkeypatch):
+    monkeypatch.setitem(executors.LOCAL, "distributed.scheduler.worker-ttl", "1s")
+    with open_workers(workers=1) as found:
+        victim = found.executor.submit(pid).result()
+        running = found.executor.submit(pid)
+        os.kill(victim, signal.SIGSTOP)
+        assert running.result(timeout=60) not in (victim, os.getpid())
+
+
+STRANGER = """
+import asyncio, os, pickle, sys
+from distributed import Client, Security
+from distributed.core import rpc
+
+scheduler, others, key = pickle.load(sys.stdin.buffer)
+keys = {"the key": key, "another key": Security.temporary(), "no key": Security()}
+if os.geteuid() == 0:  # another user
+    os.setgid(65534), os.setuid(65534)
+
+
+def at(address, who):
+    return address.replace("tls://", "tcp://") if who == "no key" else address
+
+
+async def call(address, who):
+    arguments = keys[who].get_connection_args("client")
+    async with rpc(at(address, who), timeout=3, connection_args=arguments) as remote:
+        return (await remote.run(function=pickle.dumps(os.getpid)))["status"]
+
+
+async def submit(who):
+    client = Client(at(scheduler, who), security=keys[who], asynchronous=True, timeout=3)
+    async with client:
+        return await client.submit(str, "OK")
+
+
+async def main():
+    for who in keys:
+        attempts = submit(who), *(call(address, who) for address in others)
+        attempts = (asyncio.wait_for(each, 10) for each in attempts)
+        done = await asyncio.gather(*attempts, return_exceptions=True)
+        print(f"{who}:", *("refused" if isinstance(each, OSError) else each for each in done))
+
+
+asyncio.run(main())
+"""
+
+
+def http_port(dask_worker: Any) -> int:
+    return int(dask_worker.http_server.port)
+
+
+def test_nobody_without_the_key_runs_code_on_local_workers(capfd):
+    with open_workers(workers=1) as found:
+        client = found.executor.client
+        ((worker, state),) = client.scheduler_info()["workers"].items()
+        known = pickle.dumps((client.scheduler.address, (worker, state["nanny"]), client.security))
+        done = subprocess.run([sys.executable, "-c", STRANGER], input=known, capture_output=True)
+        assert done.stdout.decode().splitlines() == [
+            "the key: OK OK OK",
+            "another key: refused refused refused",
+            "no key: refused refused refused",
+        ]
+        for port in (client.cluster.scheduler.http_server.port, *client.run(http_port).values()):
+            for page in ("", "status", "health", "metrics", "json/index.html", "info/main/workers.html"):
+                with pytest.raises(HTTPError, match="404"):
+                    urlopen(f"http://127.0.0.1:{port}/{page}")
+        assert found.slots() == 1
+    assert capfd.readouterr().err == ""
 
 
 LOCAL = {
@@ -193,17 +254,34 @@ def test_a_scheduler_without_workers_is_refused(monkeypatch):
         pass
 
 
-def test_each_process_has_a_device_of_its_own(monkeypatch):
+def test_dask_cuda_gives_a_worker_per_device(monkeypatch):
+    asked = {}
+
+    def cluster(**options: object) -> object:
+        from distributed import LocalCluster
+
+        asked.update(options)
+        return LocalCluster(**options | {"processes": False})
+
     monkeypatch.setattr("netcarlo.kernels.device.devices", lambda: [SimpleNamespace()] * 2)
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setitem(sys.modules, "dask_cuda", None)
+    with (
+        pytest.raises(InputError, match="install it with pip install dask-cuda"),
+        open_workers(workers=2, target="cuda"),
+    ):
+        pass
+    module = ModuleType("dask_cuda")
+    module.LocalCUDACluster = cluster  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "dask_cuda", module)
     with (
         pytest.raises(InputError, match="allowed here are 2; use --workers 2"),
         open_workers(workers=3, target="cuda"),
     ):
         pass
-    for visible, names in ((None, {"0", "1"}), ("3,GPU-5", {"3", "GPU-5"})):
-        if visible:
-            monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-        with open_workers(workers=2, target="cuda") as found:
-            assert found.name == "2 GPUs"
-            assert set(found.executor.map(device, range(4))) == names
+    with open_workers(workers=2, target="cuda") as found:
+        assert found.name == "2 GPUs"
+        assert found.slots() == 2
+    assert asked["n_workers"] == 2
+    assert asked["threads_per_worker"] == 1
+    assert asked["host"] == "127.0.0.1"
+    assert asked["security"].require_encryption
