@@ -71,7 +71,7 @@ def values(settings: list[str] | None) -> dict[str, Any]:
 
 @contextmanager
 def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A function `update(done, total)`; a bar with the time left is on stderr after a second."""
+    """A function `update(done, total)`; after a second a terminal shows a bar with the time left, on stderr."""
     title = plain(title)
     bar = Progress(
         TextColumn("{task.description}", markup=False),
@@ -92,14 +92,15 @@ def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
     def show(text: str) -> None:
         bar.update(task, description=f"{title}: {text}")
 
-    if not quiet:
+    seen = not quiet and sys.stderr.isatty()
+    if seen:
         late.start()
     try:
         with compiling(show, quiet):
             yield update
     finally:
         late.cancel()
-        if not quiet:
+        if seen:
             late.join()
         if bar.live.is_started:
             bar.stop()

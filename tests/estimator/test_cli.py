@@ -274,12 +274,13 @@ def test_names_steer_no_terminal(tmp_path, monkeypatch, capsys):
     console.print_table(name, frame)
     console.say(name)
     console.echo(name)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     with console.progress(name, quiet=False) as update:
         time.sleep(1.2)
         update(1, 2)
     shown = "".join(capsys.readouterr())
     assert "\x1b]0" not in shown and "\x07" not in shown and "\x1b[2J" not in shown and "\u202e" not in shown
-    assert shown.count(r"\x1b]0;owned\x07 [/b] [link=x]y\u202e") >= 4
+    assert shown.count(r"\x1b]0;owned\x07 [/b] [link=x]y\u202e") >= 5
     assert "[bold]m" in shown
     bad = tmp_path / "bad.yaml"
     bad.write_text('"\\e[1mx": 1\n')
