@@ -71,7 +71,7 @@ def values(settings: list[str] | None) -> dict[str, Any]:
 
 @contextmanager
 def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
-    """A function `update(done, total)`; after a second a terminal shows a bar with the time left, on stderr."""
+    """A function `update(done, total)`; after a second a terminal shows a bar with the time left."""
     title = plain(title)
     bar = Progress(
         TextColumn("{task.description}", markup=False),
