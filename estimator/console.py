@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated, Any, NoReturn
+from unicodedata import category
 
 import typer
 from rich import box
@@ -191,8 +192,10 @@ def _finite(data: Any) -> Any:
 
 
 def plain(text: str) -> str:
-    """A text in which nothing steers a terminal: what cannot be printed is written out, but for new lines."""
-    return "".join(c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
+    """A text in which nothing steers a terminal: what cannot be printed is written out, but for new lines and
+    spaces of any width.
+    """
+    return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else ascii(c)[1:-1] for c in text)
 
 
 def echo(text: str) -> None:

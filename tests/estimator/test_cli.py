@@ -282,6 +282,7 @@ def test_names_steer_no_terminal(tmp_path, monkeypatch, capsys):
     assert "\x1b]0" not in shown and "\x07" not in shown and "\x1b[2J" not in shown and "\u202e" not in shown
     assert shown.count(r"\x1b]0;owned\x07 [/b] [link=x]y\u202e") >= 5
     assert "[bold]m" in shown
+    assert console.plain("2\u202f000\nruns") == "2\u202f000\nruns"  # a narrow space
     bad = tmp_path / "bad.yaml"
     bad.write_text('"\\e[1mx": 1\n')
     found = run("estimate", bad)
