@@ -34,12 +34,12 @@ STATISTICS = ("n", "mean", "ci_low", "ci_high", "sd", "q05", "q50", "q95")
 """Columns of an estimate that are printed."""
 
 
-def _trusted(named: list[str] | None) -> list[str] | None:
+def _trusted(named: list[str] | None) -> list[str]:
     from netcarlo import control
 
     for what in named or []:
         control.trust(what)
-    return named
+    return named or []  # Typer 0.19 takes no None
 
 
 Trust = Annotated[

@@ -1,5 +1,6 @@
 """Where chunks run: threads of this process, processes of this machine, or an existing Dask scheduler."""
 
+import asyncio
 import logging
 import math
 import socket
@@ -159,7 +160,19 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
                 cluster.loop.add_callback(_replace_dead, cluster, n)
             return now
 
-        yield replace(found, slots=slots)
+        try:
+            yield replace(found, slots=slots)
+        except KeyboardInterrupt:
+            cluster.sync(_kill, cluster)
+            raise
+
+
+async def _kill(cluster: Any) -> None:
+    """End the workers at once, whatever they are at; left to itself, a cluster gives each some seconds."""
+    nannies = list(cluster.workers.values())
+    for nanny in nannies:
+        nanny.status = type(nanny.status).closing_gracefully  # start no other
+    await asyncio.gather(*(nanny.kill(timeout=0.1) for nanny in nannies), return_exceptions=True)
 
 
 def _replace_dead(cluster: Any, n: int) -> None:
