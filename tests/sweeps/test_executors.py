@@ -110,6 +110,27 @@ def test_workers_whose_nannies_gave_up_are_replaced():
         assert found.executor.submit(pid).result() != before
 
 
+def busy(marker: Path) -> None:
+    marker.touch()
+    time.sleep(60)
+
+
+def test_an_interrupt_waits_for_no_worker(tmp_path):
+    begun = []
+
+    def interrupted() -> None:
+        with open_workers(workers=1) as found:
+            running = found.executor.submit(busy, tmp_path / "busy")
+            until((tmp_path / "busy").exists)
+            begun.append(time.monotonic())
+            assert not running.done()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert time.monotonic() - begun[0] < 2
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP: run on Linux or macOS")
 def test_a_worker_that_is_stopped_is_replaced(monkeypatch):
     monkeypatch.setitem(executors.LOCAL, "distributed.scheduler.worker-ttl", "1s")
