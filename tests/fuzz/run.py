@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 
 from netcarlo.errors import LONGEST, InputError
+from netcarlo.notes import Note
 from tests.fuzz import drive, options
 from tests.fuzz.mutations import mutated
 from tests.fuzz.seeds import Seed, seeds
@@ -126,7 +127,7 @@ def _refusal(line: str, words: set[str]) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    """Bounds on processor time and memory; warnings are errors, as they would be lines on the terminal."""
+    """Bounds on processor time and memory; warnings but notes are errors, as they would be lines on a terminal."""
 
     def stop(*_: object) -> None:
         raise TooLong
@@ -138,6 +139,7 @@ def _limited() -> Iterator[None]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            warnings.simplefilter("ignore", Note)  # which the command line prints as a line
             yield
     finally:
         resource.setrlimit(resource.RLIMIT_AS, limits)
