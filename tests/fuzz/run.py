@@ -127,7 +127,7 @@ def _refusal(line: str, words: set[str]) -> tuple[str, str]:
 
 @contextlib.contextmanager
 def _limited() -> Iterator[None]:
-    """Bounds on processor time and memory; warnings but notes are errors, as they would be lines on a terminal."""
+    """Bounds on processor time and memory; warnings are errors, for they would be lines on the terminal."""
 
     def stop(*_: object) -> None:
         raise TooLong
