@@ -10,6 +10,7 @@ it, `trust` what the user names; `check` stands before every import.
 import ast
 import hashlib
 import logging
+import os
 import re
 import shlex
 from pathlib import Path
@@ -54,7 +55,7 @@ def locate(name: str, scenario: Path) -> Path:
     """
     folder = scenario if scenario.is_dir() else scenario.parent
     path = folder / name
-    if is_file(path):
+    if os.path.isfile(path):
         content, real, own = read(path), path.resolve(), scenario.resolve()
         if not any(
             real.is_relative_to(home) for home in (folder.resolve(), own if own.is_dir() else own.parent)
@@ -90,14 +91,6 @@ def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def is_file(path: Path) -> bool:
-    """Whether there is a regular file of this name, however impossible the name."""
-    try:
-        return path.is_file()
-    except OSError:  # a name too long
-        return False
-
-
 def holds(path: Path, content: bytes) -> bool:
     """Whether the file is there and has this content."""
     try:
@@ -108,7 +101,7 @@ def holds(path: Path, content: bytes) -> bool:
 
 def read(path: Path) -> bytes:
     """The content of a congestion control file.  Raises InputError, for devices and huge files, too."""
-    if not is_file(path):
+    if not os.path.isfile(path):
         raise InputError(f"{str(path)[:200]}: is no file; name a Python file")
     try:
         with path.open("rb") as file:

@@ -1,5 +1,6 @@
 """What a file is, by what stands in it: one of another kind than a command takes is named with its own."""
 
+import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
@@ -33,10 +34,10 @@ _SUFFIXES = {".csv": REFERENCE, ".py": CONTROL, ".html": PAGE, ".json": RECORD}
 def kind_of(path: str | Path) -> str:
     """What a file or folder is; empty if there is none, or none of these."""
     path = Path(path)
-    if path.is_dir():
+    if os.path.isdir(path):  # no error for a name that is too long
         inside = {"manifest.json": STORE, "runs.jsonl": PLANNED, "study.yaml": STUDY}
         return next((kind for name, kind in inside.items() if (path / name).is_file()), "")
-    if not path.is_file():
+    if not os.path.isfile(path):
         return ""
     if path.suffix not in (".yaml", ".yml"):
         return _SUFFIXES.get(path.suffix, "")
@@ -60,7 +61,7 @@ def of_data(data: Mapping[str, Any]) -> str:
 def read(path: str | Path, wanted: str) -> Document:
     """The YAML file of the `wanted` kind.  Raises InputError, for another kind with what takes it."""
     path = Path(path)
-    if path.is_dir() or path.suffix in _SUFFIXES:
+    if os.path.isdir(path) or path.suffix in _SUFFIXES:
         refuse(path, wanted)
     document = files.read_yaml(path)
     if (found := of_data(document.data)) and found != wanted:

@@ -1,6 +1,7 @@
 """The transport of a scenario: the TCPs and SCTP with the defaults of ns-2, and UDP."""
 
 import math
+import os
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -8,7 +9,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo import units
 from netcarlo.buffers import ReceiveBuffer, SendBuffer
-from netcarlo.control import BUILT_IN, NAMES, STANDARD, default_constants, is_file
+from netcarlo.control import BUILT_IN, NAMES, STANDARD, default_constants
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.layout import P
 from netcarlo.quantity import (
@@ -163,7 +164,7 @@ class Tcp(Transport):
     @field_validator("congestion_control")
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
-        if isinstance(control, Path) and not is_file(control):
+        if isinstance(control, Path) and not os.path.isfile(control):
             names = ", ".join(NAMES)
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
