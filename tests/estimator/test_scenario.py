@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from netcarlo import simulate, trace
+from netcarlo import simulate, trace, trust
 from netcarlo.distributions import Distribution
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario, load_scenario, with_values
@@ -289,6 +289,7 @@ def test_what_a_compiler_refuses_in_a_control_is_one_line_of_that_file(tmp_path)
     text = own.read_text()
     line = text[: text.index("def grow")].count("\n") + 2
     own.write_text(re.sub(r"(def grow\(.*\).*:\n)", r"\1    import os\n", text))
+    trust(own)
     scenario = scenario_of("paths", {"protocol": "newreno", "congestion_control": str(own)})
     for ask in (simulate, trace):
         with pytest.raises(InputError, match=rf"own\.py:{line}: cannot be compiled \(Use of unsupported"):
