@@ -90,7 +90,7 @@ def test_ticks_reach_the_forward_direction() -> None:
 def test_congestion_controls_have_names() -> None:
     assert model_of(scenario(congestion_control="bic")).name == "tcp_sack_bic"
     assert model_of(scenario(protocol="newreno", congestion_control="cubic")).name == "tcp_newreno_cubic"
-    with pytest.raises(InputError, match="give bic, cubic, westwood or"):
+    with pytest.raises(InputError, match="give standard, bic, cubic, westwood or"):
         scenario(congestion_control="cubix")
     with pytest.raises(InputError, match="cannot replace that of vegas"):
         scenario(protocol="vegas", congestion_control="bic")
