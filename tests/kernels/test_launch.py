@@ -184,7 +184,7 @@ def test_cuda_without_a_device_is_refused(monkeypatch: pytest.MonkeyPatch) -> No
 def test_an_interrupt_leaves_behind_what_cannot_be_interrupted() -> None:
     """A kernel and LLVM run for long in one step of Python's; here it is a wait in another thread."""
     release, begun = threading.Event(), time.monotonic()
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by what runs in the background
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background
     try:
         threading.Timer(0.3, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
         with pytest.raises(KeyboardInterrupt):
