@@ -18,7 +18,8 @@ Count = Annotated[int, Field(ge=1, le=MOST_CELLS)]
 class _Entries(BaseModel):
     """Entries of these types; others may be there, too."""
 
-    model_config = ConfigDict(strict=True, extra="ignore")
+    # Old pydantic warns of names that begin with "model_" unless told that none is its own.
+    model_config = ConfigDict(strict=True, extra="ignore", protected_namespaces=())
 
 
 class Axis(_Entries):
