@@ -50,8 +50,16 @@ def csv_text(frame: "pd.DataFrame") -> str:
 
 
 def literal(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula: an apostrophe is set before one that begins like it."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    """A text that no spreadsheet takes for a formula: with an apostrophe before one that begins like it and is no
+    number.
+    """
+    if not isinstance(value, str) or not value.startswith(FORMULA):
+        return value
+    try:
+        float(value)
+        return value
+    except ValueError:
+        return f"'{value}"
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -57,11 +57,11 @@ def test_tables_hold_every_cell_in_order(name: str, tmp_path: Path) -> None:
 
 
 def test_no_text_is_a_formula_in_a_spreadsheet(tmp_path: Path) -> None:
-    evil = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(1)", "plain = text"]
-    store = filled(tables.manifest(axes=[tables.axis("@case", evil)], compare=None), range(5))
+    evil = ["=cmd|' /C calc'!A0", "+A1", "-1+2", "@SUM(1)", "plain = text", "-1.5e-3"]
+    store = filled(tables.manifest(axes=[tables.axis("@case", evil)], compare=None), range(6))
     export(store, tmp_path / "a.csv")
     found = pd.read_csv(tmp_path / "a.csv")
-    assert found["'@case"].tolist() == [*(f"'{text}" for text in evil[:4]), evil[4]]
+    assert found["'@case"].tolist() == [*(f"'{text}" for text in evil[:4]), *evil[4:]]
     assert found["goodput_bps"].tolist() == store.frame()["goodput_bps"].tolist()
     export(store, tmp_path / "a.parquet")
     assert pd.read_parquet(tmp_path / "a.parquet")["@case"].tolist() == evil
