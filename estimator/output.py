@@ -50,9 +50,7 @@ def csv_text(frame: "pd.DataFrame") -> str:
 
 
 def literal(value: Any) -> Any:
-    """A text that no spreadsheet takes for a formula: with an apostrophe before one that begins like it and is no
-    number.
-    """
+    """A text that no spreadsheet takes for a formula: an apostrophe goes before one that is no number."""
     if not isinstance(value, str) or not value.startswith(FORMULA):
         return value
     try:

@@ -20,7 +20,7 @@ GRID: dict[str, Any] = {
         "duration": "3 s",
         "replications": 5,
         "transport": {"protocol": "newreno", "window": 32},
-        "hops": [HOP, {**HOP, "outages": [{"start": "1 s", "duration": "0 s"}]}],
+        "hops": [HOP, {**HOP, "outages": [{"start": "1 s", "duration": "0.1 s"}]}],
     },
     "axes": {
         "setup": {

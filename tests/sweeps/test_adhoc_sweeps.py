@@ -93,12 +93,13 @@ def test_the_cells_of_a_grid_are_as_if_simulated_alone() -> None:
 
 def test_a_transport_is_an_axis_like_any_other() -> None:
     protocols = ["newreno", "probing", "new_probing", "elfn", "eln"]
-    sweep = make_sweep({**GRID, "axes": {"transport.protocol": protocols}, "compare": "transport.protocol"})
+    grid = {**GRID, "outcomes": ["goodput_bps"], "goals": {}, "axes": {"transport.protocol": protocols}}
+    sweep = make_sweep({**grid, "compare": "transport.protocol"})
     assert [model.name for model in sweep.models()] == [f"manet_{name}" for name in protocols]
     hops = {**BASE, "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}
     del hops["adhoc"]
     with pytest.raises(InputError, match=r"probing: transport\.protocol = 'probing' is not for paths"):
-        make_sweep({**GRID, "scenario": hops, "axes": {"transport.protocol": protocols}, "compare": None})
+        make_sweep({**grid, "scenario": hops, "compare": None})
 
 
 def test_drawn_networks_come_out_again_from_their_keys(store: Store) -> None:
