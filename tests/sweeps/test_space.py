@@ -97,6 +97,15 @@ def test_a_scenario_with_a_normal_that_is_written_out_keeps_its_key(field):
     assert again == read and identity.key(again) == identity.key(read)
 
 
+@pytest.mark.parametrize(
+    "change",
+    [{"name": b"x"}, {"scenario": {**GRID["scenario"], "name": b"x"}}, {"axes": {"hops.0.loss": [b"1 %", 0]}}],
+)
+def test_data_that_no_file_can_hold_are_refused(change):
+    with pytest.raises(InputError, match="is no text or number; put quotes around it"):
+        sweep({**GRID, **change})
+
+
 @pytest.mark.parametrize("files", [5, [1], {"a": 5}, {"a": "b"}, None])
 def test_files_are_no_field_of_a_scenario(files):
     with pytest.raises(InputError, match="files is an unknown name"):
@@ -201,8 +210,8 @@ axes:
             "file.yaml:6: derive.hops.0.queue: .*a text is no number",
         ),
         ("axes:\n", "replications: 0\naxes:\n", "file.yaml:6: replications = 0"),
-        ("scenario:\n", "name: !!binary aGVsbG8=\nscenario:\n", "file.yaml:1: name = b'hello' is no text"),
-        ("duration: 3 s", "duration: 3 s\n  name: !!binary aGVsbG8=", "scenario.name = b'hello' is no text"),
+        ("scenario:\n", "name: !!binary aGVsbG8=\nscenario:\n", "file.yaml:1: is not YAML .the tag !!binary"),
+        ("duration: 3 s", "duration: 3 s\n  name: !!binary aGVsbG8=", "yaml:3: is not YAML .the tag !!binary"),
         ("duration: 3 s", "duration: 3 s\n  files: 5", "file.yaml:3: files is an unknown name"),
         ("duration: 3 s", "duration: 3 s\n  files: {a: b}", "file.yaml:3: files is an unknown name"),
         ("axes:\n", "axis: 3\naxes:\n", "file.yaml:6: axis is an unknown name; did you mean 'axes'"),
