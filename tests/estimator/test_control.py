@@ -15,18 +15,7 @@ from netcarlo.planning import load_plan
 from netcarlo.simulate import model_of
 from netcarlo.sweeps.file import load_sweep
 from netcarlo.sweeps.forecast import rehearsal
-
-CONTROL = """
-import pathlib
-pathlib.Path({mark!r}).touch()
-CONSTANTS = {{"up": 1.0}}
-
-def grow(cwnd, ssthresh, now, rtt, constants, memory):
-    return cwnd + constants[0] / cwnd
-
-def reduce(window, timeout, now, rtt, constants, memory):
-    return window * 0.5
-"""
+from tests.marking import CONTROL
 
 SCENARIO = """
 duration: 1 s

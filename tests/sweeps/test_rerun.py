@@ -13,6 +13,7 @@ from netcarlo.sweeps.chunk import failed
 from netcarlo.sweeps.file import load_sweep
 from netcarlo.sweeps.rerun import rerun
 from netcarlo.sweeps.store import Store
+from tests.marking import CONTROL
 from tests.sweeps.examples import DRAWN, simulated, sweep
 
 
@@ -68,19 +69,6 @@ def test_other_models_cannot_rerun(store, monkeypatch):
     monkeypatch.setattr(reruns, "model_version", lambda: "another")
     with pytest.raises(InputError, match="these are another; use that version"):
         rerun(store, key(store, 0))
-
-
-CONTROL = """
-import pathlib
-pathlib.Path({mark!r}).touch()
-CONSTANTS = {{"up": 1.0}}
-
-def grow(cwnd, ssthresh, now, rtt, constants, memory):
-    return cwnd + constants[0] / cwnd
-
-def reduce(window, timeout, now, rtt, constants, memory):
-    return window * 0.5
-"""
 
 
 @pytest.fixture
