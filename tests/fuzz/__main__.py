@@ -24,6 +24,8 @@ def main() -> None:
         for part in run_all(given.cases, seed=given.seed, processes=given.processes):
             found.add(part)
             done = sum(found.counts.values())
+            for line in part.wrong:
+                print(f"\r{line}", file=sys.stderr)
             print(f"\r{done} of {given.cases}, {len(found.wrong)} wrong", end="", file=sys.stderr, flush=True)
         print(file=sys.stderr)
     for outcome, count in found.counts.most_common():
