@@ -239,8 +239,10 @@ class Adhoc(Record):
     @model_validator(mode="before")
     @classmethod
     def _know_mobility(cls, data: Any) -> Any:
-        mobility = data.get("mobility") if isinstance(data, dict) else None
-        if mobility is not None and not isinstance(mobility, dict | Record):
+        if not isinstance(data, dict) or "mobility" not in data:
+            return data
+        mobility = data["mobility"]
+        if not isinstance(mobility, dict | Record):
             text = "has no fields; write {model: static}"
             problem = {"field": "mobility", "value": mobility, "text": text}
             raise PydanticCustomError("unknown_choice", "{text}", problem)

@@ -244,6 +244,11 @@ def test_a_network_that_cannot_be_is_refused(given, complaint):
     assert "\n" not in str(caught.value)
 
 
+def test_a_movement_left_empty_is_refused():
+    with pytest.raises(InputError, match=r"adhoc\.mobility = None has no fields; write {model: static}"):
+        scenario({**adhoc(), "mobility": None})
+
+
 def test_a_way_that_cannot_be_walked_is_refused():
     def way(*stops):
         nodes = [[dict(zip(("time", "x"), stop, strict=True)) for stop in stops], GIVEN["nodes"][1]]
