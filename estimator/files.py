@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from yaml.composer import Composer
+from yaml._yaml import CParser
+from yaml.resolver import Resolver
 
 from netcarlo.errors import InputError
 
@@ -88,7 +91,7 @@ def read_value(text: str) -> Any:
     """The YAML value of a text given on the command line."""
     try:
         return _Reader().read(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, UnicodeEncodeError):
         raise InputError(f"'{text}' is not a YAML value; put quotes around it") from None
     except InputError as error:
         raise InputError(f"'{text}' is not a YAML value: {error}") from None
@@ -123,20 +126,31 @@ _SCALARS: dict[str, tuple[re.Pattern[str], str, Any]] = {
 _MERGE = _TAG + "merge"
 
 
-class _Loader(yaml.SafeLoader):
-    """The nodes of a text by the core rules of YAML 1.2, with `<<` to merge."""
+class _Loader(Composer, CParser, Resolver):
+    """The nodes of a text by the core rules of YAML 1.2, with `<<` to merge; libyaml takes it apart."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
-    depth = 0
+
+    def __init__(self, text: str) -> None:
+        CParser.__init__(self, text)
+        Composer.__init__(self)
+        Resolver.__init__(self)
+        self.depth = self.count = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
         self.depth += 1
+        self.count += 1
         if self.depth > DEEPEST:
-            line = self.peek_event().start_mark.line + 1  # type: ignore[no-untyped-call]
-            raise _Refused(line, f"is nested over {DEEPEST} deep; write it flatter")
+            raise _Refused(self._line(), f"is nested over {DEEPEST} deep; write it flatter")
+        if self.count > MOST_NODES:
+            raise _Refused(self._line(), f"has over {MOST_NODES} keys and values; write fewer")
         node = super().compose_node(parent, index)
         self.depth -= 1
         return node
+
+    def _line(self) -> int:
+        mark: Any = self.peek_event()
+        return int(mark.start_mark.line) + 1
 
 
 for _tag, (_pattern, _first, _) in _SCALARS.items():

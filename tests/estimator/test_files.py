@@ -47,7 +47,7 @@ def test_anchors_and_merges_work(tmp_path):
         ("a: !!set {b}\n", "the tag !!set has no meaning here"),
         ("a: {<<: 5}\n", "a.yaml:1: << merges what is no mapping"),
         ("a: &x {<<: *x}\n", "contains itself"),
-        ('a: "\\udcff"\n', "has a character that is none"),
+        ('a: "\\udcff"\n', "invalid Unicode character"),
         ('a: "\\0"\n', "has a character that is none"),
         ("? [a]\n: b\n", "the key is not a name"),
     ],
@@ -120,8 +120,18 @@ def test_aliases_make_no_bombs(tmp_path):
     assert time.process_time() - started < 15
 
 
+def test_long_files_are_read_in_a_moment(tmp_path):
+    stops = ", ".join(f"{{time: {k} s, x: {k} m}}" for k in range(400))
+    started = time.process_time()
+    assert len(read(tmp_path, "nodes:\n" + 64 * f"- [{stops}]\n").data["nodes"]) == 64
+    assert time.process_time() - started < 5
+    with pytest.raises(InputError, match=r"a.yaml:\d+: has over 200000 keys and values; write fewer"):
+        read(tmp_path, "nodes:\n" + 300 * f"- [{stops}]\n")
+
+
 def test_values_of_the_command_line_are_bounded_too():
-    refused = {"[" * 3000: "nested over 100 deep", "!!int abc": "is not !!int", "9" * 4301: "4301 characters"}
+    refused = {"[" * 3000: "nested over 100 deep", "!!int abc": "is not !!int", "9" * 4301: "4301 characters",
+               "\udcff": "is not a YAML value"}  # fmt: skip
     for text, complaint in refused.items():
         with pytest.raises(InputError, match=complaint):
             read_value(text)
