@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from yaml.composer import Composer
 from yaml._yaml import CParser
+from yaml.composer import Composer
 from yaml.resolver import Resolver
 
 from netcarlo.errors import InputError
