@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from netcarlo import units
+from netcarlo import adhoc_start, units
+from netcarlo.adhoc_start import Apart, Start
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.manet.layout import MOST_NODES
 from netcarlo.quantity import Delay, Interval, Number, Probability, Quantity, Size, Time, bounds
@@ -91,6 +92,7 @@ class Static(Record):
     """Nodes stay where they are, at random places."""
 
     model: Literal["static"]
+    start: Start | None = None
 
 
 class RandomWaypoint(Record):
@@ -103,6 +105,7 @@ class RandomWaypoint(Record):
     speed: AnySpeed
     pause: AnyPause = 0.0
     warm_up: Time = 1000.0
+    start: Start | None = None
 
 
 class RandomDirection(Record):
@@ -112,6 +115,7 @@ class RandomDirection(Record):
     speed: AnySpeed
     leg: Leg = 20.0
     warm_up: Time = 0.0
+    start: Start | None = None
 
 
 class GaussMarkov(Record):
@@ -125,6 +129,7 @@ class GaussMarkov(Record):
     memory: Memory = 0.75
     step: Leg = 1.0
     warm_up: Time = 0.0
+    start: Start | None = None
 
 
 class Stop(Record):
@@ -276,6 +281,8 @@ class Adhoc(Record):
             raise InputError(f"source and sink are both {self.source}; change one of them")
         if self.sense is not None and bounds(self.sense)[0] < bounds(self.range)[1]:
             raise InputError("sense can be below range; raise sense or lower range")
+        if self.apart is not None:
+            adhoc_start.check(self.apart, *self.sides, gathers=isinstance(self.mobility, RandomWaypoint))
         return self
 
     @property
@@ -284,6 +291,29 @@ class Adhoc(Record):
         if self.nodes is None:
             return float(len(self.mobility.nodes)) if isinstance(self.mobility, Given) else math.nan
         return self.nodes
+
+    @property
+    def sides(self) -> tuple[Number, Number]:
+        """Width and height of the area."""
+        area = self.area
+        if area is None or area.width is None or area.height is None:
+            side = math.nan if area is None or area.side is None else area.side
+            return side, side
+        return area.width, area.height
+
+    @property
+    def apart(self) -> Apart | None:
+        """How far source and sink are apart when the transfer starts, where that is asked."""
+        start = getattr(self.mobility, "start", None)
+        return start.apart if isinstance(start, Start) else None
+
+    @property
+    def redrawn(self) -> float:
+        """Ways that are drawn until source and sink are as far apart as asked, at most on average."""
+        if self.apart is None:
+            return 0.0
+        gathers = isinstance(self.mobility, RandomWaypoint)
+        return 2 / adhoc_start.rarest(self.apart, *self.sides, gathers=gathers)
 
     @property
     def random_places(self) -> bool:

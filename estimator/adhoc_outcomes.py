@@ -5,8 +5,9 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.layout import P
-from netcarlo.kernels.manet.layout import Manet, ManetOut, ManetRows, NodeOut
+from netcarlo.errors import InputError
+from netcarlo.kernels.layout import STATUS_NO_START, P
+from netcarlo.kernels.manet.layout import MOST_ATTEMPTS, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.outcome import LESS, MORE, NEITHER, SHARE, YES_NO, Outcome
 
 Ints = NDArray[np.int64]
@@ -163,6 +164,11 @@ def energy_J(integers: Ints, rows: ManetRows) -> Floats:  # noqa: N802
 
 def named(integers: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     """The outcomes of rows [n] by name, [n] each."""
+    if (seldom := np.flatnonzero(integers[:, ManetOut.STATUS] == STATUS_NO_START)).size:
+        raise InputError(
+            f"adhoc.mobility.start.apart is so in none of {MOST_ATTEMPTS} draws of row {seldom[0]}; allowed "
+            "is what some of them have; raise max or lower min"
+        )
     found: dict[str, Ints | Floats] = {name: integers[:, column] for name, column in COUNTS.items()}
     return found | _flow(integers, rows) | _network(integers, rows) | _energy(integers, rows)
 

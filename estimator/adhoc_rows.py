@@ -69,6 +69,10 @@ def _motion(adhoc: Adhoc, draws: Draws) -> dict[Manet, Any]:
         sides = ("side", "side") if area.side is not None else ("width", "height")
         for column, name in zip((Manet.WIDTH, Manet.HEIGHT), sides, strict=True):
             found[column] = draws.whole(f"adhoc.area.{name}", getattr(area, name), METRE)
+    if (apart := adhoc.apart) is not None:
+        at = "adhoc.mobility.start.apart"
+        found[Manet.APART_MIN] = draws.whole(f"{at}.min", apart.least, METRE)
+        found[Manet.APART_MAX] = draws.whole(f"{at}.max", apart.most, METRE)
     model = adhoc.mobility
     if not isinstance(model, RandomWaypoint | RandomDirection | GaussMarkov):
         return found

@@ -184,7 +184,8 @@ def _packets(scenario: Any) -> float:
         radio = scenario.adhoc.radio
         data = 8 * (mean(transport.payload) + mean(radio.overhead)) / mean(radio.rate)
         exchange = 4 * mean(radio.preamble) + 3 * mean(radio.sifs) + 2 * mean(radio.slot) + data
-        steps = _steps(scenario.adhoc.mobility, duration) * scenario.adhoc.most_nodes
+        ways = scenario.adhoc.most_nodes + scenario.adhoc.redrawn
+        steps = _steps(scenario.adhoc.mobility, duration) * ways
         return float(samples + steps + duration / exchange * max(1.0, scenario.adhoc.most_nodes / 4))
     if scenario.shared is not None:
         return samples + _of_flows(scenario, duration)

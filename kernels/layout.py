@@ -192,6 +192,8 @@ STATUS_OK = 0
 STATUS_RING_FULL = 1
 """More packets in flight than `P.RING`: run the row again with a larger ring."""
 STATUS_TRACE_FULL = 2
+STATUS_NO_START = 3
+"""No draw of an ad hoc network has its source and sink as far apart as asked."""
 
 EVENT_SEND = 1
 EVENT_ACK = 2
@@ -205,6 +207,10 @@ EVENT_ROUTE = 8  # the data go another way: SEQUENCE 0, 1, ... the node PATH; a 
 EVENT_STATE = 9  # SEQUENCE 1: the sender begins to probe or is frozen, 0: it goes on
 # 802.11 only.
 EVENT_DROP = 10  # a full queue at node PATH, or beside the radio (-1)
+# SCTP only; SEQUENCE says who probes the path: 0 the sender, 1 the receiver.
+EVENT_HEARTBEAT = 11  # is put out
+EVENT_HEARTBEAT_RECEIVE = 12  # arrives; an established end answers at once
+EVENT_HEARTBEAT_ACK = 13  # the answer arrives
 
 # Random streams of a replication (fourth part of the stream address).
 STREAM_HEARTBEAT = 2

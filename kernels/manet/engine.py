@@ -20,6 +20,7 @@ from netcarlo.kernels.layout import (
     EVENT_TIMEOUT,
     FOREVER,
     NEVER,
+    STATUS_NO_START,
     STATUS_OK,
     STATUS_RING_FULL,
     STATUS_TRACE_FULL,
@@ -70,6 +71,7 @@ from netcarlo.kernels.manet.state import (
     NO_CTS,
     NO_KEY,
     NO_RTS,
+    NO_START,
     NODE_WORDS,
     NODES,
     NOTICE,
@@ -425,6 +427,9 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
         rows: Any,
     ) -> Any:
         prepare(parameters, times, places, losses, m, f)
+        if m[NO_START] != 0:
+            out[ManetOut.STATUS] = STATUS_NO_START
+            return np.int64(0)
         next_of_flow(m)
         if rows.shape[0] > 0:
             for i in range(m[Manet.NODES]):

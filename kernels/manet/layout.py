@@ -67,12 +67,18 @@ class Manet(IntEnum):
     RESIDUAL = len(P) + 34  # data segments that reach the sink's host
     ACK_RESIDUAL = len(P) + 35  # segments without data that reach a host: ACKs, probes, a SYN
     ROUTING = len(P) + 36  # one of the constants below
-    COLUMNS = len(P) + 37
+    # Source and sink are so far apart when the flow starts.
+    APART_MIN = len(P) + 37
+    APART_MAX = len(P) + 38  # 0: anything goes
+    COLUMNS = len(P) + 39
 
 
 OBSERVE_END = 0
 OBSERVE_COMPLETION = 1
 """The run ends when the last acknowledgement of a finite transfer is back."""
+
+MOST_ATTEMPTS = 1 << 15
+"""Draws of source and sink until they are as far apart as asked; one more would be refused."""
 
 STATIC = 0
 RANDOM_WAYPOINT = 1
@@ -176,7 +182,7 @@ class NodeOut(IntEnum):
 STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
 STREAM_FRAME = 1 << 21  # + node; draw k: gap to the k-th frame that its radio loses
 STREAM_RESIDUAL = 1 << 22  # + 0: data at the sink, 1, 2: without data at source, sink; draw k: gap
-STREAM_MOTION = 1 << 23  # + node; draw 0: where it starts, then leg by leg
+STREAM_MOTION = 1 << 23  # + node + MOST_NODES * attempt; draw 0: where it starts, then leg by leg
 STREAM_ROUTING = 1 << 24  # + node; draw k: its k-th jitter or interval
 
 

@@ -18,6 +18,8 @@ from netcarlo.kernels.layout import FOREVER, P
 from netcarlo.kernels.manet.layout import (
     GAUSS_MARKOV,
     GIVEN,
+    MOST_ATTEMPTS,
+    MOST_NODES,
     RANDOM_WAYPOINT,
     STATIC,
     STREAM_MOTION,
@@ -29,12 +31,14 @@ from netcarlo.kernels.manet.state import (
     N_MIRROR,
     N_PAUSE,
     N_REST,
+    N_STREAM,
     N_T0,
     N_T1,
     N_VX,
     N_VY,
     N_X,
     N_Y,
+    NO_START,
     NODE_WORDS,
     NODES,
 )
@@ -56,7 +60,7 @@ class Motion(NamedTuple):
     place: Any
     """`(m, i, t) -> (x, y)` of node i."""
     begin: Any
-    """`(m, times, places, i)`: node i is on the leg that holds at time 0."""
+    """`(m, times, places)`: every node is on the leg that holds at time 0."""
     advance: Any
     """`(m, times, places, i, now)`: node i goes on to the leg that holds after `now`."""
     change: Any
@@ -90,7 +94,7 @@ def make_motion(dev: Callable[[Any], Any]) -> Motion:
             m[at + N_VY] = 0
             return us
         m[at + N_LEG] += 1
-        a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_MOTION + i, m[at + N_LEG])
+        a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + N_STREAM], m[at + N_LEG])
         dx = even(np.int64(0), m[Manet.WIDTH], a) - m[at + N_X]
         dy = even(np.int64(0), m[Manet.HEIGHT], b) - m[at + N_Y]
         speed = even(m[Manet.SPEED_MIN], m[Manet.SPEED_MAX], c)
@@ -109,7 +113,7 @@ def make_motion(dev: Callable[[Any], Any]) -> Motion:
         ux, uy, square = np.int64(1 << 23), np.int64(0), np.int64(_LONGEST)
         for attempt in range(_TRIES):
             number = m[at + N_LEG] * _TRIES + attempt
-            a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_MOTION + i, number)
+            a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + N_STREAM], number)
             tx = (np.int64(a) - _HALF) >> 8
             ty = (np.int64(b) - _HALF) >> 8
             if _SHORTEST <= tx * tx + ty * ty <= _LONGEST:
@@ -135,7 +139,7 @@ def make_motion(dev: Callable[[Any], Any]) -> Motion:
     @cold
     def gauss_markov(m: Any, i: Any, at: Any) -> Any:
         m[at + N_LEG] += 1
-        a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_MOTION + i, m[at + N_LEG])
+        a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + N_STREAM], m[at + N_LEG])
         vx = m[Manet.SPEED_MAX] * normal(a, b) >> 10
         vy = m[Manet.SPEED_MAX] * normal(c, d) >> 10
         if m[at + N_LEG] > 1:
@@ -218,20 +222,50 @@ def make_motion(dev: Callable[[Any], Any]) -> Motion:
     advance = dev(advance)
 
     @cold
-    def begin(m: Any, times: Any, places: Any, i: Any) -> None:
+    def set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) -> None:
+        # Node i is on the leg that holds then; every attempt draws another way.
         at = m[NODES] + i * NODE_WORDS
+        m[at + N_STREAM] = STREAM_MOTION + i + MOST_NODES * attempt
+        m[at + N_LEG] = 0
+        m[at + N_REST] = 0
+        m[at + N_PAUSE] = 0
         if m[Manet.MOBILITY] == GIVEN:
             m[at + N_X] = places[i, 0, Place.X]
             m[at + N_Y] = places[i, 0, Place.Y]
             m[at + N_T1] = times[i, 0]
             m[at + N_LEG] = -1
         else:
-            a, b, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_MOTION + i, np.int64(0))
+            a, b, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], m[at + N_STREAM], np.int64(0))
             m[at + N_X] = even(np.int64(0), m[Manet.WIDTH], a)
             m[at + N_Y] = even(np.int64(0), m[Manet.HEIGHT], b)
             m[at + N_T0] = -m[Manet.MOTION_BEFORE]
             m[at + N_T1] = m[at + N_T0]
-        advance(m, times, places, i, np.int64(0))
+        advance(m, times, places, i, until)
+
+    set_out = dev(set_out)
+
+    @cold
+    def begin(m: Any, times: Any, places: Any) -> None:
+        zero = np.int64(0)
+        for i in range(m[Manet.NODES]):
+            set_out(m, times, places, np.int64(i), zero, zero)
+        if m[Manet.APART_MAX] == 0:
+            return
+        # Source and sink are drawn together until they fit; their legs do not depend on those of others.
+        source, sink, start = m[Manet.SOURCE], m[Manet.SINK], m[P.START]
+        least, most = m[Manet.APART_MIN], m[Manet.APART_MAX]
+        for k in range(MOST_ATTEMPTS):
+            attempt = np.int64(k)
+            set_out(m, times, places, source, attempt, start)
+            set_out(m, times, places, sink, attempt, start)
+            ax, ay = place(m, source, start)
+            bx, by = place(m, sink, start)
+            square = (bx - ax) * (bx - ax) + (by - ay) * (by - ay)
+            if least * least <= square <= most * most:
+                set_out(m, times, places, source, attempt, zero)
+                set_out(m, times, places, sink, attempt, zero)
+                return
+        m[NO_START] = 1
 
     @cold
     def change(m: Any, i: Any, j: Any, now: Any, inside: Any, reach: Any) -> Any:

@@ -18,6 +18,7 @@ ROUTE = NODES + 9  # of the last data packet that the source has put out, 0: the
 FLOW_AT = NODES + 10  # the sender starts [ns]
 TOPOLOGY_AT = NODES + 11  # next topology event [ns]
 FULL = NODES + 12  # 1: too many acknowledgements on their way
+NO_START = NODES + 22  # 1: source and sink are never as far apart as asked
 ASIDE = NODES + 26  # where frames taken out of a queue lie for a moment
 TRACED = NODES + 27  # rows of the trace
 SHOWN_ROUTE = NODES + 28  # what the trace has shown of route
@@ -63,7 +64,7 @@ ROUTING_ROOM = 32
 
 # A node.
 (
-    N_T0, N_X, N_Y, N_VX, N_VY, N_T1, N_LEG, N_REST, N_MIRROR, N_PAUSE,
+    N_STREAM, N_T0, N_X, N_Y, N_VX, N_VY, N_T1, N_LEG, N_REST, N_MIRROR, N_PAUSE,
     N_LINK, N_SENSE, N_ROW_AT,
     N_CUR, N_FRAME, _1, _2, N_RECEIVED, N_CW, N_SHORT, N_LONG, N_SLOTS, N_SINCE, N_AIR, N_BUSY, N_END,
     N_OUTCOME, N_BACKOFFS, N_HEARD, N_GAP, N_GAPS,
@@ -72,9 +73,9 @@ ROUTING_ROOM = 32
     N_OUTSTANDING, N_LAST_REQUEST, N_RINGED, N_DELAYED_AT, N_DELAYED, _3, _4, N_DRAWN,
     N_TAP, _5, _6, _7, _8, _9, _10, _11,
     N_BUFFER, N_WAITING, N_DUE_AT, N_CHECK_AT,
-) = range(66)  # fmt: skip
+) = range(67)  # fmt: skip
 TAP_WORDS = 4  # route, hop, links, time; for each direction
-NODE_COUNTS = 66
+NODE_COUNTS = 67
 NODE_WORDS = NODE_COUNTS + int(NodeOut.COLUMNS)
 
 # Outcomes of an exchange.

@@ -60,7 +60,7 @@ class Topology(NamedTuple):
 
 def make_topology(dev: Callable[[Any], Any], motion: Motion) -> Topology:
     """Compile `Topology` for a target."""
-    place, begin_node, advance, change = motion
+    place, begin_motion, advance, change = motion
 
     def search(m: Any, source: Any, sink: Any) -> Any:
         # Breadth first; the levels stay in LEVELS.  Returns hops to the sink (0: none) and who is reached.
@@ -202,8 +202,7 @@ def make_topology(dev: Callable[[Any], Any], motion: Motion) -> Topology:
     @cold
     def begin(m: Any, times: Any, places: Any) -> None:
         n = m[Manet.NODES]
-        for i in range(n):
-            begin_node(m, times, places, i)
+        begin_motion(m, times, places)
         m[LINK_COUNT] = 0
         zero = np.int64(0)
         for i in range(n):

@@ -7,6 +7,7 @@ import pytest
 
 from netcarlo import fields
 from netcarlo.adhoc_outcomes import Power
+from netcarlo.adhoc_start import share
 from netcarlo.ensemble import build, build_rows, concatenate, features, row_bytes
 from netcarlo.errors import InputError
 from netcarlo.kernels.layout import FOREVER, P
@@ -24,6 +25,10 @@ GIVEN = {
         [{"time": "0 s", "x": "200 m"}],
     ],
 }
+
+
+def near(model=WALK, **apart):
+    return {**model, "start": {"apart": apart}}
 
 
 def adhoc(**given):
@@ -100,6 +105,30 @@ def test_every_model_of_motion_has_its_columns():
     assert (drift["MEMORY"], drift["FRESH"]) == (round(0.6 * 2**16), round(0.8 * 2**16))
     # The size of a velocity of which both parts have this standard deviation is 10 m/s on average.
     assert drift["SPEED_MIN"] == round(10 * METRE / math.sqrt(math.pi / 2))
+
+
+def test_a_start_of_its_own_has_its_columns():
+    def asked(**apart):
+        found = columns(rows(mobility=near({"model": "static"}, **apart)), Manet)
+        return found["APART_MIN"], found["APART_MAX"]
+
+    assert asked(max="75 m") == (0, 75 * METRE)
+    assert asked(min="20 m", max="0.2 km") == (20 * METRE, 200 * METRE)
+    assert asked(min="20 m") == (20 * METRE, 15_000 * METRE)
+    drawn = build(scenario(adhoc(mobility=near(max={"uniform": ["50 m", "90 m"]}))), replications=9)
+    assert sorted(drawn.drawn) == ["adhoc.mobility.start.apart.max"]
+    assert len(set(drawn.rows.parameters[:, Manet.APART_MAX])) == 9
+
+
+@pytest.mark.parametrize(("least", "most"), [(0, 10), (0, 75), (100, 200), (350, 15_000)])
+@pytest.mark.parametrize("gathered", [False, True])
+def test_share_of_networks_that_start_so(least, most, gathered):
+    """Against 400,000 pairs: 3 standard errors, of 2 % or less."""
+    places = np.random.default_rng(1).beta(*(2, 2) if gathered else (1, 1), (400_000, 2, 2))
+    apart = np.hypot(*((places[:, 0] - places[:, 1]) * [400, 300]).T)
+    expected = ((apart >= least) & (apart <= most)).mean()
+    found = share(least, most, 400, 300, gathered=gathered)
+    assert found == pytest.approx(expected, abs=3 * math.sqrt(expected / 400_000))
 
 
 def test_given_ways_are_places_at_times():
@@ -188,7 +217,8 @@ def test_a_scenario_reads_back_equal():
             "speed": {"min": "1 m/s", "max": {"uniform": ["2 m/s", "3 m/s"]}},
         }
     )
-    for first in (scenario(network), scenario({"range": "10 m", "mobility": GIVEN}), scenario()):
+    start = scenario(adhoc(mobility=near(min="10 m", max="80 m")))
+    for first in (scenario(network), scenario({"range": "10 m", "mobility": GIVEN}), scenario(), start):
         assert Scenario.check(first.model_dump(mode="json", exclude_none=True)) == first
     assert fields.quantity(scenario(), "adhoc.mobility.speed").dimension.unit == "m/s"
     assert fields.quantity(scenario(network), "adhoc.mobility.speed.max").dimension.unit == "m/s"
@@ -225,6 +255,18 @@ REFUSED = [
     ({"mobility": {**WALK, "speed": "0 m/s"}}, "is below the limit; allowed is 0.001 m/s to 300 m/s"),
     ({"mobility": {**WALK, "pause": {"min": "3 s", "max": "2 s"}}}, "mobility.pause.min can be above max"),
     ({"mobility": {**WALK, "pause": {"min": "3 s"}}}, "adhoc.mobility.pause.max is missing; add it"),
+    ({"mobility": {**WALK, "start": {}}}, "adhoc.mobility.start.apart is missing; add it"),
+    ({"mobility": near()}, r"adhoc.mobility.start.apart = {} needs min or max; write {max: 75 m}"),
+    ({"mobility": near(min="90 m", max="80 m")}, "adhoc.mobility.start.apart.min can be above max; lower"),
+    (
+        {"mobility": near(max="2 m")},
+        "adhoc.mobility.start.apart is so in 0.0078 % of all networks; allowed is 0.1 % or more; raise max "
+        "to 7.2 m or more$",
+    ),
+    ({"mobility": near(max={"uniform": ["2 m", "90 m"]})}, "in 0.0078 % of all networks"),
+    ({"mobility": near(min="540 m")}, "0.1 % or more; lower min to 404.8 m or less$"),
+    ({"mobility": near(min="99 m", max="99.1 m")}, "raise max to .* or more or lower min to .* or less$"),
+    ({"mobility": {**GIVEN, "start": {"apart": {"max": "75 m"}}}}, "adhoc.mobility.start is an unknown name"),
     ({"mobility": GIVEN}, "adhoc.nodes is not that of mobility.nodes, 2; remove it"),
     ({"energy": {"idle": "1 J"}}, "adhoc.energy.idle = '1 J' has the wrong unit 'J'; write a power such as"),
     ({"energy": {"battery": "1 W"}}, "write an energy such as '1000 J'"),

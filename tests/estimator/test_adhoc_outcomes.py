@@ -6,7 +6,8 @@ import pytest
 from netcarlo import estimate, simulate
 from netcarlo.adhoc_outcomes import COUNTS, MEANING, energy_J, states_s, tables
 from netcarlo.ensemble import build, concatenate, own
-from netcarlo.kernels.layout import NEVER
+from netcarlo.errors import InputError
+from netcarlo.kernels.layout import NEVER, STATUS_NO_START
 from netcarlo.kernels.manet.layout import ManetOut, NodeOut
 from netcarlo.outcomes import dimension, outcomes
 from netcarlo.scenario import Scenario
@@ -52,6 +53,11 @@ def test_counts_are_the_columns_of_their_names():
     assert {name: found[name] for name in COUNTS} == {name: values[column] for name, column in COUNTS.items()}
     named_so = {name: column.name.lower() for name, column in COUNTS.items()}
     assert {name for name, column in named_so.items() if name != column} == {"cwnd_reductions", "attempts"}
+
+
+def test_a_start_that_no_draw_has_is_refused():
+    with pytest.raises(InputError, match="is so in none of 32768 draws of row 0; allowed is"):
+        named({ManetOut.STATUS: STATUS_NO_START})
 
 
 def test_a_transfer_ends_with_its_last_acknowledgement():

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels import compile as compilers
 from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import NEVER, STATUS_OK, P
+from netcarlo.kernels.layout import NEVER, STATUS_NO_START, STATUS_OK, P
 from netcarlo.kernels.manet.layout import (
     DSR,
     GAUSS_MARKOV,
@@ -27,6 +27,7 @@ from netcarlo.kernels.manet.layout import (
     OBSERVE_COMPLETION,
     RANDOM_DIRECTION,
     RANDOM_WAYPOINT,
+    STATIC,
     Manet,
     ManetOut,
     ManetRows,
@@ -313,6 +314,37 @@ def test_links_are_there_when_nodes_are_near(model: int, seed: int) -> None:
                     if i != j and abs(apart[i, j] - reach / METRE) > 0.001:
                         assert (j in masks[i]) == (apart[i, j] < reach / METRE)
     assert changes > 0 or model != GIVEN
+
+
+@pytest.mark.parametrize("model", [STATIC, RANDOM_WAYPOINT, RANDOM_DIRECTION, GAUSS_MARKOV])
+def test_source_and_sink_start_as_far_apart_as_asked(model: int) -> None:
+    """When the flow starts, not at time 0; the others move as they do anyway, and so do pairs that fit."""
+    ends, asked = {"SOURCE": 3, "SINK": 1}, {"APART_MIN": 20 * METRE, "APART_MAX": 60 * METRE}
+    kept = 0
+    for seed in range(40):
+        before, after = (
+            Topology(Tables(with_mobility(model, seed, MOTION_BEFORE=10 * SECOND, **ends, **more), 0))
+            for more in ({}, asked)
+        )
+        assert [before.place(n) for n in (0, 2, 4, 7)] == [after.place(n) for n in (0, 2, 4, 7)]
+        apart = [distance(topology, 3, 1, at=5 * SECOND) for topology in (before, after)]
+        assert 20 <= apart[1] <= 60
+        kept += 20 <= apart[0] <= 60
+        assert (apart[0] == apart[1]) == (20 <= apart[0] <= 60)
+    assert 0 < kept < 20
+
+
+def distance(topology: Topology, a: int, b: int, *, at: int) -> float:
+    """Of two nodes at a time [m]."""
+    for node in (a, b):
+        topology.movers[node].go_on(at)
+    places = np.array([topology.movers[node].leg.place(at) for node in (a, b)])
+    return float(np.hypot(*(places[0] - places[1]))) / METRE
+
+
+def test_a_start_that_no_draw_has_is_told() -> None:
+    rows = with_mobility(STATIC, 1, APART_MIN=400 * METRE, APART_MAX=500 * METRE)
+    assert run(rows)[0, ManetOut.STATUS] == STATUS_NO_START
 
 
 SIDE, REACH, LOW, HIGH = 400.0, 150.0, 1.0, 20.0  # [m], [m], [m/s]

@@ -3,7 +3,7 @@
 import math
 
 from netcarlo.kernels.layout import FOREVER
-from tests.naive.manet.motion import Mover, legs_of
+from tests.naive.manet.motion import Mover, attempt_that_fits, legs_of
 from tests.naive.manet.tables import Tables
 
 Place = tuple[int, int]
@@ -16,7 +16,9 @@ class Topology:
         net = tables.net
         self.now = 0
         self.nodes = range(net.NODES)
-        self.movers = [Mover(legs_of(tables, node)) for node in self.nodes]
+        attempt = attempt_that_fits(tables)
+        pair = (net.SOURCE, net.SINK)
+        self.movers = [Mover(legs_of(tables, node, attempt if node in pair else 0)) for node in self.nodes]
         self.ranges = [net.RANGE, net.SENSE]
         self.linked: list[set[int]] = [set() for _ in self.nodes]
         self.sensed: list[set[int]] = [set() for _ in self.nodes]

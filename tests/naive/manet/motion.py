@@ -163,20 +163,34 @@ MODELS = {
 }  # fmt: skip
 
 
-def legs_of(tables: Tables, node: int) -> Iterator[Leg]:
-    """The legs of a node from its first one on."""
+def legs_of(tables: Tables, node: int, attempt: int) -> Iterator[Leg]:
+    """The legs of a node from its first one on, as an attempt draws them."""
     if tables.net.MOBILITY == GIVEN:
         return given(tables.places[node])
-    return MODELS[tables.net.MOBILITY](tables.net, lambda k: tables.streams.block(STREAM_MOTION + node, k))
+    stream = STREAM_MOTION + node + 64 * attempt
+    return MODELS[tables.net.MOBILITY](tables.net, lambda k: tables.streams.block(stream, k))
+
+
+def attempt_that_fits(tables: Tables) -> int:
+    """The first draw in which source and sink are as far apart as asked when the flow starts."""
+    net, start = tables.net, tables.p.START
+    if net.APART_MAX == 0:
+        return 0
+    for attempt in range(1 << 15):
+        movers = [Mover(legs_of(tables, node, attempt), start) for node in (net.SOURCE, net.SINK)]
+        (ax, ay), (bx, by) = (mover.leg.place(start) for mover in movers)
+        if net.APART_MIN**2 <= (ax - bx) ** 2 + (ay - by) ** 2 <= net.APART_MAX**2:
+            return attempt
+    raise ValueError("source and sink are never so far apart")
 
 
 class Mover:
     """A node on the leg it is on."""
 
-    def __init__(self, legs: Iterator[Leg]) -> None:
+    def __init__(self, legs: Iterator[Leg], now: int = 0) -> None:
         self._legs = legs
         self.leg = next(legs)
-        self.go_on(0)
+        self.go_on(now)
 
     def go_on(self, now: int) -> None:
         """Pass over the legs that have ended; afterwards this one ends later."""

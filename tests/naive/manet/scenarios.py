@@ -129,6 +129,9 @@ def _scenario(rng: Generator) -> ManetRows:
     } | _medium_access(rng, patient) | _mobility(rng, count, reach)  # fmt: skip
     if net["MOBILITY"] == GIVEN:
         return network(_tracks(rng, count, reach / METRE, end / SECOND), flow=flow, **net)
+    if rng.random() < 0.3:
+        near = min(net["WIDTH"], net["HEIGHT"])
+        net |= {"APART_MIN": pick(rng, 0, near // 4), "APART_MAX": pick(rng, near // 2, near)}
     return network((), nodes=count, flow=flow, **net)
 
 
