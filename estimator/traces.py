@@ -1,5 +1,6 @@
 """The trace of one replication: every packet, acknowledgement, timeout and loss, with the sender's state."""
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,6 +13,9 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.layout import (
     EVENT_ACK,
     EVENT_DROP,
+    EVENT_HEARTBEAT,
+    EVENT_HEARTBEAT_ACK,
+    EVENT_HEARTBEAT_RECEIVE,
     EVENT_LINK,
     EVENT_LOST,
     EVENT_PLACE,
@@ -20,10 +24,11 @@ from netcarlo.kernels.layout import (
     EVENT_SEND,
     EVENT_STATE,
     EVENT_TIMEOUT,
+    P,
     Trace,
 )
 from netcarlo.kernels.manet.layout import ManetRows
-from netcarlo.kernels.wifi.layout import WifiRows
+from netcarlo.kernels.wifi.layout import Flow, Radio, WifiRows
 from netcarlo.outcomes import Outcomes, outcomes
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import model_of, refusals
@@ -35,6 +40,9 @@ EVENTS = {
     EVENT_RECEIVE: "receive",
     EVENT_LOST: "lost",
     EVENT_DROP: "dropped",
+    EVENT_HEARTBEAT: "heartbeat",
+    EVENT_HEARTBEAT_RECEIVE: "heartbeat received",
+    EVENT_HEARTBEAT_ACK: "heartbeat ack",
     EVENT_PLACE: "place",
     EVENT_LINK: "link",
     EVENT_ROUTE: "route",
@@ -101,6 +109,37 @@ def of_wireless(events: NDArray[np.float64]) -> pd.DataFrame:
     tcp = frame["rto_s"] > 0
     frame = _only(_only(frame, tcp, SENDER), frame["node"] >= 0, ("node",))
     return _whole(frame, "sequence", "node", "acked")
+
+
+def per_second(scenario: Scenario, frame: pd.DataFrame, *, replication: int = 0) -> pd.DataFrame | None:
+    """The `rates` of the trace of a replication; None where there is no 802.11 network."""
+    if scenario.wireless is None:
+        return None
+    rows = build(scenario, first=replication, replications=1).rows
+    line, network = rows.parameters[0], rows.network[0]
+    at = [line[Radio.FLOWS_AT] + flow * len(Flow) + Flow.SIZE for flow in range(line[Radio.FLOWS])]
+    return rates(frame, [int(network[i]) for i in at], end_s=line[P.END] * 1e-9)
+
+
+def rates(frame: pd.DataFrame, payload: Sequence[int], *, end_s: float) -> pd.DataFrame:
+    """What reached the end of each flow's way for the first time [bit/s], a row for each whole second.
+
+    `frame` is that of an 802.11 network, `payload` is of a packet of each flow [byte].
+    """
+    data = frame[frame["carries"] == "data"]
+    columns = {}
+    for flow, size in enumerate(payload):
+        first = arrivals(data[data["flow"] == flow])
+        count = np.bincount(first["time_s"].to_numpy().astype(np.int64), minlength=int(end_s))
+        columns[flow] = count[: int(end_s)] * 8.0 * size
+    return pd.DataFrame(columns).rename_axis(index="second", columns="flow")
+
+
+def arrivals(data: pd.DataFrame) -> pd.DataFrame:
+    """Of the events of a flow's data, those where a packet first reaches the end of its way."""
+    passed = data.loc[data["event"] == "send", "node"].unique()
+    last = data[(data["event"] == "receive") & ~data["node"].isin(passed)]
+    return last[~last["sequence"].duplicated()]
 
 
 def of_adhoc(events: NDArray[np.float64]) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from netcarlo.kernels import sctp_state as st
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import (
     BYTE_TIME_BITS,
+    EVENT_HEARTBEAT,
     EVENT_LOST,
     EVENT_SEND,
     PATHS,
@@ -170,6 +171,8 @@ def make(dev: Callable[[Any], Any]) -> Any:
             data, number = s[at + st.KIND] == st.DATA, s[at + st.NUMBER]
             if trace and data:
                 length = note(s, trace_rows, length, now, EVENT_SEND, number, way)
+            elif trace and s[at + st.KIND] == st.HEARTBEAT:
+                length = note(s, trace_rows, length, now, EVENT_HEARTBEAT, way // PATHS, way % PATHS)
             fate, time = transmit(p, outages, losses, s, way % PATHS, way // PATHS, now, s[at + st.SIZE])
             if fate == ARRIVED:
                 s[at + st.ARRIVES] = time

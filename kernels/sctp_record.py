@@ -7,6 +7,8 @@ from netcarlo.kernels import sctp_state as st
 from netcarlo.kernels.hints import cold
 from netcarlo.kernels.layout import (
     EVENT_ACK,
+    EVENT_HEARTBEAT_ACK,
+    EVENT_HEARTBEAT_RECEIVE,
     EVENT_RECEIVE,
     EVENT_TIMEOUT,
     PATHS,
@@ -76,6 +78,10 @@ def make_record(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
             return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], event)
         if s[at + st.KIND] == st.SACK:
             return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], event - PATHS)
+        if s[at + st.KIND] == st.HEARTBEAT:
+            return note(s, rows, length, now, EVENT_HEARTBEAT_RECEIVE, event // PATHS, event % PATHS)
+        if s[at + st.KIND] == st.HEARTBEAT_ACK:
+            return note(s, rows, length, now, EVENT_HEARTBEAT_ACK, 1 - event // PATHS, event % PATHS)
         return length
 
     note_event = dev(note_event)

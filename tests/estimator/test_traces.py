@@ -8,8 +8,15 @@ import pytest
 
 from netcarlo import Scenario, load_scenario, simulate, trace
 from netcarlo.reports import trace_history as history
-from netcarlo.traces import of_adhoc
+from netcarlo.reports.trace_parts import sequence
+from netcarlo.study import load
+from netcarlo.traces import of_adhoc, per_second
 from tests.reports.adhoc_events import events
+
+MULTI = {
+    "protocol": "sctp_multi", "link_down_s": 10.0, "bandwidth_mbps": 0.5, "paper_rtt_ms": 200.0,
+    "sim_time_s": 100.0,
+}  # fmt: skip
 
 
 def chain(**transport):
@@ -138,3 +145,34 @@ def test_the_trace_of_an_adhoc_network_agrees_with_its_outcomes():
     assert len(ways) > 2
     assert {(way[0], way[-1]) for way in ways} == {(0, 1)}
     assert max(map(len, ways)) > 2
+
+
+def test_the_trace_of_sctp_has_heartbeats_and_their_answers():
+    frame, outcomes = trace(load("sctp_linkdown").scenario(MULTI, seed=1))
+    beats = frame[frame["event"].str.startswith("heartbeat")]
+    put_out, received, answered = (
+        beats[beats["event"] == name] for name in ("heartbeat", "heartbeat received", "heartbeat ack")
+    )
+    # Some go out on the path that is down; an answer comes on the path and to the end that asked.
+    assert len(put_out) > len(received) == len(answered) > 0
+    down = (put_out["path"] == 0) & put_out["time_s"].between(50, 60)
+    assert len(put_out) - len(received) == down.sum()
+    for column in ("path", "sequence"):
+        assert sorted(received[column]) == sorted(answered[column])
+    assert set(beats["sequence"]) == {0, 1}
+    # Data is counted without them.
+    assert (frame["event"] == "receive").sum() == outcomes.frame["received"].iloc[0]
+    drawn = {part["name"]: part["x"] for part in sequence(frame)["data"]}
+    assert drawn["heartbeat"] == put_out["time_s"].round(6).tolist()
+    assert drawn["heartbeat answered"] == answered["time_s"].round(6).tolist()
+
+
+def test_the_rate_of_each_second_adds_up_to_what_arrived():
+    scenario = chain(protocol="udp", rate="3 Mbit/s", payload="1000 B")
+    traced = trace(scenario)
+    rates = per_second(scenario, traced.frame)
+    arrived = data(traced.frame, "receive")[lambda f: f["node"] == 2]
+    assert rates.index.tolist() == [0, 1, 2]
+    assert rates[0].sum() == 8000 * traced.outcomes.frame["delivered"][0] > 0
+    late = arrived[arrived["time_s"] >= 2]
+    assert rates.loc[2, 0] == 8000 * late["sequence"].nunique()

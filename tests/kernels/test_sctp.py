@@ -11,6 +11,9 @@ from netcarlo.kernels.layout import (
     BYTE_TIME_BITS,
     ENDLESS,
     EVENT_ACK,
+    EVENT_HEARTBEAT,
+    EVENT_HEARTBEAT_ACK,
+    EVENT_HEARTBEAT_RECEIVE,
     EVENT_RECEIVE,
     EVENT_SEND,
     EVENT_TIMEOUT,
@@ -25,6 +28,7 @@ from netcarlo.kernels.layout import (
     Trace,
 )
 from tests.naive import simulate
+from tests.naive.sctp_endpoint import Endpoint
 
 NS = 10**9
 CHUNK = 1468
@@ -204,6 +208,34 @@ def test_heartbeats_find_out_that_an_idle_path_is_dead() -> None:
     sent, _ = trace(table, EVENT_SEND)
     assert (sent[:, Trace.PATH] == 1).any()
     assert sent[sent[:, Trace.PATH] == 1, Trace.TIME].max() < 50
+
+
+@pytest.mark.parametrize("rules", ["ns2-2.29", "ns2-2.35"])
+def test_trace_has_the_heartbeats_of_the_twin(rules: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = rows({"rules": rules, "down": 10, "PATH_MAX_RETRANS": 0, "RWND": 8 * CHUNK}, paths=2)
+    put_out, answered = [], []
+    send, on_ack = Endpoint.send_heartbeat, Endpoint.on_heartbeat_ack
+
+    def send_heartbeat(end: Any, destination: Any) -> None:
+        put_out.append((end.simulation.now / NS, end.end, destination.number))
+        send(end, destination)
+
+    def on_heartbeat_ack(end: Any, packet: Any) -> None:
+        answered.append((end.simulation.now / NS, end.end, packet.path))
+        on_ack(end, packet)
+
+    monkeypatch.setattr(Endpoint, "send_heartbeat", send_heartbeat)
+    monkeypatch.setattr(Endpoint, "on_heartbeat_ack", on_heartbeat_ack)
+    simulate("sctp", table)
+    columns = [Trace.TIME, Trace.SEQUENCE, Trace.PATH]
+    assert len(put_out) > len(answered) > 3  # those on the dead path are not answered
+    assert {end for _, end, _ in answered} == {0, 1}
+    np.testing.assert_array_equal(trace(table, EVENT_HEARTBEAT)[0][:, columns], put_out)
+    np.testing.assert_array_equal(trace(table, EVENT_HEARTBEAT_ACK)[0][:, columns], answered)
+    received, out = trace(table, EVENT_HEARTBEAT_RECEIVE)
+    assert len(received) == len(answered)  # nothing is on its way at the end
+    assert (received[:, Trace.TIME] < np.array(answered)[:, 0]).all()
+    np.testing.assert_array_equal(out, run(table)[0])  # a trace changes nothing
 
 
 def test_paper_start_up() -> None:
