@@ -73,16 +73,20 @@ def _channel(wireless: Wireless, draws: Draws) -> dict[Radio, Any]:
     interval = wireless.best_interval
     counts = {
         Radio.CW_MIN: "cw_min", Radio.CW_MAX: "cw_max", Radio.SHORT_RETRY: "short_retry",
-        Radio.LONG_RETRY: "long_retry", Radio.BURST: "burst", Radio.MAC_OVERHEAD: "mac_overhead",
+        Radio.LONG_RETRY: "long_retry", Radio.MAC_OVERHEAD: "mac_overhead",
         Radio.ARF_UP: "arf_up", Radio.ARF_DOWN: "arf_down", Radio.ARF_TIMER: "arf_timer",
         Radio.AARF_FACTOR: "aarf_factor", Radio.AARF_MOST: "aarf_most",
     }  # fmt: skip
+    burst = draws.whole("wireless.burst", wireless.burst)
+    gateway_burst = draws.either("wireless.gateway_burst", wireless.gateway_burst, burst.astype(float))
     protection = wireless.protection
     return {
         **{
             column: draws.whole(f"wireless.{name}", getattr(wireless, name))
             for column, name in counts.items()
         },
+        Radio.BURST: burst,
+        Radio.GATEWAY_BURST: np.rint(gateway_burst),
         Radio.SLOT: slot,
         Radio.SIFS: sifs,
         Radio.EIFS: np.rint(eifs * NS),

@@ -231,6 +231,7 @@ class Wireless(Record):
     protection: PhyRate | None = None  # rate of a CTS to self before OFDM frames
     rts_threshold: Threshold = math.inf  # longer frames (as on the air) are announced by an RTS
     burst: Times = 1.0  # data frames per access to the channel
+    gateway_burst: Times | None = None  # the same for the gateway; `burst` unless given
     mac_overhead: Size = 36.0  # LLC, MAC header and FCS
     queue: Frames = 50.0
     back_pressure: bool = False  # a full queue stops the TCP of its own node instead of dropping

@@ -143,12 +143,13 @@ def make_exchange(dev: Callable[[Any], Any], station: Station) -> Exchange:
     @cold
     def conclude(m: Any, j: Any, t: Any) -> None:
         at = m[NODES] + j * NODE_WORDS
+        most = m[Radio.GATEWAY_BURST] if j == m[Radio.NODES] - 1 else m[Radio.BURST]
         if m[at + WAITING] == SUCCEEDED:
             m[at + BURST] += 1
         else:
-            m[at + BURST] = m[Radio.BURST]
+            m[at + BURST] = most
         m[at + WAITING] = 0
-        if m[at + BURST] < m[Radio.BURST] and m[at + COUNT] > 0:
+        if m[at + BURST] < most and m[at + COUNT] > 0:
             m[at + START] = t + m[Radio.SIFS]
             m[at + NEXT] = DATA
             m[at + DATA_RATE] = NOBODY

@@ -53,7 +53,8 @@ class Radio(IntEnum):
     AARF_MOST = len(P) + 27  # up to this
     BACK_PRESSURE = len(P) + 28  # 1: a full queue stops the TCP of its own node instead of dropping
     MAC_OVERHEAD = len(P) + 29  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
-    COLUMNS = len(P) + 30
+    GATEWAY_BURST = len(P) + 30  # the same as BURST for the last node
+    COLUMNS = len(P) + 31
 
 
 class Node(IntEnum):

@@ -61,8 +61,8 @@ def test_standards_are_integers_of_the_engine():
     expected = {
         Radio.NODES: 4, Radio.FLOWS: 3, Radio.LINKS: 6, Radio.LEGS: 0, Radio.RATES: 12, Radio.WARM_UP: 10**9,
         Radio.SLOT: 9000, Radio.SIFS: 10_000, Radio.EIFS: 342_000, Radio.CW_MIN: 15, Radio.CW_MAX: 1023,
-        Radio.SHORT_RETRY: 7, Radio.LONG_RETRY: 7, Radio.PROTECTION: NOBODY, Radio.BURST: 1, Radio.BIN: 0,
-        Radio.MAC_OVERHEAD: 36, P.END: 3 * 10**9,
+        Radio.SHORT_RETRY: 7, Radio.LONG_RETRY: 7, Radio.PROTECTION: NOBODY, Radio.BURST: 1,
+        Radio.GATEWAY_BURST: 1, Radio.BIN: 0, Radio.MAC_OVERHEAD: 36, P.END: 3 * 10**9,
     }  # fmt: skip
     assert {column: p[column] for column in expected} == expected
     a = rows({"standard": "802.11a", "cell": {"stations": 1}}).parameters[0]
@@ -74,14 +74,14 @@ def test_standards_are_integers_of_the_engine():
 def test_fields_replace_those_of_the_standard():
     wireless = {
         "cell": {"stations": 1}, "slot": "20 us", "eifs": "100 us", "rts_threshold": "500 B", "burst": 4,
-        "protection": "11 Mbit/s", "rate_control": "arf", "arf_up": 5, "back_pressure": True,
-        "best_interval": "1 s",
+        "gateway_burst": 2, "protection": "11 Mbit/s", "rate_control": "arf", "arf_up": 5,
+        "back_pressure": True, "best_interval": "1 s",
     }  # fmt: skip
     p = rows(wireless).parameters[0]
     expected = {
         Radio.SLOT: 20_000, Radio.EIFS: 100_000, Radio.RTS_THRESHOLD: 500, Radio.BURST: 4,
-        Radio.PROTECTION: 3, Radio.RATE_CONTROL: ARF, Radio.ARF_UP: 5, Radio.BACK_PRESSURE: 1,
-        Radio.BIN: 10**9,
+        Radio.GATEWAY_BURST: 2, Radio.PROTECTION: 3, Radio.RATE_CONTROL: ARF, Radio.ARF_UP: 5,
+        Radio.BACK_PRESSURE: 1, Radio.BIN: 10**9,
     }  # fmt: skip
     assert {column: p[column] for column in expected} == expected
 

@@ -177,3 +177,18 @@ def test_networks_of_many_sizes_run_in_one_launch():
 def test_a_goal_of_baseline_is_for_sweeps():
     with pytest.raises(InputError, match="of baseline is for sweeps"):
         estimate(scenario({"cell": {"stations": 1}}), goals=["goodput_bps >= 95 % of baseline"])
+
+
+@pytest.mark.parametrize(("flows", "own"), [("up", "burst"), ("down", "gateway_burst")])
+def test_the_gateway_may_have_bursts_of_its_own(flows, own):
+    """Of two nodes only one sends data, so only its burst counts."""
+
+    def frames(**bursts):
+        network = {"cell": {"stations": 1}, "flows": flows, **bursts}
+        transport = {"protocol": "udp", "rate": "50 Mbit/s", "payload": "1000 B"}
+        return simulate(scenario(network, transport), replications=2, target="cpu").integers
+
+    other = {"burst": "gateway_burst", "gateway_burst": "burst"}[own]
+    assert (frames(**{own: 4, other: 1}) == frames(burst=4)).all()
+    assert (frames(**{own: 1, other: 4}) == frames(burst=1)).all()
+    assert frames(burst=4).tolist() != frames(burst=1).tolist()

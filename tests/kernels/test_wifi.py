@@ -185,7 +185,7 @@ def cell(stations: int, *, end: int, every: int, size: int = 1000, seed: int = 1
     net.radio = {
         "SLOT": SLOT, "SIFS": SIFS, "EIFS": SIFS + DIFS + on_air(14, 6), "CW_MIN": 15, "CW_MAX": 1023,
         "SHORT_RETRY": 7, "LONG_RETRY": 7, "RTS_THRESHOLD": ENDLESS, "PROTECTION": -1, "BURST": 1,
-        "MAC_OVERHEAD": 36,
+        "GATEWAY_BURST": 1, "MAC_OVERHEAD": 36,
     } | radio  # fmt: skip
     for rate in (54, 24):
         net.rates.append({

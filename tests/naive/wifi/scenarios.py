@@ -125,6 +125,7 @@ def _net(rng: Generator, tcp: bool) -> Net:
         "CW_MAX": net.radio["CW_MIN"] if rng.random() < 0.2 else pick(rng, 63, 127, 1023),
         "SHORT_RETRY": int(rng.choice([1, 2, 4, 7, 7])), "LONG_RETRY": int(rng.choice([1, 2, 4, 7])),
         "RTS_THRESHOLD": pick(rng, 0, 200, 700, ENDLESS, ENDLESS), "BURST": int(rng.choice([1, 1, 1, 2, 5])),
+        "GATEWAY_BURST": int(rng.choice([1, 1, 2, 5])),
         "RATE_CONTROL": int(rng.choice([FIXED, ARF, AARF])),
         "ARF_UP": int(rng.choice([1, 3, 10])), "ARF_DOWN": int(rng.choice([1, 2, 3])),
         "ARF_TIMER": int(rng.choice([2, 5, 15])), "AARF_FACTOR": int(rng.choice([1, 2, 3])),

@@ -58,6 +58,8 @@ class Station:
         self.announced_by_rts = False  # its data frame
         self.short = self.long = 0  # failures of the head frame
         self.burst = 0  # frames acknowledged since the access
+        gateway = number == world.radio.NODES - 1
+        self.burst_length = world.radio.GATEWAY_BURST if gateway else world.radio.BURST
 
     def count(self, column: NodeOut, amount: int = 1) -> None:
         self.outcomes.add(column, amount)
@@ -299,7 +301,7 @@ class Station:
         link.control.ok()
         self.waiting = None
         self.burst += 1
-        if self.burst < self.radio.BURST and self.queue:
+        if self.burst < self.burst_length and self.queue:
             self.plan(self._next_of_burst)
         else:
             self.burst = 0
