@@ -133,7 +133,7 @@ def model_of(scenario: Scenario) -> Any:
         return models.model(fluid.model_name(scenario))
     transport = scenario.transport
     if scenario.shared is not None:
-        kinds = shared_kinds(scenario.shared, transport)
+        kinds = shared_kinds(scenario.shared, transport) or {"tahoe"}  # of UDP alone any will do
         return models.model(f"shared_{kinds.pop()}" if len(kinds) == 1 else "shared_mixed")
     network = "wifi" if scenario.wireless is not None else "manet" if scenario.adhoc is not None else "tcp"
     if not isinstance(transport, Tcp):
