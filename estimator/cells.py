@@ -1,5 +1,6 @@
 """The simulated cells of a study: scenarios from conditions, one launch per model, samples per metric."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,12 +18,21 @@ from netcarlo.kernels.shared.layout import FlowOut as SharedFlowOut
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut, Radio
 from netcarlo.scenario import Scenario
 from netcarlo.simulate import Job, Progress, model_of, simulate_all
+from netcarlo.statistics import Mean, mean, proportion
 from netcarlo.study import Study, Value, matches
 
-Samples = NDArray[np.float64]
-"""A metric of a cell, one value per replication."""
+Samples = NDArray[Any]
+"""A metric of a cell, float64 or bool, one value per replication; of bools the metric is their share [%]."""
 
 NS = 1e-9
+
+
+def estimate(samples: Samples) -> Mean:
+    """The mean of a metric with its 95 % interval; of bools the share of True [%], with Wilson's."""
+    if samples.dtype != bool:
+        return mean(samples)
+    n, share, low, high = proportion(samples)
+    return Mean(n, 100 * share, 100 * math.sqrt(share * (1 - share)), 100 * low, 100 * high)
 
 
 @dataclass(frozen=True)
@@ -146,8 +156,12 @@ class Cells:
         """The values of a metric in a cell, one per replication."""
         key = (metric, id(cell))
         if key not in self._samples:
-            self._samples[key] = np.asarray(self._metrics[metric](cell), np.float64)
+            self._samples[key] = np.asarray(self._metrics[metric](cell))
         return self._samples[key]
+
+    def estimate(self, metric: str, cell: Cell) -> Mean:
+        """The mean of a metric in a cell, with its interval."""
+        return estimate(self.samples(metric, cell))
 
     def value(self, metric: str, **conditions: Value) -> Samples:
         """The values of a metric in the one cell with these conditions."""

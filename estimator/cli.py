@@ -224,7 +224,9 @@ def trace(
     """Run one replication alone and write what happened over time, as a table and a page."""
     from netcarlo import load_scenario, output
     from netcarlo import trace as run
+    from netcarlo.interruptions import interruptions
     from netcarlo.reports import trace_page
+    from netcarlo.traces import per_second
 
     output.check_writable(out)
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
@@ -232,7 +234,12 @@ def trace(
     with console.progress(loaded.name, quiet):
         traced = run(loaded, replication=replication, large=yes)
     title = f"{loaded.name}, seed {loaded.seed}, replication {replication}"
-    page = trace_page(traced.frame, title)
+    page = trace_page(
+        traced.frame, title,
+        scenario=loaded, outcomes=traced.outcomes.frame,
+        interruptions=interruptions(loaded, replication=replication),
+        rates=per_second(loaded, traced.frame, replication=replication),
+    )  # fmt: skip
     output.write_text(out / "trace.csv", traced.frame.to_csv(index=False))
     output.write_text(out / "trace.html", page)
     if not quiet:

@@ -12,7 +12,9 @@ from functools import cached_property
 from importlib import resources
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
+
+from pydantic import model_validator
 
 from netcarlo import kinds
 from netcarlo.calibration.description import Calibration
@@ -124,12 +126,17 @@ class Figure(Record):
 
 
 class TraceFigure(Record):
-    """A figure of the paper that shows one run over time: its congestion window, or its packets."""
+    """A figure of the paper that shows one run over time: its congestion window, or its packets.
+
+    With `rate` it shows what arrives in each second, of a run of every cell that has the conditions `cell`,
+    and beside it the published values of the metric `average`.  802.11 networks only.
+    """
 
     figure: str
     title: str
     cell: dict[str, Value]
-    show: Literal["window", "packets"] = "window"
+    show: Literal["window", "packets", "rate"] = "window"
+    average: str = ""
     shade_s: list[Span] = []
     zoom_s: list[Span] = []
     note: str = ""
@@ -195,13 +202,13 @@ class Tolerance(Record):
     median_error: float | None = None
     rel_error: float | None = None
     """Relative error of each number, or ..."""
-    runs: int | None = None
-    """... twice the spread of the mean of so many of our runs, if that is more."""
+    or_spread: bool = False
+    """... twice the spread of the mean of `runs_behind_the_table` of our runs, if that is more."""
     abs_error: float | None = None
     """Difference of each number, in its unit."""
     variation: str = ""
     at_least: float | None = None
-    """Mean over the replications of each cell, of a variation if one is named; no published number needed."""
+    """The metric in each cell, of a variation if one is named; no published number needed."""
     at_most: float | None = None
     claims: Literal["as expected"] | None = None
 
@@ -268,6 +275,17 @@ class Description(Record):
     explanations: list[Explanation] = []
     calibration: Calibration | None = None
 
+    @model_validator(mode="after")
+    def _spread_is_of_known_runs(self) -> Self:
+        if self.calibration is None and any(demand.or_spread for demand in self.tolerance):
+            raise InputError("tolerance: or_spread needs calibration.runs_behind_the_table; add it")
+        return self
+
+    @property
+    def runs_behind_the_table(self) -> float:
+        """How many runs a published number is taken to average, by the calibration."""
+        return self.calibration.runs_behind_the_table if self.calibration is not None else 1
+
     @property
     def exact(self) -> bool:
         """True if the study is judged by its printed digits, else by differences."""
@@ -294,7 +312,10 @@ class Description(Record):
 
 
 class Published(Record):
-    """One published number: where it stands, its conditions, its digits and the last digit's `step`."""
+    """One published number: where it stands, its conditions, its digits and the last digit's `step`.
+
+    An `input` is what the scenario gives the kernel: no result, and not counted as one.
+    """
 
     place: dict[str, str]
     conditions: dict[str, Value]
@@ -302,7 +323,7 @@ class Published(Record):
     unit: str
     text: str
     step: float
-    kind: Literal["printed", "at_least", "read_off", "claim"]
+    kind: Literal["printed", "at_least", "read_off", "claim", "input"]
 
     @property
     def value(self) -> float:

@@ -7,19 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.cells import Cells
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import words
-from netcarlo.statistics import Mean, mean
-from netcarlo.study import Figure, Value
+from netcarlo.study import Value
 
 Plot = dict[str, Any]
 
-COLOURS = ("#0072b2", "#d55e00", "#00805c", "#a8508a", "#7a6400", "#56799e", "#33383e")
-"""Distinguishable with the common colour deficiencies, and dark enough on white."""
+COLOURS = ("#0077cc", "#dd7711", "#225544", "#441166", "#885511", "#1100dd", "#888877")
+"""Apart for every kind of colour vision and in grey print, and dark enough on white.
 
-DASHES = ("solid", "dash", "dot", "dashdot")
+`python -m tests.reports.palette` prints by how much.
+"""
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "hexagon", "star")
 INK, GRID = "#1d2733", "#e3e7ec"
 AXIS = {
@@ -31,8 +32,6 @@ AXIS = {
 }
 MOST_POINTS = 2500
 """Points kept of a trace; a step of the window is never left out."""
-FEW = 6
-"""Values on an axis that are all marked."""
 
 
 def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
@@ -90,7 +89,7 @@ def errors(evaluation: Evaluation, metric: str) -> Plot:
         "type": "bar", "x": list(order.values()),
         "base": [rounded(low / unit) for (low, _), unit in zip(ends, units, strict=True)],
         "y": [rounded((high - low) / unit) for (low, high), unit in zip(ends, units, strict=True)],
-        "width": 1, "marker": {"color": "#dfe5eb", "line": {"width": 0}}, "hoverinfo": "skip",
+        "width": 1.04, "marker": {"color": "#dfe5eb", "line": {"width": 0}}, "hoverinfo": "skip",
         "name": "printed digits agree" if description.exact else "allowed",
     }  # fmt: skip
     groups = [
@@ -106,92 +105,6 @@ def errors(evaluation: Evaluation, metric: str) -> Plot:
     return plot([band, *groups], x="number, in the paper's order", y=y)
 
 
-def lines(evaluation: Evaluation, figure: Figure) -> Plot:
-    """A figure in the paper's own layout: our lines with intervals, published values as open markers."""
-    study = evaluation.study.description
-    data: list[Plot] = []
-    every = evaluation.cells.varied(figure.variation) if figure.variation else evaluation.cells
-    series = _series(every, figure)
-
-    def at(x: float) -> float:
-        if figure.measured is None:
-            return x
-        found = every.where(**{**figure.measured.where, figure.x: x})
-        return float(np.mean([every.samples(figure.measured.metric, cell).mean() for cell in found]))
-
-    several = isinstance(figure.metric, list)
-    metrics = figure.metric if isinstance(figure.metric, list) else [figure.metric]
-    drawn = {(metric, *key) if several else key or ("",): (metric, key, cells)
-             for metric in metrics for key, cells in series.items()}  # fmt: skip
-    firsts = list(dict.fromkeys(style[0] for style in drawn))
-    rests = list(dict.fromkeys(style[1:] for style in drawn))
-    for style, (metric, key, cells) in drawn.items():
-        colour, dash = COLOURS[firsts.index(style[0]) % 6], DASHES[rests.index(style[1:]) % 4]
-        symbol = SYMBOLS[firsts.index(style[0]) % 6]
-        named = [study.label(metric)] if several else []
-        named.append(words.conditions(study, dict(zip(figure.series, key, strict=True))))
-        name = ", ".join(filter(None, named))
-        points = sorted((at(cell[figure.x]), mean(every.samples(metric, cell))) for cell in cells)
-        data.append(
-            {
-                "x": [x for x, _ in points],
-                "y": [rounded(point.mean) for _, point in points],
-                "error_y": bars([point for _, point in points]),
-                "mode": "lines+markers", "name": name, "line": {"color": colour, "dash": dash, "width": 2},
-                "marker": {"size": 5, "symbol": symbol},
-                "hovertemplate": f"{name}<br>%{{x}}: %{{y}}<extra></extra>",
-            }
-        )  # fmt: skip
-        published = [
-            row for row in evaluation.rows
-            if row.published.metric in figure.published and figure.x in row.published.conditions
-            and row.published.matches({**figure.where, **dict(zip(figure.series, key, strict=True))})
-        ]  # fmt: skip
-        if published:
-            data.append(
-                {
-                    "x": [row.published.conditions[figure.x] for row in published],
-                    "y": [row.published.value for row in published],
-                    "mode": "markers", "name": f"{name}, published", "showlegend": False,
-                    "marker": {"symbol": f"{symbol}-open", "size": 13, "color": colour,
-                               "line": {"width": 1.6}},
-                    "hovertemplate": f"{name}, published<br>%{{x}}: %{{y}}<extra></extra>",
-                }
-            )  # fmt: skip
-    if figure.published:
-        data.append(_published_key())
-    varied = figure.variation and figure.x == figure.variation
-    condition = study.variations[figure.x].vary if varied else study.conditions[figure.x]
-    unit = figure.unit or next(
-        (row.published.unit for row in evaluation.rows if row.published.metric == metrics[0]), ""
-    )
-    values = sorted({cell[figure.x] for cells in series.values() for cell in cells})
-    xaxis: Plot = {}
-    if figure.log_x or (len(values) <= FEW and figure.measured is None):
-        xaxis = {"tickvals": values, "ticktext": [f"{v:g}" for v in values]}
-    if figure.log_x:
-        xaxis["type"] = "log"
-    x = words.with_unit(condition.label.split(" (")[0], condition.unit)
-    if figure.measured is not None:
-        x = figure.measured.label
-    return plot(
-        data,
-        x=x,
-        y=unit if several else words.with_unit(study.label(metrics[0]), unit),
-        xaxis=xaxis,
-        yaxis={"rangemode": "tozero"},
-    )
-
-
-def bars(means: Sequence[Mean]) -> Plot:
-    """The intervals of means, as far to each side as they go."""
-    return {
-        "type": "data", "symmetric": False, "thickness": 1.2, "width": 3,
-        "array": [rounded(m.ci_high - m.mean) for m in means],
-        "arrayminus": [rounded(m.mean - m.ci_low) for m in means],
-    }  # fmt: skip
-
-
 def line(x: Sequence[float], y: Sequence[float | None], name: str, colour: str, dash: str = "solid") -> Plot:
     """A staircase line; None is a gap."""
     return {
@@ -199,6 +112,12 @@ def line(x: Sequence[float], y: Sequence[float | None], name: str, colour: str, 
         "line": {"color": colour, "dash": dash, "width": 1.6, "shape": "hv"},
         "hovertemplate": f"{name}<br>%{{x}} s: %{{y}}<extra></extra>",
     }  # fmt: skip
+
+
+def staircase(values: NDArray[np.float64], name: str, colour: str, dash: str = "solid") -> Plot:
+    """A value for each second from 0 on, as a staircase line."""
+    x = [float(second) for second in range(len(values) + 1)]
+    return line(x, [rounded(v) for v in [*values, values[-1]]], name, colour, dash)
 
 
 def steps(time: NDArray[np.float64], value: NDArray[np.float64]) -> tuple[list[float], list[float]]:
@@ -219,16 +138,9 @@ def rounded(value: float) -> float:
     return float(f"{value:.7g}")
 
 
-def _series(cells: Cells, figure: Figure) -> dict[tuple[Value, ...], list[Any]]:
-    series: dict[tuple[Value, ...], list[Any]] = {}
-    for cell in cells.where(**figure.where):
-        series.setdefault(tuple(cell[column] for column in figure.series), []).append(cell)
-    return series
-
-
-def _published_key() -> Plot:
-    marker = {"symbol": "circle-open", "size": 12, "color": INK, "line": {"width": 1.6}}
-    return {"x": [None], "y": [None], "mode": "markers", "name": "published (open marker)", "marker": marker}
+def finite(value: float) -> float | None:
+    """The value as a plot shows it; None where there is none."""
+    return rounded(value) if math.isfinite(value) else None
 
 
 class _Style(NamedTuple):

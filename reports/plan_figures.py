@@ -12,10 +12,14 @@ from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports import plan_words as words
 from netcarlo.reports import scales
 from netcarlo.reports.figures import COLOURS, INK, SYMBOLS, Plot, plot, rounded
+from netcarlo.reports.intervals import MOST_BANDS, band, sparse
 from netcarlo.reports.scales import Scale
 
 ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
 """Backgrounds of what holds, is undecided, and fails: those of a verdict."""
+
+SAID = {HOLDS: "holds", OPEN: "", FAILS: "fails"}
+"""What they say, for those who do not see their colours; what is undecided lies between."""
 
 STEEP = 30
 """A measure that changes by more than this factor has a logarithmic axis."""
@@ -37,17 +41,21 @@ def axis(plan: Plan) -> Scale:
 
 
 def curve(found: Answer) -> Plot:
-    """The probability of each requirement against the quantity, with its band, over what is certain."""
+    """The probability of each requirement against the quantity, with its interval, over what is certain."""
     plan, scale = found.plan, axis(found.plan)
     x = [rounded(point.value / scale.factor) for point in found.curve]
     data: list[Plot] = []
     for k, requirement in enumerate(plan.requirements):
         colour, shares = COLOURS[k % len(COLOURS)], [point.shares[k] for point in found.curve]
-        data += _band(x, *_sharper(found, k), colour)
+        low, high = ([100 * v for v in end] for end in _sharper(found, k))
+        y = [rounded(100 * s.probability) for s in shares]
+        few = len(plan.requirements) <= MOST_BANDS
+        data += [band(x, low, high, colour)] if few else []
         data.append(
             {
                 "x": x,
-                "y": [rounded(100 * s.probability) for s in shares],
+                "y": y,
+                "error_y": {} if few else _bars(y, low, high, k, len(plan.requirements)),
                 "mode": "lines+markers",
                 "name": f"{requirement.name}: {words.goal(plan, k)}",
                 "line": {"color": colour, "width": 2},
@@ -152,7 +160,7 @@ def resources(found: Answer) -> Plot | None:
     moves = [tuple(v / scale.factor for v in gain.moved or ()) for gain in known]
     toward = 1.0 if plan.spec.find == "largest" else -1.0
     colours = [
-        "#8794a3" if low <= 0 <= high else "#0a6b3d" if toward * move > 0 else "#a8321b"
+        "#c3ccd6" if low <= 0 <= high else COLOURS[0] if toward * move > 0 else COLOURS[1]
         for move, low, high in moves
     ]
     bar = {
@@ -196,14 +204,16 @@ def _sharper(found: Answer, k: int) -> tuple[list[float], list[float]]:
     return low.tolist(), high.tolist()
 
 
-def _band(x: Sequence[float], low: Sequence[float], high: Sequence[float], colour: str) -> list[Plot]:
-    red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))
-    hidden = {"x": list(x), "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip", "showlegend": False}
-    filled = {"fill": "tonexty", "fillcolor": f"rgba({red},{green},{blue},0.16)"}
-    return [
-        {**hidden, "y": [rounded(100 * v) for v in low]},
-        {**hidden, "y": [rounded(100 * v) for v in high], **filled},
-    ]
+def _bars(
+    y: Sequence[float], low: Sequence[float], high: Sequence[float], k: int, of: int
+) -> Plot:  # fmt: skip
+    """Bars in place of a band, where others would be in its way: at some points of curve `k` of so many."""
+    at = sparse(len(y), k, of)
+    return {
+        "type": "data", "symmetric": False, "thickness": 1.2, "width": 3,
+        "array": [rounded(h - v) if on else None for h, v, on in zip(high, y, at, strict=True)],
+        "arrayminus": [rounded(v - w) if on else None for w, v, on in zip(low, y, at, strict=True)],
+    }  # fmt: skip
 
 
 def _level(x: Sequence[float], y: float, colour: str, name: str) -> Plot:
@@ -227,6 +237,7 @@ def _zones(plan: Plan, ends: Ends, scale: Scale) -> list[Plot]:
                 {
                     "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
                     "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x0": min(known), "x1": max(known),
+                    "label": {"text": SAID[kind], "textposition": "bottom center", "font": {"size": 11}},
                 }
             )  # fmt: skip
     return found

@@ -12,6 +12,7 @@ from netcarlo import study as studies_
 from netcarlo.evaluation import Evaluation, evaluate
 from netcarlo.output import check_writable
 from netcarlo.provenance import versions
+from netcarlo.reports import words
 from netcarlo.reports.page import page
 from netcarlo.reports.study_page import study_page
 from netcarlo.reports.study_verdict import in_a_line, tiles, verdict
@@ -19,7 +20,7 @@ from netcarlo.reports.tables import claims_csv, comparison_csv
 from netcarlo.reports.write import write_all
 from netcarlo.simulate import Progress, resolve_target
 
-FORMAT = 3
+FORMAT = 4
 """Of provenance.json, from which the index page is made."""
 
 
@@ -73,7 +74,9 @@ def index_page(out: Path) -> str:
         met=sum(record["passed"] for record in records),
         totals={
             name: sum(record["line"][name] for record in records)
-            for name in ("numbers", "of_numbers", "claims", "of_claims")
+            for name in (
+                "numbers", "fitted", "digits", "near", "claims", "held", "missed", "undecided", "untestable"
+            )
         },
         seconds=sum(record["simulated_s"] for record in records),
         version=versions()["netcarlo"],
@@ -101,7 +104,10 @@ def _provenance(evaluation: Evaluation) -> dict[str, Any]:
         "verdict": verdict(evaluation),
         "line": in_a_line(evaluation),
         "tiles": tiles(evaluation),
-        "checks": [{"demand": c.text, "reached": c.reached, "met": c.passed} for c in evaluation.checks],
+        "checks": [
+            {"demand": c.text, "reached": c.reached, "verdict": words.demand(c.verdict)}
+            for c in evaluation.checks
+        ],
         "command": shlex.join(["netcarlo", *sys.argv[1:]]),
         "replications": evaluation.replications,
         "seed": evaluation.seed,

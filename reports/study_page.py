@@ -8,16 +8,15 @@ from typing import Any
 
 from markupsafe import Markup
 
+from netcarlo.cells import estimate
 from netcarlo.claims import Claim
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
-from netcarlo.reports import figures, study_maps, study_runs, study_tables, words
+from netcarlo.reports import figures, study_lines, study_maps, study_runs, study_tables, words
 from netcarlo.reports.calibration import shipped_section
-from netcarlo.reports.figures import Plot
 from netcarlo.reports.page import page
 from netcarlo.reports.study_verdict import match, metrics, printed, tiles, verdict
-from netcarlo.statistics import mean
-from netcarlo.study import Figure, TraceFigure
+from netcarlo.study import Figure, Spread, TraceFigure
 
 KNOWN = {
     "stated": "stated",
@@ -26,7 +25,7 @@ KNOWN = {
     "fitted": "fitted",
     "default": "simulator's default",
 }
-TONE = {"held": "good", "not held": "bad", "not derivable": "open"}
+TONE = {"held": "good", "not held": "bad", "undecided": "open", "not testable": "plain"}
 
 
 def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
@@ -94,30 +93,53 @@ def _overview(evaluation: Evaluation) -> list[dict[str, Any]]:
 
 def _figures(evaluation: Evaluation) -> list[dict[str, Any]]:
     description = evaluation.study.description
-    drawn: list[tuple[Figure | TraceFigure, Plot]] = []
-    drawn += [(figure, figures.lines(evaluation, figure)) for figure in description.figures]
-    drawn += [(figure, study_runs.over_time(evaluation, figure)) for figure in description.traces]
-    caption = Markup("<b>{}.</b> {}. {}")
-    plots = [
-        {
+    plots: list[dict[str, Any]] = []
+    figures_: list[Figure | TraceFigure] = [*description.figures, *description.traces]
+    for k, figure in enumerate(figures_):
+        head = f"Figure {figure.figure}" if figure.figure else "Beyond the paper"
+        if isinstance(figure, Figure):
+            plot = study_lines.lines(evaluation, figure)
+        else:
+            plot = study_runs.over_time(evaluation, figure)
+        shown = {
             "name": f"figure-{k}",
-            "caption": caption.format(
-                f"Figure {figure.figure}" if figure.figure else "Beyond the paper", figure.title, figure.note
-            ),
+            "caption": Markup("<b>{}.</b> {}. {}").format(head, figure.title, figure.note),
             "plot": plot,
             "tall": isinstance(figure, TraceFigure) and len(figure.zoom_s) > 1,
             "order": _order(figure.figure),
         }
-        for k, (figure, plot) in enumerate(drawn)
-    ]
-    return sorted(plots, key=lambda plot: plot["order"])
+        plots += _beside(evaluation, figure, shown) if isinstance(figure, Figure) else [shown]
+    return _in_columns(sorted(plots, key=lambda plot: plot["order"]))
 
 
 def _spreads(evaluation: Evaluation) -> list[dict[str, Any]]:
-    return [
-        {"name": f"spread-{k}", "caption": figure.title, "plot": study_runs.spread(evaluation, figure)}
-        for k, figure in enumerate(evaluation.study.description.spreads)
-    ]
+    plots: list[dict[str, Any]] = []
+    for k, figure in enumerate(evaluation.study.description.spreads):
+        plot = study_runs.spread(evaluation, figure)
+        shown = {"name": f"spread-{k}", "caption": figure.title, "plot": plot}
+        plots += _beside(evaluation, figure, shown)
+    return _in_columns(plots)
+
+
+def _beside(evaluation: Evaluation, figure: Figure | Spread, shown: dict[str, Any]) -> list[dict[str, Any]]:
+    """A figure and, if there is one, that of its differences run by run."""
+    gains = study_lines.gains(evaluation, figure)
+    if gains is None:
+        return [shown]
+    caption = Markup("<b>Run by run.</b> {}: differences of runs that met the same random numbers.")
+    beside = {"name": f"gain-{shown['name']}", "caption": caption.format(figure.title), "plot": gains}
+    return [{**shown, "pair": True}, {**shown, **beside}]
+
+
+def _in_columns(plots: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The figures, of which one is as wide as two where a pair that belongs together would be torn apart."""
+    right = False
+    for k, plot in enumerate(plots):
+        if right and "pair" in plot:
+            plots[k - 1]["wide"] = True
+            right = False
+        right = not right
+    return plots
 
 
 def _order(name: str) -> tuple[float, str]:
@@ -128,7 +150,7 @@ def _order(name: str) -> tuple[float, str]:
 def _claim(claim: Claim) -> dict[str, Any]:
     value = ""
     if claim.samples is not None:
-        found = mean(claim.samples)
+        found = estimate(claim.samples)
         value = f"{found.mean:.2f} {claim.unit}"
         if math.isfinite(found.ci_low):
             value += f" [{found.ci_low:.2f}, {found.ci_high:.2f}]"
@@ -137,6 +159,8 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "text": claim.text,
         "where": claim.where,
         "verdict": claim.verdict,
+        "standing": claim.standing,
+        "fitted": claim.fitted,
         "tone": TONE[claim.verdict],
         "quantity": claim.quantity,
         "value": value,
@@ -152,6 +176,8 @@ def _unseen(evaluation: Evaluation) -> str:
         row for row in printed(evaluation) if not row.fitted and row.published.conditions
     ]
     hits = sum(bool(match(evaluation, row)) for row in tested)
+    if not tested:
+        return "No printed result is free of them: see the left-out errors of the calibration."
     near = "show the printed digits" if evaluation.study.description.exact else "are as near as demanded"
     errors = [abs(row.rel_error) for row in tested if math.isfinite(row.rel_error)]
     median = f"; their median error is {statistics.median(errors):.2%}" if errors else ""

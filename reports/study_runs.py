@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo import traces
 from netcarlo.evaluation import Evaluation
-from netcarlo.kernels.layout import EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, Trace
-from netcarlo.reports.figures import AXIS, COLOURS, INK, Plot, line, plot, rounded, steps
+from netcarlo.kernels.layout import EVENT_ACK, EVENT_LOST, EVENT_RECEIVE, EVENT_SEND, EVENT_TIMEOUT, P, Trace
+from netcarlo.reports.figures import AXIS, COLOURS, INK, Plot, line, plot, rounded, staircase, steps
 from netcarlo.study import Span, Spread, TraceFigure, Value
 
 MOST_RUNS = 300
@@ -27,6 +28,8 @@ PACKETS = (
 
 def over_time(evaluation: Evaluation, figure: TraceFigure) -> Plot:
     """The first replication over time; below it, if there are any, the spans to zoom in to."""
+    if figure.show == "rate":
+        return rates(evaluation, figure)
     events = evaluation.cells.one(**figure.cell).trace()
     if figure.show == "packets":
         data, y = packets(between(events, *figure.zoom_s[0])), "packet number"
@@ -45,6 +48,27 @@ def over_time(evaluation: Evaluation, figure: TraceFigure) -> Plot:
         layout["yaxis"] |= {"domain": [0.5, 1]}
         layout["xaxis"] = {"anchor": "y", "title": {"text": ""}}
     return plot(data, x="time [s]", y="window [packets]", shapes=shapes, **layout)
+
+
+def rates(evaluation: Evaluation, figure: TraceFigure) -> Plot:
+    """What arrives in each second of the first run of each cell, and its published average."""
+    conditions = evaluation.study.description.conditions
+    cells = evaluation.cells.where(**figure.cell)
+    open_ = [name for name in conditions if name not in figure.cell]
+    data: list[Plot] = []
+    for k, cell in enumerate(cells):
+        colour, end_s = COLOURS[k % len(COLOURS)], cell.parameter(P.END) * 1e-9
+        name = ", ".join(conditions[one].show(cell[one]) for one in open_)
+        frame = traces.of_wireless(cell.trace())
+        arrived = traces.rates(frame, [cell.parameter(P.DATA)], end_s=end_s)
+        data.append(staircase(arrived[0].to_numpy() * 1e-6, name, colour))
+        for row in evaluation.rows:
+            if row.published.metric == figure.average and row.published.matches(dict(cell.conditions)):
+                average = f"published average, {name}"
+                part = line([0.0, end_s], [row.published.value] * 2, average, colour, "dot")
+                data.append({**part, "showlegend": False})
+    data.append({**line([0.0], [None], "published average", INK, "dot")})
+    return plot(data, x="time [s]", y="rate [Mbit/s]", yaxis={"rangemode": "tozero"})
 
 
 def _panel(k: int, n: int, span: Span) -> Plot:
@@ -110,7 +134,7 @@ def packets(events: Events) -> list[Plot]:
 def shade(start_s: float, end_s: float, *, axis: str = "") -> Plot:
     """A span of time behind a panel."""
     return {"type": "rect", "xref": f"x{axis}", "yref": f"y{axis} domain", "x0": start_s, "x1": end_s,
-            "y0": 0, "y1": 1, "layer": "below", "fillcolor": "rgba(213,94,0,.18)",
+            "y0": 0, "y1": 1, "layer": "below", "fillcolor": COLOURS[1] + "2e",
             "line": {"width": 0}}  # fmt: skip
 
 
@@ -134,8 +158,8 @@ def spread(evaluation: Evaluation, figure: Spread) -> Plot:
                 "legendgroup": name, "showlegend": cell[figure.x] == groups[0], "width": 0.9,
                 "points": "all", "pointpos": 0, "jitter": 0.6, "spanmode": "hard", "scalemode": "width",
                 "hoveron": "points", "hovertemplate": f"{where}<br>%{{y}}<extra></extra>",
-                "line": {"color": COLOURS[k % 6], "width": 1}, "fillcolor": COLOURS[k % 6] + "22",
-                "marker": {"color": COLOURS[k % 6], "size": 2.5, "opacity": 0.5},
+                "line": {"color": COLOURS[k], "width": 1}, "fillcolor": COLOURS[k] + "22",
+                "marker": {"color": COLOURS[k], "size": 2.5, "opacity": 0.5},
             }
         )  # fmt: skip
     rows = [

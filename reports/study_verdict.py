@@ -1,51 +1,106 @@
-"""How near a study came: the verdict, the key figures, and which numbers count as met."""
+"""How near a study came, in counts: the verdict, the key figures, and which numbers count as met."""
 
 import math
 import statistics
-from typing import Any, get_args
+from dataclasses import asdict, dataclass
+from typing import Any
 
-from netcarlo.claims import Verdict
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports import words
 
+NEAR = 0.05
+"""The relative error that every study is counted by, whatever it demands."""
 
-def verdict(evaluation: Evaluation) -> str:
-    """The outcome in two sentences."""
-    claims = evaluation.claims
-    found = [(kind, sum(claim.verdict == kind for claim in claims)) for kind in get_args(Verdict)]
-    counts = ", ".join(f"{n} {kind}" for kind, n in found if n)
-    return (
-        f"{_nearness(evaluation)} Of {len(claims)} claims {counts}."
-        " The report lists what does not match, and why."
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the printed results that we estimate, inputs left out, and of the claims: how many."""
+
+    numbers: int
+    fitted: int
+    """The calibration, or a choice among settings, has seen them: no test."""
+    digits: int
+    """Show the printed digits."""
+    near: int
+    """Within 5 %."""
+    judged: int
+    """The tolerance says something about them."""
+    met: int
+    apart: int
+    """What the tolerance allows is so wide that it says next to nothing."""
+    claims: int
+    held: int
+    missed: int
+    undecided: int
+    untestable: int
+    in_view: int
+    """Held, but something was set with them in view."""
+
+
+def counts(evaluation: Evaluation) -> Counts:
+    """What a study comes to."""
+    rows, claims = printed(evaluation), evaluation.claims
+    judged = [bool(near) for row in rows if (near := match(evaluation, row)) is not None]
+    verdicts = [claim.verdict for claim in claims]
+    return Counts(
+        numbers=len(rows),
+        fitted=sum(bool(row.fitted) for row in rows),
+        digits=sum(bool(row.matches_printed) for row in rows),
+        near=sum(near_by(row) for row in rows),
+        judged=len(judged),
+        met=sum(judged),
+        apart=0 if evaluation.study.description.exact else sum(row.wide for row in rows),
+        claims=len(claims),
+        held=verdicts.count("held"),
+        missed=verdicts.count("not held"),
+        undecided=verdicts.count("undecided"),
+        untestable=verdicts.count("not testable"),
+        in_view=sum(claim.verdict == "held" and bool(claim.fitted) for claim in claims),
     )
 
 
-def _nearness(evaluation: Evaluation) -> str:
-    rows = printed(evaluation)
-    judged = [row.within for row in rows if row.within is not None]
-    tables = metrics(evaluation)
-    if not tables:
-        return f"{sum(judged)} of {len(judged)} printed numbers are as near as demanded."
+def near_by(row: Compared) -> bool:
+    """Whether a number is within 5 %; of a published 0, whether ours shows it."""
+    return abs(row.rel_error) <= NEAR if row.published.value else bool(row.matches_printed)
+
+
+def verdict(evaluation: Evaluation) -> str:
+    """The outcome in two sentences."""
+    n = counts(evaluation)
     if evaluation.study.description.exact:
-        hits = sum(bool(row.matches_printed) for row in rows)
-        near, of = f"{hits} of {len(rows)} printed numbers show the paper's digits", ""
+        met = ""
+    elif n.apart:
+        met = (
+            f", {n.met} of {n.judged} judged are as near as demanded ({n.apart} more may be off by half, and "
+            "count apart)"
+        )
     else:
-        near = f"{sum(judged)} of {len(judged)} printed numbers are as near as demanded"
-        metric = tables[0]
-        of = f" of {evaluation.study.description.label(metric)}"
-        rows = [row for row in rows if row.published.metric == metric]
-    return f"{near}; the median error{of} is {statistics.median(abs(row.rel_error) for row in rows):.2%}."
+        met = f", {n.met} of {n.judged} judged are as near as demanded"
+    fitted = f", {n.fitted} of them fitted" if n.fitted else ""
+    return (
+        f"{n.numbers} published numbers compared{fitted}: {n.digits} show the printed digits, {n.near} are "
+        f"within {NEAR * 100:g} %{met}. {_of_claims(n)} The report lists what does not match, and why."
+    )
+
+
+def _of_claims(n: Counts) -> str:
+    parts = [
+        f"{n.held} held" + (f" ({n.in_view} of them with something set for it)" if n.in_view else ""),
+        f"{n.missed} not held" if n.missed else "",
+        f"{n.undecided} undecided" if n.undecided else "",
+        f"{n.untestable} not testable" if n.untestable else "",
+    ]
+    return f"Of {n.claims} claims {', '.join(filter(None, parts))}."
 
 
 def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
     """The key figures at the top of a report."""
-    found = [_tile(evaluation, metric) for metric in metrics(evaluation)]
-    expected = sum(claim.verdict == claim.expected for claim in evaluation.claims)
+    n = counts(evaluation)
     packets = sum(cell.packets for cell in evaluation.cells.all)
     return [
-        *found,
-        {"label": "claims as expected", "value": str(expected), "of": f"of {len(evaluation.claims)}"},
+        *(_tile(evaluation, metric) for metric in metrics(evaluation)),
+        {"label": "claims held", "value": str(n.held), "of": f"of {n.claims}"},
         {
             "label": "cells simulated",
             "value": str(len(evaluation.cells.all)),
@@ -56,24 +111,17 @@ def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
 
 
 def in_a_line(evaluation: Evaluation) -> dict[str, Any]:
-    """What the index page says of a study: numbers and claims met, errors, and what does not hold."""
+    """What the index page says of a study: its counts, its errors, and what does not hold."""
     rows = [row for row in printed(evaluation) if match(evaluation, row) is not None]
-    hits = sum(bool(match(evaluation, row)) for row in rows)
-    digits = evaluation.study.description.exact
-    claims = evaluation.claims
     return {
-        "numbers": hits,
-        "of_numbers": len(rows),
-        "near": "show the printed digits" if digits else "as near as demanded",
-        "fitted": sum(bool(row.fitted) for row in rows),
+        **asdict(counts(evaluation)),
+        "demanded": "with the printed digits" if evaluation.study.description.exact else "near enough",
         **_errors(evaluation, rows),
-        "claims": sum(claim.verdict == "held" for claim in claims),
-        "of_claims": len(claims),
         "open": [
-            {"id": claim.id, "text": claim.text, "verdict": claim.verdict}
-            for claim in claims if claim.verdict != "held"
+            {"id": claim.id, "text": claim.text, "standing": claim.standing}
+            for claim in evaluation.claims if claim.verdict != "held"
         ],
-        "missed": [f"{c.text}: {c.reached}" for c in evaluation.checks if not c.passed],
+        "unmet": [f"{c.text}: {c.reached}" for c in evaluation.checks if not c.passed],
     }  # fmt: skip
 
 
@@ -140,5 +188,5 @@ def match(evaluation: Evaluation, row: Compared) -> bool | None:
 
 
 def printed(evaluation: Evaluation) -> list[Compared]:
-    """The printed numbers that have an estimate."""
+    """The printed results that have an estimate; inputs are none."""
     return [row for row in evaluation.rows if row.published.kind == "printed" and row.estimate is not None]

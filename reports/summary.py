@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netcarlo.evaluation import Evaluation
+from netcarlo.reports import words
 from netcarlo.reports.study_verdict import verdict
 
 
@@ -17,7 +18,7 @@ def summary(evaluations: Sequence[Evaluation], *, out: Path) -> RenderableType:
     for evaluation in evaluations:
         table = Table("demand", "reached", "", title=evaluation.study.name, title_justify="left")
         for check in evaluation.checks:
-            mark = Text("met", style="green") if check.passed else Text("missed", style="bold red")
-            table.add_row(check.text, check.reached, mark)
+            style = "green" if check.passed else "bold red"
+            table.add_row(check.text, check.reached, Text(words.demand(check.verdict), style=style))
         parts += [table, Text(verdict(evaluation)), Text(str(out / evaluation.study.name / "report.html"))]
     return Group(*parts, Text(str(out / "index.html")))

@@ -1,13 +1,13 @@
-"""Figures of a sweep along its axes: a line with its 95 % band for every compared label."""
+"""Figures of a sweep along its axes: a line with its 95 % intervals for every compared label."""
 
 import numpy as np
 
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
-from netcarlo.reports.figures import Plot, plot
+from netcarlo.reports.figures import INK, Plot, plot
 from netcarlo.reports.scales import Scale
 from netcarlo.reports.sweep_answers import PERCENT
-from netcarlo.reports.sweep_parts import band_and_line, logarithmic, numbers, pointer
+from netcarlo.reports.sweep_parts import line_and_bounds, logarithmic, numbers, pointer
 from netcarlo.reports.sweep_results import Axis, Estimates, Ints, Results
 from netcarlo.reports.sweep_slices import Slices, thinned
 
@@ -17,12 +17,16 @@ MOST_VALUES = 60
 MOST_MARKED = 9
 """Values that are marks of the x axis themselves."""
 
+ZERO = {"rangemode": "tozero", "zeroline": True, "zerolinecolor": INK, "zerolinewidth": 1.5}
+"""A y axis on which zero is what everything is compared with."""
+
 BYTES = {False: 560_000, True: 130_000}
 """Of all these figures together, without and with drawn networks, which need room for other figures."""
 
 
-def lines(results: Results, axis: Axis, command: str) -> Plot:
-    """Outcomes and probabilities of goals along an axis; the other axes are chosen."""
+def lines(results: Results, axis: Axis, command: str, *, gains: bool = False) -> Plot:
+    """Outcomes and probabilities of goals along an axis, or their gains over the first label, which are
+    paired; the other axes are chosen."""
     slices = Slices(results, (other for other in results.axes if other is not axis), averages=True)
     chosen = thinned(len(axis.values), MOST_VALUES)
     position = np.full(len(axis.values), -1)
@@ -33,17 +37,18 @@ def lines(results: Results, axis: Axis, command: str) -> Plot:
     def draw(outcome: int, *options: int) -> Plot:
         column = columns[outcome]
         group = np.where(slices.inside(*options), position[results.places[axis.name]], -1)
-        return _plot(results, results.estimates(column, group, len(chosen)), axis, chosen, column, command)
+        found = results.estimates(f"{column}_gain" if gains else column, group, len(chosen))
+        return _plot(results, found, axis, chosen, column, command, gains=gains)
 
     choices = [Choice("outcome", [scales.name_of(o) for o in columns]), *slices.choices]
-    figures = sum(len(other.values) > 1 for other in results.axes)
+    figures = sum(len(other.values) > 1 for other in results.axes) * min(len(results.labels), 2)
     return with_choices(draw, choices, most_bytes=BYTES[results.drawn] // figures)
 
 
 def _plot(
-    results: Results, found: Estimates, axis: Axis, chosen: Ints, column: str, command: str
+    results: Results, found: Estimates, axis: Axis, chosen: Ints, column: str, command: str, *, gains: bool
 ) -> Plot:  # fmt: skip
-    name = scales.name_of(column)
+    name = f"gain in {scales.name_of(column)}" if gains else scales.name_of(column)
     goal = column in results.sweep["goals"]
     y = PERCENT if goal else scales.scale(np.abs(found.mean).ravel(), scales.unit_of(column))
     x = scales.scale(axis.values if axis.numeric else [], axis.unit)
@@ -53,9 +58,10 @@ def _plot(
         else [axis.texts[i] for i in chosen]
     )
     data: list[Plot] = []
-    for k, label in enumerate(results.labels):
-        data += band_and_line(
-            places, *(each[:, k] / y.factor for each in found[:3]), name=label, k=k,
+    shown = [(k, label) for k, label in enumerate(results.labels) if k or not gains]
+    for k, label in shown:
+        data += line_and_bounds(
+            places, *(each[:, k] / y.factor for each in found[:3]), name=label, k=k, of=len(shown),
             mode="lines+markers" if axis.numeric else "markers",
             extra=[
                 [key, scales.interval(low, high, y)]
@@ -66,7 +72,8 @@ def _plot(
         )  # fmt: skip
     return plot(
         data, x=x.label(axis.title) if axis.numeric else axis.title, y=y.label(name),
-        xaxis=_ticks(axis, x, chosen), yaxis={"rangemode": "tozero"}, showlegend=len(results.labels) > 1,
+        xaxis=_ticks(axis, x, chosen), yaxis=dict(ZERO) if gains else {"rangemode": "tozero"},
+        showlegend=len(results.labels) > 1,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import Plot, plot
-from netcarlo.reports.sweep_parts import WIDE, band_and_line, known, logarithmic, numbers, pointer, ratio
+from netcarlo.reports.sweep_parts import WIDE, known, line_and_bounds, logarithmic, numbers, pointer, ratio
 from netcarlo.reports.sweep_results import DONE, Bools, Floats, Ints, Results, average
 from netcarlo.reports.sweep_slices import Slices
 from netcarlo.statistics import wilson
@@ -62,9 +62,9 @@ def _plot(
     for k, (x, p, low, high) in enumerate(curves):
         key = "" if results.drawn else str(results.keys[0, inside, k][0])
         tell = pointer(command, "customdata[0]") if key else ""
-        data += band_and_line(
+        data += line_and_bounds(
             numbers(x / shown.factor), 100 * p, 100 * low, 100 * high,
-            name=results.labels[k], k=k, extra=[[key]] * len(x),
+            name=results.labels[k], k=k, of=len(labels), extra=[[key]] * len(x),
             mode="lines" if results.drawn or replications is not None else "lines+markers",
             hover=f"{name} at {'most' if done else 'least'} %{{x}} {shown.unit}<br>%{{y}} %{tell}",
         )  # fmt: skip

@@ -6,7 +6,7 @@ from netcarlo.reports import scales
 from netcarlo.reports.choices import Choice, with_choices
 from netcarlo.reports.figures import Plot, plot
 from netcarlo.reports.scales import Scale
-from netcarlo.reports.sweep_parts import band_and_line, fitting, known, logarithmic, numbers
+from netcarlo.reports.sweep_parts import fitting, known, line_and_bounds, logarithmic, numbers
 from netcarlo.reports.sweep_results import Floats, Ints, Results, average
 from netcarlo.reports.sweep_wins import gain_scale, judged, wins
 from netcarlo.sweeps import population
@@ -28,7 +28,7 @@ def unit_of(results: Results, feature: str) -> str:
 
 
 def by_feature(results: Results) -> Plot:
-    """A line with its 95 % band for every label over bins of a feature."""
+    """A line with its 95 % intervals for every label over bins of a feature."""
     names, outcomes = features(results), judged(results)
 
     def draw(feature: int, kind: int, outcome: int) -> Plot:
@@ -38,8 +38,9 @@ def by_feature(results: Results) -> Plot:
         found, y, title = (_shares, _gains)[kind](results, outcomes[outcome], place, len(centres))
         data: list[Plot] = []
         for k, label in enumerate(results.labels):
-            data += band_and_line(
-                numbers(centres / x.factor, 4), *found[:, :, k] / y.factor, name=label, k=k,
+            data += line_and_bounds(
+                numbers(centres / x.factor, 4), *found[:, :, k] / y.factor,
+                name=label, k=k, of=len(results.labels),
                 hover=f"{name} about %{{x}} {x.unit}<br>%{{y:.3g}} {y.unit}",
             )  # fmt: skip
         return plot(

@@ -64,11 +64,16 @@ class Sections:
     def __init__(self, results: Results, command: str, replications: pd.DataFrame | None) -> None:
         self.means = sweep_answers.means(results)
         self.winners = sweep_answers.winners(results)
-        self.lines: list[dict[str, Any]] = [
-            {"name": f"line-{i}", "title": axis.title, "plot": lines(results, axis, command)}
-            for i, axis in enumerate(results.axes)
-            if len(axis.values) > 1
-        ]
+        self.lines: list[dict[str, Any]] = []
+        for i, axis in enumerate(results.axes):
+            if len(axis.values) > 1:
+                caption = f"Along {axis.title}"
+                plot = lines(results, axis, command)
+                self.lines.append({"name": f"line-{i}", "caption": caption, "plot": plot})
+                if len(results.labels) > 1:
+                    caption += f": gain over {results.labels[0]}, with the same random numbers on both sides"
+                    plot = lines(results, axis, command, gains=True)
+                    self.lines.append({"name": f"line-gain-{i}", "caption": caption, "plot": plot})
         self.shares = shares(results)
         self.maps = maps(results, command)
         self.exceedance = exceedance(results, replications, command)

@@ -1,4 +1,4 @@
-"""What the figures of a sweep share: lines with bands, logarithmic axes, numbers in few digits."""
+"""What the figures of a sweep share: lines with intervals, logarithmic axes, numbers in few digits."""
 
 import math
 from collections.abc import Sequence
@@ -8,6 +8,7 @@ import numpy as np
 
 from netcarlo.reports import scales
 from netcarlo.reports.figures import COLOURS, DASHES, SYMBOLS, Plot
+from netcarlo.reports.intervals import MOST_BANDS, band, sparse
 from netcarlo.reports.scales import Scale
 from netcarlo.reports.sweep_results import Estimates, Floats
 
@@ -24,34 +25,37 @@ WIDE = 10.0
 """Largest over smallest value from which on an axis is logarithmic."""
 
 
-def band_and_line(
-    x: Sequence[Any], y: Floats, low: Floats, high: Floats, *, name: str, k: int, hover: str,
+def line_and_bounds(
+    x: Sequence[Any], y: Floats, low: Floats, high: Floats, *, name: str, k: int, of: int, hover: str,
     extra: Sequence[Any] = (), mode: str = "lines+markers",
 ) -> list[Plot]:  # fmt: skip
-    """The line of label number `k` and its band; points with bars if `mode` has no lines."""
+    """The line of label number `k` of so many, with a band or, where more would overlap, bars here and there.
+
+    Points without a line have a bar each.
+    """
     colour = COLOURS[k % len(COLOURS)]
     style = {
         "x": list(x), "y": numbers(y), "name": name, "legendgroup": name, "mode": mode,
         "visible": True if k < MOST_LINES else "legendonly", "customdata": list(extra),
-        "line": {"color": colour, "dash": DASHES[k // len(COLOURS) % len(DASHES)], "width": 2},
+        "line": {"color": colour, "dash": DASHES[k % len(DASHES)], "width": 2},
         "marker": {"size": 9 if mode == "markers" else 6, "symbol": SYMBOLS[k % len(SYMBOLS)],
                    "color": colour},
         "hovertemplate": f"{name}<br>{hover}<extra></extra>",
     }  # fmt: skip
-    if mode == "markers":
+    if mode == "markers" or of > MOST_BANDS:
+        at = np.full(len(y), True) if mode == "markers" else np.array(sparse(len(y), k, min(of, MOST_LINES)))
         bars = {
             "type": "data", "symmetric": False, "thickness": 1.4, "width": 4,
-            "array": numbers(high - y), "arrayminus": numbers(y - low),
+            "array": numbers(np.where(at, high - y, np.nan)),
+            "arrayminus": numbers(np.where(at, y - low, np.nan)),
         }  # fmt: skip
         return [{**style, "error_y": bars}]
     sure = np.flatnonzero(np.isfinite(low) & np.isfinite(high)).tolist()
-    band = {
-        "x": [x[i] for i in sure] + [x[i] for i in reversed(sure)],
-        "y": numbers(np.concatenate([high[sure], low[sure[::-1]]])),
-        "fill": "toself", "mode": "none", "fillcolor": colour + "2e", "hoverinfo": "skip", "name": name,
-        "showlegend": False, "legendgroup": name, "visible": style["visible"],
-    }  # fmt: skip
-    return [band, style]
+    around = band(
+        [x[i] for i in sure], low[sure].tolist(), high[sure].tolist(), colour,
+        name=name, legendgroup=name, visible=style["visible"],
+    )  # fmt: skip
+    return [around, style]
 
 
 def pointer(command: str, key: str, found: Estimates | None = None) -> str:

@@ -3,11 +3,11 @@
 import math
 from typing import Any
 
+from netcarlo.cells import estimate
 from netcarlo.claims import Claim
 from netcarlo.comparison import Compared
 from netcarlo.evaluation import Evaluation
 from netcarlo.reports.write import csv_text
-from netcarlo.statistics import mean
 
 
 def comparison_csv(evaluation: Evaluation) -> str:
@@ -24,7 +24,7 @@ def comparison_csv(evaluation: Evaluation) -> str:
 def claims_csv(evaluation: Evaluation) -> str:
     """One row per claim of the paper."""
     columns = [
-        "study", "claim", "text", "where", "verdict", "expected", "own_numbers", "quantity",
+        "study", "claim", "text", "where", "verdict", "expected", "fitted", "own_numbers", "quantity",
         "unit", "published", "estimate", "ci_low", "ci_high", "replications", "evidence",
     ]  # fmt: skip
     return csv_text(columns, [_claim(evaluation.study.name, claim) for claim in evaluation.claims])
@@ -57,7 +57,7 @@ def _compared(study: str, row: Compared) -> dict[str, Any]:
 
 
 def _claim(study: str, claim: Claim) -> dict[str, Any]:
-    found = mean(claim.samples) if claim.samples is not None else None
+    found = estimate(claim.samples) if claim.samples is not None else None
     return {
         "study": study,
         "claim": claim.id,
@@ -65,6 +65,7 @@ def _claim(study: str, claim: Claim) -> dict[str, Any]:
         "where": claim.where,
         "verdict": claim.verdict,
         "expected": claim.expected,
+        "fitted": claim.fitted,
         "own_numbers": claim.own or "",
         "quantity": claim.quantity,
         "unit": claim.unit,

@@ -6,9 +6,20 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.reports import trace_history as history
-from netcarlo.reports.figures import AXIS, COLOURS, INK, Plot, line, plot, steps
+from netcarlo.reports.figures import COLOURS, INK, Plot, line, plot, steps
 from netcarlo.reports.trace_history import Floats
-from netcarlo.reports.trace_parts import end_of, over_time, rto, sequence, window
+from netcarlo.reports.trace_parts import (
+    WINDOW,
+    Mark,
+    Senders,
+    beyond,
+    end_of,
+    marked,
+    over_time,
+    rto,
+    sequence,
+    window,
+)
 
 MOST_MOMENTS = 300
 """Moments that the map shows."""
@@ -24,11 +35,11 @@ GAP = -1
 """Between two pieces of a line through nodes."""
 
 MARKS = {
-    "another route": ("rgba(86,121,158,.45)", 0.0),
-    "no route": ("rgba(213,94,0,.20)", 0.0),
-    "probing or frozen": ("rgba(168,80,138,.6)", 0.95),
+    "another route": Mark(COLOURS[6] + "8c", width=1),
+    "no route": Mark(COLOURS[1] + "33"),
+    "probing or frozen": Mark(COLOURS[3] + "8c", low=0.95),
 }
-"""Colours over a figure, and where they begin: 0 is its bottom, 1 its top."""
+"""What is marked over every figure."""
 
 
 def moving(frame: pd.DataFrame) -> Plot:
@@ -65,7 +76,7 @@ def moving(frame: pd.DataFrame) -> Plot:
             }
         )
     end_s = end_of(frame)
-    beside = window(end_s, {"": frame[frame["cwnd_packets"].notna()]})
+    beside = window(end_s, _senders(frame), _lost(frame))
     beside["layout"] |= {"shapes": [_cursor(0.0)]}
     return {
         "map": _map(frame, moments[0], x, y),
@@ -79,17 +90,25 @@ def moving(frame: pd.DataFrame) -> Plot:
 def figures(frame: pd.DataFrame) -> list[Plot]:
     """The flow over time with the changes of its route."""
     end_s = end_of(frame)
-    senders = {"": frame[frame["cwnd_packets"].notna()]}
+    senders = _senders(frame)
     relayed = (frame["event"] == "send") & (frame["node"] != _source(frame))
     return [
         {"name": name, "caption": caption, "plot": _marked(frame, drawn)}
         for name, caption, drawn in (
             ("sequence", "Packet and acknowledgement numbers", sequence(frame[~relayed])),
-            ("cwnd", "Congestion window and slow-start threshold", window(end_s, senders)),
+            ("cwnd", f"{WINDOW}{beyond(senders)}", window(end_s, senders, _lost(frame))),
             ("hops", "Hops of the route in use, and of the shortest way there is", _hops(frame)),
             ("rto", "Retransmission timeout", rto(end_s, senders)),
         )
     ]
+
+
+def _senders(frame: pd.DataFrame) -> Senders:
+    return {"": frame[frame["cwnd_packets"].notna()]}
+
+
+def _lost(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame[frame["event"] == "lost"]
 
 
 def _caption(frame: pd.DataFrame, nodes: int) -> str:
@@ -237,23 +256,4 @@ def _marked(frame: pd.DataFrame, drawn: Plot) -> Plot:
         "no route": none,
         "probing or frozen": history.stopped(frame),
     }
-    marks = []
-    for name, found in spans.items():
-        if found:
-            colour, low = MARKS[name]
-            x = [round(float(t), 4) for a, b in found for t in (a, a, b, b)]
-            y = [low, 1.0, 1.0, low] * len(found)
-            marks.append(
-                {
-                    "x": _pieces(x), "y": _pieces(y), "yaxis": "y2", "mode": "lines",
-                    "name": name, "fill": "toself", "fillcolor": colour, "hoverinfo": "skip",
-                    "line": {"color": colour, "width": 1 if name == "another route" else 0},
-                }
-            )  # fmt: skip
-    over: Plot = {**AXIS, "overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
-    return {"data": [*drawn["data"], *marks], "layout": {**drawn["layout"], "yaxis2": over}}
-
-
-def _pieces(values: list[float]) -> list[float | None]:
-    """Polygons of four corners each, apart from each other."""
-    return [v for k in range(0, len(values), 4) for v in (*values[k : k + 4], None)]
+    return marked(drawn, spans, MARKS)

@@ -3,15 +3,29 @@
 import numpy as np
 import pandas as pd
 
-from netcarlo.reports.figures import COLOURS, DASHES, Plot, line, steps
-from netcarlo.reports.trace_parts import MOST_MARKERS, Senders, end_of, markers, over_time, rto, window
+from netcarlo.reports.figures import COLOURS, DASHES, Plot, line, staircase, steps
+from netcarlo.reports.trace_parts import (
+    MOST_MARKERS,
+    WINDOW,
+    Senders,
+    beyond,
+    end_of,
+    markers,
+    over_time,
+    rto,
+    window,
+)
+from netcarlo.traces import arrivals
+
+GONE = ("lost", "dropped")
+"""Events of packets that go no further."""
 
 MOST_SENDERS = 7
 """TCP senders whose windows are drawn: as many as there are colours."""
 
 
-def figures(frame: pd.DataFrame) -> list[Plot]:
-    """The figures of the page."""
+def figures(frame: pd.DataFrame, rates: pd.DataFrame | None = None) -> list[Plot]:
+    """The figures of the page; `rates` are those of `traces.per_second`."""
     end_s = end_of(frame)
     most = int(frame.groupby(["event", "carries"]).size().max()) if len(frame) else 0
     some = f"; some of them, as there are {most}" if most > MOST_MARKERS else ""
@@ -27,6 +41,14 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
             "plot": _arrivals(frame),
         },
     ]
+    if rates is not None and len(rates):
+        found.append(
+            {
+                "name": "rates",
+                "caption": "Payload of each flow that reached the last node of its way in each second",
+                "plot": _rates(rates),
+            }
+        )
     tcp = frame[frame["rto_s"].notna()]
     flows = sorted(set(tcp["flow"].tolist()))[:MOST_SENDERS]
     if flows:
@@ -36,8 +58,8 @@ def figures(frame: pd.DataFrame) -> list[Plot]:
         found += [
             {
                 "name": "window",
-                "caption": f"Congestion window and slow-start threshold{of}",
-                "plot": window(end_s, senders),
+                "caption": f"{WINDOW}{of}{beyond(senders)}",
+                "plot": window(end_s, senders, frame[frame["flow"].isin(flows) & frame["event"].isin(GONE)]),
             },
             {"name": "rto", "caption": f"Retransmission timeout{of}", "plot": rto(end_s, senders)},
         ]
@@ -77,9 +99,16 @@ def _arrivals(frame: pd.DataFrame) -> Plot:
     data = []
     packets = frame[frame["carries"] == "data"]
     for k, (flow, mine) in enumerate(packets.groupby("flow")):
-        passed = mine.loc[mine["event"] == "send", "node"].unique()
-        last = mine[(mine["event"] == "receive") & ~mine["node"].isin(passed)]
-        count = np.cumsum(~last["sequence"].duplicated().to_numpy(), dtype=float)
-        x, y = steps(last["time_s"].to_numpy(), count)
+        first = arrivals(mine)
+        x, y = steps(first["time_s"].to_numpy(), np.arange(1.0, len(first) + 1))
         data.append(line(x, y, f"flow {flow}", COLOURS[k % len(COLOURS)], DASHES[k // len(COLOURS) % 4]))
     return over_time(end_of(frame), data, "packets that arrived", showlegend=len(data) > 1)
+
+
+def _rates(rates: pd.DataFrame) -> Plot:
+    data = [
+        staircase(rates[flow].to_numpy() * 1e-6, f"flow {flow}", COLOURS[k % len(COLOURS)],
+                  DASHES[k // len(COLOURS) % 4])
+        for k, flow in enumerate(rates)
+    ]  # fmt: skip
+    return over_time(float(len(rates)), data, "rate [Mbit/s]", showlegend=len(data) > 1)

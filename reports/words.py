@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Mapping
 
+from netcarlo.claims import Verdict
 from netcarlo.comparison import Compared
 from netcarlo.study import Description, Published, Value
 
@@ -81,6 +82,11 @@ def with_unit(text: str, unit: str) -> str:
 def of_difference(published: Published) -> str:
     """The unit of a difference."""
     return published.unit.replace("%", "percentage points")
+
+
+def demand(verdict: Verdict) -> str:
+    """What a demand came to."""
+    return {"held": "met", "not held": "missed"}.get(verdict, verdict)
 
 
 def printed(published: Published) -> str:

@@ -27,6 +27,11 @@ def size_bits(cell: Cell) -> float:
     return 8.0 * fixed(cell.scenario.transport.bytes)
 
 
+def finished(cell: Cell) -> Samples:
+    """Runs in which all arrives."""
+    return np.asarray(cell.outcome("finished") > 0)
+
+
 METRICS: dict[str, Callable[[Cell], Samples]] = {
     "throughput": named("transfer_bps", scale=1e-3),
     "transfer_time": named("transfer_s"),
@@ -36,7 +41,7 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "probe_time": named("probe_time_s"),
     "breaks": named("breaks"),
     "shortened": named("shortened"),
-    "finished": named("finished"),
+    "finished": finished,
 }
 """Metric of a cell -> its values, one per replication."""
 

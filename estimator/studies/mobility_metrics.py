@@ -42,13 +42,13 @@ def ratio(part: Samples, whole: Samples) -> Samples:
 
 
 def had_timeout(cell: Cell) -> Samples:
-    """Share of runs with a timeout [%]."""
-    return np.where(cell.out(Out.TIMEOUTS) > 0, 100.0, 0.0)
+    """Runs with a timeout."""
+    return np.asarray(cell.out(Out.TIMEOUTS) > 0)
 
 
 def stuck(cell: Cell) -> Samples:
-    """Share of runs whose congestion window is at most 2 in the mean over its samples [%]."""
-    return np.where(cell.out(Out.CWND_SUM) <= 2 * 1024 * cell.out(Out.SAMPLES), 100.0, 0.0)
+    """Runs whose congestion window is at most 2 in the mean over its samples."""
+    return np.asarray(cell.out(Out.CWND_SUM) <= 2 * 1024 * cell.out(Out.SAMPLES))
 
 
 def silence(cell: Cell) -> Samples:

@@ -9,8 +9,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from netcarlo.cells import Samples
-from netcarlo.statistics import mean
+from netcarlo.cells import Samples, estimate
+from netcarlo.claims import Verdict, every, inside, positive
 
 PROTOCOLS = {"hmipv6": "HMIPv6", "fmipv6": "FMIPv6", "himipv6": "HIMIPv6"}
 TCPS = {"tahoe": "Tahoe", "reno": "Reno", "vegas": "Vegas"}
@@ -28,7 +28,7 @@ Numbers = Callable[[str, Address], Samples]
 class Finding:
     """What a set of numbers says about a claim."""
 
-    held: bool
+    verdict: Verdict
     quantity: str
     unit: str
     samples: Samples
@@ -48,19 +48,21 @@ def say(cell: Address) -> str:
 def all_positive(
     differences: Iterable[tuple[str, Samples]], *, quantity: str, unit: str = "kbit/s"
 ) -> Finding:
-    """Held if every difference is positive in the mean; the smallest is shown."""
-    found = [(name, samples, mean(samples)) for name, samples in differences]
+    """Held if every difference is positive beyond doubt; the smallest is shown."""
+    found = [(name, samples, estimate(samples)) for name, samples in differences]
     name, samples, _ = min(found, key=lambda item: item[2].mean)
-    against = [f"{name} ({m.mean:+.2f})" for name, _, m in found if m.mean <= 0]
-    sure = sum(m.ci_low > 0 for *_, m in found)
-    beyond = f", {sure} beyond the 95 % interval" if len(samples) > 1 else ""
+    verdicts = [positive(m) for *_, m in found]
+    parts = [f"{verdicts.count('held')} of {len(found)}"]
+    for kind, words in (("not held", "not"), ("undecided", "undecided")):
+        of_kind = (item for item, v in zip(found, verdicts, strict=True) if v == kind)
+        if those := [f"{name} ({m.mean:+.2f})" for name, _, m in of_kind]:
+            parts.append(f"{words} {', '.join(those)}")
     return Finding(
-        held=not against,
+        verdict=every(verdicts),
         quantity=f"{quantity}, smallest: {name}",
         unit=unit,
         samples=samples,
-        evidence=f"{len(found) - len(against)} of {len(found)}{beyond}"
-        + (f"; not {', '.join(against)}" if against else ""),
+        evidence="; ".join(parts),
     )
 
 
@@ -72,7 +74,7 @@ def coincide(numbers: Numbers) -> Finding:
         found[name] = abs(reno / tahoe - 1) * 100
     largest = max(found.values(), key=lambda samples: float(samples.mean()))
     return Finding(
-        held=bool(largest.mean() < 0.5),
+        verdict=inside(estimate(largest), most=0.5),
         quantity="largest difference of Reno from Tahoe over the protocols",
         unit="%",
         samples=largest,
@@ -215,9 +217,13 @@ def overhead_levels(numbers: Numbers) -> Finding:
         ],
         quantity="",
     )
-    levels = abs(first.mean() - 1.6) < 0.3 and max(quiet) < 0.4 and abs(last.mean() - 6.5) < 0.5
+    levels = [
+        inside(estimate(first), 1.3, 1.9),
+        *(inside(estimate(row(protocol, 0.0)), most=0.4) for protocol in ("fmipv6", "himipv6")),
+        inside(estimate(last), 6.0, 7.0),
+    ]
     return Finding(
-        held=bool(levels and grows.held),
+        verdict=every([*levels, grows.verdict]),
         quantity="overhead over HMIPv6 at 0 %, mean of the TCPs",
         unit="%",
         samples=first,

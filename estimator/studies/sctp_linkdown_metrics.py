@@ -10,7 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.cells import Cell, Samples
-from netcarlo.kernels.layout import EVENT_ACK, EVENT_RECEIVE, EVENT_SEND, Out, P, Trace
+from netcarlo.kernels.layout import (
+    EVENT_ACK,
+    EVENT_HEARTBEAT_ACK,
+    EVENT_HEARTBEAT_RECEIVE,
+    EVENT_RECEIVE,
+    EVENT_SEND,
+    Out,
+    P,
+    Trace,
+)
+from netcarlo.kernels.sctp_state import RECEIVER
 
 PACKET = 1500
 START_UP_S = {"tcp": 1.12, "sctp_single": 1.5, "sctp_multi": 1.5}
@@ -43,6 +53,29 @@ def resumed(column: Out, *, since_s: float = 0.0, link_up: bool = False) -> Call
         return cell.time(column) - (DOWN_S + cell["link_down_s"] if link_up else since_s)
 
     return metric
+
+
+def outage_s(cell: Cell) -> float:
+    """When the link goes down [s]."""
+    return float(cell.conditions.get("moment", DOWN_S))
+
+
+def silence(cell: Cell) -> Samples:
+    """From the link going down to the transmission of the first packet that arrives again [s]."""
+    return cell.time(Out.RESUME_TX) - outage_s(cell)
+
+
+def window_at_outage(cell: Cell) -> Samples:
+    """What the sender may have in flight when the link goes down, less what the receiver allows [packet]."""
+    tcp = cell["protocol"] == "tcp"
+    most = cell.parameter(P.WINDOW) if tcp else cell.parameter(P.RWND) // window_bytes(cell)
+    kinds = (EVENT_SEND, EVENT_ACK)
+
+    def metric(events: Events) -> float:
+        before = events[np.isin(events[:, Trace.EVENT], kinds) & (events[:, Trace.TIME] < outage_s(cell))]
+        return min(float(before[-1, Trace.CWND]), most)
+
+    return cell.per_trace(metric, replications=1)
 
 
 def window_bytes(cell: Cell) -> float:
@@ -124,6 +157,27 @@ def _first(event: int, column: Trace, number: int) -> Callable[[Cell], Samples]:
     return lambda cell: cell.per_trace(metric)
 
 
+def heartbeat(event: int) -> Callable[[Cell], Samples]:
+    """When a heartbeat of the receiver, the first after link-up, or its answer arrives [s]."""
+
+    def metric(cell: Cell) -> Samples:
+        return cell.per_trace(lambda events: probe(events, event, cell)[Trace.TIME])
+
+    return metric
+
+
+def heartbeat_path(cell: Cell) -> Samples:
+    """The path of that heartbeat: 0 the one that was down, 1 the alternate one."""
+    return cell.per_trace(lambda events: probe(events, EVENT_HEARTBEAT_RECEIVE, cell)[Trace.PATH])
+
+
+def probe(events: Events, event: int, cell: Cell) -> Events:
+    """The row of the first heartbeat event of the receiver after link-up; NaN if there is none."""
+    mine = (events[:, Trace.EVENT] == event) & (events[:, Trace.SEQUENCE] == RECEIVER)
+    found = events[mine & (events[:, Trace.TIME] > DOWN_S + cell["link_down_s"])]
+    return found[0] if len(found) else np.full(len(Trace), np.nan)
+
+
 METRICS: dict[str, Callable[[Cell], Samples]] = {
     "throughput": throughput,
     "throughput_approx": throughput,
@@ -152,5 +206,7 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "sack2404_received": acknowledged(2404),
     "tsn2448_received": received(2448),
     "tsn2449_received": received(2449),
+    "heartbeat_received": heartbeat(EVENT_HEARTBEAT_RECEIVE),
+    "heartbeat_ack_received": heartbeat(EVENT_HEARTBEAT_ACK),
 }
 """Metric of a cell -> its values, one per replication (of a trace: of the first replications)."""

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from netcarlo.cells import Cell, Samples
-from netcarlo.kernels.layout import Out, P
+from netcarlo.kernels.layout import Out
 from netcarlo.kernels.wifi.layout import FlowOut, NodeOut
 
 NS = 1e-9
@@ -29,25 +29,26 @@ def source(cell: Cell) -> Samples:
 
 def sending(cell: Cell) -> Samples:
     """What the paper times: TCP until all has arrived, UDP until the source is done [s]."""
-    return source(cell) if udp(cell) else completion(cell)
+    if not udp(cell):
+        return completion(cell)
+    return source(cell) if cell.wireless else cell.outcome("completion_s")
 
 
 def throughput(cell: Cell) -> Samples:
     """Payload that arrived over the time of the transfer [Mbit/s]."""
-    arrived = cell.flow(FlowOut.DELIVERED) if cell.wireless else cell.out(Out.DELIVERED)
-    return arrived * payload(cell) * 8e-6 / sending(cell)
+    return cell.outcome("delivered") * payload(cell) * 8e-6 / sending(cell)
 
 
 def payload(cell: Cell) -> int:
     """Payload of a packet [byte]."""
-    return cell.parameter(P.DATA)
+    return int(cell.scenario.transport.payload)  # type: ignore[arg-type]
 
 
 def loss(cell: Cell) -> Samples:
     """Datagrams that did not arrive, of those put out [%]; NaN for TCP, which repeats them."""
     if not udp(cell):
         return np.full(len(cell.outcomes), np.nan)
-    return 100 * (1 - cell.flow(FlowOut.DELIVERED) / cell.flow(FlowOut.SENT))
+    return 100 * (1 - cell.outcome("delivered") / cell.outcome("sent"))
 
 
 def lost_at(*relays: int) -> Callable[[Cell], Samples]:

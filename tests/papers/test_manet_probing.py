@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from netcarlo.cells import Cells, simulate_cells
-from netcarlo.claims import Claim
-from netcarlo.comparison import check, compare
 from netcarlo.evaluation import Evaluation
 from netcarlo.kernels.layout import P
 from netcarlo.kernels.manet.layout import METRE, Manet
@@ -17,7 +15,7 @@ from netcarlo.studies import manet_probing_metrics as metrics
 from netcarlo.study import Study, load
 from tests.reproductions import reproduction
 
-RUNS = 40
+RUNS = 20
 
 
 @pytest.fixture(scope="module")
@@ -30,24 +28,13 @@ def study() -> Study:
 
 @pytest.fixture(scope="module")
 def cells(study: Study) -> Cells:
-    """Enough runs for the claims."""
+    """A few runs of every cell."""
     return Cells(study, simulate_cells(study, replications=RUNS, seed=1, target="cpu"), claims.METRICS)
-
-
-@pytest.fixture(scope="module")
-def judged(cells: Cells) -> dict[str, Claim]:
-    return {claim.id: claim for claim in claims.claims(cells)}
 
 
 @pytest.fixture(scope="module")
 def evaluation() -> Evaluation:
     return reproduction("manet_probing")[1]
-
-
-def test_the_declared_tolerance_is_met(study: Study, cells: Cells, judged: dict[str, Claim]) -> None:
-    rows = compare(study, cells, claims.summaries(cells))
-    missed = [f"{c.text}: {c.reached}" for c in check(study, rows, judged.values(), cells) if not c.passed]
-    assert missed == []
 
 
 def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
@@ -62,6 +49,17 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         assert cell.parameter(Manet.RANGE) == cell["range_m"] * METRE
         assert cell.scenario.adhoc is not None
         assert (cell.scenario.adhoc.frame_error > 0) == (cell["layer"] in ("radio", "both"))
+    for cell in evaluation.cells.varied("start_m").all:
+        assert cell.parameter(Manet.APART_MAX) == cell["start_m"] * METRE
+        assert cell.parameter(Manet.RANGE) == cell["range_m"] * METRE
+
+
+def test_walkers_start_near_each_other_and_part(cells: Cells) -> None:
+    """The reason of M1: one hop at the start, and the longer and the sooner lost the faster they are."""
+    slow, fast = (cells.one(protocol="newreno", speed_mps=v, error_percent=5.0) for v in (2.0, 14.0))
+    assert slow.parameter(Manet.APART_MAX) == 75 * METRE < slow.parameter(Manet.RANGE)
+    for name in ("mean_shortest_hops", "breaks"):
+        assert mean(fast.outcome(name) - slow.outcome(name)).ci_low > 0
 
 
 def test_runs_of_the_senders_are_paired(cells: Cells) -> None:
@@ -119,11 +117,11 @@ def test_maps_show_every_reading(evaluation: Evaluation) -> None:
             ).mean()
             for p in ("probing", "newreno")
         ]
-        for v in claims.COARSE
+        for v in claims.ENDS
     ]  # fmt: skip
     assert first.values[row, column] == pytest.approx(np.mean([100 * (a / b - 1) for a, b in pairs]))
 
 
 def test_index_lists_the_study() -> None:
     text = Path(reproduction("manet_probing")[0], "index.html").read_text(encoding="utf-8")
-    assert "manet_probing/report.html" in text and "M1" in text
+    assert "manet_probing/report.html" in text and "New TCP-Probing in a mobile ad hoc network" in text

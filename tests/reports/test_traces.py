@@ -1,16 +1,22 @@
 """Pages of traces: what the figures hold, and the moving map in a real browser."""
 
+import json
+import re
 import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import plotly.graph_objects as go
 import pytest
 
 from netcarlo import Scenario, trace
+from netcarlo.ensemble import build
+from netcarlo.interruptions import Interruption
+from netcarlo.outcomes import MEANING
 from netcarlo.reports import trace_history as history
-from netcarlo.reports import trace_map, trace_page, trace_radio
+from netcarlo.reports import trace_map, trace_page, trace_radio, trace_setting
 from netcarlo.traces import of_adhoc
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
 from tests.reports.browser import Page
@@ -110,6 +116,52 @@ def test_figures_are_valid() -> None:
     assert sequence["data"][-2]["x"] == [21, 21, 30, 30, None]
     used = next(part for part in hops["data"] if part["name"] == "route in use")
     assert list(zip(used["x"], used["y"], strict=True))[:4] == [(1, 2), (21, 2), (21, None), (30, 2)]
+
+
+def path_events() -> pd.DataFrame:
+    """A window of 4 at most under a threshold of 1000, a loss and a timeout."""
+    return pd.DataFrame(
+        {
+            "time_s": [0.0, 1.0, 2.0, 4.0, 9.0],
+            "event": ["send", "ack", "lost", "timeout", "ack"],
+            "sequence": [0, 1, 2, 2, 3],
+            "path": 0,
+            "cwnd_packets": [1.0, 2.0, 4.0, 1.0, 2.0],
+            "ssthresh_packets": [1000.0, 1000.0, 1000.0, 2.0, 2.0],
+            "rto_s": 1.0,
+            "acked": [-1, 0, 1, 1, 2],
+        }
+    )
+
+
+def test_the_window_sets_the_scale_and_what_interrupts_a_path_is_marked() -> None:
+    down = [Interruption("outage", 2.0, 3.0), Interruption("handover", 5.0, 99.0)]
+    text = trace_page(path_events(), "a path", interruptions=down)
+    figure = json.loads(re.findall(r'id="window-data">(.*?)</script>', text, flags=re.DOTALL)[0])
+    go.Figure(figure)
+    parts = {part["name"]: part for part in figure["data"]}
+    assert set(parts) == {"cwnd", "ssthresh", "timeout", "lost", "outage", "handover"}
+    assert [v for v in parts["ssthresh"]["y"] if v is not None] == [2.0, 2.0]
+    assert "1\N{NARROW NO-BREAK SPACE}000 packets" in text
+    assert parts["lost"]["x"] == [2.0]
+    assert parts["outage"]["x"] == [2, 2, 3, 3, None]
+    assert parts["handover"]["x"] == [5, 5, 9, 9, None]  # not beyond the last event
+
+
+def test_the_page_says_what_was_set_and_drawn_and_what_came_of_it() -> None:
+    hop = {"rate": "10 Mbit/s", "delay": {"uniform": ["10 ms", "20 ms"]}, "loss": "0.1 %"}
+    data = {"duration": "30 s", "transport": {"protocol": "newreno"}, "hops": {"count": 2, "each": hop}}
+    scenario = Scenario.check({**data, "hops": [data["hops"]]})
+    drawn_ = build(scenario, replications=1).drawn
+    outcomes = pd.DataFrame(dict.fromkeys(MEANING, np.nan), index=drawn_.index).join(drawn_)
+    outcomes["goodput_bps"] = 1.25e6
+    found = {row["name"]: row for row in trace_setting.setting(scenario, outcomes)}
+    assert found["paths.0.hops.0.each.loss"]["value"] == "0.1 %"
+    assert found["paths.0.hops.0.each.delay"]["value"] == "uniform, 10 ms … 20 ms"
+    assert len(found["paths.0.hops.0.each.delay"]["drawn"].split(", ")) == 2
+    assert "transport.window" not in found and "seed" not in found
+    text = trace_page(path_events(), "a path", scenario=scenario, outcomes=outcomes)
+    assert "1.25 Mbit/s" in text and 'id="setting"' in text
 
 
 @pytest.mark.needs("chromium")
