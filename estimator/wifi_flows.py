@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.draws import Draws, Ints
+from netcarlo.errors import InputError
 from netcarlo.geometry import Network
 from netcarlo.kernels.layout import BYTE_TIME_BITS, P
 from netcarlo.kernels.wifi.layout import NOBODY, Flow, Leg
@@ -46,7 +47,9 @@ def _number(end: Any) -> int:
     return GATEWAY if end == "gateway" else int(end)
 
 
-def legs(wireless: Wireless, draws: Draws, ends: list[End]) -> tuple[Ints, list[dict[Flow, int]]]:
+def legs(
+    wireless: Wireless, transport: Any, draws: Draws, parameters: Ints, ends: list[End]
+) -> tuple[Ints, list[dict[Flow, int]]]:
     """Legs [n, L, len(Leg)], and which of them each flow passes, by column.
 
     All flows share the wire's two; each has a sender's and a receiver's of its own.
@@ -70,10 +73,35 @@ def legs(wireless: Wireless, draws: Draws, ends: list[End]) -> tuple[Ints, list[
         if "sender_delay" in leg:
             mine[Flow.BEFORE] = add(leg["sender_delay"])
         if "receiver" in leg:
-            mine[Flow.AFTER] = add(leg["receiver"])
+            mine[Flow.AFTER] = add(leg["receiver"].copy())
+            if not _datagrams(transport, end):
+                _read(made[-1], wireless, draws, parameters)
         passed.append(mine)
     none = np.zeros((len(draws.replications), 0, len(Leg)), np.int64)
     return (np.stack(made, axis=1) if made else none), passed
+
+
+def _datagrams(transport: Any, end: End) -> Datagrams | None:
+    """What a flow sends if it is UDP."""
+    return end.spec.udp or (transport if isinstance(transport, Udp) else None)
+
+
+def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None:
+    """Let the application of a TCP receiver read from its leg."""
+    receiver = wireless.receiver
+    assert receiver is not None
+    if receiver.read is None:
+        return
+    leg[:, Leg.READ] = draws.whole("wireless.receiver.read", receiver.read)
+    leg[:, Leg.READ_TIME] = draws.whole("wireless.receiver.read_time", receiver.read_time, NS)
+    leg[:, Leg.SIZE] = parameters[:, P.DATA]
+    short = np.flatnonzero(leg[:, Leg.READ] < leg[:, Leg.SIZE])
+    if short.size:
+        row = short[0]
+        raise InputError(
+            f"wireless.receiver.read can be {leg[row, Leg.READ]} B, less than a segment; allowed is "
+            f"transport.payload, {leg[row, Leg.SIZE]} B, or more; raise it"
+        )
 
 
 def _leg(leg: LegSpec, name: str, draws: Draws) -> Ints:
@@ -166,7 +194,7 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     """What a flow sends: [n, len(Flow)] without its way."""
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
-    udp: Datagrams | None = spec.udp or (transport if isinstance(transport, Udp) else None)
+    udp = _datagrams(transport, end)
     table[:, Flow.SIZE], table[:, Flow.HEADER] = parameters[:, P.DATA], parameters[:, P.HEADER]
     table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, P.START], parameters[:, P.LIMIT]
     table[:, Flow.STOP] = parameters[:, P.END]

@@ -35,7 +35,7 @@ def build(
     n = len(parameters)
     losses, links = _links(wireless, draws, net)
     ends = wifi_flows.flows(wireless, stations=net.parent.shape[1] - 1)
-    legs, passed = wifi_flows.legs(wireless, draws, ends)
+    legs, passed = wifi_flows.legs(wireless, transport, draws, parameters, ends)
     flows, count, paths = wifi_flows.table(
         wireless, transport, draws, net, parameters, ends=ends, legs=passed
     )

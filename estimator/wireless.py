@@ -169,9 +169,15 @@ class Leg(Record):
 
 
 class Receiver(Leg):
-    """The receiving host; making an acknowledgement takes it `ack_time`."""
+    """The receiving host; making an acknowledgement takes it `ack_time`.
+
+    With `read` TCP has what the application has read: at most so much at once, in `read_time` for a packet,
+    while no packet is served (interrupts come first).  A delayed acknowledgement waits until a read ends.
+    """
 
     ack_time: Delay = 0.0
+    read: Size | None = None
+    read_time: Delay = 0.0
 
 
 class Flow(Record):

@@ -111,8 +111,9 @@ class Association(NamedTuple):
     resume: Any
     """`(p, s, g) -> bool`: no longer blocked; whether it has waited for that."""
     on_data: Any
-    """`(p, s, t, packet) -> (serial, fresh)`: a packet arrives at the receiver; the acknowledgement that it
-    sends, NONE or FULL; and whether it is the packet's first arrival."""
+    """`(p, s, t, packet, more) -> (serial, fresh)`: a packet arrives at the receiver; the acknowledgement
+    that it sends, NONE or FULL; and whether it is the packet's first arrival.  If `more` come at once, an
+    acknowledgement that may wait does so."""
     on_delay: Any
     """`(p, s) -> serial`: PENDING has come."""
     size_of_ack: Any
@@ -262,7 +263,8 @@ def make_association(
     def take(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
         packet = s[_FORCED]
         last = min(s[_LAST], s[_WRITTEN])
-        if packet != NONE:
+        forced = packet != NONE
+        if forced:
             s[_FORCED] = NONE
         elif blocked:
             if s[_REPAIR] != 0 or s[_SEQ] <= min(s[_LIMIT], last):
@@ -276,6 +278,8 @@ def make_association(
             s[_SEQ] = max(s[_SEQ], packet + 1)
         if packet == NONE:
             return packet
+        if not forced:
+            s[_HELD_BACK] = 0
         on_send(s, p, packet, now)
         if s[ACKED] == s[TOP]:  # nothing else is out
             s[DEADLINE] = now + s[RTO]
@@ -549,15 +553,17 @@ def make_association(
     answer = dev(answer)
 
     @cold
-    def on_data(p: Any, s: Any, t: Any, packet: Any) -> Any:
+    def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
         duplicates = s[_DUPLICATES]
         expected, highest = arrive(s, _HELD, s[_BITS], p[P.RING] - 1, packet, s[EXPECTED], s[_HIGHEST])
         s[EXPECTED] = expected
         s[_HIGHEST] = highest
         fresh = s[_DUPLICATES] == duplicates
         if p[P.ACK_EVERY] > 1:
-            if s[PENDING] == FOREVER and packet == expected - 1 and packet >= highest and packet > 0:
-                s[PENDING] = t + p[P.ACK_DELAY]
+            first_of_two = s[PENDING] == FOREVER
+            if (first_of_two or more) and packet == expected - 1 and packet >= highest and packet > 0:
+                if first_of_two:
+                    s[PENDING] = t + p[P.ACK_DELAY]
                 s[_ANSWERED] = packet
                 return np.int64(NONE), fresh
             s[PENDING] = FOREVER

@@ -225,7 +225,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any, control: Any) -> Any:
             send(m, m[Manet.SINK], t, np.int64(REPLY), packet)
             return
         before = s[sender.EXPECTED]
-        serial, fresh = association.on_data(m, s, t, packet)
+        serial, fresh = association.on_data(m, s, t, packet, False)
         if data:
             m[COUNTS + ManetOut.RECEIVED] += 1
             m[COUNTS + ManetOut.LAST_RX] = t

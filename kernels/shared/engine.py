@@ -308,7 +308,7 @@ def make(dev: Callable[[Any], Any], make_kinds: Any) -> Any:
         if word & MARKED:
             m[b + F_ECHO] = 1
         was = s[sender.EXPECTED]
-        serial, fresh = association.on_data(m[b:], s, t, packet)
+        serial, fresh = association.on_data(m[b:], s, t, packet, False)
         if packet >= first and fresh:
             m[counts + FlowOut.USEFUL] += useful(p, m, b, link, size, at, busy)
         if late:

@@ -103,7 +103,8 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
     association: Any = sender.make_association(dev, make_variant, control) if tcp else None
     first = association.first if tcp else 0
     size_of_ack: Any = association.size_of_ack if tcp else None
-    enter, leave, occupy = make_leg(dev)
+    legs = make_leg(dev)
+    enter, leave = legs.enter, legs.leave
 
     def place(m: Any, flow: Any) -> Any:
         return m[FLOWS] + flow * FLOW_WORDS
@@ -255,14 +256,14 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         elif serial >= 0:
             m[at + FLOW_COUNTS + FlowOut.ACKS_SENT] += 1
             if m[at + Flow.ACK_COST] > 0 and m[at + Flow.AFTER] != NOBODY:
-                occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])
+                legs.occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])
             put_out(m, t, serial << PACKET_SHIFT | BACKWARD | flow)
 
     send_answer = dev(send_answer)
 
     @cold
-    def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
-        # A packet reaches its end host.
+    def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> None:
+        # A packet reaches its end host; whether `more` do at once.
         flow = frame & FLOW_MASK
         at = place(m, flow)
         counts = at + FLOW_COUNTS
@@ -274,7 +275,7 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
                 pump(m, f, t, flow)
                 return
             before = s[sender.EXPECTED]
-            serial, fresh = association.on_data(m, s, t, packet)
+            serial, fresh = association.on_data(m, s, t, packet, more)
             if packet >= first:
                 m[counts + FlowOut.RECEIVED] += 1
                 m[counts + FlowOut.LAST_RX] = t
@@ -312,17 +313,20 @@ def make(dev: Callable[[Any], Any], make_variant: Any = None, control: Any = Non
         if leg != NOBODY:
             to_leg(m, leg, t, frame)
         else:
-            arrive(m, f, constants, t, frame)
+            arrive(m, f, constants, t, frame, False)
 
     go_on = dev(go_on)
 
     @cold
     def at_leg(m: Any, f: Any, constants: Any, t: Any, leg: Any) -> None:
-        frame = leave(m, leg)
-        if frame >> FLOW_BITS & HOP_MASK == 0:  # before the radio
-            to_queue(m, t, frame)
-        else:
-            arrive(m, f, constants, t, frame)
+        count = legs.due(m, leg, t)
+        for k in range(count):
+            frame = leave(m, leg)
+            if frame >> FLOW_BITS & HOP_MASK == 0:  # before the radio
+                to_queue(m, t, frame)
+            else:
+                arrive(m, f, constants, t, frame, k < count - 1)
+        legs.go_on(m, leg, t)
 
     at_leg = dev(at_leg)
 

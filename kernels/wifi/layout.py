@@ -114,7 +114,7 @@ class Flow(IntEnum):
 
 
 class Leg(IntEnum):
-    """A FIFO server outside the radio: a wire, a delay element, a slow processor."""
+    """A FIFO server outside the radio: a wire, a delay element, a slow processor and its application."""
 
     BYTE_TIME = 0  # ns per byte, BYTE_TIME_BITS fraction bits
     OVERHEAD = 1  # bytes added to each packet
@@ -125,6 +125,9 @@ class Leg(IntEnum):
     ROOM = 6  # most packets in it: what comes when it is full is lost
     SWING = 7  # standard deviation of its relative slowness, times 2**20
     SWING_EVERY = 8  # which changes after this time [ns]
+    READ = 9  # the application reads at most so much at once (0: it has everything at once) [byte]
+    READ_TIME = 10  # which takes this for a packet, while no packet is served [ns]
+    SIZE = 11  # of a packet that is read [byte]
 
 
 class WifiOut(IntEnum):

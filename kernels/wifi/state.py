@@ -66,7 +66,11 @@ RATE_WORDS = len(Rate) + 2
 
 # A leg: the columns of `Leg`, then its server and its ring of (release, frame).
 G_FREE, G_LAST, G_RING, G_HEAD, G_COUNT, G_INTERVAL, G_SLOWNESS = range(len(Leg), len(Leg) + 7)
-LEG_WORDS = len(Leg) + 7
+G_UNREAD = len(Leg) + 7  # frames at the head that are released, but not read
+G_READING = len(Leg) + 8  # of those, what the application reads now ...
+G_READ_END = len(Leg) + 9  # ... until [ns]
+G_REST = len(Leg) + 10  # of a packet that is read in part, what is left [byte]
+LEG_WORDS = len(Leg) + 11
 
 # A flow: the columns of `Flow`, then its source, counts, and where its association begins.
 F_NEXT, F_NUMBER, F_ARRIVED, F_STATE, F_BIN, F_IN_BIN = range(len(Flow), len(Flow) + 6)

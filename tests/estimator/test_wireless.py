@@ -314,6 +314,22 @@ def test_each_flow_has_its_own_delay_element_and_receiver():
     assert 3_500_000 < max(phases) < 4_000_000
 
 
+def test_only_the_application_of_a_tcp_reads():
+    wireless = {
+        "cell": {"stations": 2},
+        "flows": [{"source": 0}, {"source": 1, "udp": {"rate": "1 Mbit/s"}}],
+        "receiver": {"read": "8 KiB", "read_time": "0.2 ms"},
+    }
+    legs = table(rows(wireless, {"protocol": "sack", "payload": "1448 B"}), Leg)
+    assert [(leg[Leg.READ], leg[Leg.READ_TIME], leg[Leg.SIZE]) for leg in legs] == [
+        (8192, 200_000, 1448),
+        (0, 0, 0),
+    ]
+    short = wireless | {"receiver": {"read": "1000 B"}}
+    with pytest.raises(InputError, match=r"receiver\.read can be 1000 B, .* is transport\.payload, 1448 B"):
+        rows(short, {"protocol": "sack", "payload": "1448 B"})
+
+
 def test_each_link_draws_its_own():
     each = {"frame_error": {"uniform": [0, 0.5]}, "rate": {"choice": ["6 Mbit/s", "54 Mbit/s"]}}
     found = rows({"chain": {"hops": 3}, "each": each})

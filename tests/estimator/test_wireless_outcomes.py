@@ -192,3 +192,30 @@ def test_the_gateway_may_have_bursts_of_its_own(flows, own):
     assert (frames(**{own: 4, other: 1}) == frames(burst=4)).all()
     assert (frames(**{own: 1, other: 4}) == frames(burst=1)).all()
     assert frames(burst=4).tolist() != frames(burst=1).tolist()
+
+
+def segments_an_ack(**receiver):
+    """Of a bulk transfer of 1448 byte segments to a receiver whose application reads 8 KiB at once."""
+    transport = {"protocol": "sack", "payload": "1448 B", "window": 36, "initial_window": 36, "ack_every": 2}
+    network = {"cell": {"stations": 1}, "queue": 100, "receiver": {"read": "8 KiB", **receiver}}
+    (outcomes_,) = simulate_all([Job(scenario(network, transport), 0, 1)], target="cpu")
+    flows, _ = tables(outcomes_.integers, flows=1)
+    return flows[0, 0, FlowOut.RECEIVED] / flows[0, 0, FlowOut.ACKS_SENT]
+
+
+def test_acks_follow_the_reads_of_a_receiver_that_lags():
+    """Segments take the radio 0.3 ms each: a fast host answers every second, a slow one 8 KiB at once."""
+    assert segments_an_ack(read_time="0.1 ms") == pytest.approx(2, abs=0.05)
+    assert segments_an_ack(read_time="1 ms") == pytest.approx(8192 / 1448, abs=0.05)
+    # Interrupts come first: 0.25 ms are left of each 0.5 ms or so, too few for what is to be read.
+    assert segments_an_ack(read_time="0.4 ms", packet_time="0.2 ms") > 4
+
+
+def test_reading_keeps_the_processor_busy():
+    """A segment takes 0.4 + 0.6 ms: 1448 byte in a millisecond, less 0.5 ms for every ACK of 8192 byte."""
+    transport = {"protocol": "sack", "payload": "1448 B", "window": 36, "ack_every": 2}
+    times = {"packet_time": "0.4 ms", "read_time": "0.6 ms", "ack_time": "0.5 ms"}
+    network = {"cell": {"stations": 1}, "receiver": {"read": "8 KiB", **times}}
+    found = simulate(scenario(network, transport, duration="5 s"), replications=1, target="cpu").frame
+    a_read = 8192 / 1448 * 1e-3 + 0.5e-3
+    assert found["goodput_bps"].iloc[0] == pytest.approx(8 * 8192 / a_read, rel=0.005)

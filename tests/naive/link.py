@@ -20,6 +20,7 @@ class Packet:
     path: int = 0
     sent: int = -1  # when its host put it out [ns]
     order: int = -1  # of being put out, among all packets
+    more: bool = False  # others come to the application with it at once
     last_hop: int = -1  # transmission and propagation on the hop it is on, or was on last [ns]
 
 

@@ -103,9 +103,11 @@ class Receiver:
         self.outcomes.values[Out.IN_ORDER] = max(0, self.expected - self.first_data)
 
         in_sequence = number == self.expected - 1 and number == self.highest
-        if self.delayed and not self.timer.pending and in_sequence and number != 0:
+        may_wait = not self.timer.pending or packet.more
+        if self.delayed and may_wait and in_sequence and number != 0:
             self.waiting = number
-            self.timer.start(self.ack_delay)
+            if not self.timer.pending:
+                self.timer.start(self.ack_delay)
         else:
             self.timer.stop()
             self._acknowledge(number)

@@ -43,13 +43,9 @@ class Vegas(TcpSender):
     def packet_size(self, number: int) -> int:
         return self.parameters.DATA
 
-    def send_much(self, burst: int | None = None) -> None:
-        if self.next_number == 0:
-            self.first_sent = self.simulation.now
-        super().send_much(burst)
-
     def output(self, number: int) -> None:
         if number == 0:
+            self.first_sent = self.simulation.now
             self.clear_tables()
         self.sent_at[number % self.window] = self.time()
         self.transmits[number % self.window] += 1

@@ -1,4 +1,7 @@
-"""A leg outside the radio: a FIFO server, a delay, perhaps a tick; its speed may swing slowly."""
+"""A leg outside the radio: a FIFO server, a delay, perhaps a tick; its speed may swing slowly.
+
+An application may read what comes out of it, on the same processor and only when nothing is served.
+"""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +23,10 @@ class Server:
         self.inside: list[tuple[Packet, Callable[[Packet], None]]] = []
         self.free = 0
         self.last_release = 0
+        self.unread = 0  # of `inside`, what the application can read
+        self.reading = 0  # of those, what it reads now
+        self.read_end = 0
+        self.rest = 0  # bytes of a packet that it has read in part
 
     def enter(self, packet: Packet, deliver: Callable[[Packet], None]) -> bool:
         """Take a packet that will be handed to `deliver`; False if there is no room."""
@@ -27,20 +34,60 @@ class Server:
         if len(self.inside) >= c.ROOM:
             return False
         start = max(self.clock.now, self.free)
-        self.free = start + self.service(packet.size, start)
+        service = self.service(packet.size, start)
+        self.free = start + service
+        self.postpone(service)
         release = max(self.on_tick(self.free + c.DELAY), self.last_release)
         self.last_release = release
         self.inside.append((packet, deliver))
-        self.clock.at(release, Turn.FIRST, self.release)
+        self.clock.at(release, Turn.SECOND, self.release)
         return True
 
     def release(self) -> None:
+        if self.columns.READ == 0:
+            self.leave(more=False)
+            return
+        self.unread += 1
+        if self.reading == 0:
+            self.read()
+
+    def leave(self, *, more: bool) -> None:
         packet, deliver = self.inside.pop(0)
+        packet.more = more
         deliver(packet)
+
+    def read(self) -> None:
+        """The application asks for READ bytes and gets what there is."""
+        c = self.columns
+        got = self.rest
+        while self.reading < self.unread and got < c.READ:
+            self.reading += 1
+            got += c.SIZE
+        self.rest = max(got - c.READ, 0)
+        time = (got - self.rest) * c.READ_TIME // c.SIZE
+        self.read_end = max(self.clock.now, self.free) + time
+        self.clock.at(self.read_end, Turn.FIRST, self.end_read)
+
+    def end_read(self) -> None:
+        if self.reading == 0 or self.clock.now != self.read_end:  # it was interrupted
+            return
+        packets, self.reading = self.reading, 0
+        for left in reversed(range(packets)):
+            self.unread -= 1
+            self.leave(more=left > 0)
+        if self.unread > 0:
+            self.read()
+
+    def postpone(self, time: int) -> None:
+        """What is served interrupts the application."""
+        if self.reading > 0:
+            self.read_end += time
+            self.clock.at(self.read_end, Turn.FIRST, self.end_read)
 
     def occupy(self, time: int) -> None:
         """Something else keeps the server busy for `time` ns."""
         self.free = max(self.free, self.clock.now) + time
+        self.postpone(time)
 
     def service(self, size: int, start: int) -> int:
         c = self.columns

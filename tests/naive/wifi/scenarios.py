@@ -253,6 +253,14 @@ def _choose_flow(rng: Generator, net: Net, paths: list[tuple[list[int], list[int
     }  # fmt: skip
     if tcp:
         columns |= {"ACK_BEFORE": leg(), "ACK_AFTER": leg(), "ACK_COST": pick(rng, 0, 0, 100 * US)}
+        if rng.random() < 0.3:  # an application reads
+            columns["AFTER"] = net.leg(
+                PACKET_TIME=pick(rng, 0, 130 * US, rng.integers(0, MS)), DELAY=pick(rng, 0, 0, MS),
+                ROOM=int(rng.choice([2, 10, 1000])), SIZE=columns["SIZE"],
+                READ=columns["SIZE"] * int(rng.integers(1, 9)) + pick(rng, 0, 500),
+                READ_TIME=pick(rng, 0, 250 * US, rng.integers(0, 2 * MS)), SWING=pick(rng, 0, 0, 2**20 // 8),
+                SWING_EVERY=3 * MS,
+            )  # fmt: skip
         net.flow(forth=forth, back=back, **columns)
     else:
         every = pick(rng, 200 * US, MS, 5 * MS, rng.integers(100 * US, 5 * MS))

@@ -46,6 +46,7 @@ class Way:
             self.lost(packet, "source" if hop == 0 else "relay")
 
     def _through(self, leg: int, packet: Packet, deliver: Callable[[Packet], None]) -> None:
+        packet.more = False
         if leg == NOBODY:
             deliver(packet)
         elif not self.world.legs[leg].enter(packet, deliver):
