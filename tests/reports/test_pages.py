@@ -83,7 +83,7 @@ def test_tables_fit(study: Reproduced, page: Page) -> None:
 def test_numbers_are_marked_by_the_tolerance(mobility: Reproduced, page: Page) -> None:
     out, evaluation = mobility
     page.open(out / "mobility" / "report.html", width=1400, height=900)
-    marked = page.evaluate("document.querySelectorAll('#tables ~ .scroll td.off').length")
+    marked = page.evaluate("document.querySelectorAll('#tables ~ .scroll .layout td.off').length")
     assert marked == sum(row.within is False for row in evaluation.rows)
     assert page.evaluate("document.querySelectorAll('#tables ~ .scroll .paper').length") == 108
     # Two levels of headings over table 1: four error rates over three TCPs each.
