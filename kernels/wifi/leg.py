@@ -90,6 +90,12 @@ def make_leg(dev: Callable[[Any], Any]) -> Legs:
 
     slowness = dev(slowness)
 
+    def swing(m: Any, leg: Any, at: Any, t: Any, time: Any) -> Any:
+        # By how much longer something takes that begins at time t.
+        return (time * slowness(m, leg, at, t)) >> 30 if m[at + Leg.SWING] > 0 else np.int64(0)
+
+    swing = dev(swing)
+
     @cold
     def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
         at = m[LEGS] + leg * LEG_WORDS
@@ -98,8 +104,7 @@ def make_leg(dev: Callable[[Any], Any]) -> Legs:
         start = max(t, m[at + G_FREE])
         service = ((size + m[at + Leg.OVERHEAD]) * m[at + Leg.BYTE_TIME] + _HALF) >> _BITS
         service += m[at + Leg.PACKET_TIME]
-        if m[at + Leg.SWING] > 0:
-            service += (service * slowness(m, leg, at, start)) >> 30
+        service += swing(m, leg, at, start, service)
         m[at + G_FREE] = start + service
         m[at + G_READ_END] += service
         release = start + service + m[at + Leg.DELAY]
@@ -147,7 +152,9 @@ def make_leg(dev: Callable[[Any], Any]) -> Legs:
             got = min(rest + count * size, most)
             m[at + G_REST] = rest + count * size - got
             m[at + G_READING] = count
-            m[at + G_READ_END] = max(t, m[at + G_FREE]) + got * m[at + Leg.READ_TIME] // size
+            start = max(t, m[at + G_FREE])
+            time = got * m[at + Leg.READ_TIME] // size
+            m[at + G_READ_END] = start + time + swing(m, leg, at, start, time)
         next_event(m, leg, at)
 
     def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:

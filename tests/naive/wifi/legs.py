@@ -64,8 +64,8 @@ class Server:
             self.reading += 1
             got += c.SIZE
         self.rest = max(got - c.READ, 0)
-        time = (got - self.rest) * c.READ_TIME // c.SIZE
-        self.read_end = max(self.clock.now, self.free) + time
+        start = max(self.clock.now, self.free)
+        self.read_end = start + self.at_speed((got - self.rest) * c.READ_TIME // c.SIZE, start)
         self.clock.at(self.read_end, Turn.FIRST, self.end_read)
 
     def end_read(self) -> None:
@@ -91,10 +91,14 @@ class Server:
 
     def service(self, size: int, start: int) -> int:
         c = self.columns
-        service = ((size + c.OVERHEAD) * c.BYTE_TIME + 2**19) // 2**20 + c.PACKET_TIME
+        return self.at_speed(((size + c.OVERHEAD) * c.BYTE_TIME + 2**19) // 2**20 + c.PACKET_TIME, start)
+
+    def at_speed(self, time: int, start: int) -> int:
+        """What takes `time` on average takes so long from `start` on."""
+        c = self.columns
         if c.SWING:
-            service += service * c.SWING * self.deviation(start // c.SWING_EVERY) // 2**30
-        return int(service)
+            time += time * c.SWING * self.deviation(start // c.SWING_EVERY) // 2**30
+        return int(time)
 
     def deviation(self, interval: int) -> int:
         """About normal with standard deviation 1024: the sum of four uniform numbers."""
