@@ -88,7 +88,7 @@ def calibrate(
         declared=declared,
         metrics={name: study.description.metrics.get(name, "") for name in declared.targets},
         parameters=_parameters(grid, best, acts, free, shapes, reference, declared.rise),
-        settings=grid.everywhere(best),
+        settings=grid.settings(best),
         misfit=misfit,
         doubt=doubt,
         numbers=ours,

@@ -64,13 +64,6 @@ class Target(Record):
         return self
 
 
-class Part(Record):
-    """Scenario fields that follow from the parameters in the cells `where` only."""
-
-    where: dict[str, str | float | list[str | float]]
-    fields: dict[str, str]
-
-
 class Effort(Record):
     """How long to search.  A candidate is a value for every parameter, a run one replication of a cell.
 
@@ -94,17 +87,17 @@ class Calibration(Record):
     """The section `calibration:` of study.yaml.
 
     `set` names the scenario fields that follow from the parameters: a text in which every `{expression}`
-    over parameters is replaced by its value; where cells differ, it lists what follows in which.  All runs
-    have the fields `trial`, a shorter duration say.  A published number is taken for the mean of
-    `runs_behind_the_table` runs; one that `repeatable` selects for what every run gives, so that a candidate
-    whose runs differ there has no excuse.  Of each condition in `leave_out`, every value is left out once.
+    over parameters is replaced by its value.  All runs have the fields `trial`, a shorter duration say.  A
+    published number is taken for the mean of `runs_behind_the_table` runs; one that `repeatable` selects for
+    what every run gives, so that a candidate whose runs differ there has no excuse.  Of each condition in
+    `leave_out`, every value is left out once.
     The candidate `start`, such as the result of an earlier fit, competes in the fit to all numbers and is
     kept if nothing is better beyond doubt; what it does not name is in the middle.  A value of a parameter
     is kept where the misfit is at most `rise` above the best.
     """
 
     parameters: dict[str, Parameter] = Field(min_length=1)
-    set: dict[str, str] | list[Part] = Field(min_length=1)
+    set: dict[str, str] = Field(min_length=1)
     trial: dict[str, str] = {}
     targets: dict[str, Target] = Field(min_length=1)
     runs_behind_the_table: float = Field(ge=1)
@@ -117,9 +110,8 @@ class Calibration(Record):
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:
-        templates = [template for part in self.parts for template in part.fields.values()]
-        used = " ".join(templates)
-        for template in templates:
+        used = " ".join(self.set.values())
+        for template in self.set.values():
             for expression in template.split("{")[1:]:
                 check(expression.partition("}")[0], self.parameters)
         for name in self.start:
@@ -129,8 +121,3 @@ class Calibration(Record):
             if not re.search(rf"\b{re.escape(name)}\b", used):
                 raise InputError(f"parameters.{name} sets no field; use it in set or remove it")
         return self
-
-    @property
-    def parts(self) -> list[Part]:
-        """What is set in which cells."""
-        return [Part(where={}, fields=self.set)] if isinstance(self.set, dict) else self.set

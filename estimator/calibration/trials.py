@@ -12,6 +12,7 @@ from netcarlo.calibration.description import Calibration, Target
 from netcarlo.cells import Cell, Metric
 from netcarlo.ensemble import build, build_rows, concatenate, own
 from netcarlo.errors import InputError
+from netcarlo.scenario import Scenario
 from netcarlo.simulate import largest_launch, model_of, resolve_target
 from netcarlo.study import Published, Study, Value
 
@@ -112,19 +113,18 @@ class Trials:
         """Compile the models, and make sure that every field can be set as a column of numbers."""
         from netcarlo.kernels import compile as compilers
 
-        for cell in self._cells:
+        for scenario in self._scenarios:
             for point in (self._grid.first, self._grid.last):
-                self._same_rows(cell, point)
+                self._same_rows(scenario, point)
         if self._target == "cpu":
             compilers.prepare({model_of(scenario) for scenario in self._scenarios})
 
-    def _same_rows(self, cell: Cell, point: Point) -> None:
-        settings = self._grid.settings(point, cell.conditions)
-        given = self._grid.given([point], scenario=cell.scenario, conditions=cell.conditions, replications=2)
-        ours: Sequence[Any] = build_rows(cell.scenario, replications=np.arange(2), given=given).rows
-        theirs: Sequence[Any] = build(cell.scenario.with_values(settings), replications=2).rows
+    def _same_rows(self, scenario: Scenario, point: Point) -> None:
+        given = self._grid.given([point], scenario=scenario, replications=2)
+        ours: Sequence[Any] = build_rows(scenario, replications=np.arange(2), given=given).rows
+        theirs: Sequence[Any] = build(scenario.with_values(self._grid.settings(point)), replications=2).rows
         if not all(np.array_equal(a, b) for a, b in zip(ours, theirs, strict=True)):
-            fields = ", ".join(settings)
+            fields = ", ".join(self._grid.settings(point))
             raise InputError(
                 f"calibration.set: not all of {fields} can vary between runs of one launch; "
                 "allowed are numbers of the scenario; remove the others"
@@ -186,9 +186,7 @@ class Trials:
         scenario = self._scenarios[c].model_copy(update={"seed": seed})
         numbers = np.tile(np.arange(replications), len(points))
         given = (
-            self._grid.given(
-                points, scenario=scenario, conditions=self.cells[c], replications=replications
-            )
+            self._grid.given(points, scenario=scenario, replications=replications)
             if points != [AS_IT_IS]
             else None
         )

@@ -227,21 +227,10 @@ def test_grid_and_settings() -> None:
     grid = Grid(declared(start={"capacity": 961.3, "delay": 400}))
     assert grid.start == (12, 40, 2, 10)
     assert (grid.first, grid.middle, grid.last) == ((0, 0, 0, 0), (10, 20, 2, 10), (20, 40, 4, 20))
-    assert grid.settings((9, 7, 0, 0), {}) == {
+    assert grid.settings((9, 7, 0, 0)) == {
         "hops.0.rate": "945 kbit/s", "hops.0.delay": "74 ms", "hops.0.queue": "90 packets",
         "transport.ack": "38 B",
     }  # fmt: skip
-
-
-def test_settings_of_some_cells_only() -> None:
-    everywhere = declared().set
-    assert isinstance(everywhere, dict)
-    rate = everywhere.pop("hops.0.rate")
-    slower = {"where": {"tcp": ["reno", "sack"], "loss_percent": 1}, "fields": {"hops.0.rate": rate}}
-    grid = Grid(declared(set=[{"where": {}, "fields": everywhere}, slower]))
-    assert "hops.0.rate" not in grid.settings(grid.first, {"tcp": "reno", "loss_percent": 2.0})
-    assert grid.settings(grid.first, {"tcp": "reno", "loss_percent": 1.0})["hops.0.rate"] == "900 kbit/s"
-    assert grid.everywhere(grid.first)["hops.0.rate (tcp reno, sack; loss_percent 1)"] == "900 kbit/s"
 
 
 @pytest.mark.parametrize(
@@ -298,13 +287,9 @@ def test_shipped_result_is_that_of_the_study(name: str) -> None:
     study = studies.load(name)
     result = read(study.folder / "calibration.json")
     assert result.declared == study.description.calibration
-    point = tuple(
-        parameter.nearest(one.value)
-        for parameter, one in zip(result.declared.parameters.values(), result.parameters, strict=True)
-    )
     for conditions in study.cells():
         scenario = study.scenario(conditions, seed=1)
-        assert scenario.with_values(Grid(result.declared).settings(point, conditions)) == scenario
+        assert scenario.with_values(result.settings) == scenario
     published = [n.value for n in study.published if n.metric in result.declared.targets]
     assert [row.published for row in result.numbers] == published
     left_out = len(published) * len(result.declared.leave_out)
