@@ -139,7 +139,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
                     n = note(log, n, now, REPLY, number, 0, 0)
                     put(ways, 1, now, np.int64(REPLY), number, fates, changes, outages)
                 elif fate == GOOD:
-                    serial, _ = tcp.on_data(p, s, now, number)
+                    serial, _ = tcp.on_data(p, s, now, number, False)
                     if serial >= 0:
                         n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[sender.EXPECTED], 0)
                         put(ways, 1, now, np.int64(ACK), serial, fates, changes, outages)
