@@ -148,7 +148,7 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
         TemporaryDirectory(prefix="netcarlo-", ignore_cleanup_errors=True) as scratch,
         # Scratch folders come first on sys.path, so their parent must not be another user's.
         dask.config.set(LOCAL | {"temporary-directory": scratch}),
-        make(**options) as cluster,
+        _closed(make(**options)) as cluster,
         _client(cluster) as client,
     ):
         one, many = ("GPU", "GPUs") if target == "cuda" else ("process", "processes")
@@ -165,6 +165,20 @@ def _processes(n: int, target: str) -> Iterator[Workers]:
         except KeyboardInterrupt:
             cluster.sync(_kill, cluster)
             raise
+
+
+@contextmanager
+def _closed(cluster: Any) -> Iterator[Any]:
+    """Close a cluster at the end, when all that was asked for is done.
+
+    Processes of a busy machine may take longer to end than they are waited for: that is no error any more,
+    and they are asked again when this process ends.
+    """
+    try:
+        yield cluster
+    finally:
+        with suppress(TimeoutError):
+            cluster.close()
 
 
 async def _kill(cluster: Any) -> None:

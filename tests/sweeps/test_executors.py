@@ -141,6 +141,19 @@ def test_a_worker_that_is_stopped_is_replaced(monkeypatch):
         assert running.result(timeout=60) not in (victim, os.getpid())
 
 
+def test_processes_that_take_long_to_end_are_no_error():
+    class Slow:
+        closed = 0
+
+        def close(self):
+            self.closed += 1
+            raise TimeoutError
+
+    with executors._closed(Slow()) as cluster:
+        assert cluster.closed == 0
+    assert cluster.closed == 1
+
+
 STRANGER = """
 import asyncio, os, pickle, sys
 from pathlib import Path
