@@ -1,0 +1,93 @@
+"""Digests of every model's outcomes, of one sweep per example, and of the studies' numbers."""
+
+import hashlib
+import json
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from netcarlo import fields
+from netcarlo.evaluation import evaluate
+from netcarlo.kernels import launch, models
+from netcarlo.provenance import model_version
+from netcarlo.study import load
+from netcarlo.study import names as studies
+from netcarlo.sweeps import digests, identity
+from netcarlo.sweeps.chunk import run_chunk
+from netcarlo.sweeps.file import load_sweep
+from tests.naive.rows import rows_of
+
+FILE = Path(__file__).with_name("digests.json")
+SEED = 1717
+SIZES = {"small": 40, "large": 2000}
+"""Random scenarios per model: in the ordinary tests, and by `python -m tests.digests`."""
+
+CELLS = {"small": 6, "large": 60}
+"""Of each example sweep, spread over it."""
+
+REPLICATIONS = {"small": 2, "large": 10}
+"""Of each cell of a study."""
+
+
+def digest(*parts: bytes) -> str:
+    """A hash in hexadecimal digits."""
+    found = hashlib.blake2b(digest_size=16)
+    for part in parts:
+        found.update(part)
+    return found.hexdigest()
+
+
+def of_model(name: str, size: str) -> str:
+    """The outcomes of a model over random scenarios of its twin."""
+    out = launch.run(models.model(name), rows_of(name, SIZES[size], seed=SEED))
+    return digest(str(out.shape).encode(), out.tobytes())
+
+
+def sweeps() -> list[str]:
+    """The names of the example sweeps."""
+    files = (Path(str(file)) for file in resources.files("netcarlo.configs").iterdir())
+    return sorted(file.stem for file in files if file.suffix == ".yaml" and "\naxes:" in file.read_text())
+
+
+def of_sweep(name: str, size: str) -> str:
+    """Some cells of an example sweep, two replications each: what they are, and what came of them."""
+    file = Path(str(resources.files("netcarlo.configs") / f"{name}.yaml"))
+    space = load_sweep(file, values={"replications": 2})
+    cells = np.unique(np.linspace(0, space.n_cells - 1, CELLS[size]).astype(np.int64))
+    table = run_chunk(json.dumps(space.definition), cells, version=model_version()).cells
+    texts = [fields.texts(identity.scenario(space, int(cell))) for cell in cells]
+    # The key of a cell names the version of the models, which is another at every change.
+    return digest(digests.digest([table.drop_columns(["key"])]).encode(), json.dumps(texts).encode())
+
+
+def of_study(name: str, size: str) -> str:
+    """What a study simulates, and the numbers and claims that it makes of it."""
+    found = evaluate(load(name), replications=REPLICATIONS[size], seed=1, target="cpu")
+    said: list[Any] = [
+        [None if row.estimate is None else [float(value).hex() for value in row.estimate], row.fitted]
+        for row in found.rows
+    ]
+    said += [[claim.id, claim.verdict, claim.evidence] for claim in found.claims]
+    said += [[check.text, check.reached, check.verdict] for check in found.checks]
+    cells = [cell.outcomes.tobytes() for cell in found.cells._every]
+    frames = [cell.frame.to_numpy(np.float64).tobytes() for cell in found.cells._every]
+    return digest(*cells, *frames, json.dumps(said).encode())
+
+
+KINDS = {"model": of_model, "sweep": of_sweep, "study": of_study}
+
+
+def all_names(size: str) -> Iterator[tuple[str, str]]:
+    """Kind and name of what is digested; of the models in the ordinary tests those that they compile."""
+    yield from (("model", name) for name in (models.NAMES if size == "small" else models.MODELS))
+    yield from (("sweep", name) for name in sweeps())
+    yield from (("study", name) for name in studies())
+
+
+def stored() -> dict[str, Any]:
+    """The digests as they were, by size, kind and name."""
+    found: dict[str, Any] = json.loads(FILE.read_text())
+    return found

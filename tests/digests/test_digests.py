@@ -1,0 +1,16 @@
+"""No number moves unless a change means to: then `python -m tests.digests small --write`, and say so."""
+
+import pytest
+
+from tests.digests.taken import KINDS, all_names, stored
+
+
+@pytest.mark.parametrize(("kind", "name"), [*all_names("small")])
+def test_nothing_has_moved(kind: str, name: str) -> None:
+    assert KINDS[kind](name, "small") == stored()["small"][kind][name]
+
+
+def test_every_digest_is_of_something() -> None:
+    """What is gone by name is gone from the file, too."""
+    for size, kinds in stored().items():
+        assert {(kind, name) for kind, names in kinds.items() for name in names} == {*all_names(size)}
