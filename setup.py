@@ -1,26 +1,22 @@
 """Which folder is which package; everything else is in pyproject.toml."""
 
-from setuptools import setup
+from setuptools import find_packages, setup
 
-FOLDERS = {
+ROOTS = {
     "netcarlo": "estimator",
-    "netcarlo.calibration": "estimator/calibration",
-    "netcarlo.planning": "estimator/planning",
-    "netcarlo.studies": "estimator/studies",
-    "netcarlo.sweeps": "estimator/sweeps",
     "netcarlo.kernels": "kernels",
-    "netcarlo.kernels.fluid": "kernels/fluid",
-    "netcarlo.kernels.manet": "kernels/manet",
-    "netcarlo.kernels.shared": "kernels/shared",
-    "netcarlo.kernels.mobility": "kernels/mobility",
-    "netcarlo.kernels.wifi": "kernels/wifi",
     "netcarlo.configs": "configs",
     "netcarlo.reports": "reports",
 }
 
 setup(
-    packages=list(FOLDERS),
-    package_dir=FOLDERS,
+    packages=[*ROOTS, *(f"{root}.{name}" for root, folder in ROOTS.items() for name in find_packages(folder))],
+    package_dir={
+        f"{root}.{name}": f"{folder}/{name.replace('.', '/')}"
+        for root, folder in ROOTS.items()
+        for name in find_packages(folder)
+    }
+    | ROOTS,
     package_data={
         "netcarlo": ["py.typed"],
         "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "studies/*/*"],

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from netcarlo.sweeps.designs import Design
+from netcarlo.sweeps.space.designs import Design
 
 SCENARIO = """
 duration: 5 s

@@ -4,15 +4,15 @@ Monte Carlo simulation of transport protocols, packet by packet.  The words are 
 line: `estimate`, `compare`, `simulate`, `sweep`, `trace`, `validate`.
 """
 
-from netcarlo.control import trust
 from netcarlo.errors import InputError
-from netcarlo.estimate import Comparison, Estimate, compare, estimate
-from netcarlo.outcomes import Outcomes
+from netcarlo.estimation.estimate import Comparison, Estimate, compare, estimate
+from netcarlo.estimation.validate import Validation, validate
 from netcarlo.scenario import Scenario, load_scenario
-from netcarlo.simulate import simulate
+from netcarlo.simulation.outcomes import Outcomes
+from netcarlo.simulation.simulate import simulate
+from netcarlo.simulation.trace import trace
 from netcarlo.sweeps.api import sweep
-from netcarlo.traces import trace
-from netcarlo.validate import Validation, validate
+from netcarlo.transport.congestion import trust
 
 __all__ = [
     "Comparison",

@@ -12,13 +12,16 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Discriminator, Field, SerializeAsAny, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
-from netcarlo import files, kinds
-from netcarlo.adhoc import Adhoc
-from netcarlo.control import NAMES, locate
 from netcarlo.errors import InputError
 from netcarlo.kernels.shared.layout import MOST_FLOWS
-from netcarlo.mobility import Mobility
-from netcarlo.quantity import (
+from netcarlo.networks.adhoc.description import Adhoc
+from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.shared.description import TCPS, Shared
+from netcarlo.networks.shared.description import kinds as shared_kinds
+from netcarlo.networks.wireless.description import Wireless
+from netcarlo.schema import document as files
+from netcarlo.schema import kinds
+from netcarlo.schema.quantity import (
     Count,
     Delay,
     Duration,
@@ -32,12 +35,19 @@ from netcarlo.quantity import (
     Time,
     bounds,
 )
-from netcarlo.schema import Record
-from netcarlo.shared import TCPS, Shared
-from netcarlo.shared import kinds as shared_kinds
-from netcarlo.transport import FAMILIES, PROTOCOLS, AnyTransport, Sctp, Tcp, Vegas, check_protocol, short_form
-from netcarlo.wireless import Wireless
-from netcarlo.workload import check_time_passes
+from netcarlo.schema.record import Record
+from netcarlo.simulation.workload import check_time_passes
+from netcarlo.transport.congestion import NAMES, locate
+from netcarlo.transport.tcp import (
+    FAMILIES,
+    PROTOCOLS,
+    AnyTransport,
+    Sctp,
+    Tcp,
+    Vegas,
+    check_protocol,
+    short_form,
+)
 
 MAX_HOPS = 64
 """Most hops of a path."""

@@ -6,37 +6,20 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels import (
-    aimd,
-    bic,
-    cubic,
-    elfn,
-    eln,
-    linux,
-    linux_reno,
-    linux_westwood,
-    new_probing,
-    newreno,
-    probing,
-    reno,
-    sack,
-    sctp,
-    sctp_state,
-    tahoe,
-    tcp,
-    user,
-    vegas,
-    westwood,
-)
+from netcarlo.kernels.adhoc import engine as manet
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import shared as fluid
-from netcarlo.kernels.layout import Out
-from netcarlo.kernels.manet import engine as manet
-from netcarlo.kernels.sender import one_kind
+from netcarlo.kernels.path import engine as tcp
+from netcarlo.kernels.sctp import engine as sctp
+from netcarlo.kernels.sctp import state as sctp_state
 from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared.layout import KINDS
-from netcarlo.kernels.shared.mixture import PARTS, make_mixture
-from netcarlo.kernels.wifi import engine
+from netcarlo.kernels.tcp import elfn, eln, linux, new_probing, newreno, probing, reno, sack, tahoe, vegas
+from netcarlo.kernels.tcp.mixture import PARTS, make_mixture
+from netcarlo.kernels.tcp.sender import one_kind
+from netcarlo.kernels.wireless import engine
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 

@@ -1,5 +1,5 @@
 """Pages a person reads: study reports, the index of all studies, traces."""
 
-from netcarlo.reports.traces import trace_page
+from netcarlo.reports.trace.page import trace_page
 
 __all__ = ["trace_page"]

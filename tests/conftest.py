@@ -21,7 +21,7 @@ TOOLS = {
 def find(tool: str) -> str | None:
     """The path of a tool or module, or None."""
     if tool == "cuda device":
-        from netcarlo.kernels import device
+        from netcarlo.kernels.runtime import device
 
         found = device.devices()
         return found[0].name if found else None

@@ -43,7 +43,7 @@ def test_commands_are_found() -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_commands_run(page: Path, folder: Path) -> None:
-    program = "from netcarlo.cli import main; main()"
+    program = "from netcarlo.cli.main import main; main()"
     for command in commands(page):
         done = subprocess.run(
             [sys.executable, "-c", program, *shlex.split(command)[1:]],
@@ -64,7 +64,7 @@ def test_program_runs(program: str, folder: Path) -> None:
 @pytest.mark.parametrize("text", [block for block in blocks("yaml") if "transport:" in block])
 def test_yaml_is_a_scenario_or_a_sweep(text: str, folder: Path) -> None:
     from netcarlo import load_scenario
-    from netcarlo.sweeps.file import load_sweep
+    from netcarlo.sweeps.space.file import load_sweep
 
     (folder / "file.yaml").write_text(text)
     load = load_sweep if "axes:" in text else load_scenario

@@ -70,7 +70,7 @@ def test_nothing_imports_a_cuda_package_by_itself() -> None:
         "    def find_spec(self, name, path=None, target=None):\n"
         "        if name.split('.')[0] in {'cupy', 'numba_cuda', 'cuda'}: raise ImportError(name)\n"
         "sys.meta_path.insert(0, Refuse())\n"
-        "import netcarlo, netcarlo.cli\n"
+        "import netcarlo, netcarlo.cli.main\n"
         "from netcarlo.kernels import device, launch, models\n"
         "assert device.devices() == []\n"
         "assert 'numba.cuda' not in sys.modules\n"

@@ -5,8 +5,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.layout import STATUS_OK, STATUS_RING_FULL, STATUS_TRACE_FULL, Hop, Out, P, Rows, Trace
-from netcarlo.kernels.philox import make_draw
+from netcarlo.kernels.base.layout import (
+    STATUS_OK,
+    STATUS_RING_FULL,
+    STATUS_TRACE_FULL,
+    Hop,
+    Out,
+    P,
+    Rows,
+    Trace,
+)
+from netcarlo.kernels.base.philox import make_draw
 
 RING, SEED, REPLICATION, WINDOW = int(P.RING), int(P.SEED), int(P.REPLICATION), int(P.WINDOW)
 STATUS, SENT, ACKED, LENGTH = int(Out.STATUS), int(Out.SENT), int(Out.ACKED), int(Out.SAMPLES)

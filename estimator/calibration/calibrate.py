@@ -10,15 +10,15 @@ import numpy as np
 
 from netcarlo.calibration import profile
 from netcarlo.calibration.candidates import Grid, Point
-from netcarlo.calibration.description import Calibration
 from netcarlo.calibration.misfit import Noise
 from netcarlo.calibration.profile import Profile, Rise
 from netcarlo.calibration.result import Calibrated, Errors, Fold, Number, Parameter, Step, Verdict, Work
 from netcarlo.calibration.search import Numbers, Search
 from netcarlo.calibration.trials import AS_IT_IS, Trials
 from netcarlo.errors import InputError, nearest
-from netcarlo.provenance import versions
-from netcarlo.study import Published, Study
+from netcarlo.simulation.provenance import versions
+from netcarlo.studies.calibrated import Calibration
+from netcarlo.studies.study import Published, Study
 
 PROBES = 4
 """Candidates around which it is tried on which numbers a parameter acts."""

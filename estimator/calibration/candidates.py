@@ -7,11 +7,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import units
-from netcarlo.calibration.description import Calibration
 from netcarlo.errors import InputError
-from netcarlo.expressions import evaluate
 from netcarlo.scenario import Scenario, full_names
+from netcarlo.schema import units
+from netcarlo.schema.expressions import evaluate
+from netcarlo.studies.calibrated import Calibration
 
 Point = tuple[int, ...]
 """A candidate: the number of the grid point of each parameter, in the order of the declaration."""

@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.calibration.description import Calibration
 from netcarlo.calibration.trials import Sample
-from netcarlo.study import Published
+from netcarlo.studies.calibrated import Calibration
+from netcarlo.studies.study import Published
 
 Floats = NDArray[np.float64]
 

@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Any, Literal
 
-from netcarlo.calibration.description import Calibration
 from netcarlo.errors import InputError
-from netcarlo.files import read_text
-from netcarlo.schema import Record
+from netcarlo.schema.document import read_text
+from netcarlo.schema.record import Record
+from netcarlo.studies.calibrated import Calibration
 
 Verdict = Literal["identified", "bounded below", "bounded above", "not identified", "acts on nothing"]
 

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.calibration.candidates import Grid, Point
-from netcarlo.calibration.description import Effort
 from netcarlo.calibration.misfit import Misfit, Noise
 from netcarlo.calibration.trials import Trials
+from netcarlo.studies.calibrated import Effort
 
 Numbers = NDArray[np.bool_]
 """Which of the published numbers count, bool[numbers]."""

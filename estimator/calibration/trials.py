@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.calibration.candidates import Grid, Point
-from netcarlo.calibration.description import Calibration, Target
-from netcarlo.cells import Cell, Metric
-from netcarlo.ensemble import build, build_rows, concatenate, own
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import largest_launch, model_of, resolve_target
-from netcarlo.study import Published, Study, Value
+from netcarlo.simulation.ensemble import build, build_rows, concatenate, own
+from netcarlo.simulation.simulate import largest_launch, model_of, resolve_target
+from netcarlo.studies.calibrated import Calibration, Target
+from netcarlo.studies.cells import Cell, Metric
+from netcarlo.studies.study import Published, Study, Value
 
 Floats = NDArray[np.float64]
 
@@ -111,7 +111,7 @@ class Trials:
 
     def prepare(self) -> None:
         """Compile the models, and make sure that every field can be set as a column of numbers."""
-        from netcarlo.kernels import compile as compilers
+        from netcarlo.kernels.runtime import compile as compilers
 
         for scenario in self._scenarios:
             for point in (self._grid.first, self._grid.last):
@@ -161,7 +161,7 @@ class Trials:
         return Sample(found[0], found[1], replications)
 
     def _launch(self, points: Sequence[Point], *, cells: Any, replications: int, seed: int) -> None:
-        from netcarlo.kernels import launch
+        from netcarlo.kernels.runtime import launch
 
         by_model: dict[Any, list[int]] = {}
         for c in map(int, cells):

@@ -11,7 +11,7 @@ Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences" (Annal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netcarlo import beta, portable
+from netcarlo.numerics import beta, portable
 
 Floats = NDArray[np.float64]
 

@@ -13,18 +13,21 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from netcarlo import expressions, fidelity, fields, files, kinds, measurable, scenario, units
-from netcarlo.control import NAMES, locate
+from netcarlo import scenario
 from netcarlo.errors import InputError
-from netcarlo.files import Document
-from netcarlo.outcomes import MEANING
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
-from netcarlo.quantity import Quantity
 from netcarlo.scenario import Scenario, full_names
-from netcarlo.schema import Record
-from netcarlo.sweeps.axes import DIMENSIONS
+from netcarlo.schema import document as files
+from netcarlo.schema import expressions, fields, kinds, units
+from netcarlo.schema.axes import DIMENSIONS
+from netcarlo.schema.document import Document
+from netcarlo.schema.quantity import Quantity
+from netcarlo.schema.record import Record
+from netcarlo.simulation import fidelity, measurable
+from netcarlo.simulation.outcomes import MEANING
+from netcarlo.transport.congestion import NAMES, locate
 
 MOST_VALUES = 10_000
 """Values that a plan may choose from."""

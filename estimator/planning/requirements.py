@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import expressions, units
 from netcarlo.errors import InputError
-from netcarlo.outcomes import MEANING, dimension
-from netcarlo.sweeps.axes import DIMENSIONS
+from netcarlo.schema import expressions, units
+from netcarlo.schema.axes import DIMENSIONS
+from netcarlo.simulation.outcomes import MEANING, dimension
 
 Floats = NDArray[np.float64]
 

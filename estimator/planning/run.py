@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo import fidelity
 from netcarlo.planning import thresholds
 from netcarlo.planning.board import FIRST, Board, Point
 from netcarlo.planning.file import Plan, load_plan
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.planning.trials import Trials
-from netcarlo.provenance import model_version, versions
-from netcarlo.simulate import resolve_target
+from netcarlo.simulation import fidelity
+from netcarlo.simulation.provenance import model_version, versions
+from netcarlo.simulation.simulate import resolve_target
 
 CURVE_POINTS = 9
 """Values spread over all of them that the curve has beside those of the search."""

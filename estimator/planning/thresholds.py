@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import statistics
+from netcarlo.numerics import statistics
 from netcarlo.planning.file import Plan, Resource
 from netcarlo.planning.trials import Trials
 

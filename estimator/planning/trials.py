@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.output import unwritten
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import simulate
-from netcarlo.sweeps.identity import key
+from netcarlo.schema.output import unwritten
+from netcarlo.simulation.simulate import simulate
+from netcarlo.sweeps.space.identity import key
 
 Floats = NDArray[np.float64]
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from netcarlo.sweeps.executors import open_workers
-from netcarlo.sweeps.export import results
-from netcarlo.sweeps.file import load_sweep, make_sweep
-from netcarlo.sweeps.forecast import check
-from netcarlo.sweeps.run import Progress, run
-from netcarlo.sweeps.space import Sweep
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.execution.executors import open_workers
+from netcarlo.sweeps.execution.forecast import check
+from netcarlo.sweeps.execution.run import Progress, run
+from netcarlo.sweeps.space.file import load_sweep, make_sweep
+from netcarlo.sweeps.space.space import Sweep
+from netcarlo.sweeps.store.export import results
+from netcarlo.sweeps.store.store import Store
 
 
 def sweep(

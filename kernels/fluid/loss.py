@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.philox import make_draw
 from netcarlo.kernels.fluid.chance import make_exponential
 from netcarlo.kernels.fluid.state import (
     BACKOFF,
@@ -34,8 +36,6 @@ from netcarlo.kernels.fluid.state import (
     UNTIL,
 )
 from netcarlo.kernels.fluid.window import FLOOR, MOST, SSTHRESH, W, make_window
-from netcarlo.kernels.layout import P
-from netcarlo.kernels.philox import make_draw
 from netcarlo.kernels.shared.layout import NEWRENO, RENO, TAHOE, VEGAS, FlowOut
 
 DUPACKS = 3

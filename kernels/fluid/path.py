@@ -10,6 +10,19 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.layout import (
+    BYTE_TIME_BITS,
+    ENDLESS,
+    FOREVER,
+    NEVER,
+    STATUS_OK,
+    Hop,
+    Out,
+    P,
+    Rows,
+)
+from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.kernels.base.sums import make_add_times
 from netcarlo.kernels.fluid.loss import BEYOND_REPAIR, make_loss
 from netcarlo.kernels.fluid.state import (
     BACKOFF,
@@ -43,10 +56,7 @@ from netcarlo.kernels.fluid.window import (
     make_window,
 )
 from netcarlo.kernels.fluid.window import FOREVER as NO_RTT
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, NEVER, STATUS_OK, Hop, Out, P, Rows
-from netcarlo.kernels.loss import DIGITS
 from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
-from netcarlo.kernels.sums import make_add_times
 
 _UNIT = 2.0**-ONE_BITS
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.sums import make_add
 from netcarlo.kernels.fluid.state import (
     ACCEPTED,
     ARRIVED,
@@ -29,7 +30,6 @@ from netcarlo.kernels.fluid.state import (
     WAIT,
 )
 from netcarlo.kernels.shared.layout import DROP_TAIL, RED_MARKS, Link, LinkOut
-from netcarlo.kernels.sums import make_add
 
 
 def make_queue(dev: Callable[[Any], Any]) -> Any:

@@ -9,6 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, P
+from netcarlo.kernels.base.loss import DIGITS, make_gap
+from netcarlo.kernels.base.philox import make_draw
+from netcarlo.kernels.base.sums import make_add
 from netcarlo.kernels.fluid.loss import make_loss
 from netcarlo.kernels.fluid.queue import make_queue
 from netcarlo.kernels.fluid.state import (
@@ -77,9 +81,6 @@ from netcarlo.kernels.fluid.window import (
     W,
     make_window,
 )
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, P
-from netcarlo.kernels.loss import DIGITS, make_gap
-from netcarlo.kernels.philox import make_draw
 from netcarlo.kernels.shared.layout import (
     STREAM_PERIOD,
     TAHOE,
@@ -93,7 +94,6 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
-from netcarlo.kernels.sums import make_add
 
 STEPS_PER_RTT = 2  # of the shortest round trip
 SHORTEST_STEP = 1_000_000  # [ns]

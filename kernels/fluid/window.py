@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from netcarlo.kernels import bic, cubic
+from netcarlo.kernels.congestion import bic, cubic
 from netcarlo.kernels.shared.layout import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
 
 # Words of float memory of a flow.

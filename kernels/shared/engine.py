@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels import sender
-from netcarlo.kernels.hints import cold
-from netcarlo.kernels.layout import FOREVER, NEVER, STATUS_OK, STATUS_RING_FULL, P
-from netcarlo.kernels.loss import make_gap
-from netcarlo.kernels.philox import make_draw
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, NEVER, STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.base.loss import make_gap
+from netcarlo.kernels.base.philox import make_draw
+from netcarlo.kernels.base.sums import make_add
 from netcarlo.kernels.shared.layout import (
     STREAM_LINK,
     UDP,
@@ -81,7 +81,7 @@ from netcarlo.kernels.shared.state import (
     make_keys,
     words,
 )
-from netcarlo.kernels.sums import make_add
+from netcarlo.kernels.tcp import sender
 
 scratch_words = words
 _TO_LINK, _BACK_TO_LINK, _TO_SOURCE = F_FIFOS, F_FIFOS + FIFO_WORDS, F_FIFOS + 2 * FIFO_WORDS

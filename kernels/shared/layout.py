@@ -1,6 +1,6 @@
 """The columns of the arrays that go into the shared engine and come out of it.
 
-As in `netcarlo.kernels.layout`, times are int64 nanoseconds and sizes bytes.  A link is one direction of
+As in `netcarlo.kernels.base.layout`, times are int64 nanoseconds and sizes bytes.  A link is one direction of
 a cable between two routers, with a queue of its own; each flow has a source host and a sink host of its
 own, behind access links without limit or loss.
 """
@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.layout import P
+from netcarlo.kernels.base.layout import P
 
 MOST_FLOWS = 64
 MOST_LINKS = 64

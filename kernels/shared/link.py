@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.hints import cold
-from netcarlo.kernels.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.sums import make_add
 from netcarlo.kernels.shared.layout import (
     DROP_TAIL,
     RED_MARKS,
@@ -35,7 +36,6 @@ from netcarlo.kernels.shared.state import (
     L_NUMBER,
     L_TAIL,
 )
-from netcarlo.kernels.sums import make_add
 
 TAKEN = 0
 DROPPED = 1

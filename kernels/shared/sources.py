@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.hints import cold
-from netcarlo.kernels.layout import FOREVER, P
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, Flow
 from netcarlo.kernels.shared.state import F_NEXT, F_NUMBER, F_PERIODS, F_UNTIL
 

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels import sender
-from netcarlo.kernels.layout import P
+from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
     MOST_LINKS,
@@ -22,6 +21,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
+from netcarlo.kernels.tcp import sender
 
 # Classes of events, in the order of precedence at equal times.
 CLOCK, DATA, ACK, HOST, FAR = range(5)

@@ -14,9 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy.special import gamma, ndtr, ndtri
 
-from netcarlo import statistics
-from netcarlo.sweeps import population
-from netcarlo.sweeps.designs import Design
+from netcarlo.numerics import statistics
+from netcarlo.sweeps.analysis import population
+from netcarlo.sweeps.space.designs import Design
 
 Draw = Callable[[tuple[int, ...]], NDArray[np.float64]]
 

@@ -15,12 +15,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from netcarlo import configs, fidelity, load_scenario, simulate, statistics
-from netcarlo.ensemble import build
-from netcarlo.kernels import launch, models
-from netcarlo.multifidelity import MOST_DRAWS, controlled, draws_wanted
-from netcarlo.outcomes import outcomes
+from netcarlo import configs, load_scenario, simulate
+from netcarlo.estimation.control_variates import MOST_DRAWS, controlled, draws_wanted
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import launch
+from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario
+from netcarlo.simulation import fidelity
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import outcomes
 
 EXAMPLES = Path(str(configs.__file__)).parent / "examples"
 

@@ -15,14 +15,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netcarlo import fluid
-from netcarlo.ensemble import build
-from netcarlo.kernels import compile as compilers
-from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import Out
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import KINDS, SharedRows
-from netcarlo.outcomes import outcomes
 from netcarlo.scenario import Scenario
+from netcarlo.simulation import fluid
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import outcomes
 
 TCPS = KINDS[1:]
 LINK = {

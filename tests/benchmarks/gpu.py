@@ -39,9 +39,10 @@ def use_checkout() -> None:
 
 def prepare(folder: Path) -> None:
     """Write PTX, random scenarios and the CPU's outcomes of everything that `measure` checks."""
-    from netcarlo.kernels import compile as compilers
-    from netcarlo.kernels import launch, models
-    from tests.naive.rows import rows_of
+    from netcarlo.kernels import models
+    from netcarlo.kernels.runtime import compile as compilers
+    from netcarlo.kernels.runtime import launch
+    from tests.twins.rows import rows_of
 
     for name in models.NAMES:
         model = models.model(name)
@@ -58,7 +59,7 @@ def prepare(folder: Path) -> None:
 
 def benchmark(name: str, scenarios: Any, count: int) -> Any:
     """Replications to time: of a lossy hop, or of the first of some networks."""
-    from netcarlo.kernels.layout import P
+    from netcarlo.kernels.base.layout import P
     from tests.benchmarks import lossy_hop
 
     if not network(name):
@@ -80,10 +81,10 @@ def network(name: str) -> bool:
 def kind_of(name: str) -> Any:
     """The class of a model's rows."""
     from netcarlo.kernels import models
-    from netcarlo.kernels.layout import Rows
-    from netcarlo.kernels.manet.layout import ManetRows
+    from netcarlo.kernels.adhoc.layout import ManetRows
+    from netcarlo.kernels.base.layout import Rows
     from netcarlo.kernels.shared.layout import SharedRows
-    from netcarlo.kernels.wifi.layout import WifiRows
+    from netcarlo.kernels.wireless.layout import WifiRows
 
     if not network(name):
         return Rows
@@ -95,9 +96,9 @@ def kind_of(name: str) -> Any:
 def packets(name: str, out: Any) -> int:
     """Packets of a path; of a network, frames on the air or events."""
     from netcarlo.kernels import models
-    from netcarlo.kernels.layout import Out
-    from netcarlo.kernels.manet.layout import ManetOut
-    from netcarlo.kernels.wifi.layout import WifiOut
+    from netcarlo.kernels.adhoc.layout import ManetOut
+    from netcarlo.kernels.base.layout import Out
+    from netcarlo.kernels.wireless.layout import WifiOut
 
     column = ManetOut.EXCHANGES if name.startswith(models.MANET) else WifiOut.EVENTS
     return int(out[:, column if network(name) else Out.SENT].sum())
@@ -107,7 +108,8 @@ def measure(folder: Path) -> bool:
     """Check and time every model on the device; returns whether every outcome is the CPU's."""
     import cupy
 
-    from netcarlo.kernels import device, launch, models
+    from netcarlo.kernels import models
+    from netcarlo.kernels.runtime import device, launch
 
     print(f"{device.devices()[0]}, CuPy {cupy.__version__}, driver {cupy.cuda.runtime.driverGetVersion()}\n")
     print("| model | random scenarios equal to the CPU | benchmark rows equal |", end="")

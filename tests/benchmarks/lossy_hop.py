@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from netcarlo.kernels.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
-from netcarlo.kernels.loss import thresholds
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.loss import thresholds
 from tests.benchmarks.ns2 import run_ns2
 
 RATE_BPS = 10e6

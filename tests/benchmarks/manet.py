@@ -9,12 +9,12 @@ import shutil
 import time
 from typing import Any, NamedTuple
 
-from netcarlo.ensemble import build
-from netcarlo.kernels import launch
-from netcarlo.kernels.manet.layout import ManetOut
-from netcarlo.outcomes import outcomes
+from netcarlo.kernels.adhoc.layout import ManetOut
+from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import model_of, simulate
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import outcomes
+from netcarlo.simulation.simulate import model_of, simulate
 from tests.benchmarks.ns2 import run_ns2
 
 PACKETS = 5000  # of 1000 bytes

@@ -11,12 +11,13 @@ import shutil
 import time
 from collections.abc import Sequence
 
-from netcarlo import study as studies
-from netcarlo.ensemble import build
-from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import FOREVER, Hop, Out, P, Rows
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import FOREVER, Hop, Out, P, Rows
+from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario, load_scenario
-from netcarlo.simulate import model_of
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.simulate import model_of
+from netcarlo.studies import study as studies
 from tests.benchmarks.ns2 import run_ns2
 
 PROTOCOLS = "mipv6", "hmipv6", "fmipv6", "s_binding", "s_mip", "fhmipv6", "himipv6"

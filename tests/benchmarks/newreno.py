@@ -10,8 +10,9 @@ import math
 import shutil
 import time
 
-from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import Out
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.runtime import launch
 from tests.benchmarks import lossy_hop
 
 WINDOWS = 16, 64, 256, 1024

@@ -11,11 +11,12 @@ import shutil
 import time
 from typing import Any
 
-from netcarlo.ensemble import build
-from netcarlo.kernels import launch, models
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import SharedRows
+from netcarlo.networks.shared.outcomes import by_flow, by_link
 from netcarlo.scenario import Scenario
-from netcarlo.shared_outcomes import by_flow, by_link
+from netcarlo.simulation.ensemble import build
 from tests.benchmarks.ns2 import run_ns2
 
 FLOWS = 16

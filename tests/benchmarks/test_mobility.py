@@ -2,10 +2,11 @@
 
 import pytest
 
-from netcarlo.ensemble import build
-from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import Out
-from netcarlo.simulate import model_of
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.runtime import launch
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.simulate import model_of
 from tests.benchmarks import mobility
 
 

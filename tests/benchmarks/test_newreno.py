@@ -2,8 +2,9 @@
 
 import pytest
 
-from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import Out
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.runtime import launch
 from tests.benchmarks import lossy_hop, newreno
 
 

@@ -2,9 +2,10 @@
 
 import pytest
 
-from netcarlo.ensemble import build
-from netcarlo.kernels import launch, models
-from netcarlo.shared_outcomes import by_flow
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import launch
+from netcarlo.networks.shared.outcomes import by_flow
+from netcarlo.simulation.ensemble import build
 from tests.benchmarks import shared
 
 

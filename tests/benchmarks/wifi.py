@@ -11,12 +11,12 @@ import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from netcarlo.ensemble import build
-from netcarlo.kernels import launch
-from netcarlo.kernels.wifi.layout import WifiOut
-from netcarlo.outcomes import outcomes
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.wireless.layout import WifiOut
 from netcarlo.scenario import Scenario
-from netcarlo.simulate import model_of
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import outcomes
+from netcarlo.simulation.simulate import model_of
 from tests.benchmarks import ns3
 
 ROUNDS = 5

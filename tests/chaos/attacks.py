@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.store.store import Store
 from tests.chaos.sweeps import (
     Sweep,
     another_version,

@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.store.store import Store
 
 SWEEP = """\
 name: chaos
@@ -80,7 +80,7 @@ class Sweep:
         """The command, started."""
         size = ("--chunk", str(self.size.chunk)) if chunk else ()
         command = ["sweep", str(self.file), "--out", str(store), "--json", *size, *options]
-        return python("-m", "netcarlo.cli", *command, **process)
+        return python("-m", "netcarlo.cli.main", *command, **process)
 
     def check(self, store: Path) -> None:
         """Every cell is there, once, and as if nothing had happened."""

@@ -4,9 +4,9 @@ import os
 
 import pytest
 
-from netcarlo.sweeps import run as running
-from netcarlo.sweeps.executors import open_workers
-from netcarlo.sweeps.run import run
+from netcarlo.sweeps.execution import run as running
+from netcarlo.sweeps.execution.executors import open_workers
+from netcarlo.sweeps.execution.run import run
 from tests.chaos.attacks import ATTACKS
 from tests.chaos.sweeps import SMALL, Sweep
 from tests.sweeps import fakes

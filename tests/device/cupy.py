@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.compile import ENTRY
+from netcarlo.kernels.runtime.compile import ENTRY
 
 Launch = Callable[[tuple[int], tuple[int], tuple[np.int64, ...]], None]
 

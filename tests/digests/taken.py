@@ -9,16 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo import fields
-from netcarlo.evaluation import evaluate
-from netcarlo.kernels import launch, models
-from netcarlo.provenance import model_version
-from netcarlo.study import load
-from netcarlo.study import names as studies
-from netcarlo.sweeps import digests, identity
-from netcarlo.sweeps.chunk import run_chunk
-from netcarlo.sweeps.file import load_sweep
-from tests.naive.rows import rows_of
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import launch
+from netcarlo.schema import fields
+from netcarlo.simulation.provenance import model_version
+from netcarlo.studies.evaluation import evaluate
+from netcarlo.studies.study import load
+from netcarlo.studies.study import names as studies
+from netcarlo.sweeps.execution.chunk import run_chunk
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import load_sweep
+from netcarlo.sweeps.store import digests
+from tests.twins.rows import rows_of
 
 FILE = Path(__file__).with_name("digests.json")
 SEED = 1717

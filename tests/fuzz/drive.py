@@ -11,19 +11,19 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.ensemble import build, build_rows
-from netcarlo.files import read_yaml, yaml_text
+from netcarlo.estimation.reference import load_mapping, read_rows
 from netcarlo.planning import load_plan
-from netcarlo.provenance import resolved
-from netcarlo.reference import load_mapping, read_rows
 from netcarlo.scenario import Scenario, load_scenario
-from netcarlo.study import Description
-from netcarlo.sweeps.file import load_sweep
-from netcarlo.sweeps.identity import key, keys
-from netcarlo.sweeps.space import Sweep
-from tests.estimator import references
+from netcarlo.schema.document import read_yaml, yaml_text
+from netcarlo.simulation.ensemble import build, build_rows
+from netcarlo.simulation.provenance import resolved
+from netcarlo.studies.study import Description
+from netcarlo.sweeps.space.file import load_sweep
+from netcarlo.sweeps.space.identity import key, keys
+from netcarlo.sweeps.space.space import Sweep
 from tests.fuzz.seeds import CONFIGS, Seed
 from tests.fuzz.values import VALUES
+from tests.networks import references
 
 REFERENCES = {
     "ns2_lossy": references.LOSSY, "ns2_linux": references.LINUX, "ns2_linkdown": references.LINKDOWN,

@@ -9,7 +9,7 @@ from unittest import mock
 
 from typer.testing import CliRunner
 
-from netcarlo.cli import app
+from netcarlo.cli.main import app
 from netcarlo.errors import InputError
 from tests.fuzz.values import VALUES
 
@@ -19,9 +19,9 @@ class Taken(BaseException):
 
 
 _WORK = (
-    "netcarlo.kernels.launch.run", "netcarlo.kernels.launch.trace", "netcarlo.kernels.compile.prepare",
-    "netcarlo.sweeps.executors.open_workers", "netcarlo.fidelity.simulate", "netcarlo.output.write_text",
-    "netcarlo.simulate.simulate_all", "netcarlo.study.load",
+    "netcarlo.kernels.runtime.launch.run", "netcarlo.kernels.runtime.launch.trace", "netcarlo.kernels.runtime.compile.prepare",
+    "netcarlo.sweeps.execution.executors.open_workers", "netcarlo.simulation.fidelity.simulate", "netcarlo.schema.output.write_text",
+    "netcarlo.simulation.simulate.simulate_all", "netcarlo.studies.study.load",
 )  # fmt: skip
 
 _NUMBERS = (

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from netcarlo.errors import LONGEST, InputError
-from netcarlo.notes import Note
+from netcarlo.schema.notes import Note
 from tests.fuzz import drive, options
 from tests.fuzz.mutations import mutated
 from tests.fuzz.seeds import Seed, seeds

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import netcarlo.configs
-from netcarlo.files import read_yaml
+from netcarlo.schema.document import read_yaml
 
 CONFIGS = Path(str(netcarlo.configs.__file__)).parent
 

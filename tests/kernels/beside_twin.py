@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels import compile as compilers
-from netcarlo.kernels import launch, models
-from netcarlo.kernels.layout import STATUS_RING_FULL, Out, P, Trace
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import STATUS_RING_FULL, Out, P, Trace
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
 
 
 def run_as_python(model: str, rows: Any) -> NDArray[np.int64]:

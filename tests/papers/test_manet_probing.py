@@ -5,15 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netcarlo.cells import Cells, simulate_cells
-from netcarlo.evaluation import Evaluation
-from netcarlo.kernels.layout import P
-from netcarlo.kernels.manet.layout import METRE, Manet
-from netcarlo.statistics import mean
-from netcarlo.studies import manet_probing as claims
-from netcarlo.studies import manet_probing_metrics as metrics
-from netcarlo.study import Study, load
-from tests.reproductions import reproduction
+from netcarlo.kernels.adhoc.layout import METRE, Manet
+from netcarlo.kernels.base.layout import P
+from netcarlo.numerics.statistics import mean
+from netcarlo.studies.cells import Cells, simulate_cells
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.manet_probing import claims, metrics
+from netcarlo.studies.study import Study, load
+from tests.studies.reproductions import reproduction
 
 RUNS = 20
 

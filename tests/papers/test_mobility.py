@@ -7,11 +7,7 @@ that a mean error over the 36 cells is known within 0.4 percentage points.
 import numpy as np
 import pytest
 
-from netcarlo.cells import Cell, Cells
-from netcarlo.claims import Claim
-from netcarlo.comparison import Compared, check
-from netcarlo.evaluation import Evaluation, evaluate
-from netcarlo.kernels.layout import (
+from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_RECEIVE,
     EVENT_SEND,
@@ -23,10 +19,14 @@ from netcarlo.kernels.layout import (
     P,
     Trace,
 )
-from netcarlo.statistics import mean
-from netcarlo.studies import mobility_metrics as metrics
-from netcarlo.studies.mobility import METRICS, printed, reset_when_reactive
-from netcarlo.study import Value, load
+from netcarlo.numerics.statistics import mean
+from netcarlo.studies.cells import Cell, Cells
+from netcarlo.studies.claims import Claim
+from netcarlo.studies.comparison import Compared, check
+from netcarlo.studies.evaluation import Evaluation, evaluate
+from netcarlo.studies.mobility import metrics
+from netcarlo.studies.mobility.claims import METRICS, printed, reset_when_reactive
+from netcarlo.studies.study import Value, load
 
 ERRORS = (0.0, 0.01, 0.02, 0.05)
 

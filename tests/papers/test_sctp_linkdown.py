@@ -5,15 +5,15 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from netcarlo.cells import Cell
-from netcarlo.comparison import Compared, check, shows
-from netcarlo.evaluation import Evaluation, evaluate
-from netcarlo.kernels.layout import EVENT_RECEIVE, Out, Trace
-from netcarlo.statistics import mean
-from netcarlo.studies import sctp_linkdown_metrics as metrics
-from netcarlo.studies.sctp_linkdown import BANDWIDTH
-from netcarlo.studies.sctp_linkdown_excerpts import mrg32k3a, ns2_heartbeat
-from netcarlo.study import Published, load
+from netcarlo.kernels.base.layout import EVENT_RECEIVE, Out, Trace
+from netcarlo.numerics.statistics import mean
+from netcarlo.studies.cells import Cell
+from netcarlo.studies.comparison import Compared, check, shows
+from netcarlo.studies.evaluation import Evaluation, evaluate
+from netcarlo.studies.sctp_linkdown import metrics
+from netcarlo.studies.sctp_linkdown.claims import BANDWIDTH
+from netcarlo.studies.sctp_linkdown.excerpts import mrg32k3a, ns2_heartbeat
+from netcarlo.studies.study import Published, load
 
 HELD = {"A1", "A2", "B1", "B2", "B3", "B4", "B5", "C1", "C2", "D1", "D2"}
 NOT_HELD = {"B6", "C3", "C4", "E1", "E2"}

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from netcarlo.cells import Cells, simulate_cells
-from netcarlo.comparison import check, compare
-from netcarlo.study import load, names
+from netcarlo.studies.cells import Cells, simulate_cells
+from netcarlo.studies.comparison import check, compare
+from netcarlo.studies.study import load, names
 
 SHOWN_ONLY = {
     "manet_probing": ("min_rto", "range_m", "start_m"),

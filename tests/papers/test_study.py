@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from netcarlo import study
-from netcarlo.cells import simulate_cells
 from netcarlo.errors import InputError
-from netcarlo.kernels.layout import Hop, Out, P
-from netcarlo.study import Published, Study
+from netcarlo.kernels.base.layout import Hop, Out, P
+from netcarlo.studies import study
+from netcarlo.studies.cells import simulate_cells
+from netcarlo.studies.study import Published, Study
 
 
 @pytest.fixture

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from netcarlo.evaluation import Evaluation
-from netcarlo.kernels.layout import P
-from netcarlo.studies import wds_metrics as metrics
-from netcarlo.studies.wds import HOPS
-from netcarlo.study import load
-from tests.reproductions import reproduction
+from netcarlo.kernels.base.layout import P
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.study import load
+from netcarlo.studies.wds import metrics
+from netcarlo.studies.wds.claims import HOPS
+from tests.studies.reproductions import reproduction
 
 
 @pytest.fixture(scope="module")

@@ -5,13 +5,13 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from netcarlo.evaluation import Evaluation
-from netcarlo.kernels.layout import P
-from netcarlo.reports import study_runs
-from netcarlo.studies import wlan_buffer_metrics as metrics
-from netcarlo.studies.wlan_buffer import printed, rises, thresholds
-from netcarlo.study import load
-from tests.reproductions import reproduction
+from netcarlo.kernels.base.layout import P
+from netcarlo.reports.study import runs as study_runs
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.study import load
+from netcarlo.studies.wlan_buffer import metrics
+from netcarlo.studies.wlan_buffer.claims import printed, rises, thresholds
+from tests.studies.reproductions import reproduction
 
 TRIED = {
     1: (16, 24, 32, 64),

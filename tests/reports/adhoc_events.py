@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.layout import (
+from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_LINK,
     EVENT_LOST,

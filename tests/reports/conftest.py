@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from netcarlo.evaluation import Evaluation
-from netcarlo.reports.reproduce import reproduce
+from netcarlo.reports.study.reproduce import reproduce
+from netcarlo.studies.evaluation import Evaluation
 from tests.reports.browser import Page, browser
-from tests.reproductions import reproduction
+from tests.studies.reproductions import reproduction
 
 
 @pytest.fixture(scope="session")

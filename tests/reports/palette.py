@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.reports.figures import COLOURS
+from netcarlo.reports.parts.figures import COLOURS
 
 Floats = NDArray[np.float64]
 

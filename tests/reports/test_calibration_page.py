@@ -6,10 +6,10 @@ import pytest
 
 from netcarlo.calibration.calibrate import calibrate
 from netcarlo.calibration.result import Calibrated, Step
-from netcarlo.reports import calibration
-from netcarlo.study import Study
-from tests.known_study import brief, own_module, write
+from netcarlo.reports.study import calibration
+from netcarlo.studies.study import Study
 from tests.reports.browser import Page
+from tests.studies.known_study import brief, own_module, write
 
 Found = tuple[Study, Calibrated]
 

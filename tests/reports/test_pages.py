@@ -7,17 +7,17 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from netcarlo.evaluation import Evaluation
-from netcarlo.interruptions import interruptions
+from netcarlo.networks.path.interruptions import interruptions
+from netcarlo.numerics.statistics import paired
 from netcarlo.reports import trace_page
-from netcarlo.reports.figures import errors, identity
-from netcarlo.reports.study_lines import gains, lines
-from netcarlo.reports.study_maps import heat
-from netcarlo.reports.study_runs import over_time, spread
+from netcarlo.reports.parts.figures import errors, identity
+from netcarlo.reports.study.lines import gains, lines
+from netcarlo.reports.study.maps import heat
+from netcarlo.reports.study.runs import over_time, spread
 from netcarlo.scenario import load_scenario
-from netcarlo.statistics import paired
-from netcarlo.study import load
-from netcarlo.traces import trace
+from netcarlo.simulation.trace import trace
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.study import load
 from tests.reports.browser import Page
 
 Reproduced = tuple[Path, Evaluation]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from netcarlo.reports.figures import COLOURS, DASHES, SYMBOLS
+from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS
 from tests.reports.palette import VISIONS, ciede2000, contrast, grey_gap, lab, nearest
 
 

@@ -13,9 +13,8 @@ import pytest
 
 from netcarlo.planning import Answer, load_plan, make_plan, plan
 from netcarlo.planning import run as runs
-from netcarlo.reports import plan_figures as figures
-from netcarlo.reports import plan_words as words
-from netcarlo.reports.plan_page import plan_page
+from netcarlo.reports.plan import figures, words
+from netcarlo.reports.plan.page import plan_page
 from netcarlo.scenario import Scenario
 from tests.reports.browser import Page
 

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from netcarlo.errors import InputError, MachineError
-from netcarlo.evaluation import Evaluation
-from netcarlo.reports import write
-from netcarlo.reports.reproduce import index_page, reproduce
-from netcarlo.reports.write import write_all
-from netcarlo.study import load
+from netcarlo.reports.parts import write
+from netcarlo.reports.parts.write import write_all
+from netcarlo.reports.study.reproduce import index_page, reproduce
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.study import load
 
 Reproduced = tuple[Path, Evaluation]
 FILES = {"report.html", "comparison.csv", "claims.csv", "provenance.json"}

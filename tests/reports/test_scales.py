@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from netcarlo.comparison import Compared
-from netcarlo.reports import scales, words
-from netcarlo.reports.intervals import bars
+from netcarlo.numerics.statistics import Mean, mean
+from netcarlo.reports.parts import scales, words
+from netcarlo.reports.parts.intervals import bars
 from netcarlo.scenario import load_scenario
-from netcarlo.statistics import Mean, mean
-from netcarlo.study import Published
+from netcarlo.studies.comparison import Compared
+from netcarlo.studies.study import Published
 
 EXAMPLE = Path(__file__).parents[2] / "configs" / "examples" / "random_topology.yaml"
 

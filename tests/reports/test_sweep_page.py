@@ -14,14 +14,14 @@ import pytest
 from markupsafe import escape
 
 from netcarlo.errors import InputError
-from netcarlo.reports.choices import Choice, with_choices
-from netcarlo.reports.figures import Plot
-from netcarlo.reports.sweep_answers import means, verdict, winners
-from netcarlo.reports.sweep_maps import maps
-from netcarlo.reports.sweep_page import Sections, sweep_page
-from netcarlo.reports.sweep_results import Results
-from netcarlo.statistics import mean
-from netcarlo.sweeps import population
+from netcarlo.numerics.statistics import mean
+from netcarlo.reports.parts.choices import Choice, with_choices
+from netcarlo.reports.parts.figures import Plot
+from netcarlo.reports.sweep.answers import means, verdict, winners
+from netcarlo.reports.sweep.maps import maps
+from netcarlo.reports.sweep.page import Sections, sweep_page
+from netcarlo.reports.sweep.results import Results
+from netcarlo.sweeps.analysis import population
 from tests.reports.browser import Page
 from tests.sweeps import tables
 

@@ -12,12 +12,15 @@ import plotly.graph_objects as go
 import pytest
 
 from netcarlo import Scenario, trace
-from netcarlo.ensemble import build
-from netcarlo.interruptions import Interruption
-from netcarlo.outcomes import MEANING
-from netcarlo.reports import trace_history as history
-from netcarlo.reports import trace_map, trace_page, trace_radio, trace_setting
-from netcarlo.traces import of_adhoc
+from netcarlo.networks.path.interruptions import Interruption
+from netcarlo.reports import trace_page
+from netcarlo.reports.trace import history
+from netcarlo.reports.trace import map as trace_map
+from netcarlo.reports.trace import radio as trace_radio
+from netcarlo.reports.trace import setting as trace_setting
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import MEANING
+from netcarlo.simulation.trace import of_adhoc
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
 from tests.reports.browser import Page
 

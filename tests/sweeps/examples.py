@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from netcarlo.provenance import model_version
-from netcarlo.sweeps import identity
-from netcarlo.sweeps.chunk import Chunk, run_chunk
-from netcarlo.sweeps.file import make_sweep
-from netcarlo.sweeps.space import Sweep
+from netcarlo.simulation.provenance import model_version
+from netcarlo.sweeps.execution.chunk import Chunk, run_chunk
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import make_sweep
+from netcarlo.sweeps.space.space import Sweep
 
 HOP: dict[str, Any] = {"rate": "2 Mbit/s", "delay": "10 ms", "queue": 20, "loss": "0.5 %"}
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from netcarlo.sweeps.chunk import Chunk, WrongVersion
+from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion
 
 VERSION = "models 1"
 

@@ -8,14 +8,14 @@ import pytest
 
 from netcarlo import simulate
 from netcarlo.errors import InputError
-from netcarlo.provenance import model_version
-from netcarlo.sweeps import identity
-from netcarlo.sweeps.chunk import run_chunk
-from netcarlo.sweeps.export import results
-from netcarlo.sweeps.file import load_sweep, make_sweep
-from netcarlo.sweeps.rerun import rerun
-from netcarlo.sweeps.sensitivity import indices
-from netcarlo.sweeps.store import Store
+from netcarlo.simulation.provenance import model_version
+from netcarlo.sweeps.analysis.sensitivity import indices
+from netcarlo.sweeps.execution.chunk import run_chunk
+from netcarlo.sweeps.execution.rerun import rerun
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import load_sweep, make_sweep
+from netcarlo.sweeps.store.export import results
+from netcarlo.sweeps.store.store import Store
 
 WALK = {"model": "random_waypoint", "speed": "5 m/s"}
 BASE: dict[str, Any] = {

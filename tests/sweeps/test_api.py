@@ -4,8 +4,8 @@ import pytest
 
 from netcarlo import InputError
 from netcarlo.sweeps.api import sweep
-from netcarlo.sweeps.file import make_sweep
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.space.file import make_sweep
+from netcarlo.sweeps.store.store import Store
 
 PLAIN = {
     "name": "plain",

@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 
 import netcarlo
-from netcarlo.provenance import model_version
-from netcarlo.sweeps import identity
-from netcarlo.sweeps.chunk import WrongVersion, failed, run_chunk
-from netcarlo.sweeps.file import make_sweep
-from netcarlo.sweeps.space import STATISTICS
+from netcarlo.simulation.provenance import model_version
+from netcarlo.sweeps.execution.chunk import WrongVersion, failed, run_chunk
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import make_sweep
+from netcarlo.sweeps.space.space import STATISTICS
 from tests.sweeps.examples import DRAWN, GRID, all_keys, same, simulated, sweep
 
 SPACES = {"grid": sweep(GRID), "drawn": sweep(DRAWN)}
@@ -152,7 +152,7 @@ def test_other_models_are_refused():
 
 @pytest.mark.parametrize(
     "module",
-    ["transport.py", "udp.py", "fluid.py", "simulate.py", "control.py", "sweeps/axes.py", "kernels/tcp.py"],
+    ["transport.py", "udp.py", "fluid.py", "simulate.py", "control.py", "sweeps/axes.py", "kernels/path/engine.py"],
 )
 def test_the_version_of_the_models_knows_every_module(module, monkeypatch):
     read = Path.read_bytes

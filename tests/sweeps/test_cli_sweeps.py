@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
-from netcarlo.cli import app
-from netcarlo.kernels import launch
-from netcarlo.sweeps.store import Store
+from netcarlo.cli.main import app
+from netcarlo.kernels.runtime import launch
+from netcarlo.sweeps.store.store import Store
 
 SWEEP = """\
 name: small
@@ -205,7 +205,7 @@ def test_a_failed_cell_is_exit_1_and_can_be_rerun(tmp_path, monkeypatch):
 @pytest.mark.skipif(os.name != "posix", reason="needs POSIX signals: run on Linux or macOS")
 def test_termination_keeps_what_is_done(tmp_path):
     command = [
-        sys.executable, "-m", "netcarlo.cli", "sweep", "small.yaml", "--out", str(tmp_path / "s"),
+        sys.executable, "-m", "netcarlo.cli.main", "sweep", "small.yaml", "--out", str(tmp_path / "s"),
         "--set", "draw.count=65536", "--chunk", "64",
     ]  # fmt: skip
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

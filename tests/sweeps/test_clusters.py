@@ -12,10 +12,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.store.store import Store
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAMS = {"dask": ["-m", "dask"], "netcarlo": ["-m", "netcarlo.cli"]}
+PROGRAMS = {"dask": ["-m", "dask"], "netcarlo": ["-m", "netcarlo.cli.main"]}
 POINTS = [
     ("outage", "paths.0.hops.0.outages.0.duration", "0 s, 10 s"),
     ("bandwidth", "paths.*.hops.*.rate", "1 Mbit/s"),

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from netcarlo.errors import InputError
-from netcarlo.sweeps import designs as sequences
-from netcarlo.sweeps.designs import METHODS, Design
+from netcarlo.sweeps.space import designs as sequences
+from netcarlo.sweeps.space.designs import METHODS, Design
 
 
 @st.composite

@@ -16,8 +16,8 @@ from urllib.request import urlopen
 import pytest
 
 from netcarlo import InputError
-from netcarlo.sweeps import executors
-from netcarlo.sweeps.executors import StoppedError, open_workers
+from netcarlo.sweeps.execution import executors
+from netcarlo.sweeps.execution.executors import StoppedError, open_workers
 from tests.sweeps import fakes
 
 
@@ -38,7 +38,7 @@ def test_threads_of_this_process_are_the_default():
 
 
 def test_one_thread_drives_a_device(monkeypatch):
-    monkeypatch.setattr("netcarlo.kernels.device.devices", lambda: [SimpleNamespace()])
+    monkeypatch.setattr("netcarlo.kernels.runtime.device.devices", lambda: [SimpleNamespace()])
     with open_workers(target="cuda") as found:
         assert found.slots() == 1
         assert found.target == "cuda"
@@ -57,8 +57,8 @@ def test_threads_are_not_waited_for():
 
 def test_distributed_is_imported_only_when_used():
     program = (
-        "import sys, netcarlo.cli\n"
-        "from netcarlo.sweeps.executors import open_workers\n"
+        "import sys, netcarlo.cli.main\n"
+        "from netcarlo.sweeps.execution.executors import open_workers\n"
         "slow = ('distributed', 'duckdb', 'xarray', 'cryptography', 'dask_cuda')\n"
         "print([name for name in slow if name in sys.modules])\n"
         "with open_workers(): print('distributed' in sys.modules)\n"
@@ -236,7 +236,7 @@ def test_clients_of_a_scheduler():
             assert "2 threads of 2 workers" in found.name
             sweep = fakes.Sweep(40, 2, bad=[3])
             store = fakes.Store(sweep)
-            from netcarlo.sweeps.run import run
+            from netcarlo.sweeps.execution.run import run
 
             run(sweep, store, executor=found.executor, slots=found.slots, submit=fakes.run_chunk)
             assert store.times() == dict.fromkeys(range(40), 1)
@@ -274,7 +274,7 @@ REFUSED = [
 @pytest.mark.parametrize(("options", "complaint"), REFUSED)
 def test_what_cannot_be_had_is_refused_on_one_line(monkeypatch, options, complaint):
     monkeypatch.setattr(executors, "CONNECT_S", 1)
-    monkeypatch.setattr("netcarlo.kernels.device.devices", lambda: [])
+    monkeypatch.setattr("netcarlo.kernels.runtime.device.devices", lambda: [])
     with pytest.raises(InputError, match=complaint) as caught, open_workers(**options):
         pass
     assert "\n" not in str(caught.value)
@@ -301,7 +301,7 @@ def test_dask_cuda_gives_a_worker_per_device(monkeypatch):
         asked.update(options)
         return LocalCluster(**options | {"processes": False})
 
-    monkeypatch.setattr("netcarlo.kernels.device.devices", lambda: [SimpleNamespace()] * 2)
+    monkeypatch.setattr("netcarlo.kernels.runtime.device.devices", lambda: [SimpleNamespace()] * 2)
     monkeypatch.setitem(sys.modules, "dask_cuda", None)
     with (
         pytest.raises(InputError, match="install it with pip install dask-cuda"),

@@ -16,9 +16,9 @@ from pyarrow import csv
 
 from netcarlo import InputError
 from netcarlo.errors import MachineError
-from netcarlo.sweeps import export as module
-from netcarlo.sweeps.export import dataset, export, results
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.store import export as module
+from netcarlo.sweeps.store.export import dataset, export, results
+from netcarlo.sweeps.store.store import Store
 from tests.sweeps import tables
 
 GRID = tables.manifest(outcomes=("goodput_bps", "mean_rtt_s"), seed=2**40)

@@ -1,12 +1,12 @@
 import numpy as np
 import pytest
 
-from netcarlo.sweeps import forecast as forecasts
-from netcarlo.sweeps.executors import open_workers
-from netcarlo.sweeps.file import make_sweep
-from netcarlo.sweeps.forecast import forecast
-from netcarlo.sweeps.run import run
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.execution import forecast as forecasts
+from netcarlo.sweeps.execution.executors import open_workers
+from netcarlo.sweeps.execution.forecast import forecast
+from netcarlo.sweeps.execution.run import run
+from netcarlo.sweeps.space.file import make_sweep
+from netcarlo.sweeps.store.store import Store
 
 SWEEP = {
     "name": "forecast",

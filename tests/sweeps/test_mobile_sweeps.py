@@ -5,13 +5,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from netcarlo.ensemble import build, build_rows
 from netcarlo.errors import InputError
-from netcarlo.kernels.layout import P
-from netcarlo.sweeps import identity
-from netcarlo.sweeps.file import load_sweep
-from netcarlo.sweeps.rerun import rerun
-from netcarlo.sweeps.store import Store
+from netcarlo.kernels.base.layout import P
+from netcarlo.simulation.ensemble import build, build_rows
+from netcarlo.sweeps.execution.rerun import rerun
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import load_sweep
+from netcarlo.sweeps.store.store import Store
 from tests.sweeps.examples import all_keys, same, simulated, sweep
 
 ROOT = Path(__file__).parents[2]

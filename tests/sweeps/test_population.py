@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from netcarlo import statistics
-from netcarlo.sweeps import population
-from netcarlo.sweeps.designs import Design
+from netcarlo.numerics import statistics
+from netcarlo.sweeps.analysis import population
+from netcarlo.sweeps.space.designs import Design
 from tests.benchmarks import coverage
 
 RUNS = 150

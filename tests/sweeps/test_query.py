@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from netcarlo import InputError
-from netcarlo.sweeps.query import query
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.store.query import query
+from netcarlo.sweeps.store.store import Store
 from tests.sweeps import tables
 
 MANIFEST = tables.manifest(outcomes=("goodput_bps",), keep_replications=True)

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 
 import netcarlo
-from netcarlo import control
 from netcarlo.errors import InputError
-from netcarlo.reports.sweep_page import sweep_page
-from netcarlo.simulate import model_of
-from netcarlo.sweeps import rerun as reruns
-from netcarlo.sweeps.chunk import failed
-from netcarlo.sweeps.file import load_sweep
-from netcarlo.sweeps.rerun import rerun
-from netcarlo.sweeps.store import Store
+from netcarlo.reports.sweep.page import sweep_page
+from netcarlo.simulation.simulate import model_of
+from netcarlo.sweeps.execution import rerun as reruns
+from netcarlo.sweeps.execution.chunk import failed
+from netcarlo.sweeps.execution.rerun import rerun
+from netcarlo.sweeps.space.file import load_sweep
+from netcarlo.sweeps.store.store import Store
+from netcarlo.transport import congestion as control
 from tests.marking import CONTROL
 from tests.sweeps.examples import DRAWN, simulated, sweep
 

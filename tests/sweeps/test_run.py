@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netcarlo.errors import InputError
-from netcarlo.sweeps import run as running
-from netcarlo.sweeps.chunk import Chunk, WrongVersion
-from netcarlo.sweeps.executors import StoppedError
-from netcarlo.sweeps.plan import LARGEST_CHUNK, Plan
-from netcarlo.sweeps.run import run
+from netcarlo.sweeps.execution import run as running
+from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion
+from netcarlo.sweeps.execution.executors import StoppedError
+from netcarlo.sweeps.execution.plan import LARGEST_CHUNK, Plan
+from netcarlo.sweeps.execution.run import run
 from tests.sweeps import fakes
 
 

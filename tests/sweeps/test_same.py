@@ -5,8 +5,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from netcarlo.sweeps.run import run
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.execution.run import run
+from netcarlo.sweeps.store.store import Store
 from tests.sweeps.examples import DRAWN, GRID, sweep
 
 SHUFFLED = np.random.default_rng(1)

@@ -4,8 +4,8 @@ import pytest
 from SALib.analyze import rbd_fast, sobol
 
 from netcarlo.errors import InputError
-from netcarlo.sweeps.designs import Design
-from netcarlo.sweeps.sensitivity import indices
+from netcarlo.sweeps.analysis.sensitivity import indices
+from netcarlo.sweeps.space.designs import Design
 
 METHODS = ("plain", "latin", "sobol", "saltelli")
 A, B = 7.0, 0.1

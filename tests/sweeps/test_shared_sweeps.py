@@ -8,13 +8,13 @@ import pytest
 
 from netcarlo import simulate
 from netcarlo.errors import InputError
-from netcarlo.provenance import model_version
-from netcarlo.reports.sweep_answers import verdict
-from netcarlo.reports.sweep_results import Results
-from netcarlo.reports.sweep_wins import best, judged
-from netcarlo.sweeps import identity
-from netcarlo.sweeps.chunk import run_chunk
-from netcarlo.sweeps.file import load_sweep, make_sweep
+from netcarlo.reports.sweep.answers import verdict
+from netcarlo.reports.sweep.results import Results
+from netcarlo.reports.sweep.wins import best, judged
+from netcarlo.simulation.provenance import model_version
+from netcarlo.sweeps.execution.chunk import run_chunk
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import load_sweep, make_sweep
 
 TREES: dict[str, Any] = {
     "name": "trees",

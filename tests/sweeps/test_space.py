@@ -3,12 +3,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from netcarlo import fields
 from netcarlo.errors import InputError
-from netcarlo.provenance import resolved
 from netcarlo.scenario import Scenario
-from netcarlo.sweeps import identity
-from netcarlo.sweeps.file import load_sweep, make_sweep
+from netcarlo.schema import fields
+from netcarlo.simulation.provenance import resolved
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import load_sweep, make_sweep
 from tests.sweeps.examples import DRAWN, GRID, HOP, all_keys, sweep
 
 

@@ -23,8 +23,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from netcarlo import InputError
-from netcarlo.sweeps import chunk_files, digests, files
-from netcarlo.sweeps.store import Store
+from netcarlo.sweeps.store import chunk_files, digests, files
+from netcarlo.sweeps.store.store import Store
 from tests.sweeps import tables
 
 ROOT = Path(__file__).parents[2]
@@ -364,7 +364,7 @@ def test_runs_are_kept_in_order(tmp_path: Path) -> None:
 
 def python(code: str, *args: object, **options: Any) -> subprocess.Popen[str]:
     """A process of its own that runs `code` from the root of the project."""
-    head = "import sys, time\nfrom netcarlo.sweeps.store import Store\nfrom tests.sweeps import tables\n"
+    head = "import sys, time\nfrom netcarlo.sweeps.store.store import Store\nfrom tests.sweeps import tables\n"
     head += "SMALL = tables.manifest(outcomes=('goodput_bps',), goals={})\n"
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(

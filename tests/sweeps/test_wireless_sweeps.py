@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.goals import parse
-from netcarlo.provenance import model_version
-from netcarlo.sweeps import identity
-from netcarlo.sweeps.chunk import run_chunk
-from netcarlo.sweeps.file import load_sweep, make_sweep
+from netcarlo.estimation.goals import parse
+from netcarlo.simulation.provenance import model_version
+from netcarlo.sweeps.execution.chunk import run_chunk
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import load_sweep, make_sweep
 
 BASE: dict[str, Any] = {
     "duration": "0.3 s",

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo import bianchi
+from netcarlo.networks.wireless import bianchi
 from netcarlo.planning import make_plan
 from netcarlo.planning.board import Board
 from netcarlo.planning.file import Plan

@@ -1,0 +1,234 @@
+"""What the commands share: options, progress, tables, JSON, and one line for what went wrong."""
+
+import json
+import math
+import os
+import sys
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, NoReturn
+from unicodedata import category
+
+import typer
+from rich import box
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from netcarlo.errors import InputError
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
+Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Replications = Annotated[int | None, typer.Option(help="Replications, instead of the file's.")]
+Seed = Annotated[int | None, typer.Option(help="Seed, instead of the file's.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Start even what is forecast to take days, or much memory.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="a.b=value", help="Set a field; may be given again.")
+]
+
+STATISTICS = ("n", "mean", "ci_low", "ci_high", "sd", "q05", "q50", "q95")
+"""Columns of an estimate that are printed."""
+
+
+def _trusted(named: list[str] | None) -> list[str]:
+    from netcarlo.transport import congestion as control
+
+    for what in named or []:
+        control.trust(what)
+    return named or []  # Typer 0.19 takes no None
+
+
+Trust = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE|SHA256", callback=_trusted, help="Let this Python run, from wherever it comes."
+    ),
+]
+"""What the option names is trusted as soon as it is read; the command needs its value for nothing."""
+
+
+WIDEST = 1000
+"""Characters of the widest table."""
+
+
+def values(settings: list[str] | None) -> dict[str, Any]:
+    """The fields and YAML values of `--set` options.  Raises InputError."""
+    from netcarlo.schema.document import read_value
+    from netcarlo.schema.notes import note_bare
+
+    found = {}
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.strip():
+            raise InputError(f"--set '{setting}' sets nothing; write it as a.b=value")
+        found[name.strip()] = read_value(text)
+    note_bare(found, "--set")
+    return found
+
+
+@contextmanager
+def progress(title: str, quiet: bool) -> Iterator[Callable[[int, int], None]]:
+    """A function `update(done, total)`; after a second a terminal shows a bar with the time left."""
+    title = plain(title)
+    bar = Progress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(title, total=None)
+    late = threading.Timer(1.0, bar.start)
+
+    def update(done: int, total: int) -> None:
+        bar.update(task, description=title, completed=done, total=total)
+
+    def show(text: str) -> None:
+        bar.update(task, description=f"{title}: {text}")
+
+    seen = not quiet and sys.stderr.isatty()
+    if seen:
+        late.start()
+    try:
+        with compiling(show, quiet):
+            yield update
+    finally:
+        late.cancel()
+        if seen:
+            late.join()
+        if bar.live.is_started:
+            bar.stop()
+
+
+@contextmanager
+def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
+    """Say what is compiled, before it is: by `show` on a terminal, which has a clock, else by a line."""
+    from netcarlo.kernels.runtime import cache
+    from netcarlo.kernels.runtime import compile as compilers
+
+    def announce(what: str, time_s: float) -> None:
+        text = f"compiling {what}, about {seconds(time_s)}, once on this machine"
+        if sys.stderr.isatty():
+            show(text)
+        else:
+            say(f"{text} (kept in {cache.folder()})")
+
+    if quiet:
+        yield
+        return
+    with compilers.announced(announce):
+        yield
+
+
+def print_table(title: str, frame: Any, show: Callable[[str, Any], str] | None = None) -> None:
+    """Print a DataFrame with its index as the first column."""
+    table = Table(
+        title=Text(plain(title), "table.title"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
+        padding=(0, 1, 0, 0),
+    )  # fmt: skip
+    table.add_column(Text(plain(frame.index.name or "")), no_wrap=True)
+    for column in frame.columns:
+        table.add_column(Text(plain(str(column))), justify="right")
+    for name, row in frame.iterrows():
+        cells = [show(column, value) if show else number(value) for column, value in row.items()]
+        table.add_row(*(Text(plain(cell)) for cell in (str(name), *cells)))
+    least = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
+    Console(width=max(Console().width, least)).print(table)
+
+
+def number(value: float) -> str:
+    """A number as people read it; nothing for NaN."""
+    if not math.isfinite(value):
+        return "" if math.isnan(value) else "inf"
+    if float(value).is_integer() or 1e4 <= abs(value) < 1e9:
+        return f"{value:.0f}"
+    return f"{value:.4g}" if abs(value) >= 1 else f"{value:.3g}"
+
+
+def seconds(value: float) -> str:
+    """A time as people read it."""
+    for limit, one, unit in ((10, 1, "s"), (100, 1, "s"), (600, 60, "min"), (5940, 60, "min")):
+        if value < limit:
+            return f"{value / one:.{limit in (10, 600):d}f} {unit}"
+    return f"{value / 3600:.1f} h"
+
+
+def large(value: float) -> str:
+    """A number with a prefix: 3.2 M."""
+    for one, unit in ((1e9, " G"), (1e6, " M"), (1e3, " k")):
+        if value >= one:
+            return f"{value / one:.3g}{unit}"
+    return f"{value:.3g}"
+
+
+def size(value: float) -> str:
+    """Bytes as people read them."""
+    for one, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
+        if value >= one:
+            return f"{value / one:.3g} {unit}"
+    return f"{value:.0f} B"
+
+
+def print_json(data: Any) -> None:
+    """Print data with null for the numbers that JSON does not have."""
+    typer.echo(json.dumps(_finite(data), indent=2))
+
+
+def _finite(data: Any) -> Any:
+    if isinstance(data, dict):
+        return {str(key): _finite(value) for key, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_finite(value) for value in data]
+    if isinstance(data, float) and not math.isfinite(data):
+        return None
+    return data
+
+
+def plain(text: str) -> str:
+    """A text in which nothing steers a terminal: what cannot be printed is written out, but for new lines and
+    spaces of any width.
+    """
+    return "".join(c if c.isprintable() or c == "\n" or category(c) == "Zs" else ascii(c)[1:-1] for c in text)
+
+
+def echo(text: str) -> None:
+    """Print a text on stdout."""
+    typer.echo(plain(text))
+
+
+def say(text: str) -> None:
+    """Print a line on stderr."""
+    print(plain(text), file=sys.stderr)
+
+
+def show_notes() -> None:
+    """Print notes as lines on stderr, and other warnings as before."""
+    others = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *more: Any) -> None:
+        if category.__name__ == "Note":
+            say(f"note: {message}")
+        else:
+            others(message, category, *more)
+
+    warnings.showwarning = show  # type: ignore[assignment]
+
+
+def interrupted() -> NoReturn:
+    """End after Ctrl-C."""
+    say("interrupted")
+    leave(130)
+
+
+def leave(code: int) -> NoReturn:
+    """End without waiting for kernels in other threads, which nothing can interrupt."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

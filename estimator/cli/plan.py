@@ -1,0 +1,191 @@
+"""The command about plans: how much fits, with which guarantee."""
+
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import pandas as pd
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from netcarlo.cli import console
+from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes
+from netcarlo.errors import InputError
+from netcarlo.schema import units
+
+if TYPE_CHECKING:
+    from netcarlo.planning.file import Plan
+    from netcarlo.planning.run import Answer, State
+
+LINE_S = 30.0
+"""Seconds between lines of progress where there is no terminal."""
+
+
+def plan(
+    file: Annotated[Path, typer.Argument(metavar="PLAN.yaml")],
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="DIR", help="Folder of result.json and report.html; its runs are not repeated."),
+    ] = None,
+    set_: Set = None,
+    time_: Annotated[
+        str | None, typer.Option("--time", metavar="60s", help="Answer with what is known by then.")
+    ] = None,
+    seed: Seed = None,
+    target: Target = "auto",
+    trust: Trust = None,
+    yes: Yes = False,
+    as_json: AsJson = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables: the answer.")] = False,
+) -> None:
+    """Find the largest (smallest) value for which requirements hold.  Exit 1 if nothing could be decided."""
+    from netcarlo.planning import Stopped, load_plan
+    from netcarlo.planning import plan as run
+    from netcarlo.schema import output
+
+    most_s = _seconds(time_)
+    values = console.values(set_) | ({} if seed is None else {"seed": seed})
+    loaded = load_plan(file, values=values)
+    if out is not None:
+        output.check_writable(out)
+    try:
+        with _progress(loaded, quiet or as_json) as update, _stopped(most_s):
+            found = run(loaded, folder=out, target=target, progress=update, large=yes)
+    except Stopped as why:
+        console.say(f"stopped ({why}) before anything was simulated; there is no answer")
+        console.leave(130 if str(why) == INTERRUPTED else 1)
+    if out is not None:
+        _write(found, out)
+    if as_json:
+        console.print_json(found.record())
+    else:
+        _print(found, None if quiet else out, tables=not quiet)
+    if found.stopped and out is not None:
+        console.say(f"what was simulated is in {out}; the same command goes on from there")
+    if found.stopped == INTERRUPTED:
+        console.leave(130)
+    if not found.decided:
+        raise typer.Exit(1)
+
+
+INTERRUPTED = "interrupted"
+
+
+def _seconds(text: str | None) -> float | None:
+    """The time of `--time`.  Raises InputError."""
+    if text is None:
+        return None
+    try:
+        found = units.parse(text, units.TIME)
+    except InputError as error:
+        raise InputError(f"--time = {text} {error}") from None
+    if not 0 < found < float("inf"):
+        raise InputError(f"--time = {text}; allowed is above 0 s; write --time 60s")
+    return found
+
+
+@contextmanager
+def _stopped(most_s: float | None) -> Iterator[None]:
+    """Stop a plan after a time and at the first Ctrl-C; a second one ends the command."""
+    from netcarlo.planning import Stopped
+
+    if threading.current_thread() is not threading.main_thread():  # which alone has signals
+        yield
+        return
+
+    def stop(number: int, _: object) -> None:
+        disarm()
+        raise Stopped(INTERRUPTED if number == signal.SIGINT else f"after {console.seconds(most_s or 0)}")
+
+    def disarm() -> None:
+        signal.signal(signal.SIGINT, before)
+        if most_s is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+
+    before = signal.signal(signal.SIGINT, stop)
+    if most_s is not None:
+        signal.signal(signal.SIGALRM, stop)
+        signal.setitimer(signal.ITIMER_REAL, most_s)
+    try:
+        yield
+    finally:
+        disarm()
+
+
+def _write(found: "Answer", out: Path) -> None:
+    from netcarlo.reports.parts.write import write_all
+    from netcarlo.reports.plan.page import plan_page
+
+    record = json.dumps(found.record(), indent=1, allow_nan=False) + "\n"
+    write_all(out, {"result.json": record, "report.html": plan_page(found)})
+
+
+def _print(found: "Answer", out: Path | None, *, tables: bool) -> None:
+    from netcarlo.reports.plan import words
+
+    console.echo(words.headline(found))
+    console.echo(words.explanation(found))
+    if not tables:
+        return
+    rows = pd.DataFrame(words.requirements(found)).drop(columns="requirement").set_index("goal")
+    console.print_table("Requirements", rows, _as_is)
+    for row in words.gains(found):
+        name, change, *rest = row.items()
+        more = ", ".join(f"{head} {text}" for head, text in rest)
+        console.echo(f"{name[1]} ({change[1]}): {more}")
+    console.echo(words.cost(found))
+    if out is not None:
+        console.say(f"{out / 'report.html'} and result.json")
+
+
+def _as_is(column: str, value: Any) -> str:
+    return str(value)
+
+
+@contextmanager
+def _progress(plan: "Plan", quiet: bool) -> Iterator[Callable[["State"], None]]:
+    """A bar on stderr with what is known so far; where that is no terminal, a line now and then."""
+    from netcarlo.reports.plan import words
+
+    err = Console(stderr=True)
+    if quiet:
+        yield lambda state: None
+        return
+    if not err.is_terminal:
+        due = time.monotonic() + LINE_S
+
+        def line(state: "State") -> None:
+            nonlocal due
+            if time.monotonic() > due:
+                due += LINE_S
+                console.say(f"{plan.name}: {words.so_far(plan, state)}, {state.replications} replications")
+
+        with console.compiling(console.say, quiet):
+            yield line
+        return
+    bar = Progress(
+        TextColumn("{task.description}", markup=False), BarColumn(bar_width=20),
+        TextColumn("{task.percentage:.0f} %"), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(),
+        TextColumn("{task.fields[state]}", markup=False), console=err, transient=True,
+    )  # fmt: skip
+    with bar:
+        name = console.plain(plan.name)
+        task: TaskID = bar.add_task(name, total=None, state="")
+
+        def show(text: str) -> None:
+            bar.update(task, description=f"{name}: {text}")
+
+        def update(state: "State") -> None:
+            bar.update(
+                task, description=name, total=state.forecast, completed=state.replications,
+                state=words.so_far(plan, state),
+            )  # fmt: skip
+
+        with console.compiling(show, quiet):
+            yield update

@@ -1,0 +1,499 @@
+"""The commands about sweeps: run one, look after its store, ask it questions."""
+
+import math
+import shlex
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from netcarlo.cli import console
+from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
+from netcarlo.errors import InputError, nearest
+
+if TYPE_CHECKING:
+    from netcarlo.sweeps.execution.run import Summary
+
+LINE_S = 60.0
+"""Seconds between lines of progress where there is no terminal."""
+
+MOST_TABLES = 24
+
+StoreUrl = Annotated[str, typer.Argument(metavar="STORE", help="Folder or fsspec URL.")]
+
+
+def sweep(
+    file: Annotated[Path, typer.Argument(metavar="SWEEP.yaml")],
+    out: Annotated[str | None, typer.Option(metavar="STORE", help="Folder or fsspec URL.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Processes (with cuda: GPUs), instead of threads of this one.")
+    ] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="tcp://HOST:PORT", help="An existing Dask scheduler.")
+    ] = None,
+    target: Target = "auto",
+    chunk: Annotated[
+        int | None, typer.Option(min=1, metavar="CELLS", help="Cells of a chunk; by measured cost.")
+    ] = None,
+    set_: Set = None,
+    seed: Seed = None,
+    replications: Replications = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Forecast time and size; write nothing.")
+    ] = False,
+    trust: Trust = None,
+    yes: Yes = False,
+    quiet: Quiet = False,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate a space of networks; the same command resumes.  Exit 1 if a cell failed or it had to stop."""
+    from netcarlo.sweeps.execution.chunk import WrongVersion
+    from netcarlo.sweeps.execution.executors import StoppedError, open_workers
+    from netcarlo.sweeps.execution.forecast import check, forecast, rehearsal
+    from netcarlo.sweeps.execution.run import run
+    from netcarlo.sweeps.space.file import load_sweep
+    from netcarlo.sweeps.store.files import Files
+    from netcarlo.sweeps.store.store import MANIFEST, Store
+
+    given = {"seed": seed, "replications": replications}
+    values = console.values(set_) | {name: value for name, value in given.items() if value is not None}
+    loaded = load_sweep(file, values=values)
+    if out is None and not dry_run:
+        again = f"--out {shlex.quote(loaded.name)}"
+        raise InputError(f"--out is missing; name the folder of the results: {again}")
+    if not yes:
+        check(loaded)
+    there = None
+    if out is not None and MANIFEST in Files(out).names():
+        there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
+    simulated = rehearsal(loaded) if dry_run else loaded
+    last: list[Summary] = []
+    try:
+        with _Stop() as stop, ExitStack() as stack:
+            with console.progress(loaded.name, quiet or as_json):  # compiles
+                models = simulated.models()
+                found = stack.enter_context(
+                    open_workers(workers=workers, scheduler=scheduler, target=target, models=models)
+                )
+            if dry_run:
+                _print_forecast(forecast(simulated, found, store=there), as_json)
+                if simulated is not loaded:
+                    console.say("a dry run does not run your Python: costs are those of the standard control")
+                return
+            store = there or Store.create(str(out), loaded.manifest())
+            with _progress(loaded.name, quiet) as update:
+
+                def report(summary: "Summary") -> None:
+                    last[:] = [summary]
+                    update(summary)
+                    stop.check()
+
+                summary = run(
+                    loaded, store, executor=found.executor, slots=found.slots, target=found.target,
+                    chunk=chunk, workers=found.name, command=shlex.join(["netcarlo", *sys.argv[1:]]),
+                    progress=report,
+                )  # fmt: skip
+    except KeyboardInterrupt:
+        stored = f"{_stored(last[0])}; " if last else ""
+        console.say(f"interrupted: {stored}the same command resumes")
+        console.leave(130)
+    except WrongVersion as error:
+        console.say(f"error: {error}; install the same netcarlo everywhere; finished chunks are kept")
+        raise typer.Exit(2) from None
+    except StoppedError as error:
+        again = "" if "same command" in str(error) else "; run the same command again to resume"
+        console.say(f"stopped: {error}{again}" + (f" ({_stored(last[0])})" if last else ""))
+        raise typer.Exit(1) from None
+    if as_json:
+        failures = [{"key": key, "error": error} for key, error in summary.failures]
+        record = {"stored": summary.stored + summary.done, "n_cells": summary.n_cells, "workers": found.name}
+        console.print_json(record | summary.record() | {"failures": failures})
+    elif not quiet:
+        _print_summary(loaded.name, str(out), found.name, summary)
+    if summary.failed:
+        raise typer.Exit(1)
+
+
+def status(store: StoreUrl, as_json: AsJson = False) -> None:
+    """What a store holds: cells done, failed and missing, files, digest, runs."""
+    from netcarlo.sweeps.store.store import Store
+
+    opened = Store.open(store)
+    scan, about = opened.scan(), opened.manifest["sweep"]
+    done, failed = int(scan.done.sum()), int(scan.failed.sum())
+    found: dict[str, Any] = {
+        "name": about["name"],
+        "cells": about["n_cells"],
+        "done": done,
+        "failed": failed,
+        "missing": about["n_cells"] - done - failed,
+        "files": scan.n_files,
+        "damaged": scan.damaged,
+        "bytes": scan.n_bytes,
+        "digest": opened.digest(),
+        "sweep_digest": about["digest"],
+        "model_version": about["model_version"],
+        "versions": opened.manifest["versions"],
+        "runs": opened.runs(),
+    }
+    if as_json:
+        console.print_json(found)
+        return
+    console.echo(
+        f"{found['name']}: {done} of {found['cells']} cells done, {failed} failed, {found['missing']} missing"
+    )
+    console.echo(f"{found['files']} chunks, {console.size(found['bytes'])}; digest {found['digest']}")
+    console.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
+    for name, reason in found["damaged"].items():
+        console.echo(f"damaged: {name}: {reason}")
+    for one in found["runs"]:
+        console.echo(_run(one))
+
+
+def _run(record: dict[str, Any]) -> str:
+    """A line about a run."""
+    try:
+        wall_s, packets = float(record["wall_s"]), float(record["packets"])
+        speed = f"{console.large(packets / wall_s)} packets/s" if wall_s else ""
+        return (
+            f"run {record['started']}: {record['outcome']}, {record['cells']} cells, "
+            f"{record['failed']} failed, {console.seconds(wall_s)}, {record['workers']}, {speed}"
+        )
+    except (KeyError, TypeError, ValueError):
+        return "run: its record is damaged"
+
+
+def query(
+    store: StoreUrl,
+    select: Annotated[str, typer.Argument(metavar='"SELECT ..."', help="SQL over cells, replications.")],
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Ask a store in SQL (DuckDB)."""
+    from netcarlo.schema.output import csv_text
+    from netcarlo.sweeps.store.query import query as run
+    from netcarlo.sweeps.store.store import Store
+
+    frame = run(Store.open(store), select)
+    if as_json:
+        console.print_json(frame.to_dict("records"))
+    elif as_csv:
+        typer.echo(csv_text(frame), nl=False)
+    else:
+        console.echo(frame.to_string(index=False, float_format=console.number))
+
+
+def export(
+    store: StoreUrl,
+    to: Annotated[Literal["csv", "parquet", "netcdf"], typer.Option(help="The format.")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="By default STORE with a suffix.")] = None,
+) -> None:
+    """Write the cells of a store to one file."""
+    from netcarlo.sweeps.store.export import export as run
+    from netcarlo.sweeps.store.store import Store
+
+    out = out or _beside(store, {"netcdf": ".nc"}.get(to, f".{to}"))
+    run(Store.open(store), out, format=to)
+    console.say(f"{out}: {console.size(out.stat().st_size)}")
+
+
+def rerun(
+    store: StoreUrl,
+    key: Annotated[str, typer.Argument(metavar="KEY", help="Key of a cell, or how it begins.")],
+    replication: Annotated[int | None, typer.Option(min=0, help="Only this one.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="SCENARIO.yaml", help="Write the cell's scenario, as for trace.")
+    ] = None,
+    trust: Trust = None,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate one cell again and compare it with the store, bit by bit.  Exit 1 if it fails or differs."""
+    from netcarlo.schema import document as files
+    from netcarlo.schema import output
+    from netcarlo.simulation.provenance import resolved
+    from netcarlo.sweeps.execution.rerun import rerun as run
+    from netcarlo.sweeps.store.store import Store
+
+    found = run(Store.open(store), key, replication=replication)
+    if out is not None:
+        output.write_text(out, files.yaml_text(resolved(found.scenario)))
+    if as_json:
+        console.print_json(
+            {
+                "key": found.stored["key"],
+                "cell": found.stored["cell"],
+                "equal": found.equal,
+                "error": found.error,
+                "table": found.table.to_dict("index"),
+                "scenario": resolved(found.scenario),
+            }
+        )
+    elif found.error:
+        console.echo(f"cell {found.stored['cell']} fails: {found.error}")
+    else:
+        which = "" if replication is None else f", replication {replication}"
+        table = found.table.dropna(how="all")
+        if replication is None:
+            table = table[table["n"] > 0]
+            table = table[list(console.STATISTICS)]
+        console.print_table(f"cell {found.stored['cell']}, key {found.stored['key']}{which}", table)
+        compared = {True: "equal to the store, bit by bit", False: "NOT equal to the store", None: ""}
+        console.echo(compared[found.equal] or "nothing in the store to compare it with")
+    if out is not None:
+        console.say(f"see every packet: netcarlo trace {out} --replication {replication or 0}")
+    if found.error or found.equal is False:
+        raise typer.Exit(1)
+
+
+def sensitivity(
+    store: StoreUrl,
+    of: Annotated[str, typer.Option(help="An outcome.")] = "goodput_bps",
+    where: Annotated[
+        list[str] | None, typer.Option(metavar="axis=value", help="Only there; may be given again.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Which drawn inputs matter: Sobol indices of an outcome, at every point of the axes."""
+    from netcarlo.sweeps.analysis.sensitivity import indices
+    from netcarlo.sweeps.store.store import Store
+
+    opened = Store.open(store)
+    about = opened.manifest["sweep"]
+    if about["draw"] is None:
+        raise InputError(
+            "the store has no drawn inputs; sensitivity needs a sweep with draw; use query instead"
+        )
+    of = _outcome(of, about["outcomes"])
+    axes = [axis["name"] for axis in about["axes"]]
+    columns = ["draw", "block", "seed", *axes, of]
+    frame = _selected(opened.frame(columns), about["axes"], where or [])
+    parts = frame.groupby(axes, sort=False) if axes else [((), frame)]
+    if len(parts) > MOST_TABLES:
+        raise InputError(
+            f"the axes have {len(parts)} points; allowed is {MOST_TABLES}; "
+            f"choose with --where {axes[0]}={frame[axes[0]].iloc[0]}"
+        )
+    found = []
+    for point, part in parts:
+        table = indices(part, inputs=about["inputs"], of=of, draw=about["draw"])
+        found.append((dict(zip(axes, point, strict=True)), table))
+    if as_json:
+        console.print_json(
+            [{"of": of, "where": at, **t.attrs, "indices": t.to_dict("index")} for at, t in found]
+        )
+        return
+    for at, table in found:
+        words = ", ".join(f"{name} = {value}" for name, value in at.items())
+        title = f"{of}{', ' if words else ''}{words}: {table.attrs['used']} networks"
+        console.print_table(title, table.dropna(axis=1, how="all"))
+
+
+def report(
+    store: StoreUrl,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE.html", help="By default STORE with a suffix.")
+    ] = None,
+) -> None:
+    """Write one page about a sweep that opens offline."""
+    from netcarlo.reports.sweep.page import sweep_page
+    from netcarlo.schema import output
+    from netcarlo.sweeps.store.store import Store
+
+    out = out or _beside(store, ".html")
+    output.check_writable(out.parent)
+    opened = Store.open(store)
+    keeps = opened.manifest["sweep"]["keep_replications"]
+    page = sweep_page(
+        opened.manifest, opened.frame(), store=store, replications=opened.replications() if keeps else None
+    )
+    output.write_text(out, page)
+    console.say(f"{out}: {console.size(out.stat().st_size)}")
+
+
+COMMANDS = (sweep, status, query, export, rerun, sensitivity, report)
+
+
+class _Stop:
+    """SIGINT and SIGTERM raise KeyboardInterrupt; in a run between two chunks, never while one is written.
+
+    A second one ends the process at once.
+    """
+
+    def __init__(self) -> None:
+        self.running = self.asked = False
+
+    def __enter__(self) -> "_Stop":
+        self.before = {number: signal.signal(number, self.ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self.before.items():
+            signal.signal(number, handler)
+
+    def ask(self, *_: object) -> None:
+        if self.asked:
+            console.leave(130)
+        self.asked = True
+        if not self.running:
+            raise KeyboardInterrupt
+
+    def check(self) -> None:
+        """Called between chunks."""
+        self.running = not self.asked
+        if self.asked:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def _progress(title: str, quiet: bool) -> Iterator[Callable[["Summary"], None]]:
+    """A bar on stderr; where that is no terminal, a line a minute."""
+    if quiet:
+        yield lambda summary: None
+        return
+    err = Console(stderr=True)
+    if not err.is_terminal:
+        due = time.monotonic() + LINE_S
+
+        def line(summary: "Summary") -> None:
+            nonlocal due
+            if time.monotonic() > due:
+                due += LINE_S
+                share = (summary.done + summary.failed) / summary.todo
+                console.say(f"{title}: {100 * share:.0f} %, {_state(summary)}")
+
+        yield line
+        return
+    bar = Progress(
+        TextColumn("{task.description}", markup=False), BarColumn(), TextColumn("{task.percentage:.0f} %"),
+        TimeElapsedColumn(), TextColumn("{task.fields[state]}", markup=False), console=err, transient=True,
+    )  # fmt: skip
+    with bar:
+        task: TaskID = bar.add_task(console.plain(title), total=None, state="")
+
+        def update(summary: "Summary") -> None:
+            bar.update(
+                task, total=summary.todo, completed=summary.done + summary.failed, state=_state(summary)
+            )
+
+        yield update
+
+
+def _state(summary: "Summary") -> str:
+    if not summary.slots:
+        return "no workers: waiting for some"
+    wall_s = max(summary.wall_s, 1e-9)
+    parts = [
+        f"{summary.done + summary.failed} of {summary.todo} cells",
+        f"{console.large(summary.networks / wall_s)} replications/s",
+        f"{console.large(summary.packets / wall_s)} packets/s",
+    ]
+    if math.isfinite(summary.left_s):
+        parts.append(f"{console.seconds(summary.left_s)} left")
+    if summary.failed:
+        parts.append(f"{summary.failed} failed")
+    return ", ".join(parts)
+
+
+def _stored(summary: "Summary") -> str:
+    return f"{summary.stored + summary.done} of {summary.n_cells} cells are stored"
+
+
+def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> None:
+    where = shlex.quote(store)
+    if not summary.todo:
+        console.echo(f"{name}: all {summary.n_cells} cells are stored already, nothing to do")
+    else:
+        wall_s = max(summary.wall_s, 1e-9)
+        console.echo(f"{name}: {_stored(summary)}, {summary.done} of them new, {summary.failed} failed")
+        console.echo(
+            f"{summary.networks} networks, {summary.packets} packets, {console.seconds(wall_s)} on {workers}"
+        )
+        console.echo(
+            f"{console.large(summary.networks / wall_s)} networks/s, "
+            f"{console.large(summary.packets / wall_s)} packets/s, "
+            f"{100 * summary.kernel_share:.0f} % of the time inside kernels"
+        )
+    for key, error in summary.failures:
+        words = " ".join(error.split())
+        console.echo(f"failed: {words[:120]}{'...' * (len(words) > 120)}")
+        console.echo(f"        netcarlo rerun {where} {shlex.quote(key)}")
+    console.echo(f"next: netcarlo report {where}")
+    console.echo(f'      netcarlo query {where} "SELECT * FROM cells LIMIT 5"')
+
+
+def _print_forecast(found: Any, as_json: bool) -> None:
+    from dataclasses import asdict
+
+    if as_json:
+        console.print_json(asdict(found))
+        return
+    if not found.cells:
+        console.echo(f"{found.name}: all {found.n_cells} cells are stored already, nothing to do")
+        return
+    low, high = (console.seconds(s) for s in found.time_s)
+    console.echo(f"{found.name}: {found.cells} cells to run of {found.n_cells}; nothing was written")
+    console.echo(f"networks  about {console.large(found.networks)}")
+    console.echo(f"packets   about {console.large(found.packets)}")
+    console.echo(f"time      {low} to {high} on {found.workers}")
+    console.echo(f"memory    about {console.size(found.memory_bytes)} here")
+    console.echo(f"disk      about {console.size(found.disk_bytes)}")
+    if found.failed:
+        console.echo(f"failed    {found.failed} of {found.pilot_cells} cells of the pilot: {found.error}")
+
+
+def _outcome(name: str, outcomes: list[str]) -> str:
+    """The outcome that is meant: `goodput` is `goodput_bps`."""
+    if name in outcomes:
+        return name
+    begin = [outcome for outcome in outcomes if outcome.startswith(name)]
+    if len(begin) == 1:
+        return begin[0]
+    raise InputError(f"--of {name} is no outcome of the sweep; {nearest(name, begin or outcomes)}")
+
+
+def _selected(frame: Any, axes: list[dict[str, Any]], where: list[str]) -> Any:
+    """The rows at the given points of axes; numbers may be written with units."""
+    from netcarlo.schema.document import read_value
+
+    known = {axis["name"]: axis for axis in axes}
+    for text in where:
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or name not in known:
+            raise InputError(f"--where '{text}' names no axis; {nearest(name, known)}")
+        choices = known[name]["values"]
+        if known[name]["numeric"]:
+            number = _number(value, known[name]["unit"], text)
+            chosen = [v for v in choices if math.isclose(v, number, rel_tol=1e-6)]
+        else:
+            chosen = [v for v in choices if str(v) == str(read_value(value))]
+        if not chosen:
+            allowed = ", ".join(str(v) for v in choices)
+            raise InputError(f"--where {text} is no point of the axis; allowed is {allowed}")
+        frame = frame[frame[name] == chosen[0]]
+    return frame
+
+
+def _number(value: str, unit: str, text: str) -> float:
+    from netcarlo.schema import units
+
+    try:
+        return float(value)
+    except ValueError:
+        pass
+    try:
+        return units.parse(value, units.Dimension("a value", unit, f"3 {unit}".strip()))
+    except InputError as error:
+        raise InputError(f"--where {text}: '{value}' {error}") from None
+
+
+def _beside(store: str, suffix: str) -> Path:
+    """A file in the current folder with the name of a store."""
+    name = store.rstrip("/").rpartition("/")[2] or "sweep"
+    return Path(name if name not in (".", "..") else "sweep").with_suffix(suffix)

@@ -1,0 +1,1 @@
+"""Estimates with intervals, comparisons, goals, and validation against references."""

@@ -1,0 +1,194 @@
+"""Estimates with confidence intervals, and paired comparisons, from a scenario."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from netcarlo.errors import InputError
+from netcarlo.estimation import goals as goal_texts
+from netcarlo.numerics import statistics
+from netcarlo.scenario import Scenario, load_scenario
+from netcarlo.simulation import measurable
+from netcarlo.simulation.outcomes import BY_NAME, MEANING, OUTCOMES, Outcomes
+from netcarlo.simulation.provenance import provenance
+from netcarlo.simulation.simulate import Job, Progress, resolve_target, simulate, simulate_all
+
+if TYPE_CHECKING:
+    from netcarlo.estimation.control_variates import Saving
+
+QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What `estimate` found."""
+
+    scenario: Scenario
+    outcomes: Outcomes
+    table: pd.DataFrame
+    """A row per outcome: n, mean, sd, ci_low, ci_high, q05, q25, q50, q75, q95."""
+    goals: pd.DataFrame
+    """A row per goal: n, probability, ci_low, ci_high."""
+    precise: bool
+    """Whether the precision asked for was reached; True if none was asked for."""
+    provenance: dict[str, Any]
+    saving: "Saving | None" = None
+    """With a control: what it saved."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found: `other` minus `baseline` under common random numbers."""
+
+    baseline: Outcomes
+    other: Outcomes
+    table: pd.DataFrame
+    """A row per outcome: n pairs, baseline, other, difference, ci_low, ci_high, relative (difference
+    over baseline)."""
+    provenance: tuple[dict[str, Any], dict[str, Any]]
+    """Of the baseline and of the other."""
+
+
+def estimate(
+    scenario: Scenario | str | Path,
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    precision: float | str | None = None,
+    of: str = "goodput_bps",
+    goals: Sequence[str] = (),
+    control: str | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    large: bool = False,
+) -> Estimate:
+    """Estimate every outcome of a scenario (or of a scenario file) with its 95 % interval.
+
+    `replications`, `seed` and `precision` replace those of the scenario.  With a precision (0.01 or
+    `1 %`) replications are added until the half-width of `of` is that fraction of its mean, at most
+    `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
+    estimate holds the probability of each.  With a `control`, fluid or formula, the mean of each outcome that
+    the cheap fidelity has, too, is estimated with its help (docs/fidelity.md); the rest is that of the packet
+    runs.  A run that is forecast to be very `large` (`workload`) is refused unless it is confirmed.  Raises
+    InputError.
+    """
+    scenario = _with(scenario, replications=replications, seed=seed, precision=precision)
+    parsed = [goal_texts.parse(text, scenario) for text in goals]
+    if any(goal.relative for goal in parsed):
+        raise InputError("a goal of baseline is for sweeps; write a value")
+    measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
+    target = resolve_target(target)
+    precise, saving, rule = True, None, None
+    means: Mapping[str, statistics.Mean] = {}
+    if scenario.precision is not None:
+        rule = statistics.StoppingRule(scenario.precision, most=replications or statistics.MOST)
+    if control is not None:
+        from netcarlo.estimation import control_variates as multifidelity
+
+        found, means, saving = multifidelity.estimate(
+            scenario, control=control, of=of, rule=rule, target=target, threads=threads, progress=progress,
+            large=large,
+        )  # fmt: skip
+    elif rule is None:
+        found = simulate(scenario, target=target, threads=threads, progress=progress, large=large)
+    else:
+        found = _until_precise(scenario, rule, of, target, threads, progress, large)
+    frame = found.frame
+    if rule is not None:
+        precise = rule.reached(means.get(of, statistics.mean(frame[of])))
+    return Estimate(
+        scenario, found, summary(frame, means=means),
+        pd.DataFrame(
+            [statistics.proportion(goal.held(frame)) for goal in parsed],
+            index=pd.Index([goal.text for goal in parsed], name="goal"),
+            columns=statistics.Proportion._fields,
+        ),
+        precise, provenance(scenario, target=target, replications=len(frame)), saving,
+    )  # fmt: skip
+
+
+def compare(
+    baseline: Scenario | str | Path,
+    other: Scenario | str | Path,
+    *,
+    replications: int | None = None,
+    seed: int | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    large: bool = False,
+) -> Comparison:
+    """Estimate two scenarios with common random numbers, and the paired difference of each outcome.
+
+    Both run with the seed and the number of replications of `baseline` (a precision is not looked
+    at): the k-th packet on a hop meets the same fate in both; `large` as in `estimate`.  Raises InputError.
+    """
+    first = _with(baseline, replications=replications, seed=seed)
+    second = _with(other, replications=first.replications, seed=first.seed)
+    target, n = resolve_target(target), first.replications
+    jobs = [Job(scenario, 0, n) for scenario in (first, second)]
+    a, b = simulate_all(jobs, target=target, threads=threads, progress=progress, large=large)
+    rows = []
+    for outcome in OUTCOMES:
+        x, y = a.frame[outcome.name].to_numpy(), b.frame[outcome.name].to_numpy()
+        both = ~(np.isnan(x) | np.isnan(y))
+        base, there = statistics.mean(x[both]).mean, statistics.mean(y[both]).mean
+        pairs, difference, _, *interval = outcome.differences((y - x)[None]).row(0)
+        rows.append((pairs, base, there, difference, *interval, difference / base if base else np.nan))
+    columns = ["n", "baseline", "other", "difference", "ci_low", "ci_high", "relative"]
+    table = pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)
+    records = [provenance(scenario, target=target, replications=n) for scenario in (first, second)]
+    return Comparison(a, b, table, (records[0], records[1]))
+
+
+def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None = None) -> pd.DataFrame:
+    """Mean, sd, 95 % interval and quantiles of every outcome of a frame; `means` are better ones of some."""
+    better = means or {}
+    rows = [
+        (
+            *(better.get(name) or outcome.means(frame[name].to_numpy()[None]).row(0)),
+            *statistics.quantiles(frame[name], QUANTILES),
+        )
+        for name, outcome in BY_NAME.items()
+    ]
+    columns = [*statistics.Mean._fields, *(f"q{round(100 * q):02d}" for q in QUANTILES)]
+    return pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)
+
+
+def _with(scenario: Scenario | str | Path, **given: float | str | None) -> Scenario:
+    if not isinstance(scenario, Scenario):
+        scenario = load_scenario(scenario)
+    values = {name: value for name, value in given.items() if value is not None}
+    return scenario.with_values(values) if values else scenario
+
+
+def _until_precise(
+    scenario: Scenario,
+    rule: statistics.StoppingRule,
+    of: str,
+    target: str,
+    threads: int | None,
+    progress: Progress | None,
+    large: bool,
+) -> Outcomes:
+    parts: list[Outcomes] = []
+
+    def draw(first: int, count: int) -> statistics.Floats:
+        def report(done: int, _: int) -> None:
+            if progress:
+                progress(first + done, first + count)
+
+        part = simulate(
+            scenario, first=first, replications=count, target=target, threads=threads, progress=report,
+            large=large,
+        )  # fmt: skip
+        parts.append(part)
+        return part.frame[of].to_numpy(dtype=np.float64)
+
+    statistics.until_precise(rule, draw)
+    return Outcomes(np.concatenate([p.integers for p in parts]), pd.concat([p.frame for p in parts]))

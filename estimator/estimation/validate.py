@@ -1,0 +1,162 @@
+"""Validation against reference measurements: every scenario of a file run, the errors by class."""
+
+import math
+from collections.abc import Mapping as Columns
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netcarlo.estimation.reference import Metric, Part, PartRow, Ratio, load_mapping, measured, read_rows
+from netcarlo.networks.shared import outcomes as shared_outcomes
+from netcarlo.numerics import statistics
+from netcarlo.scenario import Scenario
+from netcarlo.schema import kinds
+from netcarlo.schema.expressions import numbers
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import MEANING, Outcomes
+from netcarlo.simulation.simulate import Job, Progress, simulate_all
+
+COLUMNS = [
+    "id", "class", "metric", "reference", "reference_sd", "n_seeds",
+    "estimate", "ci_low", "ci_high", "rel_error", "z",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Validation:
+    """What `validate` found."""
+
+    reference: str
+    mapping: str
+    rows: pd.DataFrame
+    """A row per scenario and metric, with the columns `COLUMNS`; of flows and links, id/number, one for each
+    way to sort them into classes.  `rel_error` is (estimate - reference) /
+    reference, `z` the difference over its standard error where the reference varies by seed."""
+
+    @property
+    def classes(self) -> pd.DataFrame:
+        """The errors of each metric in each class, see `error_distribution`."""
+        table = {
+            (metric, name): error_distribution(group)
+            for metric, rows in self.rows.groupby("metric", sort=False)
+            for name, group in rows.groupby("class")
+        }
+        return pd.DataFrame(table).T.rename_axis(["metric", "class"])
+
+
+def validate(
+    reference: str | Path,
+    *,
+    mapping: str | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    large: bool = False,
+) -> Validation:
+    """Run every scenario of a reference file and compare its measured columns with our estimates.
+
+    `mapping` is the name of a built-in mapping or a user's YAML file; the stem of the reference's
+    name unless given; `large` as in `estimate`.  Raises InputError before any work.
+    """
+    kinds.refuse(reference, kinds.REFERENCE)
+    name = mapping or Path(reference).stem
+    rules = load_mapping(name)
+    rows = read_rows(reference, rules)
+    found = simulate_all(
+        [Job(row.scenario, 0, row.scenario.replications) for row in rows],
+        target=target, threads=threads, progress=progress, large=large,
+    )  # fmt: skip
+    table = []
+    for row, outcomes in zip(rows, found, strict=True):
+        values = {**row.columns, **{outcome: outcomes.frame[outcome].to_numpy() for outcome in MEANING}}
+        for metric, expression in rules.metrics.items():
+            table.append((row.id, row.class_, metric, *_compare(metric, expression, row.columns, values)))
+        for name, part in rules.parts.items():
+            table += _compare_part(part, row.parts[name], _PARTS[name], row.scenario, outcomes)
+    return Validation(str(reference), name, pd.DataFrame(table, columns=COLUMNS))
+
+
+_PARTS = {"flows": shared_outcomes.by_flow, "links": shared_outcomes.by_link}
+
+
+def _compare_part(
+    part: Part, rows: list[PartRow], name_outcomes: Any, scenario: Scenario, outcomes: Outcomes
+) -> list[tuple[Any, ...]]:
+    """Rows of the table for the flows or links of a scenario; once for each way to sort them."""
+    built = build(scenario, replications=len(outcomes.frame)).rows
+    named = name_outcomes(outcomes.integers, built)
+    table = []
+    for k, row in enumerate(rows):
+        values = {**row.columns, **{outcome: each[:, k] for outcome, each in named.items()}}
+        for metric, expression in part.metrics.items():
+            found = _compare(metric, expression, row.columns, values)
+            table += [(row.id, class_, metric, *found) for class_ in row.classes]
+    return table
+
+
+def error_distribution(rows: pd.DataFrame) -> dict[str, float]:
+    """Errors of rows of `Validation.rows`: number, mean, median, 90th percentile and worst of the absolute
+    relative error, its bias (mean with sign), the 90th percentile of the absolute error, z rms, and the
+    median, 80th percentile and mean (with sign) of the logarithm of estimate over reference, where both are
+    positive.
+    """
+    both = rows[rows["reference"].notna() & rows["estimate"].notna()]
+    relative = both["rel_error"].to_numpy(dtype=float)
+    size = np.abs(relative)
+    z = both["z"].dropna().to_numpy(dtype=float)
+    some = both[(both["reference"] > 0) & (both["estimate"] > 0)]
+    log = np.log((some["estimate"] / some["reference"]).to_numpy(dtype=float))
+    absolute = (both["estimate"] - both["reference"]).abs().to_numpy(dtype=float)
+
+    def share(values: Any, q: float) -> float:
+        # An infinite error (reference 0) stays one: no interpolation towards it.
+        return float(np.quantile(values, q, method="higher")) if len(values) else math.nan
+
+    return {
+        "rows": len(rows),
+        "compared": len(both),
+        "mean": float(size.mean()) if len(size) else math.nan,
+        "median": share(size, 0.5),
+        "p90": share(size, 0.9),
+        "worst": share(size, 1.0),
+        "bias": float(relative.mean()) if len(relative) else math.nan,
+        "absolute_p90": share(absolute, 0.9),
+        "z_rms": float(np.sqrt(np.mean(z * z))) if len(z) else math.nan,
+        "log_median": share(np.abs(log), 0.5),
+        "log_p80": share(np.abs(log), 0.8),
+        "log_bias": float(log.mean()) if len(log) else math.nan,
+    }
+
+
+def _compare(
+    metric: str, expression: Metric, columns: Columns[str, Any], values: Columns[str, Any]
+) -> tuple[float, ...]:
+    """The columns of `COLUMNS` after `metric`."""
+    reference, sd, seeds = measured(metric, dict(columns))
+    ours = statistics.mean(_samples(expression, values))
+    difference = ours.mean - reference
+    if reference:
+        relative = difference / abs(reference)
+    else:
+        relative = 0.0 if difference == 0 else math.copysign(math.inf, difference)
+    z = math.nan
+    if sd > 0:
+        own = ours.sd**2 / ours.n if ours.n > 1 else 0.0
+        z = difference / math.sqrt(sd**2 / seeds + own)
+    return reference, sd, seeds, ours.mean, ours.ci_low, ours.ci_high, relative, z
+
+
+def _samples(expression: Metric, values: Columns[str, Any]) -> Any:
+    """Values [n] with the mean of a metric, and its spread; those of a ratio of means are linearised."""
+    if not isinstance(expression, Ratio):
+        return numbers(expression, values)
+    pairs = [numbers(text, values) for text in (expression.sum, expression.over)]
+    some = ~np.isnan(pairs).any(axis=0)
+    total, over = (part[some] for part in pairs)
+    if not over.sum():
+        return np.full(1, math.nan)
+    ratio = total.sum() / over.sum()
+    return ratio + (total - ratio * over) / over.mean()

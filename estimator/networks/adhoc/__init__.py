@@ -1,0 +1,1 @@
+"""A mobile ad hoc network with one flow."""

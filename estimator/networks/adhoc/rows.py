@@ -1,0 +1,223 @@
+"""From an ad hoc scenario to the rows that its engine reads."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc import layout
+from netcarlo.kernels.adhoc.layout import METRE, Manet, ManetOut, ManetRows, NodeOut, Place
+from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.networks.adhoc.description import (
+    Adhoc,
+    GaussMarkov,
+    Given,
+    RandomDirection,
+    RandomWaypoint,
+    SpeedRange,
+    TimeRange,
+)
+from netcarlo.networks.adhoc.outcomes import Power
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.transport.tcp import NS
+
+RTS_BYTES, CTS_BYTES, ACK_BYTES = 20, 14, 14
+
+MODELS = {
+    "static": layout.STATIC,
+    "random_waypoint": layout.RANDOM_WAYPOINT,
+    "random_direction": layout.RANDOM_DIRECTION,
+    "gauss_markov": layout.GAUSS_MARKOV,
+    "given": layout.GIVEN,
+}
+ROUTING = {"dsr": layout.DSR, "ideal": layout.IDEAL}
+OBSERVE = {"end": layout.OBSERVE_END, "completion": layout.OBSERVE_COMPLETION}
+
+_US = 1e6
+_WORD = 2.0**16
+_PART = math.sqrt(2 / math.pi)
+"""Standard deviation of each part of a normal velocity, over its mean size."""
+
+
+def build(adhoc: Adhoc, draws: Draws, parameters: Ints, *, constants: Floats) -> ManetRows:
+    """Rows [n]; `parameters` [n, len(P)] are those of the transport."""
+    n = len(parameters)
+    nodes = draws.whole("adhoc.nodes", adhoc.all_nodes)
+    table = np.zeros((n, Manet.COLUMNS + len(Power)), np.int64)
+    table[:, : len(P)] = parameters
+    errors = {
+        Manet.FRAME_LOSS: draws.floats("adhoc.frame_error", adhoc.frame_error),
+        Manet.RESIDUAL: draws.floats("adhoc.residual_error", adhoc.residual_error),
+        Manet.ACK_RESIDUAL: draws.floats("adhoc.ack_error", adhoc.ack_error),
+    }
+    probabilities, row = np.unique(np.stack(list(errors.values()), axis=1), return_inverse=True)
+    columns: dict[Any, Any] = {
+        Manet.NODES: nodes,
+        Manet.SOURCE: adhoc.source,
+        Manet.SINK: adhoc.sink,
+        Manet.OBSERVE: OBSERVE[adhoc.observe],
+        Manet.ROUTING: ROUTING[adhoc.routing],
+        **_motion(adhoc, draws),
+        **_hearing(adhoc, draws),
+        **_radio(adhoc, draws),
+        **_power(adhoc, draws),
+        **dict(zip(errors, row.reshape(n, len(errors)).T, strict=True)),
+    }
+    for column, values in columns.items():
+        table[:, column] = values
+    most = max(adhoc.most_nodes, int(nodes.max(initial=0)))
+    return ManetRows(table, constants, *_ways(adhoc, draws, most), thresholds(probabilities))
+
+
+def _motion(adhoc: Adhoc, draws: Draws) -> dict[Manet, Any]:
+    found: dict[Manet, Any] = {Manet.MOBILITY: MODELS[adhoc.mobility.model]}
+    if (area := adhoc.area) is not None:
+        sides = ("side", "side") if area.side is not None else ("width", "height")
+        for column, name in zip((Manet.WIDTH, Manet.HEIGHT), sides, strict=True):
+            found[column] = draws.whole(f"adhoc.area.{name}", getattr(area, name), METRE)
+    if (apart := adhoc.apart) is not None:
+        at = "adhoc.mobility.start.apart"
+        found[Manet.APART_MIN] = draws.whole(f"{at}.min", apart.least, METRE)
+        found[Manet.APART_MAX] = draws.whole(f"{at}.max", apart.most, METRE)
+    model = adhoc.mobility
+    if not isinstance(model, RandomWaypoint | RandomDirection | GaussMarkov):
+        return found
+    found[Manet.MOTION_BEFORE] = draws.whole("adhoc.mobility.warm_up", model.warm_up, NS)
+    factor = METRE * (_PART if isinstance(model, GaussMarkov) else 1.0)
+    found |= _between(draws, "speed", model.speed, factor, Manet.SPEED_MIN, Manet.SPEED_MAX)
+    if isinstance(model, RandomWaypoint):
+        found |= _between(draws, "pause", model.pause, _US, Manet.PAUSE_MIN, Manet.PAUSE_MAX)
+    elif isinstance(model, RandomDirection):
+        found[Manet.LEG] = draws.whole("adhoc.mobility.leg", model.leg, _US)
+    else:
+        memory = draws.floats("adhoc.mobility.memory", model.memory)
+        found[Manet.LEG] = draws.whole("adhoc.mobility.step", model.step, _US)
+        found[Manet.MEMORY] = np.rint(memory * _WORD)
+        found[Manet.FRESH] = np.rint(np.sqrt(1 - memory * memory) * _WORD)
+    return found
+
+
+def _between(
+    draws: Draws, name: str, value: Any, factor: float, least: Manet, most: Manet
+) -> dict[Manet, Ints]:
+    """The columns of a number, or of a range of them."""
+    at = f"adhoc.mobility.{name}"
+    if isinstance(value, SpeedRange | TimeRange):
+        return {
+            least: draws.whole(f"{at}.min", value.min, factor),
+            most: draws.whole(f"{at}.max", value.max, factor),
+        }
+    return dict.fromkeys((least, most), draws.whole(at, value, factor))
+
+
+def _hearing(adhoc: Adhoc, draws: Draws) -> dict[Manet, Ints]:
+    range_m = draws.floats("adhoc.range", adhoc.range)
+    sense_m = draws.either("adhoc.sense", adhoc.sense, 2.2 * range_m)
+    capture = draws.floats("adhoc.capture", adhoc.capture)
+    return {
+        Manet.RANGE: np.rint(range_m * METRE).astype(np.int64),
+        Manet.SENSE: np.rint(np.maximum(sense_m, range_m) * METRE).astype(np.int64),
+        # Power falls with the fourth power of the distance.
+        Manet.CAPTURE: np.rint(np.sqrt(capture) * 2**10).astype(np.int64),
+    }
+
+
+def _radio(adhoc: Adhoc, draws: Draws) -> dict[Manet, Ints]:
+    radio, at = adhoc.radio, "adhoc.radio"
+    preamble = draws.whole(f"{at}.preamble", radio.preamble, NS)
+    byte = np.rint(8e9 / draws.floats(f"{at}.rate", radio.rate)).astype(np.int64)
+    basic = np.rint(8e9 / draws.floats(f"{at}.basic_rate", radio.basic_rate)).astype(np.int64)
+    times = {Manet.SLOT: "slot", Manet.SIFS: "sifs", Manet.EIFS: "eifs"}
+    counts = {
+        Manet.CW_MIN: "cw_min", Manet.CW_MAX: "cw_max", Manet.SHORT_RETRY: "short_retry",
+        Manet.LONG_RETRY: "long_retry", Manet.QUEUE: "queue", Manet.OVERHEAD: "overhead",
+    }  # fmt: skip
+    return {
+        Manet.PREAMBLE: preamble,
+        Manet.RTS: preamble + RTS_BYTES * basic,
+        Manet.CTS: preamble + CTS_BYTES * basic,
+        Manet.MAC_ACK: preamble + ACK_BYTES * basic,
+        Manet.BYTE_TIME: byte,
+        Manet.BROADCAST_BYTE_TIME: basic,
+        **{column: draws.whole(f"{at}.{name}", getattr(radio, name), NS) for column, name in times.items()},
+        **{column: draws.whole(f"{at}.{name}", getattr(radio, name)) for column, name in counts.items()},
+    }
+
+
+def _power(adhoc: Adhoc, draws: Draws) -> dict[Power, Any]:
+    energy, at = adhoc.energy, "adhoc.energy"
+    receive = draws.floats(f"{at}.receive", energy.receive)
+    battery = draws.either(f"{at}.battery", energy.battery, np.zeros(len(receive)))
+    return {
+        Power.TRANSMIT: draws.whole(f"{at}.transmit", energy.transmit, 1e6),
+        Power.RECEIVE: np.rint(receive * 1e6),
+        Power.OVERHEAR: np.rint(draws.either(f"{at}.overhear", energy.overhear, receive) * 1e6),
+        Power.IDLE: draws.whole(f"{at}.idle", energy.idle, 1e6),
+        Power.BATTERY: np.rint(battery * 1e6),
+    }
+
+
+def _ways(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
+    """Times [n, N, K] and places [n, N, K, len(Place)] of so many `nodes`; empty unless ways are given."""
+    ways = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
+    times = np.full((len(draws.replications), nodes, max(map(len, ways), default=1)), FOREVER)
+    places = np.zeros((*times.shape, len(Place)), np.int64)
+    for i, stops in enumerate(ways):
+        for k, stop in enumerate(stops):
+            at = f"adhoc.mobility.nodes.{i}.{k}"
+            times[:, i, k] = draws.whole(f"{at}.time", stop.time, NS)
+            places[:, i, k, Place.X] = draws.whole(f"{at}.x", stop.x, METRE)
+            places[:, i, k, Place.Y] = draws.whole(f"{at}.y", stop.y, METRE)
+    return times, places
+
+
+def features(adhoc: Adhoc, draws: Draws, rows: ManetRows) -> dict[str, Floats]:
+    """What one hop looks like, see `ensemble.features`; how many there are changes all the time."""
+    p = rows.parameters
+    packet = p[:, P.DATA] + p[:, P.HEADER]
+    data_ns, ack_ns = _exchange_ns(p, packet), _exchange_ns(p, p[:, P.ACK])
+    return {
+        "n_hops": np.ones(len(p)),
+        "bottleneck_bps": 8e9 * packet / data_ns,
+        "base_rtt_s": (data_ns + ack_ns) / NS,
+        "path_loss": draws.floats("adhoc.residual_error", adhoc.residual_error),
+        "bdp_packets": (data_ns + ack_ns) / data_ns,
+    }
+
+
+def _exchange_ns(p: Ints, size: Ints) -> Floats:
+    """Time [ns] that the channel is taken by a frame of `size` bytes [n], without backoff."""
+    around = p[:, [Manet.RTS, Manet.CTS, Manet.MAC_ACK]].sum(axis=1) + 4 * p[:, Manet.SIFS]
+    frame = p[:, Manet.PREAMBLE] + (size + p[:, Manet.OVERHEAD]) * p[:, Manet.BYTE_TIME]
+    return np.asarray(around + 2 * p[:, Manet.SLOT] + frame, np.float64)
+
+
+def row_bytes(adhoc: Adhoc) -> int:
+    """Memory of one row and of its outcomes."""
+    ways = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
+    per_node = max(map(len, ways), default=1) * (1 + len(Place)) + NodeOut.COLUMNS
+    return 8 * (Manet.COLUMNS + len(Power) + ManetOut.COLUMNS + adhoc.most_nodes * per_node)
+
+
+def concatenate(parts: Sequence[ManetRows]) -> ManetRows:
+    """The rows of several ensembles one after the other."""
+    nodes, stops = (max(part.times.shape[axis] for part in parts) for axis in (1, 2))
+    n_constants = max(part.constants.shape[1] for part in parts)
+    losses, row = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
+    offsets = np.cumsum([0] + [len(part.losses) for part in parts])
+    tables, times, places, constants = [], [], [], []
+    for part, offset in zip(parts, offsets, strict=False):
+        table = part.parameters.copy()
+        for column in (Manet.FRAME_LOSS, Manet.RESIDUAL, Manet.ACK_RESIDUAL):
+            table[:, column] = row.reshape(-1)[table[:, column] + offset]
+        tables.append(table)
+        wide = [(0, 0), (0, nodes - part.times.shape[1]), (0, stops - part.times.shape[2])]
+        times.append(np.pad(part.times, wide, constant_values=FOREVER))
+        places.append(np.pad(part.places, [*wide, (0, 0)]))
+        constants.append(np.pad(part.constants, [(0, 0), (0, n_constants - part.constants.shape[1])]))
+    return ManetRows(
+        np.concatenate(tables), np.concatenate(constants),
+        np.concatenate(times), np.concatenate(places), losses,
+    )  # fmt: skip

@@ -1,0 +1,1 @@
+"""A path of hops, with outages, or to a mobile host."""

@@ -1,0 +1,180 @@
+"""The mobility of a host: when it changes its access router, by which protocol, and what that takes."""
+
+import math
+from typing import Annotated, ClassVar, Literal, Self
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base import layout
+from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.schema.quantity import Delay, Duration, Length, Probability, Room, Routers, Speed, Time, bounds
+from netcarlo.schema.record import Record
+from netcarlo.transport.tcp import NS
+
+PROTOCOLS = {
+    "mipv6": layout.MIPV6,
+    "hmipv6": layout.HMIPV6,
+    "fmipv6": layout.FMIPV6,
+    "s_binding": layout.S_BINDING,
+    "s_mip": layout.S_MIP,
+    "fhmipv6": layout.FHMIPV6,
+    "himipv6": layout.HIMIPV6,
+}
+
+MOST_HANDOVERS = 4096
+"""Most handovers of a run."""
+
+_WORD = 2.0**32  # what a probability is multiplied by
+
+
+class Mobility(Record):
+    """The host attaches to one access router after the other; the last hop is its radio link.
+
+    Exactly one schedule: `times`, `every`, or `cell_radius` and `speed`.
+    """
+
+    protocol: Literal["mipv6", "hmipv6", "fmipv6", "s_binding", "s_mip", "fhmipv6", "himipv6"]
+
+    times: Annotated[list[Time], Field(max_length=MOST_HANDOVERS)] | None = None  # the link goes down then
+    every: Duration | None = None  # periodic: from one link-down to the next
+    first: Time | None = None  # periodic: the first of them; as `every` unless given
+    cell_radius: Length | None = None  # random: the host crosses round cells along random chords
+    speed: Speed | None = None  # and so fast
+    least_stay: Duration = 0.5  # at least so long at one access router
+
+    outage: Duration = 0.15  # the radio link is down so long (L2)
+    outage_jitter: Time = 0.0  # uniformly longer or shorter by up to this, drawn for every handover
+
+    domain_size: Routers = 2.0  # access routers of one MAP; unlimited: no handover leaves its domain
+    map_to_ar: Delay = 0.01  # one-way delay between a MAP and its access routers
+    map_to_map: Delay = 0.02  # one-way delay between two MAPs
+    home_agent: Delay = 0.1  # one-way delay of the home agent from a MAP, and from the sender
+
+    anticipation: Delay = 1.5  # the host learns so long before that the link will go down
+    preparation: Delay = 1.0  # the new access router takes so long to accept the host (address check)
+    margin: Delay = 0.0  # its answer must be at the host so long before the link goes down, to be in time
+    announce: Delay = 0.01  # from link-up to the first message at a router that is prepared
+    detection: Delay = 0.1  # the same at one that is not: movement detection and a new address
+    buffer: Room = 50.0  # packets that an access router holds for the host
+    settle: Delay = 0.01  # himipv6: the tunnel is quiet for so long before the n-buffer opens
+
+    ping_pong: Probability = 0.0  # after a handover the host soon returns with this probability
+    ping_pong_stay: Duration = 0.5  # after so long
+    false_alarm: Probability = 0.0  # an anticipated handover does not come with this probability
+    false_alarm_time: Time = 0.5  # the mistake is undone so long after it should have come
+    signalling_loss: bool = False  # whether the radio hop's loss takes signalling messages too
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        "least_stay": (P.LEAST_STAY, NS),
+        "outage": (P.OUTAGE, NS),
+        "outage_jitter": (P.OUTAGE_JITTER, NS),
+        "map_to_ar": (P.MAP_TO_AR, NS),
+        "map_to_map": (P.MAP_TO_MAP, NS),
+        "home_agent": (P.HOME_AGENT, NS),
+        "anticipation": (P.ANTICIPATION, NS),
+        "preparation": (P.PREPARATION, NS),
+        "margin": (P.MARGIN, NS),
+        "announce": (P.ANNOUNCE, NS),
+        "detection": (P.DETECTION, NS),
+        "settle": (P.SETTLE, NS),
+        "ping_pong": (P.PING_PONG, _WORD),
+        "ping_pong_stay": (P.PING_PONG_STAY, NS),
+        "false_alarm": (P.FALSE_ALARM, _WORD),
+        "false_alarm_time": (P.FALSE_ALARM_TIME, NS),
+    }
+
+    @model_validator(mode="after")
+    def _has_one_schedule(self) -> Self:
+        given = [n for n in ("times", "every", "cell_radius") if getattr(self, n) is not None]
+        if not given:
+            raise InputError("times, every and cell_radius are all missing; write every: 20 s")
+        if len(given) > 1:
+            raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
+        if self.first is not None and self.every is None:
+            raise InputError("first belongs to every, which is missing; add it or remove first")
+        if (self.speed is None) != (self.cell_radius is None):
+            lone, other = ("speed", "cell_radius") if self.speed else ("cell_radius", "speed")
+            raise InputError(f"{lone} belongs to {other}, which is missing; add it or remove {lone}")
+        return self
+
+    @model_validator(mode="after")
+    def _outage_lasts(self) -> Self:
+        if bounds(self.outage_jitter)[1] >= bounds(self.outage)[0]:
+            raise InputError("outage_jitter can be as long as outage; lower it or raise outage")
+        return self
+
+    def most_handovers(self, duration_s: float) -> int:
+        """How many handovers a run of at most this duration can have.  Raises InputError if too many."""
+        least = ("every", "first", "least_stay", "cell_radius")
+        extremes = {
+            f"mobility.{name}": np.array([bounds(value)[name not in least]])
+            for name in (*least, "speed", "ping_pong")
+            if (value := getattr(self, name)) is not None
+        }
+        draws = Draws(0, np.zeros(1, np.int64), np.zeros(1, np.int64), extremes)
+        return int(self._schedule(draws, np.array([round(duration_s * NS)]))[P.HANDOVERS][0])
+
+    def parameters(self, draws: Draws, end: Ints) -> dict[P, Ints]:
+        """Kernel parameters of the rows [n] whose observation ends at `end` [n] [ns]; SIGNAL_LOSS is not
+        among them."""
+        return {
+            **{
+                column: draws.whole(f"mobility.{name}", getattr(self, name), factor)
+                for name, (column, factor) in self.columns.items()
+            },
+            **self._schedule(draws, end),
+            P.HANDOVER: np.full(len(end), PROTOCOLS[self.protocol]),
+            P.DOMAIN_SIZE: draws.room("mobility.domain_size", self.domain_size, unlimited=0),
+            P.BUFFER: draws.room("mobility.buffer", self.buffer, unlimited=ENDLESS),
+        }
+
+    def given_times(self, draws: Draws) -> Ints:
+        """When the link goes down [n, K] [ns], ascending; K is 0 without a given schedule."""
+        times = [draws.whole(f"mobility.times.{i}", t, NS) for i, t in enumerate(self.times or [])]
+        return np.sort(np.reshape(times, (len(times), len(draws.replications))).T, axis=1)
+
+    def _schedule(self, draws: Draws, end: Ints) -> dict[P, Ints]:
+        """The parameters that say when handovers come, and how many there can be.  Raises InputError if
+        these are too many."""
+        every = first = np.zeros_like(end)
+        if self.times is not None:
+            kind, most = layout.SCHEDULE_GIVEN, np.full(len(end), len(self.times))
+        elif self.every is not None:
+            kind = layout.SCHEDULE_PERIODIC
+            every = first = draws.whole("mobility.every", self.every, NS)
+            if self.first is not None:
+                first = draws.whole("mobility.first", self.first, NS)
+            most = np.maximum((end - first) // every + 1, 0)
+        else:
+            kind = layout.SCHEDULE_RANDOM
+            radius = draws.floats("mobility.cell_radius", self.cell_radius)
+            speed = draws.floats("mobility.speed", self.speed)
+            every = np.rint(2 * radius / speed * NS).astype(np.int64)
+            most = _most_chords(end / every)
+        stay = draws.whole("mobility.least_stay", self.least_stay, NS)
+        returns = draws.floats("mobility.ping_pong", self.ping_pong) > 0
+        most = np.minimum(most, end // stay) * np.where(returns, 2, 1)
+        if (largest := most.max(initial=0)) > MOST_HANDOVERS:
+            raise InputError(
+                f"mobility can bring {largest} handovers; allowed is 0 to {MOST_HANDOVERS}; "
+                "make them rarer, raise least_stay, or shorten duration"
+            )
+        return {
+            P.SCHEDULE: np.full(len(end), kind),
+            P.FIRST_HANDOVER: first,
+            P.EVERY: every,
+            P.HANDOVERS: most,
+        }
+
+
+def _most_chords(diameters: Floats) -> Ints:
+    """How many random chords of a circle are together longer than so many of its `diameters` [n].
+
+    The mean chord is pi / 4 of a diameter, so by Hoeffding's inequality n chords are shorter than t
+    with a probability of at most exp(-2 (n pi / 4 - t)^2 / n), here exp(-40).
+    """
+    root = (math.sqrt(20) + np.sqrt(20 + math.pi * diameters)) / (math.pi / 2)
+    return np.asarray(np.ceil(root**2), np.int64)

@@ -1,0 +1,138 @@
+"""The hops of a path over the rows of an ensemble: from the records of a scenario to arrays."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.scenario import CrossTraffic, Hops, Outage, Route
+from netcarlo.scenario import Hop as HopSpec
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.transport.tcp import NS
+
+_NEVER = 2.0**60  # an interval [ns] longer than any run
+
+
+class Slot(NamedTuple):
+    """One hop of the YAML file over the replications; `present` [n] says which of them have it."""
+
+    present: NDArray[np.bool_]
+    columns: dict[Hop, Ints]
+    loss: Floats
+    ack_loss: Floats
+    outages: Ints  # [n, K, 2]
+
+
+def slots_of(route: Route, name: str, draws: Draws) -> list[Slot]:
+    """The hops of a path whose field is `name`."""
+    slots = []
+    for i, hop in enumerate(route.hops):
+        at = f"{name}.hops.{i}"
+        if isinstance(hop, Hops):
+            count = draws.whole(f"{at}.count", hop.count)
+            for k in range(int(count.max(initial=0))):
+                slots.append(_slot(hop.each, f"{at}.each.{k}", draws, count > k))
+        else:
+            slots.append(_slot(hop, at, draws, np.ones(len(draws.replications), bool)))
+    return slots
+
+
+def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> Slot:
+    columns = {}
+    for prefix, spec, byte_time, delay, queue in (
+        ("", hop, Hop.BYTE_TIME, Hop.DELAY, Hop.QUEUE),
+        (".reverse", hop.reverse, Hop.R_BYTE_TIME, Hop.R_DELAY, Hop.R_QUEUE),
+    ):
+        at = name + prefix
+        if spec.rate is not None:
+            rate = draws.floats(f"{at}.rate", spec.rate)
+            columns[byte_time] = np.rint(8e9 * 2**BYTE_TIME_BITS / rate).astype(np.int64)
+        if spec.delay is not None:
+            columns[delay] = draws.whole(f"{at}.delay", spec.delay, NS)
+        if spec.queue is not None:
+            limit = np.rint(draws.floats(f"{at}.queue", spec.queue))
+            columns[queue] = np.where(np.isinf(limit), 0, limit).astype(np.int64)
+    for back, forth in (
+        (Hop.R_BYTE_TIME, Hop.BYTE_TIME), (Hop.R_DELAY, Hop.DELAY), (Hop.R_QUEUE, Hop.QUEUE)
+    ):  # fmt: skip
+        columns.setdefault(back, columns[forth])
+    if hop.cross_traffic is not None:
+        columns |= _cross_traffic(hop.cross_traffic, f"{name}.cross_traffic", draws)
+    if hop.tick is not None:
+        tick = columns[Hop.TICK] = draws.whole(f"{name}.tick", hop.tick, NS)
+        phase = tick * draws.uniform(f"{name}.tick_phase")
+        if hop.tick_phase is not None:
+            phase = draws.floats(f"{name}.tick_phase", hop.tick_phase) * NS
+        columns[Hop.TICK_PHASE] = np.rint(phase).astype(np.int64)
+    loss = draws.floats(f"{name}.loss", hop.loss)
+    ack_loss = draws.floats(f"{name}.ack_loss", hop.ack_loss)
+    return Slot(present, columns, loss, ack_loss, _outages(hop.outages, name, draws))
+
+
+def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
+    """Its columns but that of the first packet."""
+    rate, packet = draws.floats(f"{name}.rate", traffic.rate), draws.whole(f"{name}.packet", traffic.packet)
+    with np.errstate(divide="ignore"):
+        every = np.minimum(np.rint(8e9 * packet / rate), _NEVER)
+    return {Hop.CROSS_EVERY: np.where(rate > 0, every, 0).astype(np.int64), Hop.CROSS_SIZE: packet}
+
+
+def _outages(outages: list[Outage], name: str, draws: Draws) -> Ints:
+    """Start and end of the outages [n, K, 2] in order of time; overlapping ones are one, empty ones none."""
+    n = len(draws.replications)
+    table = np.full((n, len(outages), 2), FOREVER, np.int64)
+    for k, outage in enumerate(outages):
+        start = draws.whole(f"{name}.outages.{k}.start", outage.start, NS)
+        length = draws.whole(f"{name}.outages.{k}.duration", outage.duration, NS)
+        table[:, k, 0] = np.where(length > 0, start, FOREVER)
+        table[:, k, 1] = np.where(length > 0, start + length, FOREVER)
+    if len(outages) > 1:
+        table = _by_start(table)
+        for k in range(1, len(outages)):
+            joined = table[:, k, 0] <= table[:, k - 1, 1]
+            table[joined, k, 0] = table[joined, k - 1, 0]
+            table[joined, k, 1] = np.maximum(table[joined, k, 1], table[joined, k - 1, 1])
+            table[joined, k - 1] = FOREVER
+        table = _by_start(table)
+    return table
+
+
+def _by_start(table: Ints) -> Ints:
+    order = np.argsort(table[:, :, 0], axis=1, kind="stable")
+    return np.take_along_axis(table, order[:, :, None], axis=1)
+
+
+def arrays(paths: list[list[Slot]], draws: Draws) -> tuple[Ints, Ints, NDArray[np.uint32]]:
+    """Hops [n, PATHS, H, len(Hop)], outages [n, PATHS, H, K, 2] and the loss table of the paths.
+
+    Absent hops leave no gap: the hops of a replication stand first on its path.  The first packet of cross
+    traffic comes at a random moment of its first interval, drawn for the place of the hop on the path.
+    """
+    n = len(draws.replications)
+    slots = [slot for path in paths for slot in path]
+    probabilities, row = np.unique([[s.loss, s.ack_loss] for s in slots], return_inverse=True)
+    row = row.reshape(len(slots), 2, n)
+    n_hops = max(len(path) for path in paths)
+    n_outages = max(1, *(slot.outages.shape[1] for slot in slots))
+    hops = np.zeros((n, PATHS, n_hops, len(Hop)), np.int64)
+    outages = np.full((n, PATHS, n_hops, n_outages, 2), FOREVER, np.int64)
+    index = iter(range(len(slots)))
+    for number, path in enumerate(paths):
+        position = np.zeros(n, np.int64)
+        for slot in path:
+            k = next(index)
+            who = np.flatnonzero(slot.present)
+            at = position[who]
+            hops[who, number, at, Hop.PRESENT] = 1
+            for column, values in slot.columns.items():
+                hops[who, number, at, column] = values[who]
+            hops[who, number, at, Hop.LOSS] = row[k, 0, who]
+            hops[who, number, at, Hop.R_LOSS] = row[k, 1, who]
+            outages[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
+            position[who] += 1
+    for number, at in np.argwhere(hops[..., Hop.CROSS_EVERY].any(axis=0)):
+        phase = draws.uniform(f"paths.{number}.hops.{at}.cross_traffic")
+        hops[:, number, at, Hop.CROSS_FIRST] = hops[:, number, at, Hop.CROSS_EVERY] * phase
+    return hops, outages, thresholds(probabilities)

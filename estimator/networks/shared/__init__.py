@@ -1,0 +1,1 @@
+"""Many flows over shared links of any topology."""

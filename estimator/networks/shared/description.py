@@ -1,0 +1,473 @@
+"""A shared network of a scenario: many flows over the links between some routers.
+
+Routers are numbered 0, 1, ...  A link is one direction of a cable between two of them, with a queue of its
+own: links 2 k and 2 k + 1 are the two directions of cable k, unless all links are given one by one.
+"""
+
+from typing import Annotated, Any, Literal, Self
+
+import networkx
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.shared.layout import KINDS, MOST_HOPS, MOST_LINKS
+from netcarlo.schema import units
+from netcarlo.schema.quantity import (
+    Delay,
+    Number,
+    Packets,
+    Payload,
+    Probability,
+    Quantity,
+    Queue,
+    Rate,
+    Time,
+    Transfer,
+    Window,
+    bounds,
+)
+from netcarlo.schema.record import Record
+from netcarlo.transport.congestion import BUILT_IN
+from netcarlo.transport.tcp import Tcp, Vegas
+from netcarlo.transport.udp import Datagrams
+
+MOST_ROUTERS = MOST_HOPS + 1
+"""Of a row, tree or graph: no route can be longer than MOST_HOPS."""
+MOST_CABLES = MOST_LINKS // 2
+TCPS = KINDS[1:]
+
+Routers = Annotated[Number, Quantity(units.PLAIN, 2, MOST_ROUTERS, whole=True)]
+Cables = Annotated[Number, Quantity(units.PLAIN, 1, MOST_CABLES, whole=True)]
+Hops = Annotated[Number, Quantity(units.PLAIN, 1, MOST_HOPS, whole=True)]
+Degree = Annotated[Number, Quantity(units.PLAIN, 1, MOST_ROUTERS)]
+FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, 65536, whole=True)]
+Level = Annotated[Number, Quantity(units.PACKETS, 0, 65536)]
+Exponent = Annotated[Number, Quantity(units.PLAIN, 0, 30, whole=True)]
+Period = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
+Router = Annotated[int, Field(ge=0, lt=MOST_LINKS)]
+
+
+class Red(Record):
+    """Random early detection: packets are dropped, or marked, as the mean queue grows (Floyd, Jacobson 1993).
+
+    From `least` to `most` the probability rises to `probability`, with `gentle` on to 1 at twice `most`.
+    The mean follows the queue with 2**-`weight`; an idle queue counts as arrivals of size `packet`.
+    With `mark` data packets of flows with `ecn` are marked instead of dropped.
+    """
+
+    least: Level = 5.0
+    most: Level = 15.0
+    probability: Probability = 0.1
+    weight: Exponent = 9.0
+    gentle: bool = True
+    packet: Payload = 500.0
+    mark: bool = False
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if bounds(self.least)[1] >= bounds(self.most)[0]:
+            raise InputError("least can be at or above most; lower least or raise most")
+        return self
+
+
+class Reverse(Record):
+    """What differs in the other direction of a cable; as forward unless given."""
+
+    rate: Rate | None = None
+    delay: Delay | None = None
+    queue: Queue | None = None
+    loss: Probability | None = None
+    red: Red | None = None
+
+
+class Line(Record):
+    """A FIFO link with a drop-tail or RED queue; `queue` counts the packet in transmission too.
+
+    Packets are lost at random at its far end.
+    """
+
+    rate: Rate
+    delay: Delay
+    queue: Queue = 50.0
+    loss: Probability = 0.0
+    red: Red | None = None
+
+
+class Cable(Line):
+    """Two links: one there, one back."""
+
+    reverse: Reverse = Reverse()
+
+
+class Link(Line):
+    """A link by the numbers of the routers that it leads from and to; the list has its opposite, too."""
+
+    ends: tuple[Router, Router]
+
+
+AnyCables = Annotated[
+    Annotated[Cable, Tag("<cable>")] | Annotated[list[Cable], Tag("<cables>")],
+    Discriminator(lambda data: "<cables>" if isinstance(data, list) else "<cable>"),
+]
+
+
+class ParkingLot(Record):
+    """Routers in a row, `links` cables between them, each drawn on its own from `each` (or a list)."""
+
+    links: Hops
+    each: AnyCables
+
+    @property
+    def most_each(self) -> int:
+        """The most cables there can be."""
+        return int(bounds(self.links)[1])
+
+
+class Tree(Record):
+    """A random tree of so many routers, all equally likely; each cable is drawn on its own from `each`."""
+
+    routers: Routers
+    each: AnyCables
+
+    @property
+    def most_each(self) -> int:
+        """The most cables there can be."""
+        return int(bounds(self.routers)[1]) - 1
+
+
+class Graph(Record):
+    """A random connected graph: a random tree, and further cables between random routers.
+
+    So many `cables` in all, or so many at a router on average (`degree`); at least those of the tree, at
+    most one between any two routers.
+    """
+
+    routers: Routers
+    cables: Cables | None = None
+    degree: Degree | None = None
+    each: AnyCables
+
+    @model_validator(mode="after")
+    def _has_a_size(self) -> Self:
+        if (self.cables is None) == (self.degree is None):
+            found = "both missing" if self.cables is None else "both given"
+            raise InputError(f"cables and degree are {found}; write one of them, such as degree: 3")
+        return self
+
+    @property
+    def most_each(self) -> int:
+        """The most cables there can be."""
+        routers = bounds(self.routers)[1]
+        wanted = bounds(self.cables)[1] if self.cables is not None else 0.0
+        if self.degree is not None:
+            wanted = routers * bounds(self.degree)[1] / 2
+        return int(min(max(round(wanted), routers - 1), routers * (routers - 1) / 2, MOST_CABLES))
+
+
+class Access(Record):
+    """The cables between a flow's hosts and its routers: no limit to their queues, no loss.
+
+    `rate` is that of both, unless `source_rate` or `sink_rate` says more.
+    """
+
+    rate: Rate = 1e9
+    source_rate: Rate | None = None
+    sink_rate: Rate | None = None
+    source_delay: Delay = 0.0
+    sink_delay: Delay = 0.0
+
+
+class Stream(Datagrams):
+    """UDP: each gap varies uniformly by the share `jitter` of itself, either way.
+
+    With `on` and `off` it sends for exponential times of that mean, and is silent for others.
+    """
+
+    jitter: Probability = 0.0
+    on: Period | None = None
+    off: Period | None = None
+
+    @model_validator(mode="after")
+    def _can_vary(self) -> Self:
+        if (self.on is None) != (self.off is None):
+            raise InputError("on and off belong together; give both, or remove one")
+        gap_s = 8 * bounds(self.payload)[1] / bounds(self.rate)[0]
+        if bounds(self.jitter)[1] > 0 and gap_s >= 1:
+            raise InputError("jitter needs gaps below 1 s; raise rate, lower payload, or remove it")
+        return self
+
+
+class Flow(Record):
+    """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
+
+    What is given here replaces the field of the transport.  A `route` lists the numbers of links: `0 2 4`.
+    Without it and without routers a flow leads `between` the `ends` of the network (router 0 and the last),
+    over one of its `hops` (the first flow of a list over cable 0, or the first of the `links`, and so on), or
+    between two `random` routers.
+    """
+
+    protocol: Literal[TCPS] | None = None  # type: ignore[valid-type]
+    window: Window | None = None
+    payload: Payload | None = None
+    start: Time | None = None
+    bytes: Transfer | None = None
+    packets: Packets | None = None
+    udp: Stream | None = None
+    ecn: bool = False
+    access: Access | None = None
+    between: Literal["ends", "hops", "random"] | None = None
+    source: Router | None = None
+    sink: Router | None = None
+    route: list[int] | None = Field(default=None, min_length=1, max_length=MOST_HOPS)
+
+    @field_validator("route", mode="before")
+    @classmethod
+    def _as_list(cls, route: Any) -> Any:
+        return str(route).split() if isinstance(route, str | int) else route
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.bytes is not None and self.packets is not None:
+            raise InputError("bytes and packets are both given; keep one")
+        if self.udp is not None:
+            for name in ("protocol", "window", "payload", "start", "bytes", "packets"):
+                if getattr(self, name) is not None:
+                    remedy = "remove it" if name in ("protocol", "window") else f"write udp.{name}"
+                    raise InputError(f"udp and {name} are both given; {remedy}")
+        if (self.source is None) != (self.sink is None):
+            raise InputError("source and sink belong together; give both, or remove one")
+        ways = {"between": self.between, "source": self.source, "route": self.route}
+        given = [name for name, way in ways.items() if way is not None]
+        if len(given) > 1:
+            raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
+        if self.source is not None and self.source == self.sink:
+            raise InputError(f"source and sink are both {self.source}; change one of them")
+        return self
+
+
+class Flows(Record):
+    """`count` flows, each drawn on its own from `each` (or a list, one of each flow)."""
+
+    count: FlowCount
+    each: Annotated[
+        Annotated[Flow, Tag("<flow>")] | Annotated[list[Flow], Tag("<flows>")],
+        Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
+    ] = Flow()
+
+    @property
+    def most_each(self) -> int:
+        """The most flows there can be."""
+        return int(bounds(self.count)[1])
+
+    def flow(self, k: int) -> Flow:
+        """What flow `k` of them is."""
+        if isinstance(self.each, Flow):
+            return self.each
+        return self.each[k] if k < len(self.each) else Flow()
+
+
+def _tag(data: Any) -> str:
+    several = {"count", "each"} & set(data) if isinstance(data, dict) else isinstance(data, Flows)
+    return "<flows>" if several else "<flow>"
+
+
+AnyFlow = Annotated[Annotated[Flow, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)]
+
+LAYOUTS = ("dumbbell", "parking_lot", "tree", "graph", "links")
+
+
+class Shared(Record):
+    """A network of shared links: exactly one of `dumbbell`, `parking_lot`, `tree`, `graph` and `links`.
+
+    Data take the shortest way, by number of `hops` or by `delay` (of equals the one that is shorter by the
+    other, then that over the lower router number); acknowledgements the same way back.  Random trees,
+    graphs and ends of flows are new in every replication; with `redraw: false` they are those of the
+    scenario's `topology`.
+    """
+
+    dumbbell: Cable | None = None
+    parking_lot: ParkingLot | None = None
+    tree: Tree | None = None
+    graph: Graph | None = None
+    links: list[Link] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
+    redraw: bool = True
+    routing: Literal["hops", "delay"] = "hops"
+    access: Access = Access()
+    flows: list[AnyFlow] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _has_one_layout(self) -> Self:
+        given = [name for name in LAYOUTS if getattr(self, name) is not None]
+        if not given:
+            example = "dumbbell: {rate: 10 Mbit/s, delay: 20 ms}"
+            raise InputError(f"{', '.join(LAYOUTS)} are all missing; write {example}")
+        if len(given) > 1:
+            raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
+        return self
+
+    @model_validator(mode="after")
+    def _links_fit(self) -> Self:
+        ends = [link.ends for link in self.links or []]
+        for k, (a, b) in enumerate(ends):
+            if a == b:
+                raise InputError(f"links.{k}.ends are both {a}; change one of them")
+            if (b, a) not in ends:
+                raise InputError(f"links.{k} has no way back; add one with ends: [{b}, {a}]")
+            if (a, b) in ends[:k]:
+                raise InputError(f"links.{k} and links.{ends.index((a, b))} have the same ends; remove one")
+        if ends:
+            routers = {router for pair in ends for router in pair}
+            missing = set(range(max(routers) + 1)) - routers
+            if missing:
+                raise InputError(f"links leave out router {min(missing)}; number routers from 0 without gaps")
+            if not networkx.is_connected(networkx.Graph(ends)):
+                raise InputError("links leave some routers out of reach of others; add links between them")
+        return self
+
+    @model_validator(mode="after")
+    def _flows_exist(self) -> Self:
+        if self.least_flows < 1:
+            raise InputError("flows can be none at all; raise a count")
+        least, links = self.least_routers, self.least_links
+        for name, flow in self.each_flow():
+            for end in ("source", "sink"):
+                router = getattr(flow, end)
+                if router is not None and router >= least:
+                    allowed = f"allowed is 0 to {least - 1}"
+                    raise InputError(f"{name}.{end} = {router} is no router; {allowed}")
+            for link in flow.route or []:
+                if not 0 <= link < links:
+                    allowed = f"allowed is 0 to {links - 1}"
+                    raise InputError(f"{name}.route has {link}, which is no link; {allowed}")
+            if flow.route is not None:
+                self._check_route(name, flow.route)
+        return self
+
+    def _check_route(self, name: str, route: list[int]) -> None:
+        if self.random_cables:
+            raise InputError(f"{name}.route is for networks that are not random; write source and sink")
+        ends = [link.ends for link in self.links or []]
+        if not ends:
+            ends = [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
+        at = [ends[link] for link in route]
+        for (_, b), (c, _), link in zip(at, at[1:], route, strict=False):
+            if b != c:
+                raise InputError(f"{name}.route goes nowhere after link {link}; the next link starts at {b}")
+
+    def each_flow(self) -> list[tuple[str, Flow]]:
+        """The flows that there can be, by the name of their fields; those of one record once."""
+        found = []
+        for g, item in enumerate(self.flows):
+            if isinstance(item, Flow):
+                found.append((f"flows.{g}", item))
+            elif isinstance(item.each, Flow):
+                found.append((f"flows.{g}.each", item.each))
+            else:
+                found += [(f"flows.{g}.each.{k}", flow) for k, flow in enumerate(item.each)]
+        return found
+
+    @property
+    def least_flows(self) -> int:
+        """The fewest flows there can be."""
+        return sum(int(bounds(item.count)[0]) if isinstance(item, Flows) else 1 for item in self.flows)
+
+    @property
+    def most_flows(self) -> int:
+        """The most flows there can be."""
+        return sum(item.most_each if isinstance(item, Flows) else 1 for item in self.flows)
+
+    @property
+    def random_cables(self) -> bool:
+        """Whether the network itself is drawn beside the fields."""
+        return self.tree is not None or self.graph is not None
+
+    @property
+    def random_places(self) -> bool:
+        """Whether anything is drawn beside the fields: who is connected, or between whom flows go."""
+        return self.random_cables or any(
+            self.way(flow) == "random" for _, flow in self.each_flow() if not (flow.source or flow.route)
+        )
+
+    def way(self, flow: Flow) -> str:
+        """Between which routers a flow goes that names none."""
+        return flow.between or ("random" if self.random_cables else "ends")
+
+    @property
+    def least_routers(self) -> int:
+        """The fewest routers there can be."""
+        return self._routers(0)
+
+    @property
+    def most_routers(self) -> int:
+        """The most routers there can be."""
+        return self._routers(1)
+
+    def _routers(self, bound: int) -> int:
+        if self.parking_lot is not None:
+            return int(bounds(self.parking_lot.links)[bound]) + 1
+        if (layout := self.tree or self.graph) is not None:
+            return int(bounds(layout.routers)[bound])
+        return 1 + max(max(link.ends) for link in self.links) if self.links else 2
+
+    @property
+    def least_cables(self) -> int:
+        """The fewest cables there can be; of `links` the pairs of them."""
+        return len(self.links) // 2 if self.links else self.least_routers - 1
+
+    @property
+    def most_cables(self) -> int:
+        """The most cables there can be."""
+        if self.links:
+            return len(self.links) // 2
+        layout = self.parking_lot or self.tree or self.graph
+        return 1 if layout is None else layout.most_each
+
+    @property
+    def least_links(self) -> int:
+        """The fewest links there can be."""
+        return 2 * self.least_cables
+
+    @property
+    def most_links(self) -> int:
+        """The most links there can be."""
+        return 2 * self.most_cables
+
+    def cable(self, k: int) -> Cable:
+        """What cable `k` is, where links are not given one by one."""
+        layout = self.parking_lot or self.tree or self.graph
+        if layout is None:
+            assert self.dumbbell is not None
+            return self.dumbbell
+        if isinstance(layout.each, Cable):
+            return layout.each
+        return layout.each[min(k, len(layout.each) - 1)]
+
+
+def tcp_like(transport: Any, protocol: str | None) -> Any:
+    """The TCP `protocol` (or that congestion control on the loss recovery of sack) with all that is written
+    of another `transport`, as far as it has that; without a name, or with its own, that transport itself.
+    """
+    if protocol is None or (isinstance(transport, Tcp) and protocol == kind(transport)):
+        return transport
+    record: type[Tcp] = Vegas if protocol == "vegas" else Tcp
+    names: dict[str, Any] = {"protocol": protocol}
+    if protocol in BUILT_IN:
+        names = {"protocol": "sack", "congestion_control": protocol}
+    written = transport.model_fields_set - {"protocol", "congestion_control", "constants"}
+    common = written & set(record.model_fields) if isinstance(transport, Tcp) else set()
+    return record.check({**transport.model_dump(mode="json", include=common), **names})
+
+
+def kind(tcp: Tcp) -> str:
+    """What the engine calls a TCP: its congestion control where that is not the standard one."""
+    control = tcp.congestion_control
+    if control is None:
+        return tcp.protocol
+    return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
+
+
+def kinds(shared: Shared, transport: Any) -> set[str]:
+    """The kinds of TCP that flows of a network can be."""
+    protocols = {flow.protocol for _, flow in shared.each_flow() if flow.udp is None}
+    tcps = [tcp_like(transport, protocol) for protocol in protocols]
+    return {kind(tcp) for tcp in tcps if isinstance(tcp, Tcp)}

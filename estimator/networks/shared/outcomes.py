@@ -1,0 +1,240 @@
+"""What came of shared networks: their flows, their links, and both by name."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.shared.layout import (
+    KINDS,
+    MOST_HOPS,
+    NOWHERE,
+    UDP,
+    Flow,
+    FlowOut,
+    Link,
+    LinkOut,
+    Shared,
+    SharedOut,
+    SharedRows,
+)
+from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, Outcome
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+NS = 1e9
+
+OUTCOMES = (
+    Outcome("tcp_goodput_bps", MORE, "payload of the TCP flows over the time from warm-up to end"),
+    Outcome("acked_bps", MORE, "payload of the TCP flows acknowledged between warm-up and end"),
+    Outcome("worst_flow_bps", MORE, "goodput of the TCP flow that gets least"),
+    Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows"),
+    Outcome("best_flow_bps", MORE, "goodput of the TCP flow that gets most"),
+    *(Outcome(f"{kind}_bps", MORE, f"mean goodput of the {kind} flows") for kind in KINDS),
+    Outcome("utilisation", MORE, "share of its rate that the busiest link carries, headers included", SHARE),
+    Outcome(
+        "drop_ratio",
+        LESS,
+        "share of the packets that came to the busiest link and that its queue dropped",
+        SHARE,
+    ),
+    Outcome("longest_wait_s", LESS, "longest time that a packet waited in a queue"),
+    Outcome("transmissions", NEITHER, "packets that all links sent, acknowledgements included"),
+    Outcome("marked", NEITHER, "data packets that routers marked"),
+    Outcome("completed_share", MORE, "share of the finite flows that arrived in full", SHARE),
+    Outcome(
+        "completion_mean_s",
+        LESS,
+        "mean time from start to the arrival of the last missing packet, of finite flows that arrived",
+    ),
+    Outcome("completion_p95_s", LESS, "95 % quantile of the times of the finite flows that arrived"),
+)
+"""The outcomes that only shared networks have."""
+
+MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
+
+COUNTS = {
+    "delivered": FlowOut.DELIVERED,
+    "received": FlowOut.RECEIVED,
+    "sent": FlowOut.SENT,
+    "retransmitted": FlowOut.RETRANSMITTED,
+    "timeouts": FlowOut.TIMEOUTS,
+    "fast_retransmits": FlowOut.FAST_RETRANSMITS,
+    "cwnd_reductions": FlowOut.CWND_CUTS,
+    "drops_queue": FlowOut.DROPS_QUEUE,
+    "drops_random": FlowOut.DROPS_RANDOM,
+    "ack_drops": FlowOut.ACK_DROPS,
+    "handshakes": FlowOut.HANDSHAKES,
+    "in_flight": FlowOut.IN_FLIGHT,
+    "marked": FlowOut.MARKED,
+}
+
+
+class Tables(NamedTuple):
+    """Outcomes by flow and by link; those that a row does not have are zero."""
+
+    flows: Ints  # [n, F, FlowOut.COLUMNS]
+    links: Ints  # [n, L, LinkOut.COLUMNS]
+
+
+def tables(integers: Ints, rows: SharedRows) -> Tables:
+    """The tables in the integers [n, ...] of a launch of `rows`, or of the `Outcomes` of a scenario.
+
+    The rows of a scenario are `netcarlo.simulation.ensemble.build(scenario).rows`.
+    """
+    n, end = len(integers), SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS
+    return Tables(
+        integers[:, SharedOut.COLUMNS : end].reshape(n, -1, FlowOut.COLUMNS),
+        integers[:, end:].reshape(n, -1, LinkOut.COLUMNS),
+    )
+
+
+def own(integers: Ints, launched: SharedRows, rows: SharedRows) -> Ints:
+    """The integers [n, ...] of some of the rows `launched`, with as much room as their own `rows` need."""
+    found = tables(integers, launched)
+    parts = [found.flows[:, : rows.flows.shape[1]], found.links[:, : rows.links.shape[1]]]
+    head = integers[:, : SharedOut.COLUMNS]
+    return np.concatenate([head, *(part.reshape(len(integers), -1) for part in parts)], axis=1)
+
+
+def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
+    """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and for TCP's of UDP.
+
+    `goodput_bps` is new payload over the time from the start or the warm-up, whichever is later, to the end
+    or to the arrival of the last missing packet.  It counts where it is passed on by the last link of the way
+    or, if that is slower, the cable to the sink: of a packet at an edge of the window, the part inside.
+    """
+    p, flows, out = rows.parameters, rows.flows, tables(integers, rows).flows
+    present = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
+    tcp = present & (flows[:, :, Flow.KIND] != UDP)
+    start, completed = flows[:, :, P.START], out[:, :, FlowOut.COMPLETED]
+    begin = np.maximum(start, p[:, Shared.WARM_UP, None])
+    done = present & (completed >= 0)
+    active_s = _positive(np.where(done, completed, p[:, P.END, None]) - begin) / NS
+    bits = 8.0 * out[:, :, FlowOut.USEFUL]
+    acked = 8.0 * flows[:, :, P.DATA] * (out[:, :, FlowOut.ACKED] - out[:, :, FlowOut.ACKED_BEFORE])
+    found: dict[str, Ints | Floats] = {
+        "goodput_bps": np.where(present, bits / active_s, np.nan),
+        "useful_bits": np.where(present, bits, 0.0),
+        "acked_bps": np.where(tcp, acked / active_s, np.nan),
+        "acked_bits": np.where(tcp, acked, 0.0),
+        "completion_s": np.where(done, (completed - start) / NS, np.nan),
+        "base_rtt_s": np.where(present, propagation_ns(rows) / NS, np.nan),
+        "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM] / 1024.0 / _positive(out[:, :, FlowOut.SAMPLES]),
+        "mean_rtt_s": _long(out, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH)
+        / NS
+        / _positive(out[:, :, FlowOut.RTT_SAMPLES]),
+        "acked": np.where(tcp, out[:, :, FlowOut.ACKED], np.nan),
+        "in_order": np.where(tcp, out[:, :, FlowOut.IN_ORDER], np.nan),
+    }
+    for name, column in COUNTS.items():
+        found[name] = np.where(present, out[:, :, column], np.nan)
+    return found
+
+
+def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
+    """Outcomes of the links [n, L] by name; NaN for links that a row does not have.
+
+    Shares and the mean queue are of the window, all else is of the whole run.
+    """
+    p, out = rows.parameters, tables(integers, rows).links
+    present = np.arange(rows.links.shape[1]) < p[:, Shared.LINKS, None]
+    window_ns = _positive(p[:, P.END] - p[:, Shared.WARM_UP])[:, None]
+    arrivals = out[:, :, LinkOut.ARRIVALS] - out[:, :, LinkOut.ARRIVALS_BEFORE]
+    drops = out[:, :, LinkOut.DROPS] - out[:, :, LinkOut.DROPS_BEFORE]
+    found: dict[str, Ints | Floats] = {
+        "utilisation": out[:, :, LinkOut.BUSY] / window_ns,
+        "drop_ratio": drops / np.maximum(arrivals, 1),
+        "mean_queue": _long(out, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH) / window_ns,
+        "longest_wait_s": out[:, :, LinkOut.WAIT_MOST] / NS,
+        "arrivals": out[:, :, LinkOut.ARRIVALS].astype(np.float64),
+        "drops": out[:, :, LinkOut.DROPS].astype(np.float64),
+        "transmissions": out[:, :, LinkOut.SENT].astype(np.float64),
+    }
+    return {name: np.where(present, values, np.nan) for name, values in found.items()}
+
+
+def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
+    """The outcomes of rows [n] by name, [n] each."""
+    p, flows = rows.parameters, rows.flows
+    out = tables(integers, rows)
+    flow, link = by_flow(integers, rows), by_link(integers, rows)
+    present = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
+    udp = present & (flows[:, :, Flow.KIND] == UDP)
+    tcp = present & ~udp
+    window_s = _positive(p[:, P.END] - p[:, Shared.WARM_UP]) / NS
+    goodput = np.asarray(flow["goodput_bps"])
+    mine = np.where(tcp, goodput, np.nan)
+    bits = np.asarray(flow["useful_bits"])
+    total = {name: out.flows[:, :, column].sum(axis=1) for name, column in COUNTS.items()}
+    arrived = np.where(udp, out.flows[:, :, FlowOut.RECEIVED], 0).sum(axis=1)
+    settled = out.flows[:, :, FlowOut.SENT] - out.flows[:, :, FlowOut.IN_FLIGHT]
+    busiest = np.nanargmax(np.asarray(link["utilisation"]), axis=1)
+    each = np.arange(len(p))
+    found: dict[str, Ints | Floats] = {
+        **total,
+        "goodput_bps": bits.sum(axis=1) / window_s,
+        "tcp_goodput_bps": np.where(tcp.any(axis=1), np.where(tcp, bits, 0.0).sum(axis=1) / window_s, np.nan),
+        "acked_bps": np.where(tcp.any(axis=1), np.sum(flow["acked_bits"], axis=1) / window_s, np.nan),
+        "acked": out.flows[:, :, FlowOut.ACKED].sum(axis=1),
+        "in_order": out.flows[:, :, FlowOut.IN_ORDER].sum(axis=1),
+        "fairness": np.nansum(mine, axis=1) ** 2
+        / _positive((~np.isnan(mine)).sum(axis=1) * np.nansum(mine * mine, axis=1)),
+        "loss_ratio": 1.0 - arrived / _positive(np.where(udp, settled, 0).sum(axis=1)),
+        "worst_flow_bps": _over(np.nanmin, mine),
+        "mean_flow_bps": _over(np.nanmean, mine),
+        "best_flow_bps": _over(np.nanmax, mine),
+        "mean_cwnd_packets": _over(np.nanmean, np.asarray(flow["mean_cwnd_packets"])),
+        "mean_rtt_s": _over(np.nanmean, np.asarray(flow["mean_rtt_s"])),
+        "utilisation": np.asarray(link["utilisation"])[each, busiest],
+        "drop_ratio": np.asarray(link["drop_ratio"])[each, busiest],
+        "mean_queue": _over(np.nanmax, np.asarray(link["mean_queue"])),
+        "longest_wait_s": out.links[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS,
+        "transmissions": out.links[:, :, LinkOut.SENT].sum(axis=1),
+    }
+    for number, kind in enumerate(KINDS):
+        of_kind = present & (flows[:, :, Flow.KIND] == number)
+        found[f"{kind}_bps"] = _over(np.nanmean, np.where(of_kind, goodput, np.nan))
+    return found | _completion(np.asarray(flow["completion_s"]), present & (flows[:, :, P.LIMIT] < ENDLESS))
+
+
+def propagation_ns(rows: SharedRows) -> Ints:
+    """Twice the way of each flow [n, F] without any time for bytes, access included."""
+    route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
+    delay = rows.links[:, :, Link.DELAY]
+    each = np.arange(len(delay))[:, None, None]
+    links = np.where(route != NOWHERE, delay[each, np.maximum(route, 0)], 0).sum(axis=2)
+    return np.asarray(2 * (links + rows.flows[:, :, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=2)))
+
+
+def _long(out: Ints, low: int, high: int) -> Floats:
+    """Sums of two words (`kernels.sums`)."""
+    return out[:, :, low] + out[:, :, high] * 2.0**63
+
+
+def _completion(times_s: Floats, finite: NDArray[np.bool_]) -> dict[str, Floats]:
+    """Of the finite flows, given the times [n, F] that they took; NaN for those that did not arrive."""
+    done = (finite & ~np.isnan(times_s)).sum(axis=1)
+    all_done = finite.any(axis=1) & (done == finite.sum(axis=1))
+    return {
+        "completed_share": done / _positive(finite.sum(axis=1)),
+        "completion_mean_s": _over(np.nanmean, times_s),
+        "completion_p95_s": _over(lambda x, axis: np.nanquantile(x, 0.95, axis=axis), times_s),
+        "completion_s": np.where(all_done, _over(np.nanmax, times_s), np.nan),
+    }
+
+
+def _over(function: object, values: Floats) -> Floats:
+    """A statistic of the flows or links [n, k] that are not NaN; NaN where all are."""
+    some = ~np.isnan(values).all(axis=1)
+    found = np.full(len(values), np.nan)
+    if some.any():
+        found[some] = function(values[some], axis=1)  # type: ignore[operator]
+    return found
+
+
+def _positive(values: Ints | Floats) -> Floats:
+    """The values as divisors: NaN where they are not positive."""
+    return np.where(values > 0, values, np.nan).astype(np.float64)

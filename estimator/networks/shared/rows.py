@@ -1,0 +1,322 @@
+"""From a scenario with shared links to the rows that their engine reads."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.shared.layout import (
+    DROP_TAIL,
+    KINDS,
+    MOST_HOPS,
+    NOWHERE,
+    PERIOD,
+    RED_DROPS,
+    RED_MARKS,
+    UDP,
+    Flow,
+    FlowOut,
+    Link,
+    LinkOut,
+    Shared,
+    SharedRows,
+)
+from netcarlo.networks.shared.description import Access, Flows, Line, Red, Reverse, Stream, kind, tcp_like
+from netcarlo.networks.shared.description import Cable as CableSpec
+from netcarlo.networks.shared.description import Flow as FlowSpec
+from netcarlo.networks.shared.description import Link as LinkSpec
+from netcarlo.networks.shared.description import Shared as SharedSpec
+from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, routes, topology, way_back
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.transport import columns as transports
+from netcarlo.transport.tcp import NS
+from netcarlo.transport.udp import Datagrams, Udp
+
+
+class Member(NamedTuple):
+    """A flow that a row may have: the `name` of its fields, and in which rows [n] it is."""
+
+    name: str
+    spec: FlowSpec
+    number: int
+    """Among those of its list."""
+    present: Any
+
+
+def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *, warm_up: Ints) -> SharedRows:
+    """Rows [n]; `parameters` [n, len(P)] are those of a whole row, `warm_up` [n] is in ns."""
+    n = len(parameters)
+    net = topology(shared, draws)
+    links, loss = _links(shared, draws, net)
+    members = _members(shared, draws)
+    flows, count = _flows(shared, transport, draws, parameters, net, links[:, :, Link.DELAY], members)
+    rows = np.unique(np.append(loss, PERIOD))
+    links[:, :, Link.LOSS] = np.searchsorted(rows, loss)
+    flows[:, :, Flow.PERIODS] = np.searchsorted(rows, PERIOD)
+    absent = np.arange(links.shape[1]) >= net.links[:, None]
+    links[absent] = 0
+    flows[np.arange(flows.shape[1]) >= count[:, None]] = 0
+    table = np.zeros((n, Shared.COLUMNS), np.int64)
+    table[:, : len(P)] = parameters
+    table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
+    links[:, :, Link.ROOM] = _room(flows, links)
+    return SharedRows(table, np.zeros((n, 0)), flows, links, thresholds(rows))
+
+
+# Links.
+
+
+def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Floats]:
+    """Links [n, L, Link.COLUMNS] but their rows of losses, and their loss probability [n, L]."""
+    n, most = net.ends.shape[:2]
+    table = np.zeros((n, most, Link.COLUMNS), np.int64)
+    loss = np.zeros((n, most))
+    for k in range(most):
+        if shared.links is not None:
+            line: LinkSpec | CableSpec = shared.links[k]
+            loss[:, k] = _line(table[:, k], line, f"shared.links.{k}", draws)
+            continue
+        cable = shared.cable(k // 2)
+        name = f"shared.{cable_field(shared)}"
+        if shared.dumbbell is None:
+            name += f".each.{k // 2}"
+        reverse = cable.reverse if k % 2 else None
+        loss[:, k] = _line(table[:, k], cable, name, draws, reverse=reverse)
+    return table, loss
+
+
+def cable_field(shared: SharedSpec) -> str:
+    """The layout that a network has, as a field of it."""
+    return next(
+        name for name in ("dumbbell", "parking_lot", "tree", "graph", "links") if getattr(shared, name)
+    )
+
+
+def _line(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None = None) -> Floats:
+    """Fill in the columns of a link [n, Link.COLUMNS]; its loss probability [n]."""
+
+    def values(field: str) -> Floats:
+        forth = draws.floats(f"{name}.{field}", getattr(line, field))
+        return draws.either(f"{name}.reverse.{field}", getattr(reverse, field, None), forth)
+
+    byte_time = 8e9 * 2**BYTE_TIME_BITS / values("rate")
+    table[:, Link.BYTE_TIME] = np.rint(byte_time)
+    table[:, Link.DELAY] = np.rint(values("delay") * NS)
+    queue = np.rint(values("queue"))
+    table[:, Link.QUEUE] = np.where(np.isinf(queue), 0, queue)
+    red, at = line.red, f"{name}.red"
+    if reverse is not None and reverse.red is not None:
+        red, at = reverse.red, f"{name}.reverse.red"
+    table[:, Link.RED] = DROP_TAIL
+    if red is not None:
+        _red(table, red, at, draws)
+    return values("loss")
+
+
+def _red(table: Ints, red: Red, name: str, draws: Draws) -> None:
+    byte_time = table[:, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
+    packet = draws.whole(f"{name}.packet", red.packet)
+    table[:, Link.RED] = RED_MARKS if red.mark else RED_DROPS
+    table[:, Link.RED_LEAST] = draws.whole(f"{name}.least", red.least)
+    table[:, Link.RED_MOST] = draws.whole(f"{name}.most", red.most)
+    table[:, Link.RED_PROBABILITY] = draws.whole(f"{name}.probability", red.probability, 2.0**16)
+    table[:, Link.RED_WEIGHT] = draws.whole(f"{name}.weight", red.weight)
+    table[:, Link.RED_PACKET] = np.maximum(np.rint(packet * byte_time), 1)
+    table[:, Link.RED_GENTLE] = int(red.gentle)
+
+
+def _room(flows: Ints, links: Ints) -> Ints:
+    """Packets [n, L] that are expected on a link at most, a power of two: memory, and nothing else."""
+    smallest = np.where(flows[:, :, P.DATA] > 0, flows[:, :, [P.DATA, P.HEADER]].sum(axis=2), 1 << 16)
+    packet_ns = smallest.min(axis=1)[:, None] * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
+    wire = links[:, :, Link.DELAY] / np.maximum(packet_ns, 1.0)
+    queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
+    expected = np.clip(queue + wire + 64, 64, 1 << 14)
+    return np.asarray(2 ** np.ceil(np.log2(expected)), np.int64)
+
+
+# Flows.
+
+
+def _members(shared: SharedSpec, draws: Draws) -> list[Member]:
+    n = len(draws.replications)
+    found = []
+    for g, item in enumerate(shared.flows):
+        name = f"shared.flows.{g}"
+        if not isinstance(item, Flows):
+            found.append(Member(name, item, 0, np.ones(n, bool)))
+            continue
+        count = draws.whole(f"{name}.count", item.count)
+        for k in range(int(count.max(initial=0))):
+            found.append(Member(f"{name}.each.{k}", item.flow(k), k, count > k))
+    return found
+
+
+def _flows(
+    shared: SharedSpec,
+    transport: Any,
+    draws: Draws,
+    parameters: Ints,
+    net: Topology,
+    delay: Ints,
+    members: list[Member],
+) -> tuple[Ints, Ints]:
+    """Flows [n, F, Flow.COLUMNS] and how many there are [n]; those of a row stand first."""
+    n, f = len(parameters), len(members)
+    table = np.zeros((n, f, Flow.COLUMNS), np.int64)
+    ends = np.zeros((n, f, 2), np.int64)
+    protocols = {member.spec.protocol for member in members}
+    tcps = {protocol: tcp_like(transport, protocol) for protocol in protocols}
+    for k, member in enumerate(members):
+        _traffic(table[:, k], tcps[member.spec.protocol], draws, member)
+        _access(table[:, k], shared, draws, member)
+        ends[:, k] = _ends(shared, draws, net, member)
+    forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
+    for k, member in enumerate(members):
+        if member.spec.route is not None:
+            length = len(member.spec.route)
+            forth.links[:, k] = NOWHERE
+            forth.links[:, k, :length] = member.spec.route
+            forth.hops[:, k] = length
+    _ways(table, forth, way_back(net, forth))
+    for column in (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE):
+        table[:, :, column] = parameters[:, None, column]
+    present = np.stack([member.present for member in members], axis=1)
+    count = present.sum(axis=1)
+    if not present.all():
+        order = np.argsort(~present, axis=1, kind="stable")
+        table = np.take_along_axis(table, order[:, :, None], axis=1)[:, : int(count.max(initial=1))]
+    return table, count
+
+
+def _ways(table: Ints, forth: Routes, back: Routes) -> None:
+    tcp = table[:, :, Flow.KIND] != UDP
+    table[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS] = forth.links
+    table[:, :, Flow.BACK : Flow.BACK + MOST_HOPS] = np.where(tcp[:, :, None], back.links, NOWHERE)
+    table[:, :, Flow.HOPS] = forth.hops
+    table[:, :, Flow.BACK_HOPS] = np.where(tcp, back.hops, 0)
+
+
+def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> Ints:
+    """From and to which router a flow leads [n, 2]."""
+    n, flow = len(net.routers), member.spec
+    if flow.source is not None:
+        return np.tile([flow.source, flow.sink], (n, 1))
+    if flow.route is not None or shared.way(flow) == "ends":
+        return np.stack([np.zeros(n, np.int64), net.routers - 1], axis=1)
+    if flow.between == "hops":
+        step = 1 if shared.links is not None else 2
+        return np.asarray(net.ends[np.arange(n), step * member.number % net.links])
+    again = redrawn(shared, draws)
+    source = np.floor(again.uniform(f"{member.name}.source") * net.routers)
+    sink = np.floor(again.uniform(f"{member.name}.sink") * (net.routers - 1))
+    return np.stack([source, sink + (sink >= source)], axis=1).astype(np.int64)
+
+
+def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
+    """Fill in what a flow sends [n, Flow.COLUMNS]."""
+    name, flow = member.name, member.spec
+    udp: Datagrams | None = flow.udp
+    at = f"{name}.udp" if udp is not None else "transport"
+    if udp is None and isinstance(transport, Udp):
+        udp = transport
+    if udp is None:
+        transports.fill(table, transport, draws, own=flow, name=name)
+        table[:, Flow.KIND] = KINDS.index(kind(transport))
+        table[:, Flow.ECN] = int(flow.ecn)
+        return
+    size = draws.whole(f"{at}.payload", udp.payload)
+    interval = np.rint(8e9 * size / draws.floats(f"{at}.rate", udp.rate))
+    table[:, Flow.KIND] = UDP
+    table[:, P.DATA], table[:, P.HEADER] = size, draws.whole(f"{at}.header", udp.header)
+    table[:, P.LIMIT] = draws.limit(at, udp, size)
+    phase = draws.uniform(f"{name}.phase")
+    table[:, P.START] = draws.whole(f"{at}.start", udp.start, NS) + (interval * phase).astype(np.int64)
+    table[:, Flow.INTERVAL] = interval
+    table[:, Flow.STOP] = np.iinfo(np.int64).max >> 1
+    if udp.stop is not None:
+        table[:, Flow.STOP] = draws.whole(f"{at}.stop", udp.stop, NS)
+    if isinstance(udp, Stream):
+        table[:, Flow.SPREAD] = 2 * np.rint(interval * draws.floats(f"{at}.jitter", udp.jitter))
+        if udp.on is not None:
+            table[:, Flow.ON] = draws.whole(f"{at}.on", udp.on, NS)
+            table[:, Flow.OFF] = draws.whole(f"{at}.off", udp.off, NS)
+
+
+def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> None:
+    access: Access = member.spec.access or shared.access
+    at = "shared.access" if member.spec.access is None else f"{member.name}.access"
+    rate = draws.floats(f"{at}.rate", access.rate)
+    for name, columns in (
+        ("source_rate", (Flow.ACCESS, Flow.ACCESS_BACK)), ("sink_rate", (Flow.SINK, Flow.SINK_BACK))
+    ):  # fmt: skip
+        own = draws.either(f"{at}.{name}", getattr(access, name), rate)
+        byte_time = np.rint(8e9 * 2**BYTE_TIME_BITS / own)
+        for column in columns:
+            table[:, column] = byte_time
+    table[:, Flow.SOURCE_DELAY] = draws.whole(f"{at}.source_delay", access.source_delay, NS)
+    table[:, Flow.SINK_DELAY] = draws.whole(f"{at}.sink_delay", access.sink_delay, NS)
+
+
+# Rows of many scenarios.
+
+
+def features(rows: SharedRows) -> dict[str, Floats]:
+    """What the way of the first flow looks like, see `ensemble.features`."""
+    flow = rows.flows[:, 0]
+    packet = (flow[:, P.DATA] + flow[:, P.HEADER]).astype(np.float64)
+    forth, there = _along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
+    back, here = _along(rows, flow[:, Flow.BACK : Flow.BACK + MOST_HOPS])
+    access = flow[:, [Flow.ACCESS, Flow.SINK]]
+    byte_time = np.where(there, forth[:, :, Link.BYTE_TIME], 0)
+    slowest = np.maximum(byte_time.max(axis=1), access.max(axis=1)) / 2**BYTE_TIME_BITS
+    data_ns = packet * (byte_time.sum(axis=1) + access.sum(axis=1)) / 2**BYTE_TIME_BITS
+    ack_byte_time = np.where(here, back[:, :, Link.BYTE_TIME], 0).sum(axis=1)
+    ack_byte_time += flow[:, [Flow.ACCESS_BACK, Flow.SINK_BACK]].sum(axis=1)
+    ack_ns = np.where(flow[:, Flow.KIND] == UDP, 0, flow[:, P.ACK] * ack_byte_time / 2**BYTE_TIME_BITS)
+    delay = np.where(there, forth[:, :, Link.DELAY], 0).sum(axis=1)
+    delay += np.where(here, back[:, :, Link.DELAY], 0).sum(axis=1)
+    hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
+    delay += np.where(flow[:, Flow.KIND] == UDP, hosts, 2 * hosts)
+    survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])  # see `loss.thresholds`
+    rtt_s = (data_ns + ack_ns + delay) / NS
+    return {
+        "n_hops": flow[:, Flow.HOPS].astype(np.float64),
+        "bottleneck_bps": 8e9 / slowest,
+        "base_rtt_s": rtt_s,
+        "path_loss": 1.0 - np.where(there, survive[forth[:, :, Link.LOSS]], 1.0).prod(axis=1),
+        "bdp_packets": rtt_s * NS / (packet * slowest),
+    }
+
+
+def _along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
+    """The links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them there are."""
+    each = np.arange(len(route))[:, None]
+    return rows.links[each, np.maximum(route, 0)], route != NOWHERE
+
+
+def row_bytes(shared: SharedSpec) -> int:
+    """Memory of one row and of its outcomes."""
+    flows = shared.most_flows * (Flow.COLUMNS + FlowOut.COLUMNS)
+    return 8 * (Shared.COLUMNS + flows + shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS))
+
+
+def concatenate(parts: Sequence[SharedRows]) -> SharedRows:
+    """The rows of several ensembles one after the other."""
+    f, k = (max(part[axis].shape[1] for part in parts) for axis in (2, 3))
+    losses, row = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
+    offsets = np.cumsum([0] + [len(part.losses) for part in parts])
+    flows, links = [], []
+    for part, offset in zip(parts, offsets, strict=False):
+        flow, link = part.flows.copy(), part.links.copy()
+        flow[:, :, Flow.PERIODS] = row.reshape(-1)[flow[:, :, Flow.PERIODS] + offset]
+        link[:, :, Link.LOSS] = row.reshape(-1)[link[:, :, Link.LOSS] + offset]
+        flows.append(np.pad(flow, [(0, 0), (0, f - flow.shape[1]), (0, 0)]))
+        links.append(np.pad(link, [(0, 0), (0, k - link.shape[1]), (0, 0)]))
+    return SharedRows(
+        np.concatenate([part.parameters for part in parts]),
+        np.concatenate([part.constants for part in parts]),
+        np.concatenate(flows), np.concatenate(links), losses,
+    )  # fmt: skip

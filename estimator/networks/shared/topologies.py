@@ -1,0 +1,148 @@
+"""The routers and links of shared networks over the rows of an ensemble, and the routes through them.
+
+NetworkX draws trees and graphs, each from a seed of the row's own; routes are found for all rows at once.
+"""
+
+from typing import NamedTuple
+
+import networkx
+import numpy as np
+
+from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE
+from netcarlo.networks.shared.description import MOST_CABLES, Graph, Shared
+from netcarlo.schema.draws import Draws, Ints
+
+_FAR = 1 << 60
+_HOP = 1 << 52
+"""A hop beside a delay of up to an hour [ns]: fewer hops, then less delay."""
+_DELAY = 32
+"""A nanosecond beside hops of which there are up to MOST_HOPS: less delay, then fewer hops."""
+
+
+class Topology(NamedTuple):
+    """Which routers and links the rows have."""
+
+    routers: Ints
+    """How many [n]."""
+    links: Ints
+    """How many [n]: the first ones."""
+    ends: Ints
+    """From and to which router each leads, [n, L, 2]; 0 for links that a row does not have."""
+    back: Ints
+    """The link in the other direction [n, L]."""
+
+
+def topology(shared: Shared, draws: Draws) -> Topology:
+    """The networks of the rows [n]; what is random is drawn anew for each, or by topology alone."""
+    if shared.random_cables:
+        return _random(shared, draws)
+    n = len(draws.replications)
+    if shared.links is not None:
+        pairs = [link.ends for link in shared.links]
+        links, routers = np.full(n, len(pairs)), np.full(n, shared.most_routers)
+    else:
+        cables = np.ones(n, np.int64)
+        if shared.parking_lot is not None:
+            cables = draws.whole("shared.parking_lot.links", shared.parking_lot.links)
+        links, routers = 2 * cables, cables + 1
+        pairs = [ends for k in range(int(cables.max(initial=1))) for ends in ((k, k + 1), (k + 1, k))]
+    ends = np.tile(np.array(pairs), (n, 1, 1))
+    ends[np.arange(len(pairs)) >= links[:, None]] = 0
+    back = np.array([pairs.index((b, a)) for a, b in pairs])
+    return Topology(routers, links, ends, np.tile(back, (n, 1)))
+
+
+def redrawn(shared: Shared, draws: Draws) -> Draws:
+    """Where what is random beside the fields comes from: the replication, or the topology alone."""
+    if shared.redraw:
+        return draws
+    return Draws(draws.seed, np.zeros_like(draws.replications), draws.topology)
+
+
+def _random(shared: Shared, draws: Draws) -> Topology:
+    layout = shared.tree or shared.graph
+    assert layout is not None
+    name = "shared.tree" if shared.tree else "shared.graph"
+    routers = draws.whole(f"{name}.routers", layout.routers)
+    cables = routers - 1
+    if isinstance(layout, Graph):
+        if layout.cables is not None:
+            wanted = draws.whole(f"{name}.cables", layout.cables)
+        else:
+            wanted = np.rint(routers * draws.floats(f"{name}.degree", layout.degree) / 2).astype(np.int64)
+        cables = np.minimum(np.maximum(wanted, cables), routers * (routers - 1) // 2)
+        cables = np.minimum(cables, MOST_CABLES)
+    seeds = (redrawn(shared, draws).uniform("shared.network") * 2.0**53).astype(np.int64)
+    wanted, which = np.unique(np.stack([seeds, routers, cables], axis=1), axis=0, return_inverse=True)
+    ends = np.zeros((len(wanted), 2 * int(cables.max(initial=1)), 2), np.int64)
+    for i, (seed, size, count) in enumerate(wanted.tolist()):
+        pairs = np.array(draw_graph(size, cables=count, seed=seed))
+        ends[i, 0 : 2 * count : 2] = pairs
+        ends[i, 1 : 2 * count : 2] = pairs[:, ::-1]
+    back = np.tile(np.arange(ends.shape[1]) ^ 1, (len(seeds), 1))
+    return Topology(routers, 2 * cables, ends[which.reshape(-1)], back)
+
+
+def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]:
+    """Random tree of so many routers, and cables between random others up to `cables`; in order of routers.
+
+    All trees are equally likely, and so are all sets of further cables.
+    """
+    numbers = networkx.utils.create_py_random_state(seed)
+    graph = networkx.random_labeled_tree(routers, seed=numbers)
+    pairs = {(min(pair), max(pair)) for pair in graph.edges}
+    others = [(a, b) for a in range(routers) for b in range(a + 1, routers) if (a, b) not in pairs]
+    return sorted(pairs.union(numbers.sample(others, cables - len(pairs))))
+
+
+class Routes(NamedTuple):
+    """The ways of flows [n, F]: numbers of links [n, F, MOST_HOPS], filled with NOWHERE, and how many."""
+
+    links: Ints
+    hops: Ints
+
+
+def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: str) -> Routes:
+    """The shortest ways from `source` to `sink` [n, F]; `delay_ns` [n, L] is that of the links."""
+    n, most = len(net.routers), int(net.routers.max(initial=2))
+    rows = np.arange(n)[:, None]
+    cost = np.full((n, most, most), _FAR)
+    link = np.full((n, most, most), NOWHERE)
+    row, k = np.nonzero(np.arange(net.ends.shape[1]) < net.links[:, None])
+    a, b = net.ends[row, k].T
+    delay = delay_ns[row, k]
+    cost[row, a, b] = delay + _HOP if routing == "hops" else delay * _DELAY + 1
+    link[row, a, b] = k
+    total = _distances(cost)
+    found = np.full((*source.shape, MOST_HOPS), NOWHERE)
+    hops = np.zeros(source.shape, np.int64)
+    at = source
+    for step in range(MOST_HOPS):
+        under_way = at != sink
+        if not under_way.any():
+            break
+        onward = cost[rows, at] + np.swapaxes(total, 1, 2)[rows, sink]
+        following = onward.argmin(axis=2)
+        found[:, :, step] = np.where(under_way, link[rows, at, following], NOWHERE)
+        hops += under_way
+        at = np.where(under_way, following, at)
+    return Routes(found, hops)
+
+
+def way_back(net: Topology, forth: Routes) -> Routes:
+    """The same ways in the other direction."""
+    length = forth.hops[:, :, None]
+    k = np.arange(MOST_HOPS)
+    turned = np.take_along_axis(forth.links, np.maximum(length - 1 - k, 0), axis=2)
+    rows = np.arange(len(turned))[:, None, None]
+    return Routes(np.where(k < length, net.back[rows, np.maximum(turned, 0)], NOWHERE), forth.hops)
+
+
+def _distances(cost: Ints) -> Ints:
+    """The cost of the shortest ways [n, R, R] (Floyd, Warshall)."""
+    total = cost.copy()
+    each = np.arange(total.shape[1])
+    total[:, each, each] = 0
+    for k in each:
+        np.minimum(total, np.minimum(total[:, :, k, None] + total[:, None, k], _FAR), out=total)
+    return total

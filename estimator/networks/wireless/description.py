@@ -1,0 +1,431 @@
+"""A wireless network of a scenario: an 802.11 cell, chain, tree or scattered stations on one channel.
+
+Stations are numbered 0, 1, ...; the last node is the gateway (in a cell the access point or sink).
+Frames go from node to node along a tree whose root is the gateway.
+"""
+
+import math
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_NODES
+from netcarlo.networks.wireless import dot11
+from netcarlo.schema import units
+from netcarlo.schema.quantity import (
+    Delay,
+    Interval,
+    Length,
+    Number,
+    Packets,
+    Probability,
+    Quantity,
+    Rate,
+    Size,
+    Time,
+    Transfer,
+    bounds,
+)
+from netcarlo.schema.record import Record
+from netcarlo.transport.udp import Datagrams
+
+MOST_STATIONS = MOST_NODES - 1
+RATE_CONTROLS = {"fixed": FIXED, "arf": ARF, "aarf": AARF}
+
+PhyRate = Annotated[float, Quantity(units.RATE, 1e6, 54e6, random=False)]
+FirstRate = Annotated[Number, Quantity(units.RATE, 1e6, 54e6)]
+Stations = Annotated[Number, Quantity(units.PLAIN, 1, MOST_STATIONS, whole=True)]
+Reaches = Annotated[Number, Quantity(units.PLAIN, 1, 64, whole=True, unlimited=True)]
+Slots = Annotated[Number, Quantity(units.PLAIN, 0, 32767, whole=True)]
+Times = Annotated[Number, Quantity(units.PLAIN, 1, 10_000, whole=True)]
+Frames = Annotated[Number, Quantity(units.PACKETS, 1, 4096, whole=True)]
+Threshold = Annotated[Number, Quantity(units.SIZE, 0, 65535, whole=True, unlimited=True)]
+Coordinate = Annotated[Number, Quantity(units.LENGTH, -1e7, 1e7)]
+Decibel = Annotated[Number, Quantity(units.PLAIN, -200, 200)]
+
+
+class Cell(Record):
+    """Stations around one access point."""
+
+    stations: Stations
+
+
+class Chain(Record):
+    """Nodes in a line: station 0, relays, the gateway; `spacing` where distances matter."""
+
+    hops: Stations
+    spacing: Length | None = None
+
+
+class Tree(Record):
+    """Each node has `children` next to it, the gateway too; `spacing` where distances matter."""
+
+    stations: Stations
+    children: Stations = 2.0
+    spacing: Length | None = None
+
+
+class Area(Record):
+    """Stations at random places of a square with the gateway in the middle, or in a corner."""
+
+    stations: Stations
+    side: Length
+    gateway: Literal["middle", "corner"] = "middle"
+
+
+class Place(Record):
+    """Where a node is."""
+
+    x: Coordinate
+    y: Coordinate = 0.0
+
+
+class Node(Record):
+    """A node by what it hears: numbers of other nodes.  The last one is the gateway and has no `next`.
+
+    `decode` are the nodes whose data frames it decodes, `disturb` those whose transmissions destroy a
+    data frame that it receives; the same for control frames.
+    """
+
+    next: int | None = None
+    sense: list[int]
+    decode: list[int] | None = None
+    control: list[int] | None = None
+    disturb: list[int] | None = None
+    disturb_control: list[int] | None = None
+
+
+class Reach(Record):
+    """Who hears whom, in hops along the tree: `unlimited` is everybody.
+
+    Unless given: `decode` is 1, or unlimited where `sense` is; `control` and `disturb` are `sense`, and
+    `disturb_control` is `disturb`.
+    """
+
+    sense: Reaches = math.inf
+    decode: Reaches | None = None
+    control: Reaches | None = None
+    disturb: Reaches | None = None
+    disturb_control: Reaches | None = None
+
+
+class Ranges(Record):
+    """Who hears whom, in metres.
+
+    Unless given: `control` is `decode`, `sense` and `disturb` are `control`, and `disturb_control` is
+    `disturb`.
+    """
+
+    decode: Length
+    control: Length | None = None
+    sense: Length | None = None
+    disturb: Length | None = None
+    disturb_control: Length | None = None
+
+
+class PathLoss(Record):
+    """Who hears whom by received power: log-distance path loss, log-normal shadowing of every pair.
+
+    A transmission destroys a frame unless it is weaker than the weakest neighbour's by `capture_db`.
+    """
+
+    power_dbm: Decibel = 16.0
+    reference_db: Decibel = 40.0  # loss at 1 m
+    exponent: Annotated[Number, Quantity(units.PLAIN, 1, 8)] = 3.0
+    shadowing_db: Annotated[Number, Quantity(units.PLAIN, 0, 20)] = 0.0
+    decode_dbm: Decibel = -72.0  # data frames
+    control_dbm: Decibel = -82.0
+    sense_dbm: Decibel = -85.0
+    capture_db: Decibel = 22.0  # data frames
+    control_capture_db: Decibel = 10.0
+
+
+class Link(Record):
+    """What the way from a station to the next node has of its own, in both directions."""
+
+    spacing: Length | None = None
+    rate: FirstRate | None = None
+    frame_error: Probability | None = None
+
+
+class Leg(Record):
+    """A FIFO server beside the radio: a wire, a delay element, a slow host.
+
+    A packet takes its bytes (and `overhead` more) at `rate`, and `packet_time`, then `delay`; with `tick`
+    it leaves at the next tick of a clock whose phase is drawn unless given.  `swing` is the standard
+    deviation of its relative slowness, which is drawn anew every `swing_every`.  Packets that find `queue`
+    others are lost.
+    """
+
+    rate: Rate = math.inf
+    overhead: Size = 0.0
+    packet_time: Delay = 0.0
+    delay: Delay = 0.0
+    tick: Time = 0.0
+    phase: Time | None = None
+    queue: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 1000.0
+    swing: Annotated[Number, Quantity(units.FRACTION, 0.0, 0.2)] = 0.0
+    swing_every: Interval = 1.0
+
+
+class Receiver(Leg):
+    """The receiving host; making an acknowledgement takes it `ack_time`.
+
+    With `read` TCP has what the application has read: at most so much at once, in `read_time` for a packet,
+    while no packet is served (interrupts come first).  A delayed acknowledgement waits until a read ends.
+    """
+
+    ack_time: Delay = 0.0
+    read: Size | None = None
+    read_time: Delay = 0.0
+
+
+class Flow(Record):
+    """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
+
+    The times and sizes given here replace those of the transport.
+    """
+
+    source: int | Literal["gateway"] = 0
+    sink: int | Literal["gateway"] = "gateway"
+    udp: Datagrams | None = None
+    start: Time | None = None
+    stop: Time | None = None
+    bytes: Transfer | None = None
+    packets: Packets | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.bytes is not None and self.packets is not None:
+            raise InputError("bytes and packets are both given; keep one")
+        if self.source == self.sink:
+            raise InputError(f"source and sink are both {self.source}; change one of them")
+        return self
+
+
+AnyFlows = Annotated[
+    Annotated[Literal["up", "down", "both"], Tag("<word>")] | Annotated[list[Flow], Tag("<flows>")],
+    Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<word>"),
+]
+AnyLinks = Annotated[
+    Annotated[Link, Tag("<link>")] | Annotated[list[Link], Tag("<links>")],
+    Discriminator(lambda data: "<links>" if isinstance(data, list) else "<link>"),
+]
+
+LAYOUTS = ("cell", "chain", "tree", "area", "places", "nodes")
+HEARING = ("reach", "ranges", "path_loss")
+
+
+class Wireless(Record):
+    """An 802.11 network: exactly one of `cell`, `chain`, `tree`, `area`, `places` and `nodes`.
+
+    Who hears whom is said by one of `reach` (hops), `ranges` (metres) and `path_loss`; unless it is,
+    everybody hears everybody.  Each station has a link to the next node; `rate` and `frame_error` are
+    those of all links, `each` what every link draws on its own (or a list, one of each link).
+    With `redraw: false` random places are those of the scenario's `topology`, not of each replication.
+    """
+
+    standard: Literal["802.11a", "802.11b", "802.11g"] = "802.11g"
+    slot: Interval
+    sifs: Interval
+    eifs: Interval | None = None  # SIFS, DIFS and an ACK at the lowest rate unless given
+    cw_min: Slots
+    cw_max: Slots = 1023.0
+    short_retry: Times = 7.0  # attempts of a frame without RTS, and of an RTS
+    long_retry: Times = 7.0  # attempts of a frame after an RTS
+    preamble: Literal["long", "short"] = "long"  # of 2, 5.5 and 11 Mbit/s
+    protection: PhyRate | None = None  # rate of a CTS to self before OFDM frames
+    rts_threshold: Threshold = math.inf  # longer frames (as on the air) are announced by an RTS
+    burst: Times = 1.0  # data frames per access to the channel
+    gateway_burst: Times | None = None  # the same for the gateway; `burst` unless given
+    mac_overhead: Size = 36.0  # LLC, MAC header and FCS
+    queue: Frames = 50.0
+    back_pressure: bool = False  # a full queue stops the TCP of its own node instead of dropping
+
+    rates: list[PhyRate] | None = Field(default=None, min_length=1, max_length=32)
+    rate: FirstRate
+    answer_rate: PhyRate | None = None
+    rate_control: Literal["fixed", "arf", "aarf"] = "fixed"
+    arf_up: Times = 10.0
+    arf_down: Times = 2.0
+    arf_timer: Times = 15.0
+    aarf_factor: Times = 2.0
+    aarf_most: Times = 60.0
+    frame_error: Probability = 0.0
+    survival: Time = 0.0  # a disturbed data frame lasts so long on average; 0: it is destroyed at once
+    each: AnyLinks = Link()
+
+    cell: Cell | None = None
+    chain: Chain | None = None
+    tree: Tree | None = None
+    area: Area | None = None
+    places: list[Place] | None = Field(default=None, min_length=2, max_length=MOST_NODES)
+    nodes: list[Node] | None = Field(default=None, min_length=2, max_length=MOST_NODES)
+    redraw: bool = True
+    reach: Reach | None = None
+    ranges: Ranges | None = None
+    path_loss: PathLoss | None = None
+
+    wire: Leg | None = None  # between the gateway and the end host behind it, in both directions
+    sender_delay: Leg | None = None  # the sender's packets pass it first
+    receiver: Receiver | None = None  # and this last
+    flows: AnyFlows = "up"
+    best_interval: Interval | None = None  # `best_bps` is the most in an interval of this length
+
+    @model_validator(mode="before")
+    @classmethod
+    def _follow_standard(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {**dot11.DEFAULTS.get(str(data.get("standard", "802.11g")), {}), **data}
+        return data
+
+    @model_validator(mode="after")
+    def _has_one_layout(self) -> Self:
+        given = [name for name in LAYOUTS if getattr(self, name) is not None]
+        if not given:
+            raise InputError(f"{', '.join(LAYOUTS)} are all missing; write cell: {{stations: 5}}")
+        if len(given) > 1:
+            raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
+        hearing = [name for name in HEARING if getattr(self, name) is not None]
+        if len(hearing) > 1:
+            raise InputError(f"{hearing[0]} and {hearing[1]} are both given; keep one")
+        metres = bool({"ranges", "path_loss"} & set(hearing))
+        if given[0] in ("area", "places") and not metres:
+            raise InputError(f"{given[0]} needs ranges or path_loss; write ranges: {{decode: 100 m}}")
+        if given[0] == "nodes" and hearing:
+            raise InputError(f"nodes say themselves who hears whom; remove {hearing[0]}")
+        if given[0] == "cell" and metres:
+            raise InputError(f"{hearing[0]} needs places, and a cell has none; write area or places instead")
+        if given[0] in ("chain", "tree") and metres and not self._spaced():
+            raise InputError(f"{given[0]} needs a spacing with {hearing[0]}; write spacing: 50 m")
+        return self
+
+    @model_validator(mode="after")
+    def _rates_known(self) -> Self:
+        known = self.known_rates
+        for rate in known:
+            if rate not in dot11.RATES[self.standard]:
+                some = ", ".join(f"{each / 1e6:g}" for each in dot11.RATES[self.standard])
+                raise InputError(
+                    f"rates have {dot11.mbps(rate)}, which {self.standard} has not; allowed are {some} Mbit/s"
+                )
+        links = self.each if isinstance(self.each, list) else [self.each]
+        first = [self.rate, *(link.rate for link in links if link.rate is not None)]
+        for number in first:
+            for value in values(number):
+                self.rate_index(value)
+        if self.protection is not None:
+            self.rate_index(self.protection, "protection")
+        self.rate_table()
+        if bounds(self.cw_min)[1] > bounds(self.cw_max)[0]:
+            raise InputError("cw_min can be above cw_max; lower cw_min or raise cw_max")
+        return self
+
+    @model_validator(mode="after")
+    def _nodes_exist(self) -> Self:
+        nodes = self.nodes or []
+        for k, node in enumerate(nodes):
+            if (node.next is None) != (k == len(nodes) - 1):
+                raise InputError(f"nodes.{k}.next is wrong; all nodes but the last, the gateway, need one")
+            for name in ("next", "sense", "decode", "control", "disturb", "disturb_control"):
+                value = getattr(node, name)
+                others = value if isinstance(value, list) else [] if value is None else [value]
+                if wrong := [other for other in others if not 0 <= other < len(nodes) or other == k]:
+                    allowed = f"allowed is 0 to {len(nodes) - 1} without {k}"
+                    raise InputError(f"nodes.{k}.{name} has {wrong[0]}, which is no other node; {allowed}")
+        for k in range(len(nodes)):
+            at: int | None = k
+            for _ in nodes:
+                at = None if at is None else nodes[at].next
+            if at is not None:
+                raise InputError(f"nodes.{k}.next leads round in a circle; let it lead to the last node")
+        return self
+
+    @model_validator(mode="after")
+    def _flows_exist(self) -> Self:
+        if isinstance(self.flows, list):
+            if not self.flows:
+                raise InputError("flows are none; write flows: up")
+            for k, flow in enumerate(self.flows):
+                for name, end in (("source", flow.source), ("sink", flow.sink)):
+                    if end != "gateway" and not 0 <= end < self.least_stations:
+                        raise InputError(
+                            f"flows.{k}.{name} = {end} is no station; allowed is 0 to "
+                            f"{self.least_stations - 1}, or gateway"
+                        )
+            up = any(flow.sink == "gateway" for flow in self.flows)
+            down = any(flow.source == "gateway" for flow in self.flows)
+        else:
+            up, down = self.flows != "down", self.flows != "up"
+        if self.wire is not None and self.sender_delay is not None and down:
+            raise InputError("wire and sender_delay both precede flows from the gateway; remove one")
+        if self.wire is not None and self.receiver is not None and up:
+            raise InputError("wire and receiver both follow flows to the gateway; remove one")
+        return self
+
+    def _spaced(self) -> bool:
+        layout = self.chain or self.tree
+        links = self.each if isinstance(self.each, list) else [self.each]
+        return (layout is not None and layout.spacing is not None) or all(
+            link.spacing is not None for link in links
+        )
+
+    @property
+    def known_rates(self) -> tuple[float, ...]:
+        """The rates that rate control moves in, in order."""
+        return dot11.RATES[self.standard] if self.rates is None else tuple(self.rates)
+
+    def rate_index(self, rate: float, field: str = "rate") -> int:
+        """The first row of a rate in the table.  Raises InputError."""
+        if rate not in self.known_rates:
+            some = ", ".join(f"{each / 1e6:g}" for each in self.known_rates)
+            raise InputError(f"{field} can be {dot11.mbps(rate)}; allowed are {some} Mbit/s")
+        return self.known_rates.index(rate)
+
+    def rate_table(self) -> Any:
+        """The rates as the engine reads them, int64[rates, len(Rate)]."""
+        return dot11.table(
+            self.known_rates, self.standard,
+            short_preamble=self.preamble == "short", answer_rate=self.answer_rate,
+        )  # fmt: skip
+
+    @property
+    def stations(self) -> Number:
+        """How many nodes there are beside the gateway."""
+        if self.chain is not None:
+            return self.chain.hops
+        layout = self.cell or self.tree or self.area
+        return float(len(self.places or self.nodes or []) - 1) if layout is None else layout.stations
+
+    @property
+    def least_stations(self) -> int:
+        """The fewest there can be."""
+        return int(bounds(self.stations)[0])
+
+    @property
+    def most_stations(self) -> int:
+        """The most there can be."""
+        return int(bounds(self.stations)[1])
+
+    @property
+    def random_places(self) -> bool:
+        """Whether places are drawn beside the fields: of an area, the directions of a tree, shadowing."""
+        directions = self.tree is not None and (self.ranges is not None or self.path_loss is not None)
+        shadowing = self.path_loss is not None and bounds(self.path_loss.shadowing_db)[1] > 0
+        return self.area is not None or directions or shadowing
+
+    def link(self, k: int) -> Link:
+        """What link `k`, that of station `k`, has of its own."""
+        if isinstance(self.each, Link):
+            return self.each
+        return self.each[k] if k < len(self.each) else Link()
+
+
+def values(rate: Number) -> list[float]:
+    """The values that a rate can take.  Raises InputError for a distribution that is not a choice."""
+    if isinstance(rate, float):
+        return [rate]
+    if rate.kind != "choice":
+        raise InputError("rate is drawn from between rates; write {choice: [...]}")
+    return list(rate.values)

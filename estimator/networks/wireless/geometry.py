@@ -1,0 +1,320 @@
+"""Where the nodes of a wireless network are, which way their frames go, and who hears whom.
+
+Arrays are over the rows [n] of an ensemble; networks may differ in size.  The nodes of a row are
+0 .. nodes - 1, the last is the gateway; N is the most nodes of any row.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.networks.wireless.description import PathLoss, Ranges, Reach, Wireless
+from netcarlo.numerics import normal, portable
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.schema.quantity import Number
+
+Bools = NDArray[np.bool_]
+
+MASKS = ("sense", "decode", "control", "disturb", "disturb_control")
+
+
+class Network(NamedTuple):
+    """Trees and masks; `masks[name][row, i, j]` says that node i senses (decodes ...) node j."""
+
+    nodes: Ints  # [n]
+    parent: Ints  # [n, N]: next node towards the gateway, which is its own; so are absent nodes
+    depth: Ints  # [n, N]: hops to the gateway
+    masks: dict[str, Bools]  # [n, N, N] each
+
+
+def network(wireless: Wireless, draws: Draws) -> Network:
+    """The network of every row."""
+    nodes = _stations(wireless, draws) + 1
+    # As wide as the scenario allows, whatever was drawn; a sweep may give larger networks.
+    most = max(wireless.most_stations + 1, int(nodes.max(initial=0)))
+    places = _places(wireless, draws, nodes, most)
+    if wireless.nodes is not None:
+        return _given(wireless, nodes)
+    if places is None:
+        parent = _tree(wireless, draws, nodes, most)
+        return _by_hops(wireless.reach or Reach(), draws, nodes, parent)
+    if wireless.path_loss is not None:
+        ranges, distance, capture = _by_power(wireless.path_loss, draws, places, _redrawn(wireless, draws))
+    else:
+        assert wireless.ranges is not None
+        ranges, distance, capture = _by_ranges(wireless.ranges, draws), _distances(places), {}
+    return _by_distance(wireless, draws, nodes, distance, ranges, capture)
+
+
+def _stations(wireless: Wireless, draws: Draws) -> Ints:
+    if wireless.places is not None or wireless.nodes is not None:
+        return np.full(len(draws.replications), wireless.most_stations)
+    name = "wireless.chain.hops" if wireless.chain else f"wireless.{_kind(wireless)}.stations"
+    return draws.whole(name, wireless.stations)
+
+
+def _kind(wireless: Wireless) -> str:
+    return "cell" if wireless.cell else "tree" if wireless.tree else "area"
+
+
+def _redrawn(wireless: Wireless, draws: Draws) -> Draws:
+    """Where random places come from: the replication, or the topology alone."""
+    if wireless.redraw:
+        return draws
+    return Draws(draws.seed, np.zeros_like(draws.replications), draws.topology)
+
+
+# The tree.
+
+
+def _tree(wireless: Wireless, draws: Draws, nodes: Ints, most: int) -> Ints:
+    """Parents [n, N] in a cell, chain or tree."""
+    k = np.arange(most)
+    gateway = (nodes - 1)[:, None]
+    if wireless.chain is not None:
+        parent = np.broadcast_to(k + 1, (len(nodes), most))
+    elif wireless.tree is not None:
+        children = draws.whole("wireless.tree.children", wireless.tree.children)[:, None]
+        parent = np.where(k < children, gateway, k // children - 1)
+    else:
+        parent = np.broadcast_to(gateway, (len(nodes), most))
+    return np.where(k < gateway, parent, k)
+
+
+def _depth(parent: Ints, nodes: Ints) -> Ints:
+    """Hops to the gateway [n, N]."""
+    gateway = (nodes - 1)[:, None]
+    at = np.broadcast_to(np.arange(parent.shape[1]), parent.shape)
+    depth = np.zeros_like(parent)
+    present = at < nodes[:, None]
+    while (climbing := present & (at != gateway)).any():
+        depth += climbing
+        at = np.where(climbing, np.take_along_axis(parent, at, axis=1), at)
+    return depth
+
+
+def _hops_between(parent: Ints, depth: Ints) -> Ints:
+    """Hops along the tree [n, N, N] between the nodes."""
+    n, most = parent.shape
+    x = np.broadcast_to(np.arange(most)[:, None], (n, most, most))
+    y = np.swapaxes(x, 1, 2)
+    hops = np.zeros((n, most, most), np.int64)
+
+    def above(at: Ints) -> Ints:
+        return np.take_along_axis(parent, at.reshape(n, -1), axis=1).reshape(at.shape)
+
+    def deep(at: Ints) -> Ints:
+        return np.take_along_axis(depth, at.reshape(n, -1), axis=1).reshape(at.shape)
+
+    for _ in range(2 * int(depth.max(initial=0))):
+        apart = x != y
+        dx, dy = deep(x), deep(y)
+        climb_x = apart & (dx >= dy)
+        climb_y = apart & (dx < dy)
+        hops += apart
+        x, y = np.where(climb_x, above(x), x), np.where(climb_y, above(y), y)
+    return hops
+
+
+def _given(wireless: Wireless, nodes: Ints) -> Network:
+    given = wireless.nodes or []
+    n, most = len(nodes), len(given)
+    parent = np.array([most - 1 if node.next is None else node.next for node in given])
+    parents = np.broadcast_to(parent, (n, most))
+    masks = {name: np.zeros((most, most), bool) for name in MASKS}
+    for i, node in enumerate(given):
+        decode = node.sense if node.decode is None else node.decode
+        disturb = node.sense if node.disturb is None else node.disturb
+        lists = {
+            "sense": node.sense,
+            "decode": decode,
+            "control": decode if node.control is None else node.control,
+            "disturb": disturb,
+            "disturb_control": disturb if node.disturb_control is None else node.disturb_control,
+        }
+        for name, others in lists.items():
+            masks[name][i, others] = True
+    every = {name: np.broadcast_to(mask, (n, most, most)) for name, mask in masks.items()}
+    return Network(nodes, parents, _depth(parents, nodes), every)
+
+
+def _by_hops(reach: Reach, draws: Draws, nodes: Ints, parent: Ints) -> Network:
+    trees, which = np.unique(np.column_stack([nodes, parent]), axis=0, return_inverse=True)
+    depths = _depth(trees[:, 1:], trees[:, 0])
+    hops = _hops_between(trees[:, 1:], depths)[which.reshape(-1)]
+    depth = depths[which.reshape(-1)]
+
+    def limit(name: str, value: Number | None, otherwise: Floats) -> Floats:
+        return draws.either(f"wireless.reach.{name}", value, otherwise)
+
+    sense = limit("sense", reach.sense, np.zeros(0))
+    limits = {"sense": sense, "decode": limit("decode", reach.decode, np.where(np.isinf(sense), sense, 1))}
+    limits["control"] = limit("control", reach.control, sense)
+    limits["disturb"] = limit("disturb", reach.disturb, sense)
+    limits["disturb_control"] = limit("disturb_control", reach.disturb_control, limits["disturb"])
+    masks = {name: hops <= limits[name][:, None, None] for name in MASKS}
+    return Network(nodes, parent, depth, _among(masks, nodes))
+
+
+# Places.
+
+
+def _places(wireless: Wireless, draws: Draws, nodes: Ints, most: int) -> Floats | None:
+    """Where the nodes are, [n, N, 2] in metres; None where that does not matter."""
+    if wireless.ranges is None and wireless.path_loss is None:
+        return None
+    n = len(nodes)
+    gateway, rows = nodes - 1, np.arange(n)
+    if wireless.places is not None:
+        given = [
+            (draws.floats(f"wireless.places.{i}.x", p.x), draws.floats(f"wireless.places.{i}.y", p.y))
+            for i, p in enumerate(wireless.places)
+        ]
+        return np.asarray(np.moveaxis(np.array(given), 2, 0))
+    again = _redrawn(wireless, draws)
+    if wireless.area is not None:
+        side = draws.floats("wireless.area.side", wireless.area.side)
+        where = [
+            (again.uniform(f"wireless.area.{k}.x"), again.uniform(f"wireless.area.{k}.y"))
+            for k in range(most)
+        ]
+        places = np.moveaxis(np.array(where), 2, 0)
+        places[rows, gateway] = 0.5 if wireless.area.gateway == "middle" else 0.0
+        return np.asarray(places * side[:, None, None])
+    spacing = _spacings(wireless, draws, most - 1)
+    parent = _tree(wireless, draws, nodes, most)
+    depth = _depth(parent, nodes)
+    step = np.zeros((n, most, 2))
+    for k in range(most - 1):
+        step[:, k, 0] = spacing[:, k]
+        if wireless.tree is not None:
+            turn = 2 * np.pi * again.uniform(f"wireless.tree.{k}.direction")
+            step[:, k] = spacing[:, k, None] * np.stack([np.cos(turn), np.sin(turn)], axis=1)
+    places = np.zeros((n, most, 2))
+    at = np.broadcast_to(np.arange(most), parent.shape)
+    for _ in range(int(depth.max(initial=0))):
+        below = (np.take_along_axis(depth, at, axis=1) > 0)[:, :, None]
+        places += np.where(below, np.take_along_axis(step, at[:, :, None], axis=1), 0)
+        at = np.take_along_axis(parent, at, axis=1)
+    return places
+
+
+def _spacings(wireless: Wireless, draws: Draws, links: int) -> Floats:
+    """The length of every link [n, stations]."""
+    layout, name = (wireless.chain, "chain") if wireless.chain else (wireless.tree, "tree")
+    assert layout is not None
+    every = draws.either(f"wireless.{name}.spacing", layout.spacing, np.full(len(draws.replications), np.nan))
+    lengths = [
+        draws.either(f"wireless.each.{k}.spacing", wireless.link(k).spacing, every) for k in range(links)
+    ]
+    return np.stack(lengths, axis=1)
+
+
+def _distances(places: Floats) -> Floats:
+    """[n, N, N] in metres."""
+    apart = places[:, :, None] - places[:, None]
+    return np.asarray(np.sqrt((apart * apart).sum(axis=3)))
+
+
+def _by_ranges(ranges: Ranges, draws: Draws) -> dict[str, Floats]:
+    """The range of each of `MASKS` [n] in metres."""
+    found: dict[str, Floats] = {}
+    before = np.zeros(0)
+    for name in ("decode", "control", "sense", "disturb", "disturb_control"):
+        found[name] = before = draws.either(f"wireless.ranges.{name}", getattr(ranges, name), before)
+    return found
+
+
+def _by_power(
+    loss: PathLoss, draws: Draws, places: Floats, again: Draws
+) -> tuple[dict[str, Floats], Floats, dict[str, Floats]]:
+    """Ranges [n]; distances [n, N, N] with shadowing in them, as if it were more or less way; and by how
+    much farther than a neighbour one must be [n] not to disturb."""
+    value = {
+        name: draws.floats(f"wireless.path_loss.{name}", getattr(loss, name))
+        for name in type(loss).model_fields
+    }
+    per_octave = 10 * value["exponent"] / portable.log2(10.0)  # dB that twice the way costs
+
+    def times(decibel: Floats) -> Floats:
+        return portable.exp2(decibel / per_octave)
+
+    budget = value["power_dbm"] - value["reference_db"]
+    ranges = {name: times(budget - value[f"{name}_dbm"]) for name in ("decode", "control", "sense")}
+    distance = _distances(places)
+    if value["shadowing_db"].any():
+        most = places.shape[1]
+        for i in range(most):
+            for j in range(i):
+                z = normal.quantile(np.maximum(again.uniform(f"wireless.shadowing.{i}.{j}"), 2.0**-53))
+                distance[:, i, j] *= times(value["shadowing_db"] * z)
+                distance[:, j, i] = distance[:, i, j]
+    capture = {"disturb": times(value["capture_db"]), "disturb_control": times(value["control_capture_db"])}
+    return ranges, distance, capture
+
+
+def _by_distance(
+    wireless: Wireless,
+    draws: Draws,
+    nodes: Ints,
+    distance: Floats,
+    ranges: dict[str, Floats],
+    capture: dict[str, Floats],
+) -> Network:
+    """Masks from ranges; stations scattered in an area take the way of fewest hops."""
+    masks = _among({name: distance <= limit[:, None, None] for name, limit in ranges.items()}, nodes)
+    masks["decode"] = masks["decode"] & masks["sense"]
+    masks["control"] = masks["control"] & masks["sense"]
+    if wireless.area is not None or wireless.places is not None:
+        parent = _shortest(masks["decode"], distance, nodes)
+    else:
+        parent = _tree(wireless, draws, nodes, distance.shape[1])
+    if capture:
+        far = _farthest_neighbour(parent, distance, nodes)
+        for name, factor in capture.items():
+            near = distance < (far * factor[:, None])[:, :, None]
+            masks[name] = _among({name: near}, nodes)[name] & masks["sense"]
+    return Network(nodes, parent, _depth(parent, nodes), masks)
+
+
+def _shortest(linked: Bools, distance: Floats, nodes: Ints) -> Ints:
+    """Parents [n, N] on ways of fewest hops, among these over the shortest link.
+
+    A station with no way to the gateway sends to the gateway, in vain.
+    """
+    most = distance.shape[1]
+    k, gateway = np.arange(most), (nodes - 1)[:, None]
+    parent = np.where(k < gateway, gateway, k)
+    level = np.where(k == gateway, 0, most)
+    for hops in range(1, most):
+        ahead = linked & (level == hops - 1)[:, None, :]
+        found = ahead.any(axis=2) & (level == most)
+        if not found.any():
+            break
+        nearest = np.where(ahead, distance, np.inf).argmin(axis=2)
+        parent = np.where(found, nearest, parent)
+        level = np.where(found, hops, level)
+    return parent
+
+
+def _farthest_neighbour(parent: Ints, distance: Floats, nodes: Ints) -> Floats:
+    """How far the farthest of a node's neighbours in the tree is, [n, N]."""
+    n, most = parent.shape
+    far = np.zeros((n, most))
+    rows = np.arange(n)
+    for k in range(most - 1):
+        here = k < nodes - 1
+        up = parent[:, k]
+        length = np.where(here, distance[rows, k, up], 0)
+        far[:, k] = np.maximum(far[:, k], length)
+        far[rows, up] = np.maximum(far[rows, up], length)
+    return far
+
+
+def _among(masks: dict[str, Bools], nodes: Ints) -> dict[str, Bools]:
+    """The masks without absent nodes, and without a node itself."""
+    most = next(iter(masks.values())).shape[1]
+    present = np.arange(most) < nodes[:, None]
+    pairs = present[:, :, None] & present[:, None, :] & ~np.eye(most, dtype=bool)
+    return {name: mask & pairs for name, mask in masks.items()}

@@ -1,0 +1,222 @@
+"""What came of a wireless network: its flows, its nodes, and their sum by name."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.wireless.layout import (
+    DELAY_BINS,
+    DELAY_LOW,
+    Flow,
+    FlowOut,
+    NodeOut,
+    Radio,
+    WifiOut,
+    WifiRows,
+)
+from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, Outcome
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+NS = 1e9
+
+RESOLUTION = "interpolated in a bin 12 to 25 % of it wide"
+"""Of quantiles of the delay, which the kernel counts in four bins an octave, from 8 us to 137 s."""
+
+OUTCOMES = (
+    Outcome("loss_ratio", LESS, "share of the UDP packets put out that were lost by the end", SHARE),
+    Outcome("loss_source", LESS, "share of the data packets put out that the first queue dropped", SHARE),
+    Outcome("loss_relay", LESS, "share of the data packets put out that the queues of relays dropped", SHARE),
+    Outcome(
+        "loss_retries",
+        LESS,
+        "share of the data packets put out that were given up after too many attempts",
+        SHARE,
+    ),
+    Outcome("loss_leg", LESS, "share of the data packets put out that a full wire or host dropped", SHARE),
+    Outcome(
+        "mean_delay_s",
+        LESS,
+        "mean time from first being put out to arrival, over distinct data packets",
+    ),
+    Outcome("delay_p50_s", LESS, f"median time from first being put out to arrival, {RESOLUTION}"),
+    Outcome(
+        "delay_p95_s", LESS, f"95 % quantile of the time from first being put out to arrival, {RESOLUTION}"
+    ),
+    Outcome(
+        "delay_p99_s", LESS, f"99 % quantile of the time from first being put out to arrival, {RESOLUTION}"
+    ),
+    Outcome("fairness", MORE, "Jain's index of the goodputs of the flows: 1 if they are equal", SHARE),
+    Outcome("best_bps", MORE, "most payload of a flow that arrived in an interval of length best_interval"),
+    Outcome("source_done_s", LESS, "from the start to the sending of the last packet of a finite transfer"),
+    Outcome("attempts", NEITHER, "data frames (RTS where there is one) put on the air, all nodes"),
+    Outcome("attempts_station", NEITHER, "data frames (RTS where there is one) put on the air by node 0"),
+    Outcome("failed_attempt_ratio", LESS, "share of the attempts without an answer", SHARE),
+    Outcome("retry_drops", LESS, "frames given up after too many attempts"),
+    Outcome("collisions", LESS, "data frames that another transmission destroyed at their receiver"),
+    Outcome("noise_losses", LESS, "data frames that noise destroyed"),
+    Outcome("air_data", NEITHER, "share of the time that data frames take, summed over the nodes"),
+    Outcome(
+        "air_failed",
+        LESS,
+        "share of the time that data frames without an answer take, summed over the nodes",
+    ),
+    Outcome("air_control", NEITHER, "share of the time that RTS, CTS and ACK take, summed over the nodes"),
+    Outcome("mean_queue", LESS, "mean length of the longest queue"),
+)
+"""The outcomes that only wireless networks have."""
+
+MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
+
+
+class Tables(NamedTuple):
+    """Outcomes by flow and by node; those that a network does not have are zero."""
+
+    flows: Ints  # [n, F, FlowOut.COLUMNS]
+    nodes: Ints  # [n, N, NodeOut.COLUMNS]
+
+
+def most_flows(rows: WifiRows) -> int:
+    """Flows in the tables of rows that `wifi_rows.build` made."""
+    return int(rows.parameters[:, Radio.LINKS_AT].max(initial=0)) // len(Flow)
+
+
+def tables(integers: Ints, *, flows: int) -> Tables:
+    """The tables in the integers [n, ...] of a launch, or of `Outcomes`, that has room for so many flows."""
+    n, end = len(integers), WifiOut.COLUMNS + flows * FlowOut.COLUMNS
+    return Tables(
+        integers[:, WifiOut.COLUMNS : end].reshape(n, flows, FlowOut.COLUMNS),
+        integers[:, end:].reshape(n, -1, NodeOut.COLUMNS),
+    )
+
+
+def own(integers: Ints, launched: WifiRows, rows: WifiRows) -> Ints:
+    """The integers [n, ...] of some of the rows `launched`, with as much room as their own `rows` need.
+
+    What comes out of a launch is as wide as the largest network in it.
+    """
+    found = tables(integers, flows=int(launched.parameters[:, Radio.FLOWS].max(initial=0)))
+
+    def room(table: Ints, size: int) -> Ints:
+        table = table[:, :size]
+        return np.pad(table, [(0, 0), (0, size - table.shape[1]), (0, 0)]).reshape(len(integers), -1)
+
+    head = integers[:, : WifiOut.COLUMNS]
+    parts = [head, room(found.flows, most_flows(rows)), room(found.nodes, rows.nodes.shape[1])]
+    return np.concatenate(parts, axis=1)
+
+
+def named(integers: Ints, rows: WifiRows) -> dict[str, Ints | Floats]:
+    """The outcomes of rows [n] by name, [n] each; `integers` are those of `own`."""
+    p, f_max = rows.parameters, most_flows(rows)
+    flows, nodes = tables(integers, flows=f_max)
+    spec = rows.network[:, : f_max * len(Flow)].reshape(len(p), f_max, len(Flow))
+    present = np.arange(f_max) < p[:, Radio.FLOWS, None]
+    values = _transport(flows, spec, present, p)
+    values |= _delays(flows)
+    values |= _radio(nodes, p)
+    return values
+
+
+def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> dict[str, Ints | Floats]:
+    out = {column: flows[:, :, column] for column in FlowOut if column < FlowOut.DELAYS}
+    total = {column: values.sum(axis=1) for column, values in out.items()}
+    tcp, size = spec[:, :, Flow.TCP] == 1, spec[:, :, Flow.SIZE]
+    begin = np.maximum(spec[:, :, Flow.START], p[:, Radio.WARM_UP, None])
+    completed = present & (out[FlowOut.COMPLETED] >= 0)
+    end = np.where(completed, out[FlowOut.COMPLETED], p[:, P.END, None])
+    active_s = _positive(np.where(present, end - begin, 0)) / NS
+    arrived = np.where(tcp, out[FlowOut.IN_ORDER], out[FlowOut.DELIVERED])
+    goodput = np.where(present, arrived * size * 8.0 / active_s, 0.0)
+    wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0
+    sent_udp = np.where(tcp, 0, out[FlowOut.SENT]).sum(axis=1)
+    sent = _positive(total[FlowOut.SENT])
+    first = np.where(present, spec[:, :, Flow.START], p[:, P.END, None]).min(axis=1)
+    finite = (spec[:, :, Flow.LIMIT] < ENDLESS) | (spec[:, :, Flow.STOP] < p[:, P.END, None])
+    interval_s = _positive(p[:, Radio.BIN]) / NS
+    return {
+        "goodput_bps": goodput.sum(axis=1),
+        "throughput_bps": np.where(present, wire / active_s, 0.0).sum(axis=1),
+        "delivered": total[FlowOut.DELIVERED],
+        "in_order": arrived.sum(axis=1),
+        "received": total[FlowOut.RECEIVED],
+        "sent": total[FlowOut.SENT],
+        "retransmitted": total[FlowOut.RETRANSMITTED],
+        "timeouts": total[FlowOut.TIMEOUTS],
+        "fast_retransmits": total[FlowOut.FAST_RETRANSMITS],
+        "cwnd_reductions": total[FlowOut.CWND_CUTS],
+        "drops_queue": total[FlowOut.DROPS_SOURCE] + total[FlowOut.DROPS_RELAY],
+        "ack_drops": total[FlowOut.ACKS_LOST],
+        "in_flight": total[FlowOut.IN_FLIGHT],
+        "first_delivery_s": _earliest(out[FlowOut.FIRST_RX], present) / NS,
+        "last_delivery_s": _latest(out[FlowOut.LAST_RX], present) / NS,
+        "completion_s": _all_done(out[FlowOut.COMPLETED], present, first),
+        "source_done_s": _all_done(np.where(finite, out[FlowOut.SOURCE_DONE], -1), present, first),
+        "loss_ratio": total[FlowOut.LOST] / _positive(sent_udp),
+        "loss_source": total[FlowOut.DROPS_SOURCE] / sent,
+        "loss_relay": total[FlowOut.DROPS_RELAY] / sent,
+        "loss_retries": total[FlowOut.RETRY_LOST] / sent,
+        "loss_leg": total[FlowOut.DROPS_LEG] / sent,
+        "mean_delay_s": total[FlowOut.DELAY_SUM] / 1e6 / _positive(total[FlowOut.DELIVERED]),
+        "fairness": goodput.sum(axis=1) ** 2 / _positive(p[:, Radio.FLOWS] * (goodput**2).sum(axis=1)),
+        "best_bps": (out[FlowOut.BEST] * size * 8.0).max(axis=1, initial=0.0) / interval_s,
+    }
+
+
+def _radio(nodes: Ints, p: Ints) -> dict[str, Ints | Floats]:
+    total = nodes.sum(axis=1)
+    time = _positive(p[:, P.END] - p[:, Radio.WARM_UP])
+    attempts = total[:, NodeOut.ATTEMPTS]
+    return {
+        "attempts": attempts,
+        "attempts_station": nodes[:, 0, NodeOut.ATTEMPTS],
+        "failed_attempt_ratio": total[:, NodeOut.FAILED] / _positive(attempts),
+        "retry_drops": total[:, NodeOut.RETRY_DROPS],
+        "collisions": total[:, NodeOut.COLLIDED],
+        "noise_losses": total[:, NodeOut.NOISE],
+        "air_data": total[:, NodeOut.AIR_DATA] / time,
+        "air_failed": total[:, NodeOut.AIR_FAILED] / time,
+        "air_control": total[:, NodeOut.AIR_CONTROL] / time,
+        "mean_queue": nodes[:, :, NodeOut.QUEUE_SUM].max(axis=1) * 1e3 / time,
+    }
+
+
+def _delays(flows: Ints) -> dict[str, Ints | Floats]:
+    """Quantiles of the delay, interpolated inside the bins of the histogram."""
+    counts = flows[:, :, FlowOut.DELAYS : FlowOut.DELAYS + DELAY_BINS].sum(axis=1)
+    edge = 2.0 ** (DELAY_LOW + np.arange(DELAY_BINS + 1) // 4) * (1 + np.arange(DELAY_BINS + 1) % 4 / 4)
+    below = np.cumsum(counts, axis=1)
+    n, found = below[:, -1], {}
+    rows = np.arange(len(counts))
+    for name, share in (("delay_p50_s", 0.5), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)):
+        wanted = share * n
+        k = np.argmax(below >= wanted[:, None], axis=1)
+        here = counts[rows, k]
+        part = (wanted - (below[rows, k] - here)) / np.maximum(here, 1)
+        value = edge[k] + part * (edge[k + 1] - edge[k])
+        found[name] = np.where(n > 0, value / NS, np.nan)
+    return found
+
+
+def _earliest(times: Ints, present: NDArray[np.bool_]) -> Floats:
+    found = np.where(present & (times >= 0), times.astype(np.float64), np.inf).min(axis=1, initial=np.inf)
+    return np.where(np.isfinite(found), found, np.nan)
+
+
+def _latest(times: Ints, present: NDArray[np.bool_]) -> Floats:
+    found = np.where(present, times, -1).max(axis=1, initial=-1)
+    return np.where(found >= 0, found, np.nan)
+
+
+def _all_done(times: Ints, present: NDArray[np.bool_], first: Ints) -> Floats:
+    """From the first start to the last of the times [n, F]; NaN where one did not happen."""
+    done = (~present | (times >= 0)).all(axis=1)
+    return np.where(done, (times.max(axis=1, initial=-1) - first) / NS, np.nan)
+
+
+def _positive(values: Ints | Floats) -> Floats:
+    """The values as divisors: NaN where they are not positive."""
+    return np.where(values > 0, values, np.nan).astype(np.float64)

@@ -1,0 +1,244 @@
+"""From a wireless scenario to the rows that the 802.11 engine reads."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.wireless.layout import (
+    NOBODY,
+    Flow,
+    FlowOut,
+    Leg,
+    Link,
+    Node,
+    NodeOut,
+    Radio,
+    Rate,
+    WifiRows,
+)
+from netcarlo.networks.wireless import dot11, geometry
+from netcarlo.networks.wireless import flows as wifi_flows
+from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
+from netcarlo.networks.wireless.geometry import Network
+from netcarlo.numerics import portable
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.transport.tcp import NS
+
+
+def build(
+    wireless: Wireless, transport: Any, draws: Draws, parameters: Ints, *, constants: Floats, warm_up: Ints
+) -> WifiRows:
+    """Rows [n]; `parameters` [n, len(P)] are those of the transport, `warm_up` [n] is in ns."""
+    net = geometry.network(wireless, draws)
+    n = len(parameters)
+    losses, links = _links(wireless, draws, net)
+    ends = wifi_flows.flows(wireless, stations=net.parent.shape[1] - 1)
+    legs, passed = wifi_flows.legs(wireless, transport, draws, parameters, ends)
+    flows, count, paths = wifi_flows.table(
+        wireless, transport, draws, net, parameters, ends=ends, legs=passed
+    )
+    rates = np.broadcast_to(wireless.rate_table(), (n, len(wireless.known_rates), len(Rate)))
+    table = np.zeros((n, Radio.COLUMNS), np.int64)
+    table[:, : len(P)] = parameters
+    for column, values_ in _channel(wireless, draws).items():
+        table[:, column] = values_
+    table[:, Radio.NODES] = net.nodes
+    table[:, Radio.FLOWS] = count
+    table[:, Radio.LINKS] = 2 * (net.nodes - 1)
+    table[:, Radio.LEGS] = legs.shape[1]
+    table[:, Radio.RATES] = len(wireless.known_rates)
+    table[:, Radio.WARM_UP] = warm_up
+    parts, at = [], 0
+    for column, part in (
+        (Radio.FLOWS_AT, flows), (Radio.LINKS_AT, links), (Radio.LEGS_AT, legs),
+        (Radio.RATES_AT, rates), (Radio.PATHS_AT, paths),
+    ):  # fmt: skip
+        flat = part.reshape(n, -1)
+        table[:, column] = at
+        parts.append(flat)
+        at += flat.shape[1]
+    nodes = _nodes(wireless, draws, net)
+    return WifiRows(table, constants, nodes, np.concatenate(parts, axis=1), losses)
+
+
+def _channel(wireless: Wireless, draws: Draws) -> dict[Radio, Any]:
+    """The columns that are the same for all nodes."""
+    slot = draws.whole("wireless.slot", wireless.slot, NS)
+    sifs = draws.whole("wireless.sifs", wireless.sifs, NS)
+    ack = dot11.acknowledgement(wireless.standard, short_preamble=wireless.preamble == "short")
+    eifs = draws.either("wireless.eifs", wireless.eifs, (2 * sifs + ack + 2 * slot) / NS)
+    threshold = draws.room("wireless.rts_threshold", wireless.rts_threshold, unlimited=1 << 30)
+    interval = wireless.best_interval
+    counts = {
+        Radio.CW_MIN: "cw_min", Radio.CW_MAX: "cw_max", Radio.SHORT_RETRY: "short_retry",
+        Radio.LONG_RETRY: "long_retry", Radio.MAC_OVERHEAD: "mac_overhead",
+        Radio.ARF_UP: "arf_up", Radio.ARF_DOWN: "arf_down", Radio.ARF_TIMER: "arf_timer",
+        Radio.AARF_FACTOR: "aarf_factor", Radio.AARF_MOST: "aarf_most",
+    }  # fmt: skip
+    burst = draws.whole("wireless.burst", wireless.burst)
+    gateway_burst = draws.either("wireless.gateway_burst", wireless.gateway_burst, burst.astype(float))
+    protection = wireless.protection
+    return {
+        **{
+            column: draws.whole(f"wireless.{name}", getattr(wireless, name))
+            for column, name in counts.items()
+        },
+        Radio.BURST: burst,
+        Radio.GATEWAY_BURST: np.rint(gateway_burst),
+        Radio.SLOT: slot,
+        Radio.SIFS: sifs,
+        Radio.EIFS: np.rint(eifs * NS),
+        Radio.RTS_THRESHOLD: threshold,
+        Radio.PROTECTION: NOBODY if protection is None else wireless.rate_index(protection),
+        Radio.RATE_CONTROL: RATE_CONTROLS[wireless.rate_control],
+        Radio.BACK_PRESSURE: int(wireless.back_pressure),
+        Radio.BIN: 0 if interval is None else draws.whole("wireless.best_interval", interval, NS),
+    }
+
+
+def _nodes(wireless: Wireless, draws: Draws, net: Network) -> Ints:
+    """[n, N, len(Node)]."""
+    n, most = net.parent.shape
+    table = np.zeros((n, most, len(Node)), np.int64)
+    present = np.arange(most) < net.nodes[:, None]
+    table[:, :, Node.QUEUE] = np.where(present, draws.whole("wireless.queue", wireless.queue)[:, None], 0)
+    bit = np.uint64(1) << np.arange(most, dtype=np.uint64)
+    for column, name in (
+        (Node.SENSE, "sense"), (Node.NEAR, "decode"), (Node.CONTROL, "control"),
+        (Node.DISTURB_DATA, "disturb"), (Node.DISTURB_CONTROL, "disturb_control"),
+    ):  # fmt: skip
+        bits = np.where(net.masks[name], bit, np.uint64(0))
+        table[:, :, column] = np.bitwise_or.reduce(bits, axis=2).view(np.int64)
+    return table
+
+
+def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
+    """The loss table, and links [n, 2 * stations, len(Link)]: 2 k is from station k on, 2 k + 1 to it."""
+    n, most = net.parent.shape
+    table = np.zeros((n, 2 * (most - 1), len(Link)), np.int64)
+    rate = draws.floats("wireless.rate", wireless.rate)
+    for k in range(most - 1):
+        row = _rate_rows(wireless, draws.either(f"wireless.each.{k}.rate", wireless.link(k).rate, rate))
+        for link, (start, end) in ((2 * k, (k, net.parent[:, k])), (2 * k + 1, (net.parent[:, k], k))):
+            table[:, link, Link.FROM], table[:, link, Link.TO], table[:, link, Link.RATE] = start, end, row
+    chances = np.column_stack([_errors(wireless, draws, most - 1), _per_microsecond(wireless, draws)])
+    probabilities, loss = np.unique(chances, return_inverse=True)
+    loss = loss.reshape(n, most)
+    table[:, :, Link.LOSS] = np.repeat(loss[:, :-1], 2, axis=1)
+    table[:, :, Link.FRAGILITY] = np.where(chances[:, -1:] < 1, 1 + loss[:, -1:], 0)
+    absent = np.arange(2 * (most - 1)) >= 2 * (net.nodes - 1)[:, None]
+    table[absent] = 0
+    return thresholds(probabilities), table
+
+
+def _errors(wireless: Wireless, draws: Draws, links: int) -> Floats:
+    """The frame error probability of the links of so many stations [n, links]."""
+    every = draws.floats("wireless.frame_error", wireless.frame_error)
+    own = [
+        draws.either(f"wireless.each.{k}.frame_error", wireless.link(k).frame_error, every)
+        for k in range(links)
+    ]
+    return np.stack(own, axis=1)
+
+
+def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
+    """The probability [n] that a microsecond of disturbance destroys a data frame."""
+    survival = draws.floats("wireless.survival", wireless.survival)
+    halvings = 1e-6 / np.maximum(survival, 1e-9) / math.log(2)
+    return np.asarray(np.where(survival > 0, 1 - portable.exp2(-halvings), 1.0))
+
+
+def _rate_rows(wireless: Wireless, rate: Floats) -> Ints:
+    """The rows of rates [n] in the table.  Raises InputError for a rate that is not in it."""
+    known = {float(value): wireless.rate_index(float(value)) for value in np.unique(rate)}
+    return np.array([known[value] for value in rate.tolist()], np.int64)
+
+
+def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floats]:
+    """What the way of the first flow looks like, see `ensemble.features`."""
+    p, net, each = rows.parameters, rows.network, np.arange(len(rows.parameters))
+    flow = net[:, : len(Flow)]  # FLOWS_AT is 0
+    hops, errors = flow[:, Flow.FORTH], _errors(wireless, draws, rows.nodes.shape[1] - 1)
+    packet = (flow[:, Flow.SIZE] + flow[:, Flow.HEADER]).astype(np.float64)
+    channel_ns, rtt_ns, survive = (np.zeros(len(p)), np.zeros(len(p)), np.ones(len(p)))
+    gap = p[:, Radio.SIFS] + 2 * p[:, Radio.SLOT]
+    for k in range(int(hops.max(initial=0))):
+        link = net[each, p[:, Radio.PATHS_AT] + flow[:, Flow.FORTH_AT] + np.where(k < hops, k, 0)]
+        at = p[:, Radio.LINKS_AT] + link * len(Link)
+        rate = p[:, Radio.RATES_AT] + net[each, at + Link.RATE] * len(Rate)
+        answer = p[:, Radio.RATES_AT] + net[each, rate + Rate.ANSWER] * len(Rate)
+        ack_ns = gap + air_ns(net, rate, p[:, P.ACK] + p[:, Radio.MAC_OVERHEAD])
+        data_ns = gap + air_ns(net, rate, packet + p[:, Radio.MAC_OVERHEAD])
+        busy = data_ns + p[:, Radio.SIFS] + air_ns(net, answer, np.full(len(p), float(dot11.ACK_BYTES)))
+        channel_ns = np.maximum(channel_ns, np.where(k < hops, busy, 0))
+        rtt_ns += np.where(k < hops, data_ns + np.where(flow[:, Flow.TCP] == 1, ack_ns, 0), 0)
+        survive *= np.where(k < hops, 1 - errors[each, link // 2], 1)
+    for column in (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER):
+        data = column in (Flow.BEFORE, Flow.AFTER)
+        time = _leg_ns(rows, flow[:, column], packet if data else p[:, P.ACK])
+        rtt_ns += np.where(data | (flow[:, Flow.TCP] == 1), time, 0)
+    bottleneck = 8e9 * packet / channel_ns
+    return {
+        "n_hops": hops.astype(np.float64),
+        "bottleneck_bps": bottleneck,
+        "base_rtt_s": rtt_ns / NS,
+        "path_loss": 1 - survive,
+        "bdp_packets": rtt_ns / channel_ns,
+    }
+
+
+def air_ns(net: Ints, rate: Ints, size: Floats | Ints) -> Floats:
+    """Time [ns] of frames of `size` bytes [n] at the rates whose columns begin at `rate` [n]."""
+    value = {column: net[np.arange(len(net)), rate + column] for column in Rate}
+    bits = 2 * (8 * size + value[Rate.EXTRA_BITS])
+    symbols = np.ceil(bits / np.maximum(value[Rate.HALF_BITS], 1))
+    return np.asarray(value[Rate.PREAMBLE] + value[Rate.SYMBOL] * symbols + value[Rate.EXTENSION])
+
+
+def _leg_ns(rows: WifiRows, leg: Ints, size: Floats | Ints) -> Floats:
+    """Time [ns] of a lone packet of `size` bytes [n] in a leg [n], which may be NOBODY."""
+    at = rows.parameters[:, Radio.LEGS_AT] + np.maximum(leg, 0) * len(Leg)
+    value = {column: rows.network[np.arange(len(leg)), at + column] for column in Leg}
+    service = (size + value[Leg.OVERHEAD]) * value[Leg.BYTE_TIME] / 2**BYTE_TIME_BITS
+    time = service + value[Leg.PACKET_TIME] + value[Leg.DELAY] + value[Leg.TICK] / 2
+    return np.where(leg == NOBODY, 0.0, time)
+
+
+def row_bytes(wireless: Wireless) -> int:
+    """Memory of one row and of its outcomes."""
+    most = wireless.most_stations + 1
+    flows = len(wifi_flows.flows(wireless, stations=most - 1))
+    outcomes = flows * FlowOut.COLUMNS + most * NodeOut.COLUMNS
+    return 8 * (Radio.COLUMNS + 12 * most * most + flows * (len(Flow) + 4 * most) + outcomes)
+
+
+def concatenate(parts: Sequence[WifiRows]) -> WifiRows:
+    """The rows of several ensembles one after the other."""
+    most = max(part.nodes.shape[1] for part in parts)
+    width = max(part.network.shape[1] for part in parts)
+    n_constants = max(part.constants.shape[1] for part in parts)
+    losses, row = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
+    offsets = np.cumsum([0] + [len(part.losses) for part in parts])
+    nodes, networks, constants = [], [], []
+    for part, offset in zip(parts, offsets, strict=False):
+        network = part.network.copy()
+        links = part.parameters[:, Radio.LINKS]
+        k = np.arange(int(links.max(initial=0)))
+        at = part.parameters[:, Radio.LINKS_AT, None] + k * len(Link)
+        i, j = np.nonzero(k < links[:, None])
+        loss, fragile = at[i, j] + Link.LOSS, at[i, j] + Link.FRAGILITY
+        network[i, loss] = row.reshape(-1)[network[i, loss] + offset]
+        some = network[i, fragile] > 0
+        i, fragile = i[some], fragile[some]
+        network[i, fragile] = 1 + row.reshape(-1)[network[i, fragile] - 1 + offset]
+        networks.append(np.pad(network, [(0, 0), (0, width - network.shape[1])]))
+        nodes.append(np.pad(part.nodes, [(0, 0), (0, most - part.nodes.shape[1]), (0, 0)]))
+        constants.append(np.pad(part.constants, [(0, 0), (0, n_constants - part.constants.shape[1])]))
+    return WifiRows(
+        np.concatenate([part.parameters for part in parts]), np.concatenate(constants),
+        np.concatenate(nodes), np.concatenate(networks), losses,
+    )  # fmt: skip

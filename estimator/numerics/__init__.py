@@ -1,0 +1,1 @@
+"""Mathematics that gives the same bits everywhere: statistics, distributions, formulae of the literature."""

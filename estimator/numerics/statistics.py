@@ -1,0 +1,314 @@
+"""Statistics of outcomes: means, intervals, quantiles, paired differences, and when to stop.
+
+Values are sorted and then summed in a fixed order to twice the usual precision, so that a result
+depends neither on the order nor on the grouping of the data.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from netcarlo.numerics import normal, portable, student
+
+LEVEL = 0.95
+"""Confidence of every interval."""
+
+MOST = 1_000_000
+"""Replications after which `StoppingRule` gives up."""
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+class Mean(NamedTuple):
+    """A mean with its standard deviation and 95 % interval; `n` values, those that are not NaN.
+
+    `sd` and the interval are NaN where `n` is too small: one value has neither.
+    """
+
+    n: int
+    mean: float
+    sd: float
+    ci_low: float
+    ci_high: float
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the interval."""
+        return (self.ci_high - self.ci_low) / 2.0
+
+
+class Means(NamedTuple):
+    """`Mean` of many rows at once: five arrays [rows]."""
+
+    n: Ints
+    mean: Floats
+    sd: Floats
+    ci_low: Floats
+    ci_high: Floats
+
+    @property
+    def half_width(self) -> Floats:
+        """Half the widths of the intervals [rows]."""
+        return (self.ci_high - self.ci_low) / 2.0
+
+    def row(self, k: int) -> Mean:
+        """That of one row."""
+        n, *rest = (column[k] for column in self)
+        return Mean(int(n), *map(float, rest))
+
+
+Estimated = TypeVar("Estimated", Mean, Means)
+
+
+def mean(values: ArrayLike) -> Mean:
+    """Mean, standard deviation (n - 1) and interval of the values that are not NaN.
+
+    The interval is Student's, corrected for skewness: with T = (mean - truth) / sd and the skewness g of
+    the sample, sqrt(n) (T + g T^2 / 3 + g^2 T^3 / 27 + g / 6n) is taken to be Student's t.  This cubic
+    rises everywhere, has an interval for an inverse, and is t itself where g is 0.  Source: Hall, "On the
+    removal of skewness by transformation" (Journal of the Royal Statistical Society B 54, 1992).
+    """
+    return means(np.asarray(values, dtype=np.float64).reshape(1, -1)).row(0)
+
+
+def means(values: ArrayLike) -> Means:
+    """`mean` of each row of `values` [rows, n], to the bit."""
+    parts = [_means(x) for x in _parts(values)]
+    return Means(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def bounded(found: Estimated, least: float, most: float) -> Estimated:
+    """The mean or means of values from `least` to `most`, with intervals that end there, too.
+
+    As no mean of such values lies beyond, an interval without that part covers it exactly as often.
+    """
+    low = np.maximum(found.ci_low, np.minimum(least, found.mean))
+    high = np.minimum(found.ci_high, np.maximum(most, found.mean))
+    return found._replace(ci_low=low, ci_high=high)
+
+
+def _means(values: Floats) -> Means:
+    x = np.sort(values.T, axis=0)  # [n, rows]; NaN comes last
+    n = len(x) - np.isnan(x).sum(axis=0)
+    absent = np.arange(len(x))[:, None] >= n if (n < len(x)).any() else None
+    with np.errstate(all="ignore"):
+        centre = _divide(*_sum(x, absent), n)
+        # In units of a power of 2, which costs no rounding, powers of deviations stay in range.
+        unit = np.ldexp(1.0, np.frexp(np.nanmax(np.abs(x - centre), axis=0, initial=0.0))[1])
+        deviations = (x - centre) / unit
+        powers = deviations * deviations
+        # The second sum corrects for the rounding of the centre (Chan, Golub and LeVeque, 1983).
+        squares = np.maximum(_sum(powers, absent)[0] - _sum(deviations, absent)[0] ** 2 / n, 0.0)
+        cubes = _sum(powers * deviations, absent)[0]
+        sd = unit * np.sqrt(squares / (n - 1))
+        most = (n - 2) / np.sqrt(n - 1)  # of the skewness of n values
+        skewness = np.clip(np.sqrt(n) * cubes / (squares * np.sqrt(squares)), -most, most)
+        skewness = np.where(squares > 0, skewness, 0.0)
+        ends = (_end(n, centre, sd, skewness, sign * student_t(n - 1)) for sign in (1, -1))
+        return Means(n, centre, sd, *ends)
+
+
+def _end(n: Ints, centre: Floats, sd: Floats, skewness: Floats, t: Floats) -> Floats:
+    # The cubic solved for (mean - truth) / sd, written so that no skewness needs no other formula.
+    w = t / np.sqrt(n) - skewness / (6 * n)
+    root = portable.cbrt(1 + skewness * w)
+    return np.asarray(centre - 3 * sd * w / (1 + root + root * root))
+
+
+def _sum(x: Floats, absent: NDArray[np.bool_] | None) -> tuple[Floats, Floats]:
+    """Sums [rows] of the columns of `x` [n, rows] without the `absent`: floats, and what they lack.
+
+    Neighbours are added up, sums of neighbours, and so on, each with its rounding error beside it.
+    """
+    high = x if absent is None else np.where(absent, 0.0, x)
+    low = np.zeros_like(high)
+    while len(high) > 1:
+        if len(high) % 2:
+            nothing = np.zeros_like(high[:1])
+            high, low = np.concatenate([high, nothing]), np.concatenate([low, nothing])
+        high, error = _two_sum(high[0::2], high[1::2])
+        low = error + (low[0::2] + low[1::2])
+    total = high.sum(axis=0)
+    rounded, left = _two_sum(total, low.sum(axis=0))
+    finite = np.isfinite(total)
+    return np.where(finite, rounded, total), np.where(finite, left, 0.0)
+
+
+def _two_sum(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """The sum and its rounding error (Knuth, The Art of Computer Programming 2, 4.2.2)."""
+    total = a + b
+    b_seen = total - a
+    return total, (a - (total - b_seen)) + (b - b_seen)
+
+
+def _divide(high: Floats, low: Floats, n: Ints) -> Floats:
+    """`(high + low) / n`, rounded once, so that the mean of equal values is that value; `n` below 2^26."""
+    quotient = high / n
+    upper = quotient * (2.0**27 + 1)
+    upper = upper - (upper - quotient)  # half of its digits: times n, it is exact
+    better = quotient + (((high - upper * n) - (quotient - upper) * n) + low) / n
+    return np.where(np.isfinite(better), better, quotient)
+
+
+def student_t(df: ArrayLike) -> Floats:
+    """The two-sided 95 % quantiles of Student's t with `df` degrees of freedom, in the shape of `df`."""
+    different, which = np.unique(df, return_inverse=True)
+    quantiles = [student.quantile(0.5 + LEVEL / 2, float(each)) for each in different]
+    return np.asarray(np.array(quantiles, np.float64)[which])
+
+
+def quantiles(values: ArrayLike, probabilities: ArrayLike) -> Floats:
+    """Quantiles of the values that are not NaN (linear between order statistics); NaN without any."""
+    return np.asarray(row_quantiles(np.asarray(values, dtype=np.float64).reshape(1, -1), probabilities)[0])
+
+
+def row_quantiles(values: ArrayLike, probabilities: ArrayLike) -> Floats:
+    """`quantiles` [rows, probabilities] of each row of `values` [rows, n], to the bit."""
+    p = np.asarray(probabilities, dtype=np.float64)
+    parts = [_quantiles(x, p.reshape(-1)) for x in _parts(values)]
+    return np.concatenate(parts).reshape(-1, *p.shape)
+
+
+def _quantiles(values: Floats, p: Floats) -> Floats:
+    if not values.shape[1]:
+        return np.full((len(values), len(p)), np.nan)
+    x = np.sort(values, axis=1)  # NaN comes last
+    last = np.maximum(x.shape[1] - np.isnan(x).sum(axis=1) - 1, 0)[:, None]
+    if (last == x.shape[1] - 1).all():
+        last = last[:1]
+    at = p * last
+    below = np.floor(at).astype(np.int64)
+    above = np.minimum(below + 1, last)
+    if len(last) == 1:
+        a, b = x[:, below[0]], x[:, above[0]]
+    else:
+        a, b = np.take_along_axis(x, below, axis=1), np.take_along_axis(x, above, axis=1)
+    part = at - below
+    with np.errstate(invalid="ignore"):
+        # Either end is met exactly, as in numpy.quantile; and no step is taken at an infinity.
+        between = np.where(part < 0.5, a + (b - a) * part, b - (b - a) * (1 - part))
+        return np.where(a == b, a, between)
+
+
+def _parts(values: ArrayLike) -> Iterator[Floats]:
+    """`values` [rows, n] in groups of rows that stay in the cache; at least one group."""
+    x = np.asarray(values, dtype=np.float64)
+    size = max(1, (1 << 16) // max(1, x.shape[1]))
+    return (x[i : i + size] for i in range(0, max(1, len(x)), size))
+
+
+class Proportion(NamedTuple):
+    """How often something held, with Wilson's 95 % interval."""
+
+    n: int
+    probability: float
+    ci_low: float
+    ci_high: float
+
+
+class Proportions(NamedTuple):
+    """`Proportion` of many rows at once: four arrays [rows]."""
+
+    n: Ints
+    probability: Floats
+    ci_low: Floats
+    ci_high: Floats
+
+
+def proportion(held: ArrayLike) -> Proportion:
+    """The share of True in `held`, with Wilson's interval."""
+    n, *rest = proportions(np.asarray(held, dtype=bool).reshape(1, -1))
+    return Proportion(int(n[0]), *(float(column[0]) for column in rest))
+
+
+def proportions(held: ArrayLike) -> Proportions:
+    """`proportion` of each row of `held` [rows, n], to the bit."""
+    x = np.asarray(held, dtype=bool)
+    n = np.full(len(x), x.shape[1])
+    with np.errstate(invalid="ignore"):
+        share = x.sum(axis=1) / n
+    return Proportions(n, share, *wilson(share, n))
+
+
+def wilson(share: ArrayLike, n: ArrayLike, quantile: float | None = None) -> tuple[Floats, Floats]:
+    """The ends of Wilson's interval of a `share` of `n`; NaN where `n` is 0.
+
+    `quantile` is that of the normal distribution unless given.  Source: Wilson, "Probable inference, the
+    law of succession, and statistical inference" (JASA 22, 1927).
+    """
+    p, m = np.asarray(share, np.float64), np.asarray(n, np.float64)
+    z = _normal_quantile() if quantile is None else quantile
+    with np.errstate(invalid="ignore", divide="ignore"):
+        centre = (p + z * z / (2 * m)) / (1 + z * z / m)
+        half = z / (1 + z * z / m) * np.sqrt(p * (1 - p) / m + z * z / (4 * m * m))
+    low, high = np.where(p == 0, 0.0, centre - half), np.where(p == 1, 1.0, centre + half)
+    return low, high
+
+
+def _normal_quantile() -> float:
+    return float(normal.quantile(np.asarray(0.5 + LEVEL / 2)))
+
+
+def paired(a: ArrayLike, b: ArrayLike) -> Mean:
+    """Mean of the differences `b - a` of replications with common random numbers.
+
+    Pairs with a NaN are left out.  Raises ValueError if the lengths differ.
+    """
+    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
+    if x.shape != y.shape:
+        raise ValueError(f"paired needs as many values on both sides, not {x.shape} and {y.shape}")
+    return mean(y - x)
+
+
+@dataclass(frozen=True)
+class StoppingRule:
+    """Replicate until the 95 % half-width is at most `relative` times the mean.
+
+    Batches grow: after `first` replications the variance seen so far predicts how many are needed,
+    with a margin, and at most `growth` times as many as there are come next.  So the data are
+    looked at a few times only, and seldom stop by the luck of a small variance: coverage stays
+    within a percent of nominal (docs/statistics.md).
+    """
+
+    relative: float
+    first: int = 256
+    growth: float = 4.0
+    margin: float = 1.1
+    most: int = MOST
+
+    def next_batch(self, values: Floats) -> int:
+        """How many replications to add to `values`, those there are; 0 to stop."""
+        return self.next_after(len(values), lambda: mean(values))
+
+    def next_after(self, n: int, estimate: Callable[[], Mean]) -> int:
+        """How many replications to add to the `n` of which `estimate` tells the mean; 0 to stop."""
+        if n < self.first:
+            return min(self.first, self.most) - n
+        seen = estimate()
+        if self.reached(seen) or n >= self.most:
+            return 0
+        wanted = math.inf
+        if seen.mean != 0 and seen.n > 1:
+            wanted = self.margin * n * (seen.half_width / (self.relative * abs(seen.mean))) ** 2
+        return int(min(max(wanted, 1.1 * n), self.growth * n, self.most)) - n
+
+    def met(self, values: ArrayLike) -> bool:
+        """Whether the half-width is small enough."""
+        return self.reached(mean(values))
+
+    def reached(self, seen: Mean) -> bool:
+        """Whether the half-width of `seen` is small enough."""
+        return seen.n > 1 and seen.half_width <= self.relative * abs(seen.mean)
+
+
+def until_precise(rule: StoppingRule, draw: Callable[[int, int], Floats]) -> Floats:
+    """Values of `draw(first, count)` until `rule` stops."""
+    values = np.zeros(0)
+    while batch := rule.next_batch(values):
+        values = np.concatenate([values, draw(len(values), batch)])
+    return values

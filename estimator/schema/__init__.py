@@ -1,0 +1,1 @@
+"""What users write: YAML documents, units, quantities and random ones, checked records."""

@@ -1,0 +1,88 @@
+"""The fields of a scenario by their dotted names, such as `paths.0.hops.2.rate`."""
+
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from netcarlo.errors import InputError, nearest
+from netcarlo.schema.quantity import Quantity
+from netcarlo.schema.record import Record
+
+WORDS = ("name", "description")
+"""Fields of a scenario that decide nothing."""
+
+
+def flat(value: Any, at: str = "") -> Iterator[tuple[str, Any]]:
+    """Every field of a record that has a value: (dotted name, number, distribution, text or path)."""
+    if isinstance(value, Record):
+        members = {name: getattr(value, name) for name in type(value).model_fields}
+    elif isinstance(value, list):
+        members = {str(i): item for i, item in enumerate(value)}
+    elif isinstance(value, dict):
+        members = value
+    else:
+        if value is not None:
+            yield at, value
+        return
+    for name, member in members.items():
+        yield from flat(member, f"{at}.{name}" if at else name)
+
+
+def value(record: Any, name: str) -> Any:
+    """The value of a field; InputError if there is none of this name."""
+    at = record
+    for part in name.split("."):
+        if isinstance(at, Record) and part in type(at).model_fields:
+            at = getattr(at, part)
+        elif isinstance(at, dict):
+            at = at[part]
+        elif isinstance(at, list) and part.isdecimal() and int(part) < len(at):
+            at = at[int(part)]
+        else:
+            raise InputError(f"'{name}' is no field; {_remedy(at, part)}")
+    return at
+
+
+def quantity(record: Any, name: str) -> Quantity | None:
+    """What the number in a field may be; None for a field that holds no number.
+
+    Raises InputError if there is no field of this name.
+    """
+    above, _, last = name.rpartition(".")
+    owner = value(record, above) if above else record
+    if isinstance(owner, dict):  # its values are what the mapping's annotation says
+        return quantity(record, above)
+    if isinstance(owner, Record) and last in type(owner).model_fields:
+        return _find(type(owner).model_fields[last])
+    value(record, name)
+    return quantity(record, above) if isinstance(owner, list) else None
+
+
+def _remedy(owner: Any, part: str) -> str:
+    if isinstance(owner, Record):
+        return nearest(part, type(owner).model_fields)
+    if isinstance(owner, list):
+        return f"'{part}' is not among 0 to {len(owner) - 1}"
+    return f"'{part}' is in no record; name a field such as hops.0.rate"
+
+
+def _find(annotation: Any) -> Quantity | None:
+    if isinstance(annotation, FieldInfo):
+        return next(filter(None, map(_find, [*annotation.metadata, annotation.annotation])), None)
+    if isinstance(annotation, Quantity):
+        return annotation
+    inside = [*getattr(annotation, "__metadata__", ()), *typing.get_args(annotation)]
+    return next(filter(None, map(_find, inside)), None)
+
+
+def texts(scenario: Record) -> list[tuple[str, str]]:
+    """Every field that decides something, and its value as it enters the identity of a scenario."""
+    return [(name, text(value)) for name, value in flat(scenario) if name not in WORDS]
+
+
+def text(value: Any) -> str:
+    """A value of `flat` as it enters the identity of a scenario; a file by its content."""
+    return repr(value.read_bytes()) if isinstance(value, Path) else repr(value)

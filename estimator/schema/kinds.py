@@ -1,0 +1,83 @@
+"""What a file is, by what stands in it: one of another kind than a command takes is named with its own."""
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from netcarlo.errors import InputError
+from netcarlo.schema import document as files
+from netcarlo.schema import notes
+from netcarlo.schema.document import Document
+
+SCENARIO, SWEEP, PLAN, MAPPING, STUDY = "a scenario", "a sweep", "a plan", "a mapping", "a study"
+STORE, PLANNED, REFERENCE, CONTROL = "a store", "the folder of a plan", "a reference", "a congestion control"
+PAGE, RECORD = "a report", "a result"
+
+REMEDIES = {
+    SCENARIO: "netcarlo estimate {}",
+    SWEEP: "netcarlo sweep {} --out STORE",
+    PLAN: "netcarlo plan {}",
+    MAPPING: "netcarlo validate REFERENCE.csv --mapping {}",
+    STUDY: "netcarlo reproduce NAME",
+    STORE: "netcarlo status {}, query, export, report",
+    PLANNED: "netcarlo plan PLAN.yaml --out {}",
+    REFERENCE: "netcarlo validate {}",
+    CONTROL: "name it in a scenario as transport.congestion_control",
+    PAGE: "open it in a browser",
+    RECORD: "it is for other programs to read",
+}
+
+_SUFFIXES = {".csv": REFERENCE, ".py": CONTROL, ".html": PAGE, ".json": RECORD}
+
+
+def kind_of(path: str | Path) -> str:
+    """What a file or folder is; empty if there is none, or none of these."""
+    path = Path(path)
+    if os.path.isdir(path):  # no error for a name that is too long
+        inside = {"manifest.json": STORE, "runs.jsonl": PLANNED, "study.yaml": STUDY}
+        return next((kind for name, kind in inside.items() if (path / name).is_file()), "")
+    if not os.path.isfile(path):
+        return ""
+    if path.suffix not in (".yaml", ".yml"):
+        return _SUFFIXES.get(path.suffix, "")
+    return of_data(files.read_yaml(path).data)
+
+
+def of_data(data: Mapping[str, Any]) -> str:
+    """The same of the data of a YAML file."""
+    keys = {key for key, value in data.items() if value is not None}
+    if {"requirements", "quantity"} & keys:
+        return PLAN
+    if {"source", "question", "title"} & keys and "scenario" in keys:
+        return STUDY
+    if {"metrics", "variants", "classes"} & keys:
+        return MAPPING
+    if "scenario" in keys or {"axes", "draw", "derive"} & keys:
+        return SWEEP
+    return SCENARIO if {"transport", "hops", "paths", "wireless", "adhoc", "shared"} & keys else ""
+
+
+def read(path: str | Path, wanted: str) -> Document:
+    """The YAML file of the `wanted` kind.  Raises InputError, for another kind with what takes it."""
+    path = Path(path)
+    if os.path.isdir(path) or path.suffix in _SUFFIXES:
+        refuse(path, wanted)
+    document = files.read_yaml(path)
+    if (found := of_data(document.data)) and found != wanted:
+        raise _other(path, found, wanted)
+    if wanted in (SCENARIO, SWEEP, PLAN):
+        notes.note_bare(document.data, document.source)
+    return document
+
+
+def refuse(path: str | Path, wanted: str) -> None:
+    """Raises InputError where a file or folder is known to be of another kind than the `wanted`."""
+    if (found := kind_of(path)) and found != wanted:
+        raise _other(path, found, wanted)
+
+
+def _other(path: str | Path, found: str, wanted: str) -> InputError:
+    remedy = REMEDIES[found].format(shlex.quote(str(path)))
+    return InputError(f"{path}: this is {found}, not {wanted}: {remedy}")

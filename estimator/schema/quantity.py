@@ -1,0 +1,110 @@
+"""The type of a number in a scenario: a value with a unit, or a distribution of such values."""
+
+import math
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic_core import CoreSchema, core_schema
+
+from netcarlo.errors import InputError
+from netcarlo.schema import distributions, units
+from netcarlo.schema.distributions import Distribution
+
+Number = float | Distribution
+"""A float in SI units, or a distribution over such floats."""
+
+UNLIMITED = "unlimited"
+
+
+def bounds(value: Number) -> tuple[float, float]:
+    """The smallest and the largest value that a number of a scenario can take."""
+    return value.bounds() if isinstance(value, Distribution) else (value, value)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """What a field accepts: its dimension and limits; pydantic metadata of `Number`."""
+
+    dimension: units.Dimension
+    low: float
+    high: float
+    whole: bool = False
+    unlimited: bool = False
+    random: bool = True
+
+    def validate(self, value: Any) -> Number:
+        """The checked number or distribution; InputError without the field's name."""
+        if isinstance(value, dict | Distribution) and not self.random:
+            raise InputError(f"cannot be a distribution; allowed is {self.allowed}; write one number")
+        if isinstance(value, dict):
+            value = distributions.parse(value, self._parse, low=self.low, high=self.high)
+        elif not isinstance(value, Distribution):
+            value = self._parse(value)
+            if self.whole and math.isfinite(value) and value != int(value):
+                raise InputError(f"is no whole number; allowed is {self.allowed}")
+        lowest, highest = value.bounds() if isinstance(value, Distribution) else (value, value)
+        for bound in (lowest, highest):
+            if not self.low <= bound <= self.high and not (self.unlimited and bound == math.inf):
+                side, limit, way = (
+                    ("below", self.low, "more") if bound < self.low else ("above", self.high, "less")
+                )
+                remedy = f"write {units.show(limit, self.dimension)} or {way}"
+                raise InputError(f"is {side} the limit; allowed is {self.allowed}; {remedy}")
+        return value  # type: ignore[no-any-return]
+
+    @property
+    def allowed(self) -> str:
+        """The allowed range in words."""
+        words = f"{units.show(self.low, self.dimension)} to {units.show(self.high, self.dimension)}"
+        return words + (f", or {UNLIMITED}" if self.unlimited else "")
+
+    def show(self, value: Any) -> Any:
+        """The YAML value that `validate` reads back to the same number or distribution."""
+        if isinstance(value, Distribution):
+            values = [self.show(v) for v in value.values]
+            if value.kind == "normal":
+                return {"normal": dict(zip(("mean", "sd", "min", "max"), values, strict=True))}
+            return {value.kind: values}
+        if value == math.inf:
+            return UNLIMITED
+        if self.dimension.bare:
+            return int(value) if value == int(value) else value
+        return units.show(value, self.dimension)
+
+    def _parse(self, value: Any) -> float:
+        if self.unlimited and value == UNLIMITED:
+            return math.inf
+        return units.parse(value, self.dimension)
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> CoreSchema:
+        """How pydantic checks and writes such a field."""
+        return core_schema.no_info_plain_validator_function(
+            self.validate,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda value: None if value is None else self.show(value)
+            ),
+        )
+
+
+DAY = 86400.0
+Rate = Annotated[Number, Quantity(units.RATE, 100.0, 1e12, unlimited=True)]
+Delay = Annotated[Number, Quantity(units.TIME, 0.0, 3600.0)]
+Time = Annotated[Number, Quantity(units.TIME, 0.0, 10 * DAY)]
+Duration = Annotated[Number, Quantity(units.TIME, 1e-3, 10 * DAY)]
+Interval = Annotated[Number, Quantity(units.TIME, 1e-6, DAY)]
+Size = Annotated[Number, Quantity(units.SIZE, 0, 65535, whole=True)]
+Load = Annotated[Number, Quantity(units.RATE, 0.0, 1e12)]
+Length = Annotated[Number, Quantity(units.LENGTH, 0.1, 1e7)]
+Speed = Annotated[Number, Quantity(units.SPEED, 1e-3, 1e5)]
+Payload = Annotated[Number, Quantity(units.SIZE, 1, 65535, whole=True)]
+Transfer = Annotated[Number, Quantity(units.SIZE, 1, 1e15, whole=True)]
+Packets = Annotated[Number, Quantity(units.PACKETS, 1, 1e12, whole=True)]
+Window = Annotated[Number, Quantity(units.PACKETS, 1, 4096, whole=True)]
+Queue = Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True, unlimited=True)]
+Room = Annotated[Number, Quantity(units.PACKETS, 0, 65536, whole=True, unlimited=True)]
+Probability = Annotated[Number, Quantity(units.FRACTION, 0.0, 1.0)]
+Precision = Annotated[float, Quantity(units.FRACTION, 1e-5, 0.5, random=False)]
+Count = Annotated[Number, Quantity(units.PLAIN, 1, 64, whole=True)]
+Routers = Annotated[Number, Quantity(units.PLAIN, 1, 4096, whole=True, unlimited=True)]
+Retries = Annotated[Number, Quantity(units.PLAIN, 0, 64, whole=True)]
+Constant = Annotated[Number, Quantity(units.PLAIN, -1e300, 1e300)]

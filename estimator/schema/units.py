@@ -1,0 +1,164 @@
+"""Units in words at the boundary: `0.5 Mbit/s`, `200 ms`, `1500 B`, `1 %`, `45 packets`.
+
+Inside netcarlo every number is a float in SI units: seconds, bit/s, bytes, packets, metres, fractions.
+"""
+
+import math
+import re
+from dataclasses import dataclass
+from decimal import Decimal, DecimalException
+from functools import cache, lru_cache
+
+import pint
+
+from netcarlo.errors import InputError
+from netcarlo.schema.document import LONGEST_NUMBER
+
+_DEFINITIONS = """
+nano- = 1e-9 = n-
+micro- = 1e-6 = u- = µ- = μ-
+milli- = 1e-3 = m-
+kilo- = 1e3 = k-
+mega- = 1e6 = M-
+giga- = 1e9 = G-
+tera- = 1e12 = T-
+kibi- = 1024 = Ki-
+mebi- = 1048576 = Mi-
+second = [time] = s = sec
+minute = 60 * second = min
+hour = 3600 * second = h
+byte = [information] = B
+bit = byte / 8
+bps = bit / second
+metre = [length] = m = meter
+packet = [packet] = pkt
+joule = [energy] = J
+watt = joule / second = W
+percent = 0.01 = %
+permille = 0.001 = ‰
+"""
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Dimension:
+    """A kind of quantity: its SI unit, an example of it in words, and if a bare number will do."""
+
+    name: str
+    unit: str
+    example: str
+    bare: bool = False
+
+
+RATE = Dimension("a rate", "bit/s", "0.5 Mbit/s")
+TIME = Dimension("a time", "s", "200 ms")
+SIZE = Dimension("a size", "B", "1500 B")
+LENGTH = Dimension("a length", "m", "100 m")
+SPEED = Dimension("a speed", "m/s", "10 m/s")
+POWER = Dimension("a power", "W", "0.8 W")
+ENERGY = Dimension("an energy", "J", "1000 J")
+PACKETS = Dimension("a number of packets", "packets", "45 packets", bare=True)
+FRACTION = Dimension("a fraction", "", "1 %", bare=True)
+PLAIN = Dimension("a number", "", "3", bare=True)
+
+
+_BITS = ("bit", "bps", "B", "byte", "bytes", "bits")
+_SPELT = (
+    *(prefix + unit for unit in _BITS for prefix in ("", "k", "M", "G", "T", "Ki", "Mi")),
+    *("s", "ms", "us", "ns", "sec", "second", "seconds", "min", "minute", "minutes", "h", "hour", "hours"),
+    *("m", "km", "cm", "metre", "meter", "packet", "packets", "pkt", "percent", "permille"),
+)
+"""Units as they are written; a bit has no thousandths."""
+
+
+@cache
+def _meant(unit: str) -> str:
+    """What a unit with letters in the wrong case was probably meant to be; empty if it has none."""
+    found = []
+    for part in re.split(r"(\W+)", unit):
+        near = [known for known in _SPELT if known.casefold() == part.casefold()]
+        if part in _SPELT or not near:
+            found.append(part)
+        elif part.endswith("b"):  # bits as often as bytes
+            found.append(f"{near[0][:-1]}bit")
+        else:
+            found.append(near[0])
+    meant = "".join(found)
+    return "" if meant == unit else meant
+
+
+@cache
+def _registry() -> pint.UnitRegistry[Decimal]:
+    # Decimal, so that `7 %` is exactly the float 0.07.
+    registry: pint.UnitRegistry[Decimal] = pint.UnitRegistry(None, non_int_type=Decimal)
+    registry.load_definitions(_DEFINITIONS.strip().splitlines())
+    return registry
+
+
+@lru_cache(maxsize=1024)
+def _factor(unit: str, dimension: Dimension) -> Decimal | None:
+    """What one `unit` is in the SI unit of `dimension`; None if it is of another dimension."""
+    if any(letter.isdigit() for letter in unit):  # a power, which none of our units has
+        raise ValueError(unit)
+    registry = _registry()
+    try:
+        one = registry.Quantity(Decimal(1), registry.parse_units(unit))
+        return Decimal(one.to(registry.parse_units(dimension.unit)).magnitude)
+    except pint.DimensionalityError:
+        return None
+
+
+def parse(value: object, dimension: Dimension) -> float:
+    """The float in SI units of what a user wrote: a number or a text such as `200 ms`.
+
+    A bare number is taken for packets, fractions and plain numbers; elsewhere only 0 needs no unit.
+    Raises InputError without the field's name, which the caller knows.
+    """
+    help_ = f"write {dimension.name} such as '{dimension.example}'"
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise InputError(f"is not {dimension.name}; {help_}")
+    try:
+        text = str(value).strip()
+    except ValueError:  # Python writes no integer of more than 4300 digits
+        raise InputError(f"is too large; {help_}") from None
+    if len(text) > LONGEST_NUMBER:
+        allowed = f"allowed is 1 to {LONGEST_NUMBER}"
+        raise InputError(f"has {len(text)} characters, too many for {dimension.name}; {allowed}; {help_}")
+    match = _NUMBER.match(text)
+    if match is None:
+        raise InputError(f"is not {dimension.name}; {help_}")
+    unit = text[match.end() :].strip()
+    try:
+        number = Decimal(match[0])
+    except DecimalException:
+        raise InputError(f"is too large; {help_}") from None
+    meant = ""
+    if not unit:
+        if number and not dimension.bare:
+            raise InputError(f"has no unit; {help_}")
+        factor: Decimal | None = Decimal(1)
+    else:
+        if meant := _meant(unit):
+            help_ = f"did you mean '{meant}'? {help_}"
+        try:
+            factor = _factor(unit, dimension)
+        except Exception:  # pint raises errors of many kinds on texts that are no unit
+            raise InputError(f"has the unknown unit '{unit}'; {help_}") from None
+    if factor is None:
+        raise InputError(f"has the wrong unit '{unit}'; {help_}")
+    if meant:
+        raise InputError(f"has the unit '{unit}'; {help_}")
+    try:
+        result = float(number * factor)
+    except (DecimalException, OverflowError):
+        result = math.inf
+    if not math.isfinite(result):
+        raise InputError(f"is too large; {help_}")
+    return result
+
+
+def show(value: float, dimension: Dimension) -> str:
+    """The exact text of a float in SI units; `parse` reads it back to the same float."""
+    number = str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+    return f"{number} {dimension.unit}".strip()

@@ -1,0 +1,1 @@
+"""From a scenario to outcomes: its rows, its model, a launch, and traces."""

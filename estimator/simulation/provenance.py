@@ -1,0 +1,78 @@
+"""What is needed to get a result again: versions, seed, resolved scenario, target."""
+
+import functools
+import hashlib
+import json
+import platform
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from netcarlo.scenario import Scenario
+from netcarlo.transport.tcp import Tcp
+
+PACKAGES = ("netcarlo", "networkx", "numpy", "numba", "scipy", "pandas", "pydantic")
+
+
+SEED_SCHEME = (
+    "Philox4x32-10; key: seed; counter: draw, stream of the quantity, replication, topology; "
+    "the same for every chunk, worker and target"
+)
+
+_OUTSIDE = ("netcarlo/reports/", "netcarlo/configs/")
+"""Packages that decide no result: reports, which nothing but the command line may import, and examples."""
+
+
+@functools.cache
+def model_version() -> str:
+    """Identifies what turns a scenario into numbers: a hash of all packages but those `_OUTSIDE`."""
+    digest = hashlib.sha256()
+    for name, file in sorted(_modules().items()):
+        if not name.startswith(_OUTSIDE):
+            digest.update(name.encode() + b"\0" + file.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _modules() -> dict[str, Path]:
+    """The files of all modules by name; the kernels' may lie in a folder of their own."""
+    found: dict[str, Path] = {}
+    for package in ("netcarlo", "netcarlo.kernels"):
+        here, name = Path(str(import_module(package).__file__)).parent, package.replace(".", "/")
+        found |= {f"{name}/{file.relative_to(here).as_posix()}": file for file in here.rglob("*.py")}
+    return found
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result depends on."""
+    found = {"python": platform.python_version()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def resolved(scenario: Scenario) -> dict[str, Any]:
+    """The scenario with every default written out, as data for YAML or JSON that reads back equal."""
+    return scenario.model_dump(mode="json", exclude_none=True)
+
+
+def provenance(scenario: Scenario, *, target: str, replications: int) -> dict[str, Any]:
+    """The provenance of an estimate, ready for JSON; `scenario_sha256` identifies what was asked."""
+    data = resolved(scenario)
+    record = {
+        "versions": versions(),
+        "machine": platform.machine(),
+        "target": target,
+        "seed": scenario.seed,
+        "replications": replications,
+        "scenario": data,
+        "scenario_sha256": hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest(),
+    }
+    control = scenario.transport.congestion_control if isinstance(scenario.transport, Tcp) else None
+    if isinstance(control, Path):
+        text = control.read_bytes()
+        record["congestion_control_sha256"] = hashlib.sha256(text).hexdigest()
+    return record

@@ -1,0 +1,205 @@
+"""The simulated cells of a study: scenarios from conditions, one launch per model, samples per metric."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from netcarlo.kernels.adhoc.layout import Manet, ManetOut
+from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared.layout import FlowOut as SharedFlowOut
+from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio
+from netcarlo.networks.shared import outcomes as shared_outcomes
+from netcarlo.networks.wireless import outcomes as wifi_outcomes
+from netcarlo.numerics.statistics import Mean, mean, proportion
+from netcarlo.scenario import Scenario
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.simulate import Job, Progress, model_of, simulate_all
+from netcarlo.studies.study import Study, Value, matches
+
+Samples = NDArray[Any]
+"""A metric of a cell, float64 or bool, one value per replication; of bools the metric is their share [%]."""
+
+NS = 1e-9
+
+
+def estimate(samples: Samples) -> Mean:
+    """The mean of a metric with its 95 % interval; of bools the share of True [%], with Wilson's."""
+    if samples.dtype != bool:
+        return mean(samples)
+    n, share, low, high = proportion(samples)
+    return Mean(n, 100 * share, 100 * math.sqrt(share * (1 - share)), 100 * low, 100 * high)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One set of conditions, simulated `n` times: the integers and the frame of `netcarlo.simulation.outcomes`."""
+
+    conditions: Mapping[str, Value]
+    scenario: Scenario
+    outcomes: NDArray[np.int64]  # [n, ...]
+    variation: str = ""
+    frame: pd.DataFrame = field(default_factory=pd.DataFrame)
+    _traces: dict[int, NDArray[np.float64]] = field(default_factory=dict)
+    _rows: list[Any] = field(default_factory=list)
+
+    def __getitem__(self, condition: str) -> Any:
+        return self.conditions[condition]
+
+    def outcome(self, name: str) -> Samples:
+        """An outcome by its name in `netcarlo.simulation.outcomes.MEANING`, float64[n]."""
+        return self.frame[name].to_numpy(np.float64)
+
+    def out(self, column: Out) -> Samples:
+        """An outcome, float64[n]."""
+        return self.outcomes[:, column].astype(np.float64)
+
+    def time(self, column: Out) -> Samples:
+        """An outcome that is a time, float64[n] [s]; NaN where it did not happen."""
+        times = self.outcomes[:, column]
+        return np.where(times >= 0, times * NS, np.nan)
+
+    @property
+    def wireless(self) -> bool:
+        """True if this is an 802.11 network."""
+        return self.scenario.wireless is not None
+
+    @property
+    def tables(self) -> wifi_outcomes.Tables:
+        """Of an 802.11 network: the outcomes of its flows and of its nodes."""
+        return wifi_outcomes.tables(self.outcomes, flows=wifi_outcomes.most_flows(self._first))
+
+    def flow(self, column: FlowOut) -> Samples:
+        """An outcome of the first flow of an 802.11 network, float64[n]."""
+        return self.tables.flows[:, 0, column].astype(np.float64)
+
+    def node(self, column: NodeOut) -> Samples:
+        """An outcome of each node of an 802.11 network, float64[n, nodes]."""
+        return self.tables.nodes[:, :, column].astype(np.float64)
+
+    @property
+    def packets(self) -> int:
+        """Data packets put out in all replications."""
+        if self.wireless:
+            return int(self.tables.flows[:, :, FlowOut.SENT].sum())
+        if self.scenario.shared is not None:
+            flows = shared_outcomes.tables(self.outcomes, self._first).flows
+            return int(flows[:, :, SharedFlowOut.SENT].sum())
+        column = Out.SENT if self.scenario.adhoc is None else ManetOut.SENT
+        return int(self.outcomes[:, column].sum())
+
+    def parameter(self, column: P | Radio | Manet) -> int:
+        """A kernel parameter of the first replication."""
+        return int(self._first.parameters[0, column])
+
+    @property
+    def _first(self) -> Any:
+        # Not a cached property, so that copies with other outcomes share it.
+        if not self._rows:
+            self._rows.append(build(self.scenario, replications=1).rows)
+        return self._rows[0]
+
+    def trace(self, replication: int = 0) -> NDArray[np.float64]:
+        """The events of one replication, float64[events, len(Trace)]."""
+        if replication not in self._traces:
+            rows = build(self.scenario, first=replication, replications=1).rows
+            # A copy: the launcher's array has room for many more.
+            self._traces[replication] = launch.trace(model_of(self.scenario), rows, row=0)[0].copy()
+        return self._traces[replication]
+
+    def per_trace(self, metric: Callable[[NDArray[np.float64]], Any], *, replications: int = 10) -> Samples:
+        """A metric that needs the events, of the first replications: float64[min(n, replications), ...]."""
+        n = min(len(self.outcomes), replications)
+        return np.array([metric(self.trace(k)) for k in range(n)], np.float64)
+
+
+Metric = Callable[[Cell], Samples]
+
+
+class Cells:
+    """All cells of a study (or of one of its variations), addressed by their conditions."""
+
+    def __init__(
+        self, study: Study, cells: list[Cell], metrics: Mapping[str, Metric], variation: str = ""
+    ) -> None:
+        self.study = study
+        self.all = [cell for cell in cells if cell.variation == variation]
+        self._every = cells
+        self._metrics = metrics
+        self._samples: dict[tuple[str, int], Samples] = {}
+
+    def varied(self, variation: str) -> "Cells":
+        """The cells of a variation of the study."""
+        return Cells(self.study, self._every, self._metrics, variation)
+
+    def has(self, metric: str) -> bool:
+        """True if the study defines this metric."""
+        return metric in self._metrics
+
+    def where(self, **conditions: Value | Sequence[Value]) -> list[Cell]:
+        """The cells whose conditions equal the value, or one of the values, given for them."""
+        where = {k: v if isinstance(v, str | float) else list(v) for k, v in conditions.items()}
+        return [cell for cell in self.all if matches(cell.conditions, where)]
+
+    def one(self, **conditions: Value) -> Cell:
+        """The one cell with these conditions; KeyError if there is none or more than one."""
+        found = self.where(**conditions)
+        if len(found) != 1:
+            raise KeyError(f"{len(found)} cells with {conditions}")
+        return found[0]
+
+    def samples(self, metric: str, cell: Cell) -> Samples:
+        """The values of a metric in a cell, one per replication."""
+        key = (metric, id(cell))
+        if key not in self._samples:
+            self._samples[key] = np.asarray(self._metrics[metric](cell))
+        return self._samples[key]
+
+    def estimate(self, metric: str, cell: Cell) -> Mean:
+        """The mean of a metric in a cell, with its interval."""
+        return estimate(self.samples(metric, cell))
+
+    def value(self, metric: str, **conditions: Value) -> Samples:
+        """The values of a metric in the one cell with these conditions."""
+        return self.samples(metric, self.one(**conditions))
+
+
+def simulate_cells(
+    study: Study,
+    *,
+    replications: int,
+    seed: int,
+    target: str = "auto",
+    progress: Progress | None = None,
+    large: bool = False,
+) -> list[Cell]:
+    """Run every cell of a study and of its variations, in as few launches as there are models.
+
+    `large` as in `estimate`.  Raises InputError.
+    """
+    planned = [*_planned(study, seed)]
+    jobs = [Job(scenario, 0, min(replications, most or replications)) for *_, scenario, most in planned]
+    results = simulate_all(jobs, target=target, progress=progress, large=large)
+    return [
+        Cell(conditions, scenario, result.integers, variation, result.frame)
+        for (variation, conditions, scenario, _), result in zip(planned, results, strict=True)
+    ]
+
+
+def _planned(study: Study, seed: int) -> Iterator[tuple[str, dict[str, Value], Scenario, int]]:
+    """Variation, conditions, scenario and most replications (0: any number) of every cell."""
+    cells = list(study.cells())
+    for conditions in cells:
+        yield "", conditions, study.scenario(conditions, seed=seed), 0
+    for name, variation in study.description.variations.items():
+        for conditions in cells:
+            if matches(conditions, variation.where):
+                for varied in variation.cells(name, conditions):
+                    fields = variation.fields(name, varied)
+                    scenario = study.scenario(conditions, seed=seed, fields=fields)
+                    yield name, varied, scenario, variation.replications

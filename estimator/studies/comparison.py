@@ -1,0 +1,292 @@
+"""Published numbers beside ours: error, interval, printed digits, and the demands of `--check`."""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from netcarlo.numerics.statistics import Floats, Mean, mean
+from netcarlo.studies.cells import Cells, Samples, estimate
+from netcarlo.studies.claims import Claim, Verdict, ends, every, inside
+from netcarlo.studies.study import Published, Study, Tolerance, Value, matches
+
+WIDE = 0.5
+"""What may be off by more than this share of the published value is no test of it."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One published number and our estimate of it; `estimate` is None where there can be none."""
+
+    published: Published
+    estimate: Mean | None
+    fitted: str
+    note: str
+    left_out: bool
+    allowed: float = math.inf
+    """The largest difference that the tolerance allows, in the unit of the number."""
+    samples: Samples | None = None
+    """What the estimate is made of."""
+
+    @property
+    def difference(self) -> float:
+        """Ours - published; NaN without an estimate."""
+        return math.nan if self.estimate is None else self.estimate.mean - self.published.value
+
+    @property
+    def wide(self) -> bool:
+        """True if the tolerance allows more than `WIDE` of the published value: counted apart."""
+        return math.isfinite(self.allowed) and _wide(self.allowed, self.published)
+
+    @property
+    def within(self) -> bool | None:
+        """True if the difference is allowed; None where the tolerance says nothing, or next to nothing."""
+        return None if math.isinf(self.allowed) or self.wide else abs(self.difference) <= self.allowed
+
+    @property
+    def rel_error(self) -> float:
+        """(ours - published) / published; NaN without an estimate, and where 0 is published."""
+        return self.difference / self.published.value if self.published.value else math.nan
+
+    @property
+    def matches_printed(self) -> bool | None:
+        """True if our value, rounded or cut off, shows the printed digits."""
+        if self.estimate is None:
+            return None
+        return shows(self.estimate.mean, self.published)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One demand of the study's tolerance and whether it is met, by the whole interval of what decides."""
+
+    text: str
+    reached: str
+    verdict: Verdict
+
+    @property
+    def passed(self) -> bool:
+        """True if it is met beyond doubt."""
+        return self.verdict == "held"
+
+
+def shows(value: float, published: Published) -> bool:
+    """True if `value`, rounded or cut off at the last printed digit, is the published number."""
+    digits = value / published.step
+    printed = round(published.value / published.step)
+    # A value a hair below a digit boundary (62.99999999999) is on it.
+    return printed in (math.floor(digits + 0.5 + 1e-7), math.trunc(digits + math.copysign(1e-7, digits)))
+
+
+Summaries = Mapping[str, Samples | Callable[[Mapping[str, Value]], Samples]]
+"""Metrics that no single cell has: their values, or how they follow from the conditions of a number."""
+
+
+def compare(study: Study, cells: Cells, summaries: Summaries) -> list[Compared]:
+    """Every published number beside our estimate, in the order of `published.csv`."""
+    by_conditions = {tuple(cell.conditions.items()): cell for cell in cells.all}
+
+    def samples(number: Published) -> Samples | None:
+        if number.metric in summaries:
+            found = summaries[number.metric]
+            return found(number.conditions) if callable(found) else found
+        cell = by_conditions.get(tuple(number.conditions.items()))
+        return cells.samples(number.metric, cell) if cell is not None and cells.has(number.metric) else None
+
+    return [_compared(study, number, samples(number)) for number in study.published]
+
+
+def _compared(study: Study, number: Published, samples: Samples | None) -> Compared:
+    description = study.description
+    about = [e for e in description.explanations if number.matches(e.where)]
+    fitted = [f.parameter for f in description.fitted if any(number.matches(w) for w in f.cells)]
+    found = None if samples is None or not np.isfinite(samples).any() else estimate(samples)
+    demands = [demand for demand in description.tolerance if demand.concerns(number)]
+    runs = description.runs_behind_the_table
+    return Compared(
+        published=number,
+        estimate=found,
+        fitted="; ".join(fitted),
+        note=" ".join(e.note for e in about),
+        left_out=any(e.left_out for e in about),
+        allowed=min((_allowed(demand, number, found, runs) for demand in demands), default=math.inf),
+        samples=samples,
+    )
+
+
+def _allowed(demand: Tolerance, number: Published, found: Mean | None, runs: float) -> float:
+    """The largest difference that a demand allows, in the unit of the number."""
+    if demand.abs_error is not None:
+        return demand.abs_error
+    if demand.rel_error is None:
+        return math.inf
+    relative = demand.rel_error
+    if demand.or_spread and found is not None and math.isfinite(found.sd):
+        relative = max(relative, 2 * found.sd / abs(found.mean) / math.sqrt(runs))
+    return relative * abs(number.value)
+
+
+def _wide(allowed: float, number: Published) -> bool:
+    return 0 < WIDE * abs(number.value) < allowed
+
+
+def check(study: Study, rows: Sequence[Compared], claims: Iterable[Claim], cells: Cells) -> list[Check]:
+    """Each demand of the study's tolerance against what was reached."""
+    claims = list(claims)
+    found = []
+    for demand in study.description.tolerance:
+        if demand.claims is not None:
+            found.append(_check_claims(claims))
+        elif demand.at_least is not None or demand.at_most is not None:
+            found.append(_check_cells(study, demand, cells))
+        else:
+            concerned = [row for row in rows if demand.concerns(row.published)]
+            found.append(_check_numbers(study, demand, concerned))
+    return found
+
+
+def _check_numbers(study: Study, demand: Tolerance, rows: Sequence[Compared]) -> Check:
+    name = study.description.say_demand(demand)
+    if demand.matches_printed is not None:
+        hits = sum(bool(row.matches_printed) for row in rows)
+        return Check(
+            f"{name}: at least {demand.matches_printed} of {len(rows)} show the printed digits",
+            f"{hits} of {len(rows)}",
+            "held" if hits >= demand.matches_printed else "not held",
+        )
+    counted = [row for row in rows if not row.left_out]
+    left_out = len(rows) - len(counted)
+    note = f" ({left_out} declared unexplained and left out)" if left_out else ""
+    for what, most in (
+        ("mean", demand.mean_error), ("median", demand.median_error), ("root mean square", demand.rms_error)
+    ):  # fmt: skip
+        if most is not None:
+            reached = aggregate(counted, what)
+            return Check(
+                f"{name}: {what} error of {len(counted)} numbers at most {_percent(most)}{note}",
+                f"{reached.mean:.2%}{_interval(reached)}",
+                inside(reached, most=most),
+            )
+    return _check_each(study, demand, counted, f"{name}: every number within", note)
+
+
+def _check_each(study: Study, demand: Tolerance, rows: Sequence[Compared], name: str, note: str) -> Check:
+    """Every number beyond doubt within what is allowed; those that may be far off are counted apart."""
+    runs = study.description.runs_behind_the_table
+    limits = [_allowed(demand, row.published, row.estimate, runs) for row in rows]
+    tested = [
+        (row, limit) for row, limit in zip(rows, limits, strict=True) if not _wide(limit, row.published)
+    ]
+    apart = len(rows) - len(tested)
+    verdicts: list[Verdict] = [
+        "not held" if row.estimate is None
+        else inside(row.estimate, row.published.value - limit, row.published.value + limit)
+        for row, limit in tested
+    ]  # fmt: skip
+    off = [f"{n} {words}" for kind, words in (("not held", "outside"), ("undecided", "undecided"))
+           if (n := verdicts.count(kind))]  # type: ignore[arg-type]  # fmt: skip
+    off += [f"{apart} may be off by more than {_percent(WIDE)} and count apart"] if apart else []
+    if demand.abs_error is not None:
+        unit = rows[0].published.unit.replace("%", "percentage points") if rows else ""
+        allowed = f"{demand.abs_error:g} {unit}".rstrip()
+        worst = f"{max((abs(row.difference) for row, _ in tested), default=math.nan):.2f}"
+    else:
+        allowed = _percent(demand.rel_error or 0)
+        worst = f"{max((abs(row.rel_error) for row, _ in tested), default=math.nan):.2%}"
+        if demand.or_spread:
+            widths = [limit / abs(row.published.value) for row, limit in tested]
+            allowed += (
+                f" or twice the spread of a mean of {runs:g} runs (which allows "
+                f"{min(widths, default=math.nan):.0%} to {max(widths, default=math.nan):.0%}, "
+                f"{np.median(widths) if widths else math.nan:.0%} in the median)"
+            )
+    return Check(
+        f"{name} {allowed}{note}",
+        ", ".join([f"worst {worst} of {len(tested)}", *off]),
+        every(verdicts) if tested else "undecided",
+    )
+
+
+def aggregate(rows: Sequence[Compared], what: str) -> Mean:
+    """The `mean`, `median` or `root mean square` of the relative errors' sizes, with its interval.
+
+    Run k of every cell has the same random numbers, so the interval is that of the runs' linearised
+    share in the result (delta method, the signs of the errors kept).  NaN, a number without an estimate,
+    is worst of all.
+    """
+    errors = np.array([row.rel_error for row in rows])
+    if not len(rows) or np.isnan(errors).any():
+        return Mean(0, math.nan, math.nan, math.nan, math.nan)
+    reached, weights = _REDUCED[what](errors)
+    parts = [row.samples for row in rows if row.samples is not None]
+    if len(parts) < len(rows) or len({len(part) for part in parts}) > 1 or len(parts[0]) < 2:
+        return Mean(1, reached, math.nan, math.nan, math.nan)
+    scale = weights / np.array([row.published.value for row in rows])
+    runs = scale @ np.array(parts, np.float64)
+    return mean(runs - runs.mean() + reached)
+
+
+def _mean(errors: Floats) -> tuple[float, Floats]:
+    return float(np.mean(np.abs(errors))), np.sign(errors) / len(errors)
+
+
+def _rms(errors: Floats) -> tuple[float, Floats]:
+    found = math.sqrt(np.mean(errors**2))
+    return found, errors / (len(errors) * found) if found else np.zeros(len(errors))
+
+
+def _median(errors: Floats) -> tuple[float, Floats]:
+    order = np.argsort(np.abs(errors), kind="stable")
+    middle = order[(len(errors) - 1) // 2 : len(errors) // 2 + 1]
+    weights = np.zeros(len(errors))
+    weights[middle] = np.sign(errors[middle]) / len(middle)
+    return float(np.median(np.abs(errors))), weights
+
+
+_REDUCED: dict[str, Callable[[Floats], tuple[float, Floats]]] = {
+    "mean": _mean, "median": _median, "root mean square": _rms,
+}  # fmt: skip
+"""Of relative errors: the value, and its derivative by each."""
+
+
+def _check_cells(study: Study, demand: Tolerance, cells: Cells) -> Check:
+    cells = cells.varied(demand.variation) if demand.variation else cells
+    found = [
+        cells.estimate(demand.metric, cell) for cell in cells.all if matches(cell.conditions, demand.where)
+    ]
+    name = study.description.say_demand(demand)
+    least, most = demand.at_least, demand.at_most
+    text = f"at least {least:g}" if least is not None else f"at most {most:g}"
+    verdicts = [
+        inside(one, -math.inf if least is None else least, math.inf if most is None else most)
+        for one in found
+    ]
+    pick = min if least is not None else max
+    reached = pick(found, key=lambda one: one.mean, default=None)
+    shown = "no cell" if reached is None else f"{reached.mean:.4g}{_interval(reached, plain=True)}"
+    return Check(f"{name}: {text}", shown, every(verdicts) if found else "not held")
+
+
+def _check_claims(claims: list[Claim]) -> Check:
+    against = [f"{claim.id} {claim.verdict}" for claim in claims if not claim.passed]
+    expected = sum(claim.expected == "held" for claim in claims)
+    others = [f"{claim.id} {claim.standing}" for claim in claims if claim.expected != "held"]
+    return Check(
+        f"the {expected} claims of {len(claims)} that are expected to hold do",
+        f"{expected - len(against)} of {expected}"
+        + (f", not {', '.join(against)}" if against else "")
+        + (f"; not demanded: {', '.join(others)}" if others else ""),
+        every(claim.verdict for claim in claims if not claim.passed),
+    )
+
+
+def _interval(found: Mean, *, plain: bool = False) -> str:
+    if not math.isfinite(found.ci_low):
+        return ""
+    low, high = ends(found)
+    return f" [{low:.4g}, {high:.4g}]" if plain else f" [{low:.2%}, {high:.2%}]"
+
+
+def _percent(share: float) -> str:
+    return f"{share * 100:g} %"

@@ -1,0 +1,1 @@
+"""TCP-Probing and New TCP-Probing in an ad hoc network."""

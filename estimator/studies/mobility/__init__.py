@@ -1,0 +1,1 @@
+"""TCP over handovers of HMIPv6, FMIPv6 and HIMIPv6."""

@@ -1,0 +1,230 @@
+"""Claims of the study of TCP over IP mobility (C. Park and Y. Chae, in Korean).
+
+A claim that the tables decide is judged twice: by our numbers and by the paper's own.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import Out
+from netcarlo.studies.cells import Cell, Cells, Samples, estimate
+from netcarlo.studies.claims import Claim, Verdict, every, inside, verdict
+from netcarlo.studies.mobility import tables
+from netcarlo.studies.mobility.metrics import METRICS, kept_window, recovery, reordered, resets, timeouts
+from netcarlo.studies.mobility.tables import TCPS, Finding, Numbers
+from netcarlo.studies.study import Study
+
+__all__ = ["METRICS", "claims", "summaries"]
+
+DRAWN = 40
+"""Runs of which the figures' claims are read: if all do as drawn, 90 % do at a confidence of 95 %."""
+
+OWN_OUTAGE_MS = 150.0
+"""The paper's outage, one of those of the variation `outage_ms`."""
+
+ENDS_S = (29.0, 49.0)
+"""Before the second and the third handover: the values of the variation `end_s`."""
+
+
+def summaries(cells: Cells) -> dict[str, Samples]:
+    """None: every published number belongs to a cell."""
+    return {}
+
+
+def claims(cells: Cells) -> Iterator[Claim]:
+    """What the paper claims, each with the evidence."""
+    yield from in_figures(cells)
+    yield from in_tables(cells)
+
+
+def simulated(cells: Cells) -> Numbers:
+    """Our numbers."""
+    by_address = {tuple(cell.conditions.values()): cell for cell in cells.all}
+    return lambda metric, address: cells.samples(metric, by_address[address])
+
+
+def printed(study: Study) -> Numbers:
+    """The paper's numbers."""
+    found = {(number.metric, tuple(number.conditions.values())): number.value for number in study.published}
+    return lambda metric, address: np.array([found[metric, address]])
+
+
+def quiet(cells: Cells, protocol: str, tcp: str) -> Cell:
+    """The cell without errors."""
+    return cells.one(protocol=protocol, tcp=tcp, error_rate=0.0)
+
+
+def in_figures(cells: Cells) -> Iterator[Claim]:
+    """Figures 4 to 6 and 7 to 9: what single runs without errors do at each handover."""
+    hmipv6 = {name: quiet(cells, "hmipv6", tcp) for tcp, name in TCPS.items()}
+    back = [cell.per_trace(resets, replications=DRAWN).all(axis=1) for cell in hmipv6.values()]
+    every_time = np.all(back, axis=0)
+    yield Claim(
+        id="C1",
+        text="Over HMIPv6 each handover ends in a timeout and a slow start, whatever the TCP.",
+        where="section 3.2, figures 4 and 7",
+        verdict=inside(estimate(every_time), least=90.0),
+        quantity="runs with a timeout and a restart at all nine handovers",
+        unit="%",
+        samples=every_time,
+        evidence="timeouts after 10, 30 and 50 s: "
+        + "; ".join(f"{name} {each(cell.per_trace(timeouts))}" for name, cell in hmipv6.items()),
+    )
+    as_drawn = reset_when_reactive(cells)
+    tahoe = quiet(cells, "fmipv6", "tahoe")
+    yield Claim(
+        id="C2",
+        text="Over FMIPv6 Tahoe is not reset at 10 s (predictive) and sees some reordering; at 30 s "
+        "(reactive) it is reset.",
+        where="section 3.2, figure 5",
+        verdict=inside(estimate(as_drawn), least=90.0),
+        quantity="runs that do so",
+        unit="%",
+        samples=as_drawn,
+        evidence=f"in {100 * as_drawn.mean():.1f} % of {len(as_drawn)} runs; in some after 10, 30 and 50 s: "
+        f"timeouts {each(tahoe.per_trace(timeouts))}; late packets {each(tahoe.per_trace(reordered))}",
+        fitted="silence, window and rate of the radio",
+    )
+    himipv6 = {name: quiet(cells, "himipv6", tcp) for tcp, name in TCPS.items()}
+    harm = np.sum([lost(cell) + cell.out(Out.CWND_CUTS) for cell in himipv6.values()], axis=0)
+    overtaken = {name: cell.per_trace(reordered) for name, cell in himipv6.items()}
+    between_maps = overtaken["Tahoe"][:, 1].mean()
+    yield Claim(
+        id="C3",
+        text="Over HIMIPv6 no packet is lost and no window reset; there is slight reordering at 30 s.",
+        where="section 3.2, figures 6 and 9",
+        verdict=every([inside(estimate(harm == 0), least=90.0), verdict(0 < between_maps < 3)]),
+        quantity="runs without a packet lost or a window cut, all TCPs",
+        unit="%",
+        samples=harm == 0,
+        evidence="late packets after 10, 30 and 50 s: "
+        + "; ".join(f"{name} {each(late)}" for name, late in overtaken.items()),
+    )
+
+
+def reset_when_reactive(cells: Cells) -> Samples:
+    """Runs of Tahoe over FMIPv6 without errors that keep their window at the first handover, where packets
+    are late, and lose it at the second.
+
+    Outcomes count over a whole run, so those of the same runs are taken that end before the next handover.
+    """
+    ended = cells.varied("end_s")
+    before, after = (
+        ended.one(protocol="fmipv6", tcp="tahoe", error_rate=0.0, end_s=end) for end in ENDS_S
+    )
+    cuts = before.out(Out.CWND_CUTS)
+    kept = (cuts == 0) & (before.out(Out.REORDERED) > 0)
+    return np.asarray(kept & (after.out(Out.CWND_CUTS) > cuts))
+
+
+def lost(cell: Cell) -> Samples:
+    """Data packets that never arrive."""
+    drops = (Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DROPS_HANDOVER, Out.DROPS_BUFFER)
+    return np.asarray(np.sum([cell.out(column) for column in drops], axis=0))
+
+
+def each(values: Samples) -> str:
+    """The means of columns."""
+    return ", ".join(f"{value:.2g}" for value in values.mean(axis=0))
+
+
+def in_tables(cells: Cells) -> Iterator[Claim]:
+    """Sections 3.2 and 3.3: what tables 1 and 2 show, and for some claims what the windows do as well."""
+
+    def judge(
+        id_: str,
+        text: str,
+        find: Callable[[Numbers], Finding],
+        *,
+        where: str = "section 3.3, table 1",
+        besides: tuple[Verdict, str] = ("held", ""),
+        expected: Verdict = "held",
+        fitted: str = "",
+    ) -> Claim:
+        ours, theirs = find(simulated(cells)), find(printed(cells.study))
+        same = ours.quantity == theirs.quantity
+        return Claim(
+            id=id_,
+            text=text,
+            where=where,
+            verdict=every([ours.verdict, besides[0]]),
+            own=theirs.verdict,
+            quantity=ours.quantity,
+            unit=ours.unit,
+            samples=ours.samples,
+            published=f"{float(theirs.samples.mean()):.2f}" if same else "",
+            evidence=f"{ours.evidence}{besides[1]}. The paper's own numbers: {theirs.evidence}",
+            expected=expected,
+            fitted=fitted,
+        )
+
+    yield judge("C4", "Without errors Tahoe and Reno do the same.", tables.coincide, where="section 3.2")
+    took = quiet(cells, "hmipv6", "vegas").per_trace(recovery).mean(axis=0)
+    yield judge(
+        "C5",
+        "Over HMIPv6 without errors Vegas is below Tahoe and Reno, as it recovers slowly between MAPs.",
+        tables.hmipv6_vegas_last,
+        where="sections 3.2 and 3.3, figure 7",
+        besides=(
+            verdict(bool(took[1] > max(took[0], took[2]))),
+            f"; its full rate is back after {took[0]:.1f}, {took[1]:.1f} and {took[2]:.1f} s",
+        ),
+    )
+    yield judge("C6", "Over HMIPv6 with errors Vegas does best.", tables.hmipv6_vegas_first)
+    yield judge("C7", "With errors Reno does better than Tahoe.", tables.reno_above_tahoe)
+    stuck = cells.varied("outage_ms").value(
+        "stuck_percent", protocol="fmipv6", tcp="vegas", error_rate=0.0, outage_ms=OWN_OUTAGE_MS
+    )
+    yield judge(
+        "C8",
+        "Over FMIPv6 the window of Vegas stays at 2 after the first handover, far below the others.",
+        tables.fmipv6_vegas_far_below,
+        where="sections 3.2 and 3.3, figure 8",
+        besides=(
+            inside(estimate(stuck), least=80.0),
+            f"; the window stays at 2 in {100 * stuck.mean():.0f} % of {len(stuck)} runs",
+        ),
+        fitted="the silence of a predictive handover",
+    )
+    yield judge(
+        "C9",
+        "Over FMIPv6 the gap between Vegas and the others shrinks with the error rate.",
+        tables.fmipv6_gap_shrinks,
+    )
+    kept = quiet(cells, "himipv6", "vegas").per_trace(kept_window).min()
+    yield judge(
+        "C10",
+        "Over HIMIPv6 Vegas keeps its window; it is the best of all.",
+        tables.himipv6_vegas_best,
+        where="sections 3.2 and 3.3, figure 9",
+        besides=(
+            verdict(bool(kept >= 0.75)),
+            f"; after a handover the window is {kept:.0%} of what it was or more",
+        ),
+    )
+    yield judge("C11", "HIMIPv6 has the highest goodput for each TCP and error rate.", tables.himipv6_highest)
+    yield judge(
+        "C12", "The differences between the protocols shrink with the error rate.", tables.lead_shrinks
+    )
+    yield judge(
+        "C13",
+        "The overhead is about 1.6 % over HMIPv6 and 0.2 % over the others without errors, grows with them, "
+        "and reaches about 6.5 % over HMIPv6 at 5 %.",
+        tables.overhead_levels,
+        where="section 3.3, table 2",
+        expected="undecided",
+    )
+    yield judge(
+        "C14",
+        "HMIPv6 has the largest overhead everywhere.",
+        tables.hmipv6_most_overhead,
+        where="section 3.3, table 2",
+    )
+    yield judge(
+        "C15",
+        "HIMIPv6 has the smallest overhead everywhere.",
+        tables.himipv6_least_overhead,
+        where="section 3.3, table 2",
+        expected="not held",
+    )

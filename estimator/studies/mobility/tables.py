@@ -1,0 +1,251 @@
+"""What numbers in the layout of tables 1 and 2 say about the claims of the study of TCP over IP mobility.
+
+Each finding is made from our numbers and from the paper's own.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+import numpy as np
+
+from netcarlo.studies.cells import Samples, estimate
+from netcarlo.studies.claims import Verdict, every, inside, positive
+
+PROTOCOLS = {"hmipv6": "HMIPv6", "fmipv6": "FMIPv6", "himipv6": "HIMIPv6"}
+TCPS = {"tahoe": "Tahoe", "reno": "Reno", "vegas": "Vegas"}
+WITH_RECOVERY = ("tahoe", "reno")
+RATES = (0.0, 0.01, 0.02, 0.05)
+
+Address = tuple[str, str, float]
+"""Protocol, TCP and error rate of a cell."""
+
+Numbers = Callable[[str, Address], Samples]
+"""(metric, cell) -> values, one per replication, or the one published value."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a set of numbers says about a claim."""
+
+    verdict: Verdict
+    quantity: str
+    unit: str
+    samples: Samples
+    evidence: str
+
+
+def at(rate: float) -> str:
+    """An error rate in words."""
+    return f"{rate * 100:g} %"
+
+
+def say(cell: Address) -> str:
+    """A cell in words."""
+    return f"{PROTOCOLS[cell[0]]} {TCPS[cell[1]]}, {at(cell[2])}"
+
+
+def all_positive(
+    differences: Iterable[tuple[str, Samples]], *, quantity: str, unit: str = "kbit/s"
+) -> Finding:
+    """Held if every difference is positive beyond doubt; the smallest is shown."""
+    found = [(name, samples, estimate(samples)) for name, samples in differences]
+    name, samples, _ = min(found, key=lambda item: item[2].mean)
+    verdicts = [positive(m) for *_, m in found]
+    parts = [f"{verdicts.count('held')} of {len(found)}"]
+    for kind, words in (("not held", "not"), ("undecided", "undecided")):
+        of_kind = (item for item, v in zip(found, verdicts, strict=True) if v == kind)
+        if those := [f"{name} ({m.mean:+.2f})" for name, _, m in of_kind]:
+            parts.append(f"{words} {', '.join(those)}")
+    return Finding(
+        verdict=every(verdicts),
+        quantity=f"{quantity}, smallest: {name}",
+        unit=unit,
+        samples=samples,
+        evidence="; ".join(parts),
+    )
+
+
+def coincide(numbers: Numbers) -> Finding:
+    """C4: Tahoe and Reno differ by less than half a percent without errors."""
+    found = {}
+    for protocol, name in PROTOCOLS.items():
+        tahoe, reno = (numbers("goodput_kbps", (protocol, tcp, 0.0)) for tcp in WITH_RECOVERY)
+        found[name] = abs(reno / tahoe - 1) * 100
+    largest = max(found.values(), key=lambda samples: float(samples.mean()))
+    return Finding(
+        verdict=inside(estimate(largest), most=0.5),
+        quantity="largest difference of Reno from Tahoe over the protocols",
+        unit="%",
+        samples=largest,
+        evidence=", ".join(f"{name} {samples.mean():.2f} %" for name, samples in found.items())
+        + " apart (0.5 % counts as equal)",
+    )
+
+
+def lead(numbers: Numbers, metric: str, cell: Address, other: Address) -> Samples:
+    """By how much a cell is above another."""
+    return numbers(metric, cell) - numbers(metric, other)
+
+
+def hmipv6_vegas_last(numbers: Numbers) -> Finding:
+    """C5 in the tables: without errors Vegas is last over HMIPv6."""
+    vegas = ("hmipv6", "vegas", 0.0)
+    others: list[Address] = [("hmipv6", tcp, 0.0) for tcp in WITH_RECOVERY]
+    return all_positive(
+        [(say(cell), lead(numbers, "goodput_kbps", cell, vegas)) for cell in others],
+        quantity="ahead of Vegas",
+    )
+
+
+def hmipv6_vegas_first(numbers: Numbers) -> Finding:
+    """C6: with errors Vegas is first over HMIPv6."""
+    others: list[Address] = [("hmipv6", tcp, rate) for rate in RATES[1:] for tcp in WITH_RECOVERY]
+    return all_positive(
+        [(say(cell), lead(numbers, "goodput_kbps", ("hmipv6", "vegas", cell[2]), cell)) for cell in others],
+        quantity="Vegas ahead",
+    )
+
+
+def reno_above_tahoe(numbers: Numbers) -> Finding:
+    """C7: with errors Reno is above Tahoe."""
+    cells: list[Address] = [(protocol, "reno", rate) for protocol in PROTOCOLS for rate in RATES[1:]]
+    return all_positive(
+        [(say(cell), lead(numbers, "goodput_kbps", cell, (cell[0], "tahoe", cell[2]))) for cell in cells],
+        quantity="ahead of Tahoe",
+    )
+
+
+def fmipv6_gap(numbers: Numbers, tcp: str, rate: float) -> Samples:
+    """By how much a TCP is ahead of Vegas over FMIPv6 [kbit/s]."""
+    return lead(numbers, "goodput_kbps", ("fmipv6", tcp, rate), ("fmipv6", "vegas", rate))
+
+
+def fmipv6_vegas_far_below(numbers: Numbers) -> Finding:
+    """C8 in the tables: at 0 and 1 % Vegas is last over FMIPv6."""
+    found = all_positive(
+        [
+            (f"{TCPS[tcp]}, {at(rate)}", fmipv6_gap(numbers, tcp, rate))
+            for rate in RATES[:2]
+            for tcp in WITH_RECOVERY
+        ],
+        quantity="ahead of Vegas over FMIPv6",
+    )
+    later = ", ".join(
+        f"{TCPS[tcp]} at {at(rate)} {fmipv6_gap(numbers, tcp, rate).mean():+.0f}"
+        for rate in RATES[2:]
+        for tcp in WITH_RECOVERY
+    )
+    return replace(found, evidence=f"{found.evidence}; with more errors, not judged: {later} kbit/s")
+
+
+def fmipv6_gap_shrinks(numbers: Numbers) -> Finding:
+    """C9: that gap shrinks with the error rate."""
+    return all_positive(
+        [
+            (
+                f"{TCPS[tcp]}, {at(low)} to {at(high)}",
+                fmipv6_gap(numbers, tcp, low) - fmipv6_gap(numbers, tcp, high),
+            )
+            for tcp in WITH_RECOVERY
+            for low, high in pairwise(RATES)
+        ],
+        quantity="the gap shrinks",
+    )
+
+
+def himipv6_vegas_best(numbers: Numbers) -> Finding:
+    """C10 in the tables: Vegas over HIMIPv6 is the best cell for each error rate."""
+    cells: list[Address] = [(p, t, rate) for rate in RATES for p in PROTOCOLS for t in TCPS]
+    return all_positive(
+        [
+            (say(cell), lead(numbers, "goodput_kbps", ("himipv6", "vegas", cell[2]), cell))
+            for cell in cells
+            if cell[:2] != ("himipv6", "vegas")
+        ],
+        quantity="HIMIPv6 Vegas ahead",
+    )
+
+
+def others() -> list[Address]:
+    """The cells with another protocol than HIMIPv6."""
+    return [(p, t, rate) for p in ("hmipv6", "fmipv6") for t in TCPS for rate in RATES]
+
+
+def himipv6_lead(numbers: Numbers, metric: str, cell: Address) -> Samples:
+    """By how much HIMIPv6 is above another protocol."""
+    return lead(numbers, metric, ("himipv6", *cell[1:]), cell)
+
+
+def himipv6_highest(numbers: Numbers) -> Finding:
+    """C11: HIMIPv6 delivers most for each TCP and error rate."""
+    return all_positive(
+        [(say(cell), himipv6_lead(numbers, "goodput_kbps", cell)) for cell in others()],
+        quantity="HIMIPv6 ahead",
+    )
+
+
+def lead_shrinks(numbers: Numbers) -> Finding:
+    """C12: the differences between the protocols shrink with the error rate."""
+    return all_positive(
+        [
+            (
+                f"{say(cell)} to {at(high[2])}",
+                himipv6_lead(numbers, "goodput_kbps", cell) - himipv6_lead(numbers, "goodput_kbps", high),
+            )
+            for cell, high in pairwise(others())
+            if cell[:2] == high[:2]
+        ],
+        quantity="the lead of HIMIPv6 shrinks",
+    )
+
+
+def overhead_levels(numbers: Numbers) -> Finding:
+    """C13: the overhead is about 1.6 % or 0.2 % without errors, grows with them, and reaches 6.5 %."""
+
+    def row(protocol: str, rate: float) -> Samples:
+        return np.asarray(np.mean([numbers("ror_percent", (protocol, tcp, rate)) for tcp in TCPS], axis=0))
+
+    first, last = row("hmipv6", 0.0), row("hmipv6", 0.05)
+    quiet = [row(protocol, 0.0).mean() for protocol in ("fmipv6", "himipv6")]
+    grows = all_positive(
+        [
+            (f"{say((p, t, low))} to {at(high)}", lead(numbers, "ror_percent", (p, t, high), (p, t, low)))
+            for p in PROTOCOLS
+            for t in TCPS
+            for low, high in pairwise(RATES)
+        ],
+        quantity="",
+    )
+    levels = [
+        inside(estimate(first), 1.3, 1.9),
+        *(inside(estimate(row(protocol, 0.0)), most=0.4) for protocol in ("fmipv6", "himipv6")),
+        inside(estimate(last), 6.0, 7.0),
+    ]
+    return Finding(
+        verdict=every([*levels, grows.verdict]),
+        quantity="overhead over HMIPv6 at 0 %, mean of the TCPs",
+        unit="%",
+        samples=first,
+        evidence=f"{first.mean():.2f} % (others {quiet[0]:.2f} and {quiet[1]:.2f} %) without errors, "
+        f"{last.mean():.2f} % at 5 % (0.3, 0.2 and 0.5 percentage points allowed); grows in {grows.evidence}",
+    )
+
+
+def hmipv6_most_overhead(numbers: Numbers) -> Finding:
+    """C14: the overhead of HMIPv6 is the largest everywhere."""
+    cells: list[Address] = [(p, t, rate) for p in ("fmipv6", "himipv6") for t in TCPS for rate in RATES]
+    return all_positive(
+        [(say(cell), lead(numbers, "ror_percent", ("hmipv6", *cell[1:]), cell)) for cell in cells],
+        quantity="HMIPv6 above",
+        unit="percentage points",
+    )
+
+
+def himipv6_least_overhead(numbers: Numbers) -> Finding:
+    """C15: the overhead of HIMIPv6 is the smallest everywhere."""
+    return all_positive(
+        [(say(cell), -himipv6_lead(numbers, "ror_percent", cell)) for cell in others()],
+        quantity="HIMIPv6 below",
+        unit="percentage points",
+    )

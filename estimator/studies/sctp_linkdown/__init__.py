@@ -1,0 +1,1 @@
+"""SCTP multi-homing against TCP when a link goes down."""

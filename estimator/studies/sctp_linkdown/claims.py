@@ -1,0 +1,396 @@
+"""Averages and claims of the SCTP/TCP link-down study (Y.-W. Choi and Y.-J. Lee, in Korean)."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.studies.cells import Cell, Cells, Samples, estimate
+from netcarlo.studies.claims import Claim, Verdict, every, inside, positive, verdict
+from netcarlo.studies.sctp_linkdown import excerpts
+from netcarlo.studies.sctp_linkdown.metrics import METRICS, silence, window_at_outage
+from netcarlo.studies.study import Value, Where
+
+__all__ = ["METRICS", "claims", "summaries"]
+
+PROTOCOLS = ("tcp", "sctp_single", "sctp_multi")
+BASE = {"bandwidth_mbps": 0.5, "paper_rtt_ms": 200.0, "sim_time_s": 100.0}
+LINK_DOWN = [0.0, 5.0, 10.0, 20.0]
+RTT = [10.0, 50.0, 100.0, 200.0, 500.0, 700.0, 1000.0]
+BANDWIDTH = [0.1, 0.5, 1.0, 5.0, 10.0]
+
+
+def over(reduce: Callable[..., Any], samples: Sequence[Samples]) -> Samples:
+    """A reduction over cells, replication by replication."""
+    found: Samples = reduce(samples, axis=0)
+    return found
+
+
+def shown(samples: Samples, number: int) -> Verdict:
+    """Whether the mean, rounded or cut off, shows a whole number."""
+    return inside(estimate(samples), number - 0.5, number + 1 - 1e-9)
+
+
+def mean(cells: Cells, protocol: str, **conditions: Value | Sequence[Value]) -> Samples:
+    """Mean utilisation of the cells with these conditions, per replication."""
+    found = cells.where(protocol=protocol, sim_time_s=100.0, **conditions)
+    return over(np.mean, [cells.samples("utilisation", cell) for cell in found])
+
+
+def gain(ours: Samples, other: Samples) -> Samples:
+    """By how much `ours` exceeds `other` [%]."""
+    return (ours / other - 1) * 100
+
+
+def table5(cells: Cells, protocol: str) -> Samples:
+    """Mean of a row of table 5, its 0 s column included."""
+    return mean(cells, protocol, bandwidth_mbps=0.5, paper_rtt_ms=200.0)
+
+
+def table6(cells: Cells, protocol: str, link_down_s: list[float]) -> Samples:
+    """Mean of a protocol's rows of table 6."""
+    return mean(cells, protocol, bandwidth_mbps=0.5, link_down_s=link_down_s)
+
+
+def table7(cells: Cells, protocol: str, link_down_s: list[float]) -> Samples:
+    """Mean of a protocol's rows of table 7."""
+    return mean(cells, protocol, paper_rtt_ms=200.0, link_down_s=link_down_s)
+
+
+def over_tcp_and_single(cells: Cells) -> Samples:
+    """Multi over the mean of TCP and single, averaged over tables 5, 6 and 7 [%]."""
+    tables: list[Callable[[str], Samples]] = [
+        lambda protocol: table5(cells, protocol),
+        lambda protocol: table6(cells, protocol, [0.0, 10.0]),
+        lambda protocol: table7(cells, protocol, [0.0, 10.0]),
+    ]
+    return over(np.mean, [gain(t("sctp_multi"), (t("tcp") + t("sctp_single")) / 2) for t in tables])
+
+
+def summaries(cells: Cells) -> dict[str, Samples]:
+    """The published numbers that belong to no single cell, one value per replication."""
+    tcp, sctp = (cells.one(protocol=p, link_down_s=10.0, **BASE) for p in ("tcp", "sctp_multi"))
+    data_tcp, data_sctp = tcp.parameter(P.DATA), sctp.parameter(P.DATA)
+    by_link_down = gain(table5(cells, "sctp_multi"), table5(cells, "tcp"))
+    by_rtt = gain(table6(cells, "sctp_multi", [10.0]), table6(cells, "tcp", [10.0]))
+    by_bandwidth = gain(table7(cells, "sctp_multi", [10.0]), table7(cells, "tcp", [10.0]))
+    settings = {
+        "ssthresh_tcp": tcp.parameter(P.INITIAL_SSTHRESH) * data_tcp,
+        "ssthresh_sctp": sctp.parameter(P.INITIAL_SSTHRESH),
+        "packet_size": data_tcp + tcp.parameter(P.HEADER),
+        "data_size_tcp": data_tcp,
+        "data_size_sctp": data_sctp,
+        "mtu": data_sctp + sctp.parameter(P.CHUNK_HEADER) + sctp.parameter(P.HEADER),
+    }
+    return {
+        "gain_multi_over_tcp_by_link_down_time": by_link_down,
+        "gain_multi_over_tcp_by_rtt": by_rtt,
+        "gain_multi_over_tcp_overall": (by_link_down + by_rtt + by_bandwidth) / 3,
+        "gain_multi_over_tcp_and_single_average": over_tcp_and_single(cells),
+        "gain_tcp_over_multi_without_link_down": gain(
+            table6(cells, "tcp", [0.0]), table6(cells, "sctp_multi", [0.0])
+        ),
+        **{name: np.array([float(number)]) for name, number in settings.items()},
+    }
+
+
+def claims(cells: Cells) -> Iterator[Claim]:
+    """What the paper claims, each with the evidence."""
+    yield from without_outage(cells)
+    yield from with_outage(cells)
+    yield at_the_moment(cells)
+    yield from trends(cells)
+    yield from growth(cells)
+    yield from averages(cells)
+    yield from excerpts.claims(cells)
+
+
+def pairs(cells: Cells, ours: str, other: str, *, outage: bool) -> list[tuple[Cell, Samples]]:
+    """The gain of one protocol over another [%] in every cell with (or without) an outage."""
+    found = []
+    for cell in cells.where(protocol=ours):
+        if (cell["link_down_s"] > 0) == outage:
+            twin = cells.one(**{**cell.conditions, "protocol": other})
+            found.append((cell, gain(cells.samples("throughput", cell), cells.samples("throughput", twin))))
+    return found
+
+
+def least(found: list[tuple[Cell, Samples]]) -> Samples:
+    """The smallest gain over the cells, per replication."""
+    return over(np.min, [samples for _, samples in found])
+
+
+def short(cell: Cell) -> str:
+    """The cell in a few words."""
+    return f"{cell['link_down_s']:g} s down, {cell['bandwidth_mbps']:g} Mbit/s, {cell['paper_rtt_ms']:g} ms"
+
+
+def without_outage(cells: Cells) -> Iterator[Claim]:
+    """Section 4.1 and figure 9: the order of the protocols without an outage."""
+    lead = gain(table6(cells, "tcp", [0.0]), table6(cells, "sctp_multi", [0.0]))
+    found = pairs(cells, "tcp", "sctp_multi", outage=False)
+    behind = [short(cell) for cell, samples in found if samples.mean() < -0.5]
+    yield Claim(
+        id="A1",
+        text="Without an outage TCP is ahead of SCTP, by about 2 %.",
+        where="sections 4.3 and 5",
+        verdict=every([shown(lead, 2), verdict(not behind)]),
+        quantity="TCP over SCTP (multi), means of the 0 s rows of table 6",
+        unit="%",
+        samples=lead,
+        published="2",
+        evidence=f"TCP ahead, or within 0.5 %, in {len(found) - len(behind)} of {len(found)} cells",
+    )
+    differences = [abs(samples) for _, samples in pairs(cells, "sctp_single", "sctp_multi", outage=False)]
+    most = np.max(differences, axis=0)
+    yield Claim(
+        id="A2",
+        text="Without an outage SCTP over one path and over two paths deliver the same.",
+        where="section 4.1",
+        verdict=inside(estimate(most), most=0.5),
+        quantity="largest difference over the cells",
+        unit="%",
+        samples=most,
+        evidence=f"{len(differences)} cells without an outage compared, 0.5 % allowed",
+    )
+
+
+def with_outage(cells: Cells) -> Iterator[Claim]:
+    """Sections 4.2 to 4.4: the order of the protocols with an outage."""
+    for id_, other, name in (("B1", "tcp", "TCP"), ("B2", "sctp_single", "SCTP (single)")):
+        found = pairs(cells, "sctp_multi", other, outage=True)
+        behind = [short(cell) for cell, samples in found if positive(estimate(samples)) != "held"]
+        rest = [(cell, samples) for cell, samples in found if short(cell) not in behind]
+        yield Claim(
+            id=id_,
+            text=f"With an outage SCTP (multi) delivers more than {name} almost everywhere.",
+            where="sections 4.2 to 4.4",
+            verdict=verdict(len(behind) <= 1),
+            quantity="smallest gain over the other cells" if behind else "smallest gain over the cells",
+            unit="%",
+            samples=least(rest),
+            evidence=f"ahead in {len(rest)} of {len(found)} cells"
+            + (f"; not at {'; '.join(behind)}" if behind else ""),
+        )
+    found = pairs(cells, "sctp_single", "tcp", outage=True)
+    overall = np.mean([samples for _, samples in found], axis=0)
+    means = [float(samples.mean()) for _, samples in found]
+    yield Claim(
+        id="B3",
+        text="SCTP (single) and TCP do not differ noticeably; with an outage single is slightly ahead.",
+        where="sections 4.2 and 5",
+        verdict=inside(estimate(overall), 0, 5),
+        quantity="SCTP (single) over TCP, mean of the cells with an outage",
+        unit="%",
+        samples=overall,
+        evidence=f"{min(means):+.1f} to {max(means):+.1f} % per cell; a mean of 0 to 5 % counts as held",
+    )
+    gains = [
+        gain(*(cells.value("throughput", protocol=p, link_down_s=t, **BASE) for p in ("sctp_multi", "tcp")))
+        for t in LINK_DOWN[1:]
+    ]
+    growth = np.min(np.diff(gains, axis=0), axis=0)
+    yield Claim(
+        id="B4",
+        text="The advantage of SCTP (multi) over TCP grows with the length of the outage.",
+        where="section 4.2",
+        verdict=positive(estimate(growth)),
+        quantity="smallest increase from one length to the next",
+        unit="percentage points",
+        samples=growth,
+        evidence=", ".join(f"{g.mean():.1f} % at {t:g} s" for g, t in zip(gains, LINK_DOWN[1:], strict=True)),
+    )
+    flat = np.array(
+        [cells.value("throughput", protocol="sctp_multi", link_down_s=t, **BASE) for t in LINK_DOWN[1:]]
+    )
+    spread = (flat.max(axis=0) - flat.min(axis=0)) / flat.mean(axis=0) * 100
+    yield Claim(
+        id="B5",
+        text="SCTP (multi) delivers the same whether the outage lasts 5, 10 or 20 s.",
+        where="section 4.2, figure 5",
+        verdict=inside(estimate(spread), most=0.5),
+        quantity="largest difference between the three lengths",
+        unit="%",
+        samples=spread,
+        evidence=", ".join(f"{f.mean():.0f}" for f in flat) + " byte/s; 0.5 % allowed",
+    )
+
+
+def at_the_moment(cells: Cells) -> Claim:
+    """Conclusion 2, by the link going down earlier and later: does its effect follow the window?"""
+    moved = cells.varied("moment")
+    shares: dict[str, tuple[float, float]] = {}
+    for protocol in PROTOCOLS:
+        mine = moved.where(protocol=protocol)
+        delivered, silent, window = (
+            np.array([float(np.mean(value(cell))) for cell in mine])
+            for value in (METRICS["throughput"], silence, window_at_outage)
+        )
+        shares[protocol] = explained(delivered, window), explained(delivered, silent)
+    tcp = moved.where(protocol="tcp")
+    most = max(float(np.mean(window_at_outage(cell))) for cell in tcp)
+    full = [moved.samples("throughput", cell) for cell in tcp if np.mean(window_at_outage(cell)) == most]
+    spread = gain(over(np.max, full), over(np.min, full))
+    return Claim(
+        id="B6",
+        text="The throughput depends on the congestion window at the moment the link goes down.",
+        where="section 5, second conclusion",
+        verdict=verdict(all(window > silent for window, silent in shares.values())),
+        expected="not held",
+        quantity=f"most over least that TCP delivers, {len(full)} moments with the same window "
+        f"({most:g} packets)",
+        unit="%",
+        samples=spread,
+        evidence=f"the link goes down at {len(tcp)} moments from {tcp[0]['moment']:g} to "
+        f"{tcp[-1]['moment']:g} s, for 10 s; share of the differences in throughput that goes with the "
+        "window then, and with the silence that follows: "
+        + "; ".join(f"{cells.study.description.conditions['protocol'].show(p)} {100 * w:.0f} and "
+                    f"{100 * s:.0f} %" for p, (w, s) in shares.items())
+        + ". What decides is when the doubled timeout falls after link-up. The paper shows one moment",
+    )  # fmt: skip
+
+
+def explained(y: Samples, x: Samples) -> float:
+    """Share of the variance of `y` that goes linearly with `x`."""
+    return float(np.corrcoef(x, y)[0, 1] ** 2)
+
+
+def trends(cells: Cells) -> Iterator[Claim]:
+    """Sections 4.3 and 4.4: utilisation over bandwidth and delay."""
+    for id_, text, where, values, column, fixed in (
+        ("C1", "Utilisation falls with the bandwidth once the window limits (1, 5, 10 Mbit/s).",
+         "section 4.4, table 7", BANDWIDTH[2:], "bandwidth_mbps", {"paper_rtt_ms": 200.0}),
+        ("C2", "Utilisation falls with the RTT from 500 ms on (500, 700, 1000 ms).", "section 4.3, table 6",
+         RTT[4:], "paper_rtt_ms", {"bandwidth_mbps": 0.5}),
+    ):  # fmt: skip
+        steps = []
+        for protocol in PROTOCOLS:
+            for down in (0.0, 10.0):
+                conditions: dict[str, Value] = {
+                    "protocol": protocol,
+                    "link_down_s": down,
+                    "sim_time_s": 100.0,
+                    **fixed,
+                }
+                line = np.array([cells.value("utilisation", **{**conditions, column: v}) for v in values])
+                steps.append(np.min(1 - line[1:] / line[:-1], axis=0) * 100)
+        smallest = np.min(steps, axis=0)
+        yield Claim(
+            id=id_,
+            text=text,
+            where=where,
+            verdict=every(positive(estimate(one)) for one in steps),
+            quantity="smallest fall from one value to the next, over 6 rows",
+            unit="%",
+            samples=smallest,
+            evidence=f"falls in {sum(bool(s.mean() > 0) for s in steps)} of {len(steps)} rows of the table",
+        )
+
+
+def growth(cells: Cells) -> Iterator[Claim]:
+    """Sections 4.3 and 4.4: how the lead of SCTP (multi) over TCP changes with RTT and bandwidth."""
+    for id_, text, where, values, column, unit, sign in (
+        ("C3", "The shorter the RTT, the further SCTP (multi) is ahead of TCP (10 s down).",
+         "section 4.3", RTT, "paper_rtt_ms", "ms", -1),
+        ("C4", "The larger the bandwidth, the further SCTP (multi) is ahead of TCP (10 s down).",
+         "section 4.4", BANDWIDTH, "bandwidth_mbps", "Mbit/s", 1),
+    ):  # fmt: skip
+        at = [{**BASE, "link_down_s": 10.0, column: value} for value in values]
+        ours = [
+            gain(*(cells.value("utilisation", protocol=p, **c) for p in ("sctp_multi", "tcp"))) for c in at
+        ]
+        theirs = [gain(printed(cells, "sctp_multi", **c), printed(cells, "tcp", **c)) for c in at]
+        least, least_printed = (over(np.min, list(sign * np.diff(gains, axis=0))) for gains in (ours, theirs))
+        yield Claim(
+            id=id_,
+            text=text,
+            where=where,
+            verdict=positive(estimate(least)),
+            own=verdict(bool(least_printed[0] > 0)),
+            expected="not held",
+            quantity="smallest growth of the lead from one value to the next that way",
+            unit="percentage points",
+            samples=least,
+            published=f"{least_printed[0]:.1f}",
+            evidence=f"ahead by {said(ours)} % at {', '.join(f'{v:g}' for v in values)} {unit}. The paper's "
+            f"own table: {said(theirs)} %",
+        )
+
+
+def printed(cells: Cells, protocol: str, **conditions: Value) -> Samples:
+    """The paper's utilisation of a cell of its tables 6 and 7."""
+    where: Where = {"metric": "utilisation", "protocol": protocol, **conditions}
+    return np.array([next(n.value for n in cells.study.published if n.matches(where))])
+
+
+def said(values: Sequence[Samples]) -> str:
+    """The means of some samples in a line."""
+    return ", ".join(f"{float(one.mean()):.1f}" for one in values)
+
+
+def averages(cells: Cells) -> Iterator[Claim]:
+    """Section 5: the average gains."""
+    ours = summaries(cells)
+    for id_, metric, text, printed, how in (
+        ("D1", "gain_multi_over_tcp_by_link_down_time",
+         "By the outage length, SCTP (multi) is 18 % above TCP.", 18,
+         "means of the rows of table 5, the 0 s column included, cut off"),
+        ("D2", "gain_multi_over_tcp_by_rtt", "By the RTT, SCTP (multi) is 27 % above TCP.", 27,
+         "means of the 10 s rows of table 6, cut off"),
+    ):  # fmt: skip
+        yield Claim(
+            id=id_,
+            text=text,
+            where="section 5",
+            verdict=shown(ours[metric], printed),
+            quantity="average gain",
+            unit="%",
+            samples=ours[metric],
+            published=str(printed),
+            evidence=how,
+        )
+    tens, all_ = ([0.0, 10.0][i:] for i in (1, 0))
+    readings = [
+        float(gain(table7(cells, "sctp_multi", d), table7(cells, "tcp", d)).mean()) for d in (tens, all_)
+    ]
+    overall, both = (
+        ours[f"gain_multi_over_tcp_{name}"] for name in ("overall", "and_single_average")
+    )
+    yield Claim(
+        id="D4",
+        text="Overall, SCTP (multi) is 18 % above TCP.",
+        where="section 5",
+        verdict="not testable",
+        expected="not testable",
+        quantity="one reading: mean of D1, D2 and the gain in the 10 s rows of table 7",
+        unit="%",
+        samples=overall,
+        published="18",
+        evidence="the paper's 18 is the mean of its 18, 27 and 9, and the 9 cannot be derived (D3); with the "
+        "10 s rows of table 7 in its place the paper's own tables give 21.1 %",
+    )
+    yield Claim(
+        id="D5",
+        text="SCTP (multi) is 12 % above TCP and SCTP (single).",
+        where="section 5",
+        verdict="not testable",
+        expected="not testable",
+        quantity="one reading: over the mean of both, averaged over tables 5, 6 and 7",
+        unit="%",
+        samples=both,
+        published="12",
+        evidence="the paper does not say how; this reading gives 11.6 % with the paper's own values",
+    )
+    yield Claim(
+        id="D3",
+        text="By the bandwidth, SCTP (multi) is 9 % above TCP.",
+        where="sections 4.4 and 5",
+        verdict="not testable",
+        expected="not testable",
+        published="9",
+        evidence=(
+            f"table 7 gives {readings[0]:.1f} % (10 s rows) or {readings[1]:.1f} % (all) with our values, "
+            "16.9 or 6.9 % with the paper's own; no reading gives 9"
+        ),
+    )

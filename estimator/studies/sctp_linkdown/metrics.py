@@ -1,0 +1,212 @@
+"""Metrics of the SCTP/TCP link-down study (Y.-W. Choi and Y.-J. Lee, in Korean).
+
+The paper counts the whole 1500-byte packet, distinct packets only, and subtracts a fixed start-up time
+from the run length; its bandwidth utilisation is byte/s over bit/s, so that a full link reads 0.125.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import (
+    EVENT_ACK,
+    EVENT_HEARTBEAT_ACK,
+    EVENT_HEARTBEAT_RECEIVE,
+    EVENT_RECEIVE,
+    EVENT_SEND,
+    Out,
+    P,
+    Trace,
+)
+from netcarlo.kernels.sctp.state import RECEIVER
+from netcarlo.studies.cells import Cell, Samples
+
+PACKET = 1500
+START_UP_S = {"tcp": 1.12, "sctp_single": 1.5, "sctp_multi": 1.5}
+DOWN_S = 50.0
+
+Events = NDArray[np.float64]
+
+
+def throughput(cell: Cell) -> Samples:
+    """Received distinct packets x 1500 byte / Delta [byte/s]."""
+    delta_s: float = cell["sim_time_s"] - START_UP_S[cell["protocol"]]
+    return cell.out(Out.DELIVERED) * PACKET / delta_s
+
+
+def utilisation(cell: Cell) -> Samples:
+    """Throughput [byte/s] over bandwidth [bit/s]."""
+    bandwidth_bps: float = cell["bandwidth_mbps"] * 1e6
+    return throughput(cell) / bandwidth_bps
+
+
+def destroyed(cell: Cell) -> Samples:
+    """Data packets waiting or on the wire when the link goes down."""
+    return cell.out(Out.DESTROYED)
+
+
+def resumed(column: Out, *, since_s: float = 0.0, link_up: bool = False) -> Callable[[Cell], Samples]:
+    """The first transmission that arrives after the outage began: its time after `since_s` or link-up [s]."""
+
+    def metric(cell: Cell) -> Samples:
+        return cell.time(column) - (DOWN_S + cell["link_down_s"] if link_up else since_s)
+
+    return metric
+
+
+def outage_s(cell: Cell) -> float:
+    """When the link goes down [s]."""
+    return float(cell.conditions.get("moment", DOWN_S))
+
+
+def silence(cell: Cell) -> Samples:
+    """From the link going down to the transmission of the first packet that arrives again [s]."""
+    return cell.time(Out.RESUME_TX) - outage_s(cell)
+
+
+def window_at_outage(cell: Cell) -> Samples:
+    """What the sender may have in flight when the link goes down, less what the receiver allows [packet]."""
+    tcp = cell["protocol"] == "tcp"
+    most = cell.parameter(P.WINDOW) if tcp else cell.parameter(P.RWND) // window_bytes(cell)
+    kinds = (EVENT_SEND, EVENT_ACK)
+
+    def metric(events: Events) -> float:
+        before = events[np.isin(events[:, Trace.EVENT], kinds) & (events[:, Trace.TIME] < outage_s(cell))]
+        return min(float(before[-1, Trace.CWND]), most)
+
+    return cell.per_trace(metric, replications=1)
+
+
+def window_bytes(cell: Cell) -> float:
+    """Bytes that one packet counts in the congestion window: SCTP's include the chunk header."""
+    return cell.parameter(P.DATA) + (0 if cell["protocol"] == "tcp" else cell.parameter(P.CHUNK_HEADER))
+
+
+def cwnd_at_5s(cell: Cell) -> Samples:
+    """Congestion window at 5 s [byte]."""
+
+    def metric(events: Events) -> float:
+        return float(events[events[:, Trace.TIME] <= 5.0][-1, Trace.CWND])
+
+    return cell.per_trace(metric) * window_bytes(cell)
+
+
+def cwnd_reaches_ssthresh(cell: Cell) -> Samples:
+    """Time at which the congestion window first reaches the slow-start threshold [s]."""
+
+    def metric(events: Events) -> float:
+        reached = events[:, Trace.CWND] >= events[:, Trace.SSTHRESH]
+        return float(events[np.argmax(reached), Trace.TIME]) if reached.any() else np.nan
+
+    return cell.per_trace(metric)
+
+
+def before_down(column: Trace, event: int) -> Callable[[Cell], Samples]:
+    """A column of the last event of its kind before the link goes down."""
+
+    def metric(events: Events) -> float:
+        return float(events[(events[:, Trace.EVENT] == event) & (events[:, Trace.TIME] < DOWN_S)][-1, column])
+
+    return lambda cell: cell.per_trace(metric)
+
+
+def highest_sent(events: Events) -> float:
+    """The highest packet number put out before the link goes down."""
+    sent = events[(events[:, Trace.EVENT] == EVENT_SEND) & (events[:, Trace.TIME] < DOWN_S)]
+    return float(sent[:, Trace.SEQUENCE].max())
+
+
+def first_resent(events: Events) -> float:
+    """The packet number that is sent first after the link went down."""
+    sent = events[(events[:, Trace.EVENT] == EVENT_SEND) & (events[:, Trace.TIME] > DOWN_S)]
+    return float(sent[0, Trace.SEQUENCE])
+
+
+def dequeued_last(cell: Cell) -> Samples:
+    """The packet whose transmission began last before the link goes down."""
+    tx_s = PACKET * 8 / (cell["bandwidth_mbps"] * 1e6)
+
+    def metric(events: Events) -> float:
+        free_s, last = 0.0, np.nan
+        for event in events[events[:, Trace.EVENT] == EVENT_SEND]:
+            start_s = max(event[Trace.TIME], free_s)
+            if start_s >= DOWN_S:
+                break
+            free_s, last = start_s + tx_s, event[Trace.SEQUENCE]
+        return float(last)
+
+    return cell.per_trace(metric)
+
+
+def received(tsn: int) -> Callable[[Cell], Samples]:
+    """Arrival of a data packet [s]."""
+    return _first(EVENT_RECEIVE, Trace.SEQUENCE, tsn)
+
+
+def acknowledged(tsn: int) -> Callable[[Cell], Samples]:
+    """Arrival of the first acknowledgement up to a data packet [s]."""
+    return _first(EVENT_ACK, Trace.ACKED, tsn)
+
+
+def _first(event: int, column: Trace, number: int) -> Callable[[Cell], Samples]:
+    def metric(events: Events) -> float:
+        found = events[(events[:, Trace.EVENT] == event) & (events[:, column] >= number)]
+        return float(found[0, Trace.TIME]) if len(found) else np.nan
+
+    return lambda cell: cell.per_trace(metric)
+
+
+def heartbeat(event: int) -> Callable[[Cell], Samples]:
+    """When a heartbeat of the receiver, the first after link-up, or its answer arrives [s]."""
+
+    def metric(cell: Cell) -> Samples:
+        return cell.per_trace(lambda events: probe(events, event, cell)[Trace.TIME])
+
+    return metric
+
+
+def heartbeat_path(cell: Cell) -> Samples:
+    """The path of that heartbeat: 0 the one that was down, 1 the alternate one."""
+    return cell.per_trace(lambda events: probe(events, EVENT_HEARTBEAT_RECEIVE, cell)[Trace.PATH])
+
+
+def probe(events: Events, event: int, cell: Cell) -> Events:
+    """The row of the first heartbeat event of the receiver after link-up; NaN if there is none."""
+    mine = (events[:, Trace.EVENT] == event) & (events[:, Trace.SEQUENCE] == RECEIVER)
+    found = events[mine & (events[:, Trace.TIME] > DOWN_S + cell["link_down_s"])]
+    return found[0] if len(found) else np.full(len(Trace), np.nan)
+
+
+METRICS: dict[str, Callable[[Cell], Samples]] = {
+    "throughput": throughput,
+    "throughput_approx": throughput,
+    "utilisation": utilisation,
+    "cwnd_at_5s_approx": cwnd_at_5s,
+    "time_cwnd_reaches_ssthresh": cwnd_reaches_ssthresh,
+    "packets_lost_at_link_down": destroyed,
+    "retransmission_sent_after_link_up": resumed(Out.RESUME_TX, link_up=True),
+    "retransmission_received_after_link_up": resumed(Out.RESUME_RX, link_up=True),
+    "retransmission_sent_after_link_down": resumed(Out.RESUME_TX, since_s=DOWN_S),
+    "retransmission_received_after_link_down": resumed(Out.RESUME_RX, since_s=DOWN_S),
+    "retransmission_enqueued": resumed(Out.RESUME_TX),
+    "retransmission_received": resumed(Out.RESUME_RX),
+    "retransmission_enqueued_alternate_path": resumed(Out.RESUME_TX),
+    "retransmission_received_alternate_path": resumed(Out.RESUME_RX),
+    "last_ack_before_down": before_down(Trace.TIME, EVENT_ACK),
+    "last_sack_before_down": before_down(Trace.TIME, EVENT_ACK),
+    "last_acked_seq": before_down(Trace.ACKED, EVENT_ACK),
+    "last_cum_tsn_before_down": before_down(Trace.ACKED, EVENT_ACK),
+    "highest_seq_sent_before_down": lambda cell: cell.per_trace(highest_sent),
+    "highest_tsn_sent_before_down": lambda cell: cell.per_trace(highest_sent),
+    "retransmitted_seq": lambda cell: cell.per_trace(first_resent),
+    "retransmitted_tsn": lambda cell: cell.per_trace(first_resent),
+    "seq_dequeued_just_before_down": dequeued_last,
+    "tsn2412_received": received(2412),
+    "sack2404_received": acknowledged(2404),
+    "tsn2448_received": received(2448),
+    "tsn2449_received": received(2449),
+    "heartbeat_received": heartbeat(EVENT_HEARTBEAT_RECEIVE),
+    "heartbeat_ack_received": heartbeat(EVENT_HEARTBEAT_ACK),
+}
+"""Metric of a cell -> its values, one per replication (of a trace: of the first replications)."""

@@ -1,0 +1,1 @@
+"""TCP buffer tuning over 802.11g."""

@@ -1,0 +1,327 @@
+"""Claims of the study of sender buffers over 802.11g (S. Mun, H. Lee, H. Choo and W. Kong, in Korean).
+
+A claim that the averages decide is judged twice: by our numbers and by the paper's own.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.studies.cells import Cells, Samples, estimate
+from netcarlo.studies.claims import Claim, Verdict, either, every, inside, positive, verdict
+from netcarlo.studies.comparison import Summaries
+from netcarlo.studies.study import Study, Value
+from netcarlo.studies.wlan_buffer.metrics import (
+    DEFAULT,
+    METRICS,
+    PLATEAU,
+    PUBLISHED_MBT,
+    Buffers,
+    Numbers,
+    at,
+    buffer_threshold,
+    gain,
+    in_flight,
+    percent,
+    plateau,
+    predicted,
+    regression,
+)
+
+__all__ = ["METRICS", "claims", "summaries"]
+
+SUFFICES = 96
+"""The buffer that the paper takes at 5 ms and more [KB]; that of its 50 ms run is not given."""
+
+LARGEST = 1024
+
+FLAT = 0.02
+"""A change from 96 to 128 KB that counts as none."""
+
+CALIBRATED = "the calibration, which minimises the errors of averages and gains"
+
+PUBLISHED_GAINS = {5: 20.3, 10: 21.4, 20: 45.4}
+PUBLISHED_SLOPE = 0.0253
+
+
+def summaries(cells: Cells) -> Summaries:
+    """The published numbers that follow from several cells."""
+    numbers, buffers = simulated(cells), tried(cells)
+
+    def threshold(conditions: Mapping[str, Value]) -> Samples:
+        rtt, _ = at(conditions)
+        return np.array([float(buffer_threshold(numbers, rtt, buffers[rtt]))])
+
+    def saving(conditions: Mapping[str, Value]) -> Samples:
+        return 100 * (1 - threshold(conditions) / DEFAULT)
+
+    measured = numbers(50, SUFFICES)
+    off = 100 * abs(predicted(numbers, 50, consistent=False) / measured - 1)
+    scenario = cells.one(rtt_ms=1.0, buffer_kb=32.0).scenario
+    assert scenario.wireless is not None
+    return {
+        "mbt": threshold,
+        "memory_saving": saving,
+        "gain": lambda conditions: gain(numbers, *at(conditions)),
+        "least_gain": np.min([gain(numbers, rtt, SUFFICES) for rtt in PUBLISHED_GAINS], axis=0),
+        "intercept": regression(numbers, shift=1)[0],
+        "slope": regression(numbers, shift=1)[1],
+        "prediction_50ms": predicted(numbers, 50, consistent=False),
+        "prediction_accuracy": 100 - off,
+        "prediction_error": off,
+        "phy_rate_max": np.array([max(scenario.wireless.known_rates) / 1e6]),
+        "run_duration": np.array([cells.all[0].parameter(P.END) * 1e-9]),
+    }  # fmt: skip
+
+
+def simulated(cells: Cells) -> Numbers:
+    """Our averages."""
+    return lambda rtt, kb: cells.value("throughput_avg", rtt_ms=float(rtt), buffer_kb=float(kb))
+
+
+def printed(study: Study) -> Numbers:
+    """The paper's averages."""
+    found = {at(n.conditions): n.value for n in study.published if n.metric == "throughput_avg"}
+    return lambda rtt, kb: np.array([found[rtt, kb]])
+
+
+def tried(cells: Cells) -> Buffers:
+    """The buffers of the paper at each RTT."""
+    pairs = sorted(at(cell.conditions) for cell in cells.all)
+    return {rtt: [kb for other, kb in pairs if other == rtt] for rtt, _ in pairs}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a set of averages says about a claim."""
+
+    verdict: Verdict
+    evidence: str
+    quantity: str = ""
+    unit: str = ""
+    samples: Samples | None = None
+
+
+def claims(cells: Cells) -> Iterator[Claim]:
+    """What the paper claims, each with the evidence."""
+    ours, theirs, buffers = simulated(cells), printed(cells.study), tried(cells)
+
+    def judge(
+        id_: str,
+        text: str,
+        where: str,
+        find: Callable[[Numbers], Finding],
+        *,
+        expected: Verdict = "held",
+        fitted: str = "",
+    ) -> Claim:
+        found, own = find(ours), find(theirs)
+        return Claim(
+            id=id_, text=text, where=where,
+            verdict=found.verdict, own=own.verdict, expected=expected, fitted=fitted,
+            quantity=found.quantity, unit=found.unit, samples=found.samples,
+            published=f"{float(np.mean(own.samples)):.4g}" if own.samples is not None else "",
+            evidence=f"{found.evidence}. The paper's own numbers: {own.evidence}",
+        )  # fmt: skip
+
+    yield judge("B1", "At every RTT the average rises with the buffer up to the MBT, then is flat to 128 KB.",
+                "table 2", lambda numbers: rises(numbers, buffers))  # fmt: skip
+    yield judge("B2", "The MBT is 32 KB at 1 ms and 96 KB at 5, 10 and 20 ms.", "section 3",
+                lambda numbers: thresholds(numbers, buffers), fitted=CALIBRATED)  # fmt: skip
+    yield judge("B3", "The throughput at the MBT falls with the RTT.", "section 3.3", falls)
+    yield judge("B4", "At 5, 10 and 20 ms the MBT gains 20.3, 21.4 and 45.4 % over the default of 64 KB.",
+                "section 4.1", gains, fitted=CALIBRATED)  # fmt: skip
+    yield judge("B5", "At 1 ms the default of 64 KB is no better than 32 KB.", "section 3.2", no_better)
+    yield judge("B6", "Larger buffers harm: 256 KB is 1 to 3 % below 128 KB, 1 MB at 50 ms is 15 % below.",
+                "table 2, section 4.2", harm, expected="not held")  # fmt: skip
+    yield judge("B7", "The throughput at the MBT falls exponentially with the RTT, by 0.0253 per ms.",
+                "section 4.2", slope)  # fmt: skip
+    yield judge("B8", "The law predicts the throughput at 50 ms within 3 %.", "section 4.2", prediction,
+                fitted=CALIBRATED)  # fmt: skip
+    yield limited(cells)
+    yield best_seconds(cells)
+    yield steadiness(cells)
+
+
+def rises(numbers: Numbers, buffers: Buffers) -> Finding:
+    """B1."""
+    steps: dict[str, Verdict] = {}
+    flat = []
+    for rtt, mbt in PUBLISHED_MBT.items():
+        for a, b in itertools.pairwise(kb for kb in buffers[rtt] if kb <= mbt):
+            steps[f"{b} KB at {rtt} ms"] = positive(estimate(numbers(rtt, b) - numbers(rtt, a)))
+        if 128 in buffers[rtt]:
+            flat.append(numbers(rtt, 128) / numbers(rtt, mbt) - 1)
+    against = [step for step, found in steps.items() if found != "held"]
+    return Finding(
+        verdict=every([*steps.values(), *(inside(estimate(one), -FLAT, FLAT) for one in flat)]),
+        evidence=("rises everywhere" if not against else f"does not clearly rise to {', '.join(against)}")
+        + f"; from 96 to 128 KB it changes by {', '.join(f'{100 * one.mean():+.1f}' for one in flat)} %",
+    )
+
+
+def thresholds(numbers: Numbers, buffers: Buffers) -> Finding:
+    """B2: the MBT is as near the plateau as counts, and the next smaller buffer is not."""
+    verdicts: list[Verdict] = []
+    said = []
+    for rtt, mbt in PUBLISHED_MBT.items():
+        enough = (1 - PLATEAU) * np.mean([numbers(rtt, kb) for kb in buffers[rtt][-2:]], axis=0)
+        smaller = max((kb for kb in buffers[rtt] if kb < mbt), default=mbt)
+        verdicts += [positive(estimate(numbers(rtt, mbt) - enough)),
+                     positive(estimate(enough - numbers(rtt, smaller)))]  # fmt: skip
+        top = plateau(numbers, rtt, buffers[rtt])
+        off = [f"{kb} KB {100 * (numbers(rtt, kb).mean() / top - 1):+.1f} %" for kb in (smaller, mbt)]
+        said.append(f"at {rtt} ms {' and '.join(off)}")
+    return Finding(
+        verdict=every(verdicts),
+        evidence=f"against the plateau, the mean of the two largest: {', '.join(said)} ({percent(PLATEAU)} "
+        "below counts as on it)",
+    )
+
+
+def at_mbt(numbers: Numbers) -> list[Samples]:
+    """The averages at the MBTs, and at 50 ms."""
+    return [numbers(rtt, kb) for rtt, kb in {**PUBLISHED_MBT, 50: SUFFICES}.items()]
+
+
+def falls(numbers: Numbers) -> Finding:
+    """B3."""
+    averages = at_mbt(numbers)
+    return Finding(
+        verdict=every(positive(estimate(a - b)) for a, b in itertools.pairwise(averages)),
+        evidence=f"{', '.join(f'{a.mean():.1f}' for a in averages)} Mbit/s at 1, 5, 10, 20 and 50 ms",
+    )
+
+
+def gains(numbers: Numbers) -> Finding:
+    """B4: the three gains, each within 8 percentage points."""
+    found = {rtt: gain(numbers, rtt, SUFFICES) for rtt in PUBLISHED_GAINS}
+    return Finding(
+        verdict=every(inside(estimate(values), PUBLISHED_GAINS[rtt] - 8, PUBLISHED_GAINS[rtt] + 8)
+                      for rtt, values in found.items()),
+        evidence=f"{', '.join(f'{values.mean():.1f}' for values in found.values())} % (8 points either "
+        "way count)",
+    )  # fmt: skip
+
+
+def no_better(numbers: Numbers) -> Finding:
+    """B5."""
+    found = 100 * (numbers(1, DEFAULT) / numbers(1, 32) - 1)
+    return Finding(
+        verdict=inside(estimate(found), most=100 * PLATEAU),
+        quantity="64 KB over 32 KB at 1 ms", unit="%", samples=found,
+        evidence=f"better would be more than {percent(PLATEAU)}",
+    )  # fmt: skip
+
+
+def harm(numbers: Numbers) -> Finding:
+    """B6."""
+    larger = [100 * (1 - numbers(rtt, 256) / numbers(rtt, 128)) for rtt in PUBLISHED_GAINS]
+    huge = 100 * (1 - numbers(50, LARGEST) / numbers(50, SUFFICES))
+    return Finding(
+        verdict=every(
+            [inside(estimate(huge), least=10), *(inside(estimate(one), least=0.95) for one in larger)]
+        ),
+        quantity="1 MB below 96 KB at 50 ms", unit="%", samples=huge,
+        evidence=f"256 KB is {', '.join(f'{one.mean():.1f}' for one in larger)} % below 128 KB at 5, 10 and "
+        "20 ms",
+    )  # fmt: skip
+
+
+def slope(numbers: Numbers) -> Finding:
+    """B7: within 12 %."""
+    a, b = regression(numbers, shift=0)
+    shifted, _ = regression(numbers, shift=1)
+    return Finding(
+        verdict=inside(estimate(b / PUBLISHED_SLOPE), 0.88, 1.12),
+        quantity="fall per ms", unit="%", samples=100 * b,
+        evidence=f"intercept {a.mean():.2f} Mbit/s over the RTT, {shifted.mean():.2f} over RTT + 1 ms (12 "
+        "% of the slope either way count)",
+    )  # fmt: skip
+
+
+def prediction(numbers: Numbers) -> Finding:
+    """B8, with both conventions of the intercept."""
+    measured = numbers(50, SUFFICES)
+    both = [predicted(numbers, 50, consistent=consistent) for consistent in (True, False)]
+    off = [100 * (values / measured - 1) for values in both]
+    return Finding(
+        verdict=either(inside(estimate(one), -3, 3) for one in off),
+        quantity="law at 50 ms, intercept as printed", unit="Mbit/s",
+        samples=both[1],
+        evidence=f"{both[0].mean():.2f} ({off[0].mean():+.1f} %) with one convention throughout, "
+        f"{both[1].mean():.2f} ({off[1].mean():+.1f} %) with the intercept of RTT + 1 ms; at 50 ms "
+        f"{measured.mean():.2f} Mbit/s",
+    )  # fmt: skip
+
+
+def limited(cells: Cells) -> Claim:
+    """B9: what the sender's buffer holds over the loop's time is the throughput."""
+    cell = cells.one(rtt_ms=20.0, buffer_kb=float(DEFAULT))
+    room, average = cell.parameter(P.SEND_BUFFER), cells.samples("throughput_avg", cell)
+    share = in_flight(cell) / room
+    plateau = max(float(cells.samples("throughput_avg", one).mean()) for one in cells.where(rtt_ms=1.0))
+    return Claim(
+        id="B9",
+        text="64 KB at 20 ms is limited by the window: what is in flight is what the buffer holds.",
+        where="derived from table 2",
+        verdict=every([inside(estimate(share), 0.6, 1), inside(estimate(average), most=0.6 * plateau)]),
+        quantity="data on the way over what the buffer holds",
+        samples=share,
+        evidence=f"the buffer holds {room} segments and is refilled once a third is free, so that two "
+        f"thirds to all of it are in use; the radio carries {plateau:.1f} Mbit/s, here "
+        f"{average.mean():.1f} are used",
+    )
+
+
+def best_seconds(cells: Cells) -> Claim:
+    """B10: over the cells of the paper that have both values."""
+    both = {at(n.conditions) for n in cells.study.published if n.metric == "throughput_max"}
+    found = {
+        (rtt, kb): estimate(cells.value("throughput_max", **cell) / cells.value("throughput_avg", **cell))
+        for rtt, kb in sorted(both)
+        for cell in [{"rtt_ms": float(rtt), "buffer_kb": float(kb)}]
+    }
+    verdicts = [inside(one, 1.045, 1.175) for one in found.values()]
+    ratios = {pair: one.mean for pair, one in found.items()}
+    low, high = min(ratios, key=ratios.__getitem__), max(ratios, key=ratios.__getitem__)
+    return Claim(
+        id="B10",
+        text="The best second of a run is 5 to 17 % above its average.",
+        where="table 2",
+        verdict=every(verdicts),
+        expected="not held",
+        evidence=f"in {verdicts.count('held')} of {len(ratios)} cells; from {ratios[low]:.3f} ({low[1]} KB "
+        f"at {low[0]} ms) to {ratios[high]:.3f} ({high[1]} KB at {high[0]} ms)",
+    )
+
+
+def steadiness(cells: Cells) -> Claim:
+    """B11: how far the best second of a run is above its average."""
+    peaks = {
+        kb: 100 * (cells.value("throughput_max", rtt_ms=1.0, buffer_kb=kb)
+                   / cells.value("throughput_avg", rtt_ms=1.0, buffer_kb=kb) - 1)
+        for kb in (32.0, float(DEFAULT))
+    }  # fmt: skip
+    at_1_ms = {(n.metric, n.conditions["buffer_kb"]): n.value for n in cells.study.published
+               if n.conditions.get("rtt_ms") == 1}  # fmt: skip
+    own = {kb: 100 * (at_1_ms["throughput_max", kb] / at_1_ms["throughput_avg", kb] - 1) for kb in peaks}
+    more = peaks[DEFAULT] - peaks[32]
+    return Claim(
+        id="B11",
+        text="At 1 ms the default of 64 KB is less steady than 32 KB.",
+        where="section 3.2",
+        verdict=inside(estimate(more), least=2),
+        own=verdict(own[DEFAULT] - own[32] >= 2),
+        expected="not held",
+        quantity="best second over average, 64 KB less 32 KB",
+        unit="percentage points",
+        samples=more,
+        published=f"{own[DEFAULT] - own[32]:.1f}",
+        evidence=f"the best second is {peaks[32].mean():.1f} and {peaks[DEFAULT].mean():.1f} % above the "
+        f"average with 32 and 64 KB, in print {own[32]:.1f} and {own[DEFAULT]:.1f} %: nothing here disturbs "
+        "a radio that either buffer fills (2 points count)",
+    )

@@ -1,0 +1,100 @@
+"""Metrics of the study of sender buffers over 802.11g, and what its averages say."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.wireless.layout import FlowOut, Radio
+from netcarlo.studies.cells import Cell, Samples
+from netcarlo.studies.study import Value
+
+RTTS = (1, 5, 10, 20)
+"""The RTTs [ms] at which the paper looks for the smallest buffer that suffices."""
+
+PUBLISHED_MBT = {1: 32, 5: 96, 10: 96, 20: 96}
+"""What it finds [KB]."""
+
+DEFAULT = 64
+"""The default buffer of the operating system [KB]."""
+
+PLATEAU = 0.01
+"""A buffer suffices if its average is so near the plateau, the mean of those of the two largest buffers."""
+
+Numbers = Callable[[int, int], Samples]
+"""(RTT [ms], buffer [KB]) -> average throughput [Mbit/s], a value per replication or the one published."""
+
+Buffers = Mapping[int, Sequence[int]]
+"""The buffers tried at each RTT, ascending."""
+
+
+def counted_s(cell: Cell) -> float:
+    """For how long packets are counted [s]."""
+    return (cell.parameter(P.END) - cell.parameter(Radio.WARM_UP)) * 1e-9
+
+
+def average(cell: Cell) -> Samples:
+    """Payload that arrives in order, per time [Mbit/s]."""
+    return cell.flow(FlowOut.IN_ORDER) * cell.parameter(P.DATA) * 8e-6 / counted_s(cell)
+
+
+def best_second(cell: Cell) -> Samples:
+    """Most payload that arrives in a second [Mbit/s]."""
+    return cell.flow(FlowOut.BEST) * cell.parameter(P.DATA) * 8e-6
+
+
+def in_flight(cell: Cell) -> Samples:
+    """Segments on their way to the receiver, delay element included, mean over time (Little's law)."""
+    return cell.flow(FlowOut.DELAY_SUM) * 1e-6 / counted_s(cell)
+
+
+METRICS: dict[str, Callable[[Cell], Samples]] = {
+    "throughput_avg": average,
+    "throughput_max": best_second,
+}
+"""Metric of a cell -> its values, one per replication."""
+
+
+def at(conditions: Mapping[str, Value]) -> tuple[int, int]:
+    """RTT [ms] and buffer [KB] of a cell."""
+    return int(conditions["rtt_ms"]), int(conditions["buffer_kb"])
+
+
+def plateau(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> float:
+    """What larger buffers bring no more than: the mean of the averages at the two largest [Mbit/s]."""
+    return float(np.mean([np.mean(numbers(rtt, kb)) for kb in buffers[-2:]]))
+
+
+def buffer_threshold(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> int:
+    """The paper's MBT [KB]: the smallest buffer less than `PLATEAU` below the plateau at this RTT."""
+    least = (1 - PLATEAU) * plateau(numbers, rtt, buffers)
+    return next(kb for kb in buffers if np.mean(numbers(rtt, kb)) >= least)
+
+
+def gain(numbers: Numbers, rtt: int, kb: int) -> Samples:
+    """By how much a buffer's average exceeds that of the default [%]."""
+    return 100 * (numbers(rtt, kb) / numbers(rtt, DEFAULT) - 1)
+
+
+def regression(numbers: Numbers, *, shift: float) -> tuple[Samples, Samples]:
+    """A [Mbit/s] and b [1/ms] of y = a exp(-b (RTT + shift)) through the averages at the paper's MBTs.
+
+    Least squares of ln y, replication by replication.  With shift 0 the intercept is at RTT 0; the paper
+    prints that of shift 1.
+    """
+    x = np.array(RTTS, float) + shift
+    y = np.log([numbers(rtt, kb) for rtt, kb in PUBLISHED_MBT.items()])
+    b = -((x - x.mean()) @ (y - y.mean(axis=0))) / ((x - x.mean()) ** 2).sum()
+    return np.exp(y.mean(axis=0) + b * x.mean()), b
+
+
+def predicted(numbers: Numbers, rtt: float, *, consistent: bool) -> Samples:
+    """The law at another RTT [Mbit/s]; as printed, with the intercept of RTT + 1, unless `consistent`."""
+    a, b = regression(numbers, shift=0 if consistent else 1)
+    return a * np.exp(-b * rtt)
+
+
+def percent(share: float) -> str:
+    """A share in words."""
+    return f"{100 * share:.3g} %" if math.isfinite(share) else "nothing"

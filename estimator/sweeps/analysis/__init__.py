@@ -1,0 +1,1 @@
+"""What the results of a sweep say over its networks: shares and sensitivity."""

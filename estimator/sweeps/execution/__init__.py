@@ -1,0 +1,1 @@
+"""A sweep carried out: chunks of cells on workers, forecast, run, retried."""

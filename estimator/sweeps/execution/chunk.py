@@ -1,0 +1,307 @@
+"""A chunk of a sweep: some of its cells, simulated and summed up; a pure function that runs anywhere."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.estimation.estimate import QUANTILES
+from netcarlo.numerics import statistics
+from netcarlo.scenario import Scenario
+from netcarlo.simulation import fidelity, workload
+from netcarlo.simulation.ensemble import FEATURES, Ensemble, build_rows, own
+from netcarlo.simulation.outcomes import BY_NAME, MEANING, Outcomes, outcomes
+from netcarlo.simulation.provenance import model_version
+from netcarlo.simulation.simulate import largest_launch, model_of, resolve_target
+from netcarlo.sweeps.space.identity import keys
+from netcarlo.sweeps.space.space import GAINS, STATISTICS, Batch, Floats, Ints, Sweep, sweep_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class WrongVersion(RuntimeError):  # noqa: N818
+    """A worker whose models are not the client's."""
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """What came of some cells."""
+
+    cells: "pa.Table"
+    """A row per cell; docs/sweeps.md names the columns."""
+    replications: "pa.Table | None"
+    networks: int
+    """Replications simulated."""
+    packets: int
+    """Data packets put out in them."""
+    kernel_s: float
+    """Core-seconds inside kernels."""
+    wall_s: float
+    """Seconds for all of it."""
+
+
+def run_chunk(definition: str, cells: Ints, *, target: str = "cpu", threads: int = 1, version: str) -> Chunk:
+    """Simulate cells [n] of a sweep (its definition as JSON).
+
+    The tables depend on the definition and the cells alone.  A cell that cannot be simulated is in
+    them as failed, with its error.  Raises WrongVersion where the models are not of `version`.
+    """
+    if version != model_version():
+        raise WrongVersion(f"models {model_version()} here, {version} at the client")
+    started = time.perf_counter()
+    sweep = sweep_of(definition)
+    cells = np.unique(np.asarray(cells, np.int64))
+    simulated = np.union1d(cells, sweep.baseline(cells)) if sweep.compare else cells
+    run = _Run(sweep, simulated, resolve_target(target), threads)
+    for batch in sweep.batches(simulated):
+        run.simulate(batch)
+    wanted = np.isin(simulated, cells)
+    table = run.table(wanted)
+    each = run.replications(wanted) if sweep.keep_replications else None
+    seconds = time.perf_counter() - started
+    return Chunk(table, each, run.networks, run.packets, run.kernel_s, seconds)
+
+
+def failed(sweep: Sweep, cells: Ints, error: str) -> "pa.Table":
+    """The table of cells that could not be simulated at all, and why."""
+    run = _Run(sweep, np.unique(np.asarray(cells, np.int64)), "cpu", 1)
+    for batch in sweep.batches(run.cells):
+        run.describe(batch)
+    run.errors = dict.fromkeys(range(len(run.cells)), error)
+    return run.table(np.ones(len(run.cells), bool))
+
+
+class _Part(NamedTuple):
+    """Outcomes of cells with as many replications: positions of the cells, and by name [cells, n]."""
+
+    at: Ints
+    values: dict[str, Floats]
+
+
+@dataclass
+class _Run:
+    sweep: Sweep
+    cells: Ints
+    target: str
+    threads: int
+    networks: int = 0
+    packets: int = 0
+    kernel_s: float = 0.0
+    parts: list[_Part] = field(default_factory=list)
+    errors: dict[int, str] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> Sequence[str]:
+        """The outcomes whose values are needed."""
+        if self.sweep.keep_replications:
+            return tuple(MEANING)
+        goals = (goal.outcome for goal in self.sweep.goals.values())
+        return tuple(dict.fromkeys([*self.sweep.outcomes, *goals, "goodput_bps"]))
+
+    def simulate(self, batch: Batch) -> None:
+        """Simulate the cells of a batch, a bounded number of replications at a time."""
+        self.describe(batch)
+        n = self.sweep.base.replications
+        precision = self.sweep.base.precision
+        rule = None if precision is None else statistics.StoppingRule(precision)
+        step = max(1, largest_launch([self.sweep.variants[batch.variant]]) // (rule.first if rule else n))
+        for lo in range(0, len(batch.at), step):
+            chosen = np.arange(lo, min(lo + step, len(batch.at)))
+            self._isolate(batch, chosen, self._fixed if rule is None else self._until(rule))
+
+    def _isolate(
+        self, batch: Batch, chosen: Ints, simulate: Callable[[Batch, Ints], Iterator[_Part]]
+    ) -> None:
+        """Simulate cells; where that raises, halve them until the failing ones are alone."""
+        try:
+            self.parts += list(simulate(batch, chosen))
+        except Exception as error:  # whatever a model raises is the cell's outcome
+            if len(chosen) == 1:
+                self.errors[int(batch.at[chosen[0]])] = f"{type(error).__name__}: {error}"
+                return
+            for half in np.array_split(chosen, 2):
+                self._isolate(batch, half, simulate)
+
+    def _fixed(self, batch: Batch, chosen: Ints) -> Iterator[_Part]:
+        yield self._replicate(batch, chosen, 0, self.sweep.base.replications)
+
+    def _until(self, rule: statistics.StoppingRule) -> Callable[[Batch, Ints], Iterator[_Part]]:
+        """Replicate every cell until `rule` stops it."""
+
+        def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
+            so_far: dict[int, dict[str, Floats]] = {int(i): {} for i in chosen}
+            wanted = dict.fromkeys(so_far, rule.first)
+            most = largest_launch([self.sweep.variants[batch.variant]])
+            while wanted:
+                for first, more in {(_length(so_far[i]), n) for i, n in wanted.items()}:
+                    same = [i for i, n in wanted.items() if n == more and _length(so_far[i]) == first]
+                    step = max(1, most // more)
+                    for lo in range(0, len(same), step):
+                        some = np.array(same[lo : lo + step])
+                        part = self._replicate(batch, some, first, more)
+                        for row, i in enumerate(some):
+                            before = so_far[int(i)]
+                            for name, values in part.values.items():
+                                before[name] = np.append(before.get(name, np.zeros(0)), values[row])
+                wanted = {i: n for i in wanted if (n := rule.next_batch(so_far[i]["goodput_bps"]))}
+            for i, found in so_far.items():
+                yield _Part(batch.at[[i]], {name: values[None] for name, values in found.items()})
+
+        return simulate
+
+    def _replicate(self, batch: Batch, chosen: Ints, first: int, n: int) -> _Part:
+        """Replications `first` to `first + n` - 1 of the chosen cells of a batch."""
+        variant = self.sweep.variants[batch.variant]
+        row = np.repeat(chosen, n)
+        ensemble = build_rows(
+            variant,
+            replications=np.tile(np.arange(first, first + n), len(chosen)),
+            given={name: values[row] for name, values in batch.given.items()},
+        )
+        started = time.perf_counter()
+        found = self._launch(variant, ensemble).frame
+        self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
+        self.networks += len(row)
+        self.packets += int(found["sent"].sum())
+        values = {name: found[name].to_numpy(np.float64).reshape(len(chosen), n) for name in self.kept}
+        return _Part(batch.at[chosen], values)
+
+    def _launch(self, variant: Scenario, ensemble: Ensemble) -> Outcomes:
+        if variant.fidelity == "formula":
+            return fidelity.approximate(variant, *ensemble)
+        from netcarlo.kernels.runtime import launch
+
+        integers = launch.run(
+            model_of(variant), ensemble.rows, target=self.target, threads=self.threads,
+            most_bytes=workload.MOST_BYTES,
+        )  # fmt: skip
+        mine = own(integers, ensemble.rows, ensemble.rows)
+        return outcomes(mine, ensemble.rows, ensemble.drawn)
+
+    def describe(self, batch: Batch) -> None:
+        """Fill in the columns that say what the cells of a batch are."""
+        sweep, at, n = self.sweep, batch.at, len(self.cells)
+        place = sweep.indices(self.cells[at])
+        known: dict[str, Any] = {"key": np.array(keys(sweep, batch), object)}
+        if sweep.design is not None:
+            known["draw"] = place["draw"]
+            known["block"] = sweep.design.block_of(place["draw"])
+        for axis in sweep.axes:
+            known[axis.name] = np.array(axis.labels, None if axis.numeric else object)[place[axis.name]]
+        full = {name: sweep.names(batch.variant, name)[0] for name in sweep.derive}
+        for name in [*(each.name for each in sweep.inputs), *full]:
+            known[name] = batch.given.get(full.get(name, name), np.full(len(at), np.nan))
+            above, each, rest = name.partition(".each.")
+            if each and (count := batch.given.get(f"{above}.count")) is not None:
+                known[name] = np.where(int(rest.partition(".")[0]) < count, known[name], np.nan)
+        known |= batch.features
+        for name, values in known.items():
+            if name not in self.columns:
+                self.columns[name] = np.empty(n, values.dtype)
+            self.columns[name][at] = values
+
+    def table(self, wanted: Any) -> "pa.Table":
+        """The rows of the cells `wanted`, bool[n]."""
+        import pyarrow as pa
+
+        n = len(self.cells)
+        error = np.array([self.errors.get(i, "") for i in range(n)], object)
+        columns = {
+            "cell": self.cells,
+            "key": self.columns.pop("key"),
+            "status": np.where(error == "", "ok", "failed").astype(object),
+            "error": error,
+        }
+        columns |= {name: self.columns[name] for name in self.columns if name not in FEATURES}
+        columns["n_hops"] = self.columns["n_hops"].astype(np.int64)
+        columns |= {name: self.columns[name] for name in FEATURES[1:]}
+        columns["seed"] = np.full(n, self.sweep.base.seed)
+        columns |= self._statistics()
+        return pa.table({name: pa.array(values[wanted]) for name, values in columns.items()})
+
+    def _statistics(self) -> dict[str, Any]:
+        n = len(self.cells)
+        names = [o + suffix for o in self.sweep.outcomes for suffix in ("", *STATISTICS)]
+        names += [g + suffix for g in self.sweep.goals for suffix in ("", "_low", "_high")]
+        if self.sweep.compare:
+            names += [o + suffix for o in self.sweep.outcomes for suffix in GAINS]
+        columns: dict[str, Any] = {"replications": np.zeros(n, np.int64)}
+        columns |= {
+            name: np.zeros(n, np.int64) if name.endswith("_n") else np.full(n, np.nan) for name in names
+        }
+        for part in self.parts:
+            self._summarise(part, columns)
+        if self.sweep.compare:
+            self._compare(columns)
+        return columns
+
+    def _summarise(self, part: _Part, columns: dict[str, Any]) -> None:
+        at = part.at
+        columns["replications"][at] = next(iter(part.values.values())).shape[1]
+        for name in self.sweep.outcomes:
+            values = part.values[name]
+            found = BY_NAME[name].means(values)
+            for suffix, column in zip(("_n", "", "_sd", "_low", "_high"), found, strict=True):
+                columns[name + suffix][at] = column
+            for p, column in zip(QUANTILES, statistics.row_quantiles(values, QUANTILES).T, strict=True):
+                columns[f"{name}_q{round(100 * p):02d}"][at] = column
+        for name, goal in self.sweep.goals.items():
+            if not goal.relative:
+                self._share(name, goal.held(part.values), at, columns)
+
+    def _share(self, goal: str, held: Any, at: Any, columns: dict[str, Any]) -> None:
+        """How often a goal is `held`, bool[cells, n], in the cells at the positions `at`."""
+        shares = statistics.proportions(held)
+        columns[goal][at] = shares.probability
+        columns[f"{goal}_low"][at], columns[f"{goal}_high"][at] = shares.ci_low, shares.ci_high
+
+    def _compare(self, columns: dict[str, Any]) -> None:
+        """What needs the baseline, over the replications that a cell shares with it: paired differences
+        and goals relative to it."""
+        position = {int(cell): i for i, cell in enumerate(self.cells)}
+        base = np.array([position[int(cell)] for cell in self.sweep.baseline(self.cells)])
+        where = {int(i): (part, row) for part in self.parts for row, i in enumerate(part.at)}
+        groups: dict[int, list[int]] = {}
+        for i in where:
+            if base[i] in where:
+                lengths = (_length(where[j][0].values) for j in (i, int(base[i])))
+                groups.setdefault(min(lengths), []).append(i)
+
+        def values(name: str, some: Any, n: int) -> Floats:
+            return np.array([where[j][0].values[name][where[j][1], :n] for j in some])
+
+        relative = {name: goal for name, goal in self.sweep.goals.items() if goal.relative}
+        for n, members in groups.items():
+            for name, goal in relative.items():
+                mine, theirs = (
+                    {goal.outcome: values(goal.outcome, some, n)} for some in (members, base[members])
+                )
+                self._share(name, goal.held(mine, theirs), members, columns)
+            others = [i for i in members if i != base[i]]
+            for name in self.sweep.outcomes if others else ():
+                found = BY_NAME[name].differences(values(name, others, n) - values(name, base[others], n))
+                for suffix, column in zip(GAINS, (found.mean, found.ci_low, found.ci_high), strict=True):
+                    columns[name + suffix][others] = column
+
+    def replications(self, wanted: Any) -> "pa.Table":
+        """Every replication of the cells `wanted`."""
+        import pyarrow as pa
+
+        found = [(int(i), part, row) for part in self.parts for row, i in enumerate(part.at) if wanted[i]]
+        rows = sorted(found, key=lambda each: each[0])
+        lengths = [_length(part.values) for _, part, _ in rows]
+        cells = np.repeat(self.cells[[i for i, _, _ in rows]], lengths)
+        numbers = np.concatenate([np.arange(n) for n in lengths]) if rows else np.zeros(0, np.int64)
+        values = {
+            name: np.concatenate([part.values[name][row] for _, part, row in rows] or [np.zeros(0)])
+            for name in MEANING
+        }
+        return pa.table({"cell": cells, "replication": numbers, **values})
+
+
+def _length(values: Mapping[str, Floats]) -> int:
+    return next((array.shape[-1] for array in values.values()), 0)

@@ -1,0 +1,255 @@
+"""What a sweep will cost, by a pilot: a few of its groups, simulated on the workers it will have."""
+
+import copy
+import math
+import time
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute
+from numpy.typing import NDArray
+
+from netcarlo.errors import InputError
+from netcarlo.numerics import statistics
+from netcarlo.simulation import workload
+from netcarlo.sweeps.execution.executors import Workers
+from netcarlo.sweeps.execution.plan import CHUNK_S, GROWTH
+from netcarlo.sweeps.execution.run import Summary, peak_bytes, run
+from netcarlo.sweeps.space import controls, identity
+from netcarlo.sweeps.space.space import Sweep
+from netcarlo.sweeps.store import chunk_files
+from netcarlo.sweeps.store.store import Store
+
+PILOT_S = 4.0
+"""Seconds from the first finished chunk to the end of the pilot."""
+
+PILOT_REPLICATIONS = 64
+"""Replications of a pilot cell whose number is to follow from its variance."""
+
+SPREAD = 1.3
+"""Factor by which a time may be wrong beyond the scatter of the pilot: caches, other users of the machine."""
+
+LOOKED_AT = 16
+"""Cells whose work is forecast before any is simulated."""
+
+MOST_SMALL = 20
+"""Chunks at the beginning and end of a run that are smaller than the others."""
+
+MOST_GROUPS = 10_000
+"""Groups that the pilot may choose from."""
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+
+CELL_BYTES = 4
+"""Client memory per cell: bitmaps of what is there and what is to do."""
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What is to be expected of a run."""
+
+    name: str
+    n_cells: int
+    """Of the sweep."""
+    cells: int
+    """To run: missing in the store, or failed."""
+    networks: float
+    packets: float
+    time_s: tuple[float, float]
+    """From, to."""
+    workers: str
+    memory_bytes: float
+    """Of the client."""
+    disk_bytes: float
+    pilot_cells: int
+    failed: int
+    """Cells of the pilot that failed, and the `error` of the first."""
+    error: str
+
+
+def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> Forecast:
+    """Run a pilot for some seconds and scale it up to the cells that `store` lacks; nothing is written.
+
+    The pilot's groups are spread evenly over the sweep, each with every value of the compared axis.
+    With a precision, a cell's replications follow from its variance in the pilot.
+    """
+    missing = np.ones(sweep.n_cells, bool) if store is None else ~store.scan().done
+    cells = int(np.count_nonzero(missing))
+    pilot = _Pilot(sweep, workers, missing)
+    rows, networks = len(pilot), 0.0
+    if pilot.network_s.size:
+        networks = cells * pilot.replications * (rows - len(pilot.errors)) / rows
+    slots = max(workers.slots(), 1)
+    wall_s = networks * pilot.cost_s / slots
+    chunks = min(MOST_SMALL + networks * pilot.cost_s / CHUNK_S, cells / sweep.group)
+    in_flight = 2 * slots * pilot.row_bytes * CHUNK_S / max(pilot.cost_s * pilot.replications, 1e-6)
+    return Forecast(
+        name=sweep.name,
+        n_cells=sweep.n_cells,
+        cells=cells,
+        networks=networks,
+        packets=networks * pilot.packets,
+        time_s=(wall_s * (1 - pilot.error / 2) / SPREAD, wall_s * (1 + pilot.error) * SPREAD),
+        workers=workers.name,
+        memory_bytes=peak_bytes() + CELL_BYTES * sweep.n_cells + min(in_flight, pilot.row_bytes * cells),
+        disk_bytes=chunks * pilot.file_bytes + cells * pilot.cell_bytes + networks * pilot.network_bytes,
+        pilot_cells=rows,
+        failed=len(pilot.errors),
+        error=next(iter(pilot.errors), ""),
+    )
+
+
+def rehearsal(sweep: Sweep) -> Sweep:
+    """The sweep with the standard congestion control in place of users' files, none of which runs."""
+    definition = controls.without_code(sweep.definition)
+    return sweep if definition is sweep.definition else Sweep.from_definition(definition)
+
+
+def check(sweep: Sweep) -> None:
+    """Raises InputError where a cell is too large to be started unasked; looks at some, spread over all."""
+    for cell in np.unique(np.linspace(0, sweep.n_cells - 1, LOOKED_AT).astype(np.int64)):
+        try:
+            found = identity.scenario(sweep, int(cell))
+        except InputError:  # it will be a failed cell
+            continue
+        workload.check([workload.forecast(found, found.replications)], what=f"cell {cell} of the sweep")
+
+
+class _EnoughError(Exception):
+    """The pilot has taken its time."""
+
+
+class _Pilot:
+    """A run over spread groups into no store; measures what a network costs."""
+
+    def __init__(self, sweep: Sweep, workers: Workers, missing: NDArray[np.bool_]) -> None:
+        self.asked = sweep
+        self.sweep = sweep if sweep.base.precision is None else _fixed(sweep, PILOT_REPLICATIONS)
+        self.n_cells, self.missing = sweep.n_cells, missing
+        self.tables: list[pa.Table] = []
+        self.each: list[pa.Table] = []
+        self.steps: list[tuple[int, float]] = []  # networks and seconds of each chunk
+        self.summary = Summary(sweep.n_cells, 0, 0)
+        groups = np.flatnonzero(np.logical_or.reduceat(missing, np.arange(0, sweep.n_cells, sweep.group)))
+        if groups.size:
+            self._run(workers, groups)
+        self.rows = pa.concat_tables(self.tables) if self.tables else None
+        self.errors = [text for text in self.rows["error"].to_pylist() if text] if self.rows else []
+        most = max((networks for networks, _ in self.steps), default=0)
+        # Small chunks are mostly overhead, as no later one is.
+        large = [(n, s) for n, s in self.steps if n and n >= most / GROWTH]
+        self.network_s = np.array([seconds / networks for networks, seconds in large])
+        self.cost_s = sum(s for _, s in large) / max(sum(n for n, _ in large), 1)
+
+    def __len__(self) -> int:
+        return self.rows.num_rows if self.rows else 0
+
+    # What `run` needs of a store.
+
+    def scan(self, *, repair: bool = False) -> SimpleNamespace:
+        """What is there: all that is not missing."""
+        return SimpleNamespace(done=~self.missing)
+
+    def write(self, cells: pa.Table, replications: pa.Table | None) -> None:
+        """Keep a chunk in memory."""
+        self.tables.append(cells)
+        if replications is not None:
+            self.each.append(replications)
+
+    def add_run(self, record: dict[str, Any]) -> None:
+        """Forget the record of the run."""
+
+    def _run(self, workers: Workers, groups: NDArray[np.int64]) -> None:
+        spread = groups[np.unique(np.linspace(0, len(groups) - 1, MOST_GROUPS).astype(np.int64))]
+        # Golden steps: the first few are spread over the sweep as well as all are.
+        spread = spread[np.argsort(np.arange(len(spread)) * GOLDEN % 1.0, kind="stable")]
+        cells = (spread[:, None] * self.sweep.group + np.arange(self.sweep.group)).ravel()
+        end = math.inf
+
+        def note(summary: Summary) -> None:
+            nonlocal end
+            before = self.summary
+            if summary.chunks > before.chunks:
+                self.steps.append((summary.networks - before.networks, summary.busy_s - before.busy_s))
+                end = min(end, time.monotonic() + PILOT_S)  # from the first: workers import and load
+            self.summary = replace(summary)
+            if time.monotonic() > end:
+                raise _EnoughError
+
+        with suppress(_EnoughError):
+            run(
+                self.sweep, self, executor=workers.executor, slots=workers.slots, target=workers.target,
+                chunk_s=PILOT_S / 4, cells=cells, progress=note,
+            )  # fmt: skip
+
+    @property
+    def error(self) -> float:
+        """Half the relative width of the interval of the cost of a network."""
+        n = len(self.network_s)
+        if n < 2:
+            return 1.0
+        return min(2 * float(np.std(self.network_s, ddof=1)) / math.sqrt(n) / self.cost_s, 1.0)
+
+    @property
+    def packets(self) -> float:
+        """Of a network."""
+        return self.summary.packets / max(self.summary.networks, 1)
+
+    @property
+    def replications(self) -> float:
+        """Of a cell: the sweep's, or as many as its precision will take."""
+        precision = self.asked.base.precision
+        if precision is None:
+            return float(self.asked.base.replications)
+        if self.rows is None:
+            return 0.0
+        good = self.rows.filter(pa.compute.equal(self.rows["status"], "ok"))
+        mean, sd = (good[f"goodput_bps{end}"].to_numpy() for end in ("", "_sd"))
+        rule = statistics.StoppingRule(precision)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            wanted = rule.margin * (1.96 * sd / (precision * np.abs(mean))) ** 2
+        wanted = np.where(np.isnan(wanted), rule.most, wanted)
+        return np.clip(wanted, rule.first, rule.most).mean().item() if good.num_rows else 0.0
+
+    @property
+    def row_bytes(self) -> float:
+        """Memory of the row of a cell."""
+        return float(self.rows.nbytes / len(self)) if self.rows else 0.0
+
+    @property
+    def cell_bytes(self) -> float:
+        """Disk space of a cell."""
+        return self._packed("cells", self.tables) / max(len(self), 1)
+
+    @property
+    def file_bytes(self) -> float:
+        """Disk space of a file without its cells."""
+        if not self.tables:
+            return 0.0
+        first = self.tables[0]
+        rest: float = self._packed("cells", [first]) - first.num_rows * self.cell_bytes
+        return max(rest, 0.0)
+
+    @property
+    def network_bytes(self) -> float:
+        """Disk space of a replication, if they are kept."""
+        rows: int = sum(table.num_rows for table in self.each)
+        return self._packed("replications", self.each) / max(rows, 1)
+
+    def _packed(self, kind: chunk_files.Kind, tables: list[pa.Table]) -> int:
+        if not tables:
+            return 0
+        _, data = chunk_files.pack(kind, pa.concat_tables(tables), sweep="", model_version="")
+        return len(data)
+
+
+def _fixed(sweep: Sweep, replications: int) -> Sweep:
+    """The sweep with so many replications of each cell, whatever they show."""
+    definition = copy.deepcopy(sweep.definition)
+    definition["scenario"] |= {"replications": replications, "precision": None}
+    definition["outcomes"] = list(dict.fromkeys([*definition["outcomes"], "goodput_bps"]))
+    return Sweep.from_definition(definition)

@@ -1,0 +1,277 @@
+"""The loop of a sweep: hands out chunks of missing cells, and keeps each result as soon as it is there."""
+
+import json
+import math
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError, Executor, Future
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from queue import Empty, SimpleQueue
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.simulation.provenance import versions
+from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk
+from netcarlo.sweeps.execution.executors import LOST, StoppedError
+from netcarlo.sweeps.execution.plan import CHUNK_S, Cells, Plan, Task
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from netcarlo.sweeps.space.space import Sweep
+
+AHEAD = 2
+"""Chunks handed out per slot: one runs, one waits so that no worker does."""
+
+POLL_S = 0.5
+
+
+class Keeper(Protocol):
+    """What `run` needs of a store."""
+
+    def scan(self, *, repair: bool) -> Any:
+        """`done`, bool[n_cells]: the cells that are there."""
+
+    def write(self, cells: "pa.Table", replications: "pa.Table | None") -> None:
+        """Keep a chunk; raises InputError."""
+
+    def add_run(self, record: dict[str, Any]) -> None:
+        """Keep the record of a run; raises InputError."""
+
+
+@dataclass
+class Summary:
+    """What a run has done so far."""
+
+    n_cells: int
+    """Of the sweep."""
+    stored: int
+    """Cells that were in the store before."""
+    todo: int
+    """Cells of this run."""
+    done: int = 0
+    failed: int = 0
+    chunks: int = 0
+    networks: int = 0
+    packets: int = 0
+    kernel_s: float = 0.0
+    """Core-seconds inside kernels."""
+    busy_s: float = 0.0
+    """Seconds of all chunks, one after the other."""
+    wall_s: float = 0.0
+    slot_s: float = 0.0
+    """Wall time times the chunks that could have run at once."""
+    slots: int = 0
+    failures: list[tuple[str, str]] = field(default_factory=list)
+    """Key and error of the first failed cells."""
+
+    @property
+    def kernel_share(self) -> float:
+        """The share of the workers' wall time that was spent inside kernels."""
+        return self.kernel_s / self.slot_s if self.slot_s else math.nan
+
+    @property
+    def left_s(self) -> float:
+        """Seconds to go if the rest takes as long per cell."""
+        finished = self.done + self.failed
+        return self.wall_s / finished * (self.todo - finished) if finished else math.nan
+
+    def record(self) -> dict[str, Any]:
+        """What was computed and how fast, as data for JSON."""
+        return {
+            "cells": self.done,
+            "failed": self.failed,
+            "chunks": self.chunks,
+            "networks": self.networks,
+            "packets": self.packets,
+            "kernel_s": round(self.kernel_s, 3),
+            "kernel_share": round(self.kernel_share, 4) if self.slot_s else None,
+            "wall_s": round(self.wall_s, 3),
+        }
+
+
+Progress = Callable[[Summary], object]
+
+
+def run(
+    sweep: "Sweep",
+    store: Keeper,
+    *,
+    executor: Executor,
+    slots: Callable[[], int],
+    target: str = "cpu",
+    chunk: int | None = None,
+    chunk_s: float = CHUNK_S,
+    cells: Cells | None = None,
+    workers: str = "",
+    command: str = "",
+    progress: Progress | None = None,
+    submit: Callable[..., Chunk] = run_chunk,
+) -> Summary:
+    """Simulate the cells that the store lacks or holds as failed, and write them to it.
+
+    The executor runs `submit` for about `slots()` chunks at once; results depend on neither.  `chunk`
+    fixes the cells of a chunk; unless given, chunks grow until they take `chunk_s`.  `cells`, int64[n]:
+    those only, in this order.  `workers` and `command` are for the record that every run leaves in the
+    store, however it ends.  `progress(summary)` is called after each chunk and every half second.
+
+    A chunk that kills its workers is halved until the culprit is found, whose cells are recorded as
+    failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers lost, disk full).
+    """
+    about = sweep.manifest()["sweep"]
+    scan = store.scan(repair=True)
+    plan = Plan(
+        ~np.asarray(scan.done),
+        group=sweep.group,
+        replications=about["replications"] if about["precision"] is None else 1,
+        order=cells,
+        chunk=chunk,
+        chunk_s=chunk_s,
+    )
+    summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)
+    started, begun = datetime.now(UTC), time.monotonic()
+    loop = _Loop(sweep, store, executor, slots, plan, summary, target, about["model_version"], submit)
+    outcome = "finished"
+    try:
+        for _ in loop:
+            summary.wall_s = time.monotonic() - begun
+            if progress:
+                progress(summary)
+    except BaseException as error:
+        outcome = "interrupted" if isinstance(error, KeyboardInterrupt | SystemExit) else f"stopped: {error}"
+        with suppress(StoppedError):
+            loop.keep_finished()
+        raise
+    finally:
+        summary.wall_s = time.monotonic() - begun
+        record = {
+            "command": command,
+            "started": started.isoformat(timespec="seconds"),
+            "ended": datetime.now(UTC).isoformat(timespec="seconds"),
+            "outcome": outcome,
+            "target": target,
+            "workers": workers,
+            **summary.record(),
+            "client_peak_bytes": peak_bytes(),
+            "versions": versions(),
+        }
+        try:
+            store.add_run(record)
+        except InputError as error:
+            if outcome == "finished":
+                raise StoppedError(str(error)) from None
+    return summary
+
+
+def peak_bytes() -> int:
+    """The most memory that this process has held."""
+    try:
+        import resource
+    except ModuleNotFoundError:  # not on Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+class _Loop:
+    """Hands out chunks and takes in results; iterating runs it, a step per result or half second."""
+
+    def __init__(
+        self,
+        sweep: "Sweep",
+        store: Keeper,
+        executor: Executor,
+        slots: Callable[[], int],
+        plan: Plan,
+        summary: Summary,
+        target: str,
+        version: str,
+        submit: Callable[..., Chunk],
+    ) -> None:
+        self.sweep, self.store, self.executor, self.slots = sweep, store, executor, slots
+        self.plan, self.summary, self.submit = plan, summary, submit
+        self.definition = json.dumps(sweep.definition)
+        self.options = {"target": target, "threads": 1, "version": version}
+        self.running: dict[Future[Chunk], Task] = {}
+        self.ready: SimpleQueue[Future[Chunk]] = SimpleQueue()
+
+    def __iter__(self) -> Iterator[None]:
+        last = time.monotonic()
+        while self.plan or self.running:
+            slots = self.slots()
+            while len(self.running) < AHEAD * max(slots, 1):
+                task = self.plan.take(AHEAD * max(slots, 1), alone=not self.running)
+                if task is None:
+                    break
+                self._hand_out(task)
+            self.summary.slots = slots
+            try:
+                future = self.ready.get(timeout=POLL_S)
+            except Empty:
+                pass
+            else:
+                self._take_in(future)
+            now = time.monotonic()
+            self.summary.slot_s += slots * (now - last)
+            last = now
+            yield
+
+    def keep_finished(self) -> None:
+        """Write the results that are there, and forget the rest."""
+        while not self.ready.empty():
+            future = self.ready.get()
+            task = self.running.pop(future, None)
+            if task is not None and not future.cancelled() and future.exception() is None:
+                self._write(future.result())
+
+    def _hand_out(self, task: Task) -> None:
+        try:
+            future = self.executor.submit(self.submit, self.definition, task.cells, **self.options)
+        except (RuntimeError, OSError) as error:  # closed
+            raise StoppedError(LOST) from error
+        self.running[future] = task
+        future.add_done_callback(self.ready.put)
+
+    def _take_in(self, future: "Future[Chunk]") -> None:
+        task = self.running.pop(future)
+        try:
+            chunk = future.result()
+        except CancelledError:  # nobody else cancels
+            raise StoppedError(LOST) from None
+        except WrongVersion:
+            raise
+        except ImportError as error:
+            raise WrongVersion(str(error)) from None
+        except Exception as error:
+            if not self.plan.retry(task):
+                self._give_up(task, error)
+            return
+        self.plan.learn(task.cells, chunk)
+        self._write(chunk)
+
+    def _give_up(self, task: Task, error: Exception) -> None:
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        self._write(Chunk(failed(self.sweep, task.cells, reason), None, 0, 0, 0.0, 0.0))
+
+    def _write(self, chunk: Chunk) -> None:
+        try:
+            self.store.write(chunk.cells, chunk.replications)
+        except InputError as error:
+            raise StoppedError(str(error)) from None
+        status = chunk.cells["status"].to_pylist()
+        bad = [row for row, state in enumerate(status) if state != "ok"]
+        summary = self.summary
+        summary.done += len(status) - len(bad)
+        summary.failed += len(bad)
+        for row in bad[: max(0, 3 - len(summary.failures))]:
+            summary.failures.append((chunk.cells["key"][row].as_py(), chunk.cells["error"][row].as_py()))
+        summary.chunks += 1
+        summary.networks += chunk.networks
+        summary.packets += chunk.packets
+        summary.kernel_s += chunk.kernel_s
+        summary.busy_s += chunk.wall_s

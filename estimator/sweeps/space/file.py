@@ -1,0 +1,158 @@
+"""Sweep files: a base scenario, axes, drawn topologies, and what to keep of each cell."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, model_validator
+
+from netcarlo import scenario
+from netcarlo.errors import InputError
+from netcarlo.scenario import Scenario
+from netcarlo.schema import document as files
+from netcarlo.schema import kinds
+from netcarlo.schema.axes import AxisSpec
+from netcarlo.schema.document import Document, Location
+from netcarlo.schema.quantity import Precision
+from netcarlo.schema.record import Record
+from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.space.space import Sweep
+
+OUTCOMES = ["goodput_bps", "throughput_bps", "retransmitted", "timeouts", "mean_rtt_s"]
+
+
+class DrawSpec(Record):
+    """Networks drawn from the distributions in the scenario; see `designs`."""
+
+    count: int
+    method: str = "sobol"
+    blocks: int | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, data: Any) -> Any:
+        return {"count": data} if isinstance(data, int) else data
+
+
+class SweepSpec(Record):
+    """A sweep as written; `scenario` is the base scenario or the name of its file."""
+
+    name: str = "sweep"
+    description: str = ""
+    scenario: dict[str, Any] | str
+    axes: dict[str, AxisSpec] = Field(default_factory=dict)
+    derive: dict[str, str | float] = Field(default_factory=dict)
+    draw: DrawSpec | None = None
+    compare: str | None = None
+    replications: int | None = Field(default=None, ge=1, le=10_000_000)
+    precision: Precision | None = None
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    outcomes: list[str] = Field(default=OUTCOMES, min_length=1)
+    goals: dict[str, str] = Field(default_factory=dict)
+    keep: Literal["replications"] | None = None
+
+
+def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Sweep:
+    """Read a sweep from a YAML file, with the fields in `values` set to YAML values.
+
+    Names are dotted, as in `draw.count` or `scenario.transport.window`; values for an axis leave it its
+    field.  A scenario file is looked up in the folder of the sweep.  Raises InputError with file and line.
+    """
+    document = kinds.read(path, kinds.SWEEP)
+    data = dict(document.data)
+    data.setdefault("name", files.title(path))
+    for name, value in (values or {}).items():
+        data = _with(data, name, value)
+    return make_sweep(data, folder=Path(path).parent, document=document)
+
+
+def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Sweep:
+    """The sweep of data as it stands in a file.  Raises InputError."""
+    given = dict(data)
+    if isinstance(given.get("draw"), dict):
+        given["draw"] = {key: value for key, value in given["draw"].items() if value is not None}
+    spec = SweepSpec.check(given, document=document)
+    base, texts, lines = _base(spec, folder, document)
+    for name in ("replications", "precision", "seed"):
+        if (value := getattr(spec, name)) is not None:
+            base[name] = value
+    if "replications" not in base:
+        base["replications"] = 20
+    Scenario.check(base, document=lines)
+    inside = {"replications", "precision", "seed"}  # the scenario
+    definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
+    definition, more = controls.collect({**definition, "scenario": {}}, _place(folder, document))
+    definition["scenario"] = base
+    if texts or more:
+        definition["files"] = texts | more
+    for value in data, definition:
+        _refuse_odd(value, (), document)
+    as_written = document is not None and {**document.data, "name": spec.name} == dict(data)
+    source = files.read_text(document.source) if document and as_written else _yaml(data)
+    made = Sweep(definition, document=document, source=source)
+    made.check_measured(made.outcomes if "outcomes" in spec.model_fields_set else ())
+    return made
+
+
+def _place(folder: Path, document: Document | None) -> Path:
+    """Where files are looked up: the sweep's file, or a folder for data."""
+    return Path(document.source) if document else folder
+
+
+def _refuse_odd(value: Any, at: Location, document: Document | None) -> None:
+    """Raise InputError for a value that JSON does not have: bytes of `!!binary`, a date."""
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list | tuple)
+        else ()
+    )
+    for key, item in items:
+        _refuse_odd(item, (*at, key), document)
+    if not isinstance(value, dict | list | tuple | str | int | float | None):
+        where = f"{document.where(at)}: " if document else ""
+        raise InputError(
+            f"{where}{'.'.join(map(str, at))} = {value!r} is no text or number; put quotes around it"
+        )
+
+
+def _yaml(data: Mapping[str, Any]) -> str:
+    return files.yaml_text(json.loads(json.dumps(data)))
+
+
+def _base(
+    spec: SweepSpec, folder: Path, document: Document | None
+) -> tuple[dict[str, Any], dict[str, str], Document | None]:
+    """The data of the base scenario, the files that it names, and where its lines are."""
+    if isinstance(spec.scenario, str):
+        place = folder / spec.scenario
+        file = kinds.read(place, kinds.SCENARIO)
+        base, lines = file.data, file
+    else:
+        base, lines, place = dict(spec.scenario), None, _place(folder, document)
+        if document:
+            inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
+            lines = Document(base, source=document.source, lines=inside)
+    base = scenario.with_values(base, {})
+    base.setdefault("name", spec.name)
+    return *controls.collect(base, place), lines
+
+
+def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
+    head, _, rest = name.partition(".")
+    if not rest:
+        return {**data, head: value}
+    inner = data.get(head, {})
+    if head == "draw" and isinstance(inner, int):
+        inner = {"count": inner}
+    if head == "axes":  # the names of axes may have dots themselves
+        if not isinstance(value, dict) and isinstance(inner.get(rest), dict) and "field" in inner[rest]:
+            value = {"field": inner[rest]["field"], "values": value if isinstance(value, list) else [value]}
+        return {**data, head: {**inner, rest: value}}
+    if not isinstance(inner, dict):
+        raise InputError(f"--set {name}: '{head}' has no fields here; set it as a whole")
+    if head == "scenario":
+        return {**data, head: scenario.with_values(inner, {rest: value})}
+    return {**data, head: {**inner, rest: value}}

@@ -1,0 +1,507 @@
+"""The space of a sweep: which cells there are, and what is set in each of them."""
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from itertools import islice, product
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.errors import InputError, nearest
+from netcarlo.estimation import goals
+from netcarlo.estimation.goals import Goal
+from netcarlo.scenario import Hops, Scenario, full_names, with_values
+from netcarlo.schema import expressions, fields
+from netcarlo.schema.axes import AxisSpec, Points, points
+from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.document import Document
+from netcarlo.schema.quantity import bounds
+from netcarlo.simulation import fidelity, measurable
+from netcarlo.simulation.ensemble import FEATURES, features
+from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
+from netcarlo.simulation.simulate import model_of
+from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.space.designs import Design
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MOST_CELLS = 10**9
+MOST_VARIANTS = 10_000
+MOST_CORNERS = 64
+"""Combinations of the smallest and largest values that are checked as whole scenarios."""
+
+CELLS_LOOKED_AT = 64
+"""To tell which outcomes they measure."""
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis of the space.  `columns` are the fields it sets to numbers (SI units, one a point); without
+    them its points are `settings` that make scenarios of their own."""
+
+    name: str
+    labels: tuple[float | str, ...]
+    unit: str
+    log: bool
+    columns: Mapping[str, Floats]
+    settings: tuple[dict[str, Any], ...]
+
+    @property
+    def makes_variants(self) -> bool:
+        """Whether its points differ in more than numbers."""
+        return bool(self.settings)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether its labels are numbers."""
+        return all(isinstance(label, float) for label in self.labels)
+
+
+class Input(NamedTuple):
+    """A drawn field: column `dimension` of the design, and its distribution in every variant that has it."""
+
+    name: str
+    dimension: int
+    of_variant: dict[int, tuple[Distribution, bool]]  # and whether it is a whole number
+
+
+class Batch(NamedTuple):
+    """Cells of one variant: their positions among the cells asked for, and their numbers in SI units."""
+
+    variant: int
+    at: Ints
+    given: dict[str, Floats]
+    features: dict[str, Floats]
+
+
+class Sweep:
+    """A checked sweep.  Cells are numbered with the compared axis fastest and the draw slowest."""
+
+    def __init__(
+        self, definition: dict[str, Any], *, document: Document | None = None, source: str = ""
+    ) -> None:
+        """Check a definition as `file.make_sweep` writes it.  Raises InputError with file and line."""
+        self.definition = definition
+        self.source = source
+        self._document = document
+        self.base = Scenario.check(definition["scenario"])
+        self._known_names: dict[int, dict[str, list[str]]] = {}
+        self.derive = {name: str(text) for name, text in definition.get("derive", {}).items()}
+        found = {}
+        for name, spec in definition.get("axes", {}).items():
+            with self._at("axes", name):
+                found[name] = points(name, AxisSpec.check(spec))
+        self.axes = tuple(self._axis(name, found) for name in found)
+        self.compare = self._compared()
+        order = [axis for axis in self.axes if axis is not self.compare]
+        self._order = (*order, *((self.compare,) if self.compare else ()))
+        made = self._variants()
+        self.variants = tuple(scenario for _, _, scenario in made)
+        self.inputs: tuple[Input, ...] = ()
+        self.design: Design | None = None
+        if draw := definition.get("draw"):
+            self.inputs = self._inputs()
+            with self._at("draw"):
+                self.design = self._designed(draw)
+        self.shape = (self.design.size if self.design else 1, *(len(axis.labels) for axis in self._order))
+        self.n_cells = math.prod(self.shape)
+        if self.n_cells > MOST_CELLS:
+            remedy = f"allowed is 1 to {MOST_CELLS}; take fewer points"
+            raise self._error((), f"cells are {self.n_cells}; {remedy}")
+        self.group = len(self.compare.labels) if self.compare else 1
+        with self._at("outcomes"):
+            names = dict.fromkeys(definition["outcomes"])
+            self.outcomes = tuple(goals.known_outcome(name, self.base) for name in names)
+        self.goals: dict[str, Goal] = {}
+        for name, text in definition.get("goals", {}).items():
+            with self._at("goals", name):
+                self.goals[name] = goals.parse(text, self.base)
+                if self.goals[name].relative and self.compare is None:
+                    raise InputError("has no baseline; write compare: with the name of an axis")
+        self.keep_replications = definition.get("keep") == "replications"
+        self._check_names()
+        for number, (settings, words, _) in enumerate(made):
+            self._check_numbers(number, settings, words)
+        self._check_derived()
+
+    @classmethod
+    def from_definition(cls, definition: dict[str, Any]) -> "Sweep":
+        """The sweep of a definition that was checked before, perhaps on another machine."""
+        return cls(controls.provide(definition))
+
+    @property
+    def name(self) -> str:
+        """The name of the sweep."""
+        return str(self.definition["name"])
+
+    @cached_property
+    def digest(self) -> str:
+        """Identifies what is computed: the definition without its words, and the version of the models."""
+        what = {
+            key: value for key, value in self.definition.items() if key not in (*fields.WORDS, "scenario")
+        }
+        resolved = [f"{name}={text}" for scenario in self.variants for name, text in fields.texts(scenario)]
+        text = "\n".join([controls.without_paths(what), *resolved, model_version()])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def manifest(self) -> dict[str, Any]:
+        """What a store keeps of the sweep, ready for JSON."""
+        design = self.design
+        return {
+            "format": 1,
+            "sweep": {
+                "name": self.name,
+                "description": self.definition.get("description", ""),
+                "digest": self.digest,
+                "model_version": model_version(),
+                "n_cells": self.n_cells,
+                "group": self.group,
+                "axes": [
+                    {"name": axis.name, "unit": axis.unit, "numeric": axis.numeric,
+                     "values": list(axis.labels), "log": axis.log}
+                    for axis in self.axes
+                ],
+                "compare": self.compare.name if self.compare else None,
+                "draw": design and {"count": design.count, "method": design.method,
+                                    "blocks": design.blocks, "size": design.size},
+                "inputs": [each.name for each in self.inputs],
+                "derived": list(self.derive),
+                "outcomes": list(self.outcomes),
+                "goals": {name: goal.text for name, goal in self.goals.items()},
+                "replications": self.base.replications,
+                "precision": self.base.precision,
+                "seed": self.base.seed,
+                "keep_replications": self.keep_replications,
+            },
+            "definition": self.definition,
+            "source": self.source,
+            "versions": versions(),
+            "seed_scheme": SEED_SCHEME,
+        }  # fmt: skip
+
+    def check_measured(self, outcomes: Sequence[str]) -> None:
+        """Raise InputError for one of these outcomes that no cell measures, or a goal that not all can meet.
+
+        Of many cells some are looked at.
+        """
+        if {*outcomes, *(goal.outcome for goal in self.goals.values())} <= measurable.EVERYWHERE:
+            return
+        size = min(self.n_cells, CELLS_LOOKED_AT)
+        some = np.random.default_rng(0).choice(self.n_cells, size, replace=False)
+        found = [
+            (batch.variant, set(measurable.outcomes(self.variants[batch.variant], batch.given)))
+            for batch in self.batches(np.sort(some))
+        ]
+        for name, goal in self.goals.items():
+            for variant, have in found:
+                if goal.outcome not in have:
+                    with self._at("goals", name):
+                        measurable.refuse(goal.outcome, self.variants[variant], have)
+        every = set().union(*(have for _, have in found))
+        for name in outcomes:
+            if name not in every:
+                with self._at("outcomes"):
+                    measurable.refuse(name, self.base, every)
+
+    def models(self) -> list[Any]:
+        """The kernel models that simulate it.
+
+        Raises InputError for a user's file that cannot serve, or a fidelity that does not know a variant.
+        """
+        for variant in self.variants:
+            if variant.fidelity != "packet":
+                fidelity.check(variant, variant.fidelity)
+        simulated = (variant for variant in self.variants if variant.fidelity != "formula")
+        return list(dict.fromkeys(map(model_of, simulated)))
+
+    def indices(self, cells: Ints) -> dict[str, Ints]:
+        """The point of each axis, and the number of the `draw`, of cells [n]."""
+        place = np.unravel_index(np.asarray(cells, np.int64), self.shape)
+        return dict(zip(["draw", *(axis.name for axis in self._order)], place, strict=True))
+
+    def baseline(self, cells: Ints) -> Ints:
+        """The cells that cells [n] are compared with: the first of each group."""
+        return np.asarray(cells, np.int64) // self.group * self.group
+
+    def batches(self, cells: Ints) -> Iterator[Batch]:
+        """The cells [n] by variant.  Raises InputError if a derived number is not allowed."""
+        place = self.indices(cells)
+        variant = np.zeros(len(cells), np.int64)
+        for axis in self.axes:
+            if axis.makes_variants:
+                variant = variant * len(axis.labels) + place[axis.name]
+        for number in np.unique(variant):
+            at = np.flatnonzero(variant == number)
+            yield self._batch(int(number), at, {name: index[at] for name, index in place.items()}, cells[at])
+
+    def _batch(self, number: int, at: Ints, place: dict[str, Ints], cells: Ints) -> Batch:
+        variant = self.variants[number]
+        given: dict[str, Floats] = {}
+        if self.design is not None:
+            draws, row = np.unique(place["draw"], return_inverse=True)
+            cube = self.design.points(draws)
+            for each in self.inputs:
+                if number in each.of_variant:
+                    distribution, whole = each.of_variant[number]
+                    values = distribution.quantile(cube[:, each.dimension])
+                    given[each.name] = (np.rint(values) if whole else values)[row]
+            given["topology"] = place["draw"].astype(np.float64)
+        for axis in self.axes:
+            for name, column in axis.columns.items():
+                given |= dict.fromkeys(self.names(number, name), column[place[axis.name]])
+        look = features(variant, given=given, rows=len(at))
+        if self.derive:
+            known: dict[str, Any] = dict(look)
+            for axis in self.axes:
+                index = place[axis.name]
+                known[axis.name] = np.array(axis.labels)[index] if axis.numeric else axis.labels[index[0]]
+            for name, text in self.derive.items():
+                full = self.names(number, name)
+                given |= dict.fromkeys(full, self._derived(name, full[0], text, known, variant, cells))
+            look = features(variant, given=given, rows=len(at))
+        return Batch(number, at, given, look)
+
+    def names(self, variant: int, name: str) -> list[str]:
+        """The fields of a variant that a name stands for."""
+        known = self._known_names.setdefault(variant, {})
+        if name not in known:
+            data = self.variants[variant].model_dump(mode="json", exclude_none=True)
+            known[name] = full_names(data, name)
+        return known[name]
+
+    def _derived(
+        self, name: str, full: str, text: str, known: dict[str, Any], variant: Scenario, cells: Ints
+    ) -> Floats:
+        limits = fields.quantity(variant, full)
+        assert limits is not None
+        where = ("derive", name)
+        try:
+            value = expressions.numbers(text, known)
+        except InputError as error:
+            raise self._error(where, f"derive.{name}: {error}") from None
+        values = np.array(np.broadcast_to(np.rint(value) if limits.whole else value, (len(cells),)))
+        inside = (values >= limits.low) & (values <= limits.high)
+        if limits.unlimited:
+            inside |= values == np.inf
+        if not inside.all():
+            i = int(np.flatnonzero(~inside)[0])
+            remedy = "keep it inside with min(...) and max(...)"
+            raise self._error(
+                where,
+                f"derive.{name} = {values[i]:g} in cell {cells[i]}; allowed is {limits.allowed}; {remedy}",
+            )
+        return values
+
+    def _axis(self, name: str, found: Mapping[str, Points]) -> Axis:
+        mine = found[name]
+        first = self._first_point(found)
+        columns: dict[str, Floats] = {}
+        if mine.numeric:
+            for field in mine.settings[0]:
+                with self._at("axes", name):
+                    limits = _quantity(first, field)
+                if limits is None:
+                    columns = {}
+                    break
+                values = [self._number(name, field, limits, point[field]) for point in mine.settings]
+                columns[field] = np.array(values)
+        variants = () if columns or not any(mine.settings) else mine.settings
+        return Axis(name, mine.labels, mine.unit, mine.log, columns, variants)
+
+    def _first_point(self, found: Mapping[str, Points]) -> Scenario:
+        """The base scenario with the first point of every axis whose points differ in more than numbers."""
+        settings = {k: v for p in found.values() if not p.numeric for k, v in p.settings[0].items()}
+        return self._scenario(settings, "")
+
+    def _scenario(self, settings: Mapping[str, Any], words: str) -> Scenario:
+        """The base scenario as written with fields set, so that defaults are those of its own protocol."""
+        try:
+            return Scenario.check(with_values(self.definition["scenario"], settings))
+        except InputError as error:
+            raise self._error(("axes",), f"{words}{': ' if words else ''}{error}") from None
+
+    def _number(self, axis: str, field: str, limits: Any, value: Any) -> float:
+        try:
+            return float(limits.validate(value))
+        except InputError as error:
+            raise self._error(("axes", axis), f"axes.{axis}: {field} = {value!r} {error}") from None
+
+    def _compared(self) -> Axis | None:
+        asked = self.definition.get("compare")
+        if asked is None:
+            return next((axis for axis in self.axes if axis.makes_variants and len(axis.labels) > 1), None)
+        for axis in self.axes:
+            if axis.name == asked:
+                return axis
+        names = [axis.name for axis in self.axes]
+        remedy = nearest(asked, names) if names else "there are no axes; write some, or remove compare"
+        raise self._error(("compare",), f"compare = '{asked}' is no axis; {remedy}")
+
+    def _variants(self) -> tuple[tuple[dict[str, Any], str, Scenario], ...]:
+        """Settings, words and scenario of each combination of points that differ in more than numbers."""
+        choices = [axis for axis in self.axes if axis.makes_variants]
+        if math.prod(len(axis.labels) for axis in choices) > MOST_VARIANTS:
+            remedy = "allowed is 10000; make axes of numbers, or drop points"
+            raise self._error(("axes",), f"axes that are no numbers have too many combinations; {remedy}")
+        found = []
+        for combination in product(*(range(len(axis.labels)) for axis in choices)):
+            settings: dict[str, Any] = {}
+            for axis, i in zip(choices, combination, strict=True):
+                settings |= axis.settings[i]
+            words = ", ".join(f"{a.name} = {a.labels[i]}" for a, i in zip(choices, combination, strict=True))
+            scenario = self._scenario(settings, words)
+            for axis in self.axes:
+                for name, column in axis.columns.items():
+                    settings[name] = _shown(scenario, name, float(column[0]))
+            settings |= self._derivable(scenario)
+            found.append((settings, words, self._scenario(settings, words)))
+        return tuple(found)
+
+    def _derivable(self, scenario: Scenario) -> dict[str, Any]:
+        """A number for every derived field that has none, to be replaced in each cell."""
+        numbers = {}
+        for name in self.derive:
+            with self._at("derive", name):
+                limits = _quantity(scenario, name)
+                if limits is None:
+                    raise InputError("is no number; name a field that is one")
+            if not isinstance(fields.value(scenario, _first(scenario, name)), float):
+                numbers[name] = limits.show(limits.low)
+        return numbers
+
+    def _inputs(self) -> tuple[Input, ...]:
+        found: dict[str, dict[int, tuple[Distribution, bool]]] = {}
+        for number, variant in enumerate(self.variants):
+            for name, value in fields.flat(variant):
+                if isinstance(value, Distribution):
+                    limits = fields.quantity(variant, name)
+                    whole = limits is not None and limits.whole
+                    for each in _each(variant, name):
+                        found.setdefault(each, {})[number] = value, whole
+        if not found and not any(map(_random_places, self.variants)):
+            remedy = "write a distribution such as {uniform: [1 ms, 40 ms]} in the scenario, or remove draw"
+            raise self._error(("draw",), f"draw has nothing to draw; {remedy}")
+        return tuple(Input(name, i, of_variant) for i, (name, of_variant) in enumerate(found.items()))
+
+    def _designed(self, draw: Mapping[str, Any]) -> Design:
+        return Design(
+            method=draw["method"], count=draw["count"], blocks=draw.get("blocks", 0),
+            dimensions=len(self.inputs), seed=self.base.seed,
+        )  # fmt: skip
+
+    def _check_names(self) -> None:
+        taken = {
+            "cell", "key", "status", "error", "draw", "block", "seed", "replications", "replication",
+            *FEATURES, *(each.name for each in self.inputs), *self.derive,
+        }  # fmt: skip
+        for outcome in self.outcomes:
+            taken |= {outcome + suffix for suffix in ("", *STATISTICS, *GAINS)}
+        for place, names in (("goals", self.goals), ("axes", [axis.name for axis in self.axes])):
+            for name in names:
+                if name in taken:
+                    raise self._error((place, name), f"{place}.{name} is the name of a column; rename it")
+                taken |= {name} if place == "axes" else {name + suffix for suffix in ("", "_low", "_high")}
+        for name, text in self.derive.items():
+            with self._at("derive", name):
+                expressions.check(text, [*FEATURES, *(axis.name for axis in self.axes)])
+                if any(name in axis.columns for axis in self.axes):
+                    raise InputError("is set by an axis too; keep one")
+        used = {word for text in self.derive.values() for word in re.findall(r"\w+", text)}
+        setters: dict[str, str] = {}
+        for axis in self.axes:
+            if not axis.columns and not axis.settings and axis.name not in used:
+                remedy = "write field: hops.0.loss, or use it in derive"
+                raise self._error(("axes", axis.name), f"axes.{axis.name} sets nothing; {remedy}")
+            for field in {name for point in axis.settings for name in point} | set(axis.columns):
+                if field in OF_THE_SWEEP:
+                    remedy = f"write {field}: at the top of the file"
+                    raise self._error(("axes", axis.name), f"{field} is of the sweep, no axis; {remedy}")
+                other = setters.setdefault(field, axis.name)
+                if other != axis.name:
+                    both = f"axes.{other} and axes.{axis.name}"
+                    raise self._error(("axes", axis.name), f"{field} is set by {both}; keep one")
+
+    def _check_numbers(self, number: int, settings: dict[str, Any], words: str) -> None:
+        """Check the extremes of the numbers of a variant together."""
+        variant = self.variants[number]
+        extremes = {
+            name: sorted({float(column.min()), float(column.max())})
+            for axis in self.axes
+            for name, column in axis.columns.items()
+        }
+        for corner in islice(product(*extremes.values()), MOST_CORNERS):
+            values = zip(extremes, corner, strict=True)
+            self._scenario(settings | {name: _shown(variant, name, value) for name, value in values}, words)
+
+    def _check_derived(self) -> None:
+        """Check derived numbers in every cell."""
+        step = 1 << 16
+        for first in range(0, self.n_cells if self.derive else 0, step):
+            for _ in self.batches(np.arange(first, min(first + step, self.n_cells))):
+                pass
+
+    @contextmanager
+    def _at(self, *place: str) -> Iterator[None]:
+        """Say where in the file an InputError is about."""
+        try:
+            yield
+        except InputError as error:
+            raise self._error(place, f"{'.'.join(place)}: {error}") from None
+
+    def _error(self, at: tuple[str, ...], message: str) -> InputError:
+        where = f"{self._document.where(at)}: " if self._document else ""
+        return InputError(where + message)
+
+
+OF_THE_SWEEP = ("seed", "replications", "precision", "topology", "name", "description")
+"""Fields of a scenario that are the same in every cell."""
+
+STATISTICS = ("_sd", "_low", "_high", "_n", "_q05", "_q25", "_q50", "_q75", "_q95")
+GAINS = ("_gain", "_gain_low", "_gain_high")
+
+
+@lru_cache(maxsize=4)
+def sweep_of(definition: str) -> Sweep:
+    """The sweep of a definition as JSON, which a client hands out; the latest few are kept."""
+    data = json.loads(definition)
+    controls.trust(data)
+    return Sweep.from_definition(data)
+
+
+def _random_places(variant: Scenario) -> bool:
+    """Whether places are drawn beside the fields."""
+    network = variant.wireless or variant.adhoc or variant.shared
+    return network is not None and network.random_places
+
+
+def _first(scenario: Scenario, name: str) -> str:
+    return full_names(scenario.model_dump(mode="json"), name)[0]
+
+
+def _quantity(scenario: Scenario, name: str) -> Any:
+    return fields.quantity(scenario, _first(scenario, name))
+
+
+def _shown(scenario: Scenario, name: str, value: float) -> Any:
+    limits = _quantity(scenario, name)
+    return value if limits is None else limits.show(value)
+
+
+def _each(variant: Scenario, name: str) -> list[str]:
+    """The names under which a field is drawn: `each` of several hops or flows is drawn for each of them."""
+    above, each, rest = name.partition(".each.")
+    if not each or rest.partition(".")[0].isdecimal():
+        return [name]
+    if variant.wireless is not None:
+        return [f"{above}.each.{k}.{rest}" for k in range(variant.wireless.most_stations)]
+    owner = fields.value(variant, above)
+    most = int(bounds(owner.count)[1]) if isinstance(owner, Hops) else owner.most_each
+    return [f"{above}.each.{k}.{rest}" for k in range(most)]

@@ -1,0 +1,204 @@
+"""A store as one file for other tools, or as an xarray Dataset."""
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from netcarlo.errors import InputError
+from netcarlo.schema import output
+from netcarlo.schema.output import unwritten
+from netcarlo.simulation.outcomes import MEANING, dimension
+from netcarlo.sweeps.store.store import Store
+
+ROWS = 20_000
+"""Rows that are written together."""
+
+
+def export(store: Store, path: str | os.PathLike[str], *, format: str | None = None) -> None:
+    """Write all cells, ascending, to one file: `csv`, `parquet` or `netcdf`, or what its suffix says.
+
+    CSV and Parquet are written part by part, with a row per cell; NaN is an empty field and a null.  In CSV a
+    text that spreadsheets would take for a formula begins with an apostrophe.
+    netCDF is `dataset`.  The file appears whole or not at all.  Raises InputError if it cannot be
+    written, or if there is nothing to write, and MachineError where the disk is full.
+    """
+    target = Path(path)
+    chosen = format or SUFFIXES.get(target.suffix.lower())
+    if chosen not in WRITERS:
+        raise InputError(
+            f"export {target}: format '{chosen or target.suffix}' is not known; "
+            f"allowed are {', '.join(WRITERS)}, or a suffix of {', '.join(SUFFIXES)}"
+        )
+    scratch = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        WRITERS[chosen](store, scratch)
+        os.replace(scratch, target)
+    except OSError as error:
+        reason = os.strerror(error.errno) if error.errno else str(error)
+        raise unwritten(f"export {target}", OSError(error.errno, reason)) from None
+    finally:
+        with suppress(OSError):
+            scratch.unlink()
+
+
+def results(store: Store) -> Any:
+    """What there is in a store: an xarray Dataset over the axes, or a DataFrame for drawn topologies."""
+    return store.frame() if store.sweep["draw"] else dataset(store)
+
+
+def dataset(store: Store) -> Any:
+    """An xarray Dataset over the axes, and `draw` if topologies are drawn.
+
+    Every column of a cell is a variable over all dimensions, and what was drawn one over `draw`; numbers
+    of cells that are missing are NaN and their words are empty, so whole numbers are int64 only where
+    no cell is missing.  Attributes give units, meanings and the provenance.
+    """
+    import xarray as xr
+
+    frame = _some(store.frame(), store)
+    sweep = store.sweep
+    axes = {axis["name"]: axis for axis in sweep["axes"]}
+    places = {name: axis["values"] for name, axis in axes.items()}
+    drawn = []
+    if sweep["draw"]:
+        places = {"draw": range(sweep["draw"]["size"]), **places}
+        drawn = [name for name in ("block", *sweep["inputs"]) if name in frame]
+    words = [
+        name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name]) and name not in axes
+    ]
+    frame[words] = frame[words].astype(object)
+    index = list(places)
+    found = xr.Dataset.from_dataframe(frame.drop(columns=drawn).set_index(index)) if index else None
+    if found is None:  # neither axes nor a draw: one cell
+        found = xr.Dataset.from_dataframe(frame).isel(index=0, drop=True)
+    found = found.reindex({name: list(values) for name, values in places.items()})
+    for name in words:
+        found[name] = found[name].where(found[name].notnull(), "").astype(str)
+    for name in drawn:
+        column = frame.groupby("draw")[name].first().reindex(places["draw"])
+        found[name] = ("draw", column.to_numpy())
+    for name in found.variables:
+        found[name].attrs = _attributes(str(name), store)
+    found.attrs = _provenance(store)
+    return found
+
+
+def _attributes(name: str, store: Store) -> dict[str, str]:
+    for axis in store.sweep["axes"]:
+        if axis["name"] == name:
+            return {"units": axis["unit"]} if axis["unit"] else {}
+    outcome = next((o for o in store.sweep["outcomes"] if name == o or name.startswith(f"{o}_")), "")
+    base = outcome or name
+    counted = name == f"{outcome}_n"
+    unit = "" if counted else dimension(base).unit
+    meaning = "replications with a value" if counted else MEANING.get(base, "")
+    meaning = meaning or store.sweep["goals"].get(name, "")
+    return {key: text for key, text in (("units", unit), ("long_name", meaning)) if text}
+
+
+def _provenance(store: Store) -> dict[str, str]:
+    manifest, sweep = store.manifest, store.sweep
+    return {
+        "title": sweep["name"],
+        "description": sweep["description"],
+        "source": "netcarlo " + manifest["versions"].get("netcarlo", ""),
+        "sweep": manifest["source"],
+        "sweep_digest": sweep["digest"],
+        "model_version": sweep["model_version"],
+        "versions": json.dumps(manifest["versions"]),
+        "seed": str(sweep["seed"]),
+        "seed_scheme": manifest["seed_scheme"],
+        "created": manifest["created"],
+    }
+
+
+def _some(frame: pd.DataFrame, store: Store) -> pd.DataFrame:
+    if frame.empty:
+        raise InputError(f"store {store.url}: holds no finished cell yet; wait for the first chunk")
+    return frame
+
+
+def _parts(store: Store) -> Iterator[pa.Table]:
+    """The cells, many rows together, with nulls instead of NaN."""
+    waiting: list[pa.Table] = []
+    for table in store.tables():
+        waiting.append(table)
+        if sum(part.num_rows for part in waiting) >= ROWS:
+            yield _nulls(pa.concat_tables(waiting))
+            waiting = []
+    if waiting:
+        yield _nulls(pa.concat_tables(waiting))
+
+
+def _nulls(table: pa.Table) -> pa.Table:
+    return pa.table(
+        {
+            name: pc.if_else(pc.is_nan(column), None, column) if column.type == pa.float64() else column
+            for name, column in zip(table.column_names, table.columns, strict=True)
+        },
+        schema=table.schema,
+    )
+
+
+def _csv(store: Store, path: Path) -> None:
+    from pyarrow import csv
+
+    _stream(store, lambda schema: csv.CSVWriter(path, schema), _literal)
+
+
+def _parquet(store: Store, path: Path) -> None:
+    about = _provenance(store)
+    _stream(store, lambda schema: pq.ParquetWriter(path, schema.with_metadata(about), compression="zstd"))
+
+
+def _literal(table: pa.Table) -> pa.Table:
+    """With the texts and the names of columns as `output.literal` makes them."""
+    columns = [
+        pa.array([output.literal(text) for text in column.to_pylist()], column.type)
+        if pa.types.is_string(column.type)
+        else column
+        for column in table.columns
+    ]
+    return pa.table(columns, names=[output.literal(name) for name in table.column_names])
+
+
+def _stream(
+    store: Store,
+    opened: Callable[[pa.Schema], Any],
+    shown: Callable[[pa.Table], pa.Table] = lambda part: part,
+) -> None:
+    writer = None
+    try:
+        for part in map(shown, _parts(store)):
+            writer = writer or opened(part.schema)
+            writer.write_table(part)
+    finally:
+        if writer:
+            writer.close()
+    if not writer:
+        _some(pd.DataFrame(), store)
+
+
+def _netcdf(store: Store, path: Path) -> None:
+    import numpy as np
+
+    found = dataset(store)
+    for name, variable in found.variables.items():
+        # netCDF 3 has no 64 bit integers.
+        if variable.dtype == np.int64 and (abs(variable) > np.iinfo(np.int32).max).any():
+            found[name] = found[name].astype(np.float64, keep_attrs=True)
+    found.to_netcdf(path, engine="scipy", format="NETCDF3_64BIT")
+
+
+WRITERS: dict[str, Callable[[Store, Path], None]] = {"csv": _csv, "parquet": _parquet, "netcdf": _netcdf}
+SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".nc": "netcdf"}

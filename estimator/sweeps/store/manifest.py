@@ -1,0 +1,122 @@
+"""What a store must hold to be read: the entries of its manifest, and the columns of its tables.
+
+A store may come from anybody, so both are checked before anything relies on them.
+"""
+
+import math
+from typing import Annotated, Any, Self
+
+import pyarrow as pa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from netcarlo.simulation.ensemble import FEATURES
+from netcarlo.sweeps.space.space import GAINS, MOST_CELLS, STATISTICS
+
+Count = Annotated[int, Field(ge=1, le=MOST_CELLS)]
+
+
+class _Entries(BaseModel):
+    """Entries of these types; others may be there, too."""
+
+    # Old pydantic warns of names that begin with "model_" unless told that none is its own.
+    model_config = ConfigDict(strict=True, extra="ignore", protected_namespaces=())
+
+
+class Axis(_Entries):
+    """An axis and its points."""
+
+    name: str
+    unit: str
+    numeric: bool
+    values: Annotated[list[float | str], Field(min_length=1)]
+    log: bool
+
+    @model_validator(mode="after")
+    def _numbers_are_numbers(self) -> Self:
+        if any(isinstance(value, str) is self.numeric for value in self.values):
+            raise ValueError(
+                f"values of the axis {self.name!r} are not {'numbers' if self.numeric else 'texts'}"
+            )
+        return self
+
+
+class Draw(_Entries):
+    """How networks are drawn; see `designs`."""
+
+    count: Count
+    method: str
+    blocks: int
+    size: Count
+
+
+class About(_Entries):
+    """The entry `sweep`."""
+
+    name: str
+    description: str
+    digest: str
+    model_version: str
+    n_cells: Count
+    group: Count
+    axes: list[Axis]
+    compare: str | None
+    draw: Draw | None
+    inputs: list[str]
+    derived: list[str]
+    outcomes: list[str]
+    goals: dict[str, str]
+    replications: Count
+    precision: float | None
+    seed: int
+    keep_replications: bool
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        cells = math.prod(len(axis.values) for axis in self.axes) * (self.draw.size if self.draw else 1)
+        if self.n_cells != cells:
+            raise ValueError(f"n_cells is {self.n_cells}, the axes and the draw have {cells}")
+        if self.compare is not None and self.compare not in [axis.name for axis in self.axes]:
+            raise ValueError(f"compare is {self.compare!r}, which is no axis")
+        return self
+
+
+class _Manifest(_Entries):
+    sweep: About
+    definition: dict[str, Any]
+    source: str
+    versions: dict[str, str]
+    seed_scheme: str
+    created: str
+
+
+def check(manifest: Any) -> About:
+    """The entry `sweep` of a manifest.  Raises ValueError that names the first wrong entry."""
+    try:
+        return _Manifest.model_validate(manifest).sweep
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from None
+
+
+def schema(about: About) -> pa.Schema:
+    """The columns of a table of cells that is complete, by docs/sweeps.md."""
+    fields = [("cell", pa.int64()), *((name, pa.string()) for name in ("key", "status", "error"))]
+    if about.draw:
+        fields += [("draw", pa.int64()), ("block", pa.int64())]
+    fields += [(axis.name, pa.float64() if axis.numeric else pa.string()) for axis in about.axes]
+    fields += [(name, pa.float64()) for name in (*about.inputs, *about.derived)]
+    fields += [(name, pa.int64() if name == "n_hops" else pa.float64()) for name in FEATURES]
+    fields += [("seed", pa.int64()), ("replications", pa.int64())]
+    for outcome in about.outcomes:
+        gains = GAINS if about.compare else ()
+        fields += [(outcome + suffix, pa.float64()) for suffix in ("", *STATISTICS, *gains) if suffix != "_n"]
+        fields += [(f"{outcome}_n", pa.int64())]
+    fields += [(goal + suffix, pa.float64()) for goal in about.goals for suffix in ("", "_low", "_high")]
+    return pa.schema(fields)
+
+
+def schema_of_replications(about: About) -> pa.Schema:
+    """The columns of a table of replications that is complete."""
+    return pa.schema(
+        [("cell", pa.int64()), ("replication", pa.int64()), *((o, pa.float64()) for o in about.outcomes)]
+    )

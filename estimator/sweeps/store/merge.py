@@ -1,0 +1,47 @@
+"""The rows of many files that may overlap: each cell from one of them, ascending, a part at a time."""
+
+from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from netcarlo.sweeps.store.chunk_files import ChunkFile
+
+Flags = NDArray[np.bool_]
+
+
+def merged(
+    files: Sequence[ChunkFile],
+    read: Callable[[ChunkFile], pa.Table],
+    *,
+    wanted: Callable[[pa.Table], Flags],
+    n_cells: int,
+) -> Iterator[pa.Table]:
+    """The rows bool[rows] that are `wanted` of `files`, which ascend by first cell.
+
+    A cell that several files have comes from the first of them with wanted rows.  Beside one file
+    only those rows are in memory that a later file may precede.
+    """
+    given = np.zeros(n_cells, dtype=bool)
+    waiting: list[pa.Table] = []
+    for file, following in zip_longest(files, files[1:]):
+        table = read(file)
+        cell = table.column("cell").to_numpy()
+        take = wanted(table) & ~given[cell]
+        given[cell[take]] = True
+        waiting.append(table if take.all() else table.filter(pa.array(take)))
+        rows = _ascending(waiting)
+        ready = rows.num_rows
+        if following is not None:
+            ready = int(np.searchsorted(rows.column("cell").to_numpy(), following.first))
+        if ready:
+            yield rows.slice(0, ready)
+        waiting = [rows.slice(ready)] if ready < rows.num_rows else []
+
+
+def _ascending(tables: Sequence[pa.Table]) -> pa.Table:
+    table = pa.concat_tables(tables)
+    cell = table.column("cell").to_numpy()
+    return table if (np.diff(cell) >= 0).all() else table.take(np.argsort(cell, kind="stable"))

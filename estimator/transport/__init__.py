@@ -1,0 +1,1 @@
+"""The transports of a scenario: TCP, SCTP, UDP, their buffers and congestion controls."""

@@ -1,0 +1,46 @@
+"""What a transport is to a kernel: its columns of `P` over the rows of an ensemble."""
+
+from typing import Any
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.schema.draws import Draws, Ints
+from netcarlo.transport import buffers
+from netcarlo.transport.tcp import NS, Sctp
+from netcarlo.transport.udp import Udp
+
+
+def fill(table: Ints, transport: Any, draws: Draws, *, own: Any = None, name: str = "transport") -> None:
+    """Fill in what a transport says of parameters [n, len(P)].
+
+    Fields that the record `own`, whose field is `name`, has as well and gives are taken from there, and the
+    phase of the clock is its own.
+    """
+
+    def where(field: str) -> tuple[str, Any]:
+        given = getattr(own, field, None) is not None
+        return (name, own) if given else ("transport", transport)
+
+    def value(field: str, factor: float = 1) -> Ints:
+        at, record = where(field)
+        return draws.whole(f"{at}.{field}", getattr(record, field), factor)
+
+    for field, (column, factor) in transport.columns.items():
+        table[:, column] = value(field, factor)
+    finite = own is not None and (own.bytes is not None or own.packets is not None)
+    limited = (name, own) if finite else ("transport", transport)
+    table[:, P.LIMIT] = draws.limit(*limited, table[:, P.DATA])
+    if isinstance(transport, Udp):
+        return
+    if isinstance(transport, Sctp):
+        table[:, P.RESPONSE_ALTERNATE] = 1
+        table[:, P.WINDOW] = table[:, P.RWND] // (table[:, P.DATA] + table[:, P.CHUNK_HEADER])
+        return
+    receive = None if where("window")[1] is own else transport.receive_buffer
+    buffers.fill(table, send=transport.send_buffer, receive=receive, draws=draws)
+    table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
+    if transport.initial_ssthresh is not None:
+        table[:, P.INITIAL_SSTHRESH] = value("initial_ssthresh")
+    if transport.clock_phase is None:
+        table[:, P.CLOCK_PHASE] = table[:, P.TICK] * draws.uniform(f"{name}.clock_phase")
+    else:
+        table[:, P.CLOCK_PHASE] = value("clock_phase", NS)

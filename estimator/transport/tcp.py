@@ -1,0 +1,342 @@
+"""The transport of a scenario: the TCPs and SCTP with the defaults of ns-2, and UDP."""
+
+import math
+import os
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+
+from netcarlo.errors import InputError, nearest
+from netcarlo.kernels.base.layout import P
+from netcarlo.schema import units
+from netcarlo.schema.quantity import (
+    Constant,
+    Count,
+    Interval,
+    Number,
+    Packets,
+    Payload,
+    Quantity,
+    Retries,
+    Size,
+    Time,
+    Transfer,
+    Window,
+    bounds,
+)
+from netcarlo.schema.record import Record
+from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
+from netcarlo.transport.congestion import BUILT_IN, NAMES, STANDARD, default_constants
+from netcarlo.transport.udp import Udp
+
+NS = 1e9
+
+PROBING = ("probing", "new_probing", "elfn", "eln")
+"""TCPs that tell errors and broken routes from congestion, for ad hoc networks only."""
+TCPS = ("tahoe", "reno", "newreno", "sack", *PROBING)
+PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "sctp", "udp")
+"""Those of `BUILT_IN` are sack with that congestion control."""
+
+_COMMON = ("tahoe", "reno", "newreno", "sack", *BUILT_IN, "vegas")
+FAMILIES = {
+    "paths": (*_COMMON, "linux", "sctp"),
+    "wireless": (*_COMMON, "udp"),
+    "adhoc": (*_COMMON, *PROBING),
+    "shared": (*_COMMON, "udp"),
+}
+"""The protocols that there are in each kind of network, by the field of the scenario."""
+
+
+def check_protocol(protocol: str, network: str) -> str:
+    """What is wrong with a protocol in a kind of network; empty if nothing."""
+    allowed = FAMILIES[network]
+    if protocol in allowed:
+        return ""
+    some = f"allowed with {network} is {', '.join(allowed)}"
+    if protocol in PROTOCOLS:
+        return f"is not for {network}; {some}"
+    remedy = nearest(protocol, allowed)
+    return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
+
+
+CAPACITY = 4096
+"""Most packets in flight of one association."""
+
+
+class Transport(Record):
+    """What all transports have; `columns` says which kernel parameter a field fills, and in which unit."""
+
+    start: Time = 0.0
+    bytes: Transfer | None = None
+    packets: Packets | None = None
+    payload: Payload
+    header: Size
+    ack: Size
+    sack_block: Size
+    min_rto: Interval
+    max_rto: Interval = 60.0
+    initial_rto: Interval = 3.0
+    ack_every: Literal[1, 2]
+    ack_delay: Interval
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        "start": (P.START, NS),
+        "payload": (P.DATA, 1),
+        "header": (P.HEADER, 1),
+        "ack": (P.ACK, 1),
+        "sack_block": (P.SACK_BLOCK, 1),
+        "min_rto": (P.MIN_RTO, NS),
+        "max_rto": (P.MAX_RTO, NS),
+        "initial_rto": (P.INITIAL_RTO, NS),
+        "duplicate_acks": (P.DUPACKS, 1),
+        "ack_every": (P.ACK_EVERY, 1),
+        "ack_delay": (P.ACK_DELAY, NS),
+    }
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.bytes is not None and self.packets is not None:
+            raise InputError("bytes and packets are both given; keep one")
+        if bounds(self.min_rto)[1] > bounds(self.max_rto)[0]:
+            raise InputError("min_rto can be above max_rto; lower min_rto or raise max_rto")
+        return self
+
+
+class Tcp(Transport):
+    """A one-way TCP of ns-2, or one of `PROBING` built on it.
+
+    The window is that of the `receive_buffer` if there is one, else `window`; a `send_buffer` limits what
+    is in flight, too.  `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock
+    is into a tick at time 0, is drawn for each replication unless given.
+    """
+
+    protocol: Literal[
+        "tahoe", "reno", "newreno", "sack", "vegas", "linux", "probing", "new_probing", "elfn", "eln"
+    ]
+    congestion_control: Literal["bic", "cubic", "westwood"] | Path | None = None
+    constants: dict[str, Constant] = Field(default_factory=dict)
+    payload: Payload = 1460.0
+    header: Size = 40.0
+    ack: Size = 40.0
+    sack_block: Size = 8.0
+    handshake: Size = 40.0
+    window: Window = 20.0
+    receive_buffer: ReceiveBuffer | None = None
+    send_buffer: SendBuffer | None = None
+    initial_window: Window = 2.0
+    initial_ssthresh: Packets | None = None
+    tick: Interval = 0.01
+    clock_phase: Time | None = None
+    min_rto: Interval = 0.2
+    duplicate_acks: Count = 3.0
+    ack_every: Literal[1, 2] = 1
+    ack_delay: Interval = 0.1
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        **Transport.columns,
+        "window": (P.WINDOW, 1),
+        "handshake": (P.HANDSHAKE, 1),
+        "initial_window": (P.INITIAL_WINDOW, 1),
+        "tick": (P.TICK, NS),
+    }
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _short(cls, data: Any, make: Any) -> Any:
+        """`cubic` is short for sack with that control, and the standard one is none to be named.
+
+        What is not written is not among the fields set, so that `short_form` finds it again.
+        """
+        if not isinstance(data, dict):
+            return make(data)
+        name, control = data.get("protocol"), data.get("congestion_control")
+        if name not in BUILT_IN:
+            own = ("congestion_control", STANDARD)
+            return make({key: value for key, value in data.items() if (key, value) != own})
+        if control not in (None, name):
+            both = f"protocol = {name} and congestion_control = {control} are both given"
+            raise InputError(f"{both}; keep one, or write protocol: sack with that congestion_control")
+        record = make({**data, "protocol": "sack", "congestion_control": name})
+        record.model_fields_set.discard("congestion_control")
+        return record
+
+    @field_validator("congestion_control")
+    @classmethod
+    def _is_file(cls, control: str | Path | None) -> str | Path | None:
+        if isinstance(control, Path) and not os.path.isfile(control):
+            names = ", ".join(NAMES)
+            raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
+        return control
+
+    @model_validator(mode="after")
+    def _receive_buffer_fits(self) -> Self:
+        if self.receive_buffer is not None:
+            packets = self.receive_buffer.largest_window() / bounds(self.payload)[0]
+            if packets > CAPACITY:
+                raise InputError(
+                    f"receive_buffer can hold over {CAPACITY} packets, the most that can be in flight; "
+                    "lower its size or raise payload"
+                )
+        return self
+
+    @model_validator(mode="after")
+    def _constants_have_owner(self) -> Self:
+        if self.congestion_control is not None and self.protocol == "vegas":
+            raise InputError("congestion_control cannot replace that of vegas; write protocol: newreno")
+        if not isinstance(self.congestion_control, Path):
+            if self.constants:
+                raise InputError("constants belong to a congestion_control file; name it or remove them")
+            return self
+        name, known = self.congestion_control.name, default_constants(self.congestion_control)
+        for constant in self.constants:
+            if constant not in known:
+                raise InputError(f"constants.{constant} is not in {name}; {nearest(constant, known)}")
+        return self
+
+    def all_constants(self) -> dict[str, Number]:
+        """The constants of the user's congestion control in the order of its file."""
+        if not isinstance(self.congestion_control, Path):
+            return {}
+        return {**default_constants(self.congestion_control), **self.constants}
+
+
+class Vegas(Tcp):
+    """TCP Vegas of ns-2: it adds no header, sends no SYN, and counts in packets of the queue."""
+
+    protocol: Literal["vegas"]
+    header: Size = 0.0
+    handshake: Size = 0.0
+    alpha: Count = 1.0
+    beta: Count = 3.0
+    gamma: Count = 1.0
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        **Tcp.columns,
+        "alpha": (P.VEGAS_ALPHA, 1),
+        "beta": (P.VEGAS_BETA, 1),
+        "gamma": (P.VEGAS_GAMMA, 1),
+    }
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if bounds(self.alpha)[1] > bounds(self.beta)[0]:
+            raise InputError("alpha can be above beta; lower alpha or raise beta")
+        return self
+
+
+class Linux(Tcp):
+    """A sender like that of Linux 2.6: Reno unless another `congestion_control` is given, timestamps in every
+    packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
+
+    protocol: Literal["linux"]
+    window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
+    header: Size = 50.0
+    tick: Interval = 0.001
+    max_rto: Interval = 120.0
+    duplicate_acks: Count = 4.0
+
+
+RULES: dict[str, dict[str, Any]] = {
+    "ns2-2.29": {
+        "initial_cwnd": "2936 B",
+        "ssthresh_floor": "2936 B",
+        "probe_first": False,
+        "sack_first": False,
+        "duplicate_acks": 4,
+    },
+    "ns2-2.35": {
+        "initial_cwnd": "4380 B",
+        "ssthresh_floor": "5872 B",
+        "probe_first": True,
+        "sack_first": True,
+        "duplicate_acks": 3,
+    },
+}
+"""What the two releases of ns-2 do differently; any of it can be given instead."""
+
+
+class Sctp(Transport):
+    """SCTP of ns-2 over one path or two; `rules` names the release whose defaults it takes."""
+
+    protocol: Literal["sctp"]
+    rules: Literal["ns2-2.29", "ns2-2.35"] = "ns2-2.35"
+    payload: Payload = 1452.0
+    chunk_header: Size = 16.0
+    header: Size = 32.0
+    ack: Size = 48.0
+    sack_block: Size = 4.0
+    receiver_window: Transfer = 65536.0
+    initial_cwnd: Transfer
+    initial_ssthresh: Transfer = 65536.0
+    ssthresh_floor: Transfer
+    probe_first: bool
+    sack_first: bool
+    duplicate_acks: Count
+    max_burst: Count = 4.0
+    min_rto: Interval = 1.0
+    ack_every: Literal[1, 2] = 2
+    ack_delay: Interval = 0.2
+    path_max_retrans: Retries = 5.0
+    heartbeat_interval: Time = 30.0
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        **Transport.columns,
+        "chunk_header": (P.CHUNK_HEADER, 1),
+        "receiver_window": (P.RWND, 1),
+        "initial_cwnd": (P.INITIAL_CWND, 1),
+        "initial_ssthresh": (P.INITIAL_SSTHRESH, 1),
+        "ssthresh_floor": (P.SSTHRESH_FLOOR, 1),
+        "probe_first": (P.PROBE_FIRST, 1),
+        "sack_first": (P.SACK_FIRST, 1),
+        "max_burst": (P.MAX_BURST, 1),
+        "path_max_retrans": (P.PATH_MAX_RETRANS, 1),
+        "heartbeat_interval": (P.HEARTBEAT, NS),
+    }
+
+    @model_validator(mode="before")
+    @classmethod
+    def _follow_rules(cls, data: Any) -> Any:
+        if isinstance(data, dict):
+            return {**RULES.get(str(data.get("rules", "ns2-2.35")), {}), **data}
+        return data
+
+    @model_validator(mode="after")
+    def _window_fits(self) -> Self:
+        chunk = [p + h for p, h in zip(bounds(self.payload), bounds(self.chunk_header), strict=True)]
+        low, high = bounds(self.receiver_window)
+        if low < chunk[1]:
+            raise InputError(
+                f"receiver_window holds no packet; allowed is {chunk[1]:.0f} B or more; raise it to that"
+            )
+        if math.floor(high / chunk[0]) > CAPACITY:
+            raise InputError(
+                f"receiver_window holds over {CAPACITY} packets, the most that can be in flight; allowed is "
+                f"{CAPACITY * chunk[0]:.0f} B or less; lower it or raise payload"
+            )
+        return self
+
+
+def short_form(transport: Any) -> dict[str, Any]:
+    """The fields in which a transport was written shorter than it is; see `Tcp`."""
+    control = getattr(transport, "congestion_control", None)
+    if control in BUILT_IN and "congestion_control" not in transport.model_fields_set:
+        return {"protocol": control, "congestion_control": None}
+    return {}
+
+
+def _tag(data: Any) -> str | None:
+    protocol = data.get("protocol") if isinstance(data, dict) else getattr(data, "protocol", None)
+    if protocol in (*TCPS, *BUILT_IN):
+        return "<tcp>"
+    return f"<{protocol}>" if protocol in PROTOCOLS else None
+
+
+AnyTransport = Annotated[
+    Annotated[Tcp, Tag("<tcp>")]
+    | Annotated[Vegas, Tag("<vegas>")]
+    | Annotated[Linux, Tag("<linux>")]
+    | Annotated[Sctp, Tag("<sctp>")]
+    | Annotated[Udp, Tag("<udp>")],
+    Discriminator(_tag),
+]

@@ -1,0 +1,47 @@
+"""UDP at a constant bit rate: datagrams put out at equal intervals, whatever becomes of them."""
+
+from typing import Annotated, ClassVar, Literal, Self
+
+from pydantic import model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import P
+from netcarlo.schema import units
+from netcarlo.schema.quantity import Number, Packets, Payload, Quantity, Size, Time, Transfer, bounds
+from netcarlo.schema.record import Record
+
+NS = 1e9
+
+Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
+
+
+class Datagrams(Record):
+    """`rate` counts the payload; the first datagram comes at a random moment of its interval."""
+
+    rate: Offered
+    payload: Payload = 1470.0
+    header: Size = 28.0
+    start: Time = 0.0
+    stop: Time | None = None
+    bytes: Transfer | None = None
+    packets: Packets | None = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        if self.bytes is not None and self.packets is not None:
+            raise InputError("bytes and packets are both given; keep one")
+        if self.stop is not None and bounds(self.stop)[0] <= bounds(self.start)[1]:
+            raise InputError("stop can be at or before start; raise stop or lower start")
+        return self
+
+
+class Udp(Datagrams):
+    """UDP as the transport of a wireless scenario."""
+
+    protocol: Literal["udp"]
+
+    columns: ClassVar[dict[str, tuple[P, float]]] = {
+        "start": (P.START, NS),
+        "payload": (P.DATA, 1),
+        "header": (P.HEADER, 1),
+    }

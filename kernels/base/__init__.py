@@ -1,0 +1,1 @@
+"""What all kernels share: columns, random numbers, random loss, sums."""

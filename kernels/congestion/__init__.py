@@ -1,0 +1,1 @@
+"""Congestion controls: how a window grows and by what it is reduced."""

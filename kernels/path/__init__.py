@@ -1,0 +1,1 @@
+"""One flow over a path of hops, packet by packet."""

@@ -1,0 +1,1 @@
+"""Compiles models and launches them; only this package knows Numba and CuPy."""

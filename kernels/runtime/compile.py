@@ -1,0 +1,275 @@
+"""Compiles models: with Numba for the CPU, and (see `cuda`) with numba-cuda to PTX.
+
+Models are plain functions made by factories that take `dev`, the step that compiles a function for
+a target: `cpu`, `cuda.step` or `plain` (no compilation).  Floating-point rounding is never relaxed.
+
+`python -m netcarlo.kernels.runtime.compile` compiles the built-in models to PTX in the cache folder, which
+a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of the folder there).
+"""
+
+import functools
+import os
+import platform
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from enum import IntEnum
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from netcarlo.kernels.congestion.user import refusals
+from netcarlo.kernels.runtime import cache
+from netcarlo.kernels.runtime.threads import aside, each
+
+ENTRY = "netcarlo"
+"""Name of the kernel in the PTX of every model."""
+
+_TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
+_CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
+_CUDA = 2, 2, 2, 2  # scratch and memory of all threads
+
+COMPILE_S = {"tcp_": 8, "sctp": 20, "wifi_": 40, "manet_": 35, "shared_": 20, "fluid": 10, "user_": 8}
+"""About the seconds of one core that models take whose names begin so; twice that to a mobile host."""
+
+Listener = Callable[[str, float], object]
+_listeners: list[Listener] = []
+
+_ONE_AT_A_TIME = threading.RLock()
+"""Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
+
+
+def plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The step that compiles nothing: models run as Python."""
+    return function
+
+
+def cpu(function: Callable[..., Any], model: str = "") -> Any:
+    """The step that compiles a function for the CPU, to be called by compiled functions only.
+
+    `model` becomes part of the function's symbol.  All models share one linker, and Numba numbers
+    its symbols anew in each process: without it a model loaded from disk could call another's function.
+    """
+    import numba
+
+    function = with_numbers(function)
+    function.__qualname__ = f"{model}.{function.__qualname__}"
+    return numba.njit(
+        error_model="numpy",
+        forceinline=not getattr(function, "cold", False),
+        _nrt=False,  # arrays are views of memory that the caller holds: no reference counts
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+    )(function)
+
+
+@contextmanager
+def announced(listener: Listener) -> Iterator[None]:
+    """Call `listener(what, seconds)` before something is compiled, with about how long it will take."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def _announce(models: list[Any], side_by_side: int = 1) -> None:
+    times = [
+        next((s for begin, s in COMPILE_S.items() if model.name.startswith(begin)), 20)
+        * (2 if model.name.endswith("_mobile") else 1)
+        for model in models
+    ]
+    what = models[0].name if len(models) == 1 else f"{len(models)} models"
+    for listener in _listeners[-1:]:
+        listener(what, max(sum(times) / side_by_side, max(times)))
+
+
+@functools.cache
+def cpu_loop(model: Any) -> Any:
+    """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
+    the number of trace rows of the last."""
+    file = _file(model)
+    flow = model.make(functools.partial(cpu, model=file.stem.replace("-", "_")))
+
+    def loop(
+        lo: Any, hi: Any, parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
+        scratch: Any, memory: Any, out: Any, trace: Any,
+    ) -> Any:  # fmt: skip
+        events = 0
+        for i in range(lo, hi):
+            events = flow(
+                parameters[i], constants[i], first[i], second[i], losses, scratch, memory, out[i], trace
+            )
+        return events
+
+    if not file.exists():
+        _announce([model])
+    loop.__qualname__ = f"{file.stem.replace('-', '_')}.{loop.__qualname__}"
+    with refusals(model.file):
+        return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
+
+
+def prepare(models: Iterable[Any]) -> None:
+    """Compile the models that are not in the cache folder side by side.
+
+    Compiling holds the interpreter lock, so other processes help; they leave their results in the
+    cache folder.  Users' models are left for later.
+    """
+    from netcarlo.kernels.models import MODELS
+
+    wanted = [m for m in dict.fromkeys(models) if m in MODELS.values()]
+    if len(wanted) < 2 or cores() < 2 or not cache.writable():
+        return
+    missing = [m for m in wanted if not _file(m).exists()]
+    if missing:
+        _announce(missing, min(cores(), len(missing)))
+    helpers: list[subprocess.Popen[bytes]] = []
+    todo = iter(missing)
+
+    def compile_some(number: int) -> None:
+        for model in todo:
+            if number == 0:  # in this process
+                cpu_loop(model)
+                continue
+            quiet = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)"  # Ctrl-C reaches them, too
+            call = f"compile.cpu_loop(models.model({model.name!r}))"
+            code = f"{quiet}; from netcarlo.kernels import compile, models; {call}"
+            helpers.append(subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL))
+            helpers[-1].wait()
+
+    try:
+        with announced(lambda what, seconds: None):
+            for _ in each(compile_some, range(min(cores(), len(missing))), threads=cores()):
+                pass
+    finally:
+        missing.clear()
+        for helper in helpers:
+            helper.kill()
+
+
+def cores() -> int:
+    """The processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@functools.cache
+def ptx(model: Any) -> str:
+    """The PTX of a model's kernel `ENTRY`, from the cache folder or compiled.
+
+    Raises ModuleNotFoundError, saying what to do, where it would have to be compiled and cannot be.
+    """
+    file = cache.path(model, ".ptx")
+    if (kept := cache.read(file)) is not None:
+        return kept.decode()
+    try:
+        from netcarlo.kernels.runtime import cuda
+
+        with refusals(model.file):
+            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
+            f"or copy the cache folder of a machine that has it ({file.name} is not in {file.parent})"
+        ) from error
+    cache.keep(file, text.encode())
+    return text
+
+
+def with_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a function that finds plain integers where its source names members of enumerations.
+
+    numba-cuda does not index with them, and Numba compiles integers faster.
+    """
+    numbers = {
+        name: _numbers(value)
+        for name, value in function.__globals__.items()
+        if isinstance(value, type) and issubclass(value, IntEnum)
+    }
+    copy = FunctionType(
+        function.__code__, {**function.__globals__, **numbers}, function.__name__, None, function.__closure__
+    )
+    return functools.update_wrapper(copy, function)
+
+
+@functools.cache
+def _numbers(enumeration: type[IntEnum]) -> ModuleType:
+    """An enumeration as a module of integers: compilers take those for constants."""
+    module = ModuleType(enumeration.__name__)
+    module.__dict__.update({member.name: int(member) for member in enumeration})
+    return module
+
+
+def _arrays(dimensions: tuple[int, ...]) -> str:
+    """The types of the arguments of a flow, with these numbers of dimensions."""
+    shapes = [",".join(":" * (n - 1) + "1").replace("1", "::1") for n in dimensions]
+    return ",".join(f"{kind}[{shape}]" for kind, shape in zip(_TYPES, shapes, strict=True))
+
+
+def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
+    """Compile a function that Python calls for one signature, or load it from a file.
+
+    It runs without the interpreter lock.
+    """
+    import numba
+
+    compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
+    compiled._cache = cache.NumbaFile(file)
+
+    def work() -> None:
+        with _plain_indices():
+            compiled.compile(signature)
+
+    aside(work)
+    return compiled
+
+
+@contextmanager
+def _plain_indices() -> Iterator[None]:
+    """Make Numba use indices, and the beginnings of slices, as they are.
+
+    It would let negative ones count from the end, which no model uses; the engines that are mostly reads
+    and writes of scratch are a third faster without.  Numba has no option for it.
+    """
+    from numba.core import types
+    from numba.cpython import slicing
+    from numba.np import arrayobj
+
+    def cast(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+        return context.cast(builder, index, kind, types.intp)
+
+    def cut(builder: Any, view: Any, size: Any) -> None:
+        view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)
+
+    with _ONE_AT_A_TIME:
+        originals = arrayobj.fix_integer_index, slicing.fix_slice
+        arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
+        try:
+            yield
+        finally:
+            arrayobj.fix_integer_index, slicing.fix_slice = originals
+
+
+def _file(model: Any) -> Path:
+    """Where the compiled loop of a model is kept."""
+    import llvmlite.binding as llvm
+    import numba
+    import numpy as np
+
+    processor = llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+    versions = numba.__version__, llvm.llvm_version_info, np.__version__, platform.python_version(), processor
+    return cache.path(model, ".nbc", *versions)
+
+
+def main() -> None:
+    """Compile the built-in models to PTX in the cache folder."""
+    from netcarlo.kernels import models
+
+    for name in models.NAMES:
+        text = ptx(models.model(name))
+        print(f"{cache.folder()}: {name}, {len(text)} bytes of PTX")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,69 @@
+"""From a model to PTX with numba-cuda, which no CPU installation needs.
+
+No device is needed either: PTX is compiled by the driver of the device that loads it.
+"""
+
+import functools
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from numba import cuda
+
+from netcarlo.kernels.runtime.compile import ENTRY, with_numbers
+
+CAPABILITY = (7, 5)
+"""The PTX asks for this compute capability; every device from it on takes it."""
+
+
+def step(function: Callable[..., Any]) -> Any:
+    """The step that compiles a function for CUDA, to be called by a kernel."""
+    return cuda.jit(device=True)(with_numbers(function))
+
+
+def make_kernel(model: Any) -> Callable[..., None]:
+    """The kernel that simulates one row per thread, for `cuda.jit`."""
+    flow = model.make(step)
+
+    def kernel(
+        parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
+        scratch: Any, memory: Any, out: Any, trace: Any,
+    ) -> None:  # fmt: skip
+        i = cuda.grid(1)
+        if i < out.shape[0]:
+            flow(
+                parameters[i], constants[i], first[i], second[i], losses, scratch[i], memory[i], out[i], trace
+            )  # fmt: skip
+
+    return kernel
+
+
+def compile_kernel(model: Any, signature: str) -> str:
+    """The PTX of a model's kernel, whose name there is `ENTRY`."""
+    with settings():
+        text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
+    entries = re.findall(r"\.entry (\w+)\(", text)
+    assert len(entries) == 1, f"PTX with the kernels {entries}"
+    return str(text).replace(entries[0], ENTRY)
+
+
+@contextmanager
+def settings() -> Iterator[None]:
+    """Make numba-cuda compile without a device, and without fusing `a * b + c` into one rounding.
+
+    It asks the device for its compute capability, and has no option for the second.
+    """
+    from numba.cuda import dispatcher
+    from numba.cuda.cudadrv import nvvm
+
+    class Device:
+        compute_capability = CAPABILITY
+
+    originals = dispatcher.get_current_device, nvvm.compile_ir
+    dispatcher.get_current_device = Device
+    nvvm.compile_ir = functools.partial(nvvm.compile_ir, fma=False)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device, nvvm.compile_ir = originals

@@ -1,0 +1,106 @@
+"""CUDA devices through CuPy: memory, and launches of PTX that Numba compiled.
+
+CuPy is imported when a device is asked for, never before.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import Trace
+from netcarlo.kernels.runtime import compile as compilers
+
+THREADS = 64
+"""Threads of a block: few, so that a block whose rows are done makes room soon."""
+
+MEMORY_SHARE = 0.8
+"""Share of the free device memory that one launch may fill."""
+
+LAUNCH_S = 1.0
+"""A launch has as many rows as should take this time, by how long the last one took: it cannot be
+interrupted, and a device with a display stops one that takes some seconds."""
+
+THREADS_AT_ONCE = 512
+"""Of a multiprocessor, as far as registers go: a launch of fewer rows than run at once would last as long."""
+
+
+class Device(NamedTuple):
+    """A CUDA device."""
+
+    name: str
+    capability: str  # compute capability, "9.0"
+    memory_bytes: int
+
+
+def devices() -> list[Device]:
+    """The CUDA devices that CuPy can use; none where CuPy or a driver is missing."""
+    try:
+        import cupy
+
+        count = cupy.cuda.runtime.getDeviceCount()
+    except Exception:  # no CuPy, no driver, or a driver that does not fit: no device either way
+        return []
+    found = []
+    for index in range(count):
+        properties = cupy.cuda.runtime.getDeviceProperties(index)
+        capability = f"{properties['major']}.{properties['minor']}"
+        found.append(Device(properties["name"].decode(), capability, int(properties["totalGlobalMem"])))
+    return found
+
+
+def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
+    """Simulate every row on the device, one thread each; returns int64[n, model.outcomes(rows)]."""
+    if not devices():
+        raise RuntimeError("no CUDA device: a driver and CuPy are needed, pip install 'netcarlo[cuda13]'")
+    import cupy
+
+    module = cupy.cuda.function.Module()
+    module.load(compilers.ptx(model).encode())
+    kernel = module.get_function(compilers.ENTRY)
+    n = len(rows.parameters)
+    words, floats = model.scratch(rows)
+    columns = model.outcomes(rows)
+    row_bytes = 8 * (words + floats + columns) + sum(field[:1].nbytes for field in rows[:4])
+    most = int(cupy.cuda.runtime.memGetInfo()[0] * MEMORY_SHARE) // row_bytes
+    if most < 1:
+        raise MemoryError(f"one replication needs {row_bytes} bytes on the device, more than it has free")
+    out = np.zeros((n, columns), np.int64)
+    losses = cupy.asarray(rows.losses)
+    no_trace = cupy.zeros((0, len(Trace)))
+    runtime = cupy.cuda.runtime
+    fewest = runtime.getDeviceProperties(runtime.getDevice())["multiProcessorCount"] * THREADS_AT_ONCE
+    hi, count = 0, min(fewest, most)
+    while hi < n:
+        lo, hi = hi, min(hi + count, n)
+        arrays = [
+            *(cupy.asarray(field[lo:hi]) for field in rows[:4]),
+            losses,
+            cupy.empty((hi - lo, words), np.int64),
+            cupy.empty((hi - lo, floats), np.float64),
+            cupy.zeros((hi - lo, columns), np.int64),
+            no_trace,
+        ]
+        start = time.perf_counter()
+        kernel((-(-(hi - lo) // THREADS),), (THREADS,), arguments(arrays))
+        out[lo:hi] = cupy.asnumpy(arrays[7])
+        seconds = max(time.perf_counter() - start, 1e-9)
+        count = int((hi - lo) * min(LAUNCH_S / seconds, 2))  # not more than twice: rows differ
+        count = min(max(count, fewest), most)
+        del arrays
+        if progress:
+            progress(hi)
+    return out
+
+
+def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
+    """The parameters of a kernel that Numba compiled for these contiguous arrays.
+
+    Each array becomes meminfo and parent (unused), number of items, item size, address, shape, strides.
+    """
+    flat: list[int] = []
+    for array in arrays:
+        flat += (0, 0, array.size, array.itemsize, array.data.ptr, *array.shape, *array.strides)
+    return tuple(np.int64(value) for value in flat)

@@ -1,0 +1,137 @@
+"""Launches a model over the rows of an ensemble: on CPU threads, or on a CUDA device through CuPy.
+
+The result of a row depends on nothing but the row: not on its neighbours, on the number of
+threads, on the target, or on the capacity of the rings that hold packets in flight.
+"""
+
+import functools
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.adhoc.layout import ManetRows
+from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import device
+from netcarlo.kernels.runtime.threads import aside, each
+from netcarlo.kernels.shared.layout import SharedRows
+from netcarlo.kernels.wireless.layout import WifiRows
+
+LARGEST_RING = 1 << 24
+"""Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
+
+Progress = Callable[[int], object]
+AnyRows = Rows | WifiRows | ManetRows | SharedRows
+
+
+def run(
+    model: Any,
+    rows: AnyRows,
+    *,
+    target: str = "cpu",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    most_bytes: float | None = None,
+) -> NDArray[np.int64]:
+    """Simulate every row; returns the outcomes, int64[n, model.outcomes(rows)].
+
+    `target` is "cpu", "cuda", or "auto": a CUDA device if there is one; `threads` (CPU) defaults to
+    the cores this process may use; `progress(rows_done)` is called now and then.  No more threads run at once
+    than have room in `most_bytes`; raises MemoryError where none has.
+    """
+
+    def launch(rows: AnyRows, progress: Progress | None) -> NDArray[np.int64]:
+        if target == "cuda" or (target == "auto" and device.devices()):
+            return aside(lambda: device.run(model, rows, progress=progress))
+        workers = min(threads or compilers.cores(), max(len(rows.parameters), 1))
+        if most_bytes is not None and len(rows.parameters):
+            needed = 8 * sum(model.scratch(rows))
+            if needed > most_bytes:
+                raise MemoryError(
+                    f"one replication needs {needed / 2**30:.3g} GiB of memory; allowed unasked is "
+                    f"{most_bytes / 2**30:.3g} GiB"
+                )
+            workers = min(workers, int(most_bytes // max(needed, 1)))
+        return _run_cpu(model, rows, workers=workers, progress=progress)
+
+    rows = _with_rings(model, rows)
+    out = launch(rows, progress)
+    while (full := np.flatnonzero(out[:, Out.STATUS] == STATUS_RING_FULL)).size:
+        rows.parameters[full, P.RING] *= 2
+        if rows.parameters[full, P.RING].max() > LARGEST_RING:
+            raise MemoryError(f"more than {LARGEST_RING // 2} packets in flight in replication row {full[0]}")
+        out[full] = launch(_take(rows, full), None)
+    return out
+
+
+def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Simulate one row on the CPU with its trace.
+
+    Returns the events, float64[events, len(Trace)], and the outcomes, int64[model.outcomes(rows)].
+    """
+    one = _with_rings(model, _take(rows, np.array([row])))
+    out = np.zeros((1, model.outcomes(rows)), np.int64)
+    loop = compilers.cpu_loop(model)
+    length = 1 << 14
+    while True:
+        events = np.zeros((length, len(Trace)))
+        scratch, memory = _scratch(model, one)
+        count = aside(functools.partial(loop, 0, 1, *one, scratch, memory, out, events))
+        if out[0, Out.STATUS] == STATUS_TRACE_FULL:
+            length *= 4
+        elif out[0, Out.STATUS] == STATUS_RING_FULL:
+            one.parameters[:, P.RING] *= 2
+        else:
+            return events[:count], out[0]
+
+
+def _with_rings(model: Any, rows: AnyRows) -> Any:
+    """Contiguous rows whose rings hold two windows: packets in flight seldom exceed one."""
+    parameters = np.array(rows.parameters, np.int64, order="C")
+    window = parameters[:, P.WINDOW]
+    if model.name == "sctp":
+        window = parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER])
+    parameters[:, P.RING] = 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)
+    contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in rows[1:]]
+    return type(rows)(parameters, *contiguous)
+
+
+def _take(rows: AnyRows, index: NDArray[np.int64]) -> Any:
+    return rows._replace(**{name: getattr(rows, name)[index] for name in rows._fields[:4]})
+
+
+def _scratch(model: Any, rows: AnyRows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    words, floats = model.scratch(rows)
+    return np.empty(words, np.int64), np.empty(floats, np.float64)
+
+
+def _run_cpu(model: Any, rows: AnyRows, *, workers: int, progress: Progress | None) -> NDArray[np.int64]:
+    n = len(rows.parameters)
+    out = np.zeros((n, model.outcomes(rows)), np.int64)
+    if not n:
+        return out
+    loop = compilers.cpu_loop(model)
+    block = min(max(n // (workers * 16), 1), 1024)
+    no_trace = np.zeros((0, len(Trace)))
+    spare: SimpleQueue[Any] = SimpleQueue()
+    for _ in range(workers):
+        spare.put(_scratch(model, rows))
+
+    def simulate(lo: int) -> int:
+        hi = min(lo + block, n)
+        mine = spare.get()
+        try:
+            loop(lo, hi, *rows, *mine, out, no_trace)
+        finally:
+            spare.put(mine)
+        return hi - lo
+
+    done = 0
+    for count in each(simulate, range(0, n, block), threads=workers):
+        done += count
+        if progress:
+            progress(done)
+    return out

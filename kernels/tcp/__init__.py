@@ -1,0 +1,1 @@
+"""TCP: the sender, its ways of loss recovery, and the receiver."""

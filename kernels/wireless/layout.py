@@ -1,0 +1,219 @@
+"""The columns of the arrays that go into the 802.11 engine and come out of it.
+
+As in `netcarlo.kernels.base.layout`, times are int64 nanoseconds and sizes bytes.  What a network
+consists of differs from row to row, so its tables lie one after the other in one array, `network`, and
+the columns of `Radio` say where each begins.
+"""
+
+from enum import IntEnum
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import P
+
+MOST_NODES = 64
+"""A node is a bit of a 64-bit mask."""
+
+NOBODY = -1
+"""No node, no leg, no link."""
+
+
+class Radio(IntEnum):
+    """Parameters of the channel and the tables (columns of `WifiRows.parameters`, behind those of `P`)."""
+
+    NODES = len(P)  # number of nodes
+    FLOWS = len(P) + 1
+    LINKS = len(P) + 2
+    LEGS = len(P) + 3
+    RATES = len(P) + 4
+    FLOWS_AT = len(P) + 5  # where the table begins in a row of `network`
+    LINKS_AT = len(P) + 6
+    LEGS_AT = len(P) + 7
+    RATES_AT = len(P) + 8
+    PATHS_AT = len(P) + 9  # links by number, the paths of all flows one after the other
+    WARM_UP = len(P) + 10  # counting begins [ns]
+    BIN = len(P) + 11  # length of the intervals of `FlowOut.BEST` [ns]; 0: none
+    SLOT = len(P) + 12  # [ns]
+    SIFS = len(P) + 13  # [ns]
+    EIFS = len(P) + 14  # after a frame that was not decoded [ns]
+    CW_MIN = len(P) + 15  # slots
+    CW_MAX = len(P) + 16
+    SHORT_RETRY = len(P) + 17  # attempts of an RTS, or of a frame without one
+    LONG_RETRY = len(P) + 18  # attempts of a frame after an RTS
+    RTS_THRESHOLD = len(P) + 19  # frames longer than this are announced by an RTS [byte]
+    PROTECTION = len(P) + 20  # rate of a CTS to self before OFDM frames, or NOBODY
+    BURST = len(P) + 21  # data frames per access to the channel
+    RATE_CONTROL = len(P) + 22  # one of the constants below
+    ARF_UP = len(P) + 23  # successes in a row that raise the rate
+    ARF_DOWN = len(P) + 24  # failures in a row that lower it
+    ARF_TIMER = len(P) + 25  # attempts after which it is raised anyway
+    AARF_FACTOR = len(P) + 26  # AARF: a failed probe multiplies the first threshold by this
+    AARF_MOST = len(P) + 27  # up to this
+    BACK_PRESSURE = len(P) + 28  # 1: a full queue stops the TCP of its own node instead of dropping
+    MAC_OVERHEAD = len(P) + 29  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
+    GATEWAY_BURST = len(P) + 30  # the same as BURST for the last node
+    COLUMNS = len(P) + 31
+
+
+class Node(IntEnum):
+    """A node (columns of its table; the queue counts the frame that is being sent)."""
+
+    QUEUE = 0  # most frames
+    SENSE = 1  # mask: nodes whose transmissions it senses
+    NEAR = 2  # mask: of those, nodes whose data frames it decodes; their signal beats that of the others
+    CONTROL = 3  # mask: nodes whose control frames it decodes
+    DISTURB_DATA = 4  # mask: nodes whose transmissions destroy a data frame that it receives
+    DISTURB_CONTROL = 5  # the same for a control frame
+
+
+class Link(IntEnum):
+    """A link of one hop."""
+
+    FROM = 0
+    TO = 1
+    RATE = 2  # first rate (row of the rate table)
+    LOSS = 3  # row of `WifiRows.losses`: data frames that noise destroys
+    FRAGILITY = (
+        4  # 0: any disturbance destroys a data frame; else 1 + row of `losses`: each microsecond of one does
+    )
+
+
+class Rate(IntEnum):
+    """A rate; rate control goes up and down in this table."""
+
+    SYMBOL = 0  # [ns]
+    HALF_BITS = 1  # twice the bits of a symbol
+    EXTRA_BITS = 2  # service and tail bits
+    PREAMBLE = 3  # preamble and PLCP header [ns]
+    EXTENSION = 4  # signal extension [ns]
+    ANSWER = 5  # rate of the ACK or CTS that answers, and of the RTS (row of this table)
+    DSSS = 6  # 1: 802.11b, needs no protection
+
+
+class Flow(IntEnum):
+    """A flow: UDP at a constant rate, or TCP as the columns of `P` say."""
+
+    TCP = 0  # 1, or 0 for UDP
+    START = 1  # [ns]
+    STOP = 2  # nothing is put out after [ns]
+    LIMIT = 3  # packets to send, or ENDLESS
+    SIZE = 4  # payload of a packet [byte]
+    HEADER = 5  # added by transport and network layer [byte]
+    INTERVAL = 6  # UDP: from one packet to the next [ns]
+    FORTH_AT = 7  # data: first entry in PATHS
+    FORTH = 8  # and number of links
+    BACK_AT = 9  # TCP acknowledgements
+    BACK = 10
+    BEFORE = 11  # leg that data passes before the radio, or NOBODY
+    AFTER = 12  # leg that data passes after it
+    ACK_BEFORE = 13  # the same for acknowledgements
+    ACK_AFTER = 14
+    ACK_COST = 15  # making an acknowledgement occupies leg AFTER so long [ns]
+
+
+class Leg(IntEnum):
+    """A FIFO server outside the radio: a wire, a delay element, a slow processor and its application."""
+
+    BYTE_TIME = 0  # ns per byte, BYTE_TIME_BITS fraction bits
+    OVERHEAD = 1  # bytes added to each packet
+    PACKET_TIME = 2  # and per packet [ns]
+    DELAY = 3  # then [ns]
+    TICK = 4  # released at multiples of this (0: at once) [ns]
+    PHASE = 5  # plus this [ns]
+    ROOM = 6  # most packets in it: what comes when it is full is lost
+    SWING = 7  # standard deviation of its relative slowness, times 2**20
+    SWING_EVERY = 8  # which changes after this time [ns]
+    READ = 9  # the application reads at most so much at once (0: it has everything at once) [byte]
+    READ_TIME = 10  # which takes this for a packet, while no packet is served [ns]
+    SIZE = 11  # of a packet that is read [byte]
+
+
+class WifiOut(IntEnum):
+    """The first outcomes of a row; those of the flows (`FlowOut`) and of the nodes (`NodeOut`) follow."""
+
+    STATUS = 0  # one of the STATUS_ constants of `kernels.layout`
+    EVENTS = 1  # events simulated
+    COLUMNS = 2
+
+
+class FlowOut(IntEnum):
+    """Outcomes of a flow, counted from the end of the warm-up on."""
+
+    SENT = 0  # data packets put out, retransmissions included
+    RETRANSMITTED = 1
+    RECEIVED = 2  # data packets that arrived, duplicates included
+    DELIVERED = 3  # distinct data packets that arrived
+    IN_ORDER = 4  # TCP: data packets in the gap-free prefix
+    DROPS_SOURCE = 5  # data packets dropped by the queue of the first radio node
+    DROPS_RELAY = 6  # by the queues of the others
+    DROPS_LEG = 7  # by a full leg
+    RETRY_LOST = 8  # given up by the MAC, and not received either
+    ACKS_SENT = 9
+    ACKS_LOST = 10  # all causes
+    IN_FLIGHT = 11  # data packets on the way at the end
+    IN_FLIGHT_BEFORE = 12  # and at the end of the warm-up
+    TIMEOUTS = 13
+    FAST_RETRANSMITS = 14
+    CWND_CUTS = 15
+    FIRST_RX = 16  # first arrival of data [ns] or NEVER (warm-up included)
+    LAST_RX = 17
+    COMPLETED = 18  # arrival of the last missing packet of a finite transfer [ns] or NEVER (warm-up included)
+    SOURCE_DONE = 19  # its last packet is first put out [ns] or NEVER (warm-up included)
+    BEST = 20  # most packets that arrived in one interval of length BIN
+    DELAY_SUM = 21  # from first being put out to arrival, of all distinct packets [us]
+    ARRIVED = 22  # UDP: data packets put out after the warm-up that arrived
+    LOST = 23  # UDP: data packets put out after the warm-up that were lost
+    DELAYS = 24  # the first of DELAY_BINS counts of those delays
+    COLUMNS = 24 + 96
+
+
+DELAY_BINS = 96
+"""Bins of the delay: 4 in each octave from 2**DELAY_LOW ns on, the first and the last open."""
+DELAY_LOW = 13
+
+
+class NodeOut(IntEnum):
+    """Outcomes of a node, counted from the end of the warm-up on."""
+
+    QUEUED = 0  # frames taken into the queue
+    DROPS = 1  # frames that found it full
+    ATTEMPTS = 2  # data frames (RTS where there is one) put on the air
+    FAILED = 3  # of those, without an answer
+    SUCCEEDED = 4  # frames acknowledged
+    RETRY_DROPS = 5  # frames given up
+    RECEIVED = 6  # data frames received for the first time
+    DUPLICATES = 7  # data frames received again
+    COLLIDED = 8  # data frames to this node that another transmission destroyed, or found it occupied
+    NOISE = 9  # that noise destroyed
+    AIR_DATA = 10  # its data frames on the air [ns]
+    AIR_FAILED = 11  # of those, without an answer [ns]
+    AIR_CONTROL = 12  # its RTS, CTS and ACK [ns]
+    BUSY = 13  # it senses others [ns]
+    QUEUE_SUM = 14  # integral of the queue [frame us]
+    QUEUE_MOST = 15
+    IN_QUEUE = 16  # frames in the queue at the end
+    IN_QUEUE_BEFORE = 17  # and at the end of the warm-up
+    COLUMNS = 18
+
+
+FIXED = 0
+ARF = 1
+AARF = 2
+
+# Random streams (fourth part of the stream address).
+STREAM_BACKOFF = 1 << 20  # + node; draw k: its k-th backoff
+STREAM_FRAME = 1 << 21  # + link; draw k: gap to its next frame lost to noise
+STREAM_DISTURBED = 3 << 20  # + link; draw k: the disturbance that the k-th disturbed data frame endures
+STREAM_SWING = 1 << 22  # + leg; draw k: its slowness in interval k
+
+
+class WifiRows(NamedTuple):
+    """What the 802.11 engine reads: one row per replication, `n` in all."""
+
+    parameters: NDArray[np.int64]  # [n, Radio.COLUMNS]: those of `P`, then those of `Radio`
+    constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
+    nodes: NDArray[np.int64]  # [n, N, len(Node)]
+    network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, paths
+    losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`

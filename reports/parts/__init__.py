@@ -1,0 +1,1 @@
+"""What all pages share: figures, tables, scales and words."""

@@ -1,0 +1,182 @@
+"""Plotly figures as plain data, `{"data": [...], "layout": {...}}`: no plotting library is imported."""
+
+import math
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.reports.parts import words
+from netcarlo.studies.comparison import Compared
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.study import Value
+
+Plot = dict[str, Any]
+
+COLOURS = ("#0077cc", "#dd7711", "#225544", "#441166", "#885511", "#1100dd", "#888877")
+"""Apart for every kind of colour vision and in grey print, and dark enough on white.
+
+`python -m tests.reports.palette` prints by how much.
+"""
+
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+SYMBOLS = ("circle", "square", "diamond", "triangle-up", "pentagon", "hexagon", "star")
+INK, GRID = "#1d2733", "#e3e7ec"
+AXIS = {
+    "gridcolor": GRID,
+    "zerolinecolor": GRID,
+    "linecolor": "#9aa5b1",
+    "ticks": "outside",
+    "automargin": True,
+}
+MOST_POINTS = 2500
+"""Points kept of a trace; a step of the window is never left out."""
+
+
+def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
+    """A figure with the house layout and axis titles."""
+    return {
+        "data": data,
+        "layout": {
+            "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK},
+            "margin": {"l": 8, "r": 12, "t": 10, "b": 8},
+            "paper_bgcolor": "rgba(0,0,0,0)",
+            "plot_bgcolor": "#ffffff",
+            "hovermode": "closest",
+            "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 12}},
+            "xaxis": {**AXIS, "title": {"text": x, "standoff": 8}, **layout.pop("xaxis", {})},
+            "yaxis": {**AXIS, "title": {"text": y, "standoff": 8}, **layout.pop("yaxis", {})},
+            **layout,
+        },
+    }
+
+
+def identity(evaluation: Evaluation, metric: str) -> Plot:
+    """Published against estimated with the identity line, a colour per protocol."""
+    rows = _with_estimate(evaluation, metric)
+    values = [row.published.value for row in rows] + [row.estimate.mean for row in rows if row.estimate]
+    low, high = min(values), max(values)
+    pad = (high - low) * 0.05
+    ends = [low - pad, high + pad]
+    line = {"x": ends, "y": ends, "mode": "lines", "name": "identity", "hoverinfo": "skip",
+            "line": {"color": "#8794a3", "width": 1.2, "dash": "dash"}}  # fmt: skip
+    groups = [
+        _markers(evaluation, style, x=[row.published.value for row in style.rows], y=_means(style.rows))
+        for style in _styled(evaluation, rows)
+    ]
+    equal: Plot = {"range": ends}
+    label = evaluation.study.description.label(metric)
+    return plot([line, *groups], x=f"published {label}", y=f"estimated {label}", xaxis=equal, yaxis=equal)
+
+
+def errors(evaluation: Evaluation, metric: str) -> Plot:
+    """The error of every number in the paper's order, and how far it may go.
+
+    The band is where the printed digits agree or, in a study judged by differences, what it allows;
+    numbers that are judged by their absolute difference are drawn so.
+    """
+    rows = _with_estimate(evaluation, metric)
+    order = {id(row): i + 1 for i, row in enumerate(rows)}
+    description = evaluation.study.description
+    absolute = any(d.metric == metric and d.abs_error is not None for d in description.tolerance)
+    units = [1 if absolute else abs(row.published.value) / 100 for row in rows]
+    if description.exact:  # a number may be cut off
+        ends = [(-row.published.step / 2, row.published.step) for row in rows]
+    else:
+        ends = [(-row.allowed, row.allowed) if row.within is not None else (0.0, 0.0) for row in rows]
+    band = {
+        "type": "bar", "x": list(order.values()),
+        "base": [rounded(low / unit) for (low, _), unit in zip(ends, units, strict=True)],
+        "y": [rounded((high - low) / unit) for (low, high), unit in zip(ends, units, strict=True)],
+        "width": 1.04, "marker": {"color": "#dfe5eb", "line": {"width": 0}}, "hoverinfo": "skip",
+        "name": "printed digits agree" if description.exact else "allowed",
+    }  # fmt: skip
+    groups = [
+        _markers(
+            evaluation,
+            style,
+            x=[order[id(row)] for row in style.rows],
+            y=[row.difference if absolute else row.rel_error * 100 for row in style.rows],
+        )
+        for style in _styled(evaluation, rows)
+    ]
+    y = f"difference [{words.of_difference(rows[0].published)}]" if absolute else "error [%]"
+    return plot([band, *groups], x="number, in the paper's order", y=y)
+
+
+def line(x: Sequence[float], y: Sequence[float | None], name: str, colour: str, dash: str = "solid") -> Plot:
+    """A staircase line; None is a gap."""
+    return {
+        "x": x, "y": y, "mode": "lines", "name": name,
+        "line": {"color": colour, "dash": dash, "width": 1.6, "shape": "hv"},
+        "hovertemplate": f"{name}<br>%{{x}} s: %{{y}}<extra></extra>",
+    }  # fmt: skip
+
+
+def staircase(values: NDArray[np.float64], name: str, colour: str, dash: str = "solid") -> Plot:
+    """A value for each second from 0 on, as a staircase line."""
+    x = [float(second) for second in range(len(values) + 1)]
+    return line(x, [rounded(v) for v in [*values, values[-1]]], name, colour, dash)
+
+
+def steps(time: NDArray[np.float64], value: NDArray[np.float64]) -> tuple[list[float], list[float]]:
+    """The points at which a staircase changes, thinned to `MOST_POINTS` where it changes more often."""
+    if not len(time):
+        return [], []
+    keep = np.flatnonzero(np.diff(value, prepend=np.nan) != 0)
+    if len(keep) > MOST_POINTS:
+        jump = np.abs(np.diff(value[keep], prepend=value[keep[0]]))
+        large = keep[np.argsort(jump)[-MOST_POINTS // 5 :]]
+        keep = np.unique(np.concatenate([keep[:: math.ceil(len(keep) / MOST_POINTS)], large]))
+    keep = np.unique(np.append(keep, len(time) - 1))
+    return np.round(time[keep], 6).tolist(), np.round(value[keep], 4).tolist()
+
+
+def rounded(value: float) -> float:
+    """Seven significant digits: what a plot can show."""
+    return float(f"{value:.7g}")
+
+
+def finite(value: float) -> float | None:
+    """The value as a plot shows it; None where there is none."""
+    return rounded(value) if math.isfinite(value) else None
+
+
+class _Style(NamedTuple):
+    """Rows that are drawn alike: those whose first condition has one value."""
+
+    name: str
+    rows: list[Compared]
+    colour: str
+    symbol: str
+
+
+def _styled(evaluation: Evaluation, rows: Sequence[Compared]) -> list[_Style]:
+    column, condition = next(iter(evaluation.study.description.conditions.items()))
+    groups: dict[Value, list[Compared]] = {}
+    for row in rows:
+        groups.setdefault(row.published.conditions.get(column, ""), []).append(row)
+    return [
+        _Style(condition.show(value), group, COLOURS[i % len(COLOURS)], SYMBOLS[i % len(SYMBOLS)])
+        for i, (value, group) in enumerate(groups.items())
+    ]
+
+
+def _markers(evaluation: Evaluation, style: _Style, *, x: Sequence[float], y: Sequence[float]) -> Plot:
+    return {
+        "x": list(x), "y": [rounded(v) for v in y], "mode": "markers", "name": style.name,
+        "marker": {"symbol": style.symbol, "color": style.colour, "size": 8, "opacity": 0.75,
+                   "line": {"color": "#ffffff", "width": 0.8}},
+        "text": [words.where(evaluation.study.description, row.published) for row in style.rows],
+        "customdata": [[row.published.text, words.estimate(row)] for row in style.rows],
+        "hovertemplate": "%{text}<br>published %{customdata[0]}, ours %{customdata[1]}<extra></extra>",
+    }  # fmt: skip
+
+
+def _with_estimate(evaluation: Evaluation, metric: str) -> list[Compared]:
+    return [row for row in evaluation.rows if row.published.metric == metric and row.estimate is not None]
+
+
+def _means(rows: Iterable[Compared]) -> list[float]:
+    return [row.estimate.mean for row in rows if row.estimate]

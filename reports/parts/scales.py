@@ -1,0 +1,232 @@
+"""Quantities as people write them: SI prefixes, percent, and as many digits as one reads."""
+
+import math
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.reports.parts.words import MINUS
+from netcarlo.scenario import Scenario, full_names
+from netcarlo.schema import fields, units
+from netcarlo.schema.distributions import Distribution
+
+FRACTION = "fraction"
+"""Stands for the unit of a share, which is shown in percent."""
+
+_PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
+_FEATURES = {
+    "n_hops": ("hops", ""),
+    "bottleneck_bps": ("bottleneck rate", "bit/s"),
+    "base_rtt_s": ("base RTT", "s"),
+    "path_loss": ("path loss", FRACTION),
+    "bdp_packets": ("bandwidth-delay product", "packets"),
+}
+_WORDS = {
+    "mean_rtt_s": "mean RTT", "mean_cwnd_packets": "mean cwnd", "delivered": "delivered packets",
+    "received": "received packets", "acked": "acknowledged packets", "sent": "sent packets",
+    "retransmitted": "retransmissions", "cwnd_reductions": "window reductions", "drops_queue": "queue drops",
+    "drops_random": "random losses", "drops_outage": "outage drops", "destroyed": "destroyed packets",
+    "ack_drops": "lost ACKs", "in_flight": "packets in flight", "in_order": "packets in order",
+    "sent_alternate": "packets sent on the second path",
+    "prepared": "prepared handovers", "lost_in_handover": "packets lost in handovers",
+    "lost_in_buffer": "packets lost in buffers", "buffered": "buffered packets",
+    "tunnelled": "tunnelled packets", "copies": "copies on the way", "discarded": "packets discarded",
+    "reordered": "reordered packets",
+    "transfer_s": "transfer time", "energy_J": "energy", "energy_source_J": "energy of the source",
+    "energy_sink_J": "energy of the sink",
+    "energy_most_J": "energy of the node that draws most", "joules_per_MB": "energy per delivered data",
+    "connected_share": "time with a path", "split_share": "time in which some node is out of reach",
+    **{f"share_hops_{k}": f"connected time with {k} hop" + "s" * (k > 1) for k in range(1, 5)},
+    "share_hops_5": "connected time with 5 hops or more", "breaks": "broken links",
+    "false_breaks": "links given up that were there", "salvaged": "salvaged packets",
+    "breaks_per_connected_s": "route breaks while connected", "outages_per_s": "outages",
+    "link_changes_per_pair_s": "link changes of a pair", "finished": "finished transfers",
+    "tcp_goodput_bps": "goodput of the TCP flows", "acked_bps": "acknowledged TCP payload",
+    "mean_flow_bps": "mean goodput of a flow",
+    "worst_flow_bps": "goodput of the worst-off flow", "best_flow_bps": "goodput of the best-off flow",
+    "utilisation": "utilisation of the busiest link", "drop_ratio": "drops at the busiest link",
+    "transmissions": "packets on all links", "marked": "marked packets",
+    "completed_share": "completed transfers", "completion_mean_s": "mean completion time",
+    "completion_p95_s": "95 % quantile of completion times",
+    **{f"{kind}_bps": f"goodput of a {kind} flow" for kind in KINDS},
+}  # fmt: skip
+_UNITS = {
+    "joules_per_MB": "J/MB", "breaks_per_connected_s": "1/s", "outages_per_s": "1/s",
+    "link_changes_per_pair_s": "1/s", "finished": FRACTION, "connected_share": FRACTION,
+    "split_share": FRACTION, "completed_share": FRACTION, "utilisation": FRACTION, "drop_ratio": FRACTION,
+    **{f"share_hops_{k}": FRACTION for k in range(1, 6)},
+}  # fmt: skip
+
+
+class Scale(NamedTuple):
+    """How a quantity is shown: its SI value divided by `factor`, in `unit`."""
+
+    factor: float
+    unit: str
+
+    def label(self, name: str) -> str:
+        """The title of an axis: `goodput [Mbit/s]`."""
+        return f"{name} [{self.unit}]" if self.unit else name
+
+
+def scale(values: Iterable[float], unit: str) -> Scale:
+    """The scale on which values in this SI unit read well: that of the largest."""
+    largest = max((abs(v) for v in values if math.isfinite(v)), default=0.0)
+    if unit == FRACTION:
+        return Scale(0.01, "%")
+    if unit not in ("s", "bit/s", "B", "J") or largest == 0:
+        return Scale(1.0, unit)
+    # A rounded number decides, so that 0.99999999 Mbit/s is 1 Mbit/s.
+    largest = float(f"{largest:.4g}")
+    most = 1.0 if unit == "s" else 1e12
+    factor, prefix = next(((f, p) for f, p in _PREFIXES if f <= min(largest, most)), _PREFIXES[-1])
+    return Scale(factor, prefix + unit)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A number in a few significant digits, without an exponent where it can be read without: `12 300`."""
+    if not math.isfinite(value):
+        return "–"
+    rounded = float(f"{value:.{digits}g}")
+    if rounded == 0:
+        return "0"
+    if not 1e-4 <= abs(rounded) < 1e9:
+        return f"{rounded:.{digits - 1}e}".replace("-", MINUS)
+    places = max(0, digits - 1 - math.floor(math.log10(abs(rounded))))
+    text = f"{rounded:,.{places}f}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+    return text.replace("-", MINUS)
+
+
+def count(n: int) -> str:
+    """A whole number with its thousands apart: `10 000`."""
+    return f"{n:,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
+
+
+def say(value: float, unit: str, digits: int = 3) -> str:
+    """A value with its unit: `1.5 Mbit/s`, `200 ms`, `1 %`; trailing zeros are left out."""
+    if math.isinf(value):
+        return "unlimited"
+    shown = scale([value], unit)
+    return f"{trimmed(value / shown.factor, digits)} {shown.unit}".rstrip()
+
+
+def trimmed(value: float, digits: int = 3) -> str:
+    """A number without trailing zeros behind the point."""
+    text = number(value, digits)
+    return text.rstrip("0").rstrip(".") if "." in text and "e" not in text else text
+
+
+def digits_for(value: float, low: float, high: float) -> int:
+    """How many digits of a value to show, so that its interval shows two."""
+    if not (low < high and math.isfinite(low) and math.isfinite(high) and value):
+        return 3
+    return min(max(3, math.ceil(math.log10(abs(value) / (high - low))) + 2), 6)
+
+
+def interval(low: float, high: float, shown: Scale, digits: int = 3) -> str:
+    """An interval on a scale: `[1.21, 1.26]`; empty without one."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    return f"[{number(low / shown.factor, digits)}, {number(high / shown.factor, digits)}]"
+
+
+def name_of(column: str) -> str:
+    """An outcome, a feature or a field in words: `goodput`, `base RTT`, `hop 2 rate`."""
+    if column in _FEATURES:
+        return _FEATURES[column][0]
+    if column in _WORDS:
+        return _WORDS[column]
+    if "." in column:
+        return _field(column)
+    for suffix in ("_bps", "_s", "_packets"):
+        column = column.removesuffix(suffix)
+    return column.replace("_", " ")
+
+
+def goal(text: str) -> str:
+    """A goal such as `goodput_bps >= 1 Mbit/s` with its outcome in words."""
+    outcome = text.split()[0]
+    return text.replace(outcome, name_of(outcome), 1)
+
+
+def unit_of(column: str) -> str:
+    """The SI unit of an outcome or a feature."""
+    if column in _FEATURES:
+        return _FEATURES[column][1]
+    if column in _UNITS:
+        return _UNITS[column]
+    suffixes = {"_bps": "bit/s", "_s": "s", "_packets": "packets", "_J": "J"}
+    return next((unit for suffix, unit in suffixes.items() if column.endswith(suffix)), "")
+
+
+def field_unit(base: Scenario | None, name: str) -> str:
+    """The SI unit of a field of a scenario; empty where it is not known."""
+    try:
+        found = fields.quantity(base, _as_written(base, name))
+    except InputError:
+        return ""
+    if found is None:
+        return ""
+    return FRACTION if found.dimension is units.FRACTION else found.dimension.unit
+
+
+def distribution(base: Scenario | None, name: str) -> str:
+    """From what a field is drawn, in words; empty where the scenario does not say."""
+    try:
+        value: Any = fields.value(base, _as_written(base, name))
+    except InputError:
+        return ""
+    if not isinstance(value, Distribution):
+        return ""
+    unit = field_unit(base, name)
+    if value.kind == "normal":
+        mean, sd, low, high = (say(v, unit) for v in value.values)
+        return f"normal, mean {mean}, sd {sd}, cut to {low} … {high}"
+    texts = [say(v, unit) for v in value.values]
+    words = {"log_uniform": "log-uniform", "integers": "whole numbers"}.get(value.kind, value.kind)
+    return f"{words}, " + (", ".join(texts) if value.kind == "choice" else " … ".join(texts))
+
+
+def _as_written(base: Scenario | None, name: str) -> str:
+    """The first field that a name stands for; `each.3.rate`, drawn for hop 3, is `each.rate`."""
+    if base is not None:
+        name = full_names(base.model_dump(), name)[0]
+    head, each, rest = name.partition(".each.")
+    return f"{head}.each.{rest.partition('.')[2]}" if each and rest[0].isdecimal() else name
+
+
+def _field(name: str) -> str:
+    parts = name.split(".")
+    words = []
+    if parts[0] == "shared":
+        return _of_shared(parts[1:])
+    while parts:
+        part = parts.pop(0)
+        index = int(parts.pop(0)) if parts and parts[0].isdecimal() else None
+        if part == "paths":
+            words += [f"path {index + 1}"] if index else []
+        elif part == "each" and index is not None:
+            words = [word for word in words if not word.startswith("hop")] + [f"hop {index + 1}"]
+        elif part == "count":
+            words = [word for word in words if not word.startswith("hop")] + ["number of hops"]
+        elif index is not None:
+            words.append(f"{part.removesuffix('s')} {index + 1}")
+        elif part not in ("transport", "adhoc"):
+            words.append(part.replace("_", " "))
+    return " ".join(words)
+
+
+def _of_shared(parts: list[str]) -> str:
+    item = "flow" if parts[0] == "flows" else "cable"
+    words = []
+    for part, following in zip(parts, [*parts[1:], ""], strict=True):
+        if part == "each" and following.isdecimal():
+            words.append(f"{item} {int(following) + 1}")
+        elif part == "count":
+            words.append(f"number of {item}s")
+        elif following.isdecimal():
+            words.append(f"{part} {int(following) + 1}")
+        elif not part.isdecimal() and part != "each":
+            words.append(part.replace("_", " "))
+    return " ".join(words)

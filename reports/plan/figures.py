@@ -1,0 +1,243 @@
+"""The figures of a plan's page: the curve with its bands, what the measures reach, what resources buy."""
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+
+from netcarlo.planning.file import Plan
+from netcarlo.planning.run import WORDS, Answer
+from netcarlo.planning.search import FAILS, HOLDS, OPEN
+from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.figures import COLOURS, INK, SYMBOLS, Plot, plot, rounded
+from netcarlo.reports.parts.intervals import MOST_BANDS, band, sparse
+from netcarlo.reports.parts.scales import Scale
+from netcarlo.reports.plan import words
+
+ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
+"""Backgrounds of what holds, is undecided, and fails: those of a verdict."""
+
+SAID = {HOLDS: "holds", OPEN: "", FAILS: "fails"}
+"""What they say, for those who do not see their colours; what is undecided lies between."""
+
+STEEP = 30
+"""A measure that changes by more than this factor has a logarithmic axis."""
+
+
+BESIDE = 2
+"""Least values that a measure is shown at on each side of those where its requirement stops to hold."""
+
+LONG = 28
+"""Letters of the title of an axis that fit beside a figure on a phone."""
+
+Ends = tuple[float | None, float | None]
+"""The last value that is known to hold and the first that is known to fail."""
+
+
+def axis(plan: Plan) -> Scale:
+    """The scale of the planned quantity."""
+    return scales.scale(plan.values, words.unit(plan))
+
+
+def curve(found: Answer) -> Plot:
+    """The probability of each requirement against the quantity, with its interval, over what is certain."""
+    plan, scale = found.plan, axis(found.plan)
+    x = [rounded(point.value / scale.factor) for point in found.curve]
+    data: list[Plot] = []
+    for k, requirement in enumerate(plan.requirements):
+        colour, shares = COLOURS[k % len(COLOURS)], [point.shares[k] for point in found.curve]
+        low, high = ([100 * v for v in end] for end in _sharper(found, k))
+        y = [rounded(100 * s.probability) for s in shares]
+        few = len(plan.requirements) <= MOST_BANDS
+        data += [band(x, low, high, colour)] if few else []
+        data.append(
+            {
+                "x": x,
+                "y": y,
+                "error_y": {} if few else _bars(y, low, high, k, len(plan.requirements)),
+                "mode": "lines+markers",
+                "name": f"{requirement.name}: {words.goal(plan, k)}",
+                "line": {"color": colour, "width": 2},
+                "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
+                "customdata": [
+                    [words.value(plan, p.value), words.band(s.low, s.high), p.replications, WORDS[p.verdict]]
+                    for p, s in zip(found.curve, shares, strict=True)
+                ],
+                "hovertemplate": "%{customdata[0]} %{customdata[3]}: %{y:.1f} % %{customdata[1]}, "
+                f"%{{customdata[2]}} replications<extra>{requirement.name}</extra>",
+            }
+        )
+        data.append(_level(x, 100 * requirement.probability, colour, f"asked of {requirement.name}"))
+    zones = _zones(plan, (found.holds, found.fails), scale)
+    figure = plot(
+        data, x=_title(plan, scale), y="probability [%]", shapes=zones,
+        xaxis=_quantity_axis(plan, scale), yaxis={"range": [-3, 103]},
+    )  # fmt: skip
+    figure["layout"]["legend"]["traceorder"] = "normal"
+    return figure
+
+
+def measure(found: Answer, k: int) -> Plot:
+    """What the measure of a requirement reaches with the probability asked for, beside its bound and in its
+    unit, around the values at which the requirement stops to hold."""
+    plan, requirement, scale = found.plan, found.plan.requirements[k], axis(found.plan)
+    own = alone(found, k)
+    points = [p for p in found.curve if math.isfinite(p.shares[k].quantile)]
+    shown = scales.scale([requirement.bound], words.unit_of(requirement))
+    colour, bound = COLOURS[k % len(COLOURS)], requirement.bound / shown.factor
+    y = [point.shares[k].quantile / shown.factor for point in points]
+    line = {
+        "x": [rounded(point.value / scale.factor) for point in points], "y": [rounded(v) for v in y],
+        "mode": "lines+markers", "showlegend": False, "line": {"color": colour, "width": 2},
+        "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
+        "hovertemplate": "%{x}: %{y}<extra></extra>", "name": requirement.name,
+    }  # fmt: skip
+    across = [rounded(plan.values[i] / scale.factor) for i in (0, -1)]
+    places = _window(plan, own)
+    known = [plan.values.index(point.value) for point in points]
+    inside = [*(v for place, v in zip(known, y, strict=True) if places[0] <= place <= places[1]), bound]
+    if points:
+        inside += np.interp(places, known, y).tolist()
+    name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
+    return plot(
+        [line, _level(across, bound, INK, "bound")], x=_title(plan, scale), y=_broken(shown.label(name)),
+        shapes=_zones(plan, own, scale),
+        xaxis=_quantity_axis(plan, scale)
+        | _range([plan.values[i] / scale.factor for i in places], log=plan.log),
+        yaxis=_height(inside),
+    )  # fmt: skip
+
+
+def _window(plan: Plan, ends: Ends) -> tuple[int, int]:
+    """The places of the values around those two between which a requirement stops to hold."""
+    last = len(plan.values) - 1
+    low = 0 if ends[0] is None else plan.values.index(ends[0])
+    high = last if ends[1] is None else plan.values.index(ends[1])
+    beside = max(BESIDE, last // 10)
+    return max(low - beside, 0), min(high + beside, last)
+
+
+def _range(ends: Sequence[float], *, log: bool) -> Plot:
+    """An axis from one end to the other, with some room."""
+    low, high = (math.log10(end) if log else end for end in (min(ends), max(ends)))
+    room = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
+    return {"range": [rounded(low - room), rounded(high + room)]}
+
+
+def _height(values: Sequence[float]) -> Plot:
+    """The axis of a measure; logarithmic where it is steep."""
+    steep = min(values) > 0 and max(values) > STEEP * min(values)
+    return (_logarithmic(*values) if steep else {}) | _range(values, log=steep)
+
+
+def _broken(title: str) -> str:
+    """The title of an axis, on two lines if it is long."""
+    return title.replace(" [", "<br>[") if len(title) > LONG else title
+
+
+def alone(found: Answer, k: int) -> Ends:
+    """The last value at which a requirement by itself is known to hold, and the first at which it is known to
+    fail: all hold up to where the plan does, and its bands tell more."""
+    plan, asked = found.plan, found.plan.requirements[k].probability
+    low, high = _sharper(found, k)
+    places = {value: i for i, value in enumerate(plan.values)}
+    holds = [p.value for p, end in zip(found.curve, low, strict=True) if end >= asked]
+    fails = [p.value for p, end in zip(found.curve, high, strict=True) if end < asked]
+    holds += [] if found.holds is None else [found.holds]
+    if found.fails is not None and plan.requirements[k].name in words.failing(found):
+        fails.append(found.fails)
+    return max(holds, key=places.__getitem__, default=None), min(fails, key=places.__getitem__, default=None)
+
+
+def resources(found: Answer) -> Plot | None:
+    """How far more of each resource moves the answer; None where no move is known."""
+    plan = found.plan
+    known = [gain for gain in found.gains if gain.moved is not None][::-1]
+    if not known:
+        return None
+    scale = axis(plan)
+    moves = [tuple(v / scale.factor for v in gain.moved or ()) for gain in known]
+    toward = 1.0 if plan.spec.find == "largest" else -1.0
+    colours = [
+        "#c3ccd6" if low <= 0 <= high else COLOURS[0] if toward * move > 0 else COLOURS[1]
+        for move, low, high in moves
+    ]
+    bar = {
+        "type": "bar", "orientation": "h", "showlegend": False,
+        "x": [rounded(move[0]) for move in moves], "y": [gain.resource.name for gain in known],
+        "marker": {"color": colours}, "width": 0.5,
+        "error_x": {
+            "type": "data", "symmetric": False, "thickness": 1.4, "color": INK,
+            "array": [rounded(max(high - move, 0)) for move, _, high in moves],
+            "arrayminus": [rounded(max(move - low, 0)) for move, low, _ in moves],
+        },
+        "customdata": [words.moved(plan, gain) for gain in known],
+        "hovertemplate": "%{y}: %{customdata}<extra></extra>",
+    }  # fmt: skip
+    return plot([bar], x=f"change of {_title(plan, scale)}", y="", yaxis={"automargin": True})
+
+
+def _quantity_axis(plan: Plan, scale: Scale) -> Plot:
+    return _logarithmic(plan.values[0] / scale.factor, plan.values[-1] / scale.factor) if plan.log else {}
+
+
+def _logarithmic(*ends: float) -> Plot:
+    """A logarithmic axis with ticks at 1, 2 and 5 times powers of ten."""
+    low, high = min(ends), max(ends)
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    ticks = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    shown = [tick for tick in ticks if 0.9 * low <= tick <= 1.1 * high]
+    return {"type": "log", "tickvals": shown, "ticktext": [scales.trimmed(tick) for tick in shown]}
+
+
+def _title(plan: Plan, scale: Scale) -> str:
+    return scale.label(words.title(plan))
+
+
+def _sharper(found: Answer, k: int) -> tuple[list[float], list[float]]:
+    """The ends of the bands of a requirement: as it falls along the values, each bounds the others."""
+    shares = [point.shares[k] for point in found.curve]
+    low, high = np.array([s.low for s in shares]), np.array([s.high for s in shares])
+    if found.monotone:
+        low, high = np.maximum.accumulate(low[::-1])[::-1], np.minimum.accumulate(high)
+    return low.tolist(), high.tolist()
+
+
+def _bars(
+    y: Sequence[float], low: Sequence[float], high: Sequence[float], k: int, of: int
+) -> Plot:  # fmt: skip
+    """Bars in place of a band, where others would be in its way: at some points of curve `k` of so many."""
+    at = sparse(len(y), k, of)
+    return {
+        "type": "data", "symmetric": False, "thickness": 1.2, "width": 3,
+        "array": [rounded(h - v) if on else None for h, v, on in zip(high, y, at, strict=True)],
+        "arrayminus": [rounded(v - w) if on else None for w, v, on in zip(low, y, at, strict=True)],
+    }  # fmt: skip
+
+
+def _level(x: Sequence[float], y: float, colour: str, name: str) -> Plot:
+    return {
+        "x": [min(x), max(x)], "y": [rounded(y)] * 2, "mode": "lines", "name": name, "showlegend": False,
+        "line": {"color": colour, "width": 1.4, "dash": "dash"}, "hoverinfo": "name+y",
+    }  # fmt: skip
+
+
+def _zones(plan: Plan, ends: Ends, scale: Scale) -> list[Plot]:
+    """Rectangles behind a curve: up to what holds, from what fails, and what is between."""
+    first, last = plan.values[0], plan.values[-1]
+    holds, fails = ends
+    low, high = first if holds is None else holds, last if fails is None else fails
+    zones = {HOLDS: (first, holds), OPEN: (low, high), FAILS: (fails, last)}
+    found = []
+    for kind, pair in zones.items():
+        known = [rounded(end / scale.factor) for end in pair if end is not None]
+        if len(known) == 2 and known[0] != known[1]:
+            found.append(
+                {
+                    "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
+                    "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x0": min(known), "x1": max(known),
+                    "label": {"text": SAID[kind], "textposition": "bottom center", "font": {"size": 11}},
+                }
+            )  # fmt: skip
+    return found

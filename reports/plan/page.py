@@ -1,0 +1,100 @@
+"""The report of a plan: the answer first, then the curve, what limits it, and what resources would buy."""
+
+from typing import Any
+
+from netcarlo.planning.board import Point
+from netcarlo.planning.run import WORDS, Answer
+from netcarlo.planning.search import FAILS, HOLDS, OPEN
+from netcarlo.reports.page import page
+from netcarlo.reports.parts import scales
+from netcarlo.reports.plan import figures, words
+
+
+def plan_page(found: Answer) -> str:
+    """The HTML of the report of an answer."""
+    plan = found.plan
+    return page(
+        "plan.html",
+        title=plan.name,
+        plan=plan,
+        quantity=words.title(plan),
+        verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
+        tiles=_tiles(found),
+        curve=figures.curve(found),
+        requirements=words.requirements(found),
+        measures=[
+            {
+                "name": f"measure-{k}",
+                "caption": f"{requirement.name}: what {words.share(requirement.probability)} of replications "
+                "reach, and the bound (dashed); behind it where it is known to hold or to fail by itself",
+                "plot": figures.measure(found, k),
+            }
+            for k, requirement in enumerate(plan.requirements)
+        ],
+        gains=words.gains(found),
+        resources=figures.resources(found),
+        points=_points(found),
+        confidence=words.share(plan.confidence),
+        cost=words.cost(found),
+        provenance=_provenance(found),
+        source=plan.source,
+    )
+
+
+def _tone(found: Answer) -> str:
+    if found.holds is None and found.fails is not None:
+        return "bad"
+    return "good" if found.holds is not None and not found.undecided and found.monotone else "open"
+
+
+def _tiles(found: Answer) -> list[dict[str, str]]:
+    plan = found.plan
+    sure = f"with {words.share(plan.confidence)}"
+    return [
+        {"label": "known to hold", "value": _value(found, found.holds), "of": sure},
+        {"label": "known to fail", "value": _value(found, found.fails), "of": sure},
+        {"label": "best guess of the limit", "value": _value(found, found.likely, 3), "of": ""},
+        {"label": "what binds", "value": found.binding, "of": ""},
+        {"label": "replications", "value": scales.count(found.cost["replications"]),
+         "of": f"at {found.cost['values']} of {scales.count(found.cost['of_values'])} values"},
+    ]  # fmt: skip
+
+
+def _value(found: Answer, number: float | None, digits: int = 6) -> str:
+    return "–" if number is None else words.value(found.plan, number, digits)
+
+
+def _points(found: Answer) -> list[dict[str, Any]]:
+    return [
+        {
+            "value": words.value(found.plan, point.value),
+            "replications": scales.count(point.replications),
+            **_badge(found, point),
+            "shares": [
+                {"seen": words.percent(s.probability), "band": words.band(s.low, s.high)}
+                for s in point.shares
+            ],
+        }
+        for point in found.curve
+    ]
+
+
+def _badge(found: Answer, point: Point) -> dict[str, str]:
+    """The verdict of a value; that of an undecided one may follow from others."""
+    if point.verdict == OPEN and point.value not in found.undecided:
+        return {"verdict": "follows", "badge": "plain"}
+    return {
+        "verdict": WORDS[point.verdict],
+        "badge": {HOLDS: "good", FAILS: "bad", OPEN: "open"}[point.verdict],
+    }
+
+
+def _provenance(found: Answer) -> dict[str, str]:
+    about = found.provenance
+    return {
+        "model version": about["model_version"],
+        "seed": f"{about['seed']}; the same random numbers at every value",
+        "versions": ", ".join(f"{name} {version}" for name, version in about["versions"].items()),
+        "target": about["target"],
+        "to get it again": found.plan.command,
+    }

@@ -1,0 +1,267 @@
+"""What a plan found, in words: the same on the terminal and on its page."""
+
+import math
+from itertools import pairwise
+
+from netcarlo.planning.board import Point
+from netcarlo.planning.file import Plan, Resource
+from netcarlo.planning.requirements import Requirement
+from netcarlo.planning.run import Answer, State
+from netcarlo.planning.search import FAILS
+from netcarlo.planning.thresholds import Gain
+from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.words import MINUS, capital
+from netcarlo.scenario import Scenario, full_names
+from netcarlo.schema import fields, units
+from netcarlo.simulation import fidelity
+
+Row = dict[str, str]
+
+FEW = 4
+"""Undecided values that are named one by one."""
+
+
+def unit(plan: Plan) -> str:
+    """The unit of the planned quantity, as `scales` knows it."""
+    return scales.FRACTION if plan.dimension is units.FRACTION else plan.dimension.unit
+
+
+def value(plan: Plan, number: float, digits: int = 6) -> str:
+    """A value of the planned quantity."""
+    text = scales.say(number, unit(plan), digits)
+    return text.removesuffix("s") if text == "1 packets" else text
+
+
+def title(plan: Plan) -> str:
+    """The planned quantity."""
+    return plan.quantity.replace("_", " ")
+
+
+def headline(found: Answer) -> str:
+    """The answer in a few words."""
+    plan, name = found.plan, capital(title(found.plan))
+    if not found.decided:
+        return "No answer yet."
+    if found.holds is None:
+        return f"{name}: no value is known to do."
+    most = plan.spec.find == "largest"
+    if found.fails is None:
+        return f"{name}: {value(plan, found.holds)} or {'more' if most else 'less'}."
+    if not found.undecided:
+        return f"{name}: {value(plan, found.holds)}."
+    low, high = sorted([found.holds, found.undecided[-1]])
+    return f"{name}: {value(plan, low)} to {value(plan, high)}."
+
+
+def explanation(found: Answer) -> str:
+    """What is known with which confidence, and what is not."""
+    plan = found.plan
+    sure = f"With {share(plan.confidence)} confidence"
+    whole = "all requirements hold" if len(plan.requirements) > 1 else "the requirement holds"
+    parts = []
+    before, after = ("up to ", "") if plan.spec.find == "largest" else ("from ", " on")
+    if found.holds is not None:
+        parts.append(f"{sure} {whole} {before}{value(plan, found.holds)}{after}")
+    if found.fails is not None:
+        parts.append(f"{'' if parts else sure + ' '}{_failing(found)} at {value(plan, found.fails)}")
+    text = ", and ".join(parts) + "." if parts else "No value is known to hold or to fail."
+    if found.holds == plan.values[-1]:
+        text += f" That is the last of the values: widen them to find the limit of {title(plan)}."
+    if found.holds is None and found.fails == plan.values[0]:
+        text += " That is the first of the values: widen them, or ask for less."
+    elif found.undecided and found.decided:
+        text += f" {_undecided(found)}"
+    if len(plan.requirements) > 1 and (found.fails is not None or found.likely is not None):
+        text += f" {capital(found.binding)} binds."
+    if found.stopped:
+        text += f" {_stopped(found)}"
+    if not found.monotone:
+        text += (
+            " The curve is not monotone: requirements hold better at a value than at one before it.  This is"
+            " the limit among the values looked at, and there may be another."
+        )
+    asked = [name for requirement in plan.requirements for name in requirement.outcomes]
+    if (bias := fidelity.sentence(plan.base, asked)) is not None:
+        text += f" {capital(bias)}."
+    return text
+
+
+def requirements(found: Answer) -> list[Row]:
+    """A row for each requirement: what is asked, what is so around the answer, and its own limit."""
+    plan = found.plan
+    near = _near(found)
+    rows = []
+    for k, requirement in enumerate(plan.requirements):
+        asked = share(requirement.probability)
+        row = {"requirement": requirement.name, "goal": goal(plan, k), "asked": asked}
+        for point in near:
+            s = point.shares[k]
+            row[f"at {value(plan, point.value)}"] = f"{percent(s.probability)} {band(s.low, s.high)}"
+        row["alone"] = alone(found, requirement.name)
+        rows.append(row)
+    return rows
+
+
+def goal(plan: Plan, k: int) -> str:
+    """A requirement with its outcomes in words."""
+    requirement = plan.requirements[k]
+    text = requirement.text
+    if unit := unit_of(requirement):  # as the axis of its figure has it
+        text = f"{requirement.measure} {requirement.comparison} {scales.say(requirement.bound, unit, 6)}"
+    for name in sorted(requirement.outcomes, key=len, reverse=True):
+        text = text.replace(name, scales.name_of(name))
+    return text.replace(">=", "≥").replace("<=", "≤")
+
+
+def unit_of(requirement: Requirement) -> str:
+    """The unit of a measure: percent if its bound is written so, else that of its only outcome."""
+    if requirement.text.endswith("%"):
+        return scales.FRACTION
+    return scales.unit_of(requirement.outcomes[0]) if len(requirement.outcomes) == 1 else ""
+
+
+def alone(found: Answer, name: str) -> str:
+    """Where a requirement would stop to hold by itself, by the best guess."""
+    number = found.alone[name]
+    if number is not None:
+        return value(found.plan, number, 3)
+    k = [requirement.name for requirement in found.plan.requirements].index(name)
+    first = found.plan.requirements[k].margin(found.curve[0].shares[k].quantile)
+    return "no value" if first < 0 else "all values"
+
+
+def gains(found: Answer) -> list[Row]:
+    """A row for each resource: what more of it would buy."""
+    plan = found.plan
+    rows = []
+    for gain in found.gains:
+        before, after = (resource_text(plan, gain.resource, more=more) for more in (False, True))
+        rows.append(
+            {
+                "resource": gain.resource.name,
+                "change": f"{before} → {after}",
+                title(plan): " → ".join(limit(plan, a) for a in gain.answer),
+                "bought": moved(plan, gain),
+                f"all hold at {value(plan, gain.value)}": " → ".join(percent(p) for p in gain.probability),
+                "then binds": gain.binding,
+            }
+        )
+    return rows
+
+
+def moved(plan: Plan, gain: Gain) -> str:
+    """How far a resource moves the answer, with its interval."""
+    if gain.moved is None:
+        return "–"
+    scale = scales.scale(gain.answer, unit(plan))
+    texts = [signed(number / scale.factor) for number in _rounded(plan, gain.moved)]
+    interval = f" [{texts[1]}, {texts[2]}]" if math.isfinite(gain.moved[1]) else ""
+    return f"{texts[0]}{interval} {scale.unit}".rstrip()
+
+
+def limit(plan: Plan, number: float) -> str:
+    """Where requirements stop to hold, by the best guess."""
+    if math.isinf(number):
+        return "no value" if number < 0 else f"beyond {value(plan, plan.values[-1])}"
+    return value(plan, number, 3)
+
+
+def cost(found: Answer) -> str:
+    """What the answer took."""
+    spent = found.cost
+    kept = spent["replications"] - spent["simulated"]
+    again = f", {scales.count(kept)} of them from earlier runs" if kept > 0 else ""
+    text = (
+        f"{scales.count(spent['replications'])} replications{again}, "
+        f"at {spent['values']} of {scales.count(spent['of_values'])} values, in {spent['seconds']:.1f} s."
+    )
+    if damaged := spent["damaged"]:
+        text += f" {damaged} damaged line{'s' * (damaged > 1)} of runs.jsonl did not count."
+    return text
+
+
+def so_far(plan: Plan, state: State) -> str:
+    """What is known in the middle of a search."""
+    low, high = state.bracket
+    parts = [f"{value(plan, plan.values[low])} holds"] if low >= 0 else []
+    parts += [f"{value(plan, plan.values[high])} fails"] if high < len(plan.values) else []
+    return f"{title(plan)}: {', '.join(parts)}" if parts else title(plan)
+
+
+def resource_text(plan: Plan, resource: Resource, *, more: bool) -> str:
+    """The value of a resource's field, before or after."""
+    scenario: Scenario = plan.scenario(plan.values[0], resource if more else None)
+    full = full_names(scenario.model_dump(mode="json"), resource.field)[0]
+    number = fields.value(scenario, full)
+    if isinstance(number, float):
+        return scales.say(number, scales.field_unit(scenario, full), 6)
+    return scales.distribution(scenario, full)
+
+
+def share(number: float) -> str:
+    """A probability that was asked for: `95 %`."""
+    return f"{100 * number:.10g} %"
+
+
+def percent(number: float) -> str:
+    """A probability that was seen: `94.7 %`."""
+    return f"{100 * number:.1f} %".replace(".0 %", " %")
+
+
+def band(low: float, high: float) -> str:
+    """A band in percent."""
+    return f"[{100 * low:.1f}, {100 * high:.1f}]"
+
+
+def signed(number: float) -> str:
+    """A number with its sign."""
+    text = scales.trimmed(number)
+    return text if text.startswith(MINUS) or text == "0" else f"+{text}"
+
+
+def _rounded(plan: Plan, numbers: tuple[float, ...]) -> list[float]:
+    """Differences to a hundredth of the finest step: what is less is nothing."""
+    grain = min(abs(b - a) for a, b in pairwise(plan.values)) / 100
+    return [float(f"{round(n / grain) * grain:.12g}") if math.isfinite(n) else n for n in numbers]
+
+
+def _stopped(found: Answer) -> str:
+    """That a plan ended early, and what is missing for it beside undecided values."""
+    looked = [gain.resource.name for gain in found.gains]
+    missing = [resource.name for resource in found.plan.resources if resource.name not in looked]
+    what = f"; what more of {', '.join(missing)} would buy is not known" if missing else ""
+    return f"The plan was stopped ({found.stopped}){what}."
+
+
+def _near(found: Answer) -> list[Point]:
+    """The points on both sides of the answer."""
+    return [point for point in found.curve if point.value in (found.holds, found.fails)]
+
+
+def failing(found: Answer) -> list[str]:
+    """The requirements that are known to fail at the first value that does."""
+    point = next(point for point in found.curve if point.value == found.fails)
+    assert point.verdict == FAILS
+    over = {
+        r.name: s.high - r.probability for r, s in zip(found.plan.requirements, point.shares, strict=True)
+    }
+    return [name for name, by in over.items() if by < 0] or [min(over, key=lambda name: over[name])]
+
+
+def _failing(found: Answer) -> str:
+    names = failing(found)
+    if len(found.plan.requirements) == 1:
+        return "it fails" if found.holds is not None else "the requirement fails"
+    return f"{' and '.join(names)} {'fail' if len(names) > 1 else 'fails'}"
+
+
+def _undecided(found: Answer) -> str:
+    plan, some = found.plan, sorted(found.undecided)
+    if len(some) <= FEW:
+        named = ", ".join(value(plan, v) for v in some)
+    else:
+        named = f"{len(some)} values from {value(plan, some[0])} to {value(plan, some[-1])}"
+    verb = "is" if len(some) == 1 else "are"
+    if found.stopped:
+        return f"{named} {verb} not decided yet."
+    return f"{named} {verb} undecided after {scales.count(plan.most)} replications each; more of them decide."

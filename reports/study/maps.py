@@ -1,0 +1,71 @@
+"""Maps of a study: a result over two unknowns, a square for each reading."""
+
+import math
+from typing import Any
+
+from markupsafe import Markup
+
+from netcarlo.reports.parts.figures import INK, Plot, plot, rounded
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.maps import Map
+
+LOSS_TO_GAIN = [[0, "#e39a5f"], [0.5, "#f7f7f7"], [1, "#79b0dc"]]
+"""Light enough to be written on."""
+
+KINDS = ("#e8c9a8", "#f6ead6", "#d5e2ef", "#7fb3d9")
+"""From a kind in which nothing holds to one in which all does."""
+
+
+def maps(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """The maps of a study with their captions."""
+    return [
+        {
+            "name": f"map-{k}",
+            "caption": Markup("<b>{}</b>{}. {}").format(
+                found.title, f" [{found.unit}]" if found.unit else "", found.note
+            ),
+            "plot": heat(found),
+        }
+        for k, found in enumerate(evaluation.maps)
+    ]
+
+
+def heat(found: Map) -> Plot:
+    """A map as a heat map, the study's setting outlined."""
+    reach = max(abs(float(found.values.min())), abs(float(found.values.max())), 1.0)
+    if found.kinds:
+        count = len(found.kinds)
+        colours: Plot = {
+            "colorscale": [[(k + end) / count, KINDS[k]] for k in range(count) for end in (0, 1)],
+            "zmin": -0.5, "zmax": count - 0.5,
+        }  # fmt: skip
+    else:
+        colours = {"colorscale": LOSS_TO_GAIN, "zmin": -reach, "zmax": reach}
+    trace = {
+        "type": "heatmap", "x": found.columns, "y": found.rows,
+        "z": [[rounded(value) for value in row] for row in found.values],
+        "text": found.marks, "texttemplate": "%{text}", "textfont": {"size": 13, "color": INK},
+        "customdata": _more(found), "xgap": 2, "ygap": 2, "showscale": False,
+        "hovertemplate": f"{found.across} %{{x}}<br>{found.up} %{{y}}<br>%{{customdata}}<extra></extra>",
+        **colours,
+    }  # fmt: skip
+    axis: Plot = {"type": "category", "showgrid": False, "zeroline": False}
+    shapes = []
+    if found.at is not None:
+        y, x = found.at
+        shapes.append({"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5,
+                       "line": {"color": INK, "width": 2.5}})  # fmt: skip
+    return plot([trace], x=found.across, y=found.up, xaxis=axis, yaxis=dict(axis), shapes=shapes)
+
+
+def _more(found: Map) -> list[list[str]]:
+    """Of each square what it says in full."""
+    if found.kinds:
+        return [[found.kinds[int(value)] for value in row] for row in found.values]
+    return [
+        [
+            f"{value:+.1f} {found.unit}" + (f" [{low:+.1f}, {high:+.1f}]" if math.isfinite(low) else "")
+            for value, low, high in zip(*line, strict=True)
+        ]
+        for line in zip(found.values, found.low, found.high, strict=True)
+    ]

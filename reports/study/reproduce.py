@@ -1,0 +1,133 @@
+"""Carries out studies and writes their reports, tables and provenance."""
+
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from netcarlo.reports.page import page
+from netcarlo.reports.parts import words
+from netcarlo.reports.parts.tables import claims_csv, comparison_csv
+from netcarlo.reports.parts.write import write_all
+from netcarlo.reports.study.page import study_page
+from netcarlo.reports.study.verdict import in_a_line, tiles, verdict
+from netcarlo.schema.output import check_writable
+from netcarlo.simulation.provenance import versions
+from netcarlo.simulation.simulate import Progress, resolve_target
+from netcarlo.studies import study as studies_
+from netcarlo.studies.evaluation import Evaluation, evaluate
+
+FORMAT = 4
+"""Of provenance.json, from which the index page is made."""
+
+
+def reproduce(
+    studies: Sequence[str] = (),
+    *,
+    out: str | Path,
+    replications: int | None = None,
+    seed: int | None = None,
+    target: str = "auto",
+    progress: Progress | None = None,
+    large: bool = False,
+) -> list[Evaluation]:
+    """Reproduce studies (all of them unless named) and write `out`/STUDY and `out`/index.html.
+
+    A study's folder holds report.html, comparison.csv, claims.csv and provenance.json.
+    `replications` and `seed` are the study's own unless given; `progress(done, total)` counts the
+    replications of a study; `large` as in `estimate`.  Raises InputError before any work for an unknown
+    study or a folder that cannot be written.
+    """
+    chosen = [studies_.load(name) for name in dict.fromkeys(studies or studies_.names())]
+    out = Path(out)
+    check_writable(out)
+    target = resolve_target(target)
+    evaluations = []
+    for study in chosen:
+        evaluation = evaluate(
+            study, replications=replications, seed=seed, target=target, progress=progress, large=large
+        )
+        record = _provenance(evaluation)
+        files = {
+            "report.html": study_page(evaluation, provenance=_shown(record)),
+            "comparison.csv": comparison_csv(evaluation),
+            "claims.csv": claims_csv(evaluation),
+            "provenance.json": json.dumps(record, indent=2, ensure_ascii=False) + "\n",
+        }
+        write_all(out / study.name, files)
+        write_all(out, {"index.html": index_page(out)})
+        evaluations.append(evaluation)
+    return evaluations
+
+
+def index_page(out: Path) -> str:
+    """The HTML of the page that lists every study reproduced in this folder."""
+    records = [record for name in studies_.names() if (record := _earlier(out / name / "provenance.json"))]
+    return page(
+        "index.html",
+        title="Reproduced studies",
+        plots=False,
+        studies=records,
+        met=sum(record["passed"] for record in records),
+        totals={
+            name: sum(record["line"][name] for record in records)
+            for name in (
+                "numbers", "fitted", "digits", "near", "claims", "held", "missed", "undecided", "untestable"
+            )
+        },
+        seconds=sum(record["simulated_s"] for record in records),
+        version=versions()["netcarlo"],
+    )
+
+
+def _earlier(path: Path) -> dict[str, Any] | None:
+    """The record of a reproduction; None if there is none, or none of this format."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        return record if record["format"] == FORMAT else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _provenance(evaluation: Evaluation) -> dict[str, Any]:
+    description = evaluation.study.description
+    return {
+        "format": FORMAT,
+        "name": evaluation.study.name,
+        "title": description.title,
+        "source": description.source,
+        "question": description.question,
+        "passed": evaluation.passed,
+        "verdict": verdict(evaluation),
+        "line": in_a_line(evaluation),
+        "tiles": tiles(evaluation),
+        "checks": [
+            {"demand": c.text, "reached": c.reached, "verdict": words.demand(c.verdict)}
+            for c in evaluation.checks
+        ],
+        "command": shlex.join(["netcarlo", *sys.argv[1:]]),
+        "replications": evaluation.replications,
+        "seed": evaluation.seed,
+        "target": evaluation.target,
+        "simulated_s": round(evaluation.simulated_s, 2),
+        "versions": versions(),
+        "written": datetime.now(UTC).isoformat(timespec="seconds"),
+        "scenarios": {
+            path.name: path.read_text(encoding="utf-8") for path in evaluation.study.scenario_files()
+        },
+    }
+
+
+def _shown(record: dict[str, Any]) -> dict[str, str]:
+    return {
+        "command": record["command"],
+        "replications": f"{record['replications']} a cell, numbered from 0",
+        "seed": str(record["seed"]),
+        "target": record["target"],
+        "simulated in": f"{record['simulated_s']} s, compilation included where the cache was empty",
+        "versions": ", ".join(f"{name} {version}" for name, version in record["versions"].items()),
+        "written": record["written"],
+    }

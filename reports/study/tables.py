@@ -1,0 +1,124 @@
+"""The published numbers of a study beside ours: tables in the paper's layout, and listings of the others."""
+
+from itertools import groupby
+from typing import Any
+
+from netcarlo.reports.parts import words
+from netcarlo.reports.study.verdict import match
+from netcarlo.studies.comparison import Compared
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.study import Table, Value
+
+Key = tuple[Value, ...]
+
+
+def rows_of(evaluation: Evaluation, table: Table) -> list[Compared]:
+    """The numbers of a table."""
+    return [
+        row
+        for row in evaluation.rows
+        if row.published.place.get("table") == table.table and row.published.metric in table.metrics
+    ]
+
+
+def layout(evaluation: Evaluation, table: Table) -> dict[str, Any]:
+    """A table of the paper: headings with their spans, and the cells of each line."""
+    description = evaluation.study.description
+    conditions = description.conditions
+    rows = rows_of(evaluation, table)
+    several = len(table.metrics) > 1
+
+    def key(row: Compared, columns: list[str]) -> Key:
+        return tuple(row.published.conditions[column] for column in columns)
+
+    def texts(columns: list[str], key: Key) -> list[str]:
+        return [conditions[c].show(value) for c, value in zip(columns, key, strict=True)]
+
+    columns = list(dict.fromkeys(key(row, table.columns) for row in rows))
+    if all(isinstance(value, float) for column in columns for value in column):
+        columns.sort()
+    lines: dict[Key, dict[Key, Compared]] = {}
+    for row in rows:
+        head = key(row, table.rows) + ((row.published.metric,) if several else ())
+        lines.setdefault(head, {})[key(row, table.columns)] = row
+    heads = [texts(table.rows, head[: len(table.rows)]) for head in lines]
+    if several:
+        heads = [
+            [*texts_, description.label(str(head[-1]))] for texts_, head in zip(heads, lines, strict=True)
+        ]
+    return {
+        "name": table.table,
+        "title": table.title,
+        "unit": rows[0].published.unit if rows else "",
+        "heads": [*(conditions[column].label for column in table.rows), *([""] if several else [])],
+        "columns": list(zip(*_spans([texts(table.columns, c) for c in columns]), strict=True)),
+        "lines": [
+            {"heads": head, "cells": [_cell(evaluation, line.get(column)) for column in columns]}
+            for head, line in zip(_spans(heads), lines.values(), strict=True)
+        ],
+    }
+
+
+def _spans(heads: list[list[str]]) -> list[list[dict[str, Any]]]:
+    """Headings; one that repeats in the next spans them, and has no span there."""
+    found = []
+    for head in heads:
+        line = []
+        for i, text in enumerate(head):
+            same = [other for other in heads if other[: i + 1] == head[: i + 1]]
+            inner = i == len(head) - 1
+            line.append({"text": text, "span": 1 if inner else len(same) if same[0] is head else 0})
+        found.append(line)
+    return found
+
+
+def _cell(evaluation: Evaluation, row: Compared | None) -> dict[str, Any] | None:
+    if row is None:
+        return None
+    return {
+        "published": words.printed(row.published),
+        "estimate": words.estimate(row),
+        "error": words.error(row),
+        "interval": words.interval(row),
+        "match": match(evaluation, row),
+        "fitted": bool(row.fitted),
+        "note": row.note,
+    }
+
+
+def _line(evaluation: Evaluation, row: Compared) -> dict[str, Any]:
+    published = row.published
+    return {
+        **(_cell(evaluation, row) or {}),
+        "place": words.place(published),
+        "quantity": words.with_unit(evaluation.study.description.label(published.metric), published.unit),
+        "conditions": words.conditions(evaluation.study.description, published.conditions),
+    }
+
+
+def mismatches(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """The numbers that do not match or need a word, by explanation."""
+    rows = [row for row in evaluation.rows if not _counts(evaluation, row)]
+    notes = list(dict.fromkeys(row.note for row in rows))
+    rows.sort(key=lambda row: (not row.note, notes.index(row.note)))
+    return [
+        {"head": note or "No explanation known.", "rows": [_line(evaluation, row) for row in group]}
+        for note, group in groupby(rows, key=lambda row: row.note)
+    ]
+
+
+def _counts(evaluation: Evaluation, row: Compared) -> bool:
+    """Whether a number needs no explanation: it matches, or nothing is demanded of it and nothing said."""
+    near = match(evaluation, row)
+    return bool(near) if evaluation.study.description.exact else near is not False and not row.note
+
+
+def others(evaluation: Evaluation, shown: set[int]) -> list[dict[str, Any]]:
+    """The numbers that are not `shown` (by identity) in a table, by where the paper has them."""
+    rows = [row for row in evaluation.rows if id(row) not in shown]
+    places = list(dict.fromkeys(words.place(row.published) for row in rows))
+    rows.sort(key=lambda row: places.index(words.place(row.published)))
+    return [
+        {"head": words.capital(place), "rows": [_line(evaluation, row) for row in group]}
+        for place, group in groupby(rows, key=lambda row: words.place(row.published))
+    ]

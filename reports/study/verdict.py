@@ -1,0 +1,192 @@
+"""How near a study came, in counts: the verdict, the key figures, and which numbers count as met."""
+
+import math
+import statistics
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from netcarlo.reports.parts import words
+from netcarlo.studies.comparison import Compared
+from netcarlo.studies.evaluation import Evaluation
+
+NEAR = 0.05
+"""The relative error that every study is counted by, whatever it demands."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Of the printed results that we estimate, inputs left out, and of the claims: how many."""
+
+    numbers: int
+    fitted: int
+    """The calibration, or a choice among settings, has seen them: no test."""
+    digits: int
+    """Show the printed digits."""
+    near: int
+    """Within 5 %."""
+    judged: int
+    """The tolerance says something about them."""
+    met: int
+    apart: int
+    """What the tolerance allows is so wide that it says next to nothing."""
+    claims: int
+    held: int
+    missed: int
+    undecided: int
+    untestable: int
+    in_view: int
+    """Held, but something was set with them in view."""
+
+
+def counts(evaluation: Evaluation) -> Counts:
+    """What a study comes to."""
+    rows, claims = printed(evaluation), evaluation.claims
+    judged = [bool(near) for row in rows if (near := match(evaluation, row)) is not None]
+    verdicts = [claim.verdict for claim in claims]
+    return Counts(
+        numbers=len(rows),
+        fitted=sum(bool(row.fitted) for row in rows),
+        digits=sum(bool(row.matches_printed) for row in rows),
+        near=sum(near_by(row) for row in rows),
+        judged=len(judged),
+        met=sum(judged),
+        apart=0 if evaluation.study.description.exact else sum(row.wide for row in rows),
+        claims=len(claims),
+        held=verdicts.count("held"),
+        missed=verdicts.count("not held"),
+        undecided=verdicts.count("undecided"),
+        untestable=verdicts.count("not testable"),
+        in_view=sum(claim.verdict == "held" and bool(claim.fitted) for claim in claims),
+    )
+
+
+def near_by(row: Compared) -> bool:
+    """Whether a number is within 5 %; of a published 0, whether ours shows it."""
+    return abs(row.rel_error) <= NEAR if row.published.value else bool(row.matches_printed)
+
+
+def verdict(evaluation: Evaluation) -> str:
+    """The outcome in two sentences."""
+    n = counts(evaluation)
+    if evaluation.study.description.exact:
+        met = ""
+    elif n.apart:
+        met = (
+            f", {n.met} of {n.judged} judged are as near as demanded ({n.apart} more may be off by half, and "
+            "count apart)"
+        )
+    else:
+        met = f", {n.met} of {n.judged} judged are as near as demanded"
+    fitted = f", {n.fitted} of them fitted" if n.fitted else ""
+    return (
+        f"{n.numbers} published numbers compared{fitted}: {n.digits} show the printed digits, {n.near} are "
+        f"within {NEAR * 100:g} %{met}. {_of_claims(n)} The report lists what does not match, and why."
+    )
+
+
+def _of_claims(n: Counts) -> str:
+    parts = [
+        f"{n.held} held" + (f" ({n.in_view} of them with something set for it)" if n.in_view else ""),
+        f"{n.missed} not held" if n.missed else "",
+        f"{n.undecided} undecided" if n.undecided else "",
+        f"{n.untestable} not testable" if n.untestable else "",
+    ]
+    return f"Of {n.claims} claims {', '.join(filter(None, parts))}."
+
+
+def tiles(evaluation: Evaluation) -> list[dict[str, str]]:
+    """The key figures at the top of a report."""
+    n = counts(evaluation)
+    packets = sum(cell.packets for cell in evaluation.cells.all)
+    return [
+        *(_tile(evaluation, metric) for metric in metrics(evaluation)),
+        {"label": "claims held", "value": str(n.held), "of": f"of {n.claims}"},
+        {
+            "label": "cells simulated",
+            "value": str(len(evaluation.cells.all)),
+            "of": f"by {evaluation.replications} runs",
+        },
+        {"label": "packets simulated", "value": f"{packets / 1e6:.1f}", "of": "million"},
+    ]
+
+
+def in_a_line(evaluation: Evaluation) -> dict[str, Any]:
+    """What the index page says of a study: its counts, its errors, and what does not hold."""
+    rows = [row for row in printed(evaluation) if match(evaluation, row) is not None]
+    return {
+        **asdict(counts(evaluation)),
+        "demanded": "with the printed digits" if evaluation.study.description.exact else "near enough",
+        **_errors(evaluation, rows),
+        "open": [
+            {"id": claim.id, "text": claim.text, "standing": claim.standing}
+            for claim in evaluation.claims if claim.verdict != "held"
+        ],
+        "unmet": [f"{c.text}: {c.reached}" for c in evaluation.checks if not c.passed],
+    }  # fmt: skip
+
+
+def _errors(evaluation: Evaluation, rows: list[Compared]) -> dict[str, str]:
+    """Median and worst error, relative ones where there are any, and where the worst is."""
+    demands = evaluation.study.description.tolerance
+    absolute = {demand.metric for demand in demands if demand.abs_error is not None}
+    relative = [row for row in rows if row.published.metric not in absolute and math.isfinite(row.rel_error)]
+    if relative:
+        errors = {id(row): abs(row.rel_error) for row in relative}
+        shown, unit = {key: f"{100 * error:.2g}" for key, error in errors.items()}, "%"
+    elif rows:
+        relative = rows
+        errors = {id(row): abs(row.difference) for row in rows}
+        shown = {key: f"{error:.2g}" for key, error in errors.items()}
+        unit = words.of_difference(rows[0].published)
+    else:
+        return {"median": "", "worst": "", "worst_of": ""}
+    order = sorted(relative, key=lambda row: errors[id(row)])
+    middle, worst = order[(len(order) - 1) // 2], order[-1]
+    what = evaluation.study.description.label(worst.published.metric)
+    at = words.conditions(evaluation.study.description, worst.published.conditions)
+    return {
+        "median": f"{shown[id(middle)]} {unit}",
+        "worst": f"{shown[id(worst)]} {unit}",
+        "worst_of": ", ".join(filter(None, (what, at))),
+    }
+
+
+def _tile(evaluation: Evaluation, metric: str) -> dict[str, str]:
+    """How near the numbers of a metric are."""
+    label = evaluation.study.description.label(metric)
+    rows = [row for row in printed(evaluation) if row.published.metric == metric]
+    if evaluation.study.description.exact:
+        hits = sum(bool(row.matches_printed) for row in rows)
+        return {
+            "label": f"{label} numbers with the printed digits",
+            "value": str(hits),
+            "of": f"of {len(rows)}",
+        }
+    if any(d.metric == metric and d.abs_error is not None for d in evaluation.study.description.tolerance):
+        middle = statistics.median(abs(row.difference) for row in rows)
+        unit = words.of_difference(rows[0].published)
+        return {
+            "label": f"median difference of {len(rows)} {label} numbers",
+            "value": f"{middle:.2f}",
+            "of": unit,
+        }
+    middle = statistics.median(abs(row.rel_error) for row in rows)
+    mean_ = statistics.mean(abs(row.rel_error) for row in rows)
+    return {"label": f"median error of {len(rows)} {label} numbers", "value": f"{middle:.1%}",
+            "of": f"mean {mean_:.1%}"}  # fmt: skip
+
+
+def metrics(evaluation: Evaluation) -> list[str]:
+    """The metrics of the paper's tables."""
+    tables = evaluation.study.description.tables
+    return list(dict.fromkeys(metric for table in tables for metric in table.metrics))
+
+
+def match(evaluation: Evaluation, row: Compared) -> bool | None:
+    """Whether a number is as near as the study means to be: to the digit, or to its tolerance."""
+    return row.matches_printed if evaluation.study.description.exact else row.within
+
+
+def printed(evaluation: Evaluation) -> list[Compared]:
+    """The printed results that have an estimate; inputs are none."""
+    return [row for row in evaluation.rows if row.published.kind == "printed" and row.estimate is not None]

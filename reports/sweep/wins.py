@@ -1,0 +1,101 @@
+"""Which compared label is best where, how surely, and by how much."""
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.scales import Scale
+from netcarlo.reports.sweep.results import Bools, Estimates, Floats, Ints, Results
+from netcarlo.sweeps.analysis import population
+
+TIE, UNKNOWN = -1, -2
+
+
+class Wins(NamedTuple):
+    """Shares of points, or of networks at points, in which each label is best, float64[labels]."""
+
+    share: Floats
+    low: Floats
+    high: Floats
+
+
+def judged(results: Results) -> list[str]:
+    """The outcomes of which more is better, or less, if anything is compared."""
+    several = len(results.labels) > 1
+    return [o for o in results.outcomes if several and results.sign(o)]
+
+
+def gain_scale(means: Floats, unit: str) -> Scale | None:
+    """The scale of gains of an outcome that is somewhere negative: percent of the baseline would mislead."""
+    found = means[np.isfinite(means)]
+    return scales.scale(found, unit) if (found < 0).any() else None
+
+
+def best(results: Results, outcome: str) -> Ints:
+    """The best label at each point, int64[draws, points]; TIE, or UNKNOWN."""
+    value = results.scores(outcome)
+    first = np.where(np.isnan(value), -np.inf, value).argmax(axis=2)
+    several = (value == np.take_along_axis(value, first[:, :, None], axis=2)).sum(axis=2) > 1
+    return np.where(_decided(value), np.where(several, TIE, first), UNKNOWN)
+
+
+def wins(results: Results, outcome: str, inside: Bools | None = None) -> Wins:
+    """Shares over the points `inside`, bool[draws, points], or over all; equally good labels share a point.
+
+    Over drawn networks with the interval of the population.  A grid is no sample: there the interval goes
+    from the share of points at which a label is clearly best to that at which it is not clearly beaten.
+    """
+    value = results.scores(outcome)
+    known = _decided(value) if inside is None else _decided(value) & inside
+    labels = range(len(results.labels))
+    if not known.any():
+        nothing = np.full(len(labels), np.nan)
+        return Wins(nothing, nothing, nothing)
+    blocks = np.repeat(results.blocks, results.points).reshape(known.shape)[known]
+    found = population.wins({str(k): value[known, k] for k in labels}, blocks)
+    share, low, high = found[["share", "ci_low", "ci_high"]].to_numpy(dtype=float).T
+    if not results.drawn:
+        clear = _clear_at_points(results, outcome)[known[0]]
+        low = np.mean(clear.sum(axis=2) == len(labels) - 1, axis=0)
+        high = np.mean(~clear.any(axis=1), axis=0)
+    return Wins(share, low, high)
+
+
+def leads(results: Results, outcome: str) -> Floats:
+    """Where each label is best, its median relative distance to the next best, float64[labels]."""
+    value, winner = results.scores(outcome), best(results, outcome)
+    first, second = np.moveaxis(np.sort(value, axis=2)[:, :, [-1, -2]], 2, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        distance = (first - second) / np.abs(second)
+    mine = [distance[(winner == k) & np.isfinite(distance)] for k in range(len(results.labels))]
+    return np.array([np.median(x) if len(x) else np.nan for x in mine])
+
+
+def _decided(value: Floats) -> Bools:
+    """Where no cell is missing and something happened, bool[draws, points]."""
+    return np.asarray(~np.isnan(value).any(axis=2) & np.isfinite(value).any(axis=2))
+
+
+def clearly_better(sign: int, values: Estimates, gains: Estimates) -> Bools:
+    """Whether label i is better than j beyond doubt at 95 %, bool[groups, i, j].
+
+    Against the baseline by the paired difference; two others by intervals that do not overlap.
+    """
+    low = np.where(sign > 0, values.low, -values.high)
+    high = np.where(sign > 0, values.high, -values.low)
+    better = low[:, :, None] > high[:, None, :]
+    gain_low = np.where(sign > 0, gains.low, -gains.high)
+    gain_high = np.where(sign > 0, gains.high, -gains.low)
+    better[:, :, 0] = gain_low > 0
+    better[:, 0, :] = gain_high < 0
+    return better
+
+
+@lru_cache(maxsize=4)
+def _clear_at_points(results: Results, outcome: str) -> Bools:
+    every = np.arange(results.points)
+    values = results.estimates(outcome, every, results.points)
+    gains = results.estimates(f"{outcome}_gain", every, results.points)
+    return clearly_better(results.sign(outcome), values, gains)

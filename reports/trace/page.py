@@ -1,0 +1,77 @@
+"""The page of one replication: what its flows and its network did over time."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from netcarlo.networks.path.interruptions import Interruption
+from netcarlo.reports.page import page
+from netcarlo.reports.parts.figures import COLOURS, Plot
+from netcarlo.reports.trace import map as trace_map
+from netcarlo.reports.trace import radio as trace_radio
+from netcarlo.reports.trace import setting as trace_setting
+from netcarlo.reports.trace.parts import WINDOW, Mark, Spans, beyond, end_of, marked, rto, sequence, window
+from netcarlo.scenario import Scenario
+
+PATHS = ("", ", alternate path")
+
+MARKS = {
+    "outage": Mark(COLOURS[1] + "40", width=1),
+    "handover": Mark(COLOURS[2] + "40", width=1),
+    "handover between MAPs": Mark(COLOURS[3] + "40", width=1),
+    "false alarm": Mark(COLOURS[6] + "40", width=1),
+}
+"""What is marked over every figure of a path."""
+
+
+def trace_page(
+    frame: pd.DataFrame,
+    title: str,
+    *,
+    scenario: Scenario | None = None,
+    outcomes: pd.DataFrame | None = None,
+    interruptions: Sequence[Interruption] = (),
+    rates: pd.DataFrame | None = None,
+) -> str:
+    """The HTML of a trace; `frame` has a row per event, as `netcarlo.trace` returns it.
+
+    `scenario` and `outcomes` (one row) are shown beside it, `interruptions` in the figures of a path, and
+    `rates` in those of an 802.11 network.
+    """
+    if "x_m" in frame:
+        figures, moving = trace_map.figures(frame), trace_map.moving(frame)
+    else:
+        figures = trace_radio.figures(frame, rates) if "flow" in frame else _of_paths(frame, interruptions)
+        moving = None
+    setting = trace_setting.setting(scenario, outcomes)
+    how = "Drag to zoom, double-click to go back."
+    return page(
+        "trace.html",
+        title=title,
+        summary=f"{len(frame)} events in {end_of(frame):.3f} s. {how}",
+        description=scenario.description if scenario is not None else "",
+        tiles=trace_setting.tiles(outcomes),
+        figures=figures,
+        moving=moving,
+        setting=setting,
+        drawn=any(field["drawn"] for field in setting),
+        outcomes=trace_setting.outcomes_of(outcomes),
+    )
+
+
+def _of_paths(frame: pd.DataFrame, interruptions: Sequence[Interruption]) -> list[Plot]:
+    senders = {PATHS[path]: frame[frame["path"] == path] for path in sorted(set(frame["path"].tolist()))}
+    end_s = end_of(frame)
+    lost = frame[frame["event"] == "lost"]
+    spans: dict[str, Spans] = {
+        kind: [(each.start_s, min(each.end_s, end_s)) for each in interruptions if each.kind == kind]
+        for kind in MARKS
+    }
+    return [
+        {"name": name, "caption": caption, "plot": marked(drawn, spans, MARKS)}
+        for name, caption, drawn in (
+            ("window", f"{WINDOW}{beyond(senders)}", window(end_s, senders, lost)),
+            ("sequence", "Packet and acknowledgement numbers", sequence(frame)),
+            ("rto", "Retransmission timeout", rto(end_s, senders)),
+        )
+    ]

@@ -1,0 +1,206 @@
+import sys
+import time
+
+import numpy as np
+import pytest
+import yaml
+
+from netcarlo import InputError, Scenario, compare, estimate, load_scenario, simulate, trace
+from netcarlo.estimation import goals as goal_texts
+from netcarlo.kernels.base.layout import Out
+from netcarlo.numerics import statistics
+from netcarlo.simulation.outcomes import MEANING
+from netcarlo.simulation.simulate import Job, simulate_all
+
+SMALL = {
+    "name": "small",
+    "duration": "5 s",
+    "replications": 24,
+    "transport": {"protocol": "newreno", "window": {"integers": [4, 20]}},
+    "hops": [{"rate": "1 Mbit/s", "delay": {"uniform": ["5 ms", "50 ms"]}, "loss": "2 %"}],
+}
+
+
+@pytest.fixture(scope="module")
+def small():
+    return Scenario.check(SMALL)
+
+
+@pytest.fixture(scope="module")
+def whole(small):
+    return simulate(small, target="cpu")
+
+
+def test_outcomes_are_plausible(whole):
+    frame = whole.frame
+    assert (whole.integers[:, Out.STATUS] == 0).all()
+    assert (frame["delivered"] <= frame["sent"]).all()
+    assert frame["goodput_bps"].between(1e4, 1e6).all()
+    assert frame["drops_random"].mean() == pytest.approx(0.02 * frame["sent"].mean(), rel=0.3)
+    assert frame["paths.0.hops.0.delay"].between(0.005, 0.05).all()
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("size", [1, 5, 24])
+def test_a_replication_has_the_same_outcome_in_any_chunk_on_any_thread(small, whole, size, threads):
+    parts = [
+        simulate(small, first=lo, replications=min(size, 24 - lo), target="cpu", threads=threads)
+        for lo in range(0, 24, size)
+    ]
+    assert np.concatenate([part.integers for part in parts]).tolist() == whole.integers.tolist()
+
+
+def test_launches_of_any_size_give_the_same(small, whole, monkeypatch):
+    monkeypatch.setattr(sys.modules["netcarlo.simulate"], "LARGEST_LAUNCH", 7)
+    other = small.with_values({"transport.protocol": "reno"})
+    seen = []
+    found = simulate_all(
+        [Job(small, 0, 24), Job(other, 3, 10), Job(small, 5, 4)],
+        target="cpu",
+        progress=lambda done, total: seen.append((done, total)),
+    )
+    assert found[0].integers.tolist() == whole.integers.tolist()
+    assert (
+        found[1].integers.tolist()
+        == simulate(other, first=3, replications=10, target="cpu").integers.tolist()
+    )
+    assert found[2].integers.tolist() == whole.integers[5:9].tolist()
+    assert found[0].frame.equals(whole.frame)
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1] == (38, 38)
+
+
+def test_an_estimate_has_every_outcome_goals_and_provenance(small, whole):
+    found = estimate(small, goals=["goodput_bps >= 0.3 Mbit/s", "mean_rtt_s <= 1 us"], target="cpu")
+    assert list(found.table.index) == list(MEANING)
+    goodput = found.table.loc["goodput_bps"]
+    assert goodput["n"] == 24
+    assert goodput["mean"] == pytest.approx(whole.frame["goodput_bps"].mean())
+    assert goodput["ci_low"] < goodput["mean"] < goodput["ci_high"]
+    share = (whole.frame["goodput_bps"] >= 3e5).mean()
+    assert found.goals["probability"].tolist() == [share, 0.0]
+    assert found.precise
+    record = found.provenance
+    assert (record["seed"], record["replications"], record["target"]) == (1, 24, "cpu")
+    assert Scenario.check(record["scenario"]) == small
+    assert record["versions"]["numpy"] == np.__version__
+
+
+def test_counts_are_not_negative_in_any_interval(small):
+    found = estimate(small, replications=5, target="cpu")
+    values = found.outcomes.frame["timeouts"]
+    assert statistics.mean(values).ci_low < 0  # without bounds
+    row = found.table.loc["timeouts"]
+    assert row["ci_low"] == 0 < row["mean"] < row["ci_high"] == statistics.mean(values).ci_high
+    assert not (found.table.drop(index="restart_s")["ci_low"] < 0).any()
+
+
+def test_replications_and_seed_replace_those_of_the_scenario(small, whole):
+    fewer = estimate(small, replications=5, target="cpu").outcomes
+    assert fewer.integers.tolist() == whole.integers[:5].tolist()
+    other = estimate(small, replications=5, seed=2, target="cpu").outcomes
+    assert other.integers.tolist() != fewer.integers.tolist()
+
+
+def test_precision_adds_replications_until_it_is_reached(small):
+    found = estimate(small, precision="4 %", target="cpu")
+    goodput = found.table.loc["goodput_bps"]
+    assert found.precise
+    assert goodput["n"] >= 256
+    assert goodput["ci_high"] - goodput["ci_low"] <= 2 * 0.04 * goodput["mean"]
+    assert found.outcomes.frame.index.tolist() == list(range(int(goodput["n"])))
+    short = estimate(small, precision=0.001, replications=300, target="cpu")
+    assert not short.precise
+    assert len(short.outcomes.frame) == 300
+
+
+def test_a_comparison_pairs_replications_with_common_random_numbers(small, tmp_path):
+    path = tmp_path / "other.yaml"
+    path.write_text(yaml.safe_dump({**SMALL, "hops": [{**SMALL["hops"][0], "loss": "3 %"}], "seed": 9}))
+    found = compare(small, path, replications=40, target="cpu")
+    goodput = found.table.loc["goodput_bps"]
+    assert goodput["n"] == 40
+    assert goodput["difference"] == pytest.approx(goodput["other"] - goodput["baseline"])
+    assert goodput["ci_high"] < 0 > goodput["relative"]
+    names = [name for name in found.baseline.frame if name not in MEANING]
+    assert found.baseline.frame[names].equals(found.other.frame[names])
+    same = compare(small, small, replications=10, target="cpu")
+    assert (same.table["difference"].dropna() == 0).all()
+
+
+def test_a_trace_is_of_the_very_replication(small, whole):
+    traced = trace(small, replication=7)
+    assert traced.outcomes.integers[0].tolist() == whole.integers[7].tolist()
+    frame = traced.frame
+    assert (frame["event"] == "send").sum() == whole.integers[7, Out.SENT] + whole.integers[7, Out.HANDSHAKES]
+    assert frame["time_s"].between(0, 5).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("goodput >= 1 Mbit/s", "no outcome; did you mean 'goodput_bps'"),
+        ("goodput_bps", "no comparison"),
+        ("goodput_bps >= 1 s", "wrong unit"),
+        ("restart_s <= 5", "no unit"),
+    ],
+)
+def test_bad_goals_are_refused(text, complaint):
+    with pytest.raises(InputError, match=complaint):
+        goal_texts.parse(text)
+
+
+def test_a_goal_of_many_spaces_is_refused_soon():
+    started = time.process_time()
+    for text in ("goodput_bps >= 1 a" + " " * 40_000 + "\nb", "goodput_bps" + " " * 40_000 + "\nb"):
+        with pytest.raises(InputError, match="goal 'goodput_bps"):
+            goal_texts.parse(text)
+    assert time.process_time() - started < 1
+
+
+def test_bad_arguments_are_refused_before_any_work(small):
+    with pytest.raises(InputError, match="target = 'gpu' is unknown"):
+        simulate(small, target="gpu")
+    with pytest.raises(InputError, match="precision"):
+        estimate(small, precision="200 %")
+    with pytest.raises(InputError, match="no outcome"):
+        estimate(small, of="speed")
+
+
+def test_what_a_scenario_never_measures_is_refused(small):
+    """A goal about it would fail with 95 % confidence, and a precision of it is never reached."""
+    with pytest.raises(InputError, match=r"'delay_p95_s' is not measured here .*; it has first_delivery_s, "):
+        estimate(small, goals=["delay_p95_s <= 50 ms"])
+    with pytest.raises(InputError, match="'completion_s' is not measured"):
+        estimate(small, of="completion_s", precision="1 %")
+    with pytest.raises(InputError, match="no outcome") as refused:
+        estimate(small, goals=["delay <= 50 ms"])
+    assert "delay_p50_s" not in str(refused.value)
+    file = small.with_values({"transport.packets": 10**6})  # it may complete, and did not
+    assert estimate(file, replications=5, goals=["completion_s <= 1 s"]).goals["probability"].tolist() == [0]
+
+
+def test_the_example_scenarios_run():
+    from importlib import resources
+
+    folder = resources.files("netcarlo.configs") / "examples"
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".yaml"))
+    assert {"aimd.yaml", "lossy_hop.yaml", "random_topology.yaml"} <= set(names)
+    for name in names:
+        whole = load_scenario(str(folder / name))
+        shorter = {"duration": "6 s", "warm_up": "1 s"} if whole.warm_up else {"duration": "2 s"}
+        scenario = whole.with_values(shorter)
+        assert (simulate(scenario, replications=4, target="cpu").frame["delivered"] > 0).all()
+
+
+def test_users_constants_reach_their_congestion_control():
+    from importlib import resources
+
+    path = str(resources.files("netcarlo.configs") / "examples" / "aimd.yaml")
+    gentle = simulate(load_scenario(path), replications=8, target="cpu").frame["goodput_bps"]
+    values = {"transport.constants.decrease": 0.5}
+    standard = simulate(load_scenario(path, values=values), replications=8, target="cpu")
+    assert gentle.mean() > 1.2 * standard.frame["goodput_bps"].mean()
+    values = {"transport": {"protocol": "newreno", "window": 128}}
+    built_in = simulate(load_scenario(path, values=values), replications=8, target="cpu")
+    assert built_in.integers.tolist() == standard.integers.tolist()

@@ -1,0 +1,121 @@
+"""The kernels against the naive simulator: every outcome of every scenario, bit for bit.
+
+`NETCARLO_LONG=N pytest tests/kernels/tcp/test_twin.py` runs N times as many scenarios.
+"""
+
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import Out, P, Rows
+from netcarlo.kernels.congestion import aimd
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.tcp import sack
+from netcarlo.kernels.tcp.recovery import CUT
+from netcarlo.kernels.tcp.rto import make_rto
+from tests.twins import simulate
+from tests.twins.path.scenarios import describe, sctp_rows, tcp_rows
+
+PROTOCOLS = ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_sack", "tcp_vegas", "sctp"]
+SCENARIOS = 300 * int(os.environ.get("NETCARLO_LONG", "1"))
+EVERY_PROTOCOL_MEETS = [
+    Out.RETRANSMITTED, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.DROPS_QUEUE, Out.DROPS_RANDOM,
+    Out.DROPS_OUTAGE, Out.DESTROYED, Out.ACK_DROPS, Out.RESUME_RX, Out.COMPLETED,
+]  # fmt: skip
+
+
+def scenarios(protocol: str, count: int) -> Rows:
+    """The same random scenarios every time, others for each protocol."""
+    seed = PROTOCOLS.index(protocol)
+    return sctp_rows(count, seed=seed) if protocol == "sctp" else tcp_rows(count, seed=seed)
+
+
+def differences(protocol: str, rows: Rows, *, at_most: int = 3) -> list[str]:
+    """Descriptions of the first scenarios in which kernel and twin differ."""
+    outcomes = launch.run(models.model(protocol), rows)
+    found = []
+    for row in range(len(rows.parameters)):
+        expected = simulate(protocol, rows, row=row)
+        wrong = np.flatnonzero(outcomes[row] != expected)
+        if wrong.size:
+            columns = ", ".join(f"{Out(c).name} {outcomes[row, c]} not {expected[c]}" for c in wrong)
+            found.append(f"{protocol} row {row}: the kernel has {columns}\n{describe(rows, row)}")
+        if len(found) == at_most:
+            break
+    return found
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_kernel_equals_twin(protocol: str) -> None:
+    found = differences(protocol, scenarios(protocol, SCENARIOS))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_scenarios_visit_the_corners(protocol: str) -> None:
+    """The comparison above is worth something: at least one scenario in twenty meets each event."""
+    outcomes = launch.run(models.model(protocol), scenarios(protocol, 300))
+    met = (outcomes > 0).mean(axis=0)
+    assert {column.name: met[column] for column in EVERY_PROTOCOL_MEETS if met[column] < 0.05} == {}
+
+
+def test_a_hole_is_resent_again_after_three_later_packets() -> None:
+    """A block ends with the packet before its right edge: that packet is the highest that has arrived.
+
+    Only a sender that watches its first hole (new probing) can tell: SACK takes no hole from there.
+    """
+    variant = sack.make(compilers.plain, aimd, restarts=True)
+    p, m, f = np.zeros(len(P), np.int64), np.zeros(64, np.int64), np.zeros(8)
+    p[[P.RING, P.DUPACKS, P.WINDOW]] = 64, 3, 50
+    at, una, top, seq = 40, 9, 20, 21  # packet 10 is lost, those up to 20 have been put out
+    variant.prepare(m, p, 30)
+    dupacks, cwnd, resent = 0, 20.0, []
+    for last in range(11, 25):  # all that follow arrive one by one
+        m[at + 2 : at + 5] = 11, last + 1, -1
+        cwnd, _, dupacks, orders, forced = variant.dup_ack(
+            m, f, p, np.zeros(0), 0, 0, at, una, max(seq, last), top, dupacks, cwnd, 50
+        )
+        if orders & CUT:
+            assert forced == una + 1
+            resent.append(last)
+    assert resent == [13, 23]  # the third after the hole, and the third put out after it was resent
+
+
+def test_a_timer_is_backed_off_by_64_at_most_once_it_is_at_its_maximum() -> None:
+    """No outcome depends on it (32 would do): the timer is at its maximum either way."""
+    *_, back_off = make_rto(compilers.plain)
+    assert [back_off(factor, 8, 4, 60, 60)[0] for factor in (1, 16, 32, 64, 128)] == [2, 32, 64, 64, 128]
+    assert back_off(64, 8, 4, 59, 60)[0] == 128
+
+
+COMPILE = "from netcarlo.kernels import compile, models; compile.cpu_loop(models.model({!r}))"
+RUN = """
+import pickle, sys
+from netcarlo.kernels import launch, models
+rows = pickle.load(open(sys.argv[1], "rb"))
+results = [launch.run(models.model(name), rows) for name in sys.argv[3:]]
+pickle.dump(results, open(sys.argv[2], "wb"))
+"""
+
+
+def test_models_compiled_apart_run_together(tmp_path: Path) -> None:
+    """Each model's functions stay its own when models from several processes are loaded into one."""
+    names = ["tcp_tahoe", "tcp_sack"]
+    environment = {**os.environ, "NETCARLO_CACHE": str(tmp_path / "cache")}
+    compilers = [
+        subprocess.Popen([sys.executable, "-c", COMPILE.format(name)], env=environment) for name in names
+    ]
+    assert [compiler.wait() for compiler in compilers] == [0, 0]
+    rows = tcp_rows(40, seed=1)
+    (tmp_path / "rows").write_bytes(pickle.dumps(rows))
+    command = [sys.executable, "-c", RUN, str(tmp_path / "rows"), str(tmp_path / "results"), *names]
+    subprocess.run(command, env=environment, check=True)
+    for name, outcomes in zip(names, pickle.loads((tmp_path / "results").read_bytes()), strict=True):
+        assert (outcomes == [simulate(name, rows, row=row) for row in range(40)]).all(), name

@@ -1,0 +1,318 @@
+"""One connection over a wire with a script, for an association of the kernels and for its naive twin.
+
+Packets leave one after the other and take a delay that changes now and then; the script says which are lost
+or destroyed, when nothing gets through, and when the sender is told of it.  Both drivers write a log of every
+packet put out and of the sender's state after every event.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import FOREVER, Out, P
+from netcarlo.kernels.tcp import sender
+from tests.twins.outcomes import Outcomes
+from tests.twins.path.engine import Rank, Simulation
+from tests.twins.path.link import Packet
+from tests.twins.tcp.congestion import Standard
+from tests.twins.tcp.receiver import Receiver
+from tests.twins.tcp.tcp import TcpSender
+
+MS, SECOND = 10**6, 10**9
+DATA, ACK, PROBE, REPLY, WINDOW, TIMER = range(6)  # what a row of the log tells
+GOOD, LOST, DESTROYED = range(3)  # fates of a packet
+AIR = {DATA: 4 * MS, ACK: 1 * MS, PROBE: 1 * MS, REPLY: 1 * MS}  # time on the wire
+FATES = 4096  # a script's fates are used again after so many packets
+
+Ints = NDArray[np.int64]
+
+
+class Script:
+    """What the wire does: `fates` one after the other in each direction; from `changes[:, 0]` on the delay is
+    `changes[:, 1]` [ns]; in `outages` (start, end) all that is put out is lost; `notices` at these times."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng(seed)
+        loss = rng.choice([0.0, 0.02, 0.1])
+        chances = [1 - 2 * loss, loss, loss]
+        self.fates = rng.choice(3, (2, FATES), p=chances).astype(np.int64)
+        self.fates[1] = np.where(rng.random(FATES) < rng.choice([0, 0.05]), LOST, GOOD)
+        times = np.sort(rng.integers(1, 60 * SECOND, 20))
+        delays = 2 * MS * 2 ** rng.uniform(0, 7, 20)
+        self.changes = np.stack([times, delays.astype(np.int64)], axis=1)
+        self.changes[0, 0] = 0
+        starts = np.sort(rng.integers(0, 50 * SECOND, 4))
+        self.outages = np.stack([starts, starts + rng.integers(0.1 * SECOND, 6 * SECOND, 4)], axis=1)
+        self.outages[rng.integers(0, 5) :] = FOREVER
+        self.notices = np.sort(self.outages[:, 0] + rng.integers(0, 100 * MS, 4))
+        p = np.zeros(len(P), np.int64)
+        p[P.END] = 60 * SECOND
+        p[P.LIMIT] = rng.choice([60, 400, 1 << 62])
+        p[P.WINDOW] = rng.integers(3, 40)
+        p[P.DATA], p[P.HEADER], p[P.ACK], p[P.SACK_BLOCK] = 1000, 40, 40, 8
+        p[P.HANDSHAKE] = rng.choice([0, 40])
+        p[P.INITIAL_WINDOW] = rng.integers(1, 5)
+        p[P.INITIAL_SSTHRESH] = rng.integers(2, 40)
+        p[P.TICK] = rng.choice([1, 10, 100]) * MS
+        p[P.CLOCK_PHASE] = rng.integers(0, p[P.TICK])
+        p[P.MIN_RTO] = rng.choice([50, 200, 1000]) * MS
+        p[P.MAX_RTO], p[P.INITIAL_RTO] = 10 * SECOND, 3 * SECOND
+        p[P.DUPACKS] = 3
+        p[P.ACK_EVERY], p[P.ACK_DELAY] = rng.integers(1, 3), 100 * MS
+        p[P.RING] = 256
+        self.p = p
+
+
+def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
+    """Compile `run(p, fates, changes, outages, notices, s, g, ways, log) -> rows of the log`."""
+    tcp = sender.make_association(dev, module.make, control)
+    data_air, short_air = AIR[DATA], AIR[ACK]
+
+    def put(
+        ways: Any, way: Any, now: Any, kind: Any, number: Any, fates: Any, changes: Any, outages: Any
+    ) -> None:
+        # ways[way, 0]: packets put, packets taken, the wire is free, last arrival; then one row per packet.
+        k = ways[way, 0, 0]
+        ways[way, 0, 0] += 1
+        fate = fates[way, k % FATES]
+        for i in range(outages.shape[0]):
+            if outages[i, 0] <= now < outages[i, 1]:
+                fate = LOST
+        delay = np.int64(0)
+        for i in range(changes.shape[0]):
+            if changes[i, 0] <= now:
+                delay = changes[i, 1]
+        left = max(now, ways[way, 0, 2]) + (data_air if kind == DATA else short_air)
+        ways[way, 0, 2] = left
+        arrival = max(left + delay, ways[way, 0, 3])
+        ways[way, 0, 3] = arrival
+        at = 1 + k % FATES
+        ways[way, at, 0] = arrival
+        ways[way, at, 1] = kind
+        ways[way, at, 2] = number
+        ways[way, at, 3] = fate
+
+    put = dev(put)
+
+    def note(log: Any, n: Any, now: Any, what: Any, a: Any, b: Any, c: Any) -> Any:
+        log[n, 0] = now
+        log[n, 1] = what
+        log[n, 2] = a
+        log[n, 3] = b
+        log[n, 4] = c
+        return n + 1
+
+    note = dev(note)
+
+    def run(
+        p: Any, fates: Any, changes: Any, outages: Any, notices: Any, s: Any, g: Any, ways: Any, log: Any
+    ) -> Any:  # fmt: skip
+        n = np.int64(0)
+        constants = g[:0]
+        tcp.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE])
+        start = p[P.START]
+        told = np.int64(0)
+        while n < log.shape[0] - 100:
+            forth, back = 1 + ways[0, 0, 1] % FATES, 1 + ways[1, 0, 1] % FATES
+            at_sink = ways[0, forth, 0] if ways[0, 0, 1] < ways[0, 0, 0] else np.int64(FOREVER)
+            at_source = ways[1, back, 0] if ways[1, 0, 1] < ways[1, 0, 0] else np.int64(FOREVER)
+            notice = notices[told] if told < notices.shape[0] else np.int64(FOREVER)
+            of_tcp = min(s[sender.PENDING], s[sender.DEADLINE])
+            now = min(min(start, min(at_sink, at_source)), min(of_tcp, notice))
+            if now > p[P.END]:
+                break
+            pump = True
+            if start == now:
+                start = np.int64(FOREVER)
+                tcp.start(p, s, g)
+            elif at_sink == now:
+                pump = False
+                row = ways[0, forth]
+                ways[0, 0, 1] += 1
+                kind, number, fate = row[1], row[2], row[3]
+                if fate == DESTROYED:
+                    if kind == DATA:
+                        tcp.corrupted(p, s, number)
+                elif fate == GOOD and kind == PROBE:
+                    n = note(log, n, now, REPLY, number, 0, 0)
+                    put(ways, 1, now, np.int64(REPLY), number, fates, changes, outages)
+                elif fate == GOOD:
+                    serial, _ = tcp.on_data(p, s, now, number, False)
+                    if serial >= 0:
+                        n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[sender.EXPECTED], 0)
+                        put(ways, 1, now, np.int64(ACK), serial, fates, changes, outages)
+            elif at_source == now:
+                row = ways[1, back]
+                ways[1, 0, 1] += 1
+                kind, number, fate = row[1], row[2], row[3]
+                pump = fate == GOOD
+                if pump and kind == ACK:
+                    tcp.on_ack(p, s, g, constants, now, number)
+                elif pump:
+                    tcp.on_probe(p, s, g, constants, now, number)
+            elif s[sender.PENDING] == now:
+                pump = False
+                serial = tcp.on_delay(p, s)
+                n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[sender.EXPECTED], 0)
+                put(ways, 1, now, np.int64(ACK), serial, fates, changes, outages)
+            elif s[sender.DEADLINE] == now:
+                tcp.on_timeout(p, s, g, constants, now)
+            else:
+                told += 1
+                tcp.on_notice(p, s, g, constants, now)
+            if pump:
+                while True:
+                    packet = tcp.take(p, s, g, now, False)
+                    if packet < 0:
+                        break
+                    n = note(log, n, now, DATA, packet, 0, 0)
+                    put(ways, 0, now, np.int64(DATA), packet, fates, changes, outages)
+                number = tcp.probe(p, s, now)
+                if number >= 0:
+                    n = note(log, n, now, PROBE, number, 0, 0)
+                    put(ways, 0, now, np.int64(PROBE), number, fates, changes, outages)
+                n = note(log, n, now, WINDOW, g[0], s[sender.SSTHRESH], s[sender.PROBING])
+                n = note(log, n, now, TIMER, s[sender.ACKED], s[sender.RTO], min(s[sender.DEADLINE], FOREVER))
+        return n
+
+    return dev(run)
+
+
+def undisturbed(*, limit: int = 2000) -> Script:
+    """Nothing is lost, the delay is 20 ms, and a window of 20 packets is about as much as the wire holds."""
+    script = Script(0)
+    script.fates[:] = GOOD
+    script.changes = np.array([[0, 20 * MS]])
+    script.outages = np.full((1, 2), FOREVER)
+    script.notices = np.full(1, FOREVER)
+    p = script.p
+    p[P.LIMIT], p[P.WINDOW], p[P.INITIAL_SSTHRESH], p[P.INITIAL_WINDOW] = limit, 20, 20, 2
+    p[P.HANDSHAKE], p[P.TICK], p[P.CLOCK_PHASE], p[P.ACK_EVERY] = 40, 10 * MS, 0, 1
+    p[P.MIN_RTO] = 200 * MS
+    return script
+
+
+class Parameters:
+    """The columns of `P` as attributes."""
+
+    def __init__(self, p: Ints) -> None:
+        self._p = p
+
+    def __getattr__(self, name: str) -> int:
+        return int(self._p[P[name]])
+
+
+class Twin:
+    """The naive sender and receiver on the same wire."""
+
+    def __init__(self, script: Script, tcp: type[TcpSender], control: type[Standard]) -> None:
+        self.script = script
+        self.simulation = Simulation()
+        self.log: list[tuple[float, ...]] = []
+        self.put = [0, 0]
+        self.free = [0, 0]
+        self.last = [0, 0]
+        self.outcomes = Outcomes(limit=int(script.p[P.LIMIT]))
+        p = Parameters(script.p)
+        self.sender = tcp(self.simulation, self.outcomes, p, self.put_out, control())  # type: ignore[arg-type]
+        self.sender.send_probe = self.put_probe_out
+        self.receiver = Receiver(
+            self.simulation, self.outcomes, first=self.sender.next_number, first_data=1,
+            ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
+            sack=tcp.sack, send_back=self.answer,
+        )  # fmt: skip
+        ring = self.sender.timer._action
+        self.sender.timer._action = lambda: self.after(ring)
+        self.simulation.at(p.START, Rank.HOP, self.after, self.sender.start)
+        for notice in script.notices:
+            if notice < FOREVER:
+                self.simulation.at(int(notice), Rank.T1, self.after, self.sender.on_notice)
+        self.simulation.run(p.END)
+
+    def after(self, action: Callable[..., None], *arguments: Any) -> None:
+        """Do something to the sender, and note how it is then."""
+        action(*arguments)
+        tcp = self.sender
+        due = tcp.timer.due if tcp.timer.pending else FOREVER
+        paused = int(getattr(tcp, "paused", False))
+        self.note(WINDOW, tcp.cwnd, tcp.ssthresh, paused)
+        self.note(TIMER, tcp.highest_ack, tcp.rto(), due)
+
+    def note(self, what: int, *values: float) -> None:
+        self.log.append((self.simulation.now, what, *values))
+
+    def travel(self, way: int, kind: int, arrive: Callable[..., None], *arguments: Any) -> None:
+        now, script = self.simulation.now, self.script
+        fate = script.fates[way, self.put[way] % FATES]
+        self.put[way] += 1
+        if any(start <= now < end for start, end in script.outages):
+            fate = LOST
+        delay = [delay for time, delay in script.changes.tolist() if time <= now][-1]
+        self.free[way] = max(now, self.free[way]) + AIR[kind]
+        self.last[way] = max(self.free[way] + delay, self.last[way])
+        if fate != LOST:
+            rank = Rank.ACK if way else Rank.DATA
+            self.simulation.at(self.last[way], rank, arrive, fate == DESTROYED, *arguments)
+
+    def put_out(self, packet: Packet) -> None:
+        self.note(DATA, packet.content, 0, 0)
+        self.travel(0, DATA, self.data_arrives, packet)
+
+    def put_probe_out(self, number: int) -> None:
+        self.note(PROBE, number, 0, 0)
+        self.travel(0, PROBE, self.probe_arrives, number)
+
+    def answer(self, packet: Packet) -> None:
+        self.note(ACK, packet.size, self.receiver.expected, 0)
+        self.travel(1, ACK, self.ack_arrives, packet)
+
+    def data_arrives(self, destroyed: bool, packet: Packet) -> None:
+        if destroyed:
+            self.receiver.corrupted(packet.content)
+        else:
+            self.receiver.receive(packet)
+
+    def probe_arrives(self, destroyed: bool, number: int) -> None:
+        if not destroyed:
+            self.note(REPLY, number, 0, 0)
+            self.travel(1, REPLY, self.reply_arrives, number)
+
+    def ack_arrives(self, destroyed: bool, packet: Packet) -> None:
+        self.after(self.sender.receive, packet)
+
+    def reply_arrives(self, destroyed: bool, number: int) -> None:
+        self.after(self.sender.on_probe_reply, number)
+
+    def counts(self) -> list[int]:
+        """What the association counts."""
+        values, tcp = self.outcomes.values, self.sender
+        of_tcp = [values[column] for column in OF_TCP]
+        return [*of_tcp, tcp.probes, tcp.pauses, tcp.spared, tcp.paused_until(int(self.script.p[P.END]))]
+
+
+OF_TCP = [
+    Out.SENT, Out.RETRANSMITTED, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.HANDSHAKES,
+    Out.IN_ORDER,
+]  # fmt: skip
+
+
+def counts(s: Ints, end: int) -> list[int]:
+    """What an association has counted at the end, in the same order."""
+    paused = s[sender.PROBE_TIME] + (end - s[sender.PROBING_SINCE] if s[sender.PROBING] else 0)
+    words = [sender.SENT, sender.REPEATED, sender.TIMEOUTS, sender.FAST_RETRANSMITS, sender.CUTS]
+    words.append(sender.HANDSHAKES)
+    others = [sender.PROBES, sender.PROBE_CYCLES, sender.SPARED]
+    in_order = max(s[sender.EXPECTED] - 1, 0)
+    return [*(int(s[w]) for w in words), int(in_order), *(int(s[w]) for w in others), int(paused)]
+
+
+def arrays(script: Script) -> tuple[Any, ...]:
+    """Arguments of a kernel's `run`, zeroed."""
+    p = script.p.copy()
+    words = sender.scratch_words(int(p[P.WINDOW]), int(p[P.RING]))
+    return (
+        p, script.fates, script.changes, script.outages, script.notices, np.zeros(words, np.int64),
+        np.zeros(sender.FLOATS), np.zeros((2, FATES + 1, 4), np.int64), np.zeros((200_000, 5)),
+    )  # fmt: skip

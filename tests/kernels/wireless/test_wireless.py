@@ -1,0 +1,250 @@
+"""The 802.11 engine against its naive twin, bit for bit, and what holds for every wireless network.
+
+`NETCARLO_LONG=N pytest tests/kernels/wireless/test_wireless.py` compares N times as many networks.
+"""
+
+import os
+from functools import partial
+from itertools import pairwise
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK, P
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.networks.wireless.outcomes import Tables, named, own, tables
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.twins.wireless.run import simulate
+from tests.twins.wireless.scenarios import MS, US, Net, describe, select, stack, wifi_rows
+
+COMPILED = ["wifi_udp", "wifi_sack"]
+OTHERS = ["wifi_tahoe", "wifi_reno", "wifi_newreno", "wifi_vegas", "wifi_sack_bic", "wifi_newreno_cubic"]
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RETRY_LOST]
+
+seeds = st.integers(0, 1 << 30)
+quick = settings(deadline=None, max_examples=20, suppress_health_check=[HealthCheck.too_slow])
+
+Ints = NDArray[np.int64]
+
+
+def scenarios(model: str, count: int, seed: int) -> WifiRows:
+    return wifi_rows(count, seed=seed, tcp=model != "wifi_udp")
+
+
+def run(model: str, rows: WifiRows, **options: Any) -> Ints:
+    return launch.run(models.model(model), rows, **options)
+
+
+def split(rows: WifiRows, out: Ints) -> Tables:
+    return tables(out, flows=int(rows.parameters[:, Radio.FLOWS].max()))
+
+
+def name(rows: WifiRows, column: int) -> str:
+    """Of a column of the outcomes, to be read by a person."""
+    flows = int(rows.parameters[:, Radio.FLOWS].max())
+    if column < WifiOut.COLUMNS:
+        return WifiOut(column).name
+    place = column - WifiOut.COLUMNS
+    if place < flows * FlowOut.COLUMNS:
+        flow, k = divmod(place, FlowOut.COLUMNS)
+        delay = k - FlowOut.DELAYS
+        return f"flow {flow} {FlowOut(k).name if delay < 0 else f'DELAYS + {delay}'}"
+    node, k = divmod(place - flows * FlowOut.COLUMNS, NodeOut.COLUMNS)
+    return f"node {node} {NodeOut(k).name}"
+
+
+def differences(model: str, rows: WifiRows, out: Ints) -> list[str]:
+    """Descriptions of the first networks in which kernel and twin differ."""
+    twin = partial(simulate, model, rows)
+    return differing(out, lambda row: twin(row=row), partial(describe, rows), partial(name, rows))
+
+
+@pytest.mark.parametrize("model", COMPILED)
+def test_kernel_equals_twin(model: str) -> None:
+    rows = scenarios(model, 60 * LONG, seed=COMPILED.index(model))
+    found = differences(model, rows, run(model, rows))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("model", OTHERS)
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_equals_twin(model: str) -> None:
+    rows = scenarios(model, 6 * LONG, seed=10 + OTHERS.index(model))
+    found = differences(model, rows, run_as_python(model, rows))
+    assert not found, "\n\n".join(found)
+
+
+RARE = {NodeOut.DUPLICATES}
+OF_TCP = {
+    FlowOut.RETRANSMITTED, FlowOut.IN_ORDER, FlowOut.ACKS_SENT, FlowOut.ACKS_LOST, FlowOut.TIMEOUTS,
+    FlowOut.FAST_RETRANSMITS, FlowOut.CWND_CUTS,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("model", COMPILED)
+def test_scenarios_visit_the_corners(model: str) -> None:
+    """The comparison above is worth something: one network in twenty meets each event."""
+    rows = scenarios(model, 400, seed=COMPILED.index(model))
+    flows, nodes = split(rows, run(model, rows))
+    for columns, table in ((FlowOut, flows), (NodeOut, nodes)):
+        met = (table > 0).any(axis=1).mean(axis=0)
+        for column in columns:
+            if column.name in ("COLUMNS", "DELAYS") or (column in OF_TCP and model == "wifi_udp"):
+                continue
+            assert met[column] >= (0.01 if column in RARE else 0.05), column.name
+
+
+@given(st.sampled_from(COMPILED), seeds)
+@quick
+def test_frames_and_packets_are_conserved(model: str, seed: int) -> None:
+    rows = scenarios(model, 20, seed)
+    out = run(model, rows)
+    flows, nodes = split(rows, out)
+    assert (out[:, WifiOut.STATUS] == STATUS_OK).all() and (out >= NEVER).all()
+    n = {column: nodes[:, :, column] for column in NodeOut if column != NodeOut.COLUMNS}
+    taken = n[NodeOut.QUEUED] + n[NodeOut.IN_QUEUE_BEFORE]
+    assert (taken == n[NodeOut.SUCCEEDED] + n[NodeOut.RETRY_DROPS] + n[NodeOut.IN_QUEUE]).all()
+    assert (n[NodeOut.FAILED] <= n[NodeOut.ATTEMPTS] + 1).all()  # one may have begun in the warm-up
+    assert (n[NodeOut.QUEUE_MOST] <= 50).all()
+    f = {column: flows[:, :, column] for column in FlowOut if column != FlowOut.COLUMNS}
+    put_out = f[FlowOut.SENT] + f[FlowOut.IN_FLIGHT_BEFORE]
+    assert (put_out == f[FlowOut.RECEIVED] + f[FlowOut.IN_FLIGHT] + sum(f[cause] for cause in LOST)).all()
+    assert (f[FlowOut.DELIVERED] <= f[FlowOut.RECEIVED]).all()
+    assert (flows[:, :, FlowOut.DELAYS :].sum(axis=2) == f[FlowOut.DELIVERED]).all()
+    assert (f[FlowOut.BEST] <= f[FlowOut.DELIVERED]).all()
+
+
+@given(st.sampled_from(COMPILED), seeds)
+@quick
+def test_a_datagram_belongs_to_the_window_in_which_it_is_put_out(model: str, seed: int) -> None:
+    """Wherever that begins and ends: what is not lost, nor on its way at the end, has arrived."""
+    rows = scenarios(model, 20, seed)
+    out = run(model, rows)
+    loss = np.asarray(named(own(out, rows, rows), rows)["loss_ratio"])
+    assert (np.isnan(loss) | (loss >= 0) & (loss <= 1)).all()
+    flows, _ = split(rows, out)
+    sent, in_flight, settled = (
+        flows[:, :, FlowOut.SENT], flows[:, :, FlowOut.IN_FLIGHT],
+        flows[:, :, FlowOut.ARRIVED] + flows[:, :, FlowOut.LOST],
+    )  # fmt: skip
+    udp = settled > 0
+    assert (settled <= sent)[udp].all() and (sent - in_flight <= settled)[udp].all()
+
+
+@given(st.sampled_from(COMPILED), seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
+@quick
+def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int], threads: int) -> None:
+    rows = scenarios(model, 30, seed)
+    whole = split(rows, run(model, rows, threads=1))
+    for first, last in pairwise([0, *sorted(cuts), 30]):
+        if first < last:
+            chunk = select(rows, slice(first, last))
+            part = split(chunk, run(model, chunk, threads=threads))
+            for mine, all_rows in zip(part, whole, strict=True):
+                assert (mine == all_rows[first:last, : mine.shape[1]]).all()
+
+
+@given(seeds, st.integers(6, 12))
+@quick
+def test_ring_size_never_matters(seed: int, bits: int) -> None:
+    rows = scenarios("wifi_sack", 10, seed)
+    expected = run("wifi_sack", rows)
+    ordinary = launch._with_rings
+
+    def fixed_rings(model: Any, rows: WifiRows) -> Any:
+        ready = ordinary(model, rows)
+        ready.parameters[:, P.RING] = 1 << bits
+        return ready
+
+    with patch.object(launch, "_with_rings", fixed_rings):
+        assert (run("wifi_sack", rows) == expected).all()
+
+
+# Networks made by hand: 802.11g, 54 Mbit/s, everybody hears everybody.
+
+SLOT, SIFS = 9 * US, 10 * US
+DIFS = SIFS + 2 * SLOT
+DATA_RATE, ANSWER_RATE = 0, 1
+
+
+def on_air(size: int, rate_mbps: int) -> int:
+    return (20 + 4 * -(-(22 + 8 * size) // (4 * rate_mbps)) + 6) * US
+
+
+def cell(stations: int, *, end: int, every: int, size: int = 1000, seed: int = 1, **radio: int) -> WifiRows:
+    """Stations that offer a UDP packet to the last node every so often [ns]."""
+    net = Net()
+    net.p = {"SEED": seed, "END": end}
+    net.radio = {
+        "SLOT": SLOT, "SIFS": SIFS, "EIFS": SIFS + DIFS + on_air(14, 6), "CW_MIN": 15, "CW_MAX": 1023,
+        "SHORT_RETRY": 7, "LONG_RETRY": 7, "RTS_THRESHOLD": ENDLESS, "PROTECTION": -1, "BURST": 1,
+        "GATEWAY_BURST": 1, "MAC_OVERHEAD": 36,
+    } | radio  # fmt: skip
+    for rate in (54, 24):
+        net.rates.append({
+            "SYMBOL": 4 * US, "HALF_BITS": 8 * rate, "EXTRA_BITS": 22, "PREAMBLE": 20 * US,
+            "EXTENSION": 6 * US, "ANSWER": ANSWER_RATE,
+        })  # fmt: skip
+    everybody = (1 << stations + 1) - 1
+    for node in range(stations + 1):
+        others = everybody & ~(1 << node)
+        masks = dict.fromkeys(("SENSE", "NEAR", "CONTROL", "DISTURB_DATA", "DISTURB_CONTROL"), others)
+        net.nodes.append(masks | {"QUEUE": 10})
+    for node in range(stations):
+        link = net.link(node, stations, DATA_RATE)
+        net.flow(forth=[link], SIZE=size, HEADER=28, INTERVAL=every, START=node * US)
+    return net.row()
+
+
+def exchange(size: int, *, rts: bool = False) -> int:
+    """A frame and its ACK, with or without RTS and CTS, and the DIFS before it [ns]."""
+    announced = on_air(20, 24) + SIFS + on_air(14, 24) + SIFS if rts else 0
+    return DIFS + announced + on_air(size + 28 + 36, 54) + SIFS + on_air(14, 24)
+
+
+@pytest.mark.parametrize(("rts_threshold", "rts"), [(ENDLESS, False), (500, True)])
+@pytest.mark.parametrize("size", [100, 472, 1000, 1470])
+def test_a_lone_station_reaches_the_closed_formula(size: int, rts_threshold: int, rts: bool) -> None:
+    """A frame takes its exchange and CW_MIN / 2 slots."""
+    seconds = 20
+    rows = cell(1, end=seconds * 1000 * MS, every=100 * US, size=size, RTS_THRESHOLD=rts_threshold)
+    flows, nodes = split(rows, run("wifi_udp", rows))
+    cycle = exchange(size, rts=rts and size + 64 > 500) + SLOT * 15 / 2
+    received = flows[0, 0, FlowOut.RECEIVED]
+    spread = SLOT * np.sqrt((16**2 - 1) / 12) * np.sqrt(received) / cycle  # of the number of frames
+    assert abs(received - seconds * 1e9 / cycle) < 4 * spread + 1
+    assert not nodes[0, :, [NodeOut.FAILED, NodeOut.COLLIDED, NodeOut.RETRY_DROPS]].any()
+    sent = nodes[0, 0, NodeOut.ATTEMPTS]
+    assert nodes[0, 0, NodeOut.AIR_DATA] == sent * on_air(size + 64, 54)
+
+
+def test_below_capacity_everything_arrives_after_a_difs() -> None:
+    rows = cell(1, end=1000 * MS, every=5 * MS)
+    flows, _ = split(rows, run("wifi_udp", rows))
+    one = DIFS + on_air(1064, 54)
+    assert flows[0, 0, FlowOut.RECEIVED] == flows[0, 0, FlowOut.DELIVERED] == 200
+    assert flows[0, 0, FlowOut.DELAY_SUM] == 200 * one // 1000
+
+
+def test_every_station_of_a_full_cell_is_served_alike() -> None:
+    rows = stack([cell(5, end=4000 * MS, every=200 * US, seed=seed) for seed in range(5)])
+    flows, _ = split(rows, run("wifi_udp", rows))
+    shares = flows[:, :, FlowOut.RECEIVED].sum(axis=0)
+    assert (abs(shares / shares.mean() - 1) < 0.05).all()
+
+
+@pytest.mark.parametrize("threshold", [ENDLESS, 0])
+def test_sixty_four_nodes_terminate(threshold: int) -> None:
+    rows = cell(63, end=1000 * MS, every=2 * MS, RTS_THRESHOLD=threshold)
+    flows, nodes = split(rows, run("wifi_udp", rows))
+    assert (flows[0, :, FlowOut.RECEIVED] > 0).all()
+    assert nodes[0, :63, NodeOut.FAILED].sum() > 100
+    assert nodes[0, 63, NodeOut.RECEIVED] == flows[0, :, FlowOut.RECEIVED].sum()

@@ -1,9 +1,0 @@
-"""A slow, obvious event-by-event simulator: the twin against which the kernels are checked.
-
-It shares nothing with the kernels but the column names of `netcarlo.kernels.layout`.  Times are
-integer nanoseconds.  `simulate` takes one row and returns the same outcomes as a kernel, bit for bit.
-"""
-
-from tests.naive.run import simulate
-
-__all__ = ["simulate"]

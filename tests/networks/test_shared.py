@@ -1,0 +1,311 @@
+"""Shared networks: what a scenario may say, the networks that are drawn, and the rows made of both."""
+
+import networkx
+import numpy as np
+import pytest
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.shared.layout import (
+    KINDS,
+    MOST_HOPS,
+    NOWHERE,
+    PERIOD,
+    RED_DROPS,
+    RED_MARKS,
+    UDP,
+    Flow,
+    Link,
+    Shared,
+)
+from netcarlo.networks.shared.topologies import Topology, draw_graph, routes, topology, way_back
+from netcarlo.scenario import Scenario, load_scenario
+from netcarlo.schema import fields
+from netcarlo.schema.document import read_value
+from netcarlo.schema.draws import Draws
+from netcarlo.simulation.ensemble import build, concatenate, features
+from netcarlo.simulation.simulate import model_of
+
+DUMBBELL = {"dumbbell": {"rate": "8 Mbit/s", "delay": "10 ms", "queue": 20}}
+WINDOW = {"window": 64}
+CABLE = {"rate": "8 Mbit/s", "delay": "10 ms"}
+
+
+def scenario(layout=DUMBBELL, flows=({},), transport=None, access=None, **more):
+    shared = {**layout, "flows": list(flows), **({} if access is None else {"access": access})}
+    data = {
+        "duration": "60 s",
+        "replications": 8,
+        "transport": {"protocol": "newreno", **(WINDOW if transport is None else transport)},
+        "shared": shared,
+    }
+    return Scenario.check({**data, **more})
+
+
+def rows_of(**given):
+    return build(scenario(**given)).rows
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"layout": {}}, "dumbbell, parking_lot, tree, graph, links are all missing"),
+        ({"layout": {**DUMBBELL, "tree": {"routers": 3, "each": CABLE}}}, "dumbbell and tree are both given"),
+        (
+            {"flows": [{"count": 65}]},
+            "shared.flows can be 65; allowed is 1 to 64; lower a count, or write fid",
+        ),
+        ({"flows": [{"count": {"integers": [0, 2]}}]}, "flows can be none at all"),
+        ({"flows": [{"protocol": "bic", "windw": 3}]}, "windw is an unknown name"),
+        ({"flows": [{"protocol": "elfn"}]}, "protocol = 'elfn' is not allowed"),
+        ({"flows": [{"udp": {"rate": "1 Mbit/s"}, "window": 3}]}, "udp and window are both given"),
+        ({"flows": [{"source": 0, "sink": 2}]}, r"flows.0.sink = 2 is no router; allowed is 0 to 1"),
+        ({"flows": [{"source": 0}]}, "source and sink belong together"),
+        ({"flows": [{"route": "0 1"}, {"route": "2"}]}, "route has 2, which is no link; allowed is 0 to 1"),
+        ({"flows": [{"route": [0, 0]}]}, "route goes nowhere after link 0; the next link starts at 1"),
+        (
+            {"transport": {"congestion_control": "cubic"}},
+            "transport cannot be newreno with cubic in a shared",
+        ),
+        ({"transport": {"protocol": "linux"}}, "'linux' is not for shared; allowed with shared is tahoe"),
+        ({"transport": {"protocol": "sctp"}}, "'sctp' is not for shared; allowed"),
+        ({"layout": {"graph": {"routers": 4, "each": CABLE}}}, "cables and degree are both missing"),
+        ({"layout": {"links": [{"ends": [0, 1], **CABLE}, {"ends": [1, 2], **CABLE}]}}, "has no way back"),
+        ({"layout": {"dumbbell": {**CABLE, "red": {"least": 20}}}}, "least can be at or above most"),
+        ({"warm_up": "60 s"}, "warm_up can be at or after the end"),
+        ({"hops": [CABLE]}, "are both given"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(given, message):
+    with pytest.raises(InputError, match=message):
+        scenario(**given)
+
+
+def test_a_scenario_is_written_as_it_is_read():
+    cable = {**CABLE, "red": {"mark": True}, "reverse": {"loss": 0.1}}
+    stream = {"udp": {"rate": "1 Mbit/s", "jitter": 0.5}}
+    flows = [{"count": 3, "each": {"window": {"integers": [4, 9]}}}, stream]
+    one = scenario({"graph": {"routers": 5, "degree": 3, "each": cable}}, flows, fidelity="fluid")
+    assert Scenario.check(one.model_dump(mode="json", exclude_none=True)) == one
+    assert fields.quantity(one, "shared.flows.0.each.window").high == 4096
+    other = one.with_values({"shared.flows.0.count": 7, "shared.graph.each.queue": 9})
+    assert (other.shared.most_flows, other.shared.graph.each.queue) == (8, 9)
+
+
+def test_the_columns_of_links_and_hosts():
+    red = {"least": 5, "most": 15, "probability": "10 %", "weight": 9, "packet": "500 B", "mark": True}
+    cable = {**CABLE, "queue": 20, "loss": "1 %", "red": red, "reverse": {"queue": "unlimited", "loss": 0}}
+    access = {"rate": "80 Mbit/s", "sink_rate": "8 Mbit/s", "source_delay": "3 ms", "sink_delay": "1 ms"}
+    rows = rows_of(layout={"dumbbell": cable}, access=access, flows=[{"ecn": True}])
+    forth, back = rows.links[0]
+    assert forth[Link.BYTE_TIME] == 1000 << 20
+    assert forth[[Link.DELAY, Link.QUEUE, Link.RED]].tolist() == [10_000_000, 20, RED_MARKS]
+    levels = [Link.RED_LEAST, Link.RED_MOST, Link.RED_PROBABILITY, Link.RED_WEIGHT, Link.RED_PACKET]
+    assert forth[levels].tolist() == [5, 15, 6554, 9, 500_000]
+    assert forth[Link.RED_GENTLE] == 1
+    assert back[Link.QUEUE] == 0
+    # The probability of the first digit tells the loss: q / (1 + q).
+    survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])
+    assert survive[[forth[Link.LOSS], back[Link.LOSS]]] == pytest.approx([0.99, 1.0])
+    flow = rows.flows[0, 0]
+    assert survive[flow[Flow.PERIODS]] == pytest.approx(1 - PERIOD)
+    times = [Flow.ACCESS, Flow.ACCESS_BACK, Flow.SINK, Flow.SINK_BACK]
+    assert flow[times].tolist() == [100 << 20, 100 << 20, 1000 << 20, 1000 << 20]
+    assert flow[[Flow.SOURCE_DELAY, Flow.SINK_DELAY, Flow.ECN]].tolist() == [3_000_000, 1_000_000, 1]
+    assert flow[[Flow.ROUTE, Flow.ROUTE + 1, Flow.BACK, Flow.BACK + 1]].tolist() == [0, NOWHERE, 1, NOWHERE]
+    assert rows.parameters[0, P.WINDOW] == 0
+    red["mark"] = False
+    assert rows_of(layout={"dumbbell": cable}).links[0, 0, Link.RED] == RED_DROPS
+
+
+def test_flows_replace_what_the_transport_says():
+    rows = rows_of(
+        transport={**WINDOW, "payload": "1000 B", "initial_window": 3, "packets": 50, "header": "44 B"},
+        flows=[
+            {},
+            {"protocol": "vegas", "window": 9, "start": "2 s"},
+            {"protocol": "cubic", "payload": "500 B", "bytes": "5 kB"},
+            {"udp": {"rate": "1 Mbit/s", "payload": "500 B", "jitter": 0.5, "on": "1 s", "off": "2 s"}},
+        ],
+    )
+    first = rows.flows[0]
+    assert [KINDS[kind] for kind in first[:, Flow.KIND]] == ["newreno", "vegas", "cubic", "udp"]
+    assert first[:, P.WINDOW].tolist() == [64, 9, 64, 0]
+    assert first[:3, P.INITIAL_SSTHRESH].tolist() == [64, 9, 64]
+    assert first[:3, P.INITIAL_WINDOW].tolist() == [3, 3, 3]
+    assert first[:3, P.HEADER].tolist() == [44, 44, 44]
+    assert first[:3, P.HANDSHAKE].tolist() == [40, 0, 40]
+    assert first[:, P.LIMIT].tolist() == [50, 50, 10, ENDLESS]
+    assert first[:3, P.START].tolist() == [0, 2_000_000_000, 0]
+    udp = first[3]
+    assert udp[[Flow.INTERVAL, Flow.SPREAD, Flow.ON, Flow.OFF]].tolist() == [
+        4_000_000, 4_000_000, 10**9, 2 * 10**9
+    ]  # fmt: skip
+    assert 0 <= udp[P.START] < udp[Flow.INTERVAL]
+    assert len(np.unique(rows.flows[:, 3, P.START])) == len(rows.flows)
+    # The clocks of senders have a phase each.
+    assert len(np.unique(rows.flows[:, :3, P.CLOCK_PHASE])) == 3 * len(rows.flows)
+
+
+def test_what_is_under_each_is_drawn_by_each_flow_alone():
+    given = {"flows": [{"count": 4, "each": {"window": {"integers": [1, 4000]}}}, {"count": 2}]}
+    rows = rows_of(transport={**WINDOW, "payload": {"integers": ["100 B", "1400 B"]}}, **given)
+    assert len(np.unique(rows.flows[:, :4, P.WINDOW])) > 25
+    assert (rows.flows[:, 4:, P.WINDOW] == 64).all()
+    payload = rows.flows[:, :, P.DATA]
+    assert (payload == payload[:, :1]).all() and len(np.unique(payload)) > 4
+    whole = build(scenario(**given), replications=8).rows.flows
+    half = build(scenario(**given), first=3, replications=2).rows.flows
+    np.testing.assert_array_equal(whole[3:5], half)
+
+
+def test_a_number_of_flows_may_be_drawn():
+    flows = [{"count": {"integers": [0, 5]}, "each": {"window": 3}}, {"window": 7}]
+    rows = build(scenario(flows=flows), replications=200).rows
+    count = rows.parameters[:, Shared.FLOWS]
+    assert set(count.tolist()) == set(range(1, 7))
+    window = rows.flows[:, :, P.WINDOW]
+    assert (window.sum(axis=1) == 3 * (count - 1) + 7).all()
+    assert (window[np.arange(200), count - 1] == 7).all()
+    assert not rows.flows[count == 2, 2:].any()
+
+
+def test_all_flows_of_one_kind_have_a_model_of_their_own():
+    assert model_of(scenario(flows=[{"count": 3}, {"udp": {"rate": "1 Mbit/s"}}])).name == "shared_newreno"
+    assert model_of(scenario(flows=[{}, {"protocol": "reno"}])).name == "shared_mixed"
+    cubic = {"protocol": "sack", "congestion_control": "cubic"}
+    assert model_of(scenario(transport=cubic)).name == "shared_cubic"
+    udp = {"protocol": "udp", "rate": "1 Mbit/s"}
+    assert model_of(scenario(transport=udp)).name == "shared_tahoe"  # any, and not the largest, for UDP alone
+
+
+# Topologies.
+
+
+def test_trees_and_graphs_are_connected_and_all_alike_likely():
+    seen = set()
+    for seed in range(300):
+        pairs = draw_graph(7, cables=9, seed=seed)
+        assert len(set(pairs)) == 9 and all(a < b for a, b in pairs)
+        assert networkx.is_connected(networkx.Graph(pairs))
+        assert pairs == draw_graph(7, cables=9, seed=seed)
+        seen.add(tuple(draw_graph(4, cables=3, seed=seed)))
+    assert len(seen) == 16  # Cayley: 4 ** 2 trees
+
+
+def drawn(layout, flows=({"count": 20},), **more):
+    given = scenario(layout=layout, flows=flows, **more)
+    numbers = np.arange(50)
+    draws = Draws(given.seed, numbers, np.zeros(50, np.int64))
+    return topology(given.shared, draws), build(given, replications=50).rows
+
+
+@pytest.mark.parametrize("routing", ["hops", "delay"])
+def test_routes_are_the_shortest_and_lead_back_the_same_way(routing):
+    each = {"rate": "8 Mbit/s", "delay": {"uniform": ["1 ms", "20 ms"]}, "reverse": {"delay": "5 ms"}}
+    layout = {"graph": {"routers": {"integers": [4, 9]}, "degree": 3, "each": each}, "routing": routing}
+    net, rows = drawn(layout)
+    hops = rows.flows[:, :, Flow.HOPS]
+    assert (hops == rows.flows[:, :, Flow.BACK_HOPS]).all() and hops.max() <= MOST_HOPS
+    for i in range(10):
+        graph = networkx.DiGraph()
+        for k in range(net.links[i]):
+            a, b = net.ends[i, k]
+            graph.add_edge(a, b, delay=int(rows.links[i, k, Link.DELAY]))
+        for flow in rows.flows[i]:
+            forth = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
+            back = flow[Flow.BACK : Flow.BACK + flow[Flow.BACK_HOPS]]
+            ends = net.ends[i, forth]
+            assert (ends[1:, 0] == ends[:-1, 1]).all()
+            np.testing.assert_array_equal(net.ends[i, back], ends[::-1, ::-1])
+            source, sink = ends[0, 0], ends[-1, 1]
+            cost = rows.links[i, forth, Link.DELAY].sum() if routing == "delay" else len(forth)
+            weight = "delay" if routing == "delay" else None
+            assert cost == networkx.shortest_path_length(graph, source, sink, weight=weight)
+
+
+def test_equal_ways_are_told_apart_the_same_way_everywhere():
+    # A square: two ways of two hops, of equal delay in one row, not in the other.
+    ends = np.array([(0, 1), (1, 0), (1, 3), (3, 1), (0, 2), (2, 0), (2, 3), (3, 2)])
+    net = Topology(np.full(2, 4), np.full(2, 8), np.tile(ends, (2, 1, 1)), np.tile(np.arange(8) ^ 1, (2, 1)))
+    delay = np.full((2, 8), 1000)
+    delay[1, 2] = 1001
+    found = routes(net, delay, np.zeros((2, 1), np.int64), np.full((2, 1), 3), routing="hops")
+    assert found.links[:, 0, :3].tolist() == [[0, 2, NOWHERE], [4, 6, NOWHERE]]
+    assert way_back(net, found).links[:, 0, :3].tolist() == [[3, 1, NOWHERE], [7, 5, NOWHERE]]
+
+
+def test_ends_of_flows():
+    lot = {"parking_lot": {"links": 4, "each": CABLE}}
+    ways = [{"between": "ends"}, {"count": 5, "each": {"between": "hops"}}, {"source": 3, "sink": 1}]
+    _, rows = drawn(lot, flows=[*ways, {"route": "2 4"}])
+    route = rows.flows[0, :, Flow.ROUTE : Flow.ROUTE + 4].tolist()
+    hop = [[2 * k, NOWHERE, NOWHERE, NOWHERE] for k in (0, 1, 2, 3, 0)]
+    assert route == [[0, 2, 4, 6], *hop, [5, 3, NOWHERE, NOWHERE], [2, 4, NOWHERE, NOWHERE]]
+    net, rows = drawn({"tree": {"routers": 5, "each": CABLE}}, flows=[{"count": 20}])
+    first = net.ends[np.arange(50)[:, None], rows.flows[:, :, Flow.ROUTE], 0]
+    assert np.bincount(first.reshape(-1), minlength=5).min() > 150  # of 1,000
+
+
+def test_random_networks_are_new_in_every_replication_unless_asked():
+    tree = {"tree": {"routers": 6, "each": CABLE}}
+    net, _ = drawn(tree)
+    assert len(np.unique(net.ends, axis=0)) > 40
+    same, rows = drawn({**tree, "redraw": False})
+    assert len(np.unique(same.ends, axis=0)) == 1
+    assert (rows.flows[:, :, Flow.ROUTE] == rows.flows[:1, :, Flow.ROUTE]).all()
+
+
+def test_links_may_be_given_one_by_one():
+    links = [
+        {"ends": [0, 1], "rate": "8 Mbit/s", "delay": "250 ms"},
+        {"ends": [1, 0], "rate": "1 Mbit/s", "delay": "250 ms", "queue": 5},
+    ]
+    rows = rows_of(layout={"links": links}, flows=[{}, {"source": 1, "sink": 0}])
+    assert rows.links[0, :, Link.BYTE_TIME].tolist() == [1000 << 20, 8000 << 20]
+    assert rows.links[0, :, Link.QUEUE].tolist() == [50, 5]
+    assert rows.flows[0, :, [Flow.ROUTE, Flow.BACK]].T.tolist() == [[0, 1], [1, 0]]
+    hops = [{"count": 3, "each": {"between": "hops"}}]
+    assert rows_of(layout={"links": links}, flows=hops).flows[0, :, Flow.ROUTE].tolist() == [0, 1, 0]
+
+
+def test_rows_of_several_scenarios_make_one_launch():
+    small = build(scenario(), replications=3).rows
+    lossy = {"parking_lot": {"links": 3, "each": {**CABLE, "loss": "2 %"}}}
+    large = build(scenario(lossy, [{"count": 5}]), replications=2).rows
+    joint = concatenate([small, large])
+    assert joint.flows.shape[:2] == (5, 5) and joint.links.shape[:2] == (5, 6)
+    survive = joint.losses[:, 0] / (2.0**32 - joint.losses[:, 0])
+    assert survive[joint.links[:3, :2, Link.LOSS]] == pytest.approx(1.0)
+    assert survive[joint.links[3:, :, Link.LOSS]] == pytest.approx(0.98)
+    assert survive[joint.flows[3:, :, Flow.PERIODS]] == pytest.approx(1 - PERIOD)
+    assert not joint.flows[:3, 1:].any()
+
+
+def test_what_the_way_of_the_first_flow_looks_like():
+    lot = {"parking_lot": {"links": 2, "each": {**CABLE, "loss": "10 %"}}}
+    given = scenario(
+        lot, transport={"payload": "960 B"}, access={"rate": "80 Mbit/s", "source_delay": "3 ms"}
+    )
+    found = {name: values[0] for name, values in features(given, given={}, rows=1).items()}
+    # 1,000 B take 1 ms on a link and 0.1 ms on an access cable; 40 B take 0.04 and 0.004 ms.
+    assert found["base_rtt_s"] == pytest.approx(2 * 23e-3 + 2.2e-3 + 2 * 44e-6)
+    assert found["n_hops"] == 2 and found["bottleneck_bps"] == pytest.approx(8e6)
+    assert found["path_loss"] == pytest.approx(0.19)
+    assert found["bdp_packets"] == pytest.approx(found["base_rtt_s"] / 1e-3)
+    udp = scenario(flows=[{"udp": {"rate": "1 Mbit/s", "payload": "972 B"}}])
+    one_way = features(udp, given={}, rows=1)["base_rtt_s"][0]
+    assert one_way == pytest.approx(10e-3 + 1e-3 + 2 * 8e-6)
+    assert build(udp, replications=1).rows.flows[0, 0, Flow.KIND] == UDP
+
+
+def test_a_stream_may_be_on_and_off_as_the_guide_writes_it(tmp_path):
+    path = tmp_path / "own.yaml"
+    path.write_text(
+        "duration: 9 s\ntransport: {protocol: newreno}\nshared:\n  dumbbell: {rate: 8 Mbit/s, delay: 10 ms}\n"
+        "  flows:\n    - udp: {rate: 1 Mbit/s, on: 1 s, off: 2 s}\n"
+    )
+    udp = load_scenario(path).shared.flows[0].udp
+    assert (udp.on, udp.off) == (1, 2)
+    given = {"shared.flows.0.udp": read_value("{rate: 1 Mbit/s, on: 1 s, off: 3 s}")}
+    assert load_scenario(path, values=given).shared.flows[0].udp.off == 3

@@ -1,0 +1,124 @@
+"""Cheap fidelities: the same networks, what is refused, and the bias that is told."""
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from netcarlo import InputError, Scenario, load_scenario, simulate
+from netcarlo.cli.main import app
+from netcarlo.simulation import fidelity
+from netcarlo.simulation.ensemble import build
+from tests.benchmarks.fidelity import EXAMPLES, bias, populations
+
+PATHS = load_scenario(EXAMPLES / "random_topology.yaml")
+CELLS = load_scenario(EXAMPLES / "wifi_cells.yaml")
+DUMBBELLS = load_scenario(EXAMPLES / "random_dumbbells.yaml")
+
+
+@pytest.mark.parametrize("scenario", [PATHS, CELLS, DUMBBELLS], ids=["paths", "cells", "dumbbells"])
+def test_formulae_are_of_the_networks_that_packets_meet(scenario: Scenario) -> None:
+    found = simulate(scenario.with_values({"fidelity": "formula"}), first=3, replications=5)
+    drawn = build(scenario, first=3, replications=5).drawn
+    assert found.frame.index.tolist() == [3, 4, 5, 6, 7]
+    assert found.frame[drawn.columns].equals(drawn)
+    assert (found.frame["goodput_bps"] > 0).all()
+    assert found.frame["timeouts"].isna().all()
+    assert found.integers.shape == (5, 0)
+    alone = fidelity.simulate(scenario, first=6, replications=1)
+    assert alone.frame["goodput_bps"].to_numpy() == pytest.approx(found.frame["goodput_bps"].to_numpy()[3:4])
+
+
+@pytest.mark.parametrize(
+    ("scenario", "values", "problem"),
+    [
+        (PATHS, {"transport.bytes": "1 MB"}, "endless"),
+        (PATHS, {"transport": {"protocol": "linux"}}, "no formula of linux"),
+        (PATHS, {"transport": {"protocol": "reno", "congestion_control": "bic"}}, "bic of reno"),
+        (PATHS, {"hops.0.each.outages": [{"start": "1 s", "duration": "1 s"}]}, "no outages"),
+        (CELLS, {"wireless.rate_control": "arf"}, "one fixed rate"),
+        (CELLS, {"wireless.frame_error": {"uniform": [0, 0.1]}}, "no noise"),
+        (CELLS, {"wireless.burst": 2}, "burst"),
+        (CELLS, {"wireless.flows": "down"}, "send up"),
+        (CELLS, {"transport": {"protocol": "newreno"}}, "endless UDP"),
+        (CELLS, {"wireless.wire": {"rate": "1 Mbit/s"}}, "access point"),
+        (DUMBBELLS, {"shared.flows.0.each.bytes": "1 MB"}, "endless"),
+    ],
+)
+def test_what_formulae_do_not_know_is_refused(
+    scenario: Scenario, values: dict[str, Any], problem: str
+) -> None:
+    other = scenario.with_values(values)
+    with pytest.raises(InputError, match=problem):
+        fidelity.simulate(other, replications=1)
+    with pytest.raises(InputError, match=problem):
+        simulate(other.with_values({"fidelity": "formula"}), replications=1)
+
+
+def test_unknown_fidelities_are_refused() -> None:
+    with pytest.raises(InputError, match="did you mean 'formula'"):
+        fidelity.check(PATHS, "formulae")
+    with pytest.raises(InputError, match="fluid"):
+        fidelity.check(CELLS, "fluid")
+
+
+def test_every_known_bias_is_of_a_network_that_is_measured() -> None:
+    known = fidelity.measured()
+    named = {(each.network, each.protocol) for each in populations()}
+    assert {key[1:] for key in known} == named
+    for found in known.values():
+        assert found.low <= found.median <= found.high
+    for each in populations():
+        with_formula = each.scenario.with_values({"fidelity": "formula"})
+        assert fidelity.known_bias(with_formula) == known["formula", each.network, each.protocol]
+        assert fidelity.known_bias(each.scenario) is None
+
+
+def test_the_known_bias_is_the_measured_one() -> None:
+    scenario = PATHS.with_values({"seed": 5, "transport.protocol": "newreno"})
+    found = bias(scenario, fidelities=("formula",), networks=150)["formula"]
+    known = fidelity.measured()["formula", "paths", "newreno"]
+    assert found == pytest.approx(known, abs=0.12)
+    assert found.median == pytest.approx(known.median, abs=0.04)
+
+
+def test_the_command_line_tells_the_bias() -> None:
+    scenario = str(EXAMPLES / "random_topology.yaml")
+    how = ["--set", "fidelity=formula", "--replications", "20"]
+    shown = CliRunner().invoke(app, ["estimate", scenario, *how])
+    assert shown.exit_code == 0
+    assert "no packet was simulated; on networks drawn at random its goodput was off by" in shown.stderr
+    data = json.loads(CliRunner().invoke(app, ["estimate", scenario, *how, "--json"]).stdout)
+    known = fidelity.measured()["formula", "paths", "sack"]
+    assert data["known_bias"] == list(known)
+    assert data["outcomes"]["timeouts"]["mean"] is None
+    packets = CliRunner().invoke(app, ["estimate", scenario, "--replications", "5"])
+    assert "fidelity" not in packets.stderr
+    unknown = CliRunner().invoke(
+        app, ["estimate", scenario, *how, "--set", "transport.congestion_control=bic"]
+    )
+    assert "off by" in unknown.stderr
+
+
+def test_formulae_are_of_no_control_of_ones_own() -> None:
+    """They know Reno: of another sender they said 5.4 Mbit/s where packets carried 8.3."""
+    with pytest.raises(InputError, match=r"not .*aimd\.py of newreno; write packet"):
+        simulate(load_scenario(EXAMPLES / "aimd.yaml", values={"fidelity": "formula"}), replications=2)
+
+
+def test_a_bias_is_that_of_the_outcome_and_the_flows_asked_about() -> None:
+    dumbbells = DUMBBELLS.with_values({"fidelity": "formula"})
+    assert "off by" in str(fidelity.sentence(dumbbells))
+    of_loss = str(fidelity.sentence(dumbbells, ["fairness"]))
+    assert "off by" not in of_loss
+    assert "how far off its fairness is was not measured" in of_loss
+    both = str(fidelity.sentence(dumbbells, ["goodput_bps", "fairness"]))
+    assert "off by" in both and "its fairness is was not measured" in both
+    mixed = [{"count": 2}, {"udp": {"rate": "1 Mbit/s"}}]
+    assert fidelity.known_bias(dumbbells.with_values({"shared.flows": mixed})) is None
+    other = [{"count": 2}, {"protocol": "vegas"}]
+    assert fidelity.known_bias(dumbbells.with_values({"shared.flows": other})) is None
+    fidelity.check_known(dumbbells, ["goodput_bps"])
+    with pytest.raises(InputError, match="decides nothing about fairness here"):
+        fidelity.check_known(dumbbells, ["fairness"])

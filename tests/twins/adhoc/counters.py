@@ -1,0 +1,31 @@
+"""What is counted, of the row and of each node."""
+
+from netcarlo.kernels.adhoc.layout import ManetOut, NodeOut
+from netcarlo.kernels.base.layout import NEVER, STATUS_OK, Out
+from tests.twins.outcomes import Outcomes
+
+OF_TCP = [
+    "SENT", "RETRANSMITTED", "RECEIVED", "DELIVERED", "IN_ORDER", "ACKED", "TIMEOUTS", "FAST_RETRANSMITS",
+    "CWND_CUTS", "HANDSHAKES", "FIRST_RX", "LAST_RX", "COMPLETED",
+]  # fmt: skip
+"""What TCPs and receiver count themselves, by the same names."""
+
+
+class Counters:
+    def __init__(self, nodes: int, *, limit: int) -> None:
+        self.values = dict.fromkeys((c for c in ManetOut if c.name != "COLUMNS"), 0)
+        self.values[ManetOut.STATUS] = STATUS_OK
+        self.values[ManetOut.FINISHED] = NEVER
+        self.nodes = [dict.fromkeys((c for c in NodeOut if c.name != "COLUMNS"), 0) for _ in range(nodes)]
+        self.of_tcp = Outcomes(limit=limit)
+
+    def add(self, column: ManetOut, amount: int = 1) -> None:
+        self.values[column] += amount
+
+    def add_to(self, node: int, column: NodeOut, amount: int = 1) -> None:
+        self.nodes[node][column] += amount
+
+    def vector(self) -> list[int]:
+        for name in OF_TCP:
+            self.values[ManetOut[name]] = self.of_tcp.values[Out[name]]
+        return [*self.values.values(), *(value for node in self.nodes for value in node.values())]

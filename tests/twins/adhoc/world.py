@@ -1,0 +1,110 @@
+"""Everything there is in one row, and what happens next."""
+
+from collections.abc import Callable
+
+from netcarlo.kernels.adhoc.layout import IDEAL, OBSERVE_COMPLETION, ManetOut, ManetRows
+from netcarlo.kernels.base.layout import FOREVER, NEVER
+from tests.twins.adhoc.counters import Counters
+from tests.twins.adhoc.dsr import Dsr
+from tests.twins.adhoc.flow import Flow
+from tests.twins.adhoc.frames import Frame
+from tests.twins.adhoc.links import Topology
+from tests.twins.adhoc.medium import Medium, Station
+from tests.twins.adhoc.routing import Ideal, Router
+from tests.twins.adhoc.statistics import Statistics
+from tests.twins.adhoc.tables import Tables
+
+Event = tuple[int, Callable[[], None]]
+
+
+class World:
+    def __init__(self, rows: ManetRows, row: int, *, protocol: str) -> None:
+        """The flow uses `protocol`, as "sack" or "sack_cubic"."""
+        self.now = 0
+        self.tables = Tables(rows, row)
+        self.p = self.tables.p
+        self.net = self.tables.net
+        self.source: int = self.net.SOURCE
+        self.sink: int = self.net.SINK
+        self.difs = self.net.SIFS + 2 * self.net.SLOT
+        self.requests = 0  # route requests there have been
+        self.counters = Counters(self.net.NODES, limit=self.p.LIMIT)
+        self.topology = Topology(self.tables)
+        self.statistics = Statistics(self.counters, self.topology, self.source, self.sink)
+        nodes = range(self.net.NODES)
+        self.stations = [Station(self, n) for n in nodes]
+        self.medium = Medium(self)
+        self.routers: list[Router] = [
+            Ideal(self, n) if self.net.ROUTING == IDEAL else Dsr(self, n) for n in nodes
+        ]
+        self.flow = Flow(self, protocol)
+
+    def to_host(self, frame: Frame) -> None:
+        self.flow.arrive(frame)
+
+    def notice(self) -> None:
+        self.flow.notice()
+
+    def dropped(self, frame: Frame, cause: ManetOut) -> None:
+        self.flow.dropped(frame, cause)
+
+    def run(self) -> None:
+        while not self._is_over():
+            time, action = self._next_event()
+            if time > self.p.END:
+                self._pass_time(self.p.END)
+                break
+            self._pass_time(time)
+            action()
+        self.statistics.integrate(self.topology.links())
+        self.flow.count()
+        self.counters.values[ManetOut.ELAPSED] = self.now
+        self.counters.values[ManetOut.IN_FLIGHT] = self._in_flight()
+
+    def _is_over(self) -> bool:
+        """Ahead of time."""
+        finished = self.counters.values[ManetOut.FINISHED] != NEVER
+        return finished and self.net.OBSERVE == OBSERVE_COMPLETION
+
+    def _pass_time(self, time: int) -> None:
+        assert time >= self.now
+        if self.routers[self.source].waits():
+            self.counters.add(ManetOut.WAITED, time - self.now)
+        self.now = self.topology.now = time
+
+    def _next_event(self) -> Event:
+        """When it comes and what it does; of several at the same time, the first of this list."""
+        events: list[Event] = [(self.topology.next_time, self._change_links)]
+        events += [(s.end, lambda s=s: self.medium.end(s)) for s in self.stations]  # type: ignore[misc]
+        delayed = [router for router in self.routers if isinstance(router, Dsr)]
+        events += [(router.next_delayed(), router.delay_is_over) for router in delayed]
+        events += [(router.next_due(), router.due) for router in self.routers]
+        events += [(router.check_at, router.check) for router in self.routers]
+        events += [(self.flow.clock.next_time(), self.flow.clock.step)]
+        start = min((station.next_start() for station in self.stations), default=FOREVER)
+        events += [(start, self._start)]
+        return min(events, key=lambda event: event[0])
+
+    def _change_links(self) -> None:
+        pair = self.topology.step()
+        if pair is None:
+            return
+        i, j = pair
+        self.statistics.flipped(i, j)
+        if j in self.topology.linked[i]:
+            for end in (self.source, self.sink):
+                self.routers[end].link_has_come()
+
+    def _start(self) -> None:
+        self.medium.start([station for station in self.stations if station.next_start() == self.now])
+
+    def _in_flight(self) -> int:
+        """Data segments on the way, or waiting for a route."""
+        count = 0
+        for station in self.stations:
+            if station.current is not None and not station.received:
+                count += station.current.is_data
+            count += sum(frame.is_data for frame in station.routing + station.others)
+        for router in self.routers:
+            count += sum(waiting.packet.kind == "data" for waiting in router.buffer)
+        return count

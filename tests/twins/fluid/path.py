@@ -1,0 +1,168 @@
+"""The fluid model of a path as plain Python: a slow twin of `netcarlo.kernels.fluid.path`."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, Hop, Out, P, Rows
+from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut
+from tests.twins.fluid.shared import HOPELESS, LOSS_STREAM, ONE, TwinFlow, on_wire
+from tests.twins.outcomes import WORD
+from tests.twins.random_numbers import Streams
+
+
+class TwinPath(TwinFlow):
+    """A flow of its own, whose unit of time is the nanosecond."""
+
+    def __init__(self, kind: str, rows: Rows, row: int) -> None:
+        p = [int(value) for value in rows.parameters[row]]
+        flow = np.zeros(Flow.COLUMNS, np.int64)
+        flow[: len(p)] = p
+        flow[Flow.KIND] = KINDS.index(kind)
+        super().__init__(flow, 0, 1, [], Streams(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION]))
+        self.p, self.state = p, "open"
+        self.least_rtt = 1e18
+        self.base_ns, slowest, queue, survive = 0, 1.0, 0, ONE
+        self.vain_times: list[tuple[int, int]] = []  # packets sent then are lost
+        present = [h for h in range(rows.hops.shape[2]) if rows.hops[row, 0, h, Hop.PRESENT]]
+        for h in present:
+            hop = [int(value) for value in rows.hops[row, 0, h]]
+            tx, enters = on_wire(hop[Hop.BYTE_TIME], self.size), self.base_ns
+            self.base_ns += tx + hop[Hop.DELAY]
+            for start, end in rows.outages[row, 0, h].tolist():
+                if start < FOREVER:
+                    self.vain_times.append((start - self.base_ns, end - enters))
+            free = 1.0
+            if hop[Hop.CROSS_EVERY]:
+                free = 1.0 - on_wire(hop[Hop.BYTE_TIME], hop[Hop.CROSS_SIZE]) / hop[Hop.CROSS_EVERY]
+            if tx / max(free, 0.01) > slowest:
+                slowest, queue = tx / max(free, 0.01), hop[Hop.QUEUE]
+            thresholds = rows.losses[hop[Hop.LOSS]]
+            if int(thresholds[31]) != 0xFFFFFFFF:
+                odd = int(thresholds[0]) / 2.0**32
+                survive = survive * int(odd / (1.0 - odd) * ONE) >> 20
+        for h in present:
+            hop = [int(value) for value in rows.hops[row, 0, h]]
+            self.base_ns += hop[Hop.R_DELAY] + on_wire(hop[Hop.R_BYTE_TIME], self.ack)
+        self.slowest, self.chance = slowest, ONE - survive
+        self.room = int(self.base_ns / slowest) + queue if queue else ENDLESS
+
+    def outage(self, t: int) -> tuple[int, int]:
+        coming = [times for times in self.vain_times if times[1] > t]
+        return min(coming, default=(FOREVER, FOREVER))
+
+    def run(self) -> dict[Out, int]:
+        p, end, t = self.p, self.p[P.END], self.p[P.START]
+        if p[P.HANDSHAKE] and self.kind != "vegas":
+            timer = p[P.INITIAL_RTO]
+            while self.outage(t)[0] <= t < end:
+                t += timer
+                timer = min(2 * timer, p[P.MAX_RTO])
+            t += self.base_ns
+        vain = samples = cwnd_sum = rtt_sum = 0
+        delayed, half = (1 if p[P.ACK_EVERY] > 1 else 0), p[P.SAMPLE] >> 1
+        completed = NEVER
+        while t < end and completed == NEVER:
+            if self.state == "silent":
+                t = self.until
+                if t >= end:
+                    break
+                self.state = "open"
+            if self.state == "repair" and t >= self.until:
+                self.state = "open"
+            if self.w >= 3:
+                self.backoff = 1
+            lo, hi = self.outage(t)
+            packets = int(self.w)
+            rtt = max(float(self.base_ns), min(packets, self.room) * self.slowest)
+            length = int(rtt)
+            if self.state == "repair":
+                length = min(length, self.until - t)
+            cause = "overflow" if packets > self.room and self.state != "repair" else ""
+            need = packets * self.chance * ONE
+            part = length / rtt
+            if self.hazard < need * part:
+                part = self.hazard / need
+                length, cause = int(part * rtt), "random"
+            if lo < t + length:
+                length, cause = max(lo - t, 0), "outage"
+                part = length / rtt
+            if t + length > end:
+                length, cause = end - t, ""
+                part = length / rtt
+            flow = int(packets * part * ONE)
+            through = self.sent - self.dropped - self.lost - vain - self.repeated
+            if through + flow >= self.limit:
+                completed = t + int(length * ((self.limit - through) / max(flow, 1))) + (self.base_ns >> 1)
+                flow, cause = self.limit - through, ""
+            self.sent += flow
+            twice = min(self.twice, flow)
+            self.twice -= twice
+            self.repeated += twice
+            self.hazard -= int(need * part)
+            frozen = self.state == "repair" and self.kind != "tahoe"
+            if part > 0 or self.kind != "westwood":
+                self.grow((flow >> delayed) / ONE, rtt, part, self.clock(t), frozen)
+            else:
+                self.least_rtt = min(self.least_rtt, self.in_ticks(rtt))
+            before = t
+            t += length
+            if cause:
+                vain += self.lose(cause, t, hi, rtt, need, delayed)
+                t += int(rtt)
+                self.conclude(t, rtt, self.chance)
+            count = (min(t, end) + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
+            samples += count
+            cwnd_sum += count * int(self.w * 1024)
+            rtt_sum += count * int(rtt)
+        received = (self.sent - self.dropped - self.lost - vain) >> 20
+        gone = {
+            Out.DROPS_QUEUE: self.dropped >> 20,
+            Out.DROPS_RANDOM: self.lost >> 20,
+            Out.DROPS_OUTAGE: vain >> 20,
+        }  # fmt: skip
+        distinct, sent = received - (self.repeated >> 20), received + sum(gone.values())
+        return gone | {
+            Out.RECEIVED: received, Out.DELIVERED: distinct, Out.IN_ORDER: distinct, Out.ACKED: distinct,
+            Out.SENT: sent, Out.RETRANSMITTED: sent - distinct, Out.COMPLETED: completed,
+            Out.TIMEOUTS: self.count[FlowOut.TIMEOUTS], Out.CWND_CUTS: self.count[FlowOut.CWND_CUTS],
+            Out.FAST_RETRANSMITS: self.count[FlowOut.FAST_RETRANSMITS], Out.CWND_SUM: cwnd_sum % WORD,
+            Out.CWND_SUM_HIGH: cwnd_sum // WORD, Out.RTT_SUM: rtt_sum % WORD,
+            Out.RTT_SUM_HIGH: rtt_sum // WORD, Out.SAMPLES: samples, Out.RTT_SAMPLES: samples,
+            Out.FIRST_RX: NEVER, Out.LAST_RX: NEVER, Out.RESUME_TX: NEVER, Out.RESUME_RX: NEVER,
+        }  # fmt: skip
+
+    @staticmethod
+    def clock(t: int) -> float:
+        return float((t << 10) // 1_000_000_000)
+
+    def lose(self, cause: str, t: int, hi: int, rtt: float, need: int, delayed: int) -> int:
+        """A round trip in which packets are lost; returns those that an outage takes."""
+        if cause == "overflow":
+            self.w = min(self.w, float(self.room + 1))
+        packets = int(self.w)
+        self.grow((packets * ONE >> delayed) / ONE, rtt, 1.0, self.clock(t), False)
+        self.hits = 1
+        if cause == "overflow":
+            self.hits = max(int(self.w) - self.room - 1, 1)
+        elif cause == "outage":
+            self.hits = max(int(self.w * min((hi - t) / rtt, 1.0)), 1)
+        else:
+            if self.kind == "tahoe" and self.state == "repair":
+                self.hits = HOPELESS
+            self.hazard += self.next(LOSS_STREAM) - need
+            while self.hazard < 0:
+                self.hits += 1
+                self.hazard += self.next(LOSS_STREAM)
+        gone = min(self.hits, packets) * ONE
+        self.sent += packets * ONE
+        self.dropped += gone if cause == "overflow" else 0
+        self.lost += gone if cause == "random" else 0
+        return gone if cause == "outage" else 0
+
+
+def simulate(kind: str, rows: Rows, *, row: int) -> NDArray[np.int64]:
+    """The outcomes of one row, as the kernel gives them."""
+    out = np.zeros(len(Out), np.int64)
+    for column, value in TwinPath(kind, rows, row).run().items():
+        out[column] = value
+    return out

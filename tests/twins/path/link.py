@@ -1,0 +1,174 @@
+"""Packets and the links that carry, delay, drop and destroy them."""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from tests.twins.path.engine import Rank, Simulation
+
+
+@dataclass(eq=False)
+class Packet:
+    """Something on its way; `content` is for the hosts."""
+
+    kind: str  # "data", "ack", or control: "syn", "heartbeat", ...
+    size: int  # on the wire [byte]
+    content: Any
+    path: int = 0
+    sent: int = -1  # when its host put it out [ns]
+    order: int = -1  # of being put out, among all packets
+    more: bool = False  # others come to the application with it at once
+    last_hop: int = -1  # transmission and propagation on the hop it is on, or was on last [ns]
+
+
+class Server:
+    """Sends packets one after the other; few may wait."""
+
+    def __init__(self, simulation: Simulation, *, byte_time: int, limit: int) -> None:
+        self.simulation = simulation
+        self.byte_time = byte_time
+        self.limit = limit
+        self.empty()
+
+    def empty(self) -> None:
+        """Forget what waits or is in transmission."""
+        self.free_at = self.simulation.now  # what was handed over before has been sent
+        self.queue: list[int] = []  # departures of the packets that wait or are in transmission
+
+    def is_full(self) -> bool:
+        # A packet that departs this very instant is still there: its departure comes last.
+        self.queue = [departure for departure in self.queue if departure >= self.simulation.now]
+        return self.byte_time > 0 and 0 < self.limit <= len(self.queue)
+
+    def serve(self, size: int) -> int:
+        """Take a packet; returns the duration of its transmission, which ends at `free_at`."""
+        duration = (size * self.byte_time + 2**19) >> 20
+        self.free_at = max(self.simulation.now, self.free_at) + duration
+        self.queue.append(self.free_at)
+        return duration
+
+
+class CrossTraffic:
+    """Packets of others at a constant rate: from `first` on every `every` ns (0: none)."""
+
+    def __init__(
+        self, simulation: Simulation, take: Callable[[int], None], *, every: int, size: int, first: int
+    ) -> None:
+        self.simulation = simulation
+        self.take = take
+        self.every = every
+        self.size = size
+        if every:
+            simulation.at(first, Rank.CROSS, self._arrive)
+
+    def _arrive(self) -> None:
+        self.take(self.size)
+        self.simulation.at(self.simulation.now + self.every, Rank.CROSS, self._arrive)
+
+
+class Link:
+    """One direction of a hop: a FIFO server with a finite queue, then a wire, then random loss."""
+
+    def __init__(
+        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
+        lost: Callable[[Packet, str], None], tick: int = 0, tick_phase: int = 0,
+    ) -> None:
+        self.simulation = simulation
+        self.server = Server(simulation, byte_time=byte_time, limit=limit)
+        self.delay = delay
+        self.tick = tick  # the far end lets packets go at `tick_phase` + k * `tick` only; 0: at once
+        self.tick_phase = tick_phase
+        self.gaps = gaps
+        self.survivors_left = next(gaps) if gaps is not None else -1
+        self.lost = lost
+        self.deliver: Callable[[Packet], None] = lambda packet: None
+        self.rank = Rank.HOP  # of the arrivals at the far end
+        self.wire: list[tuple[int, Packet]] = []  # arrival of each packet not yet at the far end
+        self.outages_now = 0
+
+    def hand(self, packet: Packet) -> None:
+        """Take a packet over, now."""
+        if self.outages_now:
+            self.lost(packet, "outage")
+        elif self.server.is_full():
+            self.lost(packet, "queue")
+        else:
+            packet.last_hop = self.server.serve(packet.size) + self.delay
+            arrival = (self.release(self.server.free_at + self.delay), packet)
+            self.wire.append(arrival)
+            order = None if self.rank == Rank.HOP else packet.order
+            self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
+
+    def release(self, time: int) -> int:
+        """When a packet that gets to the far end at this time comes out there."""
+        if self.tick == 0:
+            return time
+        ticks = math.ceil(Fraction(time - self.tick_phase, self.tick))
+        return self.tick_phase + ticks * self.tick
+
+    def hand_cross(self, size: int) -> None:
+        """Take a packet of others over, now; where it goes from here is not our affair."""
+        if not self.outages_now and not self.server.is_full():
+            self.server.serve(size)
+
+    def _arrive(self, arrival: tuple[int, Packet]) -> None:
+        if arrival not in self.wire:
+            return  # destroyed on the way
+        self.wire.remove(arrival)
+        packet = arrival[1]
+        if self.survivors_left == 0 and self.gaps is not None:
+            self.survivors_left = next(self.gaps)
+            self.lost(packet, "random")
+        else:
+            self.survivors_left -= 1
+            self.deliver(packet)
+
+    def go_down(self) -> None:
+        """The outage begins: queue and wire are lost, but not what arrives this very instant."""
+        self.outages_now += 1
+        now = self.simulation.now
+        doomed = [packet for time, packet in self.wire if time > now]
+        self.wire = [(time, packet) for time, packet in self.wire if time == now]
+        self.server.empty()
+        for packet in doomed:
+            self.lost(packet, "destroyed")
+
+    def come_up(self) -> None:
+        """The outage ends; the queue is empty and the server idle."""
+        self.outages_now -= 1
+
+
+class Path:
+    """Hops in tandem between a sender and a receiver, each a link in either direction."""
+
+    def __init__(self, number: int, forward: list[Link], backward: list[Link]) -> None:
+        self.number = number
+        self.forward = forward  # from the sender on
+        self.backward = backward  # from the receiver on
+        for chain in (forward, backward):
+            for link, next_link in pairwise(chain):
+                link.deliver = next_link.hand
+
+    def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
+        """Say what happens to data at the far end and to acknowledgements back at the sender."""
+        self.forward[-1].deliver = receiver
+        self.forward[-1].rank = Rank.DATA
+        self.backward[-1].deliver = sender
+        self.backward[-1].rank = Rank.ACK
+
+    def send(self, packet: Packet) -> None:
+        """Towards the receiver."""
+        self._start(packet, self.forward[0])
+
+    def send_back(self, packet: Packet) -> None:
+        """Towards the sender."""
+        self._start(packet, self.backward[0])
+
+    def _start(self, packet: Packet, link: Link) -> None:
+        packet.path = self.number
+        packet.sent = link.simulation.now
+        packet.order = link.simulation.next_order()
+        link.hand(packet)

@@ -1,0 +1,39 @@
+"""The radio link to the host: one queue at each router, one random loss process in the air."""
+
+from collections.abc import Iterator
+
+from tests.twins.path.engine import Simulation
+from tests.twins.path.link import Server
+
+
+class Radio:
+    """The sending side; at every new router an empty queue."""
+
+    def __init__(
+        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None
+    ) -> None:
+        self.server = Server(simulation, byte_time=byte_time, limit=limit)
+        self.delay = delay
+        self.gaps = gaps
+        self.survivors_left = next(gaps) if gaps is not None else -1
+        self.place = 0
+
+    def transmit(self, size: int, place: int) -> tuple[int, bool] | None:
+        """What becomes of a packet that is handed over at place number `place` now.
+
+        Returns its arrival at the host and whether it is lost at random, or nothing if the queue is full.
+        """
+        if place != self.place:
+            self.place = place
+            self.server.empty()
+        if self.server.is_full():
+            return None
+        self.server.serve(size)
+        lost = self.survivors_left == 0
+        self.survivors_left = next(self.gaps) if lost and self.gaps else self.survivors_left - 1
+        return self.server.free_at + self.delay, lost
+
+    def hand_cross(self, size: int) -> None:
+        """Packets of others take their share at the router that the host uses."""
+        if not self.server.is_full():
+            self.server.serve(size)

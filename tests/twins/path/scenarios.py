@@ -1,0 +1,230 @@
+"""Random small scenarios that visit the corners: ties, tiny queues, outages, losses, cross traffic."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.loss import thresholds
+
+MS = 1_000_000
+SECOND = 1_000 * MS
+HOPS = 3
+OUTAGES = 3
+PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
+DATA_PACKETS = 600
+"""About so many packets fit through the slowest hop of a scenario."""
+
+
+def tcp_rows(count: int, *, seed: int) -> Rows:
+    """`count` scenarios for the TCPs; row k of a seed is the same for every `count`."""
+    return stack([_tcp_row(np.random.default_rng([seed, k])) for k in range(count)])
+
+
+def stack(rows: Sequence[Rows]) -> Rows:
+    """Many rows as one array; they share the table of loss probabilities."""
+    together = {name: np.concatenate([getattr(row, name) for row in rows]) for name in Rows._fields[:4]}
+    return Rows(**together, losses=rows[0].losses)
+
+
+def select(rows: Rows, chosen: Any) -> Rows:
+    """Some rows (a slice or a list of indices)."""
+    chosen_rows = {name: getattr(rows, name)[chosen] for name in Rows._fields[:4]}
+    return Rows(**chosen_rows, losses=rows.losses)
+
+
+def empty_row(outages: int = OUTAGES) -> Rows:
+    """A row of zeros without hops, outages or losses."""
+    return Rows(
+        np.zeros((1, len(P)), np.int64), np.zeros((1, 0)), np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
+        np.full((1, PATHS, HOPS, outages, 2), FOREVER, np.int64), thresholds(PROBABILITIES),
+    )
+
+
+def pick(rng: Generator, *values: int | np.int64) -> int:
+    """One of the values."""
+    return int(values[rng.integers(len(values))])
+
+
+def fill(row: Rows, values: dict[str, int]) -> None:
+    for name, value in values.items():
+        row.parameters[0, P[name]] = value
+
+
+def _tcp_row(rng: Generator) -> Rows:
+    row = empty_row()
+    window = int(rng.integers(1, 65) if rng.random() < 0.9 else rng.integers(65, 400))
+    on_lattice = bool(rng.random() < 0.4)
+    data, header = int(rng.integers(100, 1461)), int(rng.choice([0, 20, 40, 60]))
+    ack = int(rng.integers(20, 81))
+    if on_lattice:  # whole milliseconds everywhere: many events at the same instant
+        data, header, ack = 960, 40, 1000 if rng.random() < 0.2 else 0
+    size = data + header
+    slowest = choose_hops(rng, row, 0, on_lattice)
+    end = max(SECOND, min(DATA_PACKETS * slowest * size, int(rng.uniform(2.0, 20.0) * SECOND)))
+    fill(row, common(rng, end, on_lattice) | tcp_parameters(rng, window))
+    fill(row, {"DATA": data, "HEADER": header, "ACK": ack})
+    choose_outages(rng, row, 0, end, on_lattice)
+    choose_cross_traffic(rng, row, 0, end, on_lattice)
+    choose_ticks(rng, row, 0, on_lattice)
+    if rng.random() < 0.3:
+        room = int(rng.integers(1, 50))
+        fill(row, {"SEND_BUFFER": room, "SEND_WAKE": pick(rng, 2 * room // 3, rng.integers(0, room))})
+    return row
+
+
+def tcp_parameters(rng: Generator, window: int) -> dict[str, int]:
+    """What a TCP needs besides sizes."""
+    alpha, beta = sorted(int(value) for value in rng.integers(0, 6, 2))
+    return {
+        "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
+        "WINDOW": window,
+        "SACK_BLOCK": int(rng.choice([0, 8, 8, 8, 30])),
+        "HANDSHAKE": int(rng.choice([0, 40, 40, 40, 1000])),
+        "INITIAL_WINDOW": int(rng.integers(1, 11)),
+        "INITIAL_SSTHRESH": window if rng.random() < 0.5 else int(rng.integers(1, 100)),
+        "TICK": pick(rng, MS, 10 * MS, 10 * MS, 100 * MS, 500 * MS, rng.integers(1000, SECOND)),
+        "CLOCK_PHASE": int(rng.integers(0, SECOND)),
+        "MIN_RTO": int(rng.choice([0, 200, 200, 200, 1000]) * MS),
+        "MAX_RTO": int(rng.choice([1, 3, 60, 60, 60]) * SECOND),
+        "INITIAL_RTO": int(rng.choice([500, 1000, 3000, 3000]) * MS),
+        "DUPACKS": int(rng.choice([1, 2, 3, 3, 3, 3, 3, 5])),
+        "ACK_EVERY": int(rng.choice([1, 1, 2])),
+        "ACK_DELAY": int(rng.choice([1, 10, 100, 200, 500]) * MS),
+        "VEGAS_ALPHA": alpha, "VEGAS_BETA": beta, "VEGAS_GAMMA": int(rng.integers(0, 4)),
+    }  # fmt: skip
+
+
+def sctp_rows(count: int, *, seed: int) -> Rows:
+    """`count` scenarios for SCTP over one path or two; row k of a seed is the same for every `count`."""
+    return stack([_sctp_row(np.random.default_rng([seed, k, 1])) for k in range(count)])
+
+
+def _sctp_row(rng: Generator) -> Rows:
+    row = empty_row()
+    paths = int(rng.integers(1, PATHS + 1))
+    window = int(rng.integers(1, 65))
+    on_lattice = bool(rng.random() < 0.4)
+    data, chunk_header, header = int(rng.integers(100, 1461)), int(rng.choice([0, 16, 20])), 32
+    if on_lattice:
+        data, chunk_header, header = 952, 16, 32
+    chunk = data + chunk_header
+    slowest = max(choose_hops(rng, row, path, on_lattice) for path in range(paths))
+    size = chunk + header
+    end = max(SECOND, min(DATA_PACKETS // 2 * slowest * size, int(rng.uniform(3.0, 100.0) * SECOND)))
+    fill(row, common(rng, end, on_lattice) | {
+        "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
+        "N_PATHS": paths, "DATA": data, "CHUNK_HEADER": chunk_header, "HEADER": header,
+        "ACK": 968 if on_lattice else int(rng.integers(20, 81)), "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
+        "RWND": int(chunk * (window if rng.random() < 0.9 else 5 * window) + rng.integers(0, chunk)),
+        "WINDOW": 64, "TICK": 10 * MS,
+        "INITIAL_CWND": int(chunk * rng.integers(1, 6) + rng.choice([0, 0, 1, chunk // 2])),
+        "INITIAL_SSTHRESH": int(chunk * rng.integers(1, 65) + rng.integers(0, chunk)),
+        "SSTHRESH_FLOOR": int(chunk * rng.choice([1, 2, 4, 4])),
+        "MIN_RTO": int(rng.choice([0, 200, 1000, 1000]) * MS),
+        "MAX_RTO": int(rng.choice([1, 3, 60, 60, 60]) * SECOND),
+        "INITIAL_RTO": int(rng.choice([500, 1000, 3000, 3000]) * MS),
+        "DUPACKS": int(rng.choice([1, 2, 3, 3, 3, 4, 4])),
+        "ACK_EVERY": int(rng.choice([1, 2, 2, 2])),
+        "ACK_DELAY": int(rng.choice([1, 10, 100, 200, 200, 500]) * MS),
+        "PATH_MAX_RETRANS": int(rng.choice([0, 0, 1, 2, 5])),
+        "HEARTBEAT": int(rng.choice([0, 1, 5, 30]) * SECOND),
+        "PROBE_FIRST": int(rng.integers(0, 2)), "SACK_FIRST": int(rng.integers(0, 2)),
+        "MAX_BURST": int(rng.choice([1, 2, 4, 4, 4])),
+        "RESPONSE_ALTERNATE": int(rng.choice([0, 1, 1])),
+    })
+    for path in range(paths):
+        choose_outages(rng, row, path, end, on_lattice)
+        choose_cross_traffic(rng, row, path, end, on_lattice)
+        choose_ticks(rng, row, path, on_lattice)
+    return row
+
+
+def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:
+    """What every protocol needs: the random streams' address, begin, end, sampling."""
+    start = pick(rng, 0, 0, rng.integers(0, SECOND))
+    sample = pick(rng, 100 * MS, 10 * MS, rng.integers(MS, SECOND))
+    return {
+        "SEED": int(rng.integers(0, 1 << 62)), "SCENARIO": int(rng.integers(0, 1 << 32)),
+        "REPLICATION": int(rng.integers(0, 1 << 32)),
+        "START": start // (100 * MS) * (100 * MS) if on_lattice else start, "END": end, "SAMPLE": sample,
+        "RING": 1 << 12,
+    }
+
+
+def choose_hops(rng: Generator, row: Rows, path: int, on_lattice: bool) -> int:
+    """One to three hops; returns the time per byte of the slowest [ns]."""
+    slowest = 1
+    mood = rng.random()  # clean, lossy one way, lossy both ways
+    odds = [0.3, 0.05, 0.2, 0.25, 0.14, 0.05, 0.01]
+    for hop in range(int(rng.integers(1, HOPS + 1))):
+        column = row.hops[0, path, hop]
+        column[Hop.PRESENT] = 1
+        for base, forward in ((Hop.BYTE_TIME, True), (Hop.R_BYTE_TIME, False)):
+            if on_lattice:
+                byte_time = int(rng.choice([0, 1000, 2000, 10_000])) << BYTE_TIME_BITS
+                if hop == 0 and forward:  # not everything may be infinitely fast
+                    byte_time = max(byte_time, 1000 << BYTE_TIME_BITS)
+                delay = int(rng.choice([0, 1, 5, 10, 50])) * MS
+            else:
+                byte_time = round(8e9 * 2**BYTE_TIME_BITS / 10 ** rng.uniform(4.3, 6.5))
+                delay = pick(rng, 0, rng.integers(0, MS), rng.integers(0, 200 * MS))
+            lossy = mood > 0.4 if forward else mood > 0.7
+            limits = [0, 1, 2, 3, 5, 10, 30, 100] if forward or rng.random() < 0.3 else [0]
+            column[base : base + 4] = (
+                byte_time, delay, int(rng.choice(limits)),
+                int(rng.choice(len(PROBABILITIES), p=odds)) if lossy else 0,
+            )
+            slowest = max(slowest, byte_time >> BYTE_TIME_BITS)
+    return slowest
+
+
+def choose_outages(rng: Generator, row: Rows, path: int, end: int, on_lattice: bool) -> None:
+    for hop in range(HOPS):
+        if row.hops[0, path, hop, Hop.PRESENT] and rng.random() < 0.3:
+            count = int(rng.integers(1, OUTAGES + 1))
+            times = np.sort(rng.choice(int(end * 1.2) // 1000, size=2 * count, replace=False)) * 1000
+            if on_lattice:
+                times = np.unique(times // (10 * MS)) * (10 * MS)
+                times = times[: len(times) // 2 * 2]
+            elif rng.random() < 0.3:  # very short ones
+                times[1::2] = times[::2] + 1 + times[1::2] % 1000
+            row.outages[0, path, hop, : len(times) // 2] = times.reshape(-1, 2)
+
+
+def choose_cross_traffic(rng: Generator, row: Rows, path: int, end: int, on_lattice: bool) -> None:
+    """On some hops others take a share: at a constant rate, from some time on."""
+    for hop in range(HOPS):
+        column = row.hops[0, path, hop]
+        if column[Hop.PRESENT] and column[Hop.BYTE_TIME] and rng.random() < 0.2:
+            size = 1000 if on_lattice else int(rng.integers(40, 1501))
+            transmission = int(size * column[Hop.BYTE_TIME]) >> BYTE_TIME_BITS
+            every = max(round(transmission / rng.uniform(0.05, 0.7)), end // 5000)
+            first = int(rng.integers(0, end // 2))
+            if on_lattice:
+                every, first = every // MS * MS + MS, first // MS * MS
+            column[Hop.CROSS_EVERY : Hop.CROSS_FIRST + 1] = every, size, first
+
+
+def choose_ticks(rng: Generator, row: Rows, path: int, on_lattice: bool) -> None:
+    """Some hops let packets go at the ticks of a clock."""
+    for hop in range(HOPS):
+        column = row.hops[0, path, hop]
+        if column[Hop.PRESENT] and rng.random() < 0.15:
+            tick = pick(rng, MS, 4 * MS, 10 * MS, rng.integers(1000, 50 * MS))
+            phase = int(rng.integers(0, tick))
+            column[Hop.TICK :] = (4 * MS, 0) if on_lattice else (tick, phase)
+
+
+def describe(rows: Rows, row: int) -> str:
+    """One scenario in a few lines, to be read by a person or typed into a test."""
+    values = {column.name: int(rows.parameters[row, column]) for column in P if rows.parameters[row, column]}
+    lines = [str(values)]
+    for path in range(rows.hops.shape[1]):
+        for hop in range(rows.hops.shape[2]):
+            if rows.hops[row, path, hop, Hop.PRESENT]:
+                outages = [pair.tolist() for pair in rows.outages[row, path, hop] if pair[0] < FOREVER]
+                lines.append(f"path {path} hop {hop}: {rows.hops[row, path, hop].tolist()} down {outages}")
+    return "\n".join(lines)

@@ -1,0 +1,40 @@
+"""Random scenarios of any model, as the rows that it reads."""
+
+from typing import Any
+
+from netcarlo.kernels import models
+from netcarlo.kernels.adhoc.layout import ManetRows
+from netcarlo.kernels.base.layout import Rows
+from netcarlo.kernels.shared.layout import KINDS, UDP, SharedRows
+from netcarlo.kernels.wireless.layout import WifiRows
+from tests.twins.adhoc.scenarios import manet_rows
+from tests.twins.path.mobility.scenarios import mobile_rows
+from tests.twins.path.scenarios import sctp_rows, tcp_rows
+from tests.twins.shared.scenarios import shared_rows
+from tests.twins.wireless.scenarios import wifi_rows
+
+AnyRows = Rows | WifiRows | ManetRows | SharedRows
+
+
+def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
+    """About `count` random scenarios for the model of this name."""
+    if name.startswith(models.MANET):
+        return manet_rows(count, seed=seed)
+    if kind_of(name) is SharedRows:
+        kind = name.removeprefix(models.SHARED)
+        kinds = (UDP, KINDS.index(kind)) if kind in KINDS else range(len(KINDS))
+        return shared_rows(count, seed=seed, kinds=kinds)
+    if name.startswith(models.WIFI):
+        return wifi_rows(count, seed=seed, tcp=name != "wifi_udp")
+    if name.endswith(models.MOBILE):
+        return mobile_rows(count, seed=seed)
+    return sctp_rows(count, seed=seed) if name == "sctp" else tcp_rows(count, seed=seed)
+
+
+def kind_of(name: str) -> Any:
+    """The class of a model's rows."""
+    if name.startswith(models.MANET):
+        return ManetRows
+    if name.startswith(models.SHARED) or name == "fluid":
+        return SharedRows
+    return WifiRows if name.startswith(models.WIFI) else Rows

@@ -1,0 +1,127 @@
+"""Build the network of one row, run it, and read the counters."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import PATHS, Out, Rows
+from tests.twins.network import Network
+from tests.twins.outcomes import Outcomes
+from tests.twins.parameters import Parameters
+from tests.twins.path.engine import Rank, Simulation
+from tests.twins.path.link import Path
+from tests.twins.random_numbers import Streams
+from tests.twins.sctp.endpoint import Destination
+from tests.twins.sctp.receiver import SctpReceiver
+from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.tcp.congestion import CONTROLS, Standard
+from tests.twins.tcp.elfn import Elfn
+from tests.twins.tcp.eln import Eln
+from tests.twins.tcp.linux import LINUX_CONTROLS, Linux
+from tests.twins.tcp.new_probing import NewProbing
+from tests.twins.tcp.newreno import NewReno
+from tests.twins.tcp.probing import Probing
+from tests.twins.tcp.receiver import Receiver
+from tests.twins.tcp.reno import Reno
+from tests.twins.tcp.sack import Sack
+from tests.twins.tcp.tahoe import Tahoe
+from tests.twins.tcp.tcp import TcpSender
+from tests.twins.tcp.vegas import Vegas
+
+SENDERS: dict[str, type[TcpSender]] = {
+    "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
+    "tcp_probing": Probing, "tcp_new_probing": NewProbing, "tcp_elfn": Elfn, "tcp_eln": Eln,
+    "tcp_linux": Linux,
+}
+
+
+def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
+    """Sender and congestion control of "sack", "sack_bic", "new_probing", "new_probing_bic", ..."""
+    for control in CONTROLS:
+        variant = name.removesuffix(f"_{control}") if control else name
+        if f"tcp_{variant}" in SENDERS:
+            return SENDERS[f"tcp_{variant}"], CONTROLS[control]
+    raise KeyError(name)
+
+
+def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
+    """The outcomes int64[len(Out)] of one row of `rows` under `protocol` (a name in `kernels.models`)."""
+    parameters = Parameters(rows, row)
+    streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
+    simulation = Simulation()
+    outcomes = Outcomes(limit=parameters.LIMIT)
+    network = Network(simulation, outcomes, parameters, streams, rows, row)
+    if protocol == "sctp":
+        run_sctp(simulation, outcomes, parameters, streams, [network.path(path) for path in range(PATHS)])
+    elif protocol.endswith("_mobile"):
+        path = network.mobile_path()
+        run_tcp(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, path)
+        outcomes.add(Out.IN_FLIGHT, path.in_flight())
+    else:
+        run_tcp(protocol, simulation, outcomes, parameters, network.path(0))
+    return outcomes.vector()
+
+
+def run_tcp(
+    protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
+) -> None:
+    variant, _, control = protocol.removeprefix("tcp_").partition("_")
+    controls = LINUX_CONTROLS if variant == "linux" else CONTROLS
+    sender = SENDERS[f"tcp_{variant}"](simulation, outcomes, parameters, path.send, controls[control]())
+    receiver = Receiver(
+        simulation, outcomes, first=sender.next_number, first_data=sender.first_data,
+        ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
+        block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=path.send_back,
+    )
+    path.connect(receiver.receive, sender.receive)
+    simulation.at(parameters.START, Rank.HOP, sender.start)
+
+    def cwnd_1024() -> int:
+        return math.floor(1024.0 * min(sender.cwnd, float(sender.window)))
+
+    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
+    simulation.run(parameters.END)
+
+
+def run_sctp(
+    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
+    paths: Sequence[Path],
+) -> None:
+    """One association over the first, or both, of `paths`."""
+    numbers = range(parameters.N_PATHS)
+    sender = SctpSender(
+        outcomes, simulation, parameters, streams, destinations=[Road(n, parameters) for n in numbers],
+        put_out=lambda number, packet: paths[number].send(packet),
+    )
+    receiver = SctpReceiver(
+        outcomes, simulation, parameters, streams, destinations=[Destination(n, parameters) for n in numbers],
+        put_out=lambda number, packet: paths[number].send_back(packet),
+    )
+    for path in paths[: parameters.N_PATHS]:
+        path.connect(receiver.receive, sender.receive)
+    simulation.at(parameters.START, Rank.HOP, sender.start)
+
+    def cwnd_1024() -> int:
+        return min(sender.current.cwnd, parameters.RWND) * 1024 // sender.chunk_size
+
+    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.current.latest_rtt)
+    simulation.run(parameters.END)
+
+
+def sample_until_end(
+    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, cwnd_1024: Callable[[], int],
+    rtt: Callable[[], int],
+) -> None:
+    """Sample in the middle of every interval; `cwnd_1024` is in packets / 1024, `rtt` in ns."""
+
+    def sample() -> None:
+        outcomes.add(Out.CWND_SUM, cwnd_1024())
+        if rtt() > 0:
+            outcomes.add(Out.RTT_SUM, rtt())
+            outcomes.add(Out.RTT_SAMPLES)
+        outcomes.add(Out.SAMPLES)
+        simulation.at(simulation.now + parameters.SAMPLE, Rank.SAMPLE, sample)
+
+    simulation.at(parameters.SAMPLE // 2, Rank.SAMPLE, sample)

@@ -1,0 +1,1 @@
+"""The naive SCTP association."""

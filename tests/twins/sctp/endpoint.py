@@ -1,0 +1,157 @@
+"""What both ends of an SCTP association do (ns-2.35 `sctp.cc`): know their paths and probe idle ones."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Generic, TypeVar
+
+from netcarlo.kernels.base.layout import STREAM_HEARTBEAT
+from tests.twins.parameters import Parameters
+from tests.twins.path.engine import Rank, Simulation, Timer
+from tests.twins.path.link import Packet
+from tests.twins.random_numbers import Streams
+
+ASSOCIATION_MAX_RETRANS = 10
+INIT = 24
+"""INIT and INIT ACK chunks [byte]."""
+COOKIE = 4
+"""COOKIE ECHO and COOKIE ACK chunks [byte]."""
+HEARTBEAT = 24
+"""HEARTBEAT and HEARTBEAT ACK chunks [byte]."""
+
+
+class Destination:
+    """One path, as an end sees it: is it alive, and how long is its round trip?"""
+
+    def __init__(self, number: int, parameters: Parameters) -> None:
+        self.number = number
+        self.parameters = parameters
+        self.rto = parameters.INITIAL_RTO
+        self.srtt: int | None = None
+        self.rttvar = 0
+        self.latest_rtt = 0
+        self.errors = 0  # timeouts in a row
+        self.active = True
+        self.confirmed = True
+        self.idle_since = 0
+
+    def measure(self, rtt: int) -> None:
+        """RFC 2960, 6.3.1."""
+        self.latest_rtt = rtt
+        if self.srtt is None:
+            self.srtt = rtt
+            self.rttvar = rtt // 2
+        else:
+            self.rttvar = (3 * self.rttvar + abs(self.srtt - rtt)) // 4
+            self.srtt = (7 * self.srtt + rtt) // 8
+        p = self.parameters
+        self.rto = min(max(self.srtt + 4 * self.rttvar, p.MIN_RTO), p.MAX_RTO)
+
+    def back_off(self) -> None:
+        """Double the timeout."""
+        self.rto = min(2 * self.rto, self.parameters.MAX_RTO)
+
+
+D = TypeVar("D", bound=Destination)
+
+
+class Endpoint(Generic[D]):
+    """An end with its destinations, heartbeats and failover."""
+
+    def __init__(
+        self, simulation: Simulation, parameters: Parameters, streams: Streams, *, end: int,
+        destinations: list[D], put_out: Callable[[int, Packet], None],
+    ) -> None:
+        self.simulation = simulation
+        self.parameters = parameters
+        self.streams = streams
+        self.end = end
+        self.put_out = put_out
+        self.destinations = destinations
+        self.primary = destinations[0]
+        self.current = destinations[0]  # where new data goes
+        self.errors = 0  # timeouts in a row, on any path
+        self.established = False
+        self.unanswered = [
+            Timer(simulation, Rank.HEARTBEAT + 2 * end + d.number, partial(self.on_silence, d))
+            for d in destinations
+        ]
+        self.idle_timer = Timer(simulation, Rank.IDLE + end, self.on_idle)
+        self.waits = 0
+        self.wait_began = 0
+
+    def begin_heartbeats(self) -> None:
+        """From now on probe what is idle."""
+        if self.parameters.HEARTBEAT:
+            self.wait(self.primary)
+            for destination in self.destinations:
+                destination.idle_since = self.simulation.now
+
+    def wait(self, destination: Destination) -> None:
+        """Look again after the heartbeat interval and a timeout of this path, jittered by half of it."""
+        word = self.streams.block(STREAM_HEARTBEAT, 2 * self.waits + self.end)[0]
+        self.waits += 1
+        jitter = ((word >> 8) * destination.rto >> 24) - destination.rto // 2
+        self.idle_timer.start(self.parameters.HEARTBEAT + destination.rto + jitter)
+        self.wait_began = self.simulation.now
+
+    def on_idle(self) -> None:
+        """Probe the path that has been idle longest, if it was all the time."""
+        idlest = min(self.destinations, key=lambda destination: destination.idle_since)
+        if idlest.idle_since <= self.wait_began:
+            self.send_heartbeat(idlest)
+        self.wait(idlest)
+
+    def send_heartbeat(self, destination: Destination) -> None:
+        now = self.simulation.now
+        size = self.parameters.HEADER + HEARTBEAT
+        self.put_out(destination.number, Packet("heartbeat", size, now))
+        destination.idle_since = now
+        self.unanswered[destination.number].start(destination.rto)
+
+    def answer_heartbeat(self, packet: Packet) -> None:
+        size = self.parameters.HEADER + HEARTBEAT
+        self.put_out(packet.path, Packet("heartbeat ack", size, packet.content))
+
+    def on_heartbeat_ack(self, packet: Packet) -> None:
+        destination = self.destinations[packet.path]
+        destination.active = destination.confirmed = True
+        destination.errors = self.errors = 0
+        if destination is self.primary:
+            self.current = self.primary
+        destination.measure(self.simulation.now - packet.content)
+        self.unanswered[packet.path].stop()
+
+    def on_silence(self, destination: D) -> None:
+        """A heartbeat was not answered."""
+        if self.count_error(destination) and (self.parameters.HEARTBEAT or not destination.confirmed):
+            self.send_heartbeat(destination)
+
+    def count_error(self, destination: D) -> bool:
+        """A timeout: back off, fail over; False if the association is given up."""
+        destination.back_off()
+        destination.errors += 1
+        if destination.active and destination.confirmed:
+            self.errors += 1
+            if destination.errors > self.parameters.PATH_MAX_RETRANS:
+                destination.active = False
+                if destination is self.current:
+                    self.current = self.other(destination)
+            if self.errors > ASSOCIATION_MAX_RETRANS:
+                self.close()
+                return False
+        if destination is self.primary:  # ns-2's change of the primary, in effect "at once"
+            self.primary = self.current
+        return True
+
+    def other(self, destination: D) -> D:
+        """The next active destination after this one; when none is, simply the next one."""
+        count = len(self.destinations)
+        following = [self.destinations[(destination.number + k) % count] for k in range(1, count + 1)]
+        return next((candidate for candidate in following if candidate.active), following[0])
+
+    def close(self) -> None:
+        """Give up: nothing is sent or understood any more."""
+        self.established = False
+        self.idle_timer.stop()
+        for timer in self.unanswered:
+            timer.stop()

@@ -1,0 +1,67 @@
+"""Which of several events in the very same nanosecond comes first.
+
+By phase; then by number, six bits of which are flipped by bits 11 to 16 of the time, so that nobody is always
+first.
+"""
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+from tests.twins.path.engine import Rank, Simulation
+
+
+class Phase(IntEnum):
+    """What an event is."""
+
+    CLOCK = 0  # the end of the warm-up, samples
+    SINK = 1  # data reaches the receiver
+    SOURCE = 2  # data reaches its first link
+    BACK = 3  # an acknowledgement reaches its first link
+    HOST = 4  # a flow's hosts act
+    LINK = 5  # a packet reaches the far end of a link
+
+
+class Turn(IntEnum):
+    """Order among the actions of a flow's hosts."""
+
+    START = 0  # or a datagram
+    ACK = 1
+    TIMEOUT = 2
+    DELAYED_ACK = 3
+
+
+_OF_TCP = {Rank.RETRANSMISSION: Turn.TIMEOUT, Rank.DELAYED_ACK: Turn.DELAYED_ACK}
+
+
+class Agenda(Simulation):
+    """The simulation with events in the order of phase, number and turn."""
+
+    def plan(
+        self,
+        time: int,
+        phase: Phase,
+        number: int,
+        action: Callable[..., None],
+        *arguments: Any,
+        turn: int = 0,
+    ) -> None:
+        place: Any = (number ^ (time >> 11 & 63), turn, self.next_order())
+        self.at(time, phase, action, *arguments, order=place)
+
+
+class HostClock(Simulation):
+    """The agenda as the TCP of flow `number` sees it."""
+
+    def __init__(self, agenda: Agenda, number: int) -> None:
+        self.agenda = agenda
+        self.number = number
+
+    @property
+    def now(self) -> int:  # type: ignore[override]
+        return self.agenda.now
+
+    def at(
+        self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: Any = None
+    ) -> None:
+        self.agenda.plan(time, Phase.HOST, self.number, action, *arguments, turn=_OF_TCP[Rank(rank)])

@@ -1,0 +1,225 @@
+"""Flows between two hosts of their own: datagrams, or one of the TCPs of the path twin."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from math import floor
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
+from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, FlowOut
+from tests.twins.outcomes import WORD, Outcomes
+from tests.twins.path.link import Packet
+from tests.twins.run import tcp_of
+from tests.twins.shared.clock import HostClock, Phase, Turn
+from tests.twins.shared.links import Cable, Segment, transmission_time
+from tests.twins.tcp.receiver import Receiver
+from tests.twins.tcp.reno import Reno
+from tests.twins.tcp.sack import Sack
+from tests.twins.tcp.tcp import TcpSender
+from tests.twins.tcp.vegas import Vegas
+
+if TYPE_CHECKING:
+    from tests.twins.shared.world import World
+
+SACK_BASED = ("bic", "cubic", "westwood")
+
+
+class Flow:
+    """What datagrams and TCPs have in common."""
+
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        self.world = world
+        self.agenda = world.agenda
+        self.number = number
+        self.columns = columns
+        self.outcomes = Outcomes(limit=columns.LIMIT)
+        self.to_network = Cable(columns.ACCESS, columns.SOURCE_DELAY)
+        self.to_sink = Cable(columns.SINK, columns.SINK_DELAY)
+        self.route = [world.links[number] for number in columns.route]
+        self.on_way: set[Segment] = set()  # data
+        self.through: list[Segment] = []  # data that the last link has let go or will
+        self.acked_before = self.marked = self.acks_sent = 0
+        self.finished = NEVER
+
+    def put_out(self, packet: Packet, *, reduced: bool = False) -> None:
+        """A packet leaves the source."""
+        segment = Segment(self, packet, self.route, self._deliver, reduced=reduced)
+        if packet.kind == "data":
+            self.on_way.add(segment)
+        arrival = self.to_network.pass_through(packet.size, self.agenda.now)
+        self.agenda.plan(arrival, Phase.SOURCE, self.number, self.route[0].enter, segment)
+
+    def lost(self, segment: Segment, cause: str) -> None:
+        self.on_way.discard(segment)
+        self.outcomes.lost(segment.packet, cause)
+
+    def _deliver(self, segment: Segment, time: int) -> None:
+        arrival = self.to_sink.pass_through(segment.packet.size, time)
+        if segment.packet.kind == "data":
+            self.through.append(segment)
+            at_sink = transmission_time(segment.packet.size, self.columns.SINK)
+            if at_sink > segment.sending[1] - segment.sending[0]:
+                segment.sending = (self.to_sink.free_at - at_sink, self.to_sink.free_at)
+        self.agenda.plan(arrival, Phase.SINK, self.number, self._arrive, segment)
+
+    def _arrive(self, segment: Segment) -> None:
+        self.on_way.discard(segment)
+        self.arrive(segment)
+
+    def arrive(self, segment: Segment) -> None:
+        raise NotImplementedError
+
+    def sample(self) -> None:
+        """The clock ticks."""
+
+    def warm_up_ends(self) -> None:
+        self.acked_before = self.outcomes.values[Out.ACKED]
+
+    def useful(self) -> int:
+        """Payload whose first copy was sent in the window [byte]."""
+        p, seen, total = self.world.tables.p, set(), 0
+        for segment in self.through:
+            if segment.packet.content not in seen:
+                begin, end = segment.sending
+                inside = min(end, p.END) - max(begin, p.WARM_UP)
+                share = Fraction(inside, end - begin) if end > begin else Fraction(inside >= 0)
+                total += floor(self.columns.DATA * max(share, 0))
+            seen.add(segment.packet.content)
+        return total
+
+    def values(self) -> list[int]:
+        """The columns of `FlowOut`."""
+        rtt_high, rtt_low = divmod(self.outcomes.values[Out.RTT_SUM], WORD)
+        own = {
+            FlowOut.USEFUL: self.useful(), FlowOut.ACKED_BEFORE: self.acked_before,
+            FlowOut.RTT_SUM: rtt_low, FlowOut.RTT_SUM_HIGH: rtt_high, FlowOut.IN_FLIGHT: len(self.on_way),
+            FlowOut.ACKS_SENT: self.acks_sent, FlowOut.MARKED: self.marked, FlowOut.FINISHED: self.finished,
+        }  # fmt: skip
+        columns = [column for column in FlowOut if column != FlowOut.COLUMNS]
+        return [own[c] if c in own else self.outcomes.values[Out[c.name]] for c in columns]
+
+
+class Udp(Flow):
+    """Datagrams with uniform gaps; perhaps with exponential times of sending and of silence."""
+
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        super().__init__(world, number, columns)
+        self.periods = self._periods()
+        self.silent_from = columns.START + next(self.periods) if columns.ON > 0 else None
+        self._expect(0, columns.START)
+
+    def _periods(self) -> Iterator[int]:
+        """Lengths of the times of sending and silence, in turn [ns]."""
+        c = self.columns
+        gaps = self.world.tables.gaps(STREAM_PERIOD + self.number, c.PERIODS)
+        assert gaps is not None
+        for k, gap in enumerate(gaps):
+            mean = c.ON if k % 2 == 0 else c.OFF
+            yield (gap + 1) * mean // 1024
+
+    def _expect(self, k: int, time: int) -> None:
+        """Datagram k comes when its time has come."""
+        if time < self.columns.STOP and k < self.columns.LIMIT:
+            self.agenda.plan(time, Phase.HOST, self.number, self._send, k, turn=Turn.START)
+
+    def _send(self, k: int) -> None:
+        self.outcomes.add(Out.SENT)
+        self.put_out(Packet("data", self.columns.DATA + self.columns.HEADER, k))
+        time = self.agenda.now + self._gap(k)
+        if self.silent_from is not None and time > self.silent_from:
+            time = self.silent_from + next(self.periods)
+            self.silent_from = time + next(self.periods)
+        self._expect(k + 1, time)
+
+    def _gap(self, k: int) -> int:
+        """From datagram k to the next [ns]."""
+        c = self.columns
+        if c.SPREAD == 0:
+            return max(c.INTERVAL, 1)
+        word = self.world.tables.streams.block(STREAM_DATAGRAM + self.number, k)[0]
+        return max(c.INTERVAL - c.SPREAD // 2 + c.SPREAD * word // 2**32, 1)
+
+    def arrive(self, segment: Segment) -> None:
+        self.outcomes.arrived(segment.packet, segment.packet.content, self.agenda.now)
+
+
+class Tcp(Flow):
+    def __init__(self, world: "World", number: int, columns: Any, protocol: str) -> None:
+        super().__init__(world, number, columns)
+        clock = HostClock(self.agenda, number)
+        sender, control = tcp_of(f"sack_{protocol}" if protocol in SACK_BASED else protocol)
+        self.sender = sender(clock, self.outcomes, columns, self._send, control())
+        self.receiver = Receiver(
+            clock, self.outcomes, first=self.sender.next_number, first_data=sender.first_data,
+            ack_every=columns.ACK_EVERY, ack_delay=columns.ACK_DELAY, ack_size=columns.ACK,
+            block_size=columns.SACK_BLOCK, sack=sender.sack, send_back=self._acknowledge,
+        )  # fmt: skip
+        self.from_sink = Cable(columns.SINK_BACK, columns.SINK_DELAY)
+        self.to_source = Cable(columns.ACCESS_BACK, columns.SOURCE_DELAY)
+        self.way_back = [world.links[number] for number in columns.back]
+        self.echo = False  # acknowledgements tell that a router is congested
+        self.calm_from = 0  # acknowledgements up to this one are of packets put out before the last such cut
+        self.must_tell = False  # that the window has been reduced
+        self.agenda.plan(columns.START, Phase.HOST, number, self.sender.start, turn=Turn.START)
+
+    def _send(self, packet: Packet) -> None:
+        if packet.kind == "data":  # Vegas of the path twin has no header
+            packet.size = self.columns.DATA + self.columns.HEADER
+        is_new = packet.kind == "data" and packet.content > self.sender.highest_sent
+        self.put_out(packet, reduced=is_new and self.must_tell)
+        self.must_tell = self.must_tell and not is_new
+
+    def arrive(self, segment: Segment) -> None:
+        self.receiver.timer.ring_if_due()
+        if segment.reduced:
+            self.echo = False
+        if segment.congested:
+            self.echo = True
+        self.receiver.receive(segment.packet)
+
+    def _acknowledge(self, packet: Packet) -> None:
+        self.acks_sent += 1
+        segment = Segment(self, packet, self.way_back, self._deliver_back, echo=self.echo)
+        arrival = self.from_sink.pass_through(packet.size, self.agenda.now)
+        self.agenda.plan(arrival, Phase.BACK, self.number, self.way_back[0].enter, segment)
+
+    def _deliver_back(self, segment: Segment, time: int) -> None:
+        arrival = self.to_source.pass_through(segment.packet.size, time)
+        self.agenda.plan(arrival, Phase.HOST, self.number, self._arrive_back, segment, turn=Turn.ACK)
+
+    def _arrive_back(self, segment: Segment) -> None:
+        if segment.echo:
+            self._on_echo(segment.packet.content.number)
+        self.sender.receive(segment.packet)
+        if self.sender.finished and self.finished == NEVER and self.columns.LIMIT != ENDLESS:
+            self.finished = self.agenda.now
+
+    def _on_echo(self, number: int) -> None:
+        """A router was congested: reduce the window, but once per round trip and not in a recovery."""
+        sender = self.sender
+        if number <= self.calm_from or number < sender.first_data or not is_normal(sender):
+            return
+        window = min(sender.cwnd, float(sender.window))
+        if isinstance(sender, Vegas):
+            left = window * 3.0 / 4.0
+        else:
+            left = sender.control.reduce(window, timeout=False)
+        sender.cwnd = max(left, 2.0)
+        sender.ssthresh = int(sender.cwnd)
+        self.outcomes.add(Out.CWND_CUTS)
+        self.calm_from = sender.highest_sent
+        self.must_tell = True
+
+    def sample(self) -> None:
+        self.outcomes.add(Out.SAMPLES)
+        self.outcomes.add(Out.CWND_SUM, int(min(self.sender.cwnd, float(self.sender.window)) * 1024.0))
+        if self.sender.rtt > 0:
+            self.outcomes.add(Out.RTT_SUM, self.sender.rtt)
+            self.outcomes.add(Out.RTT_SAMPLES)
+
+
+def is_normal(sender: TcpSender) -> bool:
+    """Whether nothing is being repaired."""
+    if isinstance(sender, Sack):
+        return not (sender.recovering or sender.after_timeout)
+    return not (isinstance(sender, Reno) and sender.last_cut == "dupack")

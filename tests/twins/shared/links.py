@@ -1,0 +1,143 @@
+"""What packets go through: cables to the hosts, and links with a queue that all share."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.shared.layout import DROP_TAIL, RED_MARKS, STREAM_LINK, STREAM_RED, LinkOut
+from tests.twins.path.link import Packet
+from tests.twins.shared.clock import Phase
+from tests.twins.shared.red import Red, Verdict
+
+if TYPE_CHECKING:
+    from tests.twins.shared.flows import Flow
+    from tests.twins.shared.world import World
+
+
+def transmission_time(size: int, byte_time: int) -> int:
+    return (size * byte_time + 2**19) >> 20
+
+
+@dataclass(eq=False)
+class Segment:
+    """A packet of a flow on its route."""
+
+    flow: "Flow"
+    packet: Packet
+    route: list["Link"]
+    deliver: Callable[["Segment", int], None]  # called with the time at which the last link lets it go
+    hop: int = 0
+    sending: tuple[int, int] = (0, 0)  # begin and end of its transmission by the link that has it
+    congested: bool = False  # data: a router says so (CE)
+    reduced: bool = False  # data: the sender has understood (CWR)
+    echo: bool = False  # ACK: a router said so (ECE)
+
+    @property
+    def is_ack(self) -> bool:
+        return self.packet.kind == "ack"
+
+
+class Cable:
+    """From a host to its router or back: a rate and a delay, but room for everything."""
+
+    def __init__(self, byte_time: int, delay: int) -> None:
+        self.byte_time = byte_time
+        self.delay = delay
+        self.free_at = 0
+
+    def pass_through(self, size: int, time: int) -> int:
+        """A packet comes at `time`, and not before the one that came last; returns when it arrives."""
+        self.free_at = max(time, self.free_at) + transmission_time(size, self.byte_time)
+        return self.free_at + self.delay
+
+
+@dataclass(frozen=True)
+class Service:
+    """A packet that a link has taken."""
+
+    came: int
+    begins: int  # its transmission, which may be after the end of the run
+    ends: int
+
+
+class Link:
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        self.world = world
+        self.number = number
+        self.columns = columns
+        self.gaps = world.tables.gaps(STREAM_LINK + number, columns.LOSS)
+        self.survivors_left = next(self.gaps) if self.gaps is not None else -1
+        self.red = Red(columns, world.tables.streams, STREAM_RED + number)
+        self.free_at = 0
+        self.departures: list[int] = []  # of the packets held: those waiting, and one in transmission
+        self.services: list[Service] = []
+        self.counts = dict.fromkeys((c for c in LinkOut if c != LinkOut.COLUMNS), 0)
+
+    def enter(self, segment: Segment) -> None:
+        """A packet comes to the queue."""
+        now = self.world.agenda.now
+        self.counts[LinkOut.ARRIVALS] += 1
+        self.departures = [time for time in self.departures if time > now]
+        if 0 < self.columns.QUEUE <= len(self.departures) or self._dropped_early(segment):
+            self.counts[LinkOut.DROPS] += 1
+            segment.flow.lost(segment, "queue")
+            return
+        begins = max(now, self.free_at)
+        self.free_at = begins + transmission_time(segment.packet.size, self.columns.BYTE_TIME)
+        self.departures.append(self.free_at)
+        self.services.append(Service(now, begins, self.free_at))
+        segment.sending = (begins, self.free_at)
+        self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], begins - now)
+        if self._lost_at_random():
+            self.counts[LinkOut.LOST] += 1
+            segment.flow.lost(segment, "random")
+        else:
+            self._send_on(segment, self.free_at + self.columns.DELAY)
+
+    def _send_on(self, segment: Segment, time: int) -> None:
+        segment.hop += 1
+        if segment.hop < len(segment.route):
+            next_link = segment.route[segment.hop]
+            self.world.agenda.plan(time, Phase.LINK, self.number, next_link.enter, segment)
+        else:
+            segment.deliver(segment, time)
+
+    def _dropped_early(self, segment: Segment) -> bool:
+        """Random early detection; it may mark the packet instead."""
+        c = self.columns
+        if c.RED == DROP_TAIL:
+            return False
+        idle = None if self.departures or not self.services else self.world.agenda.now - self.free_at
+        verdict = self.red.judge(len(self.departures), idle)
+        marks = c.RED == RED_MARKS and segment.flow.columns.ECN == 1 and not segment.is_ack
+        if verdict == Verdict.HIT and marks:
+            segment.congested = True
+            self.counts[LinkOut.MARKS] += 1
+            segment.flow.marked += 1
+            return False
+        self.counts[LinkOut.EARLY] += verdict != Verdict.PASS
+        return verdict != Verdict.PASS
+
+    def _lost_at_random(self) -> bool:
+        if self.gaps is None:
+            return False
+        if self.survivors_left == 0:
+            self.survivors_left = next(self.gaps)
+            return True
+        self.survivors_left -= 1
+        return False
+
+    def warm_up_ends(self) -> None:
+        self.counts[LinkOut.ARRIVALS_BEFORE] = self.counts[LinkOut.ARRIVALS]
+        self.counts[LinkOut.DROPS_BEFORE] = self.counts[LinkOut.DROPS]
+
+    def values(self) -> list[int]:
+        """The columns of `LinkOut`."""
+        p = self.world.tables.p
+        sent = [service for service in self.services if service.begins <= p.END]
+        self.counts[LinkOut.SENT] = len(sent)
+        self.counts[LinkOut.BUSY] = sum(max(0, min(s.ends, p.END) - max(s.begins, p.WARM_UP)) for s in sent)
+        self.counts[LinkOut.WAITING] = len(self.services) - len(sent)
+        waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)
+        self.counts[LinkOut.QUEUE_SUM_HIGH], self.counts[LinkOut.QUEUE_SUM] = divmod(waited, 2**63)
+        return [self.counts[column] for column in LinkOut if column != LinkOut.COLUMNS]

@@ -1,0 +1,236 @@
+"""Random small networks that visit the corners: ties, tiny queues, ACKs that meet data, RED, silence."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.shared.layout import (
+    KINDS,
+    MOST_HOPS,
+    NOWHERE,
+    PERIOD,
+    RED_DROPS,
+    RED_MARKS,
+    UDP,
+    Flow,
+    Link,
+    Shared,
+    SharedRows,
+)
+from tests.twins.path.scenarios import MS, SECOND, pick, tcp_parameters
+
+PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
+PERIODS = len(PROBABILITIES)
+"""Row of the losses for exponential times."""
+
+Columns = dict[str, int]
+
+
+class Net:
+    """A network under construction; `row` lays it out."""
+
+    def __init__(self, **columns: int) -> None:
+        """`columns` are those of `P` and `Shared`, by name."""
+        self.columns = columns
+        self.links: list[Columns] = []
+        self.flows: list[tuple[Columns, Sequence[int], Sequence[int]]] = []
+
+    def link(self, **columns: int) -> int:
+        self.links.append({"ROOM": 64} | columns)
+        return len(self.links) - 1
+
+    def flow(self, *, route: Sequence[int], back: Sequence[int] = (), **columns: int) -> None:
+        """A flow over links `route`; acknowledgements return over links `back`."""
+        self.flows.append(({"STOP": FOREVER, "LIMIT": ENDLESS, "PERIODS": PERIODS} | columns, route, back))
+
+    def row(self) -> SharedRows:
+        parameters = np.zeros((1, Shared.COLUMNS), np.int64)
+        _fill(parameters[0], self.columns, P, Shared)
+        parameters[0, [Shared.FLOWS, Shared.LINKS]] = len(self.flows), len(self.links)
+        links = np.zeros((1, len(self.links), Link.COLUMNS), np.int64)
+        for line, columns in zip(links[0], self.links, strict=True):
+            _fill(line, columns, Link)
+        flows = np.zeros((1, len(self.flows), Flow.COLUMNS), np.int64)
+        flows[0, :, Flow.ROUTE : Flow.BACK + MOST_HOPS] = NOWHERE
+        for line, (columns, route, back) in zip(flows[0], self.flows, strict=True):
+            _fill(line, columns | {"HOPS": len(route), "BACK_HOPS": len(back)}, P, Flow)
+            line[Flow.ROUTE : Flow.ROUTE + len(route)] = route
+            line[Flow.BACK : Flow.BACK + len(back)] = back
+        return SharedRows(parameters, np.zeros((1, 0)), flows, links, thresholds([*PROBABILITIES, PERIOD]))
+
+
+def _fill(line: Any, columns: Columns, *tables: Any) -> None:
+    for name, value in columns.items():
+        table = next(table for table in tables if name in table.__members__)
+        line[table[name]] = value
+
+
+def shared_rows(count: int, *, seed: int, kinds: Sequence[int] = range(len(KINDS))) -> SharedRows:
+    """`count` networks whose flows are of these `kinds`; row k of a seed is the same for every `count`."""
+    return stack([_net(np.random.default_rng([seed, k, 5]), kinds).row() for k in range(count)])
+
+
+def stack(rows: Sequence[SharedRows]) -> SharedRows:
+    """Many rows as one array, padded to the largest network; they share the table of losses."""
+
+    def padded(tables: list[Any]) -> Any:
+        most = max(table.shape[1] for table in tables)
+        return np.concatenate([np.pad(t, ((0, 0), (0, most - t.shape[1]), (0, 0))) for t in tables])
+
+    return SharedRows(
+        np.concatenate([row.parameters for row in rows]),
+        np.concatenate([row.constants for row in rows]),
+        padded([row.flows for row in rows]),
+        padded([row.links for row in rows]),
+        rows[0].losses,
+    )
+
+
+def select(rows: SharedRows, chosen: Any) -> SharedRows:
+    """Some rows (a slice or a list of indices)."""
+    return SharedRows(*(field[chosen] for field in rows[:4]), losses=rows.losses)
+
+
+def _net(rng: Generator, kinds: Sequence[int]) -> Net:
+    on_lattice = bool(rng.random() < 0.3)  # whole milliseconds everywhere: many events at the same instant
+    end = int(rng.uniform(1.5, 6.0) * SECOND) // MS * MS
+    net = Net(
+        SEED=int(rng.integers(0, 1 << 62)), SCENARIO=int(rng.integers(0, 1 << 32)),
+        REPLICATION=int(rng.integers(0, 1 << 32)), END=end,
+        WARM_UP=pick(rng, 0, end // 4, rng.integers(0, end), end // 2 // MS * MS),
+        SAMPLE=pick(rng, 100 * MS, 50 * MS, rng.integers(MS, SECOND)),
+    )  # fmt: skip
+    paths = _choose_topology(rng, net, on_lattice)
+    red = rng.random() < 0.5
+    for columns in net.links:
+        if red and rng.random() < 0.7:
+            columns |= _red(rng, columns)
+    chosen = rng.choice(kinds, int(rng.integers(1, 4)))  # a few, to meet each other
+    for _ in range(int(rng.integers(1, 7))):
+        _choose_flow(rng, net, paths, int(rng.choice(chosen)), on_lattice)
+    return net
+
+
+def _choose_topology(rng: Generator, net: Net, on_lattice: bool) -> list[tuple[list[int], list[int]]]:
+    """Cables between routers; returns ways between two of them, each with one that leads back."""
+    routers = int(rng.integers(2, 7))
+    chain = [(n, n + 1) for n in range(routers - 1)]
+    tree = [(int(rng.integers(n)), n) for n in range(1, routers)]
+    cables = [chain, tree, [*tree, (0, routers - 1)], [*chain, (routers - 1, 0)]][int(rng.integers(4))]
+    links: dict[tuple[int, int], list[int]] = {}  # may be parallel
+    rate = rng.uniform(5.0, 6.6)  # log10 [bit/s]
+    lossy = rng.random() < 0.4
+    for a, b in cables:
+        for ends in ((a, b), (b, a)):
+            links.setdefault(ends, []).append(
+                net.link(
+                    BYTE_TIME=_byte_time(rng, rate + abs(rng.normal(0.0, 0.5)), on_lattice),
+                    DELAY=_delay(rng, 30, on_lattice),
+                    QUEUE=pick(rng, 0, 1, 2, 3, 5, 10, 30, 100),
+                    LOSS=int(rng.choice(7, p=[0.3, 0.1, 0.2, 0.25, 0.1, 0.04, 0.01])) if lossy else 0,
+                    ROOM=pick(rng, 1, 8, 64),
+                )
+            )
+    ways = []
+    for _ in range(pick(rng, 1, 2, 3)):
+        route = _walk(rng, links, routers)
+        forth = [pick(rng, *links[ends]) for ends in route]
+        back = [pick(rng, *links[ends[::-1]]) for ends in reversed(route)]
+        ways += [(forth, back), (back, forth)]
+    return ways
+
+
+def _walk(rng: Generator, links: dict[tuple[int, int], list[int]], routers: int) -> list[tuple[int, int]]:
+    """A way from router to router that meets none twice."""
+    at = int(rng.integers(routers))
+    seen = {at}
+    steps: list[tuple[int, int]] = []
+    while further := [ends for ends in links if ends[0] == at and ends[1] not in seen]:
+        if steps and rng.random() < 0.3:
+            break
+        steps.append(further[int(rng.integers(len(further)))])
+        at = steps[-1][1]
+        seen.add(at)
+    return steps
+
+
+def _byte_time(rng: Generator, rate: float, on_lattice: bool) -> int:
+    """[ns], with fraction bits; on the lattice 1,000 bytes take whole milliseconds."""
+    if on_lattice:
+        return (pick(rng, 1, 2, 5, 10) * 1000) << BYTE_TIME_BITS
+    return round(8e9 * 2**BYTE_TIME_BITS / 10**rate)
+
+
+def _delay(rng: Generator, most_ms: int, on_lattice: bool) -> int:
+    if on_lattice:
+        return int(rng.integers(0, most_ms)) * MS
+    return pick(rng, 0, rng.integers(0, MS), rng.integers(0, most_ms * MS))
+
+
+def _red(rng: Generator, link: Columns) -> Columns:
+    least = int(rng.integers(0, 6))
+    return {
+        "QUEUE": pick(rng, link["QUEUE"], 10, 30),
+        "RED": pick(rng, RED_DROPS, RED_MARKS, RED_MARKS), "RED_LEAST": least,
+        "RED_MOST": least + int(rng.integers(0, 16)),
+        "RED_PROBABILITY": pick(rng, 0, 655, 6554, 6554, 32768, 65536),
+        "RED_WEIGHT": pick(rng, 0, 1, 2, 4, 6, 9), "RED_GENTLE": int(rng.integers(0, 2)),
+        "RED_PACKET": pick(rng, 0, rng.integers(1, 20 * MS), (1000 * link["BYTE_TIME"]) >> BYTE_TIME_BITS),
+    }  # fmt: skip
+
+
+def _choose_flow(
+    rng: Generator, net: Net, ways: list[tuple[list[int], list[int]]], kind: int, on_lattice: bool
+) -> None:
+    route, back = ways[int(rng.integers(len(ways)))]
+    end = net.columns["END"]
+    columns = {
+        "KIND": kind, "START": pick(rng, 0, 10 * MS, rng.integers(0, end // 3)), "ECN": pick(rng, 0, 1, 1),
+        "LIMIT": pick(rng, ENDLESS, ENDLESS, rng.integers(1, 200)),
+        "SOURCE_DELAY": _delay(rng, 50, on_lattice), "SINK_DELAY": max(_delay(rng, 20, on_lattice), 1),
+    }  # fmt: skip
+    if on_lattice:
+        columns |= {"DATA": 960, "HEADER": 40, "ACK": pick(rng, 0, 0, 1000)}
+        columns["SINK_DELAY"] = max(columns["SINK_DELAY"], MS)
+    else:
+        columns |= {"DATA": int(rng.integers(100, 1461)), "HEADER": pick(rng, 0, 20, 40)}
+        columns["ACK"] = int(rng.integers(20, 81))
+    for name in ("ACCESS", "ACCESS_BACK", "SINK", "SINK_BACK"):
+        columns[name] = pick(rng, 0, _byte_time(rng, rng.uniform(6.0, 9.0), on_lattice))
+    if kind == UDP:
+        every = pick(rng, 5 * MS, 20 * MS, rng.integers(MS, 50 * MS))
+        columns |= {
+            "INTERVAL": every, "SPREAD": pick(rng, 0, every, every // 2, 3 * every),
+            "STOP": pick(rng, FOREVER, FOREVER, rng.integers(0, end)),
+        }  # fmt: skip
+        if rng.random() < 0.5:
+            columns |= {"ON": int(rng.integers(1, 500 * MS)), "OFF": int(rng.integers(0, 500 * MS))}
+        net.flow(route=route, **columns)
+        return
+    window = int(rng.integers(1, 65) if rng.random() < 0.9 else rng.integers(65, 200))
+    parameters = tcp_parameters(rng, window) | {"WINDOW": window, "INITIAL_RTO": pick(rng, 500 * MS, SECOND)}
+    buffer = pick(rng, 0, 0, 0, rng.integers(1, 50))
+    parameters |= {"SEND_BUFFER": buffer, "SEND_WAKE": int(rng.integers(0, buffer + 1))}
+    net.flow(route=route, back=back, **parameters | columns)
+
+
+def describe(rows: SharedRows, row: int) -> str:
+    """One network in some lines, to be read by a person or typed into a test."""
+
+    def line(values: Any, *tables: Any) -> dict[str, int]:
+        named = [(c.name, int(values[c])) for table in tables for c in table if c.name != "COLUMNS"]
+        return {name: value for name, value in named if value}
+
+    values = rows.parameters[row]
+    lines = [str(line(values, P, Shared))]
+    lines += [f"link {k}: {line(rows.links[row, k], Link)}" for k in range(values[Shared.LINKS])]
+    for k in range(values[Shared.FLOWS]):
+        flow = rows.flows[row, k]
+        forth, back = (flow[at : at + MOST_HOPS].tolist() for at in (Flow.ROUTE, Flow.BACK))
+        route = f"{forth[: flow[Flow.HOPS]]}, back {back[: flow[Flow.BACK_HOPS]]}"
+        lines.append(f"flow {k}: {KINDS[flow[Flow.KIND]]} over {route}: {line(flow, P, Flow)}")
+    return "\n".join(lines)

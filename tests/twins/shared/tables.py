@@ -1,0 +1,42 @@
+"""One row of `SharedRows`, taken apart into plain Python."""
+
+from collections.abc import Iterator
+from types import SimpleNamespace
+from typing import Any
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.shared.layout import Flow, Link, Shared, SharedRows
+from tests.twins.random_numbers import Streams
+
+NEVER_LOSES = 0xFFFFFFFF
+
+
+def named(values: Any, *columns: Any) -> Any:
+    """Values as attributes named like their columns, plain integers."""
+    return SimpleNamespace(
+        **{c.name: int(values[c]) for table in columns for c in table if c.name != "COLUMNS"}
+    )
+
+
+class Tables:
+    """`p` of the row, its flows and links, and its random numbers."""
+
+    def __init__(self, rows: SharedRows, row: int) -> None:
+        self.p = named(rows.parameters[row], P, Shared)
+        self.flows = [self._flow(rows.flows[row, f]) for f in range(self.p.FLOWS)]
+        self.links = [named(rows.links[row, number], Link) for number in range(self.p.LINKS)]
+        self.losses = [[int(word) for word in digits] for digits in rows.losses]
+        self.streams = Streams(self.p.SEED, self.p.SCENARIO, self.p.REPLICATION)
+
+    def _flow(self, line: Any) -> Any:
+        """The columns of `P` are those of the flow, but for the ones that hold for the whole row."""
+        flow = named(line, P, Flow)
+        flow.END = self.p.END
+        flow.route = [int(line[Flow.ROUTE + k]) for k in range(flow.HOPS)]
+        flow.back = [int(line[Flow.BACK + k]) for k in range(flow.BACK_HOPS)]
+        return flow
+
+    def gaps(self, stream: int, row: int) -> Iterator[int] | None:
+        """Packets between losses; None where nothing is ever lost."""
+        thresholds = self.losses[row]
+        return None if thresholds[-1] == NEVER_LOSES else self.streams.gaps(stream, thresholds)

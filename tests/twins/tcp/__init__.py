@@ -1,0 +1,1 @@
+"""The naive TCP: senders, their recovery and controls, and the receiver."""

@@ -1,0 +1,23 @@
+"""TCP with explicit link failure notification (Holland and Vaidya 1999), on NewReno."""
+
+from tests.twins.tcp.probing import Resuming
+
+
+class Elfn(Resuming):
+    enough = 1
+
+    def on_notice(self) -> None:
+        if not (self.paused or self.finished or self.highest_ack < 0):
+            self.pause("notice")
+
+    def choose(self) -> str:
+        return "lose"
+
+    def patience(self) -> int:
+        return 2_000_000_000
+
+    def ask(self) -> None:
+        self.put_probe_out()  # the reply to any probe of this pause will do
+
+    def is_slow(self, rtt: int) -> bool:
+        return False

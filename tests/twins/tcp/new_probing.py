@@ -1,0 +1,97 @@
+"""New TCP-Probing (Kong, Choi, Rhee and Chung) on SACK."""
+
+from netcarlo.kernels.base.layout import Out
+from tests.twins.tcp.pausing import Pausing
+from tests.twins.tcp.receiver import Ack
+from tests.twins.tcp.sack import Sack, Scoreboard
+
+
+class Memory(Scoreboard):
+    """A scoreboard on which packets up to `gone` count as lost unless they were reported."""
+
+    gone = -1
+
+    def clear(self) -> None:
+        super().clear()
+        self.gone = -1
+
+    def start_again(self, first: int, last: int) -> None:
+        """Everything from `first` to `last` that was not reported is a hole again."""
+        self.lowest = self.next_hole = first
+        self.gone = last
+
+    def hole(self) -> int | None:
+        number = max(self.next_hole, self.lowest)
+        while number in self.sacked:
+            number += 1
+        last = max([self.gone, *self.sacked])
+        if last < 0 or number > last:
+            return None
+        self.next_hole = number
+        return number
+
+
+class NewProbing(Pausing, Sack):
+    scoreboard: Memory
+    watched = -1  # the hole behind this packet has been resent before packets from `noted` on
+    noted = 0
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*arguments)
+        self.scoreboard = Memory()
+
+    def choose(self) -> str:
+        return "spare" if self.backoff == 1 and self.rto_base <= self.rto_before else "pause"
+
+    def cut_window(self) -> None:
+        self.scoreboard.gone = -1
+        self.spared += 1
+
+    def listen(self, ack: Ack) -> None:
+        self.scoreboard.update(ack.number, ack.blocks)
+
+    def repair(self) -> None:
+        self.last_ack = self.highest_ack
+        self.restart_timer()
+        self.after_timeout = False
+        self.recovering = self.highest_ack < self.highest_sent
+        if self.recovering:
+            self.recover = self.highest_sent
+            self.pipe = 0
+            self.scoreboard.start_again(self.highest_ack + 1, self.highest_sent)
+            self.dupacks = max(self.dupacks, self.parameters.DUPACKS)
+        else:
+            self.scoreboard.clear()
+            self.dupacks = 0
+        self.send_much()
+
+    def note(self) -> None:
+        self.watched = self.highest_ack
+        self.noted = self.next_number
+
+    def output(self, number: int) -> None:
+        if self.recovering and number == self.highest_ack + 1:
+            self.note()
+        super().output(number)
+
+    def send_much(self, burst: int | None = None) -> None:
+        if self.recovering and self.watched != self.highest_ack:
+            self.note()
+        super().send_much(burst)
+
+    def is_lost_again(self) -> bool:
+        """The first hole has been resent, and what was sent later has arrived."""
+        resent = self.scoreboard.next_hole > self.highest_ack + 1
+        later = max(self.scoreboard.sacked, default=-1) - self.noted + 1
+        return self.watched == self.highest_ack and resent and later >= self.parameters.DUPACKS
+
+    def on_ack_in_recovery(self, ack: Ack) -> None:
+        if self.highest_ack < self.scoreboard.gone and self.highest_ack < ack.number < self.recover:
+            self.pipe += 1  # the packet behind the hole was not in the pipe
+        old = self.highest_ack
+        super().on_ack_in_recovery(ack)
+        if self.recovering and self.highest_ack == old and self.is_lost_again():
+            self.outcomes.add(Out.FAST_RETRANSMITS)
+            self.spared += 1
+            self.restart_timer()
+            self.output(self.highest_ack + 1)

@@ -1,0 +1,110 @@
+"""The channel: who is on the air, who receives whom, and what becomes of it."""
+
+from typing import TYPE_CHECKING
+
+from netcarlo.kernels.wireless.layout import NodeOut
+from tests.twins.wireless.clock import Clock, Phase, Turn
+from tests.twins.wireless.frames import Kind, Transmission
+
+if TYPE_CHECKING:
+    from tests.twins.wireless.station import Station
+    from tests.twins.wireless.world import World
+
+
+def members(mask: int) -> set[int]:
+    """The nodes of a mask."""
+    return {node for node in range(64) if mask >> node & 1}
+
+
+class Channel:
+    def __init__(self, world: "World") -> None:
+        self.world = world
+        self.on_air: dict[int, Transmission] = {}  # by sender
+        self.frames = 0  # put on the air so far
+
+    def sensed(self, station: "Station") -> set[int]:
+        """The nodes on the air that the station senses."""
+        return self.on_air.keys() & station.sense
+
+    def start(self, starting: list["Station"]) -> None:
+        """All of these begin to send at this very time."""
+        now = self.world.simulation.now
+        before = set(self.on_air)
+        batch: dict[int, Transmission] = {}
+        for station in starting:
+            if not before & station.sense:
+                station.freeze(now)
+            if station.lock is not None:  # it gives the reception up
+                if station.lock.kind == Kind.DATA and station.lock.to == station.number:
+                    station.count(NodeOut.COLLIDED)
+                station.lock = None
+            station.rx = min(station.rx, now + self.world.radio.SIFS)
+            batch[station.number] = station.transmit()
+        self.on_air |= batch
+        self.frames += len(batch)
+        for number, transmission in batch.items():
+            clock = Clock(self.world.simulation, Phase.END, number)
+            clock.at(transmission.end, Turn.FIRST, self.end, number)
+        for station in self.world.stations:
+            heard = {n: batch[n] for n in batch.keys() & station.sense}
+            if station.number not in self.on_air and heard:
+                self._hear(station, heard, before & station.sense)
+            for transmission in heard.values():
+                for_it = transmission.kind == Kind.DATA and transmission.to == station.number
+                if for_it and station.lock is not transmission:
+                    station.count(NodeOut.COLLIDED)
+
+    def _hear(self, station: "Station", heard: dict[int, Transmission], others: set[int]) -> None:
+        """A station that is not on the air hears frames begin; `others` were there before."""
+        if not others:
+            station.freeze(self.world.simulation.now)
+        if station.lock is not None:
+            if heard.keys() & station.disturbs(station.lock):
+                station.corrupt = True
+            return
+        near = heard.keys() & station.near
+        candidate = None
+        if len(near) == 1 and not others & station.near:
+            candidate = heard[near.pop()]
+        elif not near and len(heard) == 1 and not others:
+            candidate = next(iter(heard.values()))
+        if candidate is not None:
+            rest = (heard.keys() | others) - {candidate.sender}
+            station.lock = candidate
+            station.corrupt = bool(rest & station.disturbs(candidate))
+            station.disturbed = 0
+            station.nav_reset.stop()  # an announced frame seems to come
+
+    def end(self, number: int) -> None:
+        """The transmission of node `number` ends."""
+        now = self.world.simulation.now
+        radio = self.world.radio
+        transmission = self.on_air.pop(number)
+        self.world.stations[number].sent(transmission)
+        for station in self.world.stations:
+            if number not in station.sense or station.number in self.on_air:
+                continue
+            if station.lock is transmission:
+                station.lock = None
+                good = self._decoded(station, transmission)
+                station.rx = now + (radio.SIFS if good else radio.EIFS - 2 * radio.SLOT)
+                if good:
+                    station.receive(transmission)
+            if not self.sensed(station):
+                station.quiet = now
+
+    def _decoded(self, station: "Station", transmission: Transmission) -> bool:
+        """Whether the station can read the frame that it followed to the end."""
+        mine = transmission.kind == Kind.DATA and transmission.to == station.number
+        within = station.control if transmission.is_control else station.near
+        if not mine:
+            return not station.corrupt and transmission.sender in within
+        assert transmission.frame is not None
+        link = self.world.links[transmission.frame.link]
+        if station.corrupt and link.disturbance_destroys(station.disturbed):
+            station.count(NodeOut.COLLIDED)
+            return False
+        if transmission.sender not in within or link.noise_destroys():
+            station.count(NodeOut.NOISE)
+            return False
+        return True

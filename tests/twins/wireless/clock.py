@@ -1,0 +1,50 @@
+"""Which of several events in the very same nanosecond comes first."""
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any
+
+from tests.twins.path.engine import Rank, Simulation
+
+
+class Phase(IntEnum):
+    """Ranks of the 802.11 twin; the starts of transmissions come after all of these."""
+
+    WARM_UP = 0
+    END = 1  # of a transmission; by node
+    LEG = 2  # by number
+    FLOW = 3  # by number
+    TIMEOUT = 4  # by node
+
+
+class Turn(IntEnum):
+    """Order among the events of one leg, flow or node."""
+
+    FIRST = 0
+    SECOND = 1
+    THIRD = 2
+
+
+NAV_RESET, ANSWER_MISSING = Turn.FIRST, Turn.SECOND
+_OF_TCP = {Rank.HOP: Turn.FIRST, Rank.RETRANSMISSION: Turn.SECOND, Rank.DELAYED_ACK: Turn.THIRD}
+
+
+class Clock(Simulation):
+    """The simulation as leg, flow or node `number` sees it: its events are of one phase."""
+
+    def __init__(self, simulation: Simulation, phase: Phase, number: int) -> None:
+        self._simulation = simulation
+        self._phase = phase
+        self._number = number
+
+    @property
+    def now(self) -> int:  # type: ignore[override]
+        return self._simulation.now
+
+    def at(
+        self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: Any = None
+    ) -> None:
+        """Do `action(*arguments)` at `time`; `rank` is a turn, or what the TCPs say."""
+        turn = _OF_TCP[rank] if isinstance(rank, Rank) else Turn(rank)
+        place = (self._number, turn, self._simulation.next_order())
+        self._simulation.at(time, self._phase, action, *arguments, order=place)  # type: ignore[arg-type]

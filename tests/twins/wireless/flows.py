@@ -1,0 +1,123 @@
+"""Flows: UDP at a constant rate, and the TCPs of the path twin over the radio."""
+
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.wireless.layout import FlowOut
+from tests.twins.path.engine import Rank
+from tests.twins.path.link import Packet
+from tests.twins.run import SENDERS
+from tests.twins.tcp.congestion import CONTROLS
+from tests.twins.tcp.receiver import Receiver
+from tests.twins.wireless.clock import Clock, Phase, Turn
+from tests.twins.wireless.counters import FlowOutcomes
+from tests.twins.wireless.tables import FlowParameters
+from tests.twins.wireless.ways import NOBODY, Way
+
+if TYPE_CHECKING:
+    from tests.twins.wireless.world import World
+
+
+class Flow:
+    """What UDP and TCP flows have in common."""
+
+    first_data = 0
+
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        self.world = world
+        self.number = number
+        self.columns = columns
+        self.clock = Clock(world.simulation, Phase.FLOW, number)
+        self.outcomes = FlowOutcomes(
+            limit=columns.LIMIT, tcp=bool(columns.TCP), warm_up=world.radio.WARM_UP,
+            bin_length=world.radio.BIN, end=world.p.END,
+        )  # fmt: skip
+        self.forth = Way(
+            world, before=columns.BEFORE, links=world.tables.path(columns.FORTH_AT, columns.FORTH),
+            after=columns.AFTER, arrive=self.arrive, lost=self.outcomes.lost,
+        )  # fmt: skip
+
+    def put_out(self, packet: Packet) -> None:
+        """A data packet (or SYN) leaves the source."""
+        packet.path = self.number
+        self.outcomes.put_out(packet, self.clock.now, last=self.columns.LIMIT - 1 + self.first_data)
+        self.forth.send(packet)
+
+    def arrive(self, packet: Packet) -> None:
+        raise NotImplementedError
+
+
+class Udp(Flow):
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        super().__init__(world, number, columns)
+        self._expect(0)
+
+    def _expect(self, k: int) -> None:
+        """Packet k comes when its time has come."""
+        c = self.columns
+        time = c.START + k * c.INTERVAL
+        if time < c.STOP and k < c.LIMIT:
+            self.clock.at(time, Turn.FIRST, self._send, k)
+
+    def _send(self, k: int) -> None:
+        self._expect(k + 1)
+        self.outcomes.add(Out.SENT)
+        self.put_out(Packet("data", self.columns.SIZE + self.columns.HEADER, k))
+
+    def arrive(self, packet: Packet) -> None:
+        self.outcomes.arrived(packet, packet.content, self.clock.now)
+
+
+class Tcp(Flow):
+    def __init__(
+        self, world: "World", number: int, columns: Any, protocol: str, parameters: FlowParameters
+    ) -> None:
+        variant, _, control = protocol.partition("_")
+        sender = SENDERS[f"tcp_{variant}"]
+        self.first_data = sender.first_data
+        super().__init__(world, number, columns)
+        self.back = Way(
+            world, before=columns.ACK_BEFORE, links=world.tables.path(columns.BACK_AT, columns.BACK),
+            after=columns.ACK_AFTER, arrive=self._arrive_back, lost=self.outcomes.lost,
+        )  # fmt: skip
+        self.sender = sender(self.clock, self.outcomes, parameters, self.put_out, CONTROLS[control]())
+        self.receiver = Receiver(
+            self.clock, self.outcomes, first=self.sender.next_number, first_data=sender.first_data,
+            ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
+            block_size=parameters.SACK_BLOCK, sack=variant == "sack", send_back=self._acknowledge,
+        )  # fmt: skip
+        self.held = False
+        if world.radio.BACK_PRESSURE and columns.BEFORE == NOBODY:
+            self.station = world.stations[world.tables.links[self.forth.links[0]].FROM]
+            self.station.pumps.append(self._pump)
+            self.sender.may_send = self._has_room
+        self.clock.at(columns.START, Rank.HOP, self.sender.start)
+
+    def put_out(self, packet: Packet) -> None:
+        if packet.kind == "data":  # Vegas of the path twin has no header
+            packet.size = self.columns.SIZE + self.columns.HEADER
+        super().put_out(packet)
+
+    def arrive(self, packet: Packet) -> None:
+        self.receiver.receive(packet)
+
+    def _acknowledge(self, packet: Packet) -> None:
+        packet.path = self.number
+        self.outcomes.more[FlowOut.ACKS_SENT] += 1
+        if self.columns.AFTER != NOBODY:
+            self.world.legs[self.columns.AFTER].occupy(self.columns.ACK_COST)
+        self.back.send(packet)
+
+    def _arrive_back(self, packet: Packet) -> None:
+        self.sender.receive(packet)
+
+    def _has_room(self) -> bool:
+        """Asked by a sender that has something to send; a full queue holds it."""
+        self.held = self.station.is_full()
+        return not self.held
+
+    def _pump(self) -> None:
+        """A frame has left the queue."""
+        if self.held:
+            self.held = False
+            self.sender.resume()

@@ -1,0 +1,77 @@
+"""Frames: what waits in queues and what is on the air, and how long it takes there."""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from tests.twins.path.link import Packet
+from tests.twins.wireless.ways import Way
+
+ACK_BYTES = CTS_BYTES = 14
+RTS_BYTES = 20
+NOBODY = -1
+
+
+class Kind(IntEnum):
+    DATA = 0
+    RTS = 1
+    CTS = 2
+    ACK = 3
+    SELF = 4  # CTS to self
+
+
+@dataclass(eq=False)
+class Frame:
+    """A packet in the queue of a station."""
+
+    packet: Packet
+    way: Way
+    hop: int  # the how-manieth link of the way it is to cross
+    received: bool = False  # by the other end, whose ACK is still missing
+
+    @property
+    def link(self) -> int:
+        return self.way.links[self.hop]
+
+
+@dataclass(eq=False)
+class Transmission:
+    """A frame on the air."""
+
+    kind: Kind
+    sender: int
+    to: int  # or NOBODY
+    rate: int  # its own
+    data_rate: int  # of the data frame of the exchange
+    began: int
+    end: int
+    announced: int  # others keep quiet so long after its end [ns]
+    frame: Frame | None = None  # of a data frame
+
+    @property
+    def is_control(self) -> bool:
+        return self.kind != Kind.DATA
+
+
+class AirTimes:
+    """Durations of frames [ns]."""
+
+    def __init__(self, radio: Any, rates: list[Any]) -> None:
+        self.radio = radio
+        self.rates = rates
+
+    def of(self, size: int, rate: int) -> int:
+        r = self.rates[rate]
+        halves = 2 * (8 * size + r.EXTRA_BITS)
+        symbols = -(-halves // r.HALF_BITS)  # rounded up
+        return int(r.PREAMBLE + r.SYMBOL * symbols + r.EXTENSION)
+
+    def size_of_data(self, frame: Frame) -> int:
+        return int(frame.packet.size + self.radio.MAC_OVERHEAD)
+
+    def data(self, frame: Frame, rate: int) -> int:
+        return self.of(self.size_of_data(frame), rate)
+
+    def answer(self, rate: int) -> int:
+        """The ACK or CTS that answers to a data frame of this rate, or to its RTS."""
+        return self.of(ACK_BYTES, self.rates[rate].ANSWER)

@@ -1,0 +1,110 @@
+"""A leg outside the radio: a FIFO server, a delay, perhaps a tick; its speed may swing slowly.
+
+An application may read what comes out of it, on the same processor and only when nothing is served.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from netcarlo.kernels.wireless.layout import STREAM_SWING
+from tests.twins.path.link import Packet
+from tests.twins.random_numbers import Streams
+from tests.twins.wireless.clock import Clock, Turn
+
+
+class Server:
+    """Serves packets one after the other and releases them in order."""
+
+    def __init__(self, clock: Clock, streams: Streams, number: int, columns: Any) -> None:
+        self.clock = clock
+        self.streams = streams
+        self.number = number
+        self.columns = columns
+        self.inside: list[tuple[Packet, Callable[[Packet], None]]] = []
+        self.free = 0
+        self.last_release = 0
+        self.unread = 0  # of `inside`, what the application can read
+        self.reading = 0  # of those, what it reads now
+        self.read_end = 0
+        self.rest = 0  # bytes of a packet that it has read in part
+
+    def enter(self, packet: Packet, deliver: Callable[[Packet], None]) -> bool:
+        """Take a packet that will be handed to `deliver`; False if there is no room."""
+        c = self.columns
+        if len(self.inside) >= c.ROOM:
+            return False
+        start = max(self.clock.now, self.free)
+        service = self.service(packet.size, start)
+        self.free = start + service
+        self.postpone(service)
+        release = max(self.on_tick(self.free + c.DELAY), self.last_release)
+        self.last_release = release
+        self.inside.append((packet, deliver))
+        self.clock.at(release, Turn.SECOND, self.release)
+        return True
+
+    def release(self) -> None:
+        if self.columns.READ == 0:
+            self.leave(more=False)
+            return
+        self.unread += 1
+        if self.reading == 0:
+            self.read()
+
+    def leave(self, *, more: bool) -> None:
+        packet, deliver = self.inside.pop(0)
+        packet.more = more
+        deliver(packet)
+
+    def read(self) -> None:
+        """The application asks for READ bytes and gets what there is."""
+        c = self.columns
+        got = self.rest
+        while self.reading < self.unread and got < c.READ:
+            self.reading += 1
+            got += c.SIZE
+        self.rest = max(got - c.READ, 0)
+        start = max(self.clock.now, self.free)
+        self.read_end = start + self.at_speed((got - self.rest) * c.READ_TIME // c.SIZE, start)
+        self.clock.at(self.read_end, Turn.FIRST, self.end_read)
+
+    def end_read(self) -> None:
+        if self.reading == 0 or self.clock.now != self.read_end:  # it was interrupted
+            return
+        packets, self.reading = self.reading, 0
+        for left in reversed(range(packets)):
+            self.unread -= 1
+            self.leave(more=left > 0)
+        if self.unread > 0:
+            self.read()
+
+    def postpone(self, time: int) -> None:
+        """What is served interrupts the application."""
+        if self.reading > 0:
+            self.read_end += time
+            self.clock.at(self.read_end, Turn.FIRST, self.end_read)
+
+    def occupy(self, time: int) -> None:
+        """Something else keeps the server busy for `time` ns."""
+        self.free = max(self.free, self.clock.now) + time
+        self.postpone(time)
+
+    def service(self, size: int, start: int) -> int:
+        c = self.columns
+        return self.at_speed(((size + c.OVERHEAD) * c.BYTE_TIME + 2**19) // 2**20 + c.PACKET_TIME, start)
+
+    def at_speed(self, time: int, start: int) -> int:
+        """What takes `time` on average takes so long from `start` on."""
+        c = self.columns
+        if c.SWING:
+            time += time * c.SWING * self.deviation(start // c.SWING_EVERY) // 2**30
+        return int(time)
+
+    def deviation(self, interval: int) -> int:
+        """About normal with standard deviation 1024: the sum of four uniform numbers."""
+        words = self.streams.block(STREAM_SWING + self.number, interval)
+        return (sum(word // 2**16 for word in words) - 131070) * 1774 // 2**16
+
+    def on_tick(self, time: int) -> int:
+        c = self.columns
+        return time + (c.PHASE - time) % c.TICK if c.TICK else time

@@ -1,0 +1,64 @@
+"""The rate of a link: fixed, ARF (Kamerman and Monteban 1997), or AARF (Lacage et al. 2004)."""
+
+from typing import Any
+
+from netcarlo.kernels.wireless.layout import AARF, FIXED
+
+
+class RateControl:
+    """Goes up after successes in a row or after a while, down after failures in a row."""
+
+    def __init__(self, radio: Any, first: int) -> None:
+        self.radio = radio
+        self.rate = first
+        self.good = 0  # successes in a row
+        self.retry = 0  # failures in a row
+        self.timer = 0  # attempts since the last change
+        self.probing = False  # the rate was just raised
+        self.up = radio.ARF_UP
+        self.wait = radio.ARF_TIMER
+
+    def failed(self) -> None:
+        if self.radio.RATE_CONTROL == FIXED:
+            return
+        self.timer += 1
+        self.retry += 1
+        self.good = 0
+        if self.probing:
+            if self.retry == 1:
+                self._threshold(self.radio.AARF_FACTOR)
+                self._down()
+            self.timer = 0
+        else:
+            if self.retry % self.radio.ARF_DOWN == 0:
+                self._threshold(0)
+                self._down()
+            if self.retry >= self.radio.ARF_DOWN:
+                self.timer = 0
+
+    def ok(self) -> None:
+        if self.radio.RATE_CONTROL == FIXED:
+            return
+        self.timer += 1
+        self.good += 1
+        self.retry = 0
+        self.probing = False
+        if (self.good == self.up or self.timer == self.wait) and self.rate < self.radio.RATES - 1:
+            self.rate += 1
+            self.timer = 0
+            self.good = 0
+            self.probing = True
+
+    def _down(self) -> None:
+        self.rate = max(self.rate - 1, 0)
+
+    def _threshold(self, factor: int) -> None:
+        """AARF: a failed probe makes the next one wait `factor` times as long; 0: start over."""
+        if self.radio.RATE_CONTROL != AARF:
+            return
+        if factor:
+            self.up = min(self.up * factor, self.radio.AARF_MOST)
+            self.wait = max(self.wait * factor, self.radio.ARF_TIMER)
+        else:
+            self.up = self.radio.ARF_UP
+            self.wait = self.radio.ARF_TIMER

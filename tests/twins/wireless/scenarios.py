@@ -1,0 +1,285 @@
+"""Random small 802.11 networks that visit the corners: hidden nodes, ties, tiny queues, short waits."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.wireless.layout import (
+    AARF,
+    ARF,
+    FIXED,
+    NOBODY,
+    Flow,
+    Leg,
+    Link,
+    Node,
+    Radio,
+    Rate,
+    WifiRows,
+)
+from tests.twins.path.scenarios import pick, tcp_parameters
+
+US = 1000
+MS = 1000 * US
+PROBABILITIES = (0.0, 0.01, 0.1, 0.3, 1.0, 0.001)
+DSSS = {1.0: 0, 2.0: 1, 5.5: 1, 11.0: 1}  # rate [Mbit/s]: row of its answer
+OFDM = {6: 0, 9: 0, 12: 2, 18: 2, 24: 4, 36: 4, 48: 4, 54: 4}
+
+Columns = dict[str, int]
+
+
+class Net:
+    """A network under construction; `row` lays its tables out."""
+
+    def __init__(self) -> None:
+        self.p: Columns = {}
+        self.radio: Columns = {}
+        self.nodes: list[Columns] = []
+        self.flows: list[Columns] = []
+        self.links: list[Columns] = []
+        self.legs: list[Columns] = []
+        self.rates: list[Columns] = []
+        self.paths: list[int] = []
+
+    def link(self, first: int, to: int, rate: int, loss: int = 0, fragility: int = 0) -> int:
+        self.links.append({"FROM": first, "TO": to, "RATE": rate, "LOSS": loss, "FRAGILITY": fragility})
+        return len(self.links) - 1
+
+    def leg(self, **columns: int) -> int:
+        self.legs.append({"ROOM": 10} | columns)
+        return len(self.legs) - 1
+
+    def flow(self, *, forth: Sequence[int], back: Sequence[int] = (), **columns: int) -> None:
+        """A flow over links `forth`; acknowledgements return over links `back`."""
+        at = len(self.paths)
+        self.paths += [*forth, *back]
+        nowhere = dict.fromkeys(("BEFORE", "AFTER", "ACK_BEFORE", "ACK_AFTER"), NOBODY)
+        self.flows.append(nowhere | {"STOP": FOREVER, "LIMIT": ENDLESS} | columns | {
+            "FORTH_AT": at, "FORTH": len(forth), "BACK_AT": at + len(forth), "BACK": len(back),
+        })  # fmt: skip
+
+    def row(self) -> WifiRows:
+        tables = [(Flow, self.flows), (Link, self.links), (Leg, self.legs), (Rate, self.rates)]
+        radio = dict(self.radio) | {"NODES": len(self.nodes)}
+        network: list[int] = []
+        for columns, table in tables:
+            name = f"{columns.__name__.upper()}S"
+            radio |= {name: len(table), f"{name}_AT": len(network)}
+            for line in table:
+                network += [line.get(column.name, 0) for column in columns]
+        radio["PATHS_AT"] = len(network)
+        network += self.paths
+        parameters = np.zeros((1, Radio.COLUMNS), np.int64)
+        for name, value in self.p.items():
+            parameters[0, P[name]] = value
+        for name, value in radio.items():
+            parameters[0, Radio[name]] = value
+        # A mask is a 64-bit pattern.
+        nodes = [[line.get(column.name, 0) for column in Node] for line in self.nodes]
+        return WifiRows(
+            parameters, np.zeros((1, 0)), np.array([nodes], np.uint64).astype(np.int64),
+            np.array([network], np.int64), thresholds(PROBABILITIES),
+        )  # fmt: skip
+
+
+def wifi_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
+    """`count` scenarios, UDP only or some `tcp` too; row k of a seed is the same for every `count`."""
+    return stack([_net(np.random.default_rng([seed, k, 3]), tcp).row() for k in range(count)])
+
+
+def stack(rows: Sequence[WifiRows]) -> WifiRows:
+    """Many rows as one array, padded to the widest; they share the table of losses."""
+    nodes = max(row.nodes.shape[1] for row in rows)
+    width = max(row.network.shape[1] for row in rows)
+    return WifiRows(
+        np.concatenate([row.parameters for row in rows]),
+        np.concatenate([row.constants for row in rows]),
+        np.concatenate([np.pad(r.nodes, ((0, 0), (0, nodes - r.nodes.shape[1]), (0, 0))) for r in rows]),
+        np.concatenate([np.pad(r.network, ((0, 0), (0, width - r.network.shape[1]))) for r in rows]),
+        rows[0].losses,
+    )
+
+
+def select(rows: WifiRows, chosen: Any) -> WifiRows:
+    """Some rows (a slice or a list of indices)."""
+    return WifiRows(*(field[chosen] for field in rows[:4]), rows.losses)  # type: ignore[arg-type]
+
+
+def _net(rng: Generator, tcp: bool) -> Net:
+    net = Net()
+    end = int(rng.uniform(30, 120) * MS)
+    net.p = {
+        "SEED": int(rng.integers(0, 1 << 62)), "SCENARIO": int(rng.integers(0, 1 << 32)),
+        "REPLICATION": int(rng.integers(0, 1 << 32)), "END": end,
+    } | _tcp_parameters(rng)  # fmt: skip
+    warm_up = pick(rng, 0, 0, rng.integers(0, end), end // 2 // MS * MS)
+    net.radio = {"WARM_UP": warm_up, "BIN": pick(rng, 0, 5 * MS, rng.integers(1, end))}
+    net.radio["MAC_OVERHEAD"] = pick(rng, 0, 36, 36)
+    net.radio["BACK_PRESSURE"] = int(rng.random() < 0.3)
+    _choose_timing(rng, net)
+    net.radio |= {
+        "CW_MAX": net.radio["CW_MIN"] if rng.random() < 0.2 else pick(rng, 63, 127, 1023),
+        "SHORT_RETRY": int(rng.choice([1, 2, 4, 7, 7])), "LONG_RETRY": int(rng.choice([1, 2, 4, 7])),
+        "RTS_THRESHOLD": pick(rng, 0, 200, 700, ENDLESS, ENDLESS), "BURST": int(rng.choice([1, 1, 1, 2, 5])),
+        "GATEWAY_BURST": int(rng.choice([1, 1, 2, 5])),
+        "RATE_CONTROL": int(rng.choice([FIXED, ARF, AARF])),
+        "ARF_UP": int(rng.choice([1, 3, 10])), "ARF_DOWN": int(rng.choice([1, 2, 3])),
+        "ARF_TIMER": int(rng.choice([2, 5, 15])), "AARF_FACTOR": int(rng.choice([1, 2, 3])),
+        "AARF_MOST": int(rng.choice([10, 60])),
+    }  # fmt: skip
+    links = _choose_topology(rng, net)
+    _choose_legs(rng, net)
+    for number in range(int(rng.integers(1, 6))):
+        _choose_flow(rng, net, links, tcp and (number == 0 or rng.random() < 0.6))
+    return net
+
+
+def _tcp_parameters(rng: Generator) -> Columns:
+    window = int(rng.integers(1, 50))
+    parameters = tcp_parameters(rng, window) | {"WINDOW": window, "ACK": int(rng.integers(20, 81))}
+    buffer = int(rng.choice([0, 0, 1, 5, 20]))
+    del parameters["LIMIT"]
+    return parameters | {
+        "TICK": pick(rng, MS, MS, 10 * MS, rng.integers(1000, 20 * MS)),
+        "MIN_RTO": pick(rng, 0, 5 * MS, 20 * MS), "MAX_RTO": pick(rng, 20 * MS, 1000 * MS),
+        "INITIAL_RTO": pick(rng, 10 * MS, 30 * MS), "ACK_DELAY": pick(rng, US, 2 * MS, 20 * MS),
+        "SEND_BUFFER": buffer, "SEND_WAKE": int(rng.integers(0, buffer + 1)),
+        "SAMPLE": 10 * MS,
+    }  # fmt: skip
+
+
+def _choose_timing(rng: Generator, net: Net) -> None:
+    """The numbers of a standard, or odd ones; a table of DSSS rates, OFDM rates, or both."""
+    kind = pick(rng, 0, 1, 2)  # 802.11b, a, g
+    slot, sifs, cw_min = [(20, 10, 31), (9, 16, 15), (9, 10, 15)][kind]
+    preamble = pick(rng, 96, 192)
+    if kind != 1:
+        net.rates += [
+            {"SYMBOL": US, "HALF_BITS": round(2 * rate), "PREAMBLE": preamble * US, "ANSWER": answer,
+             "DSSS": 1}
+            for rate, answer in DSSS.items()
+        ]  # fmt: skip
+    if kind != 0:
+        first = len(net.rates)
+        net.rates += [
+            {"SYMBOL": 4 * US, "HALF_BITS": 8 * rate, "EXTRA_BITS": 22, "PREAMBLE": 20 * US,
+             "EXTENSION": 6 * US if kind == 2 else 0, "ANSWER": first + answer}
+            for rate, answer in OFDM.items()
+        ]  # fmt: skip
+    answer_time = preamble + 14 * 8 if kind != 1 else 44
+    net.radio |= {
+        "SLOT": slot * US, "SIFS": sifs * US, "EIFS": (2 * sifs + 2 * slot + answer_time) * US,
+        "CW_MIN": cw_min if rng.random() < 0.7 else pick(rng, 0, 1, 3, 7),
+        "PROTECTION": pick(rng, NOBODY, 0, 3) if kind == 2 else NOBODY,
+    }  # fmt: skip
+    if rng.random() < 0.2:  # no standard, but no more a lattice
+        odd = {name: net.radio[name] + int(rng.integers(0, 3000)) for name in ("SLOT", "SIFS", "EIFS")}
+        net.radio |= odd
+
+
+def _choose_topology(rng: Generator, net: Net) -> list[tuple[list[int], list[int]]]:
+    """Nodes with their masks; returns paths of links, each with one that leads back."""
+    count = int(rng.integers(2, 9))
+    chain = rng.random() < 0.5
+    apart = np.abs(np.subtract.outer(np.arange(count), np.arange(count)))  # how far
+    if not chain:  # cell around the last node; some do not hear each other
+        apart = np.triu(rng.choice([1, 1, 2, 3], (count, count)), 1)
+        apart = apart + apart.T
+        apart[-1, :-1] = apart[:-1, -1] = 1
+    near, sense, control, disturb = 1, pick(rng, 1, 1, 2, 3, 8), pick(rng, 1, 1, 2, 3), pick(rng, 1, 2, 3, 8)
+    disturb_control = pick(rng, 1, disturb)
+    scrambled = rng.random() < 0.25
+
+    def mask(j: int, reach: int) -> int:
+        flips = rng.random(count) < 0.15 if scrambled and reach > 1 else np.zeros(count, bool)
+        return sum(1 << i for i in range(count) if i != j and (apart[j, i] <= reach) != flips[i])
+
+    for j in range(count):
+        neighbours = mask(j, near)
+        sensed = mask(j, sense) | neighbours
+        net.nodes.append({
+            "QUEUE": int(rng.choice([1, 2, 3, 10, 50])), "SENSE": sensed, "NEAR": neighbours,
+            "CONTROL": (mask(j, control) | neighbours) & sensed, "DISTURB_DATA": mask(j, disturb),
+            "DISTURB_CONTROL": mask(j, disturb_control),
+        })  # fmt: skip
+    if rng.random() < 0.1:  # one hears nobody's data
+        net.nodes[pick(rng, *range(count))]["NEAR"] = 0
+    top = len(net.rates) - 1
+    rate = pick(rng, 0, top // 2, top, rng.integers(0, top + 1))
+    lossy = rng.random() < 0.4
+    sturdy = rng.random() < 0.4
+
+    def link(first: int, to: int) -> int:
+        loss = int(rng.choice(len(PROBABILITIES), p=[0.3, 0.3, 0.2, 0.08, 0.02, 0.1])) if lossy else 0
+        fragility = pick(rng, 1, 2, 3, 6, 6, 6) if sturdy else 0
+        own_rate = rate if rng.random() < 0.7 else int(rng.integers(0, top + 1))
+        return net.link(first, to, own_rate, loss, fragility)
+
+    if chain:
+        up = [link(n, n + 1) for n in range(count - 1)]
+        down = [link(n + 1, n) for n in reversed(range(count - 1))]
+        return [(up, down), (down, up)] + [([a], [b]) for a, b in zip(up, reversed(down), strict=True)]
+    sink = count - 1
+    pairs = [([link(n, sink)], [link(sink, n)]) for n in range(sink)]
+    return pairs + [(down, up) for up, down in pairs]
+
+
+def _choose_legs(rng: Generator, net: Net) -> None:
+    for _ in range(int(rng.integers(0, 4))):
+        tick = pick(rng, 0, 0, MS, 4 * MS)
+        net.leg(
+            BYTE_TIME=round(8e9 * 2**BYTE_TIME_BITS / 10 ** rng.uniform(6, 8)), OVERHEAD=pick(rng, 0, 2, 38),
+            PACKET_TIME=pick(rng, 0, 0, 350 * US), DELAY=pick(rng, 0, 100 * US, MS, 5 * MS), TICK=tick,
+            PHASE=pick(rng, 0, rng.integers(0, tick + 1)), ROOM=int(rng.choice([1, 3, 50, 1000])),
+            SWING=pick(rng, 0, 0, 2**20 // 25, 2**20 // 8), SWING_EVERY=pick(rng, 10 * MS, 3 * MS),
+        )  # fmt: skip
+
+
+def _choose_flow(rng: Generator, net: Net, paths: list[tuple[list[int], list[int]]], tcp: bool) -> None:
+    forth, back = paths[int(rng.integers(len(paths)))]
+
+    def leg() -> int:
+        return pick(rng, NOBODY, NOBODY, *range(len(net.legs)))
+
+    end = net.p["END"]
+    columns = {
+        "TCP": int(tcp), "START": pick(rng, 0, MS, rng.integers(0, end // 3)),
+        "LIMIT": pick(rng, ENDLESS, ENDLESS, rng.integers(1, 60)), "SIZE": pick(rng, 100, 1000, 1460, 40),
+        "HEADER": pick(rng, 0, 28, 40), "BEFORE": leg(), "AFTER": leg(),
+    }  # fmt: skip
+    if tcp:
+        columns |= {"ACK_BEFORE": leg(), "ACK_AFTER": leg(), "ACK_COST": pick(rng, 0, 0, 100 * US)}
+        if rng.random() < 0.3:  # an application reads
+            columns["AFTER"] = net.leg(
+                PACKET_TIME=pick(rng, 0, 130 * US, rng.integers(0, MS)), DELAY=pick(rng, 0, 0, MS),
+                ROOM=int(rng.choice([2, 10, 1000])), SIZE=columns["SIZE"],
+                READ=columns["SIZE"] * int(rng.integers(1, 9)) + pick(rng, 0, 500),
+                READ_TIME=pick(rng, 0, 250 * US, rng.integers(0, 2 * MS)), SWING=pick(rng, 0, 0, 2**20 // 8),
+                SWING_EVERY=3 * MS,
+            )  # fmt: skip
+        net.flow(forth=forth, back=back, **columns)
+    else:
+        every = pick(rng, 200 * US, MS, 5 * MS, rng.integers(100 * US, 5 * MS))
+        stop = pick(rng, FOREVER, rng.integers(0, end))
+        net.flow(forth=forth, **columns | {"INTERVAL": every, "STOP": stop})
+
+
+def describe(rows: WifiRows, row: int) -> str:
+    """One scenario in some lines, to be read by a person or typed into a test."""
+    values = rows.parameters[row]
+    lines = [str({c.name: int(values[c]) for c in P if values[c]})]
+    lines += [str({c.name: int(values[c]) for c in Radio if c.name != "COLUMNS"})]
+    for n in range(values[Radio.NODES]):
+        lines.append(f"node {n}: { {c.name: int(rows.nodes[row, n, c]) for c in Node} }")
+    for columns in (Flow, Link, Leg, Rate):
+        name = f"{columns.__name__.upper()}S"
+        at = int(values[Radio[f"{name}_AT"]])
+        for k in range(int(values[Radio[name]])):
+            line = {c.name: int(rows.network[row, at + k * len(columns) + c]) for c in columns}
+            lines.append(f"{columns.__name__} {k}: {line}")
+    lines.append(f"paths: {rows.network[row, values[Radio.PATHS_AT] :].tolist()}")
+    return "\n".join(lines)

@@ -1,0 +1,341 @@
+"""A station: its queue and the distributed coordination function (IEEE 802.11, DCF)."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.wireless.layout import STREAM_BACKOFF, NodeOut
+from tests.twins.path.engine import Timer
+from tests.twins.path.link import Packet
+from tests.twins.wireless.channel import members
+from tests.twins.wireless.clock import ANSWER_MISSING, NAV_RESET, Clock, Phase
+from tests.twins.wireless.counters import NodeOutcomes
+from tests.twins.wireless.frames import NOBODY, RTS_BYTES, Frame, Kind, Transmission
+from tests.twins.wireless.ways import Way
+
+if TYPE_CHECKING:
+    from tests.twins.wireless.world import World
+
+
+class Station:
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        self.world = world
+        self.radio = world.radio
+        self.number = number
+        self.capacity = columns.QUEUE
+        self.sense = members(columns.SENSE)
+        self.near = members(columns.NEAR)
+        self.control = members(columns.CONTROL)
+        self.disturb_data = members(columns.DISTURB_DATA)
+        self.disturb_control = members(columns.DISTURB_CONTROL)
+        self.outcomes = NodeOutcomes()
+
+        self.queue: list[Frame] = []  # the first stays until it is acknowledged or given up
+        self.pumps: list[Callable[[], None]] = []  # senders that a full queue holds back, perhaps
+
+        # Backoff.
+        self.cw = self.radio.CW_MIN
+        self.slots = 0
+        self.since = 0  # slots count from here at the earliest
+        self.draws = 0
+
+        # When things ended that make it wait: what it received (a SIFS is included), sent, sensed; the
+        # announcements of others; its waiting for an answer.
+        self.rx = self.tx = self.quiet = self.nav = self.late = 0
+
+        # Reception.
+        self.lock: Transmission | None = None
+        self.corrupt = False
+        self.disturbed = 0  # so long [ns]
+        clock = Clock(world.simulation, Phase.TIMEOUT, number)
+        self.nav_of_rts = -1
+        self.nav_reset = Timer(clock, NAV_RESET, self._reset_nav)
+
+        # Its own exchange.
+        self.planned: tuple[int, Callable[[], Transmission]] | None = None  # starts at this time
+        self.waiting: Transmission | None = None  # the answer to this is to come
+        self.answer_missing = Timer(clock, ANSWER_MISSING, self._on_timeout)
+        self.announced_by_rts = False  # its data frame
+        self.short = self.long = 0  # failures of the head frame
+        self.burst = 0  # frames acknowledged since the access
+        gateway = number == world.radio.NODES - 1
+        self.burst_length = world.radio.GATEWAY_BURST if gateway else world.radio.BURST
+
+    def count(self, column: NodeOut, amount: int = 1) -> None:
+        self.outcomes.add(column, amount)
+
+    def disturbs(self, transmission: Transmission) -> set[int]:
+        return self.disturb_control if transmission.is_control else self.disturb_data
+
+    def pass_time(self, duration: int) -> None:
+        """Nothing happens for `duration` ns."""
+        self.outcomes.pass_time(duration, in_queue=len(self.queue), senses=self.senses)
+        if self.lock is not None:
+            others = self.world.channel.sensed(self) - {self.lock.sender}
+            if others & self.disturbs(self.lock):
+                self.disturbed += duration
+
+    @property
+    def now(self) -> int:
+        return self.world.simulation.now
+
+    @property
+    def on_air(self) -> bool:
+        return self.number in self.world.channel.on_air
+
+    @property
+    def senses(self) -> bool:
+        return bool(self.world.channel.sensed(self))
+
+    # Access to the channel.
+
+    def next_start(self) -> int:
+        """When it sends next if nothing intervenes."""
+        if self.planned is not None:
+            return self.planned[0]
+        if self.queue and not self.on_air and self.waiting is None and not self.senses:
+            return self.countdown_begins() + self.slots * self.radio.SLOT
+        return FOREVER
+
+    def countdown_begins(self) -> int:
+        base = max(self.rx, max(self.tx, self.quiet, self.nav, self.late) + self.radio.SIFS)
+        return max(self.since, base + 2 * self.radio.SLOT)
+
+    def freeze(self, now: int) -> None:
+        """Slots that have passed do not come back."""
+        begin = self.countdown_begins()
+        if now > begin:
+            passed = min(self.slots, (now - begin) // self.radio.SLOT)
+            self.slots -= passed
+            self.since = begin + passed * self.radio.SLOT
+
+    def draw_backoff(self) -> None:
+        word = self.world.streams.block(STREAM_BACKOFF + self.number, self.draws)[0]
+        self.draws += 1
+        self.slots = word * (self.cw + 1) // 2**32
+        self.since = self.now
+
+    # The queue.
+
+    def is_full(self) -> bool:
+        return len(self.queue) >= self.capacity
+
+    def enqueue(self, packet: Packet, way: Way, hop: int) -> bool:
+        """Take a packet; False if the queue is full."""
+        if self.is_full():
+            self.count(NodeOut.DROPS)
+            return False
+        self.queue.append(Frame(packet, way, hop))
+        self.count(NodeOut.QUEUED)
+        most = max(self.outcomes.values[NodeOut.QUEUE_MOST], len(self.queue))
+        self.outcomes.values[NodeOut.QUEUE_MOST] = most
+        if len(self.queue) == 1 and self.waiting is None:
+            self._contend()
+        return True
+
+    def _contend(self) -> None:
+        """The queue is no longer empty."""
+        if not self.senses and not self.on_air:
+            self.freeze(self.now)
+        if self.slots == 0:
+            if self.senses or self.on_air or self.nav > self.now:
+                self.draw_backoff()
+            else:
+                self.since = max(self.since, self.now + self.radio.SIFS + 2 * self.radio.SLOT)
+
+    def _pop(self) -> None:
+        """The head frame is done with; who waited for room may go on."""
+        del self.queue[0]
+        for pump in self.pumps:
+            pump()
+
+    # Sending.
+
+    def plan(self, make: Callable[[], Transmission]) -> None:
+        """Send a SIFS from now."""
+        self.planned = self.now + self.radio.SIFS, make
+
+    def transmit(self) -> Transmission:
+        """Begin to send now."""
+        make = self.planned[1] if self.planned is not None else self._first_of_exchange()
+        self.planned = None
+        transmission = make()
+        duration = transmission.end - transmission.began
+        self.count(NodeOut.AIR_CONTROL if transmission.is_control else NodeOut.AIR_DATA, duration)
+        return transmission
+
+    def _first_of_exchange(self) -> Callable[[], Transmission]:
+        size = self.world.air.size_of_data(self.queue[0])
+        self.announced_by_rts = size > self.radio.RTS_THRESHOLD
+        if self.announced_by_rts:
+            return self._rts
+        if self.radio.PROTECTION >= 0 and not self.world.tables.rates[self._data_rate()].DSSS:
+            return self._cts_to_self
+        return self._data
+
+    def _data_rate(self) -> int:
+        return self.world.links[self.queue[0].link].control.rate
+
+    def _receiver(self) -> int:
+        return int(self.world.tables.links[self.queue[0].link].TO)
+
+    def _on_air(
+        self, kind: Kind, to: int, rate: int, data_rate: int, time: int, announced: int,
+        frame: Frame | None = None,
+    ) -> Transmission:  # fmt: skip
+        return Transmission(
+            kind, self.number, to, rate, data_rate, self.now, self.now + time, announced, frame
+        )
+
+    def _data(self) -> Transmission:
+        frame, rate = self.queue[0], self._data_rate()
+        if not self.announced_by_rts:
+            self.count(NodeOut.ATTEMPTS)
+        announced = self.radio.SIFS + self.world.air.answer(rate)
+        time = self.world.air.data(frame, rate)
+        return self._on_air(Kind.DATA, self._receiver(), rate, rate, time, announced, frame)
+
+    def _next_of_burst(self) -> Transmission:
+        self.announced_by_rts = False
+        return self._data()
+
+    def _rts(self) -> Transmission:
+        self.count(NodeOut.ATTEMPTS)
+        air, frame, rate = self.world.air, self.queue[0], self._data_rate()
+        announced = 3 * self.radio.SIFS + 2 * air.answer(rate) + air.data(frame, rate)
+        own = self.world.tables.rates[rate].ANSWER
+        return self._on_air(Kind.RTS, self._receiver(), own, rate, air.of(RTS_BYTES, own), announced)
+
+    def _cts_to_self(self) -> Transmission:
+        air, frame, rate = self.world.air, self.queue[0], self._data_rate()
+        announced = 2 * self.radio.SIFS + air.data(frame, rate) + air.answer(rate)
+        own = self.radio.PROTECTION
+        return self._on_air(Kind.SELF, NOBODY, own, rate, air.of(14, own), announced)
+
+    def _ack(self, data: Transmission) -> Transmission:
+        own, time = self.world.tables.rates[data.rate].ANSWER, self.world.air.answer(data.rate)
+        return self._on_air(Kind.ACK, data.sender, own, data.rate, time, 0)
+
+    def _cts(self, rts: Transmission) -> Transmission:
+        own, time = self.world.tables.rates[rts.data_rate].ANSWER, self.world.air.answer(rts.data_rate)
+        announced = rts.announced - self.radio.SIFS - time
+        return self._on_air(Kind.CTS, rts.sender, own, rts.data_rate, time, announced)
+
+    def sent(self, transmission: Transmission) -> None:
+        """Its transmission has ended."""
+        self.tx = self.now
+        if transmission.kind in (Kind.DATA, Kind.RTS):
+            answer = self.world.tables.rates[transmission.data_rate].ANSWER
+            patience = self.radio.SIFS + self.radio.SLOT + self.world.tables.rates[answer].PREAMBLE
+            self.waiting = transmission
+            self.answer_missing.start(patience)
+            self.late = self.now + patience
+        elif transmission.kind == Kind.SELF:
+            self.plan(self._data)
+
+    # Receiving.
+
+    def receive(self, transmission: Transmission) -> None:
+        """A frame has been decoded."""
+        if transmission.to != self.number:
+            self._listen(transmission)
+        elif transmission.kind == Kind.DATA:
+            self._take(transmission)
+        elif transmission.kind == Kind.RTS:
+            if self.nav <= self.now and self.planned is None:
+                self.plan(lambda: self._cts(transmission))
+        elif transmission.kind == Kind.CTS:
+            if self._is_answered_by(Kind.RTS, transmission):
+                self.plan(self._data)
+        elif self._is_answered_by(Kind.DATA, transmission):
+            self._success()
+
+    def _listen(self, transmission: Transmission) -> None:
+        """A frame for others announces how long the channel will be busy."""
+        until = self.now + transmission.announced
+        if until <= self.nav:
+            return
+        self.nav = until
+        self.nav_reset.stop()
+        if transmission.kind == Kind.RTS:  # void if nothing follows
+            cts = self.world.air.answer(transmission.data_rate)
+            self.nav_of_rts = until
+            self.nav_reset.start(2 * self.radio.SIFS + cts + 2 * self.radio.SLOT)
+
+    def _reset_nav(self) -> None:
+        if self.nav == self.nav_of_rts:
+            self.nav = self.now
+
+    def _take(self, data: Transmission) -> None:
+        if self.planned is None:
+            self.plan(lambda: self._ack(data))
+        frame = data.frame
+        assert frame is not None
+        if frame.received:
+            self.count(NodeOut.DUPLICATES)
+        else:
+            frame.received = True
+            self.count(NodeOut.RECEIVED)
+            frame.way.cross(frame)
+
+    def _is_answered_by(self, kind: Kind, answer: Transmission) -> bool:
+        """Whether it waits for this; then it does no longer."""
+        waiting = self.waiting
+        if waiting is None or waiting.kind != kind or waiting.to != answer.sender:
+            return False
+        self.answer_missing.stop()
+        self.late = self.now
+        if kind == Kind.RTS:
+            self.waiting = None
+        return True
+
+    # The outcome of an exchange.
+
+    def _success(self) -> None:
+        assert self.waiting is not None
+        self.count(NodeOut.SUCCEEDED)
+        link = self.world.links[self.queue[0].link]
+        self._pop()
+        self.short = self.long = 0
+        self.cw = self.radio.CW_MIN
+        link.control.ok()
+        self.waiting = None
+        self.burst += 1
+        if self.burst < self.burst_length and self.queue:
+            self.plan(self._next_of_burst)
+        else:
+            self.burst = 0
+            self.draw_backoff()
+
+    def _on_timeout(self) -> None:
+        if self.lock is not None:
+            preamble = self.world.tables.rates[self.lock.rate].PREAMBLE
+            if self.lock.began <= self.now - preamble:  # perhaps this is the answer
+                self.answer_missing.start(self.lock.end - self.now)
+                return
+        self._failure()
+
+    def _failure(self) -> None:
+        failed = self.waiting
+        assert failed is not None
+        frame = self.queue[0]
+        self.count(NodeOut.FAILED)
+        if failed.kind == Kind.DATA:
+            self.count(NodeOut.AIR_FAILED, failed.end - failed.began)
+            self.world.links[frame.link].control.failed()
+        if failed.kind == Kind.DATA and self.announced_by_rts:
+            self.long += 1
+        else:
+            self.short += 1
+        if self.short >= self.radio.SHORT_RETRY or self.long >= self.radio.LONG_RETRY:
+            self.count(NodeOut.RETRY_DROPS)
+            if not frame.received:
+                frame.way.lost(frame.packet, "retry")
+            self.short = self.long = 0
+            self.cw = self.radio.CW_MIN
+            self._pop()
+        else:
+            self.cw = min(2 * self.cw + 1, self.radio.CW_MAX)
+        self.burst = 0
+        self.draw_backoff()
+        self.waiting = None

@@ -1,0 +1,51 @@
+"""One row of `WifiRows`, taken apart into plain Python."""
+
+from collections.abc import Sequence
+from enum import IntEnum
+from types import SimpleNamespace
+from typing import Any
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.wireless.layout import Flow, Leg, Link, Node, Radio, Rate, WifiRows
+from tests.twins.parameters import Parameters
+
+
+def named(columns: type[IntEnum], values: Sequence[Any]) -> Any:
+    """Values as attributes named like their columns, plain integers."""
+    return SimpleNamespace(**{c.name: int(values[c]) for c in columns if c.name != "COLUMNS"})
+
+
+class Tables:
+    """What a row says: `p` of the transport, `radio` of the channel, and the tables."""
+
+    def __init__(self, rows: WifiRows, row: int) -> None:
+        line = rows.parameters[row]
+        self.p = named(P, line)
+        self.radio = named(Radio, line)
+        self._network = rows.network[row]
+        self.nodes = [named(Node, rows.nodes[row, n]) for n in range(self.radio.NODES)]
+        self.flows = self._table(Flow, self.radio.FLOWS_AT, self.radio.FLOWS)
+        self.links = self._table(Link, self.radio.LINKS_AT, self.radio.LINKS)
+        self.legs = self._table(Leg, self.radio.LEGS_AT, self.radio.LEGS)
+        self.rates = self._table(Rate, self.radio.RATES_AT, self.radio.RATES)
+        self.losses = [[int(word) for word in digits] for digits in rows.losses]
+
+    def path(self, first: int, count: int) -> list[int]:
+        """Links by number: `count` entries of the paths from `first` on."""
+        at = self.radio.PATHS_AT + first
+        return [int(link) for link in self._network[at : at + count]]
+
+    def _table(self, columns: type[IntEnum], at: int, count: int) -> list[Any]:
+        width = len(columns)
+        return [named(columns, self._network[at + k * width : at + (k + 1) * width]) for k in range(count)]
+
+
+class FlowParameters(Parameters):
+    """The columns of `P` as one of the flows sees them."""
+
+    def __init__(self, rows: WifiRows, row: int, flow: Any, number: int) -> None:
+        super().__init__(rows, row)
+        self._values |= {
+            "START": flow.START, "LIMIT": flow.LIMIT, "DATA": flow.SIZE, "HEADER": flow.HEADER,
+            "CLOCK_PHASE": self.CLOCK_PHASE + 7919 * number,
+        }  # fmt: skip

@@ -1,0 +1,53 @@
+"""The way of a flow's packets in one direction: perhaps a leg, links, perhaps a leg."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tests.twins.path.link import Packet
+
+if TYPE_CHECKING:
+    from tests.twins.wireless.frames import Frame
+    from tests.twins.wireless.world import World
+
+Lost = Callable[[Packet, str], None]
+NOBODY = -1
+
+
+class Way:
+    """Handing over from one place to the next takes no time."""
+
+    def __init__(
+        self, world: "World", *, before: int, links: list[int], after: int,
+        arrive: Callable[[Packet], None], lost: Lost,
+    ) -> None:  # fmt: skip
+        self.world = world
+        self.before = before
+        self.links = links
+        self.after = after
+        self.arrive = arrive
+        self.lost = lost
+
+    def send(self, packet: Packet) -> None:
+        self._through(self.before, packet, self._to_radio)
+
+    def cross(self, frame: "Frame") -> None:
+        """The frame has crossed its link."""
+        if frame.hop + 1 < len(self.links):
+            self._to_station(frame.packet, frame.hop + 1)
+        else:
+            self._through(self.after, frame.packet, self.arrive)
+
+    def _to_radio(self, packet: Packet) -> None:
+        self._to_station(packet, 0)
+
+    def _to_station(self, packet: Packet, hop: int) -> None:
+        station = self.world.stations[self.world.tables.links[self.links[hop]].FROM]
+        if not station.enqueue(packet, self, hop):
+            self.lost(packet, "source" if hop == 0 else "relay")
+
+    def _through(self, leg: int, packet: Packet, deliver: Callable[[Packet], None]) -> None:
+        packet.more = False
+        if leg == NOBODY:
+            deliver(packet)
+        elif not self.world.legs[leg].enter(packet, deliver):
+            self.lost(packet, "leg")

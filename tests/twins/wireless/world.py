@@ -1,0 +1,97 @@
+"""Everything there is in one row: channel, stations, links, legs and flows."""
+
+from collections.abc import Iterator
+from itertools import repeat
+
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.wireless.layout import STREAM_DISTURBED, STREAM_FRAME, WifiRows
+from tests.twins.path.engine import Simulation
+from tests.twins.path.link import Packet
+from tests.twins.random_numbers import Streams
+from tests.twins.wireless.channel import Channel
+from tests.twins.wireless.clock import Clock, Phase
+from tests.twins.wireless.flows import Flow, Tcp, Udp
+from tests.twins.wireless.frames import AirTimes
+from tests.twins.wireless.legs import Server
+from tests.twins.wireless.rate_control import RateControl
+from tests.twins.wireless.station import Station
+from tests.twins.wireless.tables import FlowParameters, Tables
+
+NEVER_LOSES = 0xFFFFFFFF
+
+
+class Link:
+    """One station's traffic to another: its rate, and what noise and disturbances destroy."""
+
+    def __init__(
+        self, control: RateControl, gaps: Iterator[int] | None, endured: Iterator[int] | None
+    ) -> None:
+        self.control = control
+        self.gaps = gaps
+        self.survivors_left = next(gaps) if gaps is not None else 0
+        self.endured = endured  # microseconds of disturbance that each disturbed frame survives
+
+    def noise_destroys(self) -> bool:
+        """Whether the next data frame is lost."""
+        if self.gaps is None:
+            return False
+        if self.survivors_left == 0:
+            self.survivors_left = next(self.gaps)
+            return True
+        self.survivors_left -= 1
+        return False
+
+    def disturbance_destroys(self, duration: int) -> bool:
+        """Whether a data frame is lost that others disturbed for so long [ns]."""
+        return self.endured is None or duration > 1000 * next(self.endured)
+
+
+class World:
+    def __init__(self, rows: WifiRows, row: int, *, protocol: str) -> None:
+        """The TCP flows use `protocol`, as "sack" or "sack_cubic"."""
+        self.tables = Tables(rows, row)
+        self.p = self.tables.p
+        self.radio = self.tables.radio
+        self.streams = Streams(self.p.SEED, self.p.SCENARIO, self.p.REPLICATION)
+        self.simulation = Simulation()
+        self.air = AirTimes(self.radio, self.tables.rates)
+        self.channel = Channel(self)
+        self.stations = [Station(self, n, columns) for n, columns in enumerate(self.tables.nodes)]
+        self.links = [
+            Link(
+                RateControl(self.radio, columns.RATE), self._gaps(STREAM_FRAME + n, columns.LOSS),
+                self._endured(STREAM_DISTURBED + n, columns.FRAGILITY),
+            )
+            for n, columns in enumerate(self.tables.links)
+        ]  # fmt: skip
+        self.legs = [
+            Server(Clock(self.simulation, Phase.LEG, n), self.streams, n, columns)
+            for n, columns in enumerate(self.tables.legs)
+        ]
+        self.flows: list[Flow] = []
+        for n, columns in enumerate(self.tables.flows):
+            if columns.TCP:
+                self.flows.append(Tcp(self, n, columns, protocol, FlowParameters(rows, row, columns, n)))
+            else:
+                self.flows.append(Udp(self, n, columns))
+
+    def _gaps(self, stream: int, row: int) -> Iterator[int] | None:
+        thresholds = self.tables.losses[row]
+        if thresholds[-1] == NEVER_LOSES:
+            return None
+        return self.streams.gaps(stream, thresholds)
+
+    def _endured(self, stream: int, fragility: int) -> Iterator[int] | None:
+        if fragility == 0:
+            return None
+        return self._gaps(stream, fragility - 1) or repeat(FOREVER)
+
+    def in_flight(self, flow: Flow) -> int:
+        """Data packets of a flow on their way: in legs and queues, where nobody else has received them."""
+        queued = [f.packet for station in self.stations for f in station.queue if not f.received]
+        inside = [packet for leg in self.legs for packet, _ in leg.inside]
+
+        def counts(packet: Packet) -> bool:
+            return packet.path == flow.number and packet.kind == "data"
+
+        return sum(counts(packet) for packet in queued + inside)
