@@ -8,15 +8,15 @@ ROOTS = {
     "netcarlo.configs": "configs",
     "netcarlo.reports": "reports",
 }
+FOLDERS = ROOTS | {
+    f"{root}.{below}": f"{folder}/{below.replace('.', '/')}"
+    for root, folder in ROOTS.items()
+    for below in find_packages(folder)
+}
 
 setup(
-    packages=[*ROOTS, *(f"{root}.{name}" for root, folder in ROOTS.items() for name in find_packages(folder))],
-    package_dir={
-        f"{root}.{name}": f"{folder}/{name.replace('.', '/')}"
-        for root, folder in ROOTS.items()
-        for name in find_packages(folder)
-    }
-    | ROOTS,
+    packages=list(FOLDERS),
+    package_dir=FOLDERS,
     package_data={
         "netcarlo": ["py.typed"],
         "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "studies/*/*"],

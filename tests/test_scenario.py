@@ -285,7 +285,7 @@ def test_axes_list_protocols_and_controls_together():
 
 def test_what_a_compiler_refuses_in_a_control_is_one_line_of_that_file(tmp_path):
     own = tmp_path / "own.py"
-    shutil.copy(Path(__file__).parents[2] / "configs" / "examples" / "aimd.py", own)
+    shutil.copy(Path(__file__).parents[1] / "configs" / "examples" / "aimd.py", own)
     text = own.read_text()
     line = text[: text.index("def grow")].count("\n") + 2
     own.write_text(re.sub(r"(def grow\(.*\).*:\n)", r"\1    import os\n", text))

@@ -43,7 +43,7 @@ def calibrate(
     grid = Grid(declared)
     numbers = _numbers(study, declared)
     meter = _Meter(progress)
-    own: Any = import_module(f"netcarlo.studies.{study.name}")
+    own: Any = import_module(f"netcarlo.studies.{study.name}.claims")
     trials = Trials(
         study, grid, declared,
         metrics=own.METRICS, numbers=numbers, target=target, threads=threads, progress=meter.add,

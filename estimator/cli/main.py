@@ -227,9 +227,9 @@ def trace(
     """Run one replication alone and write what happened over time, as a table and a page."""
     from netcarlo import load_scenario
     from netcarlo import trace as run
-    from netcarlo.networks.path.interruptions import interruptions
     from netcarlo.reports import trace_page
     from netcarlo.schema import output
+    from netcarlo.simulation.interruptions import interruptions
     from netcarlo.simulation.trace import per_second
 
     output.check_writable(out)

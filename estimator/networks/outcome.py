@@ -32,7 +32,7 @@ NEITHER: Direction = None
 
 
 class Outcome(NamedTuple):
-    """An outcome of a replication; the end of its name says its unit (`netcarlo.simulation.outcomes.dimension`)."""
+    """An outcome of a replication; the end of its name says its unit (`simulation.outcomes.dimension`)."""
 
     name: str
     better: Direction

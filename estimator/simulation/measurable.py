@@ -1,4 +1,4 @@
-"""Which outcomes a scenario has: of those of `netcarlo.simulation.outcomes.MEANING`, the ones that its runs can measure.
+"""Which outcomes a scenario has: of those of `outcomes.MEANING`, the ones that its runs can measure.
 
 No list says so.  The code that names what an engine wrote (or the formulae) is given rows of the scenario and
 made-up numbers in every column that the engine fills for such rows: an outcome that never gets a value, or

@@ -38,7 +38,7 @@ def estimate(samples: Samples) -> Mean:
 
 @dataclass(frozen=True)
 class Cell:
-    """One set of conditions, simulated `n` times: the integers and the frame of `netcarlo.simulation.outcomes`."""
+    """One set of conditions, simulated `n` times: the integers and the frame of `simulation.outcomes`."""
 
     conditions: Mapping[str, Value]
     scenario: Scenario

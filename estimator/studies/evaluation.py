@@ -49,7 +49,7 @@ def evaluate(
     """
     replications = replications or study.description.replications
     seed = study.description.seed if seed is None else seed
-    own: Any = import_module(f"netcarlo.studies.{study.name}")
+    own: Any = import_module(f"netcarlo.studies.{study.name}.claims")
     start = time.perf_counter()
     simulated = simulate_cells(
         study, replications=replications, seed=seed, target=target, progress=progress, large=large

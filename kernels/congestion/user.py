@@ -55,7 +55,7 @@ def load(path: Path, content: bytes) -> ModuleType:
     exec(compile(content, str(path), "exec"), vars(module))
     for name in ("grow", "reduce"):
         if not callable(getattr(module, name, None)):
-            raise ValueError(f"defines no function {name}; see netcarlo/kernels/aimd.py for both")
+            raise ValueError(f"defines no function {name}; see netcarlo/kernels/congestion/aimd.py for both")
     constants = np.array(list(getattr(module, "CONSTANTS", {}).values()), np.float64)
     memory = np.zeros(16)
     if hasattr(module, "acked"):

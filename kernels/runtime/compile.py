@@ -135,7 +135,8 @@ def prepare(models: Iterable[Any]) -> None:
                 continue
             quiet = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)"  # Ctrl-C reaches them, too
             call = f"compile.cpu_loop(models.model({model.name!r}))"
-            code = f"{quiet}; from netcarlo.kernels import compile, models; {call}"
+            imports = "from netcarlo.kernels import models; from netcarlo.kernels.runtime import compile"
+            code = f"{quiet}; {imports}; {call}"
             helpers.append(subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL))
             helpers[-1].wait()
 

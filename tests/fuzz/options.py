@@ -19,10 +19,15 @@ class Taken(BaseException):
 
 
 _WORK = (
-    "netcarlo.kernels.runtime.launch.run", "netcarlo.kernels.runtime.launch.trace", "netcarlo.kernels.runtime.compile.prepare",
-    "netcarlo.sweeps.execution.executors.open_workers", "netcarlo.simulation.fidelity.simulate", "netcarlo.schema.output.write_text",
-    "netcarlo.simulation.simulate.simulate_all", "netcarlo.studies.study.load",
-)  # fmt: skip
+    "netcarlo.kernels.runtime.launch.run",
+    "netcarlo.kernels.runtime.launch.trace",
+    "netcarlo.kernels.runtime.compile.prepare",
+    "netcarlo.sweeps.execution.executors.open_workers",
+    "netcarlo.simulation.fidelity.simulate",
+    "netcarlo.schema.output.write_text",
+    "netcarlo.simulation.simulate.simulate_all",
+    "netcarlo.studies.study.load",
+)
 
 _NUMBERS = (
     *["0", "-1", "1", "3", "1.5", "x", "nan", "1e3", "4294967296", "0x10", "١"],

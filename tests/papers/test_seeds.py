@@ -24,7 +24,7 @@ FEWER = {"manet_probing": 50}
 @pytest.mark.parametrize("name", names())
 def test_every_demand_is_met(name: str, seed: int) -> None:
     study = load(name)
-    own: Any = import_module(f"netcarlo.studies.{name}")
+    own: Any = import_module(f"netcarlo.studies.{name}.claims")
     for variation in SHOWN_ONLY.get(name, ()):
         del study.description.variations[variation]
     runs = FEWER.get(name, study.description.replications)

@@ -7,7 +7,6 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
-from netcarlo.networks.path.interruptions import interruptions
 from netcarlo.numerics.statistics import paired
 from netcarlo.reports import trace_page
 from netcarlo.reports.parts.figures import errors, identity
@@ -15,6 +14,7 @@ from netcarlo.reports.study.lines import gains, lines
 from netcarlo.reports.study.maps import heat
 from netcarlo.reports.study.runs import over_time, spread
 from netcarlo.scenario import load_scenario
+from netcarlo.simulation.interruptions import interruptions
 from netcarlo.simulation.trace import trace
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import load

@@ -12,13 +12,13 @@ import plotly.graph_objects as go
 import pytest
 
 from netcarlo import Scenario, trace
-from netcarlo.networks.path.interruptions import Interruption
 from netcarlo.reports import trace_page
 from netcarlo.reports.trace import history
 from netcarlo.reports.trace import map as trace_map
 from netcarlo.reports.trace import radio as trace_radio
 from netcarlo.reports.trace import setting as trace_setting
 from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.interruptions import Interruption
 from netcarlo.simulation.outcomes import MEANING
 from netcarlo.simulation.trace import of_adhoc
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events

@@ -90,6 +90,6 @@ def brief(study: Study) -> Study:
 
 def own_module(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """Put the metrics where those of a study are looked for."""
-    module = ModuleType(f"netcarlo.studies.{name}")
+    module = ModuleType(f"netcarlo.studies.{name}.claims")
     module.METRICS = {"goodput_kbps": goodput_kbps}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, module.__name__, module)

@@ -364,8 +364,8 @@ def test_runs_are_kept_in_order(tmp_path: Path) -> None:
 
 def python(code: str, *args: object, **options: Any) -> subprocess.Popen[str]:
     """A process of its own that runs `code` from the root of the project."""
-    head = "import sys, time\nfrom netcarlo.sweeps.store.store import Store\nfrom tests.sweeps import tables\n"
-    head += "SMALL = tables.manifest(outcomes=('goodput_bps',), goals={})\n"
+    head = "import sys, time\nfrom netcarlo.sweeps.store.store import Store\n"
+    head += "from tests.sweeps import tables\nSMALL = tables.manifest(outcomes=('goodput_bps',), goals={})\n"
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(
         [sys.executable, "-c", head + code, *map(str, args)],

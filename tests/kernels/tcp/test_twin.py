@@ -95,10 +95,14 @@ def test_a_timer_is_backed_off_by_64_at_most_once_it_is_at_its_maximum() -> None
     assert back_off(64, 8, 4, 59, 60)[0] == 128
 
 
-COMPILE = "from netcarlo.kernels import compile, models; compile.cpu_loop(models.model({!r}))"
+COMPILE = (
+    "from netcarlo.kernels import models; from netcarlo.kernels.runtime import compile; "
+    "compile.cpu_loop(models.model({!r}))"
+)
 RUN = """
 import pickle, sys
-from netcarlo.kernels import launch, models
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import launch
 rows = pickle.load(open(sys.argv[1], "rb"))
 results = [launch.run(models.model(name), rows) for name in sys.argv[3:]]
 pickle.dump(results, open(sys.argv[2], "wb"))
