@@ -1,7 +1,7 @@
 """netcarlo: how well will this transport do on networks like these?
 
 Monte Carlo simulation of transport protocols, packet by packet.  The words are those of the command
-line: `estimate`, `compare`, `simulate`, `sweep`, `trace`, `validate`.
+line: `estimate`, `compare`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
 """
 
 from netcarlo.errors import InputError
@@ -11,6 +11,7 @@ from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.outcomes import Outcomes
 from netcarlo.simulation.simulate import simulate
 from netcarlo.simulation.trace import trace
+from netcarlo.studies.reproduce import reproduce
 from netcarlo.sweeps.api import sweep
 from netcarlo.transport.congestion import trust
 
@@ -24,6 +25,7 @@ __all__ = [
     "compare",
     "estimate",
     "load_scenario",
+    "reproduce",
     "simulate",
     "sweep",
     "trace",

@@ -1,25 +1,44 @@
 """The models by name: which transport one thread simulates."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from netcarlo.kernels.adhoc import engine as manet
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.adhoc import engine as adhoc
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.bind import Step, bind
+from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import shared as fluid
-from netcarlo.kernels.path import engine as tcp
+from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.sctp import engine as sctp
 from netcarlo.kernels.sctp import state as sctp_state
 from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared.layout import KINDS
-from netcarlo.kernels.tcp import elfn, eln, linux, new_probing, newreno, probing, reno, sack, tahoe, vegas
-from netcarlo.kernels.tcp.mixture import PARTS, make_mixture
-from netcarlo.kernels.tcp.sender import one_kind
-from netcarlo.kernels.wireless import engine
+from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
+from netcarlo.kernels.shared.state import scratch_words as shared_scratch
+from netcarlo.kernels.tcp import (
+    acks,
+    association,
+    elfn,
+    eln,
+    linux,
+    mixture,
+    new_probing,
+    newreno,
+    probing,
+    reno,
+    sack,
+    sender,
+    slots,
+    tahoe,
+    timer,
+    vegas,
+)
+from netcarlo.kernels.wireless import engine as wireless
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 
@@ -29,128 +48,172 @@ ADHOC = {"probing": probing, "new_probing": new_probing, "elfn": elfn, "eln": el
 CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 """Congestion controls, besides the standard one, for every variant but vegas."""
 
-LINUX = {"linux": linux_reno, "linux_bic": bic, "linux_cubic": cubic, "linux_westwood": linux_westwood}
+LINUX = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwood}
 """The Linux-like sender with its controls; of the path engine only."""
+
+
+INLINED = sender, acks, timer
+"""Modules of the TCP whose steps become part of an engine that calls each of them from one place."""
 
 
 @dataclass(frozen=True)
 class Model:
     """A simulation of one row, to be compiled for a target.
 
-    `make(dev)` returns `flow(parameters, constants, hops, outages, losses, scratch, memory,
-    out, trace) -> int`, compiled by `dev`; the arguments are one row's views of `Rows`, int64
-    scratch and float64 memory of the sizes that `scratch(rows)` tells, int64 of the length that
-    `outcomes(rows)` tells and float64[T, len(Trace)], without rows when there is nothing to trace.
-    It returns the number of trace rows.  Models of the 802.11 engine read `WifiRows` instead.
+    `make(step)` returns `simulate(parameters, constants, first, second, losses, scratch, memory,
+    out, trace) -> int`, compiled by `step` (`base.bind`); the arguments are one row's views of the five
+    arrays of its rows (`base.rows`), int64 scratch and float64 memory as large as `scratch(rows)` tells,
+    int64 of the length that `outcomes(rows)` tells and float64[T, len(Trace)], without rows when there is
+    nothing to trace.  It returns the number of trace rows.
     """
 
-    name: str
-    make: Callable[[Callable[[Any], Any]], Any]
+    address: Address
+    make: Callable[[Step], Any]
     scratch: Callable[[Any], tuple[int, int]]
     outcomes: Callable[[Any], int] = lambda rows: len(Out)
     dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
     """Of the five arrays of the rows."""
+    window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
+    """The most packets in flight of rows with these parameters, by their windows [n]."""
+    compile_s: float = 8.0
+    """About the seconds of one core that compiling takes."""
     file: Path | None = None
     """The user's own, which compilers may refuse."""
 
-
-MOBILE = "_mobile"
-"""Ends the name of a model whose receiver is a mobile host."""
-
-
-def _tcp(name: str, variant: Any, control: Any) -> Model:
-    mobile = name.endswith(MOBILE)
-
-    def make(dev: Callable[[Any], Any]) -> Any:
-        return tcp.make(dev, variant.make, control, mobile=mobile)
-
-    return Model(name, make, linux.scratch_words if variant is linux else tcp.scratch_words)
+    @property
+    def name(self) -> str:
+        """What it is called in messages and files."""
+        if self.file is None:
+            return self.address.name
+        engine = "" if self.address.family == "path" else f"{self.address.engine}_"
+        mobile = "_mobile" if self.address.mobile else ""
+        return f"{engine}user_{self.file.stem}_{self.address.sender}{mobile}"
 
 
-WIFI = "wifi_"
-"""Begins the name of a model of the 802.11 engine."""
-
-
-def _wifi(name: str, variant: Any = None, control: Any = None) -> Model:
-    make_variant = variant.make if variant else None
-
-    def make(dev: Callable[[Any], Any]) -> Any:
-        return engine.make(dev, make_variant, control)
+def _path(address: Address, variant: Any, control: Any) -> Model:
+    def make(step: Step) -> Any:
+        found = slots.of_sender(variant, control)
+        found |= {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
+        found |= {"plain": not found["sack"], "delays": False}
+        return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return engine.scratch_words(rows, tcp=variant is not None)
+        return path.scratch_words(rows, variant, mobile=address.mobile)
 
-    return Model(name, make, scratch, engine.outcomes, (2, 2, 3, 2, 2))
-
-
-MANET = "manet_"
-"""Begins the name of a model of the ad hoc engine."""
+    return Model(address, make, scratch, compile_s=16.0 if address.mobile else 8.0)
 
 
-def _manet(name: str, variant: Any, control: Any = aimd) -> Model:
-    def make(dev: Callable[[Any], Any]) -> Any:
-        return manet.make(dev, variant.make, control)
+def _sctp(address: Address) -> Model:
+    def window(p: Any) -> Any:
+        return p[:, P.RWND] // (p[:, P.DATA] + p[:, P.CHUNK_HEADER])
 
-    return Model(name, make, manet.scratch_words, manet.outcomes, (2, 2, 3, 4, 2))
+    def make(step: Step) -> Any:
+        return bind(sctp.flow, step, {"hops_base": sctp_state.STATE_SIZE})
 
-
-SHARED = "shared_"
-"""Begins the name of a model of the shared engine."""
-
-
-def _shared(name: str, variant: Any = None, control: Any = aimd) -> Model:
-    def kinds(dev: Callable[[Any], Any]) -> Any:
-        return one_kind(dev, variant.make, control) if variant else make_mixture(dev)
-
-    def make(dev: Callable[[Any], Any]) -> Any:
-        return shared.make(dev, kinds)
-
-    return Model(name, make, shared.scratch_words, shared.outcomes, (2, 2, 3, 3, 2))
+    return Model(address, make, sctp_state.scratch, window=window, compile_s=20.0)
 
 
-def _fluid_path(kind: int) -> Model:
-    def make(dev: Callable[[Any], Any]) -> Any:
-        return fluid_path.make(dev, kind)
+def _wireless(address: Address, variant: Any = None, control: Any = None) -> Model:
+    def make(step: Step) -> Any:
+        found: dict[str, Any] = {"with_tcp": variant is not None, "tcp": None}
+        if variant is not None:
+            found |= {"tcp": association} | slots.of_sender(variant, control)
+        return bind(wireless.simulate, step, found)
 
-    return Model(f"fluid_{KINDS[kind]}", make, fluid_path.scratch_words)
+    def scratch(rows: Any) -> tuple[int, int]:
+        return wireless.scratch_words(rows, tcp=variant is not None)
+
+    return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=40.0)
 
 
-MODELS = {
-    name: _tcp(name, variant, aimd)
-    for host in ("", MOBILE)
-    for name, variant in ((f"tcp_{variant}{host}", module) for variant, module in VARIANTS.items())
+def _adhoc(address: Address, variant: Any, control: Any) -> Model:
+    def make(step: Step) -> Any:
+        return bind(adhoc.simulate, step, slots.of_sender(variant, control))
+
+    return Model(address, make, adhoc.scratch_words, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=35.0)
+
+
+def _shared(address: Address, variant: Any = None, control: Any = None) -> Model:
+    def make(step: Step) -> Any:
+        if variant is None:
+            found = mixture.of_sender(step)
+        else:
+            found = slots.of_sender(variant, control)
+            found |= {"plain": not found["sack"], "delays": False}
+        return bind(shared.simulate, step, found, inlined=INLINED)
+
+    return Model(address, make, shared_scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=20.0)
+
+
+def _fluid_path(address: Address) -> Model:
+    kind = KINDS.index(address.control or address.sender)
+
+    def make(step: Step) -> Any:
+        return bind(fluid_path.simulate, step, {"kind": kind})
+
+    return Model(address, make, fluid_path.scratch_words, compile_s=10.0)
+
+
+def _fluid_shared(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        return bind(fluid.simulate, step)
+
+    return Model(address, make, fluid.scratch_words, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=10.0)
+
+
+FAMILIES: dict[str, Callable[[Address, Any, Any], Model]] = {
+    "path": _path,
+    "wireless": _wireless,
+    "adhoc": _adhoc,
+    "shared": _shared,
 }
-for _name, _module in LINUX.items():
-    for _host in ("", MOBILE):
-        MODELS[f"tcp_{_name}{_host}"] = _tcp(f"tcp_{_name}{_host}", linux, _module)
-MODELS["sctp"] = Model("sctp", sctp.make, sctp_state.scratch)
-MODELS["wifi_udp"] = _wifi("wifi_udp")
-for _variant, _module in VARIANTS.items():
-    MODELS[WIFI + _variant] = _wifi(WIFI + _variant, _module, aimd)
-for _variant, _module in {**VARIANTS, **ADHOC}.items():
-    MODELS[MANET + _variant] = _manet(MANET + _variant, _module)
-for _control, _module in CONTROLS.items():
-    for _variant in ("tahoe", "reno", "newreno", "sack"):
-        for _name in (f"tcp_{_variant}_{_control}", f"tcp_{_variant}_{_control}{MOBILE}"):
-            MODELS[_name] = _tcp(_name, VARIANTS[_variant], _module)
-        _name = f"{WIFI}{_variant}_{_control}"
-        MODELS[_name] = _wifi(_name, VARIANTS[_variant], _module)
-    for _variant, _transport in {**VARIANTS, **ADHOC}.items():
-        _name = f"{MANET}{_variant}_{_control}"
-        if _variant != "vegas":
-            MODELS[_name] = _manet(_name, _transport, _module)
-for _number, _parts in PARTS.items():
-    MODELS[SHARED + KINDS[_number]] = _shared(SHARED + KINDS[_number], *_parts)
-MODELS["shared_mixed"] = _shared("shared_mixed")
-for _number in PARTS:
-    MODELS[f"fluid_{KINDS[_number]}"] = _fluid_path(_number)
-MODELS["fluid"] = Model("fluid", fluid.make, fluid.scratch_words, fluid.outcomes, (2, 2, 3, 3, 2))
+"""How a model of a TCP is made in each kind of network, from its variant and its congestion control."""
+
+
+def _tcps() -> Iterator[Model]:
+    """The models of a TCP with a congestion control, in each network that has it."""
+    controls = {"": aimd, **CONTROLS}
+    for name, control in controls.items():
+        for tcp, variant in VARIANTS.items():
+            if tcp == "vegas" and name:
+                continue
+            for mobile in (False, True):
+                yield _path(Address("path", tcp, name, mobile), variant, control)
+            yield _wireless(Address("wireless", tcp, name), variant, control)
+        for tcp, variant in {**VARIANTS, **ADHOC}.items():
+            if tcp != "vegas" or not name:
+                yield _adhoc(Address("adhoc", tcp, name), variant, control)
+    for name, control in LINUX.items():
+        for mobile in (False, True):
+            yield _path(Address("path", "linux", name, mobile), linux, control)
+    for number, parts in mixture.PARTS.items():
+        yield _shared(Address("shared", *_kind(number)), *parts)
+
+
+def _others() -> Iterator[Model]:
+    yield _sctp(Address("path", "sctp"))
+    yield _wireless(Address("wireless", "udp"))
+    yield _shared(Address("shared", "mixed"))
+    for number in mixture.PARTS:
+        yield _fluid_path(Address("path", *_kind(number), fluid=True))
+    yield _fluid_shared(Address("shared", "mixed", fluid=True))
+
+
+def _kind(number: int) -> tuple[str, str]:
+    """Sender and congestion control of a kind of flow."""
+    name = KINDS[number]
+    return ("sack", name) if name in CONTROLS else (name, "")
+
+
+MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
-    *(f"tcp_{variant}{host}" for host in ("", MOBILE) for variant in VARIANTS),
+    *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
     *("wifi_udp", "wifi_sack", "manet_newreno", "shared_mixed", "fluid", "fluid_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
+
+_BY_ADDRESS = {model.address: model for model in MODELS.values()}
 
 
 def model(name: str) -> Model:
@@ -158,21 +221,21 @@ def model(name: str) -> Model:
     return MODELS[name]
 
 
-def user_model(
-    path: Path, content: bytes, *, protocol: str, mobile: bool = False, network: str = ""
-) -> Model:
-    """TCP with the loss recovery of `protocol` (tahoe, reno, newreno, sack, in MANET those of ADHOC) and the
-    congestion control of a user's file with this content, see `user`; to a `mobile` host or a fixed one, or
-    in a `network`: WIFI, MANET or SHARED.
+def at(address: Address) -> Model:
+    """The built-in model that is meant."""
+    return _BY_ADDRESS[address]
 
-    Raises ValueError, or what the file itself raises, when it cannot serve.
+
+def user_model(path: Path, content: bytes, address: Address) -> Model:
+    """A model of TCP with the congestion control of a user's file with this content, see `user`.
+
+    `address.sender` is its loss recovery; its `control` says nothing.  Raises ValueError, or what the file
+    itself raises, when it cannot serve.
     """
-    return _user_model(path, protocol, mobile, network, content)
+    return _user_model(path, address._replace(control=""), content)
 
 
 @functools.cache
-def _user_model(path: Path, protocol: str, mobile: bool, network: str, content: bytes) -> Model:
-    name = f"{network}user_{path.stem}_{protocol}{MOBILE if mobile else ''}"
-    make = {"": _tcp, WIFI: _wifi, MANET: _manet, SHARED: _shared}[network]
-    found = make(name, {**VARIANTS, **ADHOC, "linux": linux}[protocol], user.load(path, content))
-    return replace(found, file=path)
+def _user_model(path: Path, address: Address, content: bytes) -> Model:
+    variant = {**VARIANTS, **ADHOC, "linux": linux}[address.sender]
+    return replace(FAMILIES[address.family](address, variant, user.load(path, content)), file=path)

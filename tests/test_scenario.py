@@ -8,12 +8,14 @@ import yaml
 
 from netcarlo import simulate, trace, trust
 from netcarlo.errors import InputError
-from netcarlo.scenario import Scenario, load_scenario, with_values
+from netcarlo.networks.registry import BY_KEY
+from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.schema.distributions import Distribution
-from netcarlo.simulation.simulate import model_of
+from netcarlo.schema.names import with_values
+from netcarlo.simulation.launches import model_of
 from netcarlo.sweeps.space.file import make_sweep
 from netcarlo.sweeps.space.identity import key
-from netcarlo.transport.tcp import FAMILIES, PROTOCOLS
+from netcarlo.transport.tcp import PROTOCOLS
 
 PLAIN = """\
 name: plain
@@ -266,8 +268,8 @@ def test_a_refused_protocol_comes_with_those_that_its_network_has(network):
     for name, complaint in (("nothing", "is an unknown protocol"), ("cubik", "did you mean 'cubic'")):
         with pytest.raises(InputError, match=complaint) as error:
             scenario_of(network, {"protocol": name})
-        assert ", ".join(FAMILIES[network]) in str(error.value)
-    for name in set(PROTOCOLS) - set(FAMILIES[network]):
+        assert ", ".join(BY_KEY[network].transports) in str(error.value)
+    for name in set(PROTOCOLS) - set(BY_KEY[network].transports):
         with pytest.raises(InputError, match=f"'{name}' is not for {network}; allowed with {network} is"):
             scenario_of(network, {"protocol": name})
 

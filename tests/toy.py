@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.layout import (
     STATUS_OK,
     STATUS_RING_FULL,
@@ -15,7 +16,7 @@ from netcarlo.kernels.base.layout import (
     Rows,
     Trace,
 )
-from netcarlo.kernels.base.philox import make_draw
+from netcarlo.kernels.base.philox import draw as draw_block
 
 RING, SEED, REPLICATION, WINDOW = int(P.RING), int(P.SEED), int(P.REPLICATION), int(P.WINDOW)
 STATUS, SENT, ACKED, LENGTH = int(Out.STATUS), int(Out.SENT), int(Out.ACKED), int(Out.SAMPLES)
@@ -28,11 +29,13 @@ class Model(NamedTuple):
     scratch: Callable[[Rows], tuple[int, int]]
     outcomes: Callable[[Rows], int] = lambda rows: len(Out)
     dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
+    window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
+    compile_s: float = 1.0
     file: None = None
 
 
 def make(dev: Any) -> Any:
-    draw = make_draw(dev)
+    draw = bind(draw_block, dev)
 
     def flow(parameters, constants, hops, outages, losses, scratch, memory, out, trace):  # type: ignore[no-untyped-def]
         total = np.int64(0)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
-from netcarlo.scenario import Scenario, full_names
+from netcarlo.scenario import Scenario
 from netcarlo.schema import units
 from netcarlo.schema.expressions import evaluate
+from netcarlo.schema.names import full_names
 from netcarlo.studies.calibrated import Calibration
 
 Point = tuple[int, ...]

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.ensemble import build, build_rows, concatenate, own
-from netcarlo.simulation.simulate import largest_launch, model_of, resolve_target
+from netcarlo.simulation import launches
+from netcarlo.simulation.ensemble import build, build_rows
+from netcarlo.simulation.launches import Part
+from netcarlo.simulation.simulate import resolve_target
 from netcarlo.studies.calibrated import Calibration, Target
 from netcarlo.studies.cells import Cell, Metric
 from netcarlo.studies.study import Published, Study, Value
@@ -87,7 +89,7 @@ class Trials:
             Cell(conditions, scenario, np.zeros((0, 0), np.int64))
             for conditions, scenario in zip(self.cells, self._scenarios, strict=True)
         ]
-        self._largest = largest_launch(self._scenarios)
+        self._largest = launches.largest(self._scenarios)
         self._known: dict[tuple[Any, ...], tuple[Floats, Floats]] = {}
 
     def _source(self, number: Published, target: Target) -> "_Source":
@@ -111,13 +113,10 @@ class Trials:
 
     def prepare(self) -> None:
         """Compile the models, and make sure that every field can be set as a column of numbers."""
-        from netcarlo.kernels.runtime import compile as compilers
-
         for scenario in self._scenarios:
             for point in (self._grid.first, self._grid.last):
                 self._same_rows(scenario, point)
-        if self._target == "cpu":
-            compilers.prepare({model_of(scenario) for scenario in self._scenarios})
+        launches.prepare(self._scenarios, target=self._target)
 
     def _same_rows(self, scenario: Scenario, point: Point) -> None:
         given = self._grid.given([point], scenario=scenario, replications=2)
@@ -161,28 +160,21 @@ class Trials:
         return Sample(found[0], found[1], replications)
 
     def _launch(self, points: Sequence[Point], *, cells: Any, replications: int, seed: int) -> None:
-        from netcarlo.kernels.runtime import launch
+        members = [int(c) for c in cells]
+        parts = [self._part(c, points, replications=replications, seed=seed) for c in members]
+        done = 0
 
-        by_model: dict[Any, list[int]] = {}
-        for c in map(int, cells):
-            by_model.setdefault(model_of(self._scenarios[c]), []).append(c)
-        for model, members in by_model.items():
-            parts = [self._rows(c, points, replications=replications, seed=seed) for c in members]
-            done = 0
+        def report(rows: int) -> None:
+            nonlocal done
+            self._progress(rows - done)
+            done = rows
 
-            def report(rows: int) -> None:
-                nonlocal done
-                self._progress(rows - done)
-                done = rows
+        found = launches.integers(parts, target=self._target, threads=self._threads, progress=report)
+        self.runs += done
+        for c, outcomes in zip(members, found, strict=True):
+            self._keep(c, outcomes, points, replications=replications, seed=seed)
 
-            rows = concatenate(parts)
-            out = launch.run(model, rows, target=self._target, threads=self._threads, progress=report)
-            report(len(out))
-            self.runs += len(out)
-            for c, part, outcomes in zip(members, parts, np.split(out, len(members)), strict=True):
-                self._keep(c, own(outcomes, rows, part), points, replications=replications, seed=seed)
-
-    def _rows(self, c: int, points: Sequence[Point], *, replications: int, seed: int) -> Any:
+    def _part(self, c: int, points: Sequence[Point], *, replications: int, seed: int) -> Part:
         scenario = self._scenarios[c].model_copy(update={"seed": seed})
         numbers = np.tile(np.arange(replications), len(points))
         given = (
@@ -190,7 +182,7 @@ class Trials:
             if points != [AS_IT_IS]
             else None
         )
-        return build_rows(scenario, replications=numbers, given=given).rows
+        return Part(scenario, *build_rows(scenario, replications=numbers, given=given))
 
     def _keep(self, c: int, outcomes: Any, points: Sequence[Point], *, replications: int, seed: int) -> None:
         for point, runs in zip(points, np.split(outcomes, len(points)), strict=True):

@@ -65,19 +65,25 @@ def reproduce(
     quiet: Quiet = False,
 ) -> None:
     """Simulate published studies and set every published number beside ours."""
-    from netcarlo.reports.study.reproduce import reproduce as run
+    from netcarlo import reproduce as run
+    from netcarlo.reports.study.folder import write_study
     from netcarlo.reports.study.summary import summary
+    from netcarlo.schema import output
 
+    found = []
     with console.progress("reproduce", quiet) as progress:
-        found = run(
+        evaluations = run(
             studies or [],
-            out=out,
             replications=replications,
             seed=seed,
             target=target,
             progress=progress,
             large=yes,
         )
+        output.check_writable(out)
+        for evaluation in evaluations:
+            write_study(evaluation, out)
+            found.append(evaluation)
     if not quiet:
         Console().print(summary(found, out=out))
     if check and not all(evaluation.passed for evaluation in found):

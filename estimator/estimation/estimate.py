@@ -13,9 +13,10 @@ from netcarlo.estimation import goals as goal_texts
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation import measurable
+from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import BY_NAME, MEANING, OUTCOMES, Outcomes
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import Job, Progress, resolve_target, simulate, simulate_all
+from netcarlo.simulation.simulate import Progress, resolve_target, simulate, simulate_all
 
 if TYPE_CHECKING:
     from netcarlo.estimation.control_variates import Saving

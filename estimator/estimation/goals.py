@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
+from netcarlo.networks.outcome import dimension
 from netcarlo.scenario import Scenario
 from netcarlo.schema import units
 from netcarlo.simulation import measurable
-from netcarlo.simulation.outcomes import MEANING, dimension
+from netcarlo.simulation.outcomes import MEANING
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 

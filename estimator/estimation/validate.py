@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.estimation.reference import Metric, Part, PartRow, Ratio, load_mapping, measured, read_rows
-from netcarlo.networks.shared import outcomes as shared_outcomes
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario
 from netcarlo.schema import kinds
 from netcarlo.schema.expressions import numbers
 from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import MEANING, Outcomes
-from netcarlo.simulation.simulate import Job, Progress, simulate_all
+from netcarlo.simulation.simulate import Progress, simulate_all
 
 COLUMNS = [
     "id", "class", "metric", "reference", "reference_sd", "n_seeds",
@@ -75,19 +75,16 @@ def validate(
         for metric, expression in rules.metrics.items():
             table.append((row.id, row.class_, metric, *_compare(metric, expression, row.columns, values)))
         for name, part in rules.parts.items():
-            table += _compare_part(part, row.parts[name], _PARTS[name], row.scenario, outcomes)
+            table += _compare_part(part, name, row.parts[name], row.scenario, outcomes)
     return Validation(str(reference), name, pd.DataFrame(table, columns=COLUMNS))
 
 
-_PARTS = {"flows": shared_outcomes.by_flow, "links": shared_outcomes.by_link}
-
-
 def _compare_part(
-    part: Part, rows: list[PartRow], name_outcomes: Any, scenario: Scenario, outcomes: Outcomes
+    part: Part, name: str, rows: list[PartRow], scenario: Scenario, outcomes: Outcomes
 ) -> list[tuple[Any, ...]]:
     """Rows of the table for the flows or links of a scenario; once for each way to sort them."""
     built = build(scenario, replications=len(outcomes.frame)).rows
-    named = name_outcomes(outcomes.integers, built)
+    named = scenario.network.by_part(name, outcomes.integers, built)
     table = []
     for k, row in enumerate(rows):
         values = {**row.columns, **{outcome: each[:, k] for outcome, each in named.items()}}

@@ -1,13 +1,14 @@
-"""What an outcome is: its name, which way it is better, what it means, and between which values it lies."""
+"""What an outcome is: its name, meaning and unit, which way it is better, and what values it can have."""
 
 import math
 from typing import Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from netcarlo.numerics import statistics
 from netcarlo.numerics.statistics import Mean, Means
+from netcarlo.schema import units
 
 
 class Values(NamedTuple):
@@ -31,13 +32,37 @@ NEITHER: Direction = None
 """Neither more nor less is better as such, so that nothing is the best."""
 
 
+FRACTION = "fraction"
+"""The unit of a share that is shown in percent."""
+
+_DIMENSIONS = {"_bps": units.RATE, "_s": units.TIME, "_packets": units.PACKETS, "_J": units.ENERGY}
+
+
+def dimension(name: str) -> units.Dimension:
+    """What kind of quantity an outcome is, by the end of its name; what is counted per second is a number."""
+    known = (kind for end, kind in _DIMENSIONS.items() if name.endswith(end) and "_per_" not in name)
+    return next(known, units.PLAIN)
+
+
 class Outcome(NamedTuple):
-    """An outcome of a replication; the end of its name says its unit (`simulation.outcomes.dimension`)."""
+    """An outcome of a replication; the end of its name says its `dimension`."""
 
     name: str
     better: Direction
     meaning: str
     values: Values = POSITIVE
+    label: str = ""
+    """What it is called in figures, where that is not its name."""
+    unit: str = ""
+    """In which they show it, where that is not the unit of its dimension."""
+
+    @property
+    def words(self) -> str:
+        """What it is called in figures."""
+        name = self.name
+        for suffix in ("_bps", "_s", "_packets"):
+            name = name.removesuffix(suffix)
+        return self.label or name.replace("_", " ")
 
     def means(self, values: ArrayLike) -> Means:
         """`statistics.means` of each row of `values` [rows, n], with intervals inside what can be."""
@@ -58,3 +83,8 @@ class Outcome(NamedTuple):
             (found.mean, found.ci_low, found.ci_high), self.values.least, self.values.most
         ).tolist()
         return found._replace(mean=mean, ci_low=low, ci_high=high)
+
+
+def joined(*parts: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Tables of outcomes [n, ...], one behind the other in each row as kernels write them."""
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)

@@ -1,7 +1,7 @@
 """What TCP carries in the steady state, in closed form, and how flows share links: the literature's formulae.
 
 All take and give arrays that broadcast; rates are data packets per second.
-`netcarlo.simulation.steady_state` applies them to networks; docs/models/formulas.md has the equations.
+`formula.py` of each kind of network applies them; docs/models/formulas.md has the equations.
 """
 
 import numpy as np

@@ -13,16 +13,16 @@ from typing import Any, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from netcarlo import scenario
 from netcarlo.errors import InputError
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
-from netcarlo.scenario import Scenario, full_names
+from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, units
 from netcarlo.schema.axes import DIMENSIONS
 from netcarlo.schema.document import Document
+from netcarlo.schema.names import full_names, with_values
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
 from netcarlo.simulation import fidelity, measurable
@@ -173,13 +173,13 @@ class Plan:
 
     def _scenario(self, value: float, resource: Resource | None) -> Scenario:
         changes = {} if resource is None else {resource.field: resource.after}
-        base = scenario.with_values(self._base, changes)
+        base = with_values(self._base, changes)
         settings: dict[str, Any] = {name: self._shown(base, name, value) for name in self._fields()}
         for name, found in self._derived(value).items():
             with self._at("derive", name):
                 settings[name] = self._shown(base, name, found)
         try:
-            return Scenario.check(scenario.with_values(base, settings))
+            return Scenario.check(with_values(base, settings))
         except InputError as error:
             said = units.show(value, self.dimension)
             raise self._error(("quantity",), f"{self.quantity} = {said}: {error}") from None
@@ -315,7 +315,7 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     folder of the plan.  Raises InputError with file and line.
     """
     document = kinds.read(path, kinds.PLAN)
-    data = scenario.with_values(document.data, values or {})
+    data = with_values(document.data, values or {})
     data.setdefault("name", files.title(path))
     made = make_plan(data, folder=Path(path).parent, document=document)
     words = ["netcarlo", "plan", str(path)]
@@ -338,7 +338,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
         if document:
             inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
             lines = Document(base, source=document.source, lines=inside)
-    base = scenario.with_values(base, {} if spec.seed is None else {"seed": spec.seed})
+    base = with_values(base, {} if spec.seed is None else {"seed": spec.seed})
     base.setdefault("name", spec.name)
     for name in ("replications", "precision"):
         base.pop(name, None)

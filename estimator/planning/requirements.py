@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
+from netcarlo.networks.outcome import dimension
 from netcarlo.schema import expressions, units
 from netcarlo.schema.axes import DIMENSIONS
-from netcarlo.simulation.outcomes import MEANING, dimension
+from netcarlo.simulation.outcomes import MEANING
 
 Floats = NDArray[np.float64]
 

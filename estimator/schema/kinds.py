@@ -56,7 +56,7 @@ def of_data(data: Mapping[str, Any]) -> str:
         return MAPPING
     if "scenario" in keys or {"axes", "draw", "derive"} & keys:
         return SWEEP
-    return SCENARIO if {"transport", "hops", "paths", "wireless", "adhoc", "shared"} & keys else ""
+    return SCENARIO if {"transport", "duration"} & keys else ""
 
 
 def read(path: str | Path, wanted: str) -> Document:

@@ -1,7 +1,7 @@
 """What came of each replication: the kernel's integers, and named quantities with units.
 
 Names end in their unit; those without one are numbers of data packets or of events, or shares.  A time
-that did not happen is NaN, and so is what only mobile hosts, or wireless, ad hoc or shared networks have.
+that did not happen is NaN, and so is what only mobile hosts, or other kinds of networks, have.
 """
 
 from typing import Any, NamedTuple
@@ -10,215 +10,36 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo.kernels.adhoc.layout import ManetRows
-from netcarlo.kernels.base.layout import FOREVER, Out, P, Rows
-from netcarlo.kernels.shared.layout import SharedRows
-from netcarlo.kernels.wireless.layout import WifiRows
-from netcarlo.networks.adhoc import outcomes as adhoc_outcomes
-from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Outcome
-from netcarlo.networks.shared import outcomes as shared_outcomes
-from netcarlo.networks.wireless import outcomes as wifi_outcomes
-from netcarlo.schema import units
+from netcarlo.networks.family import Network
+from netcarlo.networks.registry import KINDS
 
-NS = 1e9
-
-COUNTS = {
-    "delivered": Out.DELIVERED,
-    "in_order": Out.IN_ORDER,
-    "received": Out.RECEIVED,
-    "acked": Out.ACKED,
-    "sent": Out.SENT,
-    "retransmitted": Out.RETRANSMITTED,
-    "sent_alternate": Out.SENT_ALTERNATE,
-    "timeouts": Out.TIMEOUTS,
-    "fast_retransmits": Out.FAST_RETRANSMITS,
-    "cwnd_reductions": Out.CWND_CUTS,
-    "drops_queue": Out.DROPS_QUEUE,
-    "drops_random": Out.DROPS_RANDOM,
-    "drops_outage": Out.DROPS_OUTAGE,
-    "destroyed": Out.DESTROYED,
-    "ack_drops": Out.ACK_DROPS,
-    "handshakes": Out.HANDSHAKES,
-}
-
-ENDS = [
-    Out.RECEIVED, Out.DISCARDED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DESTROYED,
-    Out.DROPS_HANDOVER, Out.DROPS_BUFFER,
-]  # fmt: skip
-"""What can become of a data packet, or of a copy of one, that is not on its way any more."""
-
-TIMES = {
-    "first_delivery_s": Out.FIRST_RX,
-    "last_delivery_s": Out.LAST_RX,
-    "resume_tx_s": Out.RESUME_TX,
-    "resume_rx_s": Out.RESUME_RX,
-}
-
-MOBILE = {
-    "handovers": Out.HANDOVERS,
-    "prepared": Out.PREPARED,
-    "false_alarms": Out.FALSE_ALARMS,
-    "lost_in_handover": Out.DROPS_HANDOVER,
-    "lost_in_buffer": Out.DROPS_BUFFER,
-    "buffered": Out.BUFFERED,
-    "tunnelled": Out.TUNNELLED,
-    "copies": Out.COPIES,
-    "discarded": Out.DISCARDED,
-    "reordered": Out.REORDERED,
-}
-
-OUTCOMES = (
-    Outcome(
-        "goodput_bps",
-        MORE,
-        "payload delivered in order over the time from start to end, or to completion",
-    ),
-    Outcome(
-        "throughput_bps",
-        MORE,
-        "arriving data packets, headers and duplicates included, over the same time",
-    ),
-    Outcome("delivered", MORE, "distinct data packets that arrived"),
-    Outcome("in_order", MORE, "data packets that arrived with none missing before them"),
-    Outcome("received", MORE, "data packets that arrived, duplicates included"),
-    Outcome("acked", MORE, "data packets cumulatively acknowledged at the sender"),
-    Outcome("sent", NEITHER, "data packets put out, retransmissions included"),
-    Outcome("retransmitted", LESS, "data packets put out again"),
-    Outcome("sent_alternate", NEITHER, "data packets put out on the second path"),
-    Outcome("timeouts", LESS, "retransmission timeouts of data"),
-    Outcome("fast_retransmits", LESS, "fast retransmits"),
-    Outcome("cwnd_reductions", LESS, "timeouts and entered recoveries"),
-    Outcome("drops_queue", LESS, "data packets dropped by a full queue"),
-    Outcome("drops_random", LESS, "data packets lost at random"),
-    Outcome("drops_outage", LESS, "data packets handed to a hop that was down"),
-    Outcome("destroyed", LESS, "data packets destroyed in queue or on the wire when a hop went down"),
-    Outcome("ack_drops", LESS, "acknowledgements lost, all causes"),
-    Outcome("handshakes", NEITHER, "SYNs put out"),
-    Outcome("in_flight", NEITHER, "data packets on their way at the end"),
-    Outcome("first_delivery_s", LESS, "first arrival of data"),
-    Outcome("last_delivery_s", NEITHER, "last arrival of data"),
-    Outcome(
-        "resume_tx_s",
-        LESS,
-        "sending time of the first data that arrives after the first outage or handover began",
-    ),
-    Outcome("resume_rx_s", LESS, "its arrival"),
-    Outcome(
-        "restart_s",
-        LESS,
-        "from the end of the first outage to resume_tx_s; negative if another path took over; none for "
-        "mobile hosts",
-        ANY,
-    ),
-    Outcome(
-        "completion_s",
-        LESS,
-        "from the start to the arrival of the last missing packet of a finite transfer",
-    ),
-    Outcome("mean_cwnd_packets", NEITHER, "mean of the sampled min(cwnd, window)"),
-    Outcome("mean_rtt_s", LESS, "mean of the sampled latest RTT measurements"),
-    Outcome("handovers", NEITHER, "handovers begun, false alarms not counted"),
-    Outcome("prepared", NEITHER, "handovers prepared before the link went down"),
-    Outcome("false_alarms", LESS, "handovers that were expected and did not come"),
-    Outcome(
-        "lost_in_handover",
-        LESS,
-        "data packets lost at an access router, or in the air, that the host had left",
-    ),
-    Outcome("lost_in_buffer", LESS, "data packets that found the buffer of an access router full"),
-    Outcome("buffered", NEITHER, "data packets that waited in the buffer of an access router"),
-    Outcome("tunnelled", NEITHER, "data packets that a router sent on to the next access router"),
-    Outcome("copies", NEITHER, "copies of data packets made on the way"),
-    Outcome("discarded", NEITHER, "data packets and copies thrown away because the other one arrives"),
-    Outcome("reordered", LESS, "data packets that arrived after one put out later"),
-    Outcome("longest_silence_s", LESS, "longest time between two arrivals of data"),
-    *wifi_outcomes.OUTCOMES,
-    *adhoc_outcomes.OUTCOMES,
-    *shared_outcomes.OUTCOMES,
-)
+OUTCOMES = tuple(outcome for kind in KINDS for outcome in kind.outcomes)
 """The outcomes of a replication, in the order of `Outcomes.frame`."""
 
 BY_NAME = {outcome.name: outcome for outcome in OUTCOMES}
 MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
 
 
-_DIMENSIONS = {"_bps": units.RATE, "_s": units.TIME, "_packets": units.PACKETS, "_J": units.ENERGY}
-
-
-def dimension(name: str) -> units.Dimension:
-    """What kind of quantity an outcome is, by the end of its name; what is counted per second is a number."""
-    known = (kind for end, kind in _DIMENSIONS.items() if name.endswith(end) and "_per_" not in name)
-    return next(known, units.PLAIN)
-
-
 class Outcomes(NamedTuple):
     """Outcomes of `n` replications."""
 
     integers: NDArray[np.int64]
-    """What the kernel wrote, int64[n, len(Out)]; of a wireless, ad hoc or shared network what the `tables` of
-    `wifi_outcomes`, `adhoc_outcomes` or `shared_outcomes` read."""
+    """What the kernel wrote, int64[n, ...], as `kernels.base.rows` and the layout of its network say; of
+    formulae nothing."""
     frame: pd.DataFrame
     """A row per replication: the columns of `MEANING`, then the drawn quantities by field name."""
 
 
-_NETWORKS: dict[type, Any] = {
-    WifiRows: wifi_outcomes,
-    ManetRows: adhoc_outcomes,
-    SharedRows: shared_outcomes,
-}
-
-
-def outcomes(integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
+def outcomes(network: Network, integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
     """Name the outcomes `integers` of `rows`; `drawn` (indexed by replication) is set beside them."""
-    if isinstance(rows, Rows):
-        found = _of_paths(integers, rows)
-    else:
-        found = _NETWORKS[type(rows)].named(integers, rows)
+    return Outcomes(integers, _frame(network.named(integers, rows), drawn))
+
+
+def by_formula(network: Network, rows: Any, drawn: pd.DataFrame) -> Outcomes:
+    """The same by formulae that know the network, without integers; what they do not know is NaN."""
+    return Outcomes(np.zeros((len(drawn), 0), np.int64), _frame(network.formula(rows), drawn))
+
+
+def _frame(found: dict[str, Any], drawn: pd.DataFrame) -> pd.DataFrame:
     frame = pd.DataFrame({name: found.get(name, np.nan) for name in MEANING}, index=drawn.index)
-    return Outcomes(integers, pd.concat([frame, drawn], axis=1))
-
-
-def _of_paths(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
-    p = rows.parameters
-    observed = p[:, P.END] - p[:, P.START]
-    completed = integers[:, Out.COMPLETED] >= 0
-    active_s = np.where(completed, integers[:, Out.COMPLETED] - p[:, P.START], observed) / NS
-    wire_bits = 8.0 * (p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER])
-    values: dict[str, Any] = {
-        **{name: integers[:, column] for name, column in COUNTS.items()},
-        **{name: _seconds(integers[:, column]) for name, column in TIMES.items()},
-    }
-    values["goodput_bps"] = values["in_order"] * p[:, P.DATA] * 8.0 / active_s
-    values["throughput_bps"] = values["received"] * wire_bits / active_s
-    values["in_flight"] = integers[:, [Out.SENT, Out.COPIES]].sum(axis=1) - integers[:, ENDS].sum(axis=1)
-    mobile = p[:, P.HANDOVER] > 0
-    values["restart_s"] = np.where(mobile, np.nan, values["resume_tx_s"] - first_outage_end_s(rows))
-    for name, column in MOBILE.items():
-        values[name] = integers[:, column] if mobile.all() else np.where(mobile, integers[:, column], np.nan)
-    silence = integers[:, Out.SILENCE]
-    values["longest_silence_s"] = np.where(silence > 0, silence / NS, np.nan)
-    values["completion_s"] = np.where(completed, active_s, np.nan)
-    cwnd, rtt = (
-        integers[:, low] + integers[:, high] * 2.0**63  # sums of two words (`kernels.sums`)
-        for low, high in ((Out.CWND_SUM, Out.CWND_SUM_HIGH), (Out.RTT_SUM, Out.RTT_SUM_HIGH))
-    )
-    values["mean_cwnd_packets"] = cwnd / 1024.0 / _positive(integers[:, Out.SAMPLES])
-    values["mean_rtt_s"] = rtt / NS / _positive(integers[:, Out.RTT_SAMPLES])
-    return values
-
-
-def first_outage_end_s(rows: Rows) -> NDArray[np.float64]:
-    """End of the earliest outage on path 0, float64[n] in seconds; NaN without one."""
-    outages = rows.outages[:, 0].reshape(len(rows.outages), -1, 2)
-    first = outages[:, :, 0].argmin(axis=1)
-    start, end = outages[np.arange(len(outages)), first].T
-    return np.where(start < FOREVER, end / NS, np.nan)
-
-
-def _seconds(times: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(times >= 0, times / NS, np.nan)
-
-
-def _positive(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The counts as divisors: nan where nothing was counted."""
-    return np.where(counts > 0, counts, np.nan)
+    return pd.concat([frame, drawn], axis=1)

@@ -9,17 +9,14 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo.kernels.adhoc.layout import Manet, ManetOut
-from netcarlo.kernels.base.layout import Out, P
-from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import FlowOut as SharedFlowOut
-from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio
-from netcarlo.networks.shared import outcomes as shared_outcomes
-from netcarlo.networks.wireless import outcomes as wifi_outcomes
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.rows import split
 from netcarlo.numerics.statistics import Mean, mean, proportion
 from netcarlo.scenario import Scenario
+from netcarlo.simulation import launches
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.simulate import Job, Progress, model_of, simulate_all
+from netcarlo.simulation.launches import Job
+from netcarlo.simulation.simulate import Progress, simulate_all
 from netcarlo.studies.study import Study, Value, matches
 
 Samples = NDArray[Any]
@@ -65,35 +62,24 @@ class Cell:
         return np.where(times >= 0, times * NS, np.nan)
 
     @property
-    def wireless(self) -> bool:
-        """True if this is an 802.11 network."""
-        return self.scenario.wireless is not None
+    def tables(self) -> dict[str, NDArray[np.int64]]:
+        """The outcomes of its flows, nodes or links, [n, k, columns] each, by what they are of."""
+        return split(self.outcomes, self._first)
 
-    @property
-    def tables(self) -> wifi_outcomes.Tables:
-        """Of an 802.11 network: the outcomes of its flows and of its nodes."""
-        return wifi_outcomes.tables(self.outcomes, flows=wifi_outcomes.most_flows(self._first))
+    def flow(self, column: int) -> Samples:
+        """An outcome of the first flow where flows have outcomes of their own, float64[n]."""
+        return self.tables["flows"][:, 0, column].astype(np.float64)
 
-    def flow(self, column: FlowOut) -> Samples:
-        """An outcome of the first flow of an 802.11 network, float64[n]."""
-        return self.tables.flows[:, 0, column].astype(np.float64)
-
-    def node(self, column: NodeOut) -> Samples:
-        """An outcome of each node of an 802.11 network, float64[n, nodes]."""
-        return self.tables.nodes[:, :, column].astype(np.float64)
+    def node(self, column: int) -> Samples:
+        """An outcome of each node, float64[n, nodes]."""
+        return self.tables["nodes"][:, :, column].astype(np.float64)
 
     @property
     def packets(self) -> int:
         """Data packets put out in all replications."""
-        if self.wireless:
-            return int(self.tables.flows[:, :, FlowOut.SENT].sum())
-        if self.scenario.shared is not None:
-            flows = shared_outcomes.tables(self.outcomes, self._first).flows
-            return int(flows[:, :, SharedFlowOut.SENT].sum())
-        column = Out.SENT if self.scenario.adhoc is None else ManetOut.SENT
-        return int(self.outcomes[:, column].sum())
+        return self.scenario.network.sent(self.outcomes, self._first)
 
-    def parameter(self, column: P | Radio | Manet) -> int:
+    def parameter(self, column: int) -> int:
         """A kernel parameter of the first replication."""
         return int(self._first.parameters[0, column])
 
@@ -107,9 +93,8 @@ class Cell:
     def trace(self, replication: int = 0) -> NDArray[np.float64]:
         """The events of one replication, float64[events, len(Trace)]."""
         if replication not in self._traces:
-            rows = build(self.scenario, first=replication, replications=1).rows
             # A copy: the launcher's array has room for many more.
-            self._traces[replication] = launch.trace(model_of(self.scenario), rows, row=0)[0].copy()
+            self._traces[replication] = launches.trace(self.scenario, replication=replication)[0].copy()
         return self._traces[replication]
 
     def per_trace(self, metric: Callable[[NDArray[np.float64]], Any], *, replications: int = 10) -> Samples:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from netcarlo.simulation.simulate import Progress
+from netcarlo.simulation.simulate import Progress, resolve_target
 from netcarlo.studies.cells import Cells, simulate_cells
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Check, Compared, check, compare
@@ -49,6 +49,7 @@ def evaluate(
     """
     replications = replications or study.description.replications
     seed = study.description.seed if seed is None else seed
+    target = resolve_target(target)
     own: Any = import_module(f"netcarlo.studies.{study.name}.claims")
     start = time.perf_counter()
     simulated = simulate_cells(

@@ -17,9 +17,10 @@ from typing import Any, Literal, Self
 from pydantic import model_validator
 
 from netcarlo.errors import InputError, nearest
-from netcarlo.scenario import Scenario, with_values
+from netcarlo.scenario import Scenario
 from netcarlo.schema import kinds
 from netcarlo.schema.document import Document, read_yaml
+from netcarlo.schema.names import with_values
 from netcarlo.schema.record import Record
 from netcarlo.studies.calibrated import Calibration
 

@@ -38,27 +38,8 @@ TCPS = ("tahoe", "reno", "newreno", "sack", *PROBING)
 PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "sctp", "udp")
 """Those of `BUILT_IN` are sack with that congestion control."""
 
-_COMMON = ("tahoe", "reno", "newreno", "sack", *BUILT_IN, "vegas")
-FAMILIES = {
-    "paths": (*_COMMON, "linux", "sctp"),
-    "wireless": (*_COMMON, "udp"),
-    "adhoc": (*_COMMON, *PROBING),
-    "shared": (*_COMMON, "udp"),
-}
-"""The protocols that there are in each kind of network, by the field of the scenario."""
-
-
-def check_protocol(protocol: str, network: str) -> str:
-    """What is wrong with a protocol in a kind of network; empty if nothing."""
-    allowed = FAMILIES[network]
-    if protocol in allowed:
-        return ""
-    some = f"allowed with {network} is {', '.join(allowed)}"
-    if protocol in PROTOCOLS:
-        return f"is not for {network}; {some}"
-    remedy = nearest(protocol, allowed)
-    return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
-
+COMMON = ("tahoe", "reno", "newreno", "sack", *BUILT_IN, "vegas")
+"""Those that there are in every kind of network."""
 
 CAPACITY = 4096
 """Most packets in flight of one association."""

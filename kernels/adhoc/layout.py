@@ -11,7 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.rows import Table
 
 MOST_NODES = 64
 """A node is a bit of a 64-bit mask."""
@@ -186,6 +187,10 @@ STREAM_MOTION = 1 << 23  # + node + MOST_NODES * attempt; draw 0: where it start
 STREAM_ROUTING = 1 << 24  # + node; draw k: its k-th jitter or interval
 
 
+LOSSES = [Manet.FRAME_LOSS, Manet.RESIDUAL, Manet.ACK_RESIDUAL]
+"""Columns of `Manet` that name lines of `ManetRows.losses`."""
+
+
 class ManetRows(NamedTuple):
     """What the ad hoc engine reads: one row per replication, `n` in all."""
 
@@ -194,3 +199,19 @@ class ManetRows(NamedTuple):
     times: NDArray[np.int64]  # [n, N, K]: N of the widest row, K at least 1; ascending [ns], FOREVER: none
     places: NDArray[np.int64]  # [n, N, K, len(Place)]: where a node is at that time
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
+
+    @property
+    def filling(self) -> tuple[int, int, int, int]:
+        """See `rows`."""
+        return 0, 0, FOREVER, 0
+
+    def renumbered(self, line: NDArray[np.int64]) -> "ManetRows":
+        """See `rows`."""
+        parameters = self.parameters.copy()
+        parameters[:, LOSSES] = line[parameters[:, LOSSES]]
+        return self._replace(parameters=parameters)
+
+    def tables(self) -> tuple[int, tuple[Table, ...]]:
+        """See `rows`: those of the nodes."""
+        nodes = self.times.shape[1]
+        return ManetOut.COLUMNS, (Table("nodes", NodeOut.COLUMNS, nodes, nodes),)

@@ -1,106 +1,212 @@
 """Where the ad hoc engine keeps things in scratch: words by name."""
 
-import numpy as np
+from enum import IntEnum, auto
 
-from netcarlo.kernels.adhoc.layout import Manet, ManetOut, ManetRows, NodeOut
+from netcarlo.kernels.adhoc.layout import Manet, ManetOut, NodeOut
 
-# Words of a row, behind the columns of `Manet`.
-NODES = int(Manet.COLUMNS)  # where the nodes begin
-KEYS = NODES + 1  # and the keys: time and phase of the next event of each node
-PAIRS = NODES + 2  # next changes of link and sense bit of each pair i < j
-SEEN = NODES + 3  # last request of each origin that each node has seen
-LEVELS = NODES + 4  # of a breadth-first search
-STATE = NODES + 5  # where the association begins
-FREE = NODES + 6
-LAST_ID = NODES + 7  # of a route request
-NOTICE = NODES + 8  # 1: the source has learnt of a broken link
-ROUTE = NODES + 9  # of the last data packet that the source has put out, 0: there was none
-FLOW_AT = NODES + 10  # the sender starts [ns]
-TOPOLOGY_AT = NODES + 11  # next topology event [ns]
-FULL = NODES + 12  # 1: too many acknowledgements on their way
-NO_START = NODES + 22  # 1: source and sink are never as far apart as asked
-ASIDE = NODES + 26  # where frames taken out of a queue lie for a moment
-TRACED = NODES + 27  # rows of the trace
-SHOWN_ROUTE = NODES + 28  # what the trace has shown of route
-SHOWN_PROBING = NODES + 29  # and state of the sender
-ON_AIR = NODES + 30  # mask of the nodes that have an exchange under way
-R_GAP = NODES + 31  # segments until the next residual error: data at the sink; without data at source, sink
-R_GAPS = NODES + 34  # gaps drawn so far
-# Statistics of the network.
-LAST = NODES + 13  # integrated up to here [ns]
-HOPS = NODES + 14  # of the shortest path, 0: none
-SPLIT = NODES + 15
-KEPT = NODES + 16  # route that is kept until it breaks, 0: none
-KEPT_SINCE = NODES + 17
-OUTAGE_SINCE = NODES + 18  # NO_TIME: no outage, or one that lasts from the beginning
-LINK_COUNT = NODES + 19
-VERSION = NODES + 20  # changes of links
-WAITING_SINCE = NODES + 21  # NO_TIME: the source has a route, or nothing to send
-COUNTS = NODES + 37  # columns of `ManetOut`
-START_OF_NODES = COUNTS + int(ManetOut.COLUMNS)
+NO_KEY = 1 << 62
+"""A key, or a time of an event, that is not to come."""
 
-# A frame: three words.
-#   kind (4 bits), hop (4), salvages (4), number; route; load.
+NO_TIME = -(10**15)
+"""A time in the past at which nothing happened [ns]."""
+
+
+class Word(IntEnum):
+    """Words of a row, behind the columns of `Manet`.
+
+    Behind the last come the outcomes that are counted (`ManetOut`), the nodes (`Node`), and the tables
+    whose first words are named here.
+    """
+
+    # First words of tables.
+    KEYS = int(Manet.COLUMNS)  # time and phase of the next event of each node, then of the flow
+    LEVELS = auto()  # masks of the nodes at each depth of a breadth-first search
+    PAIRS = auto()  # next changes of the link and sense bit of each pair of nodes i < j [ns]
+    SEEN = auto()  # for each node and origin, the last request that the node has seen
+    ASIDE = auto()  # first words of frames that have been taken out of a queue
+    TCP = auto()  # the association
+    # Events that are not a node's.
+    FLOW_AT = auto()  # the sender starts [ns]
+    TOPOLOGY_AT = auto()  # next change of a leg, link or sense bit [ns]
+    # The network.
+    ON_AIR = auto()  # mask of the nodes that have an exchange under way
+    VERSION = auto()  # changes of links so far
+    LAST_ID = auto()  # of a route request
+    NO_START = auto()  # 1: source and sink are never as far apart as asked
+    # The flow.
+    ROUTE = auto()  # of the last data packet that the source has put out, 0: there was none
+    NOTICE = auto()  # 1: the source has learnt of a broken link
+    FULL = auto()  # 1: too many acknowledgements on their way
+    WAITING_SINCE = auto()  # packets of the source wait for a route [ns]; NO_TIME: none does
+    # Residual errors, in the order of STREAM_RESIDUAL.
+    GAP_OF_DATA = auto()  # data segments until the sink's host loses one
+    GAP_AT_SOURCE = auto()  # segments without data until the source's host loses one
+    GAP_AT_SINK = auto()  # and until the sink's host does
+    DRAWN_OF_DATA = auto()  # such gaps drawn so far
+    DRAWN_AT_SOURCE = auto()
+    DRAWN_AT_SINK = auto()
+    # Statistics of the topology.
+    INTEGRATED = auto()  # up to here [ns]
+    HOPS = auto()  # of the shortest path from source to sink, 0: none
+    SPLIT = auto()  # 1: a node is out of reach of the source
+    LINKS = auto()  # links there are
+    KEPT = auto()  # route that is kept until it breaks, 0: none
+    KEPT_SINCE = auto()  # [ns]
+    OUTAGE_SINCE = auto()  # [ns]; NO_TIME: no outage, or one that lasts from the beginning
+    # The trace.
+    TRACED = auto()  # rows so far
+    SHOWN_ROUTE = auto()  # last ROUTE in it
+    SHOWN_PROBING = auto()  # last state of the sender in it
+
+
+COUNTS = len(Word) + int(Manet.COLUMNS)
+"""First word of the outcomes that are counted, columns of `ManetOut`."""
+
+NODES = COUNTS + int(ManetOut.COLUMNS)
+"""First word of the nodes, NODE_WORDS each."""
+
+
+class Node(IntEnum):
+    """Words of a node; its outcomes (`NodeOut`) follow."""
+
+    # Motion: the present leg.
+    STREAM = 0  # random stream
+    T0 = auto()  # it began [ns]
+    X = auto()  # there, see `layout` for the units
+    Y = auto()
+    VX = auto()  # velocity
+    VY = auto()
+    T1 = auto()  # it ends [ns]
+    LEG = auto()  # its number
+    REST = auto()  # what is left of it behind a wall [us]
+    MIRROR = auto()  # which velocity turns there: 1 VX, 2 VY, 3 both
+    PAUSE = auto()  # pause behind it [us]
+    # Topology.
+    LINK = auto()  # mask of the nodes within range
+    SENSE = auto()  # mask of those within sensing range
+    ROW_AT = auto()  # its leg, or a pair with a later node, changes [ns]
+    # Medium access.
+    SERVING = auto()  # 1: a frame is in service
+    FRAME = auto()  # that frame, three words
+    FRAME_ROUTE = auto()
+    FRAME_LOAD = auto()
+    RECEIVED = auto()  # 1: the next node has it, which this one does not know
+    CW = auto()  # contention window [slots]
+    SHORT = auto()  # attempts of its RTS
+    LONG = auto()  # attempts of the frame itself
+    SLOTS = auto()  # backoff that is left [slots]
+    SINCE = auto()  # it is counted from here on [ns]
+    AIR = auto()  # some frame is sensed until then [ns]
+    BUSY = auto()  # the medium is taken to be busy until then [ns]
+    END = auto()  # its exchange ends [ns]; NO_KEY: it has none
+    OUTCOME = auto()  # of the exchange, see `Outcome`
+    BACKOFFS = auto()  # drawn so far
+    HEARD = auto()  # mask of the nodes that decode its broadcast
+    GAP = auto()  # frames until its radio loses one
+    GAPS = auto()  # drawn so far
+    # Queues of packets and of routing frames.
+    PACKETS_HEAD = auto()  # this and the next as in `Queue`
+    PACKETS_COUNT = auto()
+    PACKETS_ROOM = auto()
+    PACKETS_RING = auto()
+    ROUTING_HEAD = auto()
+    ROUTING_COUNT = auto()
+    ROUTING_ROOM = auto()
+    ROUTING_RING = auto()
+    # Routes.
+    CACHE = auto()  # first word of the route cache
+    POINTER = auto()  # position that the next new path takes
+    MEMO = auto()  # route to the flow's other end, 0: none; or UNKNOWN
+    MEMO_VERSION = auto()  # VERSION at that time
+    HOLD = auto()  # last route that it has shortened
+    HOLD_AT = auto()  # [ns]
+    FROM = auto()  # the last broken link that it was told of
+    TO = auto()
+    BROKEN_AT = auto()  # [ns]
+    # Discovery.
+    OUTSTANDING = auto()  # requests since it has learnt a route
+    LAST_REQUEST = auto()  # [ns]
+    RINGED = auto()  # it asked its neighbours only [ns]
+    DELAYED_AT = auto()  # a frame goes into the queue [ns]
+    DELAYED = auto()  # that frame, three words
+    DELAYED_ROUTE = auto()
+    DELAYED_LOAD = auto()
+    DRAWN = auto()  # random words of STREAM_ROUTING
+    # Packets that wait for a route, at source and sink.
+    BUFFER = auto()  # first word, see `Waiting`
+    WAITING = auto()  # how many
+    DUE_AT = auto()  # the next one that has a route goes [ns]
+    CHECK_AT = auto()  # the others are looked at [ns]
+    # The last transmission that others overheard, of data and probes; then of their answers: see `Tap`.
+    TAP = auto()
+
+
+class Queue(IntEnum):
+    """Words of a queue: a ring of frames."""
+
+    HEAD = 0  # position of the first
+    COUNT = 1  # how many wait
+    ROOM = 2  # for how many there is room
+    RING = 3  # first word of the ring
+
+
+class Tap(IntEnum):
+    """A transmission that neighbours have overheard: like ones soon after tell them nothing new."""
+
+    ROUTE = 0
+    HOP = 1
+    LINKS = 2  # mask of those in range
+    TIME = 3  # [ns]
+
+
+class Waiting(IntEnum):
+    """A packet that waits for a route."""
+
+    SINCE = 0  # [ns]
+    HEAD = 1  # first word of its frame
+    DUE = 2  # it goes [ns]; NO_KEY: it has no route
+    ROUTE = 3  # which it will take
+
+
 FRAME_WORDS = 3
-HOP_SHIFT, SALVAGE_SHIFT, NUMBER_SHIFT = 4, 8, 12
-ONE_HOP = 1 << HOP_SHIFT
-ONE_SALVAGE = 1 << SALVAGE_SHIFT
-DATA, ACK, PROBE, REPLY, REQUEST, ROUTE_REPLY, ROUTE_ERROR = range(7)
-
-# A route: number of nodes (4 bits), then 6 bits a node.
-LENGTH_BITS, NODE_BITS = 4, 6
-LENGTH_MASK, NODE_MASK = 15, 63
-
-# The load of a request: target, time to live (1 bit), whether there is a broken link, that, and its id.
-TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 6, 7, 8, 14, 20
+TAP_WORDS = len(Tap)
+WAITING_WORDS = len(Waiting)
+NODE_COUNTS = int(Node.TAP) + 2 * TAP_WORDS
+"""First of a node's words for its outcomes, columns of `NodeOut`."""
+NODE_WORDS = NODE_COUNTS + int(NodeOut.COLUMNS)
 
 CACHE = 64
 """Paths in a node's route cache."""
 BUFFER = 64
 """Packets that wait for a route."""
-BUFFER_WORDS = 4  # since, first word of the frame, due, route
-ROUTING_ROOM = 32
-"""Routing packets that wait in a node."""
-
-# A node.
-(
-    N_STREAM, N_T0, N_X, N_Y, N_VX, N_VY, N_T1, N_LEG, N_REST, N_MIRROR, N_PAUSE,
-    N_LINK, N_SENSE, N_ROW_AT,
-    N_CUR, N_FRAME, _1, _2, N_RECEIVED, N_CW, N_SHORT, N_LONG, N_SLOTS, N_SINCE, N_AIR, N_BUSY, N_END,
-    N_OUTCOME, N_BACKOFFS, N_HEARD, N_GAP, N_GAPS,
-    N_HEAD, N_COUNT, N_RING, N_ROUTING_HEAD, N_ROUTING_COUNT, N_ROUTING_RING,
-    N_CACHE, N_POINTER, N_MEMO, N_MEMO_VERSION, N_HOLD, N_HOLD_AT, N_FROM, N_TO, N_BROKEN_AT,
-    N_OUTSTANDING, N_LAST_REQUEST, N_RINGED, N_DELAYED_AT, N_DELAYED, _3, _4, N_DRAWN,
-    N_TAP, _5, _6, _7, _8, _9, _10, _11,
-    N_BUFFER, N_WAITING, N_DUE_AT, N_CHECK_AT,
-) = range(67)  # fmt: skip
-TAP_WORDS = 4  # route, hop, links, time; for each direction
-NODE_COUNTS = 67
-NODE_WORDS = NODE_COUNTS + int(NodeOut.COLUMNS)
-
-# Outcomes of an exchange.
-OK, NO_RTS, NO_CTS, NO_DATA, NO_ACK, BROADCAST = range(6)
-
-# Phases: what comes first at equal times.
-END_PHASE, DELAYED_PHASE, DUE_PHASE, CHECK_PHASE, START_PHASE = 1, 2, 3, 4, 6
-PHASE_BITS = 3
-FLOW_PHASE = 5
-NO_KEY = 1 << 62
-NO_TIME = -(10**15)
+ROUTING_FRAMES = 32
+"""Routing frames that wait in a node."""
 
 
-def words(rows: ManetRows, association: int) -> int:
-    """Words of scratch that any row of `rows` needs; `association` words for the TCP association."""
-    p = rows.parameters
-    n = p[:, Manet.NODES]
-    of_node = NODE_WORDS + 1 + 1 + CACHE + FRAME_WORDS * (p[:, Manet.QUEUE] + ROUTING_ROOM)
-    total = (
-        START_OF_NODES
-        + n * of_node
-        + 3 * n * n
-        + 2 * BUFFER * BUFFER_WORDS
-        + p[:, Manet.QUEUE]
-        + ROUTING_ROOM
-        + association
-    )
-    return int(np.max(total, initial=0))
+class Outcome(IntEnum):
+    """What becomes of an exchange: which of its frames is lost."""
+
+    OK = 0
+    NO_RTS = 1
+    NO_CTS = 2
+    NO_DATA = 3
+    NO_ACK = 4
+    BROADCAST = 5  # a frame without an answer
+
+
+class Phase(IntEnum):
+    """What an event is; at equal times the first comes first."""
+
+    END = 1  # of an exchange
+    DELAYED = 2  # a frame that was delayed goes into the queue
+    DUE = 3  # a packet that waited for a route goes into the queue
+    CHECK = 4  # packets that wait for a route are looked at
+    FLOW = 5  # an event of the flow
+    START = 6  # of an exchange
+
+
+UNKNOWN = -1
+"""Of MEMO: the route has to be looked up."""
+
+PHASE_BITS, PHASE_MASK = 3, 7
+"""A key is a time [ns], then the phase in these bits."""

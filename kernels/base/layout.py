@@ -10,6 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.rows import Table
+
 ENDLESS = 1 << 62
 """`P.LIMIT` of a transfer without end, `Hop.QUEUE` of a queue without limit is 0."""
 
@@ -112,6 +114,10 @@ class Hop(IntEnum):
     CROSS_FIRST = 11  # arrival of the first [ns]
     TICK = 12  # data leaves the far end at multiples of this [ns]; 0: at any time
     TICK_PHASE = 13  # plus this [ns]
+
+
+LOSSES = [Hop.LOSS, Hop.R_LOSS]
+"""Columns of a hop that name lines of `Rows.losses`."""
 
 
 class Out(IntEnum):
@@ -232,3 +238,18 @@ class Rows(NamedTuple):
     hops: NDArray[np.int64]  # [n, PATHS, H, len(Hop)]
     outages: NDArray[np.int64]  # [n, PATHS, H, K, 2]: start, end [ns], ascending
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
+
+    @property
+    def filling(self) -> tuple[int, int, int, int]:
+        """See `rows`."""
+        return 0, 0, 0, FOREVER
+
+    def renumbered(self, line: NDArray[np.int64]) -> "Rows":
+        """See `rows`."""
+        hops = self.hops.copy()
+        hops[..., LOSSES] = line[hops[..., LOSSES]]
+        return self._replace(hops=hops)
+
+    def tables(self) -> tuple[int, tuple[Table, ...]]:
+        """See `rows`."""
+        return len(Out), ()

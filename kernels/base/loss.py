@@ -6,13 +6,13 @@ so each digit is one comparison of a 32-bit word with a threshold prepared on th
 logarithm, and the same bits on every target.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.philox import draw
 
 Floats = NDArray[np.float64]
 
@@ -53,27 +53,22 @@ def _square(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     return total, (square - total) + error
 
 
-def make_gap(dev: Callable[[Any], Any], draw: Any) -> Any:
-    """Compile `gap(losses, row, seed, scenario, replication, stream, k)`: the number of packets
-    between loss k - 1 and loss k of a stream."""
-
-    @cold
-    def gap(losses: Any, row: Any, seed: Any, scenario: Any, replication: Any, stream: Any, k: Any) -> Any:
-        if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):
-            return np.int64(NO_LOSS)
-        value = np.int64(0)
-        for block in range(DIGITS // 4):
-            if losses[row, 4 * block] == np.uint32(0):  # thresholds fall: all further digits are 0
-                break
-            w0, w1, w2, w3 = draw(seed, scenario, replication, stream, k * (DIGITS // 4) + block)
-            if w0 < losses[row, 4 * block]:
-                value |= np.int64(1) << np.int64(4 * block)
-            if w1 < losses[row, 4 * block + 1]:
-                value |= np.int64(2) << np.int64(4 * block)
-            if w2 < losses[row, 4 * block + 2]:
-                value |= np.int64(4) << np.int64(4 * block)
-            if w3 < losses[row, 4 * block + 3]:
-                value |= np.int64(8) << np.int64(4 * block)
-        return value
-
-    return dev(gap)
+@cold
+def gap(losses: Any, row: Any, seed: Any, scenario: Any, replication: Any, stream: Any, k: Any) -> Any:
+    """The number of packets between loss k - 1 and loss k of a stream, by thresholds `losses[row]`."""
+    if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):
+        return np.int64(NO_LOSS)
+    value = np.int64(0)
+    for block in range(DIGITS // 4):
+        if losses[row, 4 * block] == np.uint32(0):  # thresholds fall: all further digits are 0
+            break
+        w0, w1, w2, w3 = draw(seed, scenario, replication, stream, k * (DIGITS // 4) + block)
+        if w0 < losses[row, 4 * block]:
+            value |= np.int64(1) << np.int64(4 * block)
+        if w1 < losses[row, 4 * block + 1]:
+            value |= np.int64(2) << np.int64(4 * block)
+        if w2 < losses[row, 4 * block + 2]:
+            value |= np.int64(4) << np.int64(4 * block)
+        if w3 < losses[row, 4 * block + 3]:
+            value |= np.int64(8) << np.int64(4 * block)
+    return value

@@ -5,8 +5,6 @@ There is no state: draw `i` of stream (seed, scenario, replication, stream) is a
 those numbers, so any draw can be made anywhere, in any order.
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -34,27 +32,20 @@ def philox4x32(c0: Any, c1: Any, c2: Any, c3: Any, k0: Any, k1: Any) -> tuple[An
     return c0, c1, c2, c3
 
 
-@functools.cache  # one compiled function for all that use it
-def make_draw(dev: Callable[[Any], Any]) -> Any:
-    """Compile `draw(seed, scenario, replication, stream, i)` for a target.
+def draw(seed: Any, scenario: Any, replication: Any, stream: Any, i: Any) -> Any:
+    """The four words (uint64 below 2**32) of block `i` of a stream.
 
-    It returns the four words (uint64 below 2**32) of block `i` of a stream; the five arguments are
-    integers, the last four below 2**32.
+    The five arguments are integers, the last four below 2**32.
     """
-    rounds = dev(philox4x32)
-
-    def draw(seed: Any, scenario: Any, replication: Any, stream: Any, i: Any) -> Any:
-        key = np.uint64(seed)
-        return rounds(
-            np.uint64(i) & _LOW,
-            np.uint64(stream) & _LOW,
-            np.uint64(replication) & _LOW,
-            np.uint64(scenario) & _LOW,
-            key & _LOW,
-            key >> _32,
-        )
-
-    return dev(draw)
+    key = np.uint64(seed)
+    return philox4x32(
+        np.uint64(i) & _LOW,
+        np.uint64(stream) & _LOW,
+        np.uint64(replication) & _LOW,
+        np.uint64(scenario) & _LOW,
+        key & _LOW,
+        key >> _32,
+    )
 
 
 def uniforms(

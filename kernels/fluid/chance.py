@@ -1,38 +1,45 @@
-"""Exponential random numbers made of integers: the same on every target.
+"""When packets are lost: exponential random numbers made of integers, the same on every target.
 
 A packet is lost when the number of losses to be expected since the last one reaches an exponential number of
 mean 1: so losses come as a Poisson process does, whatever its rate.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.kernels.base.philox import draw
 
 FRACTION_BITS = 40
 _DIGITS = 16  # of the logarithm
 _LN2 = 744_261_118  # times 2**30
 
 
-def make_exponential(dev: Callable[[Any], Any], draw: Any) -> Any:
-    """Compile `exponential(seed, scenario, replication, stream, k)`: mean 1, FRACTION_BITS fraction bits."""
+def exponential(p: Any, stream: Any, k: Any) -> Any:
+    """Draw `k` of a stream of the row with the columns `p`: of mean 1, with FRACTION_BITS fraction bits."""
+    word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, k)
+    mantissa = np.int64(word) | 1  # of a uniform number in (0, 1), times 2**32
+    exponent = np.int64(1)
+    while mantissa < 1 << 31:
+        mantissa <<= 1
+        exponent += 1
+    mantissa >>= 1
+    logarithm = np.int64(0)  # log2(mantissa / 2**30), digit by digit: square, and compare with 2
+    for _ in range(_DIGITS):
+        mantissa = (mantissa * mantissa) >> 30
+        logarithm <<= 1
+        if mantissa >= 1 << 31:
+            mantissa >>= 1
+            logarithm += 1
+    halvings = (exponent << _DIGITS) - logarithm
+    return (halvings * _LN2) >> (_DIGITS + 30 - FRACTION_BITS)
 
-    def exponential(seed: Any, scenario: Any, replication: Any, stream: Any, k: Any) -> Any:
-        word, _, _, _ = draw(seed, scenario, replication, stream, k)
-        mantissa = np.int64(word) | 1  # of a uniform number in (0, 1), times 2**32
-        exponent = np.int64(1)
-        while mantissa < 1 << 31:
-            mantissa <<= 1
-            exponent += 1
-        mantissa >>= 1
-        logarithm = np.int64(0)  # log2(mantissa / 2**30), digit by digit: square, and compare with 2
-        for _ in range(_DIGITS):
-            mantissa = (mantissa * mantissa) >> 30
-            logarithm <<= 1
-            if mantissa >= 1 << 31:
-                mantissa >>= 1
-                logarithm += 1
-        halvings = (exponent << _DIGITS) - logarithm
-        return (halvings * _LN2) >> (_DIGITS + 30 - FRACTION_BITS)
 
-    return dev(exponential)
+def survival(losses: Any, row: Any) -> Any:
+    """The probability that a packet survives random loss, of a row of `loss.thresholds`."""
+    if losses[row, DIGITS - 1] == np.uint32(0xFFFFFFFF):
+        return 1.0
+    odd = float(losses[row, 0]) / 2.0**32  # q / (1 + q) of the probability q
+    return odd / (1.0 - odd)

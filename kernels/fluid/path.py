@@ -3,287 +3,284 @@
 The rate of the path is switched by the outages of its hops, given or drawn as a two-state Markov chain: what
 is under way when one begins is lost, and the sender meets it again when its timer, backed off, runs out
 after the end.  A step is a round trip, or the time to the next loss; so a run of minutes takes microseconds.
+
+`m` and `g` begin with the words and floats of the flow (`FlowWord`, `FlowFloat`).
 """
 
-from collections.abc import Callable
-from typing import Any
+from enum import IntEnum
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import (
-    BYTE_TIME_BITS,
-    ENDLESS,
-    FOREVER,
-    NEVER,
-    STATUS_OK,
-    Hop,
-    Out,
-    P,
-    Rows,
-)
-from netcarlo.kernels.base.loss import DIGITS
-from netcarlo.kernels.base.sums import make_add_times
-from netcarlo.kernels.fluid.loss import BEYOND_REPAIR, make_loss
-from netcarlo.kernels.fluid.state import (
-    BACKOFF,
-    FLOW_COUNTS,
-    FLOW_FLOATS,
-    FLOW_WORDS,
-    HAZARD,
-    HITS,
-    KIND,
-    MIN_RTO,
-    ONE,
-    ONE_BITS,
-    OPEN,
-    REPAIR,
-    REPEATED,
-    SILENCE,
-    STATE,
-    TWICE,
-    UNIT_BITS,
-    UNTIL,
-)
-from netcarlo.kernels.fluid.window import (
-    ALPHA,
-    BETA,
-    GAMMA,
-    LEAST_RTT,
-    MOST,
-    SSTHRESH,
-    TICK,
-    W,
-    make_window,
-)
-from netcarlo.kernels.fluid.window import FOREVER as NO_RTT
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, STATUS_OK, Hop, Out, P, Rows
+from netcarlo.kernels.base.sums import add_times
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.fluid import loss, window
+from netcarlo.kernels.fluid.chance import survival
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, UNIT_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
 
-_UNIT = 2.0**-ONE_BITS
+KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
 
-# Why a round trip ends early, or badly.
-_NOTHING = 0
-_RANDOM = 1
-_OUTAGE = 2
-_OVERFLOW = 3
+
+class PathWord(IntEnum):
+    """Words of the path, behind those of the flow."""
+
+    DOWN = FlowWord.SIZE  # packets put out from then on are lost in the next outage [ns]
+    UP = FlowWord.SIZE + 1  # and no longer from then on [ns]
+    HOPS = FlowWord.SIZE + 2  # the words of the hops
+
+
+class HopWord(IntEnum):
+    """Words of a hop."""
+
+    ENTERS = 0  # a packet enters it so long after it is put out [ns]
+    LEAVES = 1  # and leaves it so long after [ns]
+    OUTAGE = 2  # its next outage
+    SIZE = 3
+
+
+class Way(NamedTuple):
+    """The path while it is up."""
+
+    base: Any  # round trip without queues [ns]
+    each: Any  # a packet at the slowest hop, float [ns]
+    room: Any  # packets that fit on it and into the queue of that hop
+    chance: Any  # probability of random loss, ONE_BITS
+
+
+class Cause(IntEnum):
+    """Why a round trip ends early, or badly."""
+
+    NOTHING = 0
+    RANDOM = 1
+    OUTAGE = 2
+    OVERFLOW = 3
 
 
 def scratch_words(rows: Rows) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
-    return FLOW_WORDS + 3 * rows.hops.shape[2], FLOW_FLOATS
+    return PathWord.HOPS + HopWord.SIZE * rows.hops.shape[2], int(FlowFloat.SIZE)
 
 
-def make(dev: Callable[[Any], Any], kind: int) -> Any:
-    """Compile the integration of one row for a target and a TCP, one of `shared.layout.KINDS`."""
-    grow = make_window(dev).grow
-    losing = make_loss(dev)
-    first, draw_next, conclude = losing.first, losing.draw, losing.conclude
-    add_times = make_add_times(dev)
+def simulate(
+    p: Any, constants: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
+) -> Any:
+    """Integrate one row; see `models` for the arguments."""
+    for word in range(len(m)):
+        m[word] = 0
+    for column in range(len(out)):
+        out[column] = 0
+    out[Out.COMPLETED] = NEVER
+    way = _prepare_path(p, hops, losses, m)
+    _prepare_flow(p, m, g)
+    t = _connect(p, hops, outages, m, way.base)
+    while t < p[P.END] and out[Out.COMPLETED] == NEVER:
+        t = _advance(p, hops, outages, way, m, g, out, t)
+    _report(m, out)
+    return 0
 
-    def on_wire(byte_time: Any, size: Any) -> Any:
-        return (size * byte_time + (1 << (BYTE_TIME_BITS - 1))) >> BYTE_TIME_BITS
 
-    on_wire = dev(on_wire)
-
-    def next_outage(m: Any, hops: Any, outages: Any, t: Any) -> tuple[Any, Any]:
-        # When packets begin to be sent in vain, and when no longer: the earliest time that ends after t [ns].
-        lo = np.int64(FOREVER)
-        hi = np.int64(FOREVER)
-        for hop in range(hops.shape[1]):
-            if hops[0, hop, Hop.PRESENT] == 0:
-                continue
-            at = FLOW_WORDS + 3 * hop
-            enters, leaves = m[at], m[at + 1]
-            while m[at + 2] < outages.shape[2] and outages[0, hop, m[at + 2], 1] - enters <= t:
-                m[at + 2] += 1
-            if m[at + 2] < outages.shape[2] and outages[0, hop, m[at + 2], 0] - leaves < lo:
-                lo = outages[0, hop, m[at + 2], 0] - leaves
-                hi = outages[0, hop, m[at + 2], 1] - enters
-        return lo, hi
-
-    next_outage = dev(next_outage)
-
-    def simulate(
-        p: Any, constants: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
-    ) -> Any:
-        size, ack = p[P.DATA] + p[P.HEADER], p[P.ACK]
-        for word in range(len(m)):
-            m[word] = 0
-        for word in range(len(g)):
-            g[word] = 0.0
-
-        # The path: its round trip, and the hop that takes longest for a packet.
-        base = np.int64(0)
-        slowest = 1.0  # [ns / packet]
-        limit = np.int64(0)
-        survive = np.int64(ONE)
-        for hop in range(hops.shape[1]):
-            h = hops[0, hop]
-            if h[Hop.PRESENT] == 0:
-                continue
-            at = FLOW_WORDS + 3 * hop
-            tx = on_wire(h[Hop.BYTE_TIME], size)
-            m[at] = base  # a packet enters the hop so long after it is sent, and leaves it
+def _prepare_path(p: Any, hops: Any, losses: Any, m: Any) -> Way:
+    base = np.int64(0)
+    slowest = 1.0  # [ns / packet]
+    limit = np.int64(0)
+    survive = np.int64(ONE)
+    for hop in range(hops.shape[1]):
+        h = hops[0, hop]
+        if h[Hop.PRESENT] != 0:
+            times = m[PathWord.HOPS + HopWord.SIZE * hop :]
+            tx = on_wire(p[P.DATA] + p[P.HEADER], h[Hop.BYTE_TIME])
+            times[HopWord.ENTERS] = base
             base += tx + h[Hop.DELAY]
-            m[at + 1] = base
-            left = 1.0
+            times[HopWord.LEAVES] = base
+            left = 1.0  # by cross traffic
             if h[Hop.CROSS_EVERY] > 0:
-                left = 1.0 - float(on_wire(h[Hop.BYTE_TIME], h[Hop.CROSS_SIZE])) / float(h[Hop.CROSS_EVERY])
+                left = 1.0 - float(on_wire(h[Hop.CROSS_SIZE], h[Hop.BYTE_TIME])) / float(h[Hop.CROSS_EVERY])
             each = float(tx) / max(left, 0.01)
             if each > slowest:
                 slowest = each
                 limit = h[Hop.QUEUE]
-            if losses[h[Hop.LOSS], DIGITS - 1] != np.uint32(0xFFFFFFFF):
-                odd = float(losses[h[Hop.LOSS], 0]) / 2.0**32
-                survive = (survive * np.int64(odd / (1.0 - odd) * ONE)) >> ONE_BITS
-        for hop in range(hops.shape[1]):
-            if hops[0, hop, Hop.PRESENT] != 0:
-                base += hops[0, hop, Hop.R_DELAY] + on_wire(hops[0, hop, Hop.R_BYTE_TIME], ack)
-        chance = ONE - survive
-        pipe = np.int64(float(base) / slowest)
-        room = pipe + limit if limit > 0 else np.int64(ENDLESS)
+            survive = (survive * np.int64(survival(losses, h[Hop.LOSS]) * ONE)) >> ONE_BITS
+    for hop in range(hops.shape[1]):
+        h = hops[0, hop]
+        if h[Hop.PRESENT] != 0:
+            base += h[Hop.R_DELAY] + on_wire(p[P.ACK], h[Hop.R_BYTE_TIME])
+    room = np.int64(float(base) / slowest) + limit if limit > 0 else np.int64(ENDLESS)
+    return Way(base, slowest, room, ONE - survive)
 
-        g[W] = float(min(p[P.INITIAL_WINDOW], p[P.WINDOW]))
-        g[SSTHRESH] = float(p[P.INITIAL_SSTHRESH])
-        g[MOST] = float(p[P.WINDOW])
-        g[LEAST_RTT] = NO_RTT * NO_RTT
-        g[TICK] = float(max(p[P.TICK], 1))
-        g[ALPHA] = float(p[P.VEGAS_ALPHA])
-        g[BETA] = float(p[P.VEGAS_BETA])
-        g[GAMMA] = float(p[P.VEGAS_GAMMA])
-        m[KIND] = kind
-        m[BACKOFF] = 1
-        m[MIN_RTO] = p[P.MIN_RTO]
-        m[STATE] = OPEN
-        first(m, 0, p, 0)
 
-        t = p[P.START]
-        lo, hi = next_outage(m, hops, outages, t)
-        if p[P.HANDSHAKE] > 0 and kind != VEGAS:
-            timer = p[P.INITIAL_RTO]
-            while lo <= t < hi and t < p[P.END]:
-                t += timer
-                timer = min(2 * timer, p[P.MAX_RTO])
-                lo, hi = next_outage(m, hops, outages, t)
-            t += base
-        end = p[P.END]
-        sent = np.int64(0)  # [packet, ONE_BITS], as all that follow
-        dropped = np.int64(0)
-        lost = np.int64(0)
-        vain = np.int64(0)
-        completed = np.int64(NEVER)
-        total = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else np.int64(ENDLESS)
-        half = p[P.SAMPLE] >> 1
-        samples = np.int64(0)
-        for column in range(len(out)):
-            out[column] = 0
-        delayed = 1 if p[P.ACK_EVERY] > 1 else 0
-        rounds = np.int64(0)
-        while t < end and completed == NEVER:
-            rounds += 1
-            if m[STATE] == SILENCE:
-                t = m[UNTIL]
-                if t >= end:
-                    break
-                m[STATE] = OPEN
-            if m[STATE] == REPAIR and t >= m[UNTIL]:
-                m[STATE] = OPEN
-            if g[W] >= 3.0:
-                m[BACKOFF] = 1
-            if hi <= t:
-                lo, hi = next_outage(m, hops, outages, t)
-            packets = np.int64(g[W])
-            rtt: Any = max(float(base), float(min(packets, room)) * slowest)
-            length = np.int64(rtt)
-            if m[STATE] == REPAIR:
-                length = min(length, m[UNTIL] - t)
-            cause = _OVERFLOW if packets > room and m[STATE] != REPAIR else _NOTHING
-            need = packets * chance << (UNIT_BITS - ONE_BITS)
-            part = float(length) / rtt
-            if float(m[HAZARD]) < float(need) * part:
-                part = float(m[HAZARD]) / float(need)
-                length = np.int64(part * rtt)
-                cause = _RANDOM
-            if lo < t + length:
-                length = max(lo - t, np.int64(0))
-                part = float(length) / rtt
-                cause = _OUTAGE
-            if t + length > end:
-                length = end - t
-                part = float(length) / rtt
-                cause = _NOTHING
-            flow: Any = np.int64(float(packets) * part * ONE)
-            through = sent - dropped - lost - vain - m[REPEATED]
-            if through + flow >= total:
-                more = float(total - through) / float(max(flow, 1))
-                completed = t + np.int64(float(length) * more) + (base >> 1)
-                flow = total - through
-                cause = _NOTHING
-            sent += flow
-            twice = min(m[TWICE], flow)
-            m[TWICE] -= twice
-            m[REPEATED] += twice
-            m[HAZARD] -= np.int64(float(need) * part)
-            acked = float(flow >> delayed) * _UNIT
-            frozen = m[STATE] == REPAIR and kind != TAHOE
-            grow(g, 0, kind, acked, rtt, part, float((t << 10) // 1_000_000_000), frozen)
-            before = t
-            t += length
-            if cause != _NOTHING:
-                # A round trip until the sender knows.
-                if cause == _OVERFLOW:
-                    g[W] = min(g[W], float(room + 1))
-                packets = np.int64(g[W])
-                flow = packets << ONE_BITS
-                acked = float(flow >> delayed) * _UNIT
-                grow(g, 0, kind, acked, rtt, 1.0, float((t << 10) // 1_000_000_000), False)
-                hits = np.int64(1)
-                if cause == _OVERFLOW:
-                    hits = max(np.int64(g[W]) - room - 1, hits)
-                    dropped += min(hits, packets) << ONE_BITS
-                elif cause == _OUTAGE:
-                    hits = max(np.int64(g[W] * min(float(hi - t) / rtt, 1.0)), hits)
-                    vain += min(hits, packets) << ONE_BITS
-                else:
-                    if kind == TAHOE and m[STATE] == REPAIR:
-                        hits = np.int64(BEYOND_REPAIR)
-                    draw_next(m, 0, p, 0)
-                    m[HAZARD] -= need
-                    while m[HAZARD] < 0:
-                        hits += 1
-                        draw_next(m, 0, p, 0)
-                    lost += min(hits, packets) << ONE_BITS
-                sent += flow
-                t += np.int64(rtt)
-                m[HITS] = hits
-                conclude(m, g, 0, 0, p, 0, t, rtt, 1, chance)
-            now = min(t, end)
-            count = (now + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
-            samples += count
-            add_times(out, Out.CWND_SUM, Out.CWND_SUM_HIGH, count, np.int64(g[W] * 1024.0))
-            add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
+def _prepare_flow(p: Any, m: Any, g: Any) -> None:
+    m[FlowWord.KIND] = KIND
+    m[FlowWord.BACKOFF] = 1
+    m[FlowWord.MIN_RTO] = p[P.MIN_RTO]
+    m[FlowWord.STATE] = State.OPEN
+    m[FlowWord.LIMIT] = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else ENDLESS
+    m[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
+    window.begin(g, p, 1)
+    loss.draw_first(m, p)
 
-        received = (sent - dropped - lost - vain) >> ONE_BITS
-        out[Out.STATUS] = STATUS_OK
-        out[Out.DROPS_QUEUE] = dropped >> ONE_BITS
-        out[Out.DROPS_RANDOM] = lost >> ONE_BITS
-        out[Out.DROPS_OUTAGE] = vain >> ONE_BITS
-        out[Out.RECEIVED] = received
-        distinct = received - (m[REPEATED] >> ONE_BITS)
-        out[Out.DELIVERED] = distinct
-        out[Out.IN_ORDER] = distinct
-        out[Out.ACKED] = distinct
-        out[Out.SENT] = received + out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
-        out[Out.RETRANSMITTED] = out[Out.SENT] - distinct
-        out[Out.TIMEOUTS] = m[FLOW_COUNTS + FlowOut.TIMEOUTS]
-        out[Out.FAST_RETRANSMITS] = m[FLOW_COUNTS + FlowOut.FAST_RETRANSMITS]
-        out[Out.CWND_CUTS] = m[FLOW_COUNTS + FlowOut.CWND_CUTS]
-        out[Out.FIRST_RX] = NEVER
-        out[Out.LAST_RX] = NEVER
-        out[Out.RESUME_TX] = NEVER
-        out[Out.RESUME_RX] = NEVER
-        out[Out.COMPLETED] = completed
-        out[Out.SAMPLES] = samples
-        out[Out.RTT_SAMPLES] = samples
-        return 0
 
-    return dev(simulate)
+def _connect(p: Any, hops: Any, outages: Any, m: Any, base: Any) -> Any:
+    # The handshake, if there is one: when the first data are put out [ns].
+    t = p[P.START]
+    _find_outage(hops, outages, m, t)
+    if p[P.HANDSHAKE] > 0 and KIND != VEGAS:
+        timer = p[P.INITIAL_RTO]
+        while m[PathWord.DOWN] <= t < m[PathWord.UP] and t < p[P.END]:
+            t += timer
+            timer = min(2 * timer, p[P.MAX_RTO])
+            _find_outage(hops, outages, m, t)
+        t += base
+    return t
+
+
+def _find_outage(hops: Any, outages: Any, m: Any, t: Any) -> None:
+    # DOWN and UP of the first outage, to a packet put out at `t` [ns] or later.
+    m[PathWord.DOWN] = FOREVER
+    m[PathWord.UP] = FOREVER
+    for hop in range(hops.shape[1]):
+        if hops[0, hop, Hop.PRESENT] != 0:
+            times = m[PathWord.HOPS + HopWord.SIZE * hop :]
+            enters, k = times[HopWord.ENTERS], times[HopWord.OUTAGE]
+            while k < outages.shape[2] and outages[0, hop, k, 1] - enters <= t:
+                k += 1
+            times[HopWord.OUTAGE] = k
+            if k < outages.shape[2]:
+                down = outages[0, hop, k, 0] - times[HopWord.LEAVES]
+                if down < m[PathWord.DOWN]:
+                    m[PathWord.DOWN] = down
+                    m[PathWord.UP] = outages[0, hop, k, 1] - enters
+
+
+def _advance(
+    p: Any, hops: Any, outages: Any, way: Way, m: Any, g: Any, out: Any, t: Any
+) -> Any:  # fmt: skip
+    # A round trip, or the time to the next loss, from `t` on; when the next begins [ns].
+    if m[FlowWord.STATE] == State.REPAIR and t >= m[FlowWord.UNTIL]:
+        m[FlowWord.STATE] = State.OPEN
+    if g[FlowFloat.CWND] >= loss.DUPACKS:
+        m[FlowWord.BACKOFF] = 1
+    if m[PathWord.UP] <= t:
+        _find_outage(hops, outages, m, t)
+    before = t
+    packets = np.int64(g[FlowFloat.CWND])
+    rtt: Any = max(float(way.base), float(min(packets, way.room)) * way.each)
+    expected = packets * way.chance << (UNIT_BITS - ONE_BITS)  # losses in a round trip
+    length, part, cause = _until_trouble(p, way, m, t, packets, rtt, expected)
+    flow: Any = np.int64(float(packets) * part * ONE)
+    gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+    left = m[FlowWord.LIMIT] - (m[FlowWord.SENT] - (gone << ONE_BITS) - m[FlowWord.REPEATED])
+    if flow >= left:
+        more = float(left) / float(max(flow, 1))
+        out[Out.COMPLETED] = t + np.int64(float(length) * more) + (way.base >> 1)
+        flow = left
+        cause = Cause.NOTHING
+    twice = min(m[FlowWord.TWICE], flow)
+    m[FlowWord.TWICE] -= twice
+    m[FlowWord.REPEATED] += twice
+    m[FlowWord.HAZARD] -= np.int64(float(expected) * part)
+    frozen = m[FlowWord.STATE] == State.REPAIR and KIND != TAHOE
+    _put_out(m, g, flow, rtt, part, t, frozen)
+    t += length
+    if cause != Cause.NOTHING:
+        if cause == Cause.RANDOM:
+            m[FlowWord.HAZARD] -= expected
+        t = _suffer(p, way, m, g, out, cause, t, rtt)
+    _sample(p, g, out, before, min(t, p[P.END]), rtt)
+    if m[FlowWord.STATE] == State.SILENCE:
+        t = m[FlowWord.UNTIL]
+        m[FlowWord.STATE] = State.OPEN
+    return t
+
+
+def _until_trouble(
+    p: Any, way: Way, m: Any, t: Any, packets: Any, rtt: Any, expected: Any
+) -> tuple[Any, Any, Any]:
+    # How long all goes well [ns], which part of a round trip that is, and the cause of its end.
+    length = np.int64(rtt)
+    repairs = m[FlowWord.STATE] == State.REPAIR
+    if repairs:
+        length = min(length, m[FlowWord.UNTIL] - t)
+    cause = Cause.OVERFLOW if packets > way.room and not repairs else Cause.NOTHING
+    part = float(length) / rtt
+    if float(m[FlowWord.HAZARD]) < float(expected) * part:
+        part = float(m[FlowWord.HAZARD]) / float(expected)
+        length = np.int64(part * rtt)
+        cause = Cause.RANDOM
+    if m[PathWord.DOWN] < t + length:
+        length = max(m[PathWord.DOWN] - t, np.int64(0))
+        part = float(length) / rtt
+        cause = Cause.OUTAGE
+    if t + length > p[P.END]:
+        length = p[P.END] - t
+        part = float(length) / rtt
+        cause = Cause.NOTHING
+    return length, part, cause
+
+
+def _put_out(m: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any) -> None:
+    # So much is put out, and acknowledged; the window is that of so many round trips later.
+    m[FlowWord.SENT] += flow
+    acked = float(flow >> m[FlowWord.DELAYED]) * PACKET
+    window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
+
+
+def _suffer(p: Any, way: Way, m: Any, g: Any, out: Any, cause: Any, t: Any, rtt: Any) -> Any:
+    # Packets are lost at `t`; returns when the sender knows: a round trip later [ns].
+    if cause == Cause.OVERFLOW:
+        g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(way.room + 1))
+    packets = np.int64(g[FlowFloat.CWND])
+    _put_out(m, g, packets << ONE_BITS, rtt, 1.0, t, False)
+    hits = np.int64(1)
+    if cause == Cause.OVERFLOW:
+        hits = max(np.int64(g[FlowFloat.CWND]) - way.room - 1, hits)
+        out[Out.DROPS_QUEUE] += min(hits, packets)
+    elif cause == Cause.OUTAGE:
+        share = min(float(m[PathWord.UP] - t) / rtt, 1.0)
+        hits = max(np.int64(g[FlowFloat.CWND] * share), hits)
+        out[Out.DROPS_OUTAGE] += min(hits, packets)
+    else:
+        if KIND == TAHOE and m[FlowWord.STATE] == State.REPAIR:
+            hits = np.int64(loss.BEYOND_REPAIR)
+        loss.draw_next(m, p)
+        while m[FlowWord.HAZARD] < 0:
+            hits += 1
+            loss.draw_next(m, p)
+        out[Out.DROPS_RANDOM] += min(hits, packets)
+    t += np.int64(rtt)
+    m[FlowWord.HITS] = hits
+    loss.conclude(m, g, p, t, rtt, 1, way.chance)
+    return t
+
+
+def _sample(p: Any, g: Any, out: Any, before: Any, now: Any, rtt: Any) -> None:
+    # Samples are due at (k + 1/2) of their interval: those from `before` to `now` [ns].
+    half = p[P.SAMPLE] >> 1
+    count = (now + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
+    out[Out.SAMPLES] += count
+    add_times(out, Out.CWND_SUM, Out.CWND_SUM_HIGH, count, np.int64(g[FlowFloat.CWND] * 1024.0))
+    add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
+
+
+def _report(m: Any, out: Any) -> None:
+    dropped = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+    received = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS
+    distinct = received - (m[FlowWord.REPEATED] >> ONE_BITS)
+    counts = m[FlowWord.COUNTS :]
+    out[Out.STATUS] = STATUS_OK
+    out[Out.RECEIVED] = received
+    out[Out.DELIVERED] = distinct
+    out[Out.IN_ORDER] = distinct
+    out[Out.ACKED] = distinct
+    out[Out.SENT] = received + dropped
+    out[Out.RETRANSMITTED] = out[Out.SENT] - distinct
+    out[Out.TIMEOUTS] = counts[FlowOut.TIMEOUTS]
+    out[Out.FAST_RETRANSMITS] = counts[FlowOut.FAST_RETRANSMITS]
+    out[Out.CWND_CUTS] = counts[FlowOut.CWND_CUTS]
+    out[Out.FIRST_RX] = NEVER
+    out[Out.LAST_RX] = NEVER
+    out[Out.RESUME_TX] = NEVER
+    out[Out.RESUME_RX] = NEVER
+    out[Out.RTT_SAMPLES] = out[Out.SAMPLES]

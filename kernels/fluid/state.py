@@ -1,84 +1,141 @@
-"""Where the fluid model of shared links keeps what in its scratch and float memory.
+"""Where the fluid models keep what in int64 scratch and float64 memory.
 
 Packets, bytes and probabilities are whole numbers with ONE_BITS fraction bits, so that sums of flows do
 not depend on how a target rounds; expected losses have UNIT_BITS.
 """
 
-from netcarlo.kernels.fluid import window
-from netcarlo.kernels.shared.layout import FlowOut, LinkOut
+from enum import IntEnum
+from typing import Any
+
+from netcarlo.kernels.shared.layout import FlowOut, LinkOut, Shared
 
 ONE_BITS = 20
 ONE = 1 << ONE_BITS
 UNIT_BITS = 2 * ONE_BITS
 """Of a packet times a probability."""
 
-# Words of a link.
-ARRIVED = 0  # in this step [packet]
-ACCEPTED = 1  # of those, not dropped early [packet]
-BYTES = 2  # theirs
-CAPACITY = 3  # of a step [byte]
-BACKLOG = 4  # [byte]
-HELD = 5  # [packet]
-TAIL = 6  # probability that a full queue drops
-EARLY = 7  # that RED drops or marks
-MARKING = 8  # 1: it marks
-SHARE = 9  # of what comes in goes out
-RANDOM = 10  # probability of a loss behind the queue
-LINK_COUNTS = 11
-LINK_WORDS = LINK_COUNTS + LinkOut.COLUMNS
+PACKET = 2.0**-ONE_BITS
+"""Turns packets into floats."""
 
-# Floats of a link.
-WAIT = 0  # in the queue [step]
-MEAN = 1  # RED's mean queue [packet]
-LINK_FLOATS = 2
 
-# Words of a flow.
-STATE = 0
-UNTIL = 1  # step at which the state ends
-HITS = 2  # packets lost in this round trip
-HAZARD = 3  # losses that may still be expected before the next
-DRAWS = 4
-BACKOFF = 5  # of the timer
-KIND = 6
-SIZE = 7  # on the wire [byte]
-ACK = 8  # [byte]
-SENT = 9  # [packet]
-DROPPED = 10  # by queues, beside the whole ones counted in FlowOut [packet, UNIT_BITS]; so LOST to LOST_ACKS
-LOST = 11  # at random [packet, UNIT_BITS]
-ROUTE = 12  # where its links begin in scratch
-HOPS = 13
-BACK_HOPS = 14
-LIMIT = 15  # [packet]
-ECN = 16
-DELAYED = 17  # 1: an ACK for every second packet
-MIN_RTO = 18  # [step]
-MARK_HAZARD = 19  # as HAZARD, of marks
-MARKED = 20  # [packet, UNIT_BITS]
-ACKS = 21  # [packet]
-LOST_ACKS = 22  # [packet, UNIT_BITS]
-RATE = 23  # UDP: packets per step
-TOGGLE = 24  # UDP: next change between sending and silence [ns]
-PERIOD = 25  # UDP: number of such changes
-QUIET = 26  # UDP: 1 in a silence
-REPEATED = 27  # arrived for the second time [packet]
-TWICE = 28  # will do so next [packet]
-FLOW_COUNTS = 29
-FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
+class LinkWord(IntEnum):
+    """Words of a link."""
 
-# Floats of a flow, behind those of its window.
-BASE = window.WORDS  # round trip without queues [step]
-ACCESS = window.WORDS + 1  # its access link takes at most so much [packet / step]
-FLOW_FLOATS = window.WORDS + 2
+    ARRIVED = 0  # in this step [packet]
+    ACCEPTED = 1  # of those, not dropped early [packet]
+    BYTES = 2  # of those accepted [byte]
+    CAPACITY = 3  # of a step [byte]
+    BACKLOG = 4  # waiting in the queue [byte]
+    HELD = 5  # the same in packets
+    TAIL = 6  # probability that a full queue drops
+    EARLY = 7  # probability that RED drops or marks
+    MARKING = 8  # 1: RED marks
+    SHARE = 9  # of what comes in goes out
+    RANDOM = 10  # probability of a loss behind the queue
+    COUNTS = 11  # the columns of LinkOut
+    SIZE = 11 + LinkOut.COLUMNS
 
-# States of a flow.
-IDLE = 0  # not yet started
-OPEN = 1
-HIT = 2  # a packet is lost or marked, and the sender does not know
-REPAIR = 3  # fast recovery
-SILENCE = 4  # it waits for its timer
-DONE = 5
+
+class LinkFloat(IntEnum):
+    """Floats of a link."""
+
+    WAIT = 0  # in the queue [step]
+    MEAN = 1  # RED's mean queue [packet]
+    SIZE = 2
+
+
+class FlowWord(IntEnum):
+    """Words of a flow."""
+
+    NUMBER = 0
+    KIND = 1
+    STATE = 2  # one of State
+    UNTIL = 3  # when the state ends [step; of a path: ns]
+    HITS = 4  # packets lost in this round trip
+    HAZARD = 5  # losses that may still be expected before the next
+    MARK_HAZARD = 6  # the same of marks
+    DRAWS = 7  # exponential numbers drawn
+    BACKOFF = 8  # factor of the timer
+    MIN_RTO = 9  # [step; of a path: ns]
+    LIMIT = 10  # [packet]
+    DATA = 11  # a data packet on the wire [byte]
+    ACK = 12  # an acknowledgement on the wire [byte]
+    DELAYED = 13  # 1: an ACK for every second packet
+    ECN = 14  # 1: routers may mark its packets
+    ROUTE = 15  # where the numbers of its links begin in scratch: those of the data, then of the ACKs
+    HOPS = 16  # links on the way of the data
+    BACK_HOPS = 17  # on the way of the acknowledgements
+    SENT = 18  # [packet]
+    TWICE = 19  # packets that are going to arrive for the second time [packet]
+    REPEATED = 20  # packets that did [packet]
+    ACKS = 21  # [packet]
+    DROPPED = 22  # by queues, beside the whole ones counted in FlowOut [packet, UNIT_BITS]
+    LOST = 23  # the same, at random
+    MARKED = 24  # the same, marks
+    LOST_ACKS = 25  # the same, acknowledgements
+    RATE = 26  # UDP: [packet / step]
+    TOGGLE = 27  # UDP: next change between sending and silence [ns]
+    PERIOD = 28  # UDP: number of such changes
+    QUIET = 29  # UDP: 1 in a silence
+    COUNTS = 30  # the columns of FlowOut
+    SIZE = 30 + FlowOut.COLUMNS
+
+
+class FlowFloat(IntEnum):
+    """Floats of a flow; its windows are in packets."""
+
+    CWND = 0
+    SSTHRESH = 1
+    RECEIVER = 2  # the receiver's window
+    LEAST_RTT = 3  # of those measured
+    MAXIMUM = 4  # BIC, CUBIC: window at which packets were lost last, or a little less; 0: not yet
+    EPOCH = 5  # CUBIC: when growth began; 0: not yet [s / 1024]
+    PLATEAU = 6  # CUBIC: from then to the plateau [s / 1024]
+    ORIGIN = 7  # CUBIC: the window there
+    STANDARD = 8  # CUBIC: what standard TCP would have reached since the epoch
+    ALPHA = 9  # Vegas: least packets of its own in queues
+    BETA = 10  # Vegas: most
+    GAMMA = 11  # Vegas: so many end slow start
+    RAW = 12  # Westwood: bandwidth, filtered once [packet / unit of time]
+    BANDWIDTH = 13  # Westwood: filtered twice
+    TICK = 14  # of the sender's clock [unit of the RTT]
+    BASE = 15  # round trip without queues [step]
+    ACCESS = 16  # what its access link takes at most [packet / step]
+    SIZE = 17
+
+
+class State(IntEnum):
+    """States of a flow."""
+
+    IDLE = 0  # not yet started
+    OPEN = 1
+    HIT = 2  # a packet is lost or marked, and the sender does not know
+    REPAIR = 3  # fast recovery
+    SILENCE = 4  # it waits for its timer
+    DONE = 5
+
 
 # Random streams (fourth part of the stream address), behind those of the packet engine.
 STREAM_LOSS = 1 << 23  # + flow; draw k: expected losses between loss k - 1 and loss k
 STREAM_REPAIR = 2 << 23  # + flow; draw k (mod 2**32): whether what repairs a loss seen at k is lost itself
 STREAM_MARK = 3 << 23  # + flow; draw k: as STREAM_LOSS, of marks
+
+
+def words_of_link(link: Any) -> Any:
+    """Where the words of a link begin in scratch."""
+    return link * LinkWord.SIZE
+
+
+def floats_of_link(link: Any) -> Any:
+    """Where the floats of a link begin in memory."""
+    return link * LinkFloat.SIZE
+
+
+def words_of_flow(p: Any, flow: Any) -> Any:
+    """Where the words of a flow begin in scratch, behind those of the links; `p`: columns of Shared."""
+    return p[Shared.LINKS] * LinkWord.SIZE + flow * FlowWord.SIZE
+
+
+def floats_of_flow(p: Any, flow: Any) -> Any:
+    """Where the floats of a flow begin in memory, behind those of the links."""
+    return p[Shared.LINKS] * LinkFloat.SIZE + flow * FlowFloat.SIZE

@@ -1,22 +1,20 @@
 """A one-way TCP transfer over a path, packet by packet.
 
-Semantics are those of ns-2's one-way agents: the sender is driven by ACKs and one coarse timer, the
-window counts packets, the receiver acknowledges every packet (or delays, RFC 1122).  Because the
-path is FIFO, what becomes of a packet, and which ACK it causes, is known when it is sent: ACKs wait
-in a ring in order of arrival, and the next event is the smaller of its head and the timer.
+Because the path is FIFO, what becomes of a packet, and which ACK it causes, is known when it is sent: ACKs
+wait in a ring in order of arrival, and the next event is the smaller of its head and the timer.
 
 To a mobile host packets can overtake each other on the way from the MAP on: there they wait in a queue
 in order of time (see `mobility.access`), and are received before the sender's next event.
 """
 
-from collections.abc import Callable
+from enum import IntEnum, auto
 from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import (
-    ENDLESS,
     EVENT_ACK,
     EVENT_LOST,
     EVENT_RECEIVE,
@@ -31,549 +29,341 @@ from netcarlo.kernels.base.layout import (
     Rows,
     Trace,
 )
-from netcarlo.kernels.base.sums import make_add
-from netcarlo.kernels.path import hops as link
-from netcarlo.kernels.path.hops import BACK, FORTH, MAIN
+from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.path import hops
+from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN
 from netcarlo.kernels.path.mobility import access
-from netcarlo.kernels.tcp.receiver import BLOCKS, STACK_WORDS, make_receiver
-from netcarlo.kernels.tcp.recovery import (
-    BACK_OFF,
-    CUT,
-    END_BACKOFF,
-    GO_BACK,
-    INFLATION,
-    LIMITED,
-    NO_GROWTH,
-    NONE,
-    NORMAL,
-    PARTIAL,
-    PHASE,
-    RECOVERY,
-    SEND,
-    SEND_TWO,
-    STATE_WORDS,
-    TIMER,
-)
-from netcarlo.kernels.tcp.rto import make_rto
+from netcarlo.kernels.tcp import association as tcp
+from netcarlo.kernels.tcp import slots
+from netcarlo.kernels.tcp.acks import FULL, place_of
+from netcarlo.kernels.tcp.sender import FLOATS
+from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
-MEMORY_WORDS = 16
-"""Float words that a congestion control may keep (`memory`)."""
-
-_ENTRY = 2  # an ACK in the ring: arrival, packet
-_SACK_ENTRY = 8  # with up to three SACK blocks
-_STAMPED_ENTRY = 9  # and a timestamp
-
-# Words of scratch behind those of the variant: what the sender seldom needs, and counters.
-_RTT, _SRTT, _RTTVAR, _CURRENT, _BACKOFF, _TIMED_AT = range(STATE_WORDS, STATE_WORDS + 6)
-_SAMPLE, _SAMPLES, _RTT_SAMPLES = range(STATE_WORDS + 6, STATE_WORDS + 9)
-_CWND_SUM, _CWND_SUM_HIGH, _RTT_SUM, _RTT_SUM_HIGH = range(STATE_WORDS + 9, STATE_WORDS + 13)
-_REPEATED, _HELD, _DUPLICATES, _LAST_RX = range(STATE_WORDS + 13, STATE_WORDS + 17)
-_BITS, _RING, _SPARE = range(STATE_WORDS + 17, STATE_WORDS + 20)  # where things begin in scratch
-_STACK = STATE_WORDS + 20  # the receiver's SACK stack
-_NEWEST = _STACK + STACK_WORDS  # when the newest packet received was put out
-_WAKE = _NEWEST + 1  # the writer goes on when this packet is acknowledged
-_ECHO = _WAKE + 1  # the timestamp that the receiver echoes: when that packet was put out
-_SAID = _ECHO + 1  # the packet that the receiver acknowledged last
-_MOBILE = _SAID + 1
-_HOPS = _MOBILE + access.STATE_WORDS
+MOBILE: Any = slot("mobile")
+"""The last hop is a radio link, and access routers and a MAP stand before it."""
+FIRST: Any = slot("first")
+"""The first data packet: 1 behind a handshake, else 0."""
+PLAIN: Any = slot("plain")
 
 
-def scratch_words(rows: Rows) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+class Path(IntEnum):
+    """Words of scratch of the engine."""
+
+    SAMPLE = 0
+    """When the next sample is due [ns]."""
+    SAMPLES = auto()
+    RTT_SAMPLES = auto()
+    CWND_SUM = auto()
+    """[packet / 1024], in two words each (`sums`)"""
+    CWND_SUM_HIGH = auto()
+    RTT_SUM = auto()
+    """[ns]"""
+    RTT_SUM_HIGH = auto()
+    DUPLICATES = auto()
+    """Data packets that arrived again."""
+    LAST_RX = auto()
+    """When data arrived last [ns]."""
+    NEWEST = auto()
+    """When the newest packet received was put out [ns]."""
+    OUTAGE = auto()
+    """Start of the first outage [ns]."""
+    WATCH = auto()
+    """The first arrival after this time is recorded [ns]."""
+    FULL = auto()
+    """1: more is on its way than there is room for."""
+    RING = auto()
+    """Where the ring of ACKs begins: arrival [ns] and number of each;"""
+    TCP = auto()
+    """and the scratch of the association."""
+    ACCESS = auto()
+    """The state of the access network begins here."""
+
+
+ACCESS = int(Path.ACCESS)
+HOPS = ACCESS + access.STATE_WORDS
+"""Here that of the hops."""
+
+_ENTRY = 2  # words of an ACK in the ring
+
+
+def scratch_words(rows: Rows, way: Any, *, mobile: bool) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row of `rows` needs, for a way of recovery."""
     ring = int(rows.parameters[:, P.RING].max())
     window = int(rows.parameters[:, P.WINDOW].max())
-    words = _HOPS + _SACK_ENTRY * (ring + 1) + 2 * (ring // 64) + 2 * window
-    handovers = int(rows.parameters[:, P.HANDOVERS].max())
-    words += access.scratch_words(ring, handovers) if handovers else 0
-    return link.scratch_words(rows) + words, MEMORY_WORDS
+    words = HOPS + _ENTRY * ring + int(slots.scratch_words(way, window, ring))
+    if mobile:
+        words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
+    return hops.scratch_words(rows) + words, FLOATS
 
 
-def make(dev: Callable[[Any], Any], make_variant: Any, control: Any, *, mobile: bool = False) -> Any:
-    """Compile the simulation of one row for a target; see `models` for its arguments.
+@cold
+def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any) -> None:
+    """Lay out scratch."""
+    for i in range(HOPS):
+        m[i] = 0
+    free = hops.prepare(p, of_hops, outages, losses, m)
+    for i in range(out.shape[0]):
+        out[i] = 0
+    out[Out.FIRST_RX] = NEVER
+    out[Out.RESUME_TX] = NEVER
+    out[Out.RESUME_RX] = NEVER
+    out[Out.COMPLETED] = NEVER
+    m[Path.SAMPLE] = p[P.SAMPLE] // 2
+    m[Path.NEWEST] = NEVER
+    m[Path.WATCH] = NEVER
+    m[Path.RING] = free
+    free += _ENTRY * p[P.RING]
+    outage = np.int64(FOREVER)
+    fixed = hops.hops_of(m, MAIN, FORTH)
+    if MOBILE:
+        free = access.prepare(p, of_hops, outages, m, out, free)
+        outage = access.first_down(m)
+        fixed -= 1
+    for hop in range(fixed):
+        if outages.shape[2] > 0:
+            outage = min(outage, outages[0, hop, 0, 0])
+    m[Path.OUTAGE] = outage
+    m[Path.TCP] = free
+    tcp.prepare(p, m[free:], g, p[P.LIMIT], p[P.CLOCK_PHASE])
 
-    To a `mobile` host the last hop is a radio link, and access routers and a MAP stand before it.
-    """
-    variant = make_variant(dev, control)
-    prepare_variant, new_ack, grow, dup_ack = variant.prepare, variant.new_ack, variant.grow, variant.dup_ack
-    on_timeout, next_packet, on_send = variant.timeout, variant.next_packet, variant.on_send
-    heard, sack, first = variant.heard, variant.sack, variant.first
-    on_ack, own = variant.on_ack, variant.on_ack is not None
-    entry_words = _STAMPED_ENTRY if own else _SACK_ENTRY if sack else _ENTRY
-    way = link.make_link(dev, _HOPS)
-    prepare_hops, transmit = way.prepare, way.transmit
-    carry, hops_of = way.carry, way.hops_of
-    roam = access.make_access(dev, way, _MOBILE)
-    prepare_access, enter, due, pop, step = roam.prepare, roam.enter, roam.due, roam.pop, roam.step
-    answer, overfull, under_way, first_down = roam.answer, roam.overfull, roam.under_way, roam.first_down
-    arrive, blocks = make_receiver(dev)
-    measure, smooth, timeout_of, back_off = make_rto(dev, clock=variant.clock)
-    add = make_add(dev)
 
-    @cold
-    def write(parameters: Any, m: Any, una: Any) -> Any:
-        # The application fills the socket buffer; returns the last packet that it has written then.
-        final = first + parameters[P.LIMIT] - 1
-        room = parameters[P.SEND_BUFFER]
-        last = min(max(una, first - 1) + room, final) if room > 0 else final
-        m[_WAKE] = last - parameters[P.SEND_WAKE] if last < final else FOREVER
-        return last
+@cold
+def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
+    """The samples that are due by time `until` [ns] see the sender as it is."""
+    while m[Path.SAMPLE] <= until:
+        cwnd = min(g[0], float(p[P.WINDOW]))
+        add(m, Path.CWND_SUM, Path.CWND_SUM_HIGH, np.int64(cwnd * 1024.0))
+        if s[Tcp.RTT] > 0:
+            add(m, Path.RTT_SUM, Path.RTT_SUM_HIGH, s[Tcp.RTT])
+            m[Path.RTT_SAMPLES] += 1
+        m[Path.SAMPLES] += 1
+        m[Path.SAMPLE] += p[P.SAMPLE]
 
-    write = dev(write)
 
-    @cold
-    def sample(m: Any, until: Any, cwnd: Any, window: Any, every: Any) -> None:
-        # The samples that are due by time `until` see this state.
-        while m[_SAMPLE] <= until:
-            add(m, _CWND_SUM, _CWND_SUM_HIGH, np.int64(min(cwnd, float(window)) * 1024.0))
-            if m[_RTT] > 0:
-                add(m, _RTT_SUM, _RTT_SUM_HIGH, m[_RTT])
-                m[_RTT_SAMPLES] += 1
-            m[_SAMPLES] += 1
-            m[_SAMPLE] += every
+@cold
+def record(trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
+    """An event of `packet` at time t [ns] as row n of the trace, with the sender's state; returns n + 1."""
+    if n < trace.shape[0]:
+        trace[n, Trace.TIME] = t * 1e-9
+        trace[n, Trace.EVENT] = event
+        trace[n, Trace.SEQUENCE] = packet
+        trace[n, Trace.PATH] = 0
+        trace[n, Trace.CWND] = g[0]
+        trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
+        trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
+        trace[n, Trace.ACKED] = s[Tcp.ACKED]
+    return n + 1
 
-    sample = dev(sample)
 
-    def acknowledge(
-        parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
-        t: Any, packet: Any, expected: Any, highest: Any, tail: Any, head: Any,
-    ) -> Any:  # fmt: skip
-        # The receiver answers `packet` at time t; returns the ring's new tail, or -1 if it is full.
-        mask = parameters[P.RING] - 1
-        wire = parameters[P.ACK]
-        if own:
-            m[_SAID] = expected - 1
-        if sack:
-            wire += parameters[P.SACK_BLOCK] * blocks(
-                m, _STACK, m[_BITS], mask, packet, expected, highest, m[_SPARE]
-            )
-        if mobile:
-            fate, back = answer(parameters, outages, losses, m, t, wire)
-        else:
-            fate, back = transmit(parameters, outages, losses, m, MAIN, BACK, t, wire)
-        if fate != link.ARRIVED:
-            if back <= parameters[P.END]:
-                out[Out.ACK_DROPS] += 1
-            return tail
-        if tail - head > mask:
-            return np.int64(-1)
-        at = m[_RING] + entry_words * (tail & mask)
+def acknowledge(
+    p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, serial: Any, tail: Any
+) -> Any:
+    """The ACK of this number leaves the receiver at time t [ns]; returns the ring's new end."""
+    wire = tcp.size_of_ack(p, s, serial)
+    if MOBILE:
+        fate, back = access.answer(p, outages, losses, m, t, wire)
+    else:
+        fate, back = hops.transmit(p, outages, losses, m, MAIN, BACK, t, wire)
+    if fate == ARRIVED:
+        at = m[Path.RING] + _ENTRY * (tail & (p[P.RING] - 1))
         m[at] = back
-        m[at + 1] = expected - 1
-        if sack:
-            for i in range(2 * BLOCKS):
-                m[at + 2 + i] = m[m[_SPARE] + i]
-        if own:
-            m[at + _SACK_ENTRY] = m[_ECHO]
-        return tail + 1
+        m[at + 1] = serial
+        tail += 1
+    elif back <= p[P.END]:
+        out[Out.ACK_DROPS] += 1
+    return tail
 
-    acknowledge = dev(acknowledge)
 
-    @cold
-    def acknowledge_late(
-        parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
-        t: Any, packet: Any, expected: Any, highest: Any, tail: Any, head: Any,
-    ) -> Any:  # fmt: skip
-        return acknowledge(parameters, outages, losses, m, out, t, packet, expected, highest, tail, head)
+@cold
+def acknowledge_late(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
+    """A delayed ACK goes out; returns the ring's new end."""
+    due = s[Tcp.PENDING]
+    serial = tcp.on_delay(p, s)
+    if serial == FULL:
+        m[Path.FULL] = 1
+        return tail
+    return acknowledge(p, outages, losses, m, s, out, due, serial, tail)
 
-    acknowledge_late = dev(acknowledge_late)
 
-    def timeout_now(parameters: Any, m: Any) -> Any:
-        return timeout_of(
-            m[_CURRENT], m[_BACKOFF], parameters[P.MIN_RTO], parameters[P.MAX_RTO], parameters[P.TICK]
+def count_arrival(m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
+    """A packet put out at `sent` has arrived at time t [ns]."""
+    if packet >= FIRST:
+        if not fresh:
+            m[Path.DUPLICATES] += 1
+        if t > m[Path.WATCH]:
+            watch(m, out, t, sent)
+        if MOBILE:
+            if m[Path.NEWEST] != NEVER:
+                out[Out.SILENCE] = max(out[Out.SILENCE], t - m[Path.LAST_RX])
+            if sent < m[Path.NEWEST]:
+                out[Out.REORDERED] += 1
+            m[Path.NEWEST] = max(m[Path.NEWEST], sent)
+        m[Path.LAST_RX] = t
+    if tcp.complete(s) and out[Out.COMPLETED] == NEVER:
+        out[Out.COMPLETED] = t
+
+
+@cold
+def watch(m: Any, out: Any, t: Any, sent: Any) -> None:
+    """The first data ever, or after the first outage began."""
+    if out[Out.FIRST_RX] == NEVER:
+        out[Out.FIRST_RX] = t
+        m[Path.WATCH] = m[Path.OUTAGE]
+    if t > m[Path.WATCH]:
+        out[Out.RESUME_RX] = t
+        out[Out.RESUME_TX] = sent
+        m[Path.WATCH] = FOREVER
+
+
+def put_on_path(p: Any, outages: Any, losses: Any, m: Any, out: Any, now: Any, packet: Any) -> Any:
+    """The sender puts a packet out: (fate, time) as `transmit`, and its tag at an access router or NONE."""
+    wire = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
+    tag = np.int64(NONE)
+    if MOBILE:
+        fate, t = hops.carry(
+            p, outages, losses, m, MAIN, FORTH, np.int64(0), hops.hops_of(m, MAIN, FORTH) - 1, now, wire
         )
+    else:
+        fate, t = hops.transmit(p, outages, losses, m, MAIN, FORTH, now, wire)
+    if packet >= FIRST:
+        if fate != ARRIVED and t <= p[P.END]:
+            out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
+        elif MOBILE and t > p[P.END]:
+            out[Out.IN_FLIGHT] += 1
+    if MOBILE and fate == ARRIVED and t <= p[P.END]:
+        counts = np.int64(1) if packet >= FIRST else np.int64(0)
+        ahead, t, tag = access.enter(p, m, out, packet, now, t, counts)
+        if not ahead:
+            fate = np.int64(access.WAITS)
+            tag = np.int64(NONE)
+    return fate, t, tag
 
-    timeout_now = dev(timeout_now)
 
-    @cold
-    def back_off_timer(parameters: Any, m: Any, rto: Any) -> Any:
-        m[_BACKOFF], m[_SRTT], m[_RTTVAR] = back_off(
-            m[_BACKOFF], m[_SRTT], m[_RTTVAR], rto, parameters[P.MAX_RTO]
-        )
-        return timeout_now(parameters, m)
+def receive(
+    p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, packet: Any, sent: Any, tail: Any
+) -> Any:
+    """A packet put out at `sent` reaches the receiver at time t [ns]; returns the ring's new end."""
+    if p[P.ACK_EVERY] > 1 and s[Tcp.PENDING] < t:
+        tail = acknowledge_late(p, outages, losses, m, s, out, tail)
+    tcp.note_stamp(s, packet, sent)
+    serial, fresh = tcp.on_data(p, s, t, packet, False)
+    count_arrival(m, s, out, packet, fresh, t, sent)
+    if serial >= 0:
+        tail = acknowledge(p, outages, losses, m, s, out, t, serial, tail)
+    elif serial == FULL:
+        m[Path.FULL] = 1
+    return tail
 
-    back_off_timer = dev(back_off_timer)
 
-    def measure_rtt(parameters: Any, m: Any, now: Any) -> Any:
-        tick = parameters[P.TICK]
-        ticks = measure(m[_TIMED_AT], now, parameters[P.CLOCK_PHASE], tick)
-        m[_SRTT], m[_RTTVAR] = smooth(ticks, m[_SRTT], m[_RTTVAR])
-        m[_RTT] = ticks * tick
-        m[_CURRENT] = (m[_RTTVAR] + (m[_SRTT] >> 3)) * tick
-        m[_BACKOFF] = 1
-        return timeout_now(parameters, m)
+@cold
+def finish(p: Any, m: Any, s: Any, out: Any) -> None:
+    """Write the outcomes."""
+    out[Out.HANDSHAKES] = s[Tcp.HANDSHAKES]
+    out[Out.TIMEOUTS] = s[Tcp.TIMEOUTS]
+    out[Out.FAST_RETRANSMITS] = s[Tcp.FAST_RETRANSMITS]
+    out[Out.CWND_CUTS] = s[Tcp.CUTS]
+    out[Out.SENT] = s[Tcp.SENT]
+    out[Out.RETRANSMITTED] = s[Tcp.REPEATED]
+    out[Out.IN_ORDER] = max(s[Tcp.EXPECTED] - FIRST, np.int64(0))
+    out[Out.DELIVERED] = out[Out.IN_ORDER] + s[Tcp.HELD]
+    out[Out.RECEIVED] = out[Out.DELIVERED] + m[Path.DUPLICATES]
+    out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
+    out[Out.ACKED] = max(s[Tcp.ACKED] + 1 - FIRST, np.int64(0))
+    if MOBILE:
+        out[Out.IN_FLIGHT] += access.under_way(p, m, FIRST)
+    out[Out.CWND_SUM] = m[Path.CWND_SUM]
+    out[Out.CWND_SUM_HIGH] = m[Path.CWND_SUM_HIGH]
+    out[Out.RTT_SUM] = m[Path.RTT_SUM]
+    out[Out.RTT_SUM_HIGH] = m[Path.RTT_SUM_HIGH]
+    out[Out.SAMPLES] = m[Path.SAMPLES]
+    out[Out.RTT_SAMPLES] = m[Path.RTT_SAMPLES]
 
-    measure_rtt = dev(measure_rtt)
 
-    @cold
-    def begin(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any, f: Any, out: Any) -> Any:
-        # Lay out scratch; returns the start of the first outage.
-        for i in range(_HOPS):
-            m[i] = 0
-        m[_BITS] = prepare_hops(parameters, hops, outages, losses, m)
-        m[_RING] = m[_BITS] + (parameters[P.RING] >> 6)
-        for i in range(m[_BITS], m[_RING]):
-            m[i] = 0
-        m[_SPARE] = m[_RING] + entry_words * parameters[P.RING]
-        free = prepare_variant(m, parameters, m[_SPARE] + entry_words)
-        m[_CURRENT] = parameters[P.INITIAL_RTO]
-        m[_BACKOFF] = 1
-        m[_SAMPLE] = parameters[P.SAMPLE] // 2
-        for i in range(MEMORY_WORDS):
-            f[i] = 0.0
-        for i in range(out.shape[0]):
-            out[i] = 0
-        out[Out.FIRST_RX] = NEVER
-        out[Out.RESUME_TX] = NEVER
-        out[Out.RESUME_RX] = NEVER
-        out[Out.COMPLETED] = NEVER
-        m[_NEWEST] = NEVER
-        outage = np.int64(FOREVER)
-        fixed = hops_of(m, MAIN, FORTH)
-        if mobile:
-            prepare_access(parameters, hops, outages, m, out, free)
-            outage = first_down(m)
-            fixed -= 1
-        for hop in range(fixed):
-            if outages.shape[2] > 0:
-                outage = min(outage, outages[0, hop, 0, 0])
-        return outage
+def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:
+    """Whether a packet reaches an access router before the next ACK arrives, or anything else happens."""
+    return access.due(p, m) <= min(min(min(s[Tcp.DEADLINE], s[Tcp.PENDING]), p[P.END]), arrival)
 
-    begin = dev(begin)
 
-    @cold
-    def record(
-        rows: Any, n: Any, t: Any, event: Any, packet: Any, cwnd: Any, ssthresh: Any, rto: Any, una: Any
-    ) -> Any:
-        if n < rows.shape[0]:
-            rows[n, Trace.TIME] = t * 1e-9
-            rows[n, Trace.EVENT] = event
-            rows[n, Trace.SEQUENCE] = packet
-            rows[n, Trace.PATH] = 0
-            rows[n, Trace.CWND] = cwnd
-            rows[n, Trace.SSTHRESH] = ssthresh
-            rows[n, Trace.RTO] = rto * 1e-9
-            rows[n, Trace.ACKED] = una
-        return n + 1
+def arrival_of(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
+    """When the first ACK of the ring arrives at the sender, or FOREVER [ns]."""
+    return m[ring + _ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
 
-    record = dev(record)
 
-    def flow(
-        parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
-        m: Any, f: Any, out: Any, rows: Any,
-    ) -> Any:  # fmt: skip
-        outage = begin(parameters, hops, outages, losses, m, f, out)
-        trace = rows.shape[0] > 0
-        end = parameters[P.END]
-        window = parameters[P.WINDOW]
-        mask = parameters[P.RING] - 1
-        if mask < window:  # the receiver's bitmap must hold a window
-            out[Out.STATUS] = STATUS_RING_FULL
-            return np.int64(0)
-        ring = m[_RING]
-        bits = m[_BITS]
-        delayed = parameters[P.ACK_EVERY] > 1
-        handshake = first == 1 and parameters[P.HANDSHAKE] > 0
-        initial_window = parameters[P.INITIAL_WINDOW]
-        last = write(parameters, m, np.int64(-1))  # the last packet there is
-        size = parameters[P.DATA] + parameters[P.HEADER] * first
-        # Sender.
-        now = parameters[P.START]
-        una = np.int64(-1)
-        seq = np.int64(0)
-        top = np.int64(-1)
-        cwnd = 1.0
-        ssthresh = parameters[P.INITIAL_SSTHRESH]
-        if first == 1 and not handshake:  # as if the SYN had just been acknowledged
-            una = np.int64(0)
-            seq = np.int64(1)
-            top = np.int64(0)
-        if own or (first == 1 and not handshake):
-            cwnd = float(initial_window)
-        dupacks = np.int64(0)
-        timed = np.int64(ENDLESS)  # the packet whose round trip is measured, or ENDLESS
-        rto = timeout_now(parameters, m)
-        deadline = np.int64(FOREVER)
-        # Receiver.
-        expected = seq
-        highest = seq - 1
-        answered = seq  # the packet that a delayed ACK answers
-        pending = np.int64(FOREVER)  # when that ACK is due
-        watch = np.int64(NEVER)  # the first arrival after this time is recorded
-        # ACKs on their way back.
-        head = np.int64(0)
-        tail = np.int64(0)
-        events = np.int64(0)
-
-        sample(m, min(now, end), cwnd, window, parameters[P.SAMPLE])
-        alarm = min(m[_SAMPLE], end + 1)  # the next sample or the end
-        forced = np.int64(NONE)  # a packet to send at once
-        limit = min(una + min(np.int64(cwnd), window), last)  # then, packets up to this one
-        repair = own  # then, what recovery by SACK asks for
-        if own:
-            limit = np.int64(NONE)
-        while now <= end:
-            # Send what the last event allows.
-            while True:
-                packet = forced
-                if forced != NONE:
-                    forced = np.int64(NONE)
-                elif seq <= limit:
-                    packet = seq
-                    seq += 1
-                elif repair:
-                    packet = next_packet(m, parameters, una, seq, last, cwnd)
-                    seq = max(seq, packet + 1)
-                    if own and packet - una > mask:
-                        tail = np.int64(-1)
-                        break
-                sent = now
-                tag = np.int64(NONE)  # of a packet at an access router
-                if packet == NONE:
-                    if not mobile:
-                        break
-                    # What reaches an access router before anything else happens.
-                    fate = link.ARRIVED
-                    horizon = min(min(deadline, pending), end)
-                    if head < tail:
-                        horizon = min(horizon, m[ring + entry_words * (head & mask)])
-                    if tail < 0 or due(parameters, m) > horizon:
-                        break
-                    t, packet, tag, sent = pop(parameters, m)
-                else:
-                    on_send(m, parameters, packet, now)
-                    if una == top:  # nothing else is out
-                        deadline = now + rto
-                    wire = size
-                    if packet < first:
-                        wire = parameters[P.HANDSHAKE]
-                        out[Out.HANDSHAKES] += 1
-                    if packet > top:
-                        top = packet
-                        if timed == ENDLESS:
-                            timed = packet
-                            m[_TIMED_AT] = now
-                    elif packet >= first:
-                        m[_REPEATED] += 1
-                    if trace:
-                        events = record(rows, events, now, EVENT_SEND, packet, cwnd, ssthresh, rto, una)
-                    if mobile:
-                        fixed = hops_of(m, MAIN, FORTH) - 1
-                        first_hop = np.int64(0)
-                        fate, t = carry(
-                            parameters, outages, losses, m, MAIN, FORTH, first_hop, fixed, now, wire
-                        )
-                    else:
-                        fate, t = transmit(parameters, outages, losses, m, MAIN, FORTH, now, wire)
-                    if packet >= first:
-                        if fate != link.ARRIVED and t <= end:
-                            out[Out.DROPS_QUEUE - link.FULL_QUEUE + fate] += 1
-                        elif mobile and t > end:
-                            out[Out.IN_FLIGHT] += 1
-                    if mobile and fate == link.ARRIVED and t <= end:
-                        counts = np.int64(1) if packet >= first else np.int64(0)
-                        ahead, t, tag = enter(parameters, m, out, packet, now, t, counts)
-                        if not ahead:
-                            continue
-                if mobile and tag != NONE:
-                    fate, t = step(parameters, outages, losses, m, out, t, packet, tag, sent, first, size)
-                if trace and t <= end and fate != access.WAITS:
-                    event = EVENT_RECEIVE if fate == link.ARRIVED else EVENT_LOST
-                    events = record(rows, events, t, event, packet, cwnd, ssthresh, rto, una)
-                if t > end or fate != link.ARRIVED:
-                    continue
-
-                # The receiver, at time t.
-                if delayed and pending < t:
-                    tail = acknowledge_late(
-                        parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
-                    )
-                    pending = np.int64(FOREVER)
-                if own and packet <= m[_SAID] + 1:
-                    m[_ECHO] = max(m[_ECHO], sent)
-                duplicates = m[_DUPLICATES]
-                expected, highest = arrive(m, _HELD, bits, mask, packet, expected, highest)
-                if packet < first:
-                    m[_DUPLICATES] = duplicates  # data only
-                elif t > watch:
-                    if out[Out.FIRST_RX] == NEVER:
-                        out[Out.FIRST_RX] = t
-                        watch = outage
-                    if t > watch:
-                        out[Out.RESUME_RX] = t
-                        out[Out.RESUME_TX] = sent
-                        watch = np.int64(FOREVER)
-                if mobile and packet >= first:
-                    if m[_NEWEST] != NEVER:
-                        out[Out.SILENCE] = max(out[Out.SILENCE], t - m[_LAST_RX])
-                    if sent < m[_NEWEST]:
-                        out[Out.REORDERED] += 1
-                    m[_NEWEST] = max(m[_NEWEST], sent)
-                if packet >= first:
-                    m[_LAST_RX] = t
-                if expected > last and m[_WAKE] == FOREVER and out[Out.COMPLETED] == NEVER:
-                    out[Out.COMPLETED] = t
-                if delayed:
-                    if pending == FOREVER and packet == expected - 1 and packet >= highest and packet > 0:
-                        pending = t + parameters[P.ACK_DELAY]
-                        answered = packet
-                        continue
-                    pending = np.int64(FOREVER)
-                if tail >= 0:
-                    tail = acknowledge(
-                        parameters, outages, losses, m, out, t, packet, expected, highest, tail, head
-                    )
-            if tail < 0 or (mobile and overfull(m)):
-                out[Out.STATUS] = STATUS_RING_FULL
-                return np.int64(0)
-
-            # The next event: an ACK, the timer, or a delayed ACK that nothing can overtake any more.
-            at = ring + entry_words * (head & mask)
-            next_ack = m[at] if head < tail else np.int64(FOREVER)
-            upcoming = min(next_ack, deadline)
-            if delayed and pending < upcoming:
-                if pending > end:
-                    break
-                tail = acknowledge_late(
-                    parameters, outages, losses, m, out, pending, answered, expected, highest, tail, head
-                )
-                pending = np.int64(FOREVER)
-                limit = np.int64(NONE)
-                repair = False
-                continue
-            now = upcoming
-            if now >= alarm:
-                sample(m, min(now, end), cwnd, window, parameters[P.SAMPLE])
-                if now > end:
-                    break
-                alarm = min(m[_SAMPLE], end + 1)
-            order = np.int64(SEND)
-            if next_ack <= deadline:
-                ack = m[at + 1]
-                head += 1
-                if own:
-                    if ack > una or (ack == una and una < last):
-                        m[_TIMED_AT] = m[at + _SACK_ENTRY]
-                        rto = measure_rtt(parameters, m, now)
-                        srtt = (m[_SRTT] >> 3) * parameters[P.TICK]
-                        cwnd, ssthresh, order = on_ack(
-                            m, f, parameters, constants, now, m[_RTT], srtt, m[_TIMED_AT],
-                            at, ack, top, ssthresh,
-                        )  # fmt: skip
-                        if order & CUT:
-                            out[Out.FAST_RETRANSMITS] += 1
-                            out[Out.CWND_CUTS] += 1
-                        una = ack
-                        if una >= m[_WAKE]:
-                            last = write(parameters, m, una)
-                        deadline = now + rto if una < last else np.int64(FOREVER)
-                elif ack > una or (ack == una and una < last):
-                    heard(ack - una, now, m[_RTT], f)
-                if own:
-                    pass
-                elif ack > una:
-                    if m[PHASE] != NORMAL:
-                        cwnd, order, forced = new_ack(m, parameters, at, ack, una, cwnd)
-                    before = una
-                    una = ack
-                    if una >= m[_WAKE]:
-                        last = write(parameters, m, una)
-                    seq = max(seq, una + 1)
-                    if order & PARTIAL:
-                        if order & TIMER:
-                            deadline = now + rto
-                        if order & END_BACKOFF or ack >= timed:
-                            m[_BACKOFF] = 1
-                            rto = timeout_now(parameters, m)
-                        if not sack and ack >= timed:
-                            timed = np.int64(ENDLESS)
-                    else:
-                        if ack >= timed:
-                            timed = np.int64(ENDLESS)
-                            rto = measure_rtt(parameters, m, now)
-                        deadline = now + rto
-                        if order & NO_GROWTH:
-                            dupacks = np.int64(0)
-                        else:
-                            cwnd, ssthresh, dupacks, forced = grow(
-                                m,
-                                f,
-                                parameters,
-                                constants,
-                                now,
-                                m[_RTT],
-                                ack,
-                                before,
-                                seq,
-                                dupacks,
-                                cwnd,
-                                ssthresh,
-                            )
-                        if una == 0 and handshake:
-                            cwnd = float(initial_window)
-                        if una == last:  # all there is has been acknowledged
-                            deadline = np.int64(FOREVER)
-                            forced = np.int64(NONE)
-                elif ack == una and una < last:  # after the last ACK there is nothing to repair
-                    cwnd, ssthresh, dupacks, order, forced = dup_ack(
-                        m, f, parameters, constants, now, m[_RTT], at, una, seq, top, dupacks, cwnd, ssthresh
-                    )
-                    if order & CUT:
-                        out[Out.FAST_RETRANSMITS] += 1
-                        if order & BACK_OFF:
-                            rto = back_off_timer(parameters, m, rto)
-                        else:
-                            out[Out.CWND_CUTS] += 1
-                        deadline = now + rto
-                        timed = np.int64(ENDLESS)
-                        if order & GO_BACK:
-                            seq = una + 1
-                if trace:
-                    events = record(rows, events, now, EVENT_ACK, ack, cwnd, ssthresh, rto, una)
+def simulate(
+    p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
+) -> Any:
+    """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
+    begin(p, of_hops, outages, losses, m, g, out)
+    traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
+    delayed = p[P.ACK_EVERY] > 1
+    s, ring, mask = m[m[Path.TCP] :], m[Path.RING], p[P.RING] - 1
+    head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next
+    if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
+        m[Path.FULL] = 1
+    sample(p, m, s, g, min(now, end))
+    alarm = min(m[Path.SAMPLE], end + 1)  # the next sample, or the end
+    tcp.start(p, s, g)
+    while m[Path.FULL] == 0 and now <= end:
+        # Send what the last event allows, and receive what comes of it.
+        busy = True
+        while busy:
+            packet = tcp.take(p, s, g, now, False)
+            sent, t, tag, fate = now, now, np.int64(NONE), np.int64(ARRIVED)
+            if packet >= 0:
+                if traced:
+                    events = record(trace, events, now, EVENT_SEND, packet, s, g)
+                fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet)
+            elif MOBILE and packet == NONE and at_access(p, m, s, arrival_of(m, ring, mask, head, tail)):
+                t, packet, tag, sent = access.pop(p, m)
             else:
-                out[Out.TIMEOUTS] += 1
-                out[Out.CWND_CUTS] += 1
-                if una < 0 and handshake:  # a lost SYN: start with one packet
-                    initial_window = min(initial_window, np.int64(1))
-                cwnd, ssthresh, dupacks = on_timeout(
-                    m, f, parameters, constants, now, m[_RTT], top, dupacks, cwnd
+                if packet == FULL:
+                    m[Path.FULL] = 1
+                busy = False
+            if MOBILE and tag != NONE:
+                fate, t = access.step(
+                    p, outages, losses, m, out, t, packet, tag, sent, FIRST, p[P.DATA] + p[P.HEADER] * FIRST
                 )
-                rto = back_off_timer(parameters, m, rto)
-                deadline = now + rto
-                timed = np.int64(ENDLESS)
-                if not own:
-                    seq = una + 1
-                if trace:
-                    events = record(rows, events, now, EVENT_TIMEOUT, una + 1, cwnd, ssthresh, rto, una)
+            if busy:
+                if traced and t <= end and fate != access.WAITS:
+                    event = EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST
+                    events = record(trace, events, t, event, packet, s, g)
+                if t <= end and fate == ARRIVED:
+                    tail = receive(p, outages, losses, m, s, out, t, packet, sent, tail)
+                    busy = tail - head <= mask
+        if tail - head > mask or (MOBILE and access.overfull(m)):
+            m[Path.FULL] = 1
 
-            # What it allows to send.
-            limit = np.int64(NONE)
-            repair = own or (sack and order & SEND != 0 and m[PHASE] == RECOVERY)
-            if order & (SEND | SEND_TWO) and not repair:
-                limit = una + min(np.int64(cwnd) + m[INFLATION], window)
-                if order & SEND_TWO:
-                    limit = min(limit, seq + 1)
-            if order & LIMITED and seq <= una + window and float(seq) <= float(una) + cwnd + float(dupacks):
-                limit = max(limit, seq)
-            limit = min(limit, last)
-
-        sample(m, end, cwnd, window, parameters[P.SAMPLE])
-        out[Out.SENT] = max(top + 1 - first, np.int64(0)) + m[_REPEATED]
-        out[Out.RETRANSMITTED] = m[_REPEATED]
-        out[Out.IN_ORDER] = max(expected - first, np.int64(0))
-        out[Out.DELIVERED] = out[Out.IN_ORDER] + m[_HELD]
-        out[Out.RECEIVED] = out[Out.DELIVERED] + m[_DUPLICATES]
-        out[Out.LAST_RX] = m[_LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
-        out[Out.ACKED] = max(una + 1 - first, np.int64(0))
-        if mobile:
-            out[Out.IN_FLIGHT] += under_way(parameters, m, first)
-        out[Out.CWND_SUM] = m[_CWND_SUM]
-        out[Out.CWND_SUM_HIGH] = m[_CWND_SUM_HIGH]
-        out[Out.RTT_SUM] = m[_RTT_SUM]
-        out[Out.RTT_SUM_HIGH] = m[_RTT_SUM_HIGH]
-        out[Out.SAMPLES] = m[_SAMPLES]
-        out[Out.RTT_SAMPLES] = m[_RTT_SAMPLES]
-        if trace and events > rows.shape[0]:
+        # The next event: an ACK, the timer, or a delayed ACK that nothing can overtake any more.
+        arrival = arrival_of(m, ring, mask, head, tail)
+        upcoming = min(arrival, s[Tcp.DEADLINE])
+        if delayed and s[Tcp.PENDING] < upcoming:
+            if s[Tcp.PENDING] > end:
+                now = s[Tcp.PENDING]
+            else:
+                tail = acknowledge_late(p, outages, losses, m, s, out, tail)
+        else:
+            now = upcoming
+            if alarm <= now:
+                sample(p, m, s, g, min(now, end))
+                alarm = min(m[Path.SAMPLE], end + 1)
+            if now <= end:
+                if arrival <= s[Tcp.DEADLINE]:
+                    serial = m[ring + _ENTRY * (head & mask) + 1]
+                    head += 1
+                    tcp.on_ack(p, s, g, constants, now, serial)
+                    if traced:
+                        ack = serial - 1 if PLAIN else s[place_of(p, s, serial) + Ack.PACKET]
+                        events = record(trace, events, now, EVENT_ACK, ack, s, g)
+                else:
+                    tcp.on_timeout(p, s, g, constants, now)
+                    if traced:
+                        events = record(trace, events, now, EVENT_TIMEOUT, s[Tcp.ACKED] + 1, s, g)
+    if m[Path.FULL] == 0:
+        sample(p, m, s, g, end)
+        finish(p, m, s, out)
+        if traced and events > trace.shape[0]:
             out[Out.STATUS] = STATUS_TRACE_FULL
-        return events
-
-    return dev(flow)
+    else:
+        out[Out.STATUS] = STATUS_RING_FULL
+        events = np.int64(0)
+    return events

@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import Namespace
+
 KEPT = 100
 """Files kept in the folder; the oldest go first."""
 
@@ -87,6 +89,10 @@ def _describe(value: Any, update: Any, seen: set[int]) -> None:
                 _describe(value.__globals__[name], update, seen)
     elif isinstance(value, np.ndarray):
         update(value.tobytes())
+    elif isinstance(value, Namespace):  # of a bound model: its members, not the module that they are from
+        for name in sorted(vars(value).keys() - set(vars(ModuleType(value.__name__)))):
+            update(name.encode())
+            _describe(vars(value)[name], update, seen)
     elif isinstance(value, type | ModuleType):
         update(value.__name__.encode())
         module = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)

@@ -31,9 +31,6 @@ _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "in
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
 _CUDA = 2, 2, 2, 2  # scratch and memory of all threads
 
-COMPILE_S = {"tcp_": 8, "sctp": 20, "wifi_": 40, "manet_": 35, "shared_": 20, "fluid": 10, "user_": 8}
-"""About the seconds of one core that models take whose names begin so; twice that to a mobile host."""
-
 Listener = Callable[[str, float], object]
 _listeners: list[Listener] = []
 
@@ -76,11 +73,7 @@ def announced(listener: Listener) -> Iterator[None]:
 
 
 def _announce(models: list[Any], side_by_side: int = 1) -> None:
-    times = [
-        next((s for begin, s in COMPILE_S.items() if model.name.startswith(begin)), 20)
-        * (2 if model.name.endswith("_mobile") else 1)
-        for model in models
-    ]
+    times = [model.compile_s for model in models]
     what = models[0].name if len(models) == 1 else f"{len(models)} models"
     for listener in _listeners[-1:]:
         listener(what, max(sum(times) / side_by_side, max(times)))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import Trace
+from netcarlo.kernels.base.rows import AnyRows, replications
 from netcarlo.kernels.runtime import compile as compilers
 
 THREADS = 64
@@ -51,7 +52,7 @@ def devices() -> list[Device]:
     return found
 
 
-def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
+def run(model: Any, rows: AnyRows, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
     """Simulate every row on the device, one thread each; returns int64[n, model.outcomes(rows)]."""
     if not devices():
         raise RuntimeError("no CUDA device: a driver and CuPy are needed, pip install 'netcarlo[cuda13]'")
@@ -63,7 +64,7 @@ def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> N
     n = len(rows.parameters)
     words, floats = model.scratch(rows)
     columns = model.outcomes(rows)
-    row_bytes = 8 * (words + floats + columns) + sum(field[:1].nbytes for field in rows[:4])
+    row_bytes = 8 * (words + floats + columns) + sum(field[:1].nbytes for field in replications(rows))
     most = int(cupy.cuda.runtime.memGetInfo()[0] * MEMORY_SHARE) // row_bytes
     if most < 1:
         raise MemoryError(f"one replication needs {row_bytes} bytes on the device, more than it has free")
@@ -76,7 +77,7 @@ def run(model: Any, rows: Any, *, progress: Callable[[int], object] | None) -> N
     while hi < n:
         lo, hi = hi, min(hi + count, n)
         arrays = [
-            *(cupy.asarray(field[lo:hi]) for field in rows[:4]),
+            *(cupy.asarray(field[lo:hi]) for field in replications(rows)),
             losses,
             cupy.empty((hi - lo, words), np.int64),
             cupy.empty((hi - lo, floats), np.float64),

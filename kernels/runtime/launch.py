@@ -12,19 +12,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.adhoc.layout import ManetRows
-from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, Out, P, Rows, Trace
+from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, P, Trace
+from netcarlo.kernels.base.rows import STATUS, AnyRows, take
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device
 from netcarlo.kernels.runtime.threads import aside, each
-from netcarlo.kernels.shared.layout import SharedRows
-from netcarlo.kernels.wireless.layout import WifiRows
 
 LARGEST_RING = 1 << 24
 """Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
 
 Progress = Callable[[int], object]
-AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 
 def run(
@@ -59,11 +56,11 @@ def run(
 
     rows = _with_rings(model, rows)
     out = launch(rows, progress)
-    while (full := np.flatnonzero(out[:, Out.STATUS] == STATUS_RING_FULL)).size:
+    while (full := np.flatnonzero(out[:, STATUS] == STATUS_RING_FULL)).size:
         rows.parameters[full, P.RING] *= 2
         if rows.parameters[full, P.RING].max() > LARGEST_RING:
             raise MemoryError(f"more than {LARGEST_RING // 2} packets in flight in replication row {full[0]}")
-        out[full] = launch(_take(rows, full), None)
+        out[full] = launch(take(rows, full), None)
     return out
 
 
@@ -72,7 +69,7 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
 
     Returns the events, float64[events, len(Trace)], and the outcomes, int64[model.outcomes(rows)].
     """
-    one = _with_rings(model, _take(rows, np.array([row])))
+    one = _with_rings(model, take(rows, np.array([row])))
     out = np.zeros((1, model.outcomes(rows)), np.int64)
     loop = compilers.cpu_loop(model)
     length = 1 << 14
@@ -80,9 +77,9 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
         events = np.zeros((length, len(Trace)))
         scratch, memory = _scratch(model, one)
         count = aside(functools.partial(loop, 0, 1, *one, scratch, memory, out, events))
-        if out[0, Out.STATUS] == STATUS_TRACE_FULL:
+        if out[0, STATUS] == STATUS_TRACE_FULL:
             length *= 4
-        elif out[0, Out.STATUS] == STATUS_RING_FULL:
+        elif out[0, STATUS] == STATUS_RING_FULL:
             one.parameters[:, P.RING] *= 2
         else:
             return events[:count], out[0]
@@ -91,16 +88,10 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
 def _with_rings(model: Any, rows: AnyRows) -> Any:
     """Contiguous rows whose rings hold two windows: packets in flight seldom exceed one."""
     parameters = np.array(rows.parameters, np.int64, order="C")
-    window = parameters[:, P.WINDOW]
-    if model.name == "sctp":
-        window = parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER])
+    window = model.window(parameters)
     parameters[:, P.RING] = 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)
-    contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in rows[1:]]
-    return type(rows)(parameters, *contiguous)
-
-
-def _take(rows: AnyRows, index: NDArray[np.int64]) -> Any:
-    return rows._replace(**{name: getattr(rows, name)[index] for name in rows._fields[:4]})
+    contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in [*rows][1:]]
+    return type(rows)(parameters, *contiguous)  # type: ignore[call-arg]
 
 
 def _scratch(model: Any, rows: AnyRows) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

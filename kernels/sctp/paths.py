@@ -4,15 +4,31 @@ Source: RFC 2960 sections 6.3 and 8, as ns-2 carries them out.  Where ns-2 has f
 seconds these are integer nanoseconds, rounded down.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import PATHS, STATUS_RING_FULL, STREAM_HEARTBEAT, Out, P
-from netcarlo.kernels.base.philox import make_draw
-from netcarlo.kernels.sctp import state as st
+from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.sctp.state import (
+    HEARTBEAT_BYTES,
+    OFF,
+    OUTCOMES,
+    RECEIVER,
+    SENDER,
+    End,
+    Event,
+    Kind,
+    Packet,
+    State,
+    Status,
+    Way,
+    Word,
+    end_at,
+    packet_at,
+    way_at,
+)
 
 ASSOCIATION_MAX_RETRANS = 10
 """Timeouts in a row on active paths that an association survives (RFC 2960 section 15)."""
@@ -21,164 +37,143 @@ _BITS = np.int64(24)
 _MASK = np.int64((1 << 24) - 1)
 
 
-class Paths(NamedTuple):
-    """Compiled functions that both ends use; `p` are the parameters of a row, `s` is scratch."""
+@cold
+def put(p: Any, s: Any, now: Any, way: Any, kind: Any, size: Any, number: Any) -> Any:
+    """Leave a packet to be put out on a way when the event at hand is over.
 
-    put: Any
-    """`(p, s, now, way, kind, size, number, sent, seen)` puts a packet out."""
-    measure: Any
-    """`(p, s, way, rtt)` updates the RTO with a measurement [ns]."""
-    other: Any
-    """`(p, s, way) -> way`: the next way that is not inactive."""
-    recover: Any
-    """`(s, way)` clears the errors of a way that answered."""
-    fail: Any
-    """`(p, s, way) -> bool` counts a timeout; False if that ends the association."""
-    heartbeat: Any
-    """`(p, s, now, way)` sends a heartbeat."""
-    start_heartbeats: Any
-    """`(p, s, now, end)` starts the heartbeat timer of an association just established."""
-    heartbeat_due: Any
-    """`(p, s, now, end)` is the expiry of that timer."""
+    `size` is in bytes, `number` as `Packet.NUMBER`.  Returns where the packet's words begin.
+    """
+    w = way_at(way)
+    held = s[w + Way.FLYING] + s[w + Way.WAITING]
+    if held == p[P.RING]:  # the simulation ends: it does not matter that the oldest packet is overwritten
+        s[OUTCOMES + Out.STATUS] = STATUS_RING_FULL
+    s[w + Way.WAITING] += 1
+    at = packet_at(p, s, way, s[w + Way.OLDEST] + held)
+    s[at + Packet.KIND] = kind
+    s[at + Packet.SIZE] = size
+    s[at + Packet.NUMBER] = number
+    s[at + Packet.SENT] = now
+    s[at + Packet.ORDER] = s[Word.PUTS]
+    s[Word.PUTS] += 1
+    return at
 
 
-def make_paths(dev: Callable[[Any], Any]) -> Paths:
-    """Compile the functions of `Paths` for a target."""
-    packet, draw = dev(st.packet), make_draw(dev)
+@cold
+def measure(p: Any, s: Any, way: Any, rtt: Any) -> None:
+    """Update the RTO of a way with a measurement [ns] (RFC 2960 section 6.3.1)."""
+    w = way_at(way)
+    srtt = s[w + Way.SRTT]
+    if srtt == 0:
+        srtt, rttvar = rtt, rtt // 2
+    else:
+        rttvar = (3 * s[w + Way.RTTVAR] + abs(srtt - rtt)) // 4
+        srtt = (7 * srtt + rtt) // 8
+    s[w + Way.RTT] = rtt
+    s[w + Way.SRTT] = srtt
+    s[w + Way.RTTVAR] = rttvar
+    s[w + Way.RTO] = min(max(srtt + 4 * rttvar, p[P.MIN_RTO]), p[P.MAX_RTO])
 
-    @cold
-    def put(
-        p: Any, s: Any, now: Any, way: Any, kind: Any, size: Any, number: Any, sent: Any, seen: Any
-    ) -> None:
-        w = st.WAY + way * st.WAY_SIZE
-        held = s[w + st.FLYING] + s[w + st.WAITING]
-        if held == p[P.RING]:
-            s[st.COUNT + Out.STATUS] = STATUS_RING_FULL
-            return
-        s[w + st.WAITING] += 1
-        at = packet(p, s, way, s[w + st.OLDEST] + held)
-        s[at + st.ARRIVES] = now
-        s[at + st.KIND] = kind
-        s[at + st.SIZE] = size
-        s[at + st.NUMBER] = number
-        s[at + st.SENT] = sent
-        s[at + st.SEEN] = seen
-        s[at + st.ORDER] = s[st.PUTS]
-        s[st.PUTS] += 1
 
-    put = dev(put)
+@cold
+def other(p: Any, s: Any, way: Any) -> Any:
+    """The next way that is not inactive."""
+    if p[P.N_PATHS] == 1:
+        return way
+    next_way = way ^ 1
+    if s[way_at(next_way) + Way.STATUS] == Status.INACTIVE and s[way_at(way) + Way.STATUS] != Status.INACTIVE:
+        return way
+    return next_way  # also if both are inactive: keep hopping
 
-    @cold
-    def measure(p: Any, s: Any, way: Any, rtt: Any) -> None:
-        w = st.WAY + way * st.WAY_SIZE
-        srtt = s[w + st.SRTT]
-        if srtt == 0:
-            srtt, rttvar = rtt, rtt // 2
-        else:
-            rttvar = (3 * s[w + st.RTTVAR] + abs(srtt - rtt)) // 4
-            srtt = (7 * srtt + rtt) // 8
-        s[w + st.RTT] = rtt
-        s[w + st.SRTT] = srtt
-        s[w + st.RTTVAR] = rttvar
-        s[w + st.RTO] = min(max(srtt + 4 * rttvar, p[P.MIN_RTO]), p[P.MAX_RTO])
 
-    @cold
-    def other(p: Any, s: Any, way: Any) -> Any:
-        if p[P.N_PATHS] == 1:
-            return way
-        next_way = way ^ 1
-        if (
-            s[st.WAY + next_way * st.WAY_SIZE + st.STATUS] == st.INACTIVE
-            and s[st.WAY + way * st.WAY_SIZE + st.STATUS] != st.INACTIVE
-        ):
-            return way
-        return next_way  # also if both are inactive: keep hopping
+@cold
+def recover(s: Any, way: Any) -> None:
+    """Clear the errors of a way that answered."""
+    e, w = end_at(way // PATHS), way_at(way)
+    s[w + Way.ERRORS] = 0
+    s[w + Way.STATUS] = Status.ACTIVE
+    if way == s[e + End.PRIMARY]:
+        s[e + End.CURRENT] = way
 
-    other = dev(other)
 
-    @cold
-    def recover(s: Any, way: Any) -> None:
-        e, w = st.ENDPOINT + way // PATHS * st.ENDPOINT_SIZE, st.WAY + way * st.WAY_SIZE
-        s[w + st.WAY_ERRORS] = 0
-        s[w + st.STATUS] = st.ACTIVE
-        if way == s[e + st.PRIMARY]:
-            s[e + st.CURRENT] = way
+@cold
+def fail(p: Any, s: Any, way: Any) -> Any:
+    """Count a timeout of a way (RFC 2960 section 8); return False if that ends the association."""
+    end = way // PATHS
+    e, w = end_at(end), way_at(way)
+    s[w + Way.RTO] = min(2 * s[w + Way.RTO], p[P.MAX_RTO])
+    s[w + Way.ERRORS] += 1
+    if s[w + Way.STATUS] == Status.ACTIVE:
+        s[e + End.ERRORS] += 1
+        if s[w + Way.ERRORS] > p[P.PATH_MAX_RETRANS]:
+            s[w + Way.STATUS] = Status.INACTIVE
+            if way == s[e + End.CURRENT]:
+                s[e + End.CURRENT] = other(p, s, way)
+        if s[e + End.ERRORS] > ASSOCIATION_MAX_RETRANS:
+            s[e + End.STATE] = State.CLOSED
+            for path in range(PATHS):
+                s[Event.HEARTBEAT_TIMEOUT + end * PATHS + path] = OFF
+                if end == SENDER:
+                    s[Event.T3 + path] = OFF
+                    s[Event.DEGRADE + path] = OFF
+            s[Event.HEARTBEAT_TIMER + end] = OFF
+            if end == RECEIVER:
+                s[Event.SACK_TIMER] = OFF
+            return False
+    if way == s[e + End.PRIMARY]:  # "change at once": new data will stay where it goes now
+        s[e + End.PRIMARY] = s[e + End.CURRENT]
+    return True
 
-    @cold
-    def fail(p: Any, s: Any, way: Any) -> Any:
-        end = way // PATHS
-        e, w = st.ENDPOINT + end * st.ENDPOINT_SIZE, st.WAY + way * st.WAY_SIZE
-        s[w + st.RTO] = min(2 * s[w + st.RTO], p[P.MAX_RTO])
-        s[w + st.WAY_ERRORS] += 1
-        if s[w + st.STATUS] == st.ACTIVE:
-            s[e + st.ERRORS] += 1
-            if s[w + st.WAY_ERRORS] > p[P.PATH_MAX_RETRANS]:
-                s[w + st.STATUS] = st.INACTIVE
-                if way == s[e + st.CURRENT]:
-                    s[e + st.CURRENT] = other(p, s, way)
-            if s[e + st.ERRORS] > ASSOCIATION_MAX_RETRANS:
-                s[e + st.STATE] = st.CLOSED
-                for path in range(PATHS):
-                    s[st.HEARTBEAT_TIMEOUT + end * PATHS + path] = st.OFF
-                    if end == st.SENDER:
-                        s[st.T3 + path] = st.OFF
-                        s[st.DEGRADE + path] = st.OFF
-                s[st.HEARTBEAT_TIMER + end] = st.OFF
-                if end == st.RECEIVER:
-                    s[st.SACK_TIMER] = st.OFF
-                return False
-        if way == s[e + st.PRIMARY]:  # "change at once": new data will stay where it goes now
-            s[e + st.PRIMARY] = s[e + st.CURRENT]
-        return True
 
-    @cold
-    def heartbeat(p: Any, s: Any, now: Any, way: Any) -> None:
-        w = st.WAY + way * st.WAY_SIZE
-        put(p, s, now, way, st.HEARTBEAT, st.HEARTBEAT_BYTES, now, 0, 0)
-        s[w + st.IDLE_SINCE] = now
-        s[st.HEARTBEAT_TIMEOUT + way] = now + s[w + st.RTO]
+@cold
+def heartbeat(p: Any, s: Any, now: Any, way: Any) -> None:
+    """Send a heartbeat on a way."""
+    w = way_at(way)
+    put(p, s, now, way, Kind.HEARTBEAT, HEARTBEAT_BYTES, now)
+    s[w + Way.IDLE_SINCE] = now
+    s[Event.HEARTBEAT_TIMEOUT + way] = now + s[w + Way.RTO]
 
-    heartbeat = dev(heartbeat)
 
-    @cold
-    def start_timer(p: Any, s: Any, now: Any, end: Any, way: Any) -> None:
-        e = st.ENDPOINT + end * st.ENDPOINT_SIZE
-        rto = s[st.WAY + way * st.WAY_SIZE + st.RTO]
-        w0, _, _, _ = draw(
-            p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_HEARTBEAT, 2 * s[e + st.DRAWS] + end
-        )
-        s[e + st.DRAWS] += 1
-        u = np.int64(w0 >> np.uint64(8))
-        jitter = u * (rto >> _BITS) + (u * (rto & _MASK) >> _BITS)  # u rto / 2**24 without overflow
-        s[st.HEARTBEAT_TIMER + end] = now + p[P.HEARTBEAT] + rto + jitter - rto // 2
-        s[e + st.TIMER_START] = now
-
-    start_timer = dev(start_timer)
-
-    @cold
-    def start_heartbeats(p: Any, s: Any, now: Any, end: Any) -> None:
-        if p[P.HEARTBEAT] > 0:
-            start_timer(p, s, now, end, s[st.ENDPOINT + end * st.ENDPOINT_SIZE + st.PRIMARY])
-            for way in range(end * PATHS, (end + 1) * PATHS):
-                s[st.WAY + way * st.WAY_SIZE + st.IDLE_SINCE] = now
-
-    @cold
-    def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
-        way = end * PATHS
-        w, next_w = st.WAY + way * st.WAY_SIZE, st.WAY + (way + 1) * st.WAY_SIZE
-        if p[P.N_PATHS] == 2 and s[next_w + st.IDLE_SINCE] < s[w + st.IDLE_SINCE]:
-            way, w = way + 1, next_w  # the longest idle one
-        if s[w + st.IDLE_SINCE] <= s[st.ENDPOINT + end * st.ENDPOINT_SIZE + st.TIMER_START]:
-            heartbeat(p, s, now, way)
-        start_timer(p, s, now, end, way)
-
-    return Paths(
-        put,
-        dev(measure),
-        other,
-        dev(recover),
-        dev(fail),
-        heartbeat,
-        dev(start_heartbeats),
-        dev(heartbeat_due),
+@cold
+def start_timer(p: Any, s: Any, now: Any, end: Any, way: Any) -> None:
+    """Start the heartbeat timer of an end: interval and RTO of the way, give or take half of the RTO."""
+    e = end_at(end)
+    rto = s[way_at(way) + Way.RTO]
+    w0, _, _, _ = draw(
+        p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_HEARTBEAT, 2 * s[e + End.DRAWS] + end
     )
+    s[e + End.DRAWS] += 1
+    u = np.int64(w0 >> np.uint64(8))
+    jitter = u * (rto >> _BITS) + (u * (rto & _MASK) >> _BITS)  # u rto / 2**24 without overflow
+    s[Event.HEARTBEAT_TIMER + end] = now + p[P.HEARTBEAT] + rto + jitter - rto // 2
+    s[e + End.TIMER_START] = now
+
+
+@cold
+def start_heartbeats(p: Any, s: Any, now: Any, end: Any) -> None:
+    """Start the heartbeat timer of an end whose association has just been established."""
+    if p[P.HEARTBEAT] > 0:
+        start_timer(p, s, now, end, s[end_at(end) + End.PRIMARY])
+        for way in range(end * PATHS, (end + 1) * PATHS):
+            s[way_at(way) + Way.IDLE_SINCE] = now
+
+
+@cold
+def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
+    """The heartbeat timer expires: probe the longest idle way if it was idle since the start."""
+    way = end * PATHS
+    w, next_w = way_at(way), way_at(way + 1)
+    if p[P.N_PATHS] == 2 and s[next_w + Way.IDLE_SINCE] < s[w + Way.IDLE_SINCE]:
+        way, w = way + 1, next_w  # the longest idle one
+    if s[w + Way.IDLE_SINCE] <= s[end_at(end) + End.TIMER_START]:
+        heartbeat(p, s, now, way)
+    start_timer(p, s, now, end, way)
+
+
+@cold
+def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
+    """No answer to a heartbeat came in time."""
+    s[Event.HEARTBEAT_TIMEOUT + way] = OFF
+    if not fail(p, s, way):
+        return
+    if p[P.HEARTBEAT] > 0 or s[way_at(way) + Way.STATUS] == Status.UNCONFIRMED:
+        heartbeat(p, s, now, way)

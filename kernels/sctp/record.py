@@ -1,6 +1,5 @@
 """What is recorded of an SCTP association: losses, the trace, samples of window and RTT."""
 
-from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
@@ -16,85 +15,83 @@ from netcarlo.kernels.base.layout import (
     P,
     Trace,
 )
-from netcarlo.kernels.base.sums import make_add
+from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.path.hops import DESTROYED, DOWN, FULL_QUEUE
-from netcarlo.kernels.sctp import state as st
+from netcarlo.kernels.sctp.state import (
+    OUTCOMES,
+    SENDER,
+    WAYS,
+    End,
+    Event,
+    Kind,
+    Packet,
+    Way,
+    Word,
+    end_at,
+    packet_at,
+    way_at,
+)
 
 
-def make_record(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any, Any]:
-    """Compile `(count_loss, note, note_event, sample)` for a target; `rows` are those of a trace.
+@cold
+def count_loss(s: Any, kind: Any, fate: Any) -> None:
+    """Count a packet that a path lost."""
+    if kind == Kind.SACK:
+        s[OUTCOMES + Out.ACK_DROPS] += 1
+    elif kind == Kind.DATA:
+        if fate == FULL_QUEUE:
+            s[OUTCOMES + Out.DROPS_QUEUE] += 1
+        elif fate == DOWN:
+            s[OUTCOMES + Out.DROPS_OUTAGE] += 1
+        elif fate == DESTROYED:
+            s[OUTCOMES + Out.DESTROYED] += 1
+        else:
+            s[OUTCOMES + Out.DROPS_RANDOM] += 1
 
-    `count_loss(s, kind, fate)` counts a packet that a path lost.
-    `note(s, rows, length, time, event, sequence, path) -> int` adds a row at `length`.
-    `note_event(p, s, rows, length, now, event) -> int` adds the row of an event that is over.
-    Both return the new length.  `sample(p, s)` takes a sample.
-    """
-    packet = dev(st.packet)
-    add = make_add(dev)
 
-    @cold
-    def count_loss(s: Any, kind: Any, fate: Any) -> None:
-        if kind == st.SACK:
-            s[st.COUNT + Out.ACK_DROPS] += 1
-        elif kind == st.DATA:
-            if fate == FULL_QUEUE:
-                s[st.COUNT + Out.DROPS_QUEUE] += 1
-            elif fate == DOWN:
-                s[st.COUNT + Out.DROPS_OUTAGE] += 1
-            elif fate == DESTROYED:
-                s[st.COUNT + Out.DESTROYED] += 1
-            else:
-                s[st.COUNT + Out.DROPS_RANDOM] += 1
+@cold
+def note(s: Any, rows: Any, time: Any, event: Any, sequence: Any, path: Any) -> None:
+    """Add a row to the trace `rows`, or end the simulation where it is full."""
+    length = s[Word.TRACED]
+    if length == rows.shape[0]:
+        s[OUTCOMES + Out.STATUS] = STATUS_TRACE_FULL
+        return
+    w = way_at(path)
+    rows[length, Trace.TIME] = time / 1e9
+    rows[length, Trace.EVENT] = event
+    rows[length, Trace.SEQUENCE] = sequence
+    rows[length, Trace.PATH] = path
+    rows[length, Trace.CWND] = s[w + Way.CWND] / s[Word.CHUNK]
+    rows[length, Trace.SSTHRESH] = s[w + Way.SSTHRESH] / s[Word.CHUNK]
+    rows[length, Trace.RTO] = s[w + Way.RTO] / 1e9
+    rows[length, Trace.ACKED] = s[Word.CUM]
+    s[Word.TRACED] = length + 1
 
-    count_loss = dev(count_loss)
 
-    @cold
-    def note(s: Any, rows: Any, length: Any, time: Any, event: Any, sequence: Any, path: Any) -> Any:
-        if length == rows.shape[0]:
-            s[st.COUNT + Out.STATUS] = STATUS_TRACE_FULL
-            return length
-        w = st.WAY + path * st.WAY_SIZE
-        rows[length, Trace.TIME] = time / 1e9
-        rows[length, Trace.EVENT] = event
-        rows[length, Trace.SEQUENCE] = sequence
-        rows[length, Trace.PATH] = path
-        rows[length, Trace.CWND] = s[w + st.CWND] / s[st.CHUNK]
-        rows[length, Trace.SSTHRESH] = s[w + st.SSTHRESH] / s[st.CHUNK]
-        rows[length, Trace.RTO] = s[w + st.RTO] / 1e9
-        rows[length, Trace.ACKED] = s[st.CUM]
-        return length + 1
+@cold
+def note_event(p: Any, s: Any, rows: Any, now: Any, event: Any) -> None:
+    """Add the row of an event that is over; a packet that arrived still lies before its ring."""
+    if Event.T3 <= event < Event.T3 + PATHS:
+        note(s, rows, now, EVENT_TIMEOUT, s[Word.CUM] + 1, event - Event.T3)
+    elif event < Event.ARRIVAL + WAYS:
+        at = packet_at(p, s, event, s[way_at(event) + Way.OLDEST] - 1)
+        kind = s[at + Packet.KIND]
+        if kind == Kind.DATA:
+            note(s, rows, now, EVENT_RECEIVE, s[at + Packet.NUMBER], event)
+        elif kind == Kind.SACK:
+            note(s, rows, now, EVENT_ACK, s[at + Packet.NUMBER], event - PATHS)
+        elif kind == Kind.HEARTBEAT:
+            note(s, rows, now, EVENT_HEARTBEAT_RECEIVE, event // PATHS, event % PATHS)
+        elif kind == Kind.HEARTBEAT_ACK:
+            note(s, rows, now, EVENT_HEARTBEAT_ACK, 1 - event // PATHS, event % PATHS)
 
-    note = dev(note)
 
-    @cold
-    def note_event(p: Any, s: Any, rows: Any, length: Any, now: Any, event: Any) -> Any:
-        # The row of an event that is over; a packet that arrived still lies before its ring.
-        if st.T3 <= event < st.T3 + PATHS:
-            return note(s, rows, length, now, EVENT_TIMEOUT, s[st.CUM] + 1, event - st.T3)
-        if event >= st.ARRIVAL + st.WAYS:
-            return length
-        at = packet(p, s, event, s[st.WAY + event * st.WAY_SIZE + st.OLDEST] - 1)
-        if s[at + st.KIND] == st.DATA:
-            return note(s, rows, length, now, EVENT_RECEIVE, s[at + st.NUMBER], event)
-        if s[at + st.KIND] == st.SACK:
-            return note(s, rows, length, now, EVENT_ACK, s[at + st.NUMBER], event - PATHS)
-        if s[at + st.KIND] == st.HEARTBEAT:
-            return note(s, rows, length, now, EVENT_HEARTBEAT_RECEIVE, event // PATHS, event % PATHS)
-        if s[at + st.KIND] == st.HEARTBEAT_ACK:
-            return note(s, rows, length, now, EVENT_HEARTBEAT_ACK, 1 - event // PATHS, event % PATHS)
-        return length
-
-    note_event = dev(note_event)
-
-    def sample(p: Any, s: Any) -> None:
-        w = st.WAY + s[st.ENDPOINT + st.CURRENT] * st.WAY_SIZE
-        cwnd = 1024 * min(s[w + st.CWND], p[P.RWND]) // s[st.CHUNK]
-        add(s, st.COUNT + Out.CWND_SUM, st.COUNT + Out.CWND_SUM_HIGH, cwnd)
-        if s[w + st.RTT] > 0:
-            add(s, st.COUNT + Out.RTT_SUM, st.COUNT + Out.RTT_SUM_HIGH, s[w + st.RTT])
-            s[st.COUNT + Out.RTT_SAMPLES] += 1
-        s[st.COUNT + Out.SAMPLES] += 1
-
-    sample = dev(sample)
-
-    return count_loss, note, note_event, sample
+def sample(p: Any, s: Any) -> None:
+    """Take a sample of the window and the RTT."""
+    w = way_at(s[end_at(SENDER) + End.CURRENT])
+    cwnd = 1024 * min(s[w + Way.CWND], p[P.RWND]) // s[Word.CHUNK]
+    add(s, OUTCOMES + Out.CWND_SUM, OUTCOMES + Out.CWND_SUM_HIGH, cwnd)
+    if s[w + Way.RTT] > 0:
+        add(s, OUTCOMES + Out.RTT_SUM, OUTCOMES + Out.RTT_SUM_HIGH, s[w + Way.RTT])
+        s[OUTCOMES + Out.RTT_SAMPLES] += 1
+    s[OUTCOMES + Out.SAMPLES] += 1

@@ -4,186 +4,184 @@ Source: RFC 2960 sections 6.2.1, 6.3 and 7.2 with the Implementer's Guide (newly
 count missing reports, one cwnd cut per window), as ns-2 carries them out.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import PATHS, Out, P
-from netcarlo.kernels.sctp import state as st
-from netcarlo.kernels.sctp.paths import Paths
-from netcarlo.kernels.sctp.sender import Sender
+from netcarlo.kernels.sctp import paths, sender
+from netcarlo.kernels.sctp.state import (
+    NONE,
+    OFF,
+    OUTCOMES,
+    SENDER,
+    Chunk,
+    End,
+    Event,
+    Mark,
+    Way,
+    Word,
+    chunk_at,
+    end_at,
+    way_at,
+)
 
 
-def make_on_sack(dev: Callable[[Any], Any], paths: Paths, sender: Sender) -> Any:
-    """Compile `on_sack(p, s, now, cum, room, seen)` for a target.
+@cold
+def credit(p: Any, s: Any, now: Any, at: Any) -> None:
+    """A chunk is acknowledged for the first time: bytes, RTT and errors of its way."""
+    way = s[at + Chunk.WAY]
+    w = way_at(way)
+    s[w + Way.NEWLY] += s[Word.CHUNK]
+    ambiguous = s[at + Chunk.MARK] == Mark.TIMED_OUT  # the SACK was lost, or the path failed
+    if s[w + Way.TIMING] == 1 and s[at + Chunk.TIMED] > 0 and s[at + Chunk.SENDS] == 1:
+        if not ambiguous:
+            paths.measure(p, s, way, now - s[at + Chunk.TIMED])
+        s[w + Way.TIMING] = 0
+    if s[w + Way.ERRORS] != 0 and not ambiguous:
+        paths.recover(s, way)
 
-    The SACK acknowledges TSNs up to `cum`, tells that the receiver has `room` bytes left, and, if
-    `seen` > 0, reports as gap-acknowledged the chunks beyond `cum` among the first `seen` accepted.
-    """
-    measure, recover = paths.measure, paths.recover
-    start_t3, mark, retransmit = sender.start_t3, sender.mark, sender.retransmit
-    chunk = dev(st.chunk)
 
-    @cold
-    def credit(p: Any, s: Any, now: Any, at: Any) -> None:
-        # A chunk is acknowledged for the first time: bytes, RTT and errors of its way.
-        way = s[at + st.CHUNK_WAY]
-        w = st.WAY + way * st.WAY_SIZE
-        s[w + st.NEWLY] += s[st.CHUNK]
-        ambiguous = s[at + st.MARK] == st.TIMED_OUT  # the SACK was lost, or the path failed
-        if s[w + st.TIMING] == 1 and s[at + st.TIMED] > 0 and s[at + st.SENDS] == 1:
-            if not ambiguous:
-                measure(p, s, way, now - s[at + st.TIMED])
-            s[w + st.TIMING] = 0
-        if s[w + st.WAY_ERRORS] != 0 and not ambiguous:
-            recover(s, way)
+def unmark(s: Any, at: Any) -> None:
+    """The chunk at `at` need not be sent again."""
+    if s[at + Chunk.MARK] != Mark.UNMARKED:
+        s[Word.MARKED] -= 1
+        s[at + Chunk.MARK] = Mark.UNMARKED
 
-    credit = dev(credit)
 
-    def unmark(s: Any, at: Any) -> None:
-        if s[at + st.MARK] != st.UNMARKED:
-            s[st.MARKED] -= 1
-            s[at + st.MARK] = st.UNMARKED
-
-    unmark = dev(unmark)
-
-    @cold
-    def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
-        # The cumulative acknowledgement point moves on to `cum`.
-        s[st.ENDPOINT + st.ERRORS] = 0
-        for tsn in range(s[st.CUM] + 1, cum + 1):
-            at = chunk(p, s, tsn)
-            way = s[at + st.CHUNK_WAY]
-            w = st.WAY + way * st.WAY_SIZE
-            if s[at + st.GAP_ACKED] == 0:
-                s[st.NEWEST] = tsn
-                if s[w + st.CWND] > s[w + st.SSTHRESH] and s[w + st.OUTSTANDING] >= s[w + st.CWND]:
-                    s[w + st.PARTIAL] += s[st.CHUNK]
-                credit(p, s, now, at)
-            if s[at + st.FAST_DONE] == 1:
-                s[st.BURST_LIMITED] = 1
-            s[st.T3 + way] = st.OFF
-            unmark(s, at)
-        s[st.CUM] = cum
-
-    dequeue = dev(dequeue)
-
-    @cold
-    def gap_acks(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> Any:
-        # Note what the gap blocks report; returns the highest TSN acknowledged.
-        highest = s[st.NEWEST]
-        for way in range(PATHS):
-            s[st.WAY + way * st.WAY_SIZE + st.FIRST] = st.NONE
-        for tsn in range(s[st.CUM] + 1, s[st.LAST_TSN] + 1):
-            at = chunk(p, s, tsn)
-            way = s[at + st.CHUNK_WAY]
-            w = st.WAY + way * st.WAY_SIZE
-            if s[w + st.FIRST] == st.NONE and s[at + st.GAP_ACKED] == 0:
-                s[w + st.FIRST] = tsn
-            number = s[at + st.ACCEPT_NUMBER]
-            if number == 0 or number > seen:
-                if s[at + st.GAP_ACKED] == 1:  # SACKs out of order: trust the latest to arrive
-                    s[at + st.GAP_ACKED] = 0
-                    s[w + st.OUTSTANDING] += s[st.CHUNK]
-                continue
-            highest = max(highest, tsn)
-            if s[at + st.GAP_ACKED] == 1:
-                continue
-            s[at + st.GAP_ACKED] = 1
-            s[st.NEWEST] = max(s[st.NEWEST], tsn)
-            if s[w + st.CWND] > s[w + st.SSTHRESH] and advanced and s[at + st.IN_PARTIAL] == 0:
-                s[at + st.IN_PARTIAL] = 1
-                s[w + st.PARTIAL] += s[st.CHUNK]
+@cold
+def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
+    """The cumulative acknowledgement point moves on to `cum`."""
+    s[end_at(SENDER) + End.ERRORS] = 0
+    for tsn in range(s[Word.CUM] + 1, cum + 1):
+        at = chunk_at(p, s, tsn)
+        way = s[at + Chunk.WAY]
+        w = way_at(way)
+        if s[at + Chunk.GAP_ACKED] == 0:
+            s[Word.NEWEST] = tsn
+            if s[w + Way.CWND] > s[w + Way.SSTHRESH] and s[w + Way.OUTSTANDING] >= s[w + Way.CWND]:
+                s[w + Way.PARTIAL] += s[Word.CHUNK]
             credit(p, s, now, at)
-            if s[w + st.FIRST] == tsn:
-                s[st.T3 + way] = st.OFF
-            s[st.ENDPOINT + st.ERRORS] = 0
-            unmark(s, at)
-        return highest
+        if s[at + Chunk.FAST_DONE] == 1:
+            s[Word.BURST_LIMITED] = 1
+        s[Event.T3 + way] = OFF
+        unmark(s, at)
+    s[Word.CUM] = cum
 
-    gap_acks = dev(gap_acks)
 
-    @cold
-    def missing_reports(p: Any, s: Any, highest: Any, advanced: Any) -> Any:
-        # Count a report against the chunks that are missing; returns whether any is to be resent.
-        limit = s[st.NEWEST]
-        if advanced and limit <= s[st.RECOVER]:
-            limit = max(limit, highest)
-        found = False
-        for tsn in range(s[st.CUM] + 1, min(limit, s[st.LAST_TSN] + 1)):
-            at = chunk(p, s, tsn)
-            if s[at + st.GAP_ACKED] == 0:
-                s[at + st.REPORTS] += 1
-                if s[at + st.REPORTS] >= p[P.DUPACKS] and s[at + st.FAST_DONE] == 0:
-                    mark(s, at, st.FAST)
-                    s[at + st.FAST_DONE] = 1
-                    found = True
-        return found
+@cold
+def gap_acks(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> Any:
+    """Note what the gap blocks report; returns the highest TSN acknowledged."""
+    highest = s[Word.NEWEST]
+    for way in range(PATHS):
+        s[way_at(way) + Way.FIRST] = NONE
+    for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
+        at = chunk_at(p, s, tsn)
+        way = s[at + Chunk.WAY]
+        w = way_at(way)
+        if s[w + Way.FIRST] == NONE and s[at + Chunk.GAP_ACKED] == 0:
+            s[w + Way.FIRST] = tsn
+        number = s[at + Chunk.ACCEPT_NUMBER]
+        if number == 0 or number > seen:
+            if s[at + Chunk.GAP_ACKED] == 1:  # SACKs out of order: trust the latest to arrive
+                s[at + Chunk.GAP_ACKED] = 0
+                s[w + Way.OUTSTANDING] += s[Word.CHUNK]
+            continue
+        highest = max(highest, tsn)
+        if s[at + Chunk.GAP_ACKED] == 1:
+            continue
+        s[at + Chunk.GAP_ACKED] = 1
+        s[Word.NEWEST] = max(s[Word.NEWEST], tsn)
+        if s[w + Way.CWND] > s[w + Way.SSTHRESH] and advanced and s[at + Chunk.IN_PARTIAL] == 0:
+            s[at + Chunk.IN_PARTIAL] = 1
+            s[w + Way.PARTIAL] += s[Word.CHUNK]
+        credit(p, s, now, at)
+        if s[w + Way.FIRST] == tsn:
+            s[Event.T3 + way] = OFF
+        s[end_at(SENDER) + End.ERRORS] = 0
+        unmark(s, at)
+    return highest
 
-    missing_reports = dev(missing_reports)
 
-    @cold
-    def cut(p: Any, s: Any) -> None:
-        # Halve the window of each way with a loss beyond the recovery point.
-        done = 0
-        for tsn in range(s[st.CUM] + 1, s[st.LAST_TSN] + 1):
-            at = chunk(p, s, tsn)
-            way = s[at + st.CHUNK_WAY]
-            if s[at + st.MARK] == st.UNMARKED or tsn <= s[st.RECOVER] or done & (1 << way):
-                continue
-            done |= 1 << way
-            w = st.WAY + way * st.WAY_SIZE
-            s[w + st.SSTHRESH] = max(s[w + st.CWND] // 2, p[P.SSTHRESH_FLOOR])
-            s[w + st.CWND] = s[w + st.SSTHRESH]
-            s[w + st.PARTIAL] = 0
-            s[w + st.TIMING] = 0
-            s[st.COUNT + Out.CWND_CUTS] += 1
-            top = s[st.LAST_TSN]
-            while top > s[st.CUM] and s[chunk(p, s, top) + st.MARK] != st.UNMARKED:
-                top -= 1
-            if top > s[st.CUM]:
-                s[st.HIGHEST] = max(s[st.HIGHEST], top)
-            s[st.RECOVER] = s[st.HIGHEST]
+@cold
+def missing_reports(p: Any, s: Any, highest: Any, advanced: Any) -> Any:
+    """Count a report against the chunks that are missing; returns whether any is to be resent."""
+    limit = s[Word.NEWEST]
+    if advanced and limit <= s[Word.RECOVER]:
+        limit = max(limit, highest)
+    found = False
+    for tsn in range(s[Word.CUM] + 1, min(limit, s[Word.LAST_TSN] + 1)):
+        at = chunk_at(p, s, tsn)
+        if s[at + Chunk.GAP_ACKED] == 0:
+            s[at + Chunk.REPORTS] += 1
+            if s[at + Chunk.REPORTS] >= p[P.DUPACKS] and s[at + Chunk.FAST_DONE] == 0:
+                sender.mark(s, at, Mark.FAST)
+                s[at + Chunk.FAST_DONE] = 1
+                found = True
+    return found
 
-    cut = dev(cut)
 
-    def settle(s: Any, now: Any, way: Any, grow: Any) -> None:
-        # Window, outstanding bytes and timer of a way after the SACK.
-        w = st.WAY + way * st.WAY_SIZE
-        if grow and s[w + st.NEWLY] > 0 and s[w + st.OUTSTANDING] >= s[w + st.CWND]:
-            if s[w + st.CWND] <= s[w + st.SSTHRESH]:
-                s[w + st.CWND] += min(s[w + st.NEWLY], s[st.CHUNK])
-            elif s[w + st.PARTIAL] >= s[w + st.CWND]:
-                s[w + st.PARTIAL] -= s[w + st.CWND]
-                s[w + st.CWND] += s[st.CHUNK]
-        s[w + st.OUTSTANDING] = max(s[w + st.OUTSTANDING] - s[w + st.NEWLY], 0)
-        s[w + st.NEWLY] = 0
-        if s[w + st.OUTSTANDING] == 0:
-            s[w + st.PARTIAL] = 0
-            s[st.T3 + way] = st.OFF
-        elif s[st.T3 + way] == st.OFF:
-            start_t3(s, now, way)
+@cold
+def cut(p: Any, s: Any) -> None:
+    """Halve the window of each way with a loss beyond the recovery point."""
+    done = 0
+    for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
+        at = chunk_at(p, s, tsn)
+        way = s[at + Chunk.WAY]
+        if s[at + Chunk.MARK] == Mark.UNMARKED or tsn <= s[Word.RECOVER] or done & (1 << way):
+            continue
+        done |= 1 << way
+        w = way_at(way)
+        s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[P.SSTHRESH_FLOOR])
+        s[w + Way.CWND] = s[w + Way.SSTHRESH]
+        s[w + Way.PARTIAL] = 0
+        s[w + Way.TIMING] = 0
+        s[OUTCOMES + Out.CWND_CUTS] += 1
+        top = s[Word.LAST_TSN]
+        while top > s[Word.CUM] and s[chunk_at(p, s, top) + Chunk.MARK] != Mark.UNMARKED:
+            top -= 1
+        if top > s[Word.CUM]:
+            s[Word.HIGHEST] = max(s[Word.HIGHEST], top)
+        s[Word.RECOVER] = s[Word.HIGHEST]
 
-    settle = dev(settle)
 
-    @cold
-    def on_sack(p: Any, s: Any, now: Any, cum: Any, room: Any, seen: Any) -> None:
-        if cum < s[st.CUM]:
-            return  # overtaken by a later one
-        advanced = cum > s[st.CUM]
-        if advanced:
-            dequeue(p, s, now, cum)
-        lost = False
-        if seen > 0 and s[st.LAST_TSN] > cum:
-            lost = missing_reports(p, s, gap_acks(p, s, now, seen, advanced), advanced)
-        for way in range(PATHS):
-            settle(s, now, way, advanced and cum >= s[st.RECOVER])
-        if lost:
-            s[st.COUNT + Out.FAST_RETRANSMITS] += 1
-            cut(p, s)
-        if s[st.MARKED] > 0:
-            retransmit(p, s, now, lost)
-        outstanding = s[st.WAY + st.OUTSTANDING] + s[st.WAY + st.WAY_SIZE + st.OUTSTANDING]
-        s[st.PEER_RWND] = max(room - outstanding, 0)
+def settle(s: Any, now: Any, way: Any, grow: Any) -> None:
+    """Window, outstanding bytes and timer of a way after the SACK."""
+    w = way_at(way)
+    if grow and s[w + Way.NEWLY] > 0 and s[w + Way.OUTSTANDING] >= s[w + Way.CWND]:
+        if s[w + Way.CWND] <= s[w + Way.SSTHRESH]:
+            s[w + Way.CWND] += min(s[w + Way.NEWLY], s[Word.CHUNK])
+        elif s[w + Way.PARTIAL] >= s[w + Way.CWND]:
+            s[w + Way.PARTIAL] -= s[w + Way.CWND]
+            s[w + Way.CWND] += s[Word.CHUNK]
+    s[w + Way.OUTSTANDING] = max(s[w + Way.OUTSTANDING] - s[w + Way.NEWLY], 0)
+    s[w + Way.NEWLY] = 0
+    if s[w + Way.OUTSTANDING] == 0:
+        s[w + Way.PARTIAL] = 0
+        s[Event.T3 + way] = OFF
+    elif s[Event.T3 + way] == OFF:
+        sender.start_t3(s, now, way)
 
-    return dev(on_sack)
+
+@cold
+def on_sack(p: Any, s: Any, now: Any, cum: Any, room: Any, seen: Any) -> None:
+    """The SACK acknowledges TSNs up to `cum` and tells that the receiver has `room` bytes left.
+
+    If `seen` > 0, it reports as gap-acknowledged the chunks beyond `cum` among the first `seen` accepted.
+    """
+    if cum < s[Word.CUM]:
+        return  # overtaken by a later one
+    advanced = cum > s[Word.CUM]
+    if advanced:
+        dequeue(p, s, now, cum)
+    lost = False
+    if seen > 0 and s[Word.LAST_TSN] > cum:
+        lost = missing_reports(p, s, gap_acks(p, s, now, seen, advanced), advanced)
+    for way in range(PATHS):
+        settle(s, now, way, advanced and cum >= s[Word.RECOVER])
+    if lost:
+        s[OUTCOMES + Out.FAST_RETRANSMITS] += 1
+        cut(p, s)
+    if s[Word.MARKED] > 0:
+        sender.retransmit(p, s, now, lost)
+    outstanding = s[way_at(0) + Way.OUTSTANDING] + s[way_at(1) + Way.OUTSTANDING]
+    s[Word.PEER_RWND] = max(room - outstanding, 0)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.rows import Table
 
 MOST_FLOWS = 64
 MOST_LINKS = 64
@@ -170,7 +171,33 @@ class SharedRows(NamedTuple):
     links: NDArray[np.int64]  # [n, L, Link.COLUMNS]
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
+    @property
+    def filling(self) -> tuple[int, int, int, int]:
+        """See `rows`."""
+        return 0, 0, 0, 0
+
+    def renumbered(self, line: NDArray[np.int64]) -> "SharedRows":
+        """See `rows`."""
+        flows, links = self.flows.copy(), self.links.copy()
+        flows[:, :, Flow.PERIODS] = line[flows[:, :, Flow.PERIODS]]
+        links[:, :, Link.LOSS] = line[links[:, :, Link.LOSS]]
+        return self._replace(flows=flows, links=links)
+
+    def tables(self) -> tuple[int, tuple[Table, ...]]:
+        """See `rows`: those of the flows and of the links."""
+        flows, links = self.flows.shape[1], self.links.shape[1]
+        return SharedOut.COLUMNS, (
+            Table("flows", FlowOut.COLUMNS, flows, flows),
+            Table("links", LinkOut.COLUMNS, links, links),
+        )
+
 
 PERIOD = 1.0 / 1024.0
 """Exponential times are geometric ones: so many packets of a link that loses one in 1,024, each 1/1024 of
 the mean."""
+
+
+def outcomes(rows: SharedRows) -> int:
+    """Columns of the outcomes of `rows`."""
+    flows, links = rows.flows.shape[1], rows.links.shape[1]
+    return int(SharedOut.COLUMNS + flows * FlowOut.COLUMNS + links * LinkOut.COLUMNS)

@@ -3,16 +3,22 @@
 A packet's departure is known when it arrives, so a queue is the ring of the departures to come.
 Sources: RED by Floyd and Jacobson (IEEE/ACM Transactions on Networking, 1993), its gentle form by Floyd
 (2000), marks by RFC 3168.
+
+`b` is where the block of a link begins in scratch `m`, `p` are the columns of the row, and `means` the mean
+queues of all links (RED).
 """
 
-from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
-from netcarlo.kernels.base.sums import make_add
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared.layout import (
     DROP_TAIL,
     RED_MARKS,
@@ -22,155 +28,158 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     Shared,
 )
-from netcarlo.kernels.shared.state import (
-    FULL,
-    L_COUNT,
-    L_COUNTS,
-    L_DEPARTURES,
-    L_DRAWS,
-    L_FREE,
-    L_GAP,
-    L_HEAD,
-    L_LOSSES,
-    L_MASK,
-    L_NUMBER,
-    L_TAIL,
-)
+from netcarlo.kernels.shared.state import LinkWord, Word
 
-TAKEN = 0
-DROPPED = 1
-LOST = 2
-MARK = 4  # besides: it was marked
-
-_HALF = np.int64(1 << (BYTE_TIME_BITS - 1))
-_BITS = np.int64(BYTE_TIME_BITS)
 _WORD = 2.0**32
 _UNIT = 65536.0  # of Link.RED_PROBABILITY
 
 
-def make_time(dev: Callable[[Any], Any]) -> Any:
-    """Compile `time(size, byte_time)`: how long so many bytes take [ns]."""
+class Fate(IntEnum):
+    """What becomes of a packet; MARKED besides the others."""
 
-    def time(size: Any, byte_time: Any) -> Any:
-        return (size * byte_time + _HALF) >> _BITS
+    TAKEN = 0
+    DROPPED = 1  # by the queue
+    LOST = 2  # at random
+    MARKED = 4
 
-    return dev(time)
+
+def enter(p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any) -> Any:
+    """A packet of `size` bytes comes at `t`: its fate, and when it reaches the far end [ns]."""
+    m[b + LinkWord.COUNTS + LinkOut.ARRIVALS] += 1
+    limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
+    held = _held(m, b, t)
+    fate = _admit(p, m, means, b, t, held, markable)
+    far = t
+    if fate == Fate.DROPPED:
+        m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
+    else:
+        begin = max(t, m[b + LinkWord.FREE])
+        departure = begin + on_wire(size, m[b + Link.BYTE_TIME])
+        m[b + LinkWord.FREE] = departure
+        if limited:
+            tail = m[b + LinkWord.TAIL]
+            m[m[b + LinkWord.DEPARTURES] + (tail & m[b + LinkWord.MASK])] = departure
+            m[b + LinkWord.TAIL] = tail + 1
+        _count(p, m, b, t, begin, departure)
+        far = departure + m[b + Link.DELAY]
+        if m[b + LinkWord.GAP] == 0:
+            _draw_gap(p, losses, m, b)
+            fate |= Fate.LOST
+        else:
+            m[b + LinkWord.GAP] -= 1
+    return fate, far
 
 
-def make_link(dev: Callable[[Any], Any], draw: Any, gap: Any) -> Any:
-    """Compile `enter(p, losses, m, means, b, t, size, markable) -> (fate, far)`.
+def prepare_loss(p: Any, losses: Any, m: Any, b: Any) -> None:
+    """Before the start: the gap to the first lost packet."""
+    m[b + LinkWord.GAP] = _gap(p, losses, m, b)
 
-    A packet of `size` bytes comes at `t` to the link whose block begins at word `b` of `m`; `means` are the
-    mean queues of all links (RED).  `fate` is TAKEN, DROPPED or LOST, and MARK besides; `far` is when it
-    reaches the far end [ns].
-    """
-    time = make_time(dev)
-    add = make_add(dev)
 
-    def let_go(m: Any, b: Any, t: Any) -> Any:
-        # Packets that have left by `t` leave the ring; returns how many are left in it.
-        head, tail, mask, ring = m[b + L_HEAD], m[b + L_TAIL], m[b + L_MASK], m[b + L_DEPARTURES]
+def _gap(p: Any, losses: Any, m: Any, b: Any) -> Any:
+    return gap(
+        losses, m[b + Link.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
+        STREAM_LINK + m[b + LinkWord.NUMBER], m[b + LinkWord.LOSSES],
+    )  # fmt: skip
+
+
+def _draw_gap(p: Any, losses: Any, m: Any, b: Any) -> None:
+    # A packet is lost.
+    m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
+    m[b + LinkWord.LOSSES] += 1
+    m[b + LinkWord.GAP] = _gap(p, losses, m, b)
+
+
+def _held(m: Any, b: Any, t: Any) -> Any:
+    # Packets in the queue, or more where their number does not matter: departures are only looked at if so.
+    head, tail, mask = m[b + LinkWord.HEAD], m[b + LinkWord.TAIL], m[b + LinkWord.MASK]
+    limit = m[b + Link.QUEUE]
+    if m[b + Link.RED] != DROP_TAIL or (limit > 0 and tail - head >= min(limit, mask + 1)):
+        ring = m[b + LinkWord.DEPARTURES]
         while head < tail and m[ring + (head & mask)] <= t:
             head += 1
-        m[b + L_HEAD] = head
-        return tail - head
+        m[b + LinkWord.HEAD] = head
+    return tail - head
 
-    let_go = dev(let_go)
 
-    @cold
-    def early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
-        # RED: whether the packet is hit, and by chance.
-        number = m[b + L_NUMBER]
-        weight = 1.0 / float(np.int64(1) << m[b + Link.RED_WEIGHT])
-        mean = means[number]
-        if held == 0 and m[b + L_TAIL] > 0 and m[b + Link.RED_PACKET] > 0:
-            idle = (t - m[b + L_FREE]) // m[b + Link.RED_PACKET]
-            base = 1.0 - weight
-            while idle > 0:
-                if idle & 1:
-                    mean *= base
-                base *= base
-                idle >>= 1
-        mean += (float(held) - mean) * weight  # exact: the weight is a power of two
-        means[number] = mean
-        least, most = float(m[b + Link.RED_LEAST]), float(m[b + Link.RED_MOST])
-        if mean < least:
-            m[b + L_COUNT] = -1
+def _admit(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any, markable: Any) -> Any:
+    # Whether the queue takes, drops or marks a packet.
+    fate = np.int64(Fate.TAKEN)
+    if m[b + Link.QUEUE] > 0 and held >= m[b + Link.QUEUE]:
+        fate = np.int64(Fate.DROPPED)
+    elif held > m[b + LinkWord.MASK]:
+        m[Word.FULL] = 1
+        fate = np.int64(Fate.DROPPED)
+    elif m[b + Link.RED] != DROP_TAIL:
+        hit, chance = _early(p, m, means, b, t, held)
+        if hit and chance and markable and m[b + Link.RED] == RED_MARKS:
+            m[b + LinkWord.COUNTS + LinkOut.MARKS] += 1
+            fate = np.int64(Fate.MARKED)
+        elif hit:
+            m[b + LinkWord.COUNTS + LinkOut.EARLY] += 1
+            fate = np.int64(Fate.DROPPED)
+    return fate
+
+
+@cold
+def _early(p: Any, m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
+    # RED: whether the packet is hit, and by chance.
+    number = m[b + LinkWord.NUMBER]
+    mean = _mean(m, means, b, t, held)
+    least, most = float(m[b + Link.RED_LEAST]), float(m[b + Link.RED_MOST])
+    if mean < least:
+        m[b + LinkWord.COUNT] = -1
+        return False, False
+    if mean >= (2.0 * most if m[b + Link.RED_GENTLE] != 0 else most):
+        m[b + LinkWord.COUNT] = 0
+        return True, False
+    m[b + LinkWord.COUNT] += 1
+    top = float(m[b + Link.RED_PROBABILITY]) / _UNIT
+    if mean >= most:
+        # A quotient, not a product, meets the sum: nothing can be fused and round otherwise.
+        probability = (mean - most) * (1.0 - top) / most + top
+    else:
+        probability = top * (mean - least) / (most - least)
+    if probability == 0.0:
+        return False, False
+    rest = 1.0 / probability - float(m[b + LinkWord.COUNT])
+    if rest > 1.0:
+        w0, _, _, _ = draw(
+            p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_RED + number, m[b + LinkWord.DRAWS]
+        )
+        m[b + LinkWord.DRAWS] += 1
+        if float(w0) / _WORD >= 1.0 / rest:
             return False, False
-        if mean >= (2.0 * most if m[b + Link.RED_GENTLE] != 0 else most):
-            m[b + L_COUNT] = 0
-            return True, False
-        m[b + L_COUNT] += 1
-        top = float(m[b + Link.RED_PROBABILITY]) / _UNIT
-        if mean >= most:
-            # A quotient, not a product, meets the sum: nothing can be fused and round otherwise.
-            probability = (mean - most) * (1.0 - top) / most + top
-        else:
-            probability = top * (mean - least) / (most - least)
-        if probability == 0.0:
-            return False, False
-        rest = 1.0 / probability - float(m[b + L_COUNT])
-        if rest > 1.0:
-            w0, _, _, _ = draw(
-                p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_RED + number, m[b + L_DRAWS]
-            )
-            m[b + L_DRAWS] += 1
-            if float(w0) / _WORD >= 1.0 / rest:
-                return False, False
-        m[b + L_COUNT] = 0
-        return True, True
+    m[b + LinkWord.COUNT] = 0
+    return True, True
 
-    early = dev(early)
 
-    def enter(
-        p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any
-    ) -> Any:  # fmt: skip
-        m[b + L_COUNTS + LinkOut.ARRIVALS] += 1
-        limit, red = m[b + Link.QUEUE], m[b + Link.RED] != DROP_TAIL
-        held = m[b + L_TAIL] - m[b + L_HEAD]  # at most: departures are only looked at when it matters
-        if red or (limit > 0 and held >= min(limit, m[b + L_MASK] + 1)):
-            held = let_go(m, b, t)
-        fate = np.int64(TAKEN)
-        if limit > 0 and held >= limit:
-            m[b + L_COUNTS + LinkOut.DROPS] += 1
-            return np.int64(DROPPED), t
-        if red:
-            hit, chance = early(p, m, means, b, t, held)
-            if hit:
-                if not (chance and markable and m[b + Link.RED] == RED_MARKS):
-                    m[b + L_COUNTS + LinkOut.DROPS] += 1
-                    m[b + L_COUNTS + LinkOut.EARLY] += 1
-                    return np.int64(DROPPED), t
-                m[b + L_COUNTS + LinkOut.MARKS] += 1
-                fate = np.int64(TAKEN | MARK)
-        begin = max(t, m[b + L_FREE])
-        departure = begin + time(size, m[b + Link.BYTE_TIME])
-        m[b + L_FREE] = departure
-        m[b + L_COUNTS + LinkOut.WAIT_MOST] = max(m[b + L_COUNTS + LinkOut.WAIT_MOST], begin - t)
-        if limit > 0 or red:
-            if held > m[b + L_MASK]:
-                m[FULL] = 1
-                return np.int64(DROPPED), t
-            tail = m[b + L_TAIL]
-            m[m[b + L_DEPARTURES] + (tail & m[b + L_MASK])] = departure
-            m[b + L_TAIL] = tail + 1
-        end, warm_up = p[P.END], p[Shared.WARM_UP]
-        if begin <= end:
-            m[b + L_COUNTS + LinkOut.SENT] += 1
-            m[b + L_COUNTS + LinkOut.BUSY] += max(min(departure, end) - max(begin, warm_up), np.int64(0))
-        else:
-            m[b + L_COUNTS + LinkOut.WAITING] += 1
-        waited = max(min(begin, end) - max(t, warm_up), np.int64(0))
-        add(m, b + L_COUNTS + LinkOut.QUEUE_SUM, b + L_COUNTS + LinkOut.QUEUE_SUM_HIGH, waited)
-        if m[b + L_GAP] == 0:
-            m[b + L_COUNTS + LinkOut.LOST] += 1
-            m[b + L_LOSSES] += 1
-            m[b + L_GAP] = gap(
-                losses, m[b + Link.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
-                STREAM_LINK + m[b + L_NUMBER], m[b + L_LOSSES],
-            )  # fmt: skip
-            return fate | LOST, t
-        m[b + L_GAP] -= 1
-        return fate, departure + m[b + Link.DELAY]
+def _mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
+    # RED's mean queue at an arrival; one that was empty has seen arrivals of nothing meanwhile.
+    number = m[b + LinkWord.NUMBER]
+    weight = 1.0 / float(np.int64(1) << m[b + Link.RED_WEIGHT])
+    mean = means[number]
+    if held == 0 and m[b + LinkWord.TAIL] > 0 and m[b + Link.RED_PACKET] > 0:
+        idle = (t - m[b + LinkWord.FREE]) // m[b + Link.RED_PACKET]
+        base = 1.0 - weight
+        while idle > 0:
+            if idle & 1:
+                mean *= base
+            base *= base
+            idle >>= 1
+    mean += (float(held) - mean) * weight  # exact: the weight is a power of two
+    means[number] = mean
+    return mean
 
-    return dev(enter)
+
+def _count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
+    # Of a packet that comes at `t` and is transmitted from `begin` to `departure` [ns].
+    counts = b + LinkWord.COUNTS
+    end, warm_up = p[P.END], p[Shared.WARM_UP]
+    m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], begin - t)
+    if begin <= end:
+        m[counts + LinkOut.SENT] += 1
+        m[counts + LinkOut.BUSY] += max(min(departure, end) - max(begin, warm_up), np.int64(0))
+    else:
+        m[counts + LinkOut.WAITING] += 1
+    waited = max(min(begin, end) - max(t, warm_up), np.int64(0))
+    add(m, counts + LinkOut.QUEUE_SUM, counts + LinkOut.QUEUE_SUM_HIGH, waited)

@@ -5,26 +5,30 @@ NewReno.  Timer and window stand still; a probe segment goes out at once and eve
 reply the sender repairs what is missing with the window and the timeout that it had.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.tcp import newreno
 from netcarlo.kernels.tcp.probing import listen, repair
-from netcarlo.kernels.tcp.recovery import LOSE, Pause, Variant
+from netcarlo.kernels.tcp.state import Then
 
+BASE = newreno
+PAUSES = True
+
+REPLIES = 1
+JUDGED = False
 INTERVAL = 2_000_000_000
 """Between probes [ns]."""
+NOTICED = True
 
 
-def make(dev: Callable[[Any], Any], control: Any) -> Variant:
-    """Compile TCP with ELFN over a congestion control (`grow`, `reduce`; see `aimd`)."""
+def decide(current: Any, before: Any, backoff: Any) -> Any:
+    """Timeouts are as ever."""
+    return Then.LOSE
 
-    def timeout(current: Any, before: Any, backoff: Any) -> Any:
-        return LOSE
 
-    def keep(m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any, cwnd: Any) -> Any:
-        return cwnd, 0  # never asked: nothing judges the replies
+def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
+    """Never asked: nothing judges the replies."""
+    return cwnd, 0
 
-    return newreno.make(dev, control)._replace(
-        pause=Pause(1, False, INTERVAL, True, dev(timeout), dev(listen), dev(repair), dev(keep))
-    )
+
+__all__ = ["decide", "listen", "lowered", "repair"]

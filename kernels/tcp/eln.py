@@ -5,67 +5,63 @@ Internet Mini-Conference 1998), on NewReno: a third duplicate acknowledgement wi
 the packet it asks for was seen destroyed, starts a recovery with the window as it is.  Timeouts are as ever.
 """
 
-from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
+from netcarlo.kernels.base.bits import drop, put, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import newreno
-from netcarlo.kernels.tcp.receiver import make_bits
-from netcarlo.kernels.tcp.recovery import (
-    CUT,
-    INFLATION,
-    OWN,
-    PHASE,
-    RECOVER,
-    RECOVERY,
-    SEND_TWO,
-    SPARE,
-    Variant,
-)
+from netcarlo.kernels.tcp.recovery import CUT, SEND_TWO, SPARE
+from netcarlo.kernels.tcp.state import Ack, Phase, Tcp, Window
 
-_BITS = OWN  # where the receiver keeps the packets that it saw destroyed
-_PASSED = OWN + 1  # packets below have arrived
-_MARK = 2  # word of an ACK
+BASE = newreno
+MARKS = True
 
 
-def make(dev: Callable[[Any], Any], control: Any) -> Variant:
-    """Compile TCP with ELN over a congestion control (`grow`, `reduce`; see `aimd`)."""
-    base = newreno.make(dev, control)
-    react = base.dup_ack
-    test, put, drop = make_bits(dev)
+class Eln(IntEnum):
+    """Own words of scratch."""
 
-    @cold
-    def prepare(m: Any, parameters: Any, free: Any) -> Any:
-        m[_BITS] = free
-        m[_PASSED] = 0
-        for _ in range(parameters[P.RING] >> 6):
-            m[free] = 0
-            free += 1
-        return free
+    BITS = Tcp.OWN
+    """Where the bitmap of the packets begins that the receiver saw destroyed."""
+    PASSED = Tcp.OWN + 1
+    """Packets below have arrived."""
 
-    def corrupted(m: Any, parameters: Any, packet: Any, expected: Any) -> None:
-        if packet >= expected:
-            put(m, m[_BITS], parameters[P.RING] - 1, packet)
 
-    @cold
-    def mark(m: Any, parameters: Any, at: Any, expected: Any) -> None:
-        mask = parameters[P.RING] - 1
-        while m[_PASSED] < expected:
-            drop(m, m[_BITS], mask, m[_PASSED])
-            m[_PASSED] += 1
-        m[at + _MARK] = 1 if test(m, m[_BITS], mask, expected) else 0
+@cold
+def prepare(m: Any, p: Any, free: Any) -> Any:
+    """Lay out the bitmap."""
+    m[Eln.BITS] = free
+    m[Eln.PASSED] = 0
+    for _ in range(p[P.RING] >> 6):
+        m[free] = 0
+        free += 1
+    return free
 
-    def dup_ack(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        threshold = parameters[P.DUPACKS]
-        if dupacks + 1 == threshold and (una > m[RECOVER] or una == 0) and m[at + _MARK] != 0:
-            m[PHASE] = RECOVERY
-            m[RECOVER] = top
-            m[INFLATION] = threshold
-            return cwnd, ssthresh, dupacks + 1, SEND_TWO | CUT | SPARE, una + 1
-        return react(m, f, parameters, constants, now, rtt, at, una, seq, top, dupacks, cwnd, ssthresh)
 
-    return base._replace(prepare=dev(prepare), dup_ack=dev(dup_ack), corrupted=dev(corrupted), mark=dev(mark))
+def corrupted(m: Any, p: Any, packet: Any, expected: Any) -> None:
+    """The receiver sees that a packet was destroyed by an error."""
+    if packet >= expected:
+        put(m, m[Eln.BITS], p[P.RING] - 1, packet)
+
+
+@cold
+def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
+    """The receiver asks for `expected` with the ACK at `at`: was that packet destroyed?"""
+    mask = p[P.RING] - 1
+    while m[Eln.PASSED] < expected:
+        drop(m, m[Eln.BITS], mask, m[Eln.PASSED])
+        m[Eln.PASSED] += 1
+    m[at + Ack.BLOCK] = 1 if test(m, m[Eln.BITS], mask, expected) else 0
+
+
+def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+    """A third with the mark resends the packet, and leaves the window as it is."""
+    m, una, threshold = row.m, sent.una, row.p[P.DUPACKS]
+    third = window.dupacks + 1 == threshold and (una > m[Tcp.RECOVER] or una == 0)
+    if third and m[at + Ack.BLOCK] != 0:
+        m[Tcp.PHASE] = Phase.RECOVERY
+        m[Tcp.RECOVER] = sent.top
+        m[Tcp.INFLATION] = threshold
+        return Window(window.cwnd, window.ssthresh, window.dupacks + 1), SEND_TWO | CUT | SPARE, una + 1
+    return newreno.dup_ack(row, clock, at, sent, window)

@@ -13,32 +13,40 @@ packets' payload (`plain`: it acknowledges new data, reports nothing out of orde
 recovered), and `bottom(ssthresh, size, memory)`, the window during a recovery, else ssthresh.
 """
 
-from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import P, Rows
-from netcarlo.kernels.path import engine as tcp
-from netcarlo.kernels.tcp import scoreboard as linux_scoreboard
-from netcarlo.kernels.tcp.recovery import AFTER_TIMEOUT, CUT, NONE, NORMAL, PHASE, RECOVER, RECOVERY, Variant
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.tcp import recovery, scoreboard
+from netcarlo.kernels.tcp.recovery import CUT
+from netcarlo.kernels.tcp.scoreboard import acknowledge, clear, flight, lose, next_lost, report, resend
+from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Tcp, Window
+
+BASE = recovery
+SACK = True
+STAMPS = True
 
 BURST = 3
 """After a recovery cwnd is at most so much above what is in flight [packet]."""
 
 MS = 1_000_000  # [ns]
 
-_CWND = linux_scoreboard.FREE  # [packet]
-_HALVING = linux_scoreboard.FREE + 1  # in a recovery as many packets may be in flight, if more; else 0
-_UNA = linux_scoreboard.FREE + 2  # highest packet acknowledged
+control: Any = slot("control")
 
 
-def scratch_words(rows: Rows) -> tuple[int, int]:
-    """Words of scratch and memory that any row of `rows` needs: those of `tcp`, timestamps, a scoreboard."""
-    words, memory = tcp.scratch_words(rows)
-    ring = int(rows.parameters[:, P.RING].max())
-    return words + ring + 1 + linux_scoreboard.scratch_words(ring), memory
+class Linux(IntEnum):
+    """Own words of scratch, behind those of the scoreboard."""
+
+    CWND = scoreboard.Board.FREE
+    """[packet]"""
+    HALVING = scoreboard.Board.FREE + 1
+    """In a recovery as many packets may be in flight, if more; else 0."""
+    UNA = scoreboard.Board.FREE + 2
+    """Highest packet acknowledged."""
 
 
 def measure(sent: Any, now: Any, phase: Any, tick: Any) -> Any:
@@ -57,121 +65,97 @@ def smooth(rtt: Any, srtt: Any, rttvar: Any) -> Any:
     return max(srtt + delta, np.int64(1)), rttvar + more
 
 
-def make(dev: Callable[[Any], Any], control: Any) -> Variant:
-    """Compile the sender over a congestion control."""
-    board = linux_scoreboard.make(dev)
-    prepare_board, flight, acknowledge, report = board.prepare, board.flight, board.acknowledge, board.report
-    next_lost, resend, lose, clear = board.next_lost, board.resend, board.lose, board.clear
-    control_grow, control_reduce = dev(control.grow), dev(control.reduce)
+def reduced(row: Any, clock: Any, timeout: Any) -> Any:
+    """The slow start threshold after a loss [packet]."""
+    cwnd = float(row.m[Linux.CWND])
+    return control.reduce(cwnd, timeout, clock.now, clock.rtt, row.constants, row.f)
 
-    def hear_nothing(packets: Any, now: Any, rtt: Any, f: Any) -> None:
-        pass
 
-    def count_nothing(packets: Any, f: Any) -> None:
-        pass
+@cold
+def prepare(m: Any, p: Any, free: Any) -> Any:
+    """Lay out the scoreboard."""
+    m[Linux.CWND] = p[P.INITIAL_WINDOW]
+    m[Linux.UNA] = NONE if p[P.HANDSHAKE] > 0 else 0
+    return scoreboard.prepare(m, p, free)
 
-    def listen_to_nothing(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, f: Any) -> None:
-        pass
 
-    def at_ssthresh(ssthresh: Any, size: Any, f: Any) -> Any:
-        return ssthresh
+@cold
+def recover(row: Any, clock: Any, lost: Any, ack: Any, top: Any, ssthresh: Any) -> Any:
+    """A recovery ends or begins; returns the slow start threshold and an order."""
+    m, f, p = row.m, row.f, row.p
+    if m[Tcp.PHASE] != Phase.NORMAL and ack >= m[Tcp.RECOVER]:
+        m[Tcp.PHASE] = Phase.NORMAL
+        m[Linux.HALVING] = 0
+        clear(m, p, ack)
+        if m[Linux.CWND] < ssthresh:
+            m[Linux.CWND] = min(ssthresh, flight(m, ack, top + 1) + BURST)
+    elif m[Tcp.PHASE] != Phase.RECOVERY and lost:
+        m[Tcp.PHASE] = Phase.RECOVERY
+        m[Tcp.RECOVER] = top
+        m[Linux.HALVING] = m[Linux.CWND]
+        ssthresh = int(reduced(row, clock, False))
+        m[Linux.CWND] = max(control.bottom(ssthresh, p[P.DATA], f), 1)
+        return ssthresh, CUT
+    return ssthresh, 0
 
-    acked = dev(getattr(control, "acked", count_nothing))
-    heard = dev(getattr(control, "heard", hear_nothing))
-    listen = dev(getattr(control, "listen", listen_to_nothing))
-    bottom = dev(getattr(control, "bottom", at_ssthresh))
 
-    @cold
-    def prepare(m: Any, parameters: Any, free: Any) -> Any:
-        m[_CWND] = parameters[P.INITIAL_WINDOW]
-        m[_UNA] = NONE if parameters[P.HANDSHAKE] > 0 else 0
-        return prepare_board(m, parameters, free)
+def on_ack(
+    row: Any, clock: Any, srtt: Any, echo: Any, at: Any, ack: Any, top: Any, ssthresh: Any
+) -> Any:
+    """An ACK of `ack` for a packet put out at `echo`; returns the window to show, ssthresh, an order."""
+    m, f, p = row.m, row.f, row.p
+    una = m[Linux.UNA]
+    packets = ack - una
+    before = flight(m, una, top + 1)
+    acknowledge(m, p, ack, una)
+    m[Linux.UNA] = ack
+    reported, lost = report(m, p, at, ack)
+    plain = packets > 0 and not reported and m[Tcp.PHASE] == Phase.NORMAL
+    here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
+    if packets > 0 and m[Tcp.PHASE] == Phase.NORMAL:
+        control.acked(packets, f)
+    control.heard(packets, here.now, here.rtt, f)
+    control.listen(packets, plain, here.now, srtt, p[P.DATA], f)
+    if packets > 0 and m[Tcp.PHASE] != Phase.RECOVERY and before >= m[Linux.CWND]:
+        sample = np.int64(0)
+        if plain:
+            sent = echo + p[P.CLOCK_PHASE] + MS // 2
+            sample = max((here.now // MS - sent // MS) * MS, np.int64(1))
+        cwnd = control.grow(float(m[Linux.CWND]), ssthresh, here.now, sample, row.constants, f)
+        m[Linux.CWND] = min(np.int64(cwnd), max(m[Linux.CWND], p[P.WINDOW]))
+    order = 0
+    if not plain:
+        ssthresh, order = recover(row, here, lost, ack, top, ssthresh)
+    cwnd = float(max(m[Linux.CWND], m[Linux.HALVING]))
+    m[Linux.HALVING] = min(m[Linux.HALVING], flight(m, ack, top + 1) + 1)
+    return cwnd, ssthresh, order
 
-    @cold
-    def recover(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any, lost: Any,
-        ack: Any, top: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        # A recovery ends or begins.
-        if m[PHASE] != NORMAL and ack >= m[RECOVER]:
-            m[PHASE] = NORMAL
-            m[_HALVING] = 0
-            clear(m, parameters, ack)
-            if m[_CWND] < ssthresh:
-                m[_CWND] = min(ssthresh, flight(m, ack, top + 1) + BURST)
-        elif m[PHASE] != RECOVERY and lost:
-            m[PHASE] = RECOVERY
-            m[RECOVER] = top
-            m[_HALVING] = m[_CWND]
-            ssthresh = int(control_reduce(float(m[_CWND]), False, now, rtt, constants, f))
-            m[_CWND] = max(bottom(ssthresh, parameters[P.DATA], f), 1)
-            return ssthresh, CUT
-        return ssthresh, 0
 
-    recover = dev(recover)
+@cold
+def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+    """Everything that was not reported is lost; begin again with one packet."""
+    m, p = row.m, row.p
+    here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
+    ssthresh = int(reduced(row, here, True))
+    m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
+    m[Tcp.RECOVER] = top
+    m[Linux.CWND] = 1
+    m[Linux.HALVING] = 0
+    lose(m, p, m[Linux.UNA], top + 1)
+    return Window(1.0, ssthresh, 0)
 
-    def on_ack(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any, srtt: Any, echo: Any,
-        at: Any, ack: Any, top: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        una = m[_UNA]
-        packets = ack - una
-        before = flight(m, una, top + 1)
-        acknowledge(m, parameters, ack, una)
-        m[_UNA] = ack
-        reported, lost = report(m, parameters, at, ack)
-        plain = packets > 0 and not reported and m[PHASE] == NORMAL
-        clock = now + parameters[P.CLOCK_PHASE]
-        if packets > 0 and m[PHASE] == NORMAL:
-            acked(packets, f)
-        heard(packets, clock, rtt, f)
-        listen(packets, plain, clock, srtt, parameters[P.DATA], f)
-        if packets > 0 and m[PHASE] != RECOVERY and before >= m[_CWND]:
-            sample = np.int64(0)
-            if plain:
-                sent = echo + parameters[P.CLOCK_PHASE] + MS // 2
-                sample = max((clock // MS - sent // MS) * MS, np.int64(1))
-            cwnd = control_grow(float(m[_CWND]), ssthresh, clock, sample, constants, f)
-            m[_CWND] = min(np.int64(cwnd), max(m[_CWND], parameters[P.WINDOW]))
-        order = 0
-        if not plain:
-            ssthresh, order = recover(m, f, parameters, constants, clock, rtt, lost, ack, top, ssthresh)
-        cwnd = float(max(m[_CWND], m[_HALVING]))
-        m[_HALVING] = min(m[_HALVING], flight(m, ack, top + 1) + 1)
-        return cwnd, ssthresh, order
 
-    @cold
-    def timeout(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        top: Any, dupacks: Any, cwnd: Any,
-    ) -> Any:  # fmt: skip
-        clock = now + parameters[P.CLOCK_PHASE]
-        ssthresh = int(control_reduce(float(m[_CWND]), True, clock, rtt, constants, f))
-        m[PHASE] = AFTER_TIMEOUT
-        m[RECOVER] = top
-        m[_CWND] = 1
-        m[_HALVING] = 0
-        lose(m, parameters, m[_UNA], top + 1)
-        return 1.0, ssthresh, 0
-
-    def next_packet(m: Any, parameters: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
-        out = flight(m, una, seq)
-        if out >= max(m[_CWND], m[_HALVING]):
-            return NONE
-        packet = next_lost(m, parameters, una)
-        if packet != NONE:
-            resend(m, parameters, packet, seq)
-        elif seq <= last:
-            packet = seq
-        else:
-            return NONE
-        m[_HALVING] = min(m[_HALVING], max(out, 1))
-        return packet
-
-    def nothing(m: Any, parameters: Any, packet: Any, now: Any) -> None:
-        pass
-
-    return Variant(
-        dev(prepare), None, None, None, dev(timeout), dev(next_packet), dev(nothing), None,
-        sack=True, on_ack=dev(on_ack), clock=(measure, smooth),
-    )  # fmt: skip
+def next_packet(m: Any, p: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
+    """The first lost packet, or new data, while the window has room."""
+    out = flight(m, una, seq)
+    if out >= max(m[Linux.CWND], m[Linux.HALVING]):
+        return NONE
+    packet = next_lost(m, p, una)
+    if packet != NONE:
+        resend(m, p, packet, seq)
+    elif seq <= last:
+        packet = seq
+    else:
+        return NONE
+    m[Linux.HALVING] = min(m[Linux.HALVING], max(out, 1))
+    return packet

@@ -1,17 +1,18 @@
-"""TCP flows of different kinds in one kernel: a variant whose functions ask for the kind of the flow."""
+"""TCP flows of different kinds in one kernel: functions that ask for the kind of the flow."""
 
 from collections.abc import Callable, Sequence
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import Binder, Namespace, Step
 from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
 from netcarlo.kernels.shared.layout import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE, VEGAS, WESTWOOD, Flow
-from netcarlo.kernels.tcp import newreno, reno, sack, tahoe, vegas
-from netcarlo.kernels.tcp.recovery import STATE_WORDS, Variant
-from netcarlo.kernels.tcp.sender import Kinds, one_kind
+from netcarlo.kernels.tcp import newreno, one, reno, rto, sack, slots, tahoe, vegas
+from netcarlo.kernels.tcp.state import Tcp
 
-PARTS: dict[int, tuple[Any, Any]] = {
+PARTS: dict[int, tuple[ModuleType, ModuleType]] = {
     TAHOE: (tahoe, aimd),
     RENO: (reno, aimd),
     NEWRENO: (newreno, aimd),
@@ -23,59 +24,80 @@ PARTS: dict[int, tuple[Any, Any]] = {
 }
 """Loss recovery and congestion control of each kind."""
 
-_KIND = STATE_WORDS - 1  # word of scratch: the kind
+OF_RECOVERY = "new_ack", "grow", "dup_ack", "timeout", "next_packet", "on_send"
+OF_KIND = "heard", "reduce"
 
 
-def make_mixture(dev: Callable[[Any], Any]) -> Kinds:
-    """Compile flows of all kinds; `p` are the columns of `Flow`."""
-    parts = {kind: one_kind(dev, module.make, control) for kind, (module, control) in PARTS.items()}
+def of_sender(step: Step) -> dict[str, Any]:
+    """The slots of `sender` and all below it, compiled by `step`; `p` are the columns of `Flow`."""
+    ways, kinds = {}, {}
+    for number, (way, control) in PARTS.items():
+        found = slots.of_sender(way, control)
+        binder = Binder(step, found)
+        ways[number] = binder.space(found["variant"], (*OF_RECOVERY, "prepare"))
+        kinds[number] = binder.space(one, OF_KIND)
+    variant, kind = Namespace("mixture"), Namespace("kinds")
+    by_row = {"new_ack", "grow", "dup_ack", "timeout"}
+    for name in OF_RECOVERY:
+        parts = [(number, getattr(way, name)) for number, way in ways.items()]
+        setattr(variant, name, _chain(step, parts, _by_row if name in by_row else _by_word))
+    for name in OF_KIND:
+        setattr(kind, name, _chain(step, [(n, getattr(part, name)) for n, part in kinds.items()], _by_flow))
+    lay_out = _chain(step, [(number, way.prepare) for number, way in ways.items()], _by_word)
 
-    def of_variant(name: str) -> Any:
-        functions = [(kind, getattr(part.variant, name)) for kind, part in parts.items()]
-        return _chain(dev, functions, _by_word)
+    def prepare(m: Any, p: Any, free: Any) -> Any:
+        m[KIND] = p[Flow.KIND]
+        return lay_out(m, p, free)
 
-    def of_kind(name: str) -> Any:
-        return _chain(dev, [(kind, getattr(part, name)) for kind, part in parts.items()], _by_flow)
-
-    prepare_of = of_variant("prepare")
-
-    def prepare(m: Any, parameters: Any, free: Any) -> Any:
-        m[_KIND] = parameters[Flow.KIND]
-        return prepare_of(m, parameters, free)
-
-    def first_of(p: Any) -> Any:
-        return np.int64(0) if p[Flow.KIND] == VEGAS else np.int64(1)
-
-    def sack_of(p: Any) -> Any:
-        return p[Flow.KIND] == SACK or p[Flow.KIND] >= BIC
-
-    names = "new_ack", "grow", "dup_ack", "timeout", "next_packet", "on_send"
-    functions = {name: of_variant(name) for name in names}
-    variant = Variant(prepare=dev(prepare), heard=None, sack=True, **functions)
-    return Kinds(variant, dev(first_of), dev(sack_of), of_kind("heard"), of_kind("reduce"))
+    variant.prepare = step(prepare)  # type: ignore[attr-defined]
+    kind.first_of, kind.sack_of = step(first_of), step(sack_of)  # type: ignore[attr-defined]
+    return {"variant": variant, "kind": kind, "clock": rto, **slots.facts(slots.whole(sack)), "delays": False}
 
 
-def _by_flow(kind: int, this: Any, rest: Any) -> Any:
+KIND = int(Tcp.KIND)
+
+
+def first_of(p: Any) -> Any:
+    """The first data packet."""
+    return np.int64(0) if p[Flow.KIND] == VEGAS else np.int64(1)
+
+
+def sack_of(p: Any) -> Any:
+    """Whether ACKs carry SACK blocks."""
+    return p[Flow.KIND] == SACK or p[Flow.KIND] >= BIC
+
+
+def _by_flow(number: int, this: Any, rest: Any) -> Any:
     def choose(p: Any, *others: Any) -> Any:
-        if p[Flow.KIND] == kind:
+        if p[Flow.KIND] == number:
             return this(p, *others)
         return rest(p, *others)
 
     return choose
 
 
-def _by_word(kind: int, this: Any, rest: Any) -> Any:
+def _by_word(number: int, this: Any, rest: Any) -> Any:
     def choose(m: Any, *others: Any) -> Any:
-        if m[_KIND] == kind:
+        if m[KIND] == number:
             return this(m, *others)
         return rest(m, *others)
 
     return choose
 
 
-def _chain(dev: Callable[[Any], Any], functions: Sequence[tuple[int, Any]], by: Any) -> Any:
+def _by_row(number: int, this: Any, rest: Any) -> Any:
+    def choose(row: Any, *others: Any) -> Any:
+        if row.m[KIND] == number:
+            return this(row, *others)
+        return rest(row, *others)
+
+    return choose
+
+
+def _chain(step: Callable[[Any], Any], functions: Sequence[tuple[int, Any]], by: Any) -> Any:
     # One function that calls that of the kind; the last one needs no question.
     *others, (_, chain) = functions
-    for kind, function in reversed(others):
-        chain = dev(by(kind, function, chain))
+    for number, function in reversed(others):
+        chain = step(by(number, function, chain))
     return chain
+

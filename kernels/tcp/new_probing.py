@@ -5,43 +5,45 @@ acknowledgements are taken for bit errors; a timeout too, unless the estimated t
 not the first timeout since it was measured: then the link may be broken, and probe segments ask.
 """
 
-from collections.abc import Callable
-from types import SimpleNamespace
 from typing import Any
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.tcp import sack
-from netcarlo.kernels.tcp.probing import ROUND_TRIPS
-from netcarlo.kernels.tcp.recovery import ASK, CUT, SPARE, SPARE_IT, Pause, Variant
+from netcarlo.kernels.tcp.probing import REPLIES
+from netcarlo.kernels.tcp.recovery import CUT, SPARE
+from netcarlo.kernels.tcp.state import Then, Window
+
+BASE = sack
+PAUSES = True
+
+JUDGED = True
+INTERVAL = 0
+NOTICED = False
+
+inner: Any = slot("inner")
+"""The congestion control."""
 
 
-def make(dev: Callable[[Any], Any], control: Any) -> Variant:
-    """Compile New TCP-Probing over a congestion control (`grow`, `reduce`; see `aimd`)."""
-    reduce = dev(control.reduce)
+def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
+    """The congestion control's answer to a loss, at timeouts only."""
+    return inner.reduce(window, timeout, now, rtt, constants, memory) if timeout else window
 
-    def at_timeouts_only(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory: Any) -> Any:
-        return reduce(window, timeout, now, rtt, constants, memory) if timeout else window
 
-    careful = SimpleNamespace(**{**vars(control), "reduce": at_timeouts_only})
-    base = sack.make(dev, careful, restarts=True)
-    react, pause = base.dup_ack, base.pause
-    assert pause is not None
+def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+    """Recover as SACK does, with the window as it is."""
+    after, order, forced = sack.dup_ack(row, clock, at, sent, window)
+    kept = Window(window.cwnd, window.ssthresh, after.dupacks)
+    return kept, order | SPARE if order & CUT else order, forced
 
-    def dup_ack(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        _, _, dupacks, order, forced = react(
-            m, f, parameters, constants, now, rtt, at, una, seq, top, dupacks, cwnd, ssthresh
-        )
-        return cwnd, ssthresh, dupacks, order | SPARE if order & CUT else order, forced
 
-    def timeout(current: Any, before: Any, backoff: Any) -> Any:
-        return SPARE_IT if backoff == 1 and current <= before else ASK
+def decide(current: Any, before: Any, backoff: Any) -> Any:
+    """A first timeout that has not risen is taken for bit errors."""
+    return Then.SPARE_IT if backoff == 1 and current <= before else Then.ASK
 
-    def keep(m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any, cwnd: Any) -> Any:
-        return cwnd, 0  # never asked: duplicate ACKs begin no pause
 
-    return base._replace(
-        dup_ack=dev(dup_ack),
-        pause=Pause(ROUND_TRIPS, True, 0, False, dev(timeout), pause.listen, pause.repair, dev(keep)),
-    )
+def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
+    """Never asked: duplicate ACKs begin no pause."""
+    return cwnd, 0
+
+
+__all__ = ["REPLIES", "decide", "dup_ack", "lowered", "reduce"]

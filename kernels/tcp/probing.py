@@ -5,95 +5,87 @@ performance gains" (ICNP 2000), on the recovery of NewReno.  A timeout and a thi
 both begin a pause; after two undisturbed round trips, none much above the smoothed RTT, the window stays.
 """
 
-from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import newreno, reno
-from netcarlo.kernels.tcp.recovery import (
-    ASK,
-    INFLATION,
-    NONE,
-    NORMAL,
-    OWN,
-    PAUSE,
-    PHASE,
-    RECOVER,
-    RECOVERY,
-    SEEN_PARTIAL,
-    Pause,
-    Variant,
-)
+from netcarlo.kernels.tcp.recovery import PAUSE
+from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Then, Window
 
-ROUND_TRIPS = 2
-"""Probes that must come back one after the other."""
+BASE = newreno
+PAUSES = True
 
-_RESUMED = OWN  # the packet that was acknowledged last when a pause ended
-_AGAIN = (
-    OWN + 1
-)  # duplicates since then: what was sent before has arrived or is lost, so they speak of the repair
+REPLIES = 2
+"""Round trips of probes that must come back one after the other;"""
+JUDGED = True
+"""they are compared with the smoothed RTT, and a lost probe makes the count begin anew."""
+INTERVAL = 0
+"""Between probes that are not answered: the retransmission timeout, not backed off."""
+NOTICED = False
+"""A notice of a broken link begins no pause."""
 
 
-def listen(m: Any, parameters: Any, at: Any, ack: Any, una: Any) -> None:
+class Probing(IntEnum):
+    """Own words of scratch."""
+
+    RESUMED = Tcp.OWN
+    """The packet that was acknowledged last when a pause ended."""
+    AGAIN = Tcp.OWN + 1
+    """Duplicates since then: what was sent before has arrived or is lost, so they speak of the repair."""
+
+
+def prepare(m: Any, p: Any, free: Any) -> Any:
+    """No pause has ended yet."""
+    m[Probing.RESUMED] = NONE
+    return free
+
+
+def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+    """The third begins a pause, and so does the third after a pause that still asks for the same packet."""
+    m, una, threshold = row.m, sent.una, row.p[P.DUPACKS]
+    third = window.dupacks + 1 == threshold and (una > m[Tcp.RECOVER] or una == 0)
+    if m[Probing.RESUMED] == una:
+        m[Probing.AGAIN] += 1
+        third = third or m[Probing.AGAIN] == threshold
+    if third:
+        if m[Tcp.PHASE] == Phase.RECOVERY:
+            m[Tcp.INFLATION] += 1
+        return Window(window.cwnd, window.ssthresh, window.dupacks + 1), PAUSE, NONE
+    return newreno.dup_ack(row, clock, at, sent, window)
+
+
+def decide(current: Any, before: Any, backoff: Any) -> Any:
+    """Every timeout begins a pause."""
+    return Then.ASK
+
+
+def listen(m: Any, p: Any, at: Any, ack: Any, una: Any) -> None:
     """An acknowledgement in a pause: count on how many packets behind the hole have arrived."""
-    if m[PHASE] == RECOVERY:
-        m[INFLATION] = m[INFLATION] + 1 if ack == una else max(m[INFLATION] - (ack - una - 1), 0)
+    if m[Tcp.PHASE] == Phase.RECOVERY:
+        m[Tcp.INFLATION] = m[Tcp.INFLATION] + 1 if ack == una else max(m[Tcp.INFLATION] - (ack - una - 1), 0)
 
 
 @cold
-def repair(m: Any, parameters: Any, una: Any, top: Any, dupacks: Any) -> Any:
+def repair(m: Any, p: Any, una: Any, top: Any, dupacks: Any) -> Any:
     """Go on as NewReno in a recovery; as after a timeout if most of what is outstanding is missing."""
-    arrived = m[INFLATION] if m[PHASE] == RECOVERY else dupacks
-    m[_RESUMED] = una
-    m[_AGAIN] = 0
-    m[SEEN_PARTIAL] = 0
+    arrived = m[Tcp.INFLATION] if m[Tcp.PHASE] == Phase.RECOVERY else dupacks
+    m[Probing.RESUMED] = una
+    m[Probing.AGAIN] = 0
+    m[Tcp.SEEN_PARTIAL] = 0
     if top - una > 2 * arrived or una == top:
-        m[PHASE] = NORMAL
-        m[INFLATION] = 0
-        m[RECOVER] = top
+        m[Tcp.PHASE] = Phase.NORMAL
+        m[Tcp.INFLATION] = 0
+        m[Tcp.RECOVER] = top
         return NONE, True
-    m[PHASE] = RECOVERY
-    m[RECOVER] = top
-    m[INFLATION] = arrived
+    m[Tcp.PHASE] = Phase.RECOVERY
+    m[Tcp.RECOVER] = top
+    m[Tcp.INFLATION] = arrived
     return una + 1, False
 
 
-def make(dev: Callable[[Any], Any], control: Any) -> Variant:
-    """Compile TCP-Probing over a congestion control (`grow`, `reduce`; see `aimd`)."""
-    base = newreno.make(dev, control)
-    react = base.dup_ack
-    window = dev(reno.window_of)
-    control_reduce = dev(control.reduce)
-
-    def prepare(m: Any, parameters: Any, free: Any) -> Any:
-        m[_RESUMED] = NONE
-        return free
-
-    def dup_ack(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        threshold = parameters[P.DUPACKS]
-        third = dupacks + 1 == threshold and (una > m[RECOVER] or una == 0)
-        if m[_RESUMED] == una:
-            m[_AGAIN] += 1
-            third = third or m[_AGAIN] == threshold
-        if third:
-            if m[PHASE] == RECOVERY:
-                m[INFLATION] += 1
-            return cwnd, ssthresh, dupacks + 1, PAUSE, NONE
-        return react(m, f, parameters, constants, now, rtt, at, una, seq, top, dupacks, cwnd, ssthresh)
-
-    def timeout(current: Any, before: Any, backoff: Any) -> Any:
-        return ASK
-
-    def reduce(m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any, cwnd: Any) -> Any:
-        half = control_reduce(window(cwnd, 0, parameters[P.WINDOW]), False, now, rtt, constants, f)
-        return half, max(int(half), reno.FLOOR)
-
-    return base._replace(
-        prepare=dev(prepare),
-        dup_ack=dev(dup_ack),
-        pause=Pause(ROUND_TRIPS, True, 0, False, dev(timeout), dev(listen), dev(repair), dev(reduce)),
-    )
+def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
+    """The window and ssthresh after a pause that found the network worse: what duplicate ACKs do without."""
+    half = reno.reduced(row, clock, reno.usable(cwnd, 0, row.p[P.WINDOW]), False)
+    return half, max(int(half), reno.FLOOR)

@@ -4,11 +4,11 @@ Source: RFC 2018 and RFC 793; the choice and order of SACK blocks follow ns-2's 
 of the newest packet first, then the most recent others, three in all).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bits import drop, put, test
 from netcarlo.kernels.base.inline import cold
 
 BLOCKS = 3
@@ -17,107 +17,84 @@ BLOCKS = 3
 STACK_WORDS = 1 + 2 * BLOCKS
 """Words that `blocks` keeps between packets: how many, then (left, right) pairs, newest first."""
 
-_ONE = np.int64(1)
 
-
-def make_bits(dev: Callable[[Any], Any]) -> tuple[Any, Any, Any]:
-    """Compile `(test, put, drop)` of a circular bitmap of `mask + 1` bits at word `at` of scratch."""
-
-    def test(m: Any, at: Any, mask: Any, i: Any) -> Any:
-        place = i & mask
-        return (m[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
-
-    def put(m: Any, at: Any, mask: Any, i: Any) -> None:
-        place = i & mask
-        m[at + (place >> 6)] |= _ONE << np.int64(place & 63)
-
-    def drop(m: Any, at: Any, mask: Any, i: Any) -> None:
-        place = i & mask
-        m[at + (place >> 6)] &= ~(_ONE << np.int64(place & 63))
-
-    return dev(test), dev(put), dev(drop)
-
-
-def make_receiver(dev: Callable[[Any], Any]) -> tuple[Any, Any]:
-    """Compile `(arrive, blocks)` for a target.
-
-    `arrive(m, counts, bits, mask, packet, expected, highest) -> (expected, highest)` takes a packet
-    in and counts in `m[counts]` the packets held out of order, in `m[counts + 1]` the duplicates.
-    `blocks(m, stack, bits, mask, packet, expected,
-    highest, at) -> int` writes the SACK blocks of the ACK for `packet` to `m[at:]`, a pair (left,
-    right) each and -1 behind the last, and returns their number.
-    """
-    test, put, drop = make_bits(dev)
-
-    @cold
-    def out_of_order(
-        m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any
-    ) -> Any:
-        if packet < expected or (packet <= highest and test(m, bits, mask, packet)):
-            m[counts + 1] += 1
-            return expected, highest
-        highest = max(highest, packet)
-        if packet != expected:
-            put(m, bits, mask, packet)
-            m[counts] += 1
-            return expected, highest
-        expected += 1
-        while expected <= highest and test(m, bits, mask, expected):
-            drop(m, bits, mask, expected)
-            m[counts] -= 1
-            expected += 1
+@cold
+def _out_of_order(
+    m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any
+) -> Any:
+    """A packet that is not simply the next: entered into the bitmap, or counted as a duplicate."""
+    if packet < expected or (packet <= highest and test(m, bits, mask, packet)):
+        m[counts + 1] += 1
         return expected, highest
+    highest = max(highest, packet)
+    if packet != expected:
+        put(m, bits, mask, packet)
+        m[counts] += 1
+        return expected, highest
+    expected += 1
+    while expected <= highest and test(m, bits, mask, expected):
+        drop(m, bits, mask, expected)
+        m[counts] -= 1
+        expected += 1
+    return expected, highest
 
-    out_of_order = dev(out_of_order)
 
-    def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
-        if packet == expected and highest < expected:
-            return expected + 1, packet
-        return out_of_order(m, counts, bits, mask, packet, expected, highest)
+def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
+    """A packet comes in; returns the new (expected, highest).
 
-    def blocks(
-        m: Any, stack: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any, at: Any
-    ) -> Any:  # fmt: skip
-        m[at] = -1
-        if expected > highest:
-            m[stack] = 0
-            return 0
-        count = 0
-        fresh = packet >= expected
-        left = np.int64(0)
-        right = expected
-        if fresh:
-            right = packet + 1
-            while right <= highest and test(m, bits, mask, right):
-                right += 1
-            left = packet
-            if m[stack] > 0 and m[stack + 2] == packet:  # the newest block grows
-                left = m[stack + 1]
-            while test(m, bits, mask, left - 1):
-                left -= 1
-            m[at] = left
-            m[at + 1] = right
-            count = 1
-        k = 0
-        while count < BLOCKS and k < m[stack]:
-            entry = stack + 1 + 2 * k
-            if left <= m[entry] and right >= m[entry + 1]:  # covered by the newest block
-                m[stack] -= 1
-                for j in range(2 * k, 2 * m[stack]):
-                    m[stack + 1 + j] = m[stack + 3 + j]
-                continue
-            m[at + 2 * count] = m[entry]
-            m[at + 2 * count + 1] = m[entry + 1]
-            count += 1
-            k += 1
-        if count < BLOCKS:
-            m[at + 2 * count] = -1
-        if fresh:
-            m[stack] = min(m[stack], BLOCKS - 1) + 1
-            for j in range(2 * m[stack] - 1, 1, -1):
-                m[stack + 1 + j] = m[stack - 1 + j]
-            m[stack + 1] = left
-            m[stack + 2] = right
-        return count
+    `expected` is the first packet that is missing, `highest` the highest that has arrived; `m[counts]`
+    counts the packets held out of order, `m[counts + 1]` duplicates.
+    """
+    if packet == expected and highest < expected:
+        return expected + 1, packet
+    return _out_of_order(m, counts, bits, mask, packet, expected, highest)
 
-    return dev(arrive), dev(blocks)
+
+def blocks(
+    m: Any, stack: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any, at: Any
+) -> Any:  # fmt: skip
+    """Write the SACK blocks of the ACK for `packet` to `m[at:]`; returns their number.
+
+    A pair (left, right) each and -1 behind the last; the STACK_WORDS at `stack` remember the latest.
+    """
+    m[at] = -1
+    if expected > highest:
+        m[stack] = 0
+        return 0
+    count = 0
+    fresh = packet >= expected
+    left = np.int64(0)
+    right = expected
+    if fresh:
+        right = packet + 1
+        while right <= highest and test(m, bits, mask, right):
+            right += 1
+        left = packet
+        if m[stack] > 0 and m[stack + 2] == packet:  # the newest block grows
+            left = m[stack + 1]
+        while test(m, bits, mask, left - 1):
+            left -= 1
+        m[at] = left
+        m[at + 1] = right
+        count = 1
+    k = 0
+    while count < BLOCKS and k < m[stack]:
+        entry = stack + 1 + 2 * k
+        if left <= m[entry] and right >= m[entry + 1]:  # covered by the newest block
+            m[stack] -= 1
+            for j in range(2 * k, 2 * m[stack]):
+                m[stack + 1 + j] = m[stack + 3 + j]
+            continue
+        m[at + 2 * count] = m[entry]
+        m[at + 2 * count + 1] = m[entry + 1]
+        count += 1
+        k += 1
+    if count < BLOCKS:
+        m[at + 2 * count] = -1
+    if fresh:
+        m[stack] = min(m[stack], BLOCKS - 1) + 1
+        for j in range(2 * m[stack] - 1, 1, -1):
+            m[stack + 1 + j] = m[stack - 1 + j]
+        m[stack + 1] = left
+        m[stack + 2] = right
+    return count

@@ -4,231 +4,220 @@ Source: Fall and Floyd, "Simulation-based comparisons of Tahoe, Reno, and SACK T
 the form of ns-2 (`Agent/TCP/Sack1`).
 """
 
-from collections.abc import Callable
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.bits import drop, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.receiver import BLOCKS, make_bits
-from netcarlo.kernels.tcp.recovery import (
-    AFTER_TIMEOUT,
-    CUT,
-    END_BACKOFF,
-    LIMITED,
-    NO_GROWTH,
-    NONE,
-    NORMAL,
-    OWN,
-    PARTIAL,
-    PHASE,
-    RECOVER,
-    RECOVERY,
-    SEND,
-    TIMER,
-    Pause,
-    Variant,
-)
+from netcarlo.kernels.tcp.receiver import BLOCKS
+from netcarlo.kernels.tcp.recovery import CUT, END_BACKOFF, LIMITED, NO_GROWTH, PARTIAL, SEND, TIMER
+from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
 
-_PIPE = OWN  # packets thought to be in the network
-_REPAIRED = OWN + 1  # holes below this packet have been sent again
-_HIGHEST = OWN + 2  # highest packet that a block reported, NONE: empty scoreboard
-_BITS = OWN + 3  # where the scoreboard begins in scratch
-_GONE = OWN + 4  # packets up to this one that no block reported are lost: they are holes, and not in the pipe
-_WATCHED = OWN + 5  # the first hole that was resent is the one behind this packet;
-_NOTED = OWN + 6  # packets from this one on have been put out later
+BASE = reno
+SACK = True
+
+PAUSING: Any = slot("pauses")
+"""Recovery may begin with nothing in the pipe, after a pause."""
 
 
-def make(dev: Callable[[Any], Any], control: Any, *, restarts: bool = False) -> Variant:
-    """Compile SACK TCP over a congestion control (`grow`, `reduce`; see `aimd`).
+class Board(IntEnum):
+    """Own words of scratch."""
 
-    With `restarts` it also has `listen` and `repair` of a pause: recovery may begin with nothing in the pipe.
-    And it sees when the first hole, resent, is lost again: packets put out later are reported.
+    PIPE = Tcp.OWN
+    """Packets thought to be in the network."""
+    REPAIRED = Tcp.OWN + 1
+    """Holes below this packet have been sent again."""
+    HIGHEST = Tcp.OWN + 2
+    """Highest packet that a block reported, NONE: empty scoreboard."""
+    BITS = Tcp.OWN + 3
+    """Where the scoreboard, a bitmap, begins in scratch."""
+    GONE = Tcp.OWN + 4
+    """Packets up to this one that no block reported are lost: they are holes, and not in the pipe."""
+    WATCHED = Tcp.OWN + 5
+    """The first hole that was resent is the one behind this packet;"""
+    NOTED = Tcp.OWN + 6
+    """packets from this one on have been put out later."""
+
+
+@cold
+def prepare(m: Any, p: Any, free: Any) -> Any:
+    """Lay out an empty scoreboard."""
+    m[Board.REPAIRED] = NONE
+    m[Board.HIGHEST] = NONE
+    m[Board.GONE] = NONE
+    m[Board.BITS] = free
+    for _ in range(p[P.RING] >> 6):
+        m[free] = 0
+        free += 1
+    return free
+
+
+@cold
+def clear(m: Any, p: Any) -> None:
+    """Empty the scoreboard."""
+    m[Board.REPAIRED] = NONE
+    m[Board.HIGHEST] = NONE
+    m[Board.GONE] = NONE
+    for word in range(p[P.RING] >> 6):
+        m[m[Board.BITS] + word] = 0
+
+
+@cold
+def record(m: Any, p: Any, at: Any) -> Any:
+    """Enter an ACK's blocks, a word of 64 packets at a time; do they report anything new?"""
+    news = False
+    mask = p[P.RING] - 1
+    for block in range(BLOCKS):
+        left = m[at + 2 + 2 * block]
+        if left < 0:
+            break
+        right = m[at + 3 + 2 * block]
+        m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
+        while left < right:
+            stop = min(right, (left | 63) + 1)
+            run = np.int64(-1) << np.int64(left & 63)
+            if stop & 63:
+                run &= ~(np.int64(-1) << np.int64(stop & 63))
+            word = m[Board.BITS] + ((left & mask) >> 6)
+            if m[word] & run != run:
+                news = True
+                m[word] |= run
+            left = stop
+    return news
+
+
+def forget(m: Any, p: Any, ack: Any, una: Any) -> None:
+    """Packets that have been acknowledged leave the scoreboard."""
+    for packet in range(una + 1, ack + 1):
+        drop(m, m[Board.BITS], p[P.RING] - 1, packet)
+
+
+@cold
+def new_ack(row: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
+    """A partial ACK leaves two packets less in the pipe; recovery ends as in NewReno."""
+    m, p = row.m, row.p
+    if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
+        m[Tcp.PHASE] = Phase.NORMAL
+        return cwnd, SEND, NONE
+    if ack >= m[Tcp.RECOVER]:
+        m[Tcp.PHASE] = Phase.NORMAL
+        m[Tcp.RECOVER] = 0
+        clear(m, p)
+        return cwnd, SEND | NO_GROWTH, NONE
+    forget(m, p, ack, una)
+    record(m, p, at)
+    m[Board.PIPE] -= 2  # the ACK's own packet, and the one that filled the hole
+    if PAUSING and una < m[Board.GONE]:
+        m[Board.PIPE] += 1
+    return cwnd, SEND | PARTIAL | TIMER | END_BACKOFF, NONE
+
+
+def grow(row: Any, clock: Any, ack: Any, before: Any, seq: Any, window: Any) -> Any:
+    """As Reno, with an empty scoreboard."""
+    m, p = row.m, row.p
+    if m[Board.HIGHEST] != NONE:
+        clear(m, p)
+    return reno.grow(row, clock, ack, before, seq, window)
+
+
+def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+    """Take in the blocks; the third that reports something new begins recovery.
+
+    A sender that pauses sees when the first hole, resent, is lost again: packets put out later are reported.
     """
-    base = reno.make(dev, control)
-    base_timeout = base.timeout
-    window = dev(reno.window_of)
-    control_acked, control_grow = reno.make_growth(dev, control)
-    control_reduce = dev(control.reduce)
-    test, _, drop = make_bits(dev)
+    m, p, una, dupacks = row.m, row.p, sent.una, window.dupacks
+    if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
+        return window, SEND, NONE
+    news = record(m, p, at)
+    if m[Tcp.PHASE] == Phase.RECOVERY:
+        m[Board.PIPE] -= 1
+        if news and dupacks > 0:
+            dupacks += 1
+        counted = Window(window.cwnd, window.ssthresh, dupacks)
+        if PAUSING:
+            later = m[Board.HIGHEST] - m[Board.NOTED] + 1
+            if m[Board.WATCHED] == una and m[Board.REPAIRED] > una + 1 and later >= p[P.DUPACKS]:
+                m[Board.NOTED] = sent.seq
+                return counted, SEND | CUT, una + 1
+        return counted, SEND, NONE
+    if not news:
+        return window, SEND if dupacks == 0 else 0, NONE
+    dupacks += 1
+    counted = Window(window.cwnd, window.ssthresh, dupacks)
+    threshold = p[P.DUPACKS]
+    if dupacks < threshold:
+        return counted, LIMITED, NONE
+    if dupacks > threshold or not (una > m[Tcp.RECOVER] or una == 0):
+        return counted, 0, NONE
+    half = reno.reduced(row, clock, reno.usable(window.cwnd, 0, p[P.WINDOW]), False)
+    m[Tcp.PHASE] = Phase.RECOVERY
+    m[Tcp.RECOVER] = sent.top
+    m[Board.PIPE] = sent.top - una - threshold
+    m[Board.REPAIRED] = max(m[Board.REPAIRED], una + 2)
+    m[Board.GONE] = NONE
+    m[Board.WATCHED] = una
+    m[Board.NOTED] = sent.seq
+    return Window(half, max(int(half), reno.FLOOR), dupacks), CUT, una + 1
 
-    @cold
-    def prepare(m: Any, parameters: Any, free: Any) -> Any:
-        m[_REPAIRED] = NONE
-        m[_HIGHEST] = NONE
-        m[_GONE] = NONE
-        m[_BITS] = free
-        for _ in range(parameters[P.RING] >> 6):
-            m[free] = 0
-            free += 1
-        return free
 
-    @cold
-    def clear(m: Any, parameters: Any) -> None:
-        m[_REPAIRED] = NONE
-        m[_HIGHEST] = NONE
-        m[_GONE] = NONE
-        for word in range(parameters[P.RING] >> 6):
-            m[m[_BITS] + word] = 0
+@cold
+def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+    """As Reno's; what was reported is forgotten."""
+    clear(row.m, row.p)
+    after = reno.timeout(row, clock, top, window)
+    row.m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
+    return after
 
-    clear = dev(clear)
 
-    @cold
-    def record(m: Any, parameters: Any, at: Any) -> Any:
-        # Enter an ACK's blocks into the scoreboard, a word of 64 packets at a time.
-        news = False
-        mask = parameters[P.RING] - 1
-        for block in range(BLOCKS):
-            left = m[at + 2 + 2 * block]
-            if left < 0:
-                break
-            right = m[at + 3 + 2 * block]
-            m[_HIGHEST] = max(m[_HIGHEST], right - 1)
-            while left < right:
-                stop = min(right, (left | 63) + 1)
-                run = np.int64(-1) << np.int64(left & 63)
-                if stop & 63:
-                    run &= ~(np.int64(-1) << np.int64(stop & 63))
-                word = m[_BITS] + ((left & mask) >> 6)
-                if m[word] & run != run:
-                    news = True
-                    m[word] |= run
-                left = stop
-        return news
+@cold
+def next_packet(m: Any, p: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
+    """The first hole that was not resent, or new data, while the pipe has room."""
+    if PAUSING and m[Board.WATCHED] != una:
+        m[Board.WATCHED] = una
+        m[Board.NOTED] = seq
+    if m[Board.PIPE] >= int(cwnd):
+        return NONE
+    bits = m[Board.BITS]
+    mask = p[P.RING] - 1
+    hole = max(m[Board.REPAIRED], una + 1)
+    while hole <= m[Board.HIGHEST] and test(m, bits, mask, hole):
+        hole += 1
+    m[Board.REPAIRED] = hole
+    is_hole = hole < m[Board.HIGHEST]  # something above it has arrived
+    if PAUSING:
+        is_hole = is_hole or hole <= m[Board.GONE]
+    packet = hole if is_hole else seq
+    if packet > una + p[P.WINDOW] or packet > last:
+        return NONE
+    if is_hole:
+        m[Board.REPAIRED] = hole + 1
+        if PAUSING and hole == una + 1:
+            m[Board.NOTED] = max(seq, hole + 1)
+    m[Board.PIPE] += 1
+    return packet
 
-    record = dev(record)
 
-    def forget(m: Any, parameters: Any, ack: Any, una: Any) -> None:
-        # Packets that have been acknowledged leave the scoreboard.
-        for packet in range(una + 1, ack + 1):
-            drop(m, m[_BITS], parameters[P.RING] - 1, packet)
+def listen(m: Any, p: Any, at: Any, ack: Any, una: Any) -> None:
+    """An acknowledgement in a pause (see `pausing`)."""
+    forget(m, p, ack, una)
+    record(m, p, at)
 
-    forget = dev(forget)
 
-    @cold
-    def new_ack(m: Any, parameters: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
-        if m[PHASE] == AFTER_TIMEOUT:
-            m[PHASE] = NORMAL
-            return cwnd, SEND, NONE
-        if ack >= m[RECOVER]:
-            m[PHASE] = NORMAL
-            m[RECOVER] = 0
-            clear(m, parameters)
-            return cwnd, SEND | NO_GROWTH, NONE
-        forget(m, parameters, ack, una)
-        record(m, parameters, at)
-        m[_PIPE] -= 2  # the ACK's own packet, and the one that filled the hole
-        if restarts and una < m[_GONE]:
-            m[_PIPE] += 1
-        return cwnd, SEND | PARTIAL | TIMER | END_BACKOFF, NONE
-
-    def grow(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        ack: Any, before: Any, seq: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        if m[_HIGHEST] != NONE:
-            clear(m, parameters)
-        control_acked(ack - before, f)
-        return control_grow(cwnd, ssthresh, now, rtt, constants, f), ssthresh, 0, NONE
-
-    def dup_ack(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        if m[PHASE] == AFTER_TIMEOUT:
-            return cwnd, ssthresh, dupacks, SEND, NONE
-        news = record(m, parameters, at)
-        if m[PHASE] == RECOVERY:
-            m[_PIPE] -= 1
-            if news and dupacks > 0:
-                dupacks += 1
-            if restarts:
-                later = m[_HIGHEST] - m[_NOTED] + 1
-                if m[_WATCHED] == una and m[_REPAIRED] > una + 1 and later >= parameters[P.DUPACKS]:
-                    m[_NOTED] = seq
-                    return cwnd, ssthresh, dupacks, SEND | CUT, una + 1
-            return cwnd, ssthresh, dupacks, SEND, NONE
-        if not news:
-            return cwnd, ssthresh, dupacks, SEND if dupacks == 0 else 0, NONE
-        dupacks += 1
-        threshold = parameters[P.DUPACKS]
-        if dupacks < threshold:
-            return cwnd, ssthresh, dupacks, LIMITED, NONE
-        if dupacks > threshold or not (una > m[RECOVER] or una == 0):
-            return cwnd, ssthresh, dupacks, 0, NONE
-        half = control_reduce(window(cwnd, 0, parameters[P.WINDOW]), False, now, rtt, constants, f)
-        m[PHASE] = RECOVERY
-        m[RECOVER] = top
-        m[_PIPE] = top - una - threshold
-        m[_REPAIRED] = max(m[_REPAIRED], una + 2)
-        m[_GONE] = NONE
-        m[_WATCHED] = una
-        m[_NOTED] = seq
-        return half, max(int(half), reno.FLOOR), dupacks, CUT, una + 1
-
-    @cold
-    def timeout(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        top: Any, dupacks: Any, cwnd: Any,
-    ) -> Any:  # fmt: skip
-        clear(m, parameters)
-        cwnd, ssthresh, dupacks = base_timeout(m, f, parameters, constants, now, rtt, top, dupacks, cwnd)
-        m[PHASE] = AFTER_TIMEOUT
-        return cwnd, ssthresh, dupacks
-
-    @cold
-    def next_packet(m: Any, parameters: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
-        if restarts and m[_WATCHED] != una:
-            m[_WATCHED] = una
-            m[_NOTED] = seq
-        if m[_PIPE] >= int(cwnd):
-            return NONE
-        bits = m[_BITS]
-        mask = parameters[P.RING] - 1
-        hole = max(m[_REPAIRED], una + 1)
-        while hole <= m[_HIGHEST] and test(m, bits, mask, hole):
-            hole += 1
-        m[_REPAIRED] = hole
-        is_hole = hole < m[_HIGHEST]  # something above it has arrived
-        if restarts:
-            is_hole = is_hole or hole <= m[_GONE]
-        packet = hole if is_hole else seq
-        if packet > una + parameters[P.WINDOW] or packet > last:
-            return NONE
-        if is_hole:
-            m[_REPAIRED] = hole + 1
-            if restarts and hole == una + 1:
-                m[_NOTED] = max(seq, hole + 1)
-        m[_PIPE] += 1
-        return packet
-
-    def listen(m: Any, parameters: Any, at: Any, ack: Any, una: Any) -> None:
-        forget(m, parameters, ack, una)
-        record(m, parameters, at)
-
-    @cold
-    def repair(m: Any, parameters: Any, una: Any, top: Any, dupacks: Any) -> Any:
-        if una == top:
-            m[PHASE] = NORMAL
-            clear(m, parameters)
-            return NONE, False
-        m[PHASE] = RECOVERY
-        m[RECOVER] = top
-        m[_PIPE] = 0
-        m[_REPAIRED] = una + 1
-        m[_GONE] = top
+@cold
+def repair(m: Any, p: Any, una: Any, top: Any, dupacks: Any) -> Any:
+    """After a pause: recover all that was not reported, with nothing in the pipe."""
+    if una == top:
+        m[Tcp.PHASE] = Phase.NORMAL
+        clear(m, p)
         return NONE, False
-
-    pause = Pause(0, False, 0, False, None, dev(listen), dev(repair), None) if restarts else None
-    return base._replace(
-        pause=pause,
-        prepare=dev(prepare),
-        new_ack=dev(new_ack),
-        grow=dev(grow),
-        dup_ack=dev(dup_ack),
-        timeout=dev(timeout),
-        next_packet=dev(next_packet),
-        sack=True,
-    )
+    m[Tcp.PHASE] = Phase.RECOVERY
+    m[Tcp.RECOVER] = top
+    m[Board.PIPE] = 0
+    m[Board.REPAIRED] = una + 1
+    m[Board.GONE] = top
+    return NONE, False

@@ -4,42 +4,32 @@ Source: Jacobson, "Congestion avoidance and control" (SIGCOMM 1988), in the form
 (`Agent/TCP`).
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.recovery import CUT, GO_BACK, LIMITED, NONE, RECOVER, SEND, Variant
+from netcarlo.kernels.tcp.recovery import CUT, GO_BACK, LIMITED, SEND
+from netcarlo.kernels.tcp.state import NONE, Tcp, Window
+
+BASE = reno
 
 
-def make(dev: Callable[[Any], Any], control: Any) -> Variant:
-    """Compile TCP Tahoe over a congestion control (`grow`, `reduce`; see `aimd`)."""
-    base = reno.make(dev, control)
-    base_timeout = base.timeout
-    window = dev(reno.window_of)
-    control_reduce = dev(control.reduce)
+def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
+    """The third begins slow start from the first unacknowledged packet."""
+    m, dupacks, threshold = row.m, window.dupacks + 1, row.p[P.DUPACKS]
+    counted = Window(window.cwnd, window.ssthresh, dupacks)
+    if dupacks < threshold:
+        return counted, SEND | LIMITED, NONE
+    if dupacks > threshold or not (sent.una > m[Tcp.RECOVER] or sent.una == 0):
+        return counted, SEND, NONE
+    half = reno.reduced(row, clock, reno.usable(window.cwnd, 0, row.p[P.WINDOW]), False)
+    m[Tcp.RECOVER] = sent.top
+    return Window(1.0, max(int(half), reno.FLOOR), dupacks), SEND | CUT | GO_BACK, NONE
 
-    def dup_ack(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        at: Any, una: Any, seq: Any, top: Any, dupacks: Any, cwnd: Any, ssthresh: Any,
-    ) -> Any:  # fmt: skip
-        dupacks += 1
-        threshold = parameters[P.DUPACKS]
-        if dupacks < threshold:
-            return cwnd, ssthresh, dupacks, SEND | LIMITED, NONE
-        if dupacks > threshold or not (una > m[RECOVER] or una == 0):
-            return cwnd, ssthresh, dupacks, SEND, NONE
-        half = control_reduce(window(cwnd, 0, parameters[P.WINDOW]), False, now, rtt, constants, f)
-        m[RECOVER] = top
-        return 1.0, max(int(half), reno.FLOOR), dupacks, SEND | CUT | GO_BACK, NONE
 
-    @cold
-    def timeout(
-        m: Any, f: Any, parameters: Any, constants: Any, now: Any, rtt: Any,
-        top: Any, dupacks: Any, cwnd: Any,
-    ) -> Any:  # fmt: skip
-        cwnd, ssthresh, _ = base_timeout(m, f, parameters, constants, now, rtt, top, dupacks, cwnd)
-        return cwnd, ssthresh, dupacks  # Tahoe goes on counting
-
-    return base._replace(dup_ack=dev(dup_ack), timeout=dev(timeout))
+@cold
+def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+    """As Reno's, but Tahoe goes on counting duplicates."""
+    after = reno.timeout(row, clock, top, window)
+    return Window(after.cwnd, after.ssthresh, window.dupacks)

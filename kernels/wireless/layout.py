@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.rows import Table
 
 MOST_NODES = 64
 """A node is a bit of a 64-bit mask."""
@@ -75,9 +76,7 @@ class Link(IntEnum):
     TO = 1
     RATE = 2  # first rate (row of the rate table)
     LOSS = 3  # row of `WifiRows.losses`: data frames that noise destroys
-    FRAGILITY = (
-        4  # 0: any disturbance destroys a data frame; else 1 + row of `losses`: each microsecond of one does
-    )
+    FRAGILITY = 4  # 0: any disturbance destroys a data frame; else 1 + row of `losses`, for each microsecond
 
 
 class Rate(IntEnum):
@@ -217,3 +216,34 @@ class WifiRows(NamedTuple):
     nodes: NDArray[np.int64]  # [n, N, len(Node)]
     network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, paths
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
+
+    @property
+    def filling(self) -> tuple[int, int, int, int]:
+        """See `rows`."""
+        return 0, 0, 0, 0
+
+    def renumbered(self, line: NDArray[np.int64]) -> "WifiRows":
+        """See `rows`."""
+        network = self.network.copy()
+        k = np.arange(int(self.parameters[:, Radio.LINKS].max(initial=0)))
+        at = self.parameters[:, Radio.LINKS_AT, None] + k * len(Link)
+        i, j = np.nonzero(k < self.parameters[:, Radio.LINKS, None])
+        loss, fragile = at[i, j] + Link.LOSS, at[i, j] + Link.FRAGILITY
+        network[i, loss] = line[network[i, loss]]
+        some = network[i, fragile] > 0
+        i, fragile = i[some], fragile[some]
+        network[i, fragile] = 1 + line[network[i, fragile] - 1]
+        return self._replace(network=network)
+
+    @property
+    def most_flows(self) -> int:
+        """Flows for which `network` has room."""
+        return int(self.parameters[:, Radio.LINKS_AT].max(initial=0)) // len(Flow)
+
+    def tables(self) -> tuple[int, tuple[Table, ...]]:
+        """See `rows`: those of the flows and of the nodes."""
+        flows, nodes = int(self.parameters[:, Radio.FLOWS].max(initial=0)), self.nodes.shape[1]
+        return WifiOut.COLUMNS, (
+            Table("flows", FlowOut.COLUMNS, flows, self.most_flows),
+            Table("nodes", NodeOut.COLUMNS, nodes, nodes),
+        )

@@ -7,33 +7,15 @@ On a processor an application may read what is released, some at once, and only 
 interrupts come first.  Packets then leave when the read that takes them ends.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
-from netcarlo.kernels.base.philox import make_draw
+from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless.layout import STREAM_SWING, Leg, Radio
-from netcarlo.kernels.wireless.state import (
-    FLOW_PHASE,
-    G_COUNT,
-    G_FREE,
-    G_HEAD,
-    G_INTERVAL,
-    G_LAST,
-    G_READ_END,
-    G_READING,
-    G_REST,
-    G_RING,
-    G_SLOWNESS,
-    G_UNREAD,
-    LEG_WORDS,
-    LEGS,
-    NO_EVENT,
-    START_OF_KEYS,
-)
+from netcarlo.kernels.wireless.state import NO_EVENT, START_OF_KEYS, LegState, Phase, leg_at
 
 _HALF = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
@@ -41,126 +23,112 @@ _MEAN = 131070  # of the sum of four 16-bit numbers
 _NORMAL = 1774  # (sum - _MEAN) * _NORMAL >> 16 has standard deviation 1024
 
 
-class Legs(NamedTuple):
-    """The compiled functions; `m` is scratch, `leg` a number, `t` the time [ns]."""
+@cold
+def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
+    """A packet of `size` bytes comes to a leg, by its number; returns False if there is no room."""
+    at = leg_at(m, leg)
+    if m[at + LegState.COUNT] >= m[at + Leg.ROOM]:
+        return False
+    start = max(t, m[at + LegState.FREE])
+    service = ((size + m[at + Leg.OVERHEAD]) * m[at + Leg.BYTE_TIME] + _HALF) >> _BITS
+    service += m[at + Leg.PACKET_TIME]
+    service += _swing(m, leg, at, start, service)
+    m[at + LegState.FREE] = start + service
+    m[at + LegState.READ_END] += service
+    release = start + service + m[at + Leg.DELAY]
+    tick = m[at + Leg.TICK]
+    if tick > 0:
+        release += (m[at + Leg.PHASE] - release) % tick
+    release = max(release, m[at + LegState.LAST])
+    m[at + LegState.LAST] = release
+    entry = _entry(m, at, m[at + LegState.COUNT])
+    m[entry] = release
+    m[entry + 1] = frame
+    m[at + LegState.COUNT] += 1
+    if m[at + LegState.COUNT] == 1 or m[at + LegState.READING] > 0:
+        _schedule(m, leg, at)
+    return True
 
-    enter: Any
-    """`(m, leg, t, size, frame) -> bool`: a packet of `size` bytes comes; False: no room."""
-    due: Any
-    """`(m, leg, t) -> int`: the leg's next event is now; how many packets leave."""
-    leave: Any
-    """`(m, leg) -> frame`: the first packet leaves."""
-    go_on: Any
-    """`(m, leg, t)`: after those that were due, the application reads on."""
-    occupy: Any
-    """`(m, leg, t, time)`: the server is busy for so long [ns]."""
+
+@cold
+def due(m: Any, leg: Any, t: Any) -> Any:
+    """The leg's next event is now: returns how many packets leave."""
+    at = leg_at(m, leg)
+    if m[at + Leg.READ] == 0:
+        return np.int64(1)
+    count = m[at + LegState.READING]
+    if count > 0 and m[at + LegState.READ_END] == t:
+        m[at + LegState.READING] = 0
+        return count
+    m[at + LegState.UNREAD] += 1
+    return np.int64(0)
 
 
-def make_leg(dev: Callable[[Any], Any]) -> Legs:
-    """Compile for a target."""
-    draw = make_draw(dev)
+def leave(m: Any, leg: Any) -> Any:
+    """The first packet leaves; returns it."""
+    at = leg_at(m, leg)
+    frame = m[m[at + LegState.RING] + 2 * m[at + LegState.HEAD] + 1]
+    head = m[at + LegState.HEAD] + 1
+    m[at + LegState.HEAD] = head if head < m[at + Leg.ROOM] else 0
+    m[at + LegState.COUNT] -= 1
+    m[at + LegState.UNREAD] = max(m[at + LegState.UNREAD] - 1, 0)
+    _schedule(m, leg, at)
+    return frame
 
-    def entry(m: Any, at: Any, number: Any) -> Any:
-        # The word of a packet in the ring, by its number from the head on.
-        place = m[at + G_HEAD] + number
-        return m[at + G_RING] + 2 * (place if place < m[at + Leg.ROOM] else place - m[at + Leg.ROOM])
 
-    entry = dev(entry)
+@cold
+def read_on(m: Any, leg: Any, t: Any) -> None:
+    """After the packets that were due have left, the application reads on."""
+    at = leg_at(m, leg)
+    if m[at + LegState.UNREAD] > 0 and m[at + LegState.READING] == 0:
+        rest, most, size = m[at + LegState.REST], m[at + Leg.READ], m[at + Leg.SIZE]
+        count = min(m[at + LegState.UNREAD], (most - rest + size - 1) // size)
+        got = min(rest + count * size, most)
+        m[at + LegState.REST] = rest + count * size - got
+        m[at + LegState.READING] = count
+        start = max(t, m[at + LegState.FREE])
+        time = got * m[at + Leg.READ_TIME] // size
+        m[at + LegState.READ_END] = start + time + _swing(m, leg, at, start, time)
+    _schedule(m, leg, at)
 
-    def next_event(m: Any, leg: Any, at: Any) -> None:
-        key = np.int64(NO_EVENT)
-        if m[at + G_COUNT] > m[at + G_UNREAD]:
-            key = m[entry(m, at, m[at + G_UNREAD])] << 2 | FLOW_PHASE
-        if m[at + G_READING] > 0:
-            key = min(key, m[at + G_READ_END] << 2 | FLOW_PHASE)
-        m[START_OF_KEYS + m[Radio.NODES] + leg] = key
 
-    next_event = dev(next_event)
+def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
+    """The server is busy with something else for so long [ns]."""
+    at = leg_at(m, leg)
+    m[at + LegState.FREE] = max(m[at + LegState.FREE], t) + time
+    m[at + LegState.READ_END] += time
+    _schedule(m, leg, at)
 
-    @cold
-    def slowness(m: Any, leg: Any, at: Any, t: Any) -> Any:
-        interval = t // m[at + Leg.SWING_EVERY]
-        if interval != m[at + G_INTERVAL]:
-            a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_SWING + leg, interval)
-            half = np.uint64(16)
-            total = np.int64((a >> half) + (b >> half) + (c >> half) + (d >> half))
-            m[at + G_INTERVAL] = interval
-            m[at + G_SLOWNESS] = m[at + Leg.SWING] * (((total - _MEAN) * _NORMAL) >> 16)
-        return m[at + G_SLOWNESS]
 
-    slowness = dev(slowness)
+def _entry(m: Any, at: Any, number: Any) -> Any:
+    """The word of a packet in the ring, by its number from the head on."""
+    place = m[at + LegState.HEAD] + number
+    return m[at + LegState.RING] + 2 * (place if place < m[at + Leg.ROOM] else place - m[at + Leg.ROOM])
 
-    def swing(m: Any, leg: Any, at: Any, t: Any, time: Any) -> Any:
-        # By how much longer something takes that begins at time t.
-        return (time * slowness(m, leg, at, t)) >> 30 if m[at + Leg.SWING] > 0 else np.int64(0)
 
-    swing = dev(swing)
+def _schedule(m: Any, leg: Any, at: Any) -> None:
+    """The leg's next event: a packet is released, or read."""
+    key = np.int64(NO_EVENT)
+    if m[at + LegState.COUNT] > m[at + LegState.UNREAD]:
+        key = m[_entry(m, at, m[at + LegState.UNREAD])] << 2 | Phase.FLOW
+    if m[at + LegState.READING] > 0:
+        key = min(key, m[at + LegState.READ_END] << 2 | Phase.FLOW)
+    m[START_OF_KEYS + m[Radio.NODES] + leg] = key
 
-    @cold
-    def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
-        at = m[LEGS] + leg * LEG_WORDS
-        if m[at + G_COUNT] >= m[at + Leg.ROOM]:
-            return False
-        start = max(t, m[at + G_FREE])
-        service = ((size + m[at + Leg.OVERHEAD]) * m[at + Leg.BYTE_TIME] + _HALF) >> _BITS
-        service += m[at + Leg.PACKET_TIME]
-        service += swing(m, leg, at, start, service)
-        m[at + G_FREE] = start + service
-        m[at + G_READ_END] += service
-        release = start + service + m[at + Leg.DELAY]
-        tick = m[at + Leg.TICK]
-        if tick > 0:
-            release += (m[at + Leg.PHASE] - release) % tick
-        release = max(release, m[at + G_LAST])
-        m[at + G_LAST] = release
-        place = entry(m, at, m[at + G_COUNT])
-        m[place] = release
-        m[place + 1] = frame
-        m[at + G_COUNT] += 1
-        if m[at + G_COUNT] == 1 or m[at + G_READING] > 0:
-            next_event(m, leg, at)
-        return True
 
-    @cold
-    def due(m: Any, leg: Any, t: Any) -> Any:
-        at = m[LEGS] + leg * LEG_WORDS
-        if m[at + Leg.READ] == 0:
-            return np.int64(1)
-        count = m[at + G_READING]
-        if count > 0 and m[at + G_READ_END] == t:
-            m[at + G_READING] = 0
-            return count
-        m[at + G_UNREAD] += 1
-        return np.int64(0)
+def _swing(m: Any, leg: Any, at: Any, t: Any, time: Any) -> Any:
+    """By how much longer something takes that begins at time t [ns]."""
+    return (time * _slowness(m, leg, at, t)) >> 30 if m[at + Leg.SWING] > 0 else np.int64(0)
 
-    def leave(m: Any, leg: Any) -> Any:
-        at = m[LEGS] + leg * LEG_WORDS
-        frame = m[m[at + G_RING] + 2 * m[at + G_HEAD] + 1]
-        head = m[at + G_HEAD] + 1
-        m[at + G_HEAD] = head if head < m[at + Leg.ROOM] else 0
-        m[at + G_COUNT] -= 1
-        m[at + G_UNREAD] = max(m[at + G_UNREAD] - 1, 0)
-        next_event(m, leg, at)
-        return frame
 
-    @cold
-    def go_on(m: Any, leg: Any, t: Any) -> None:
-        at = m[LEGS] + leg * LEG_WORDS
-        if m[at + G_UNREAD] > 0 and m[at + G_READING] == 0:
-            rest, most, size = m[at + G_REST], m[at + Leg.READ], m[at + Leg.SIZE]
-            count = min(m[at + G_UNREAD], (most - rest + size - 1) // size)
-            got = min(rest + count * size, most)
-            m[at + G_REST] = rest + count * size - got
-            m[at + G_READING] = count
-            start = max(t, m[at + G_FREE])
-            time = got * m[at + Leg.READ_TIME] // size
-            m[at + G_READ_END] = start + time + swing(m, leg, at, start, time)
-        next_event(m, leg, at)
-
-    def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
-        at = m[LEGS] + leg * LEG_WORDS
-        m[at + G_FREE] = max(m[at + G_FREE], t) + time
-        m[at + G_READ_END] += time
-        next_event(m, leg, at)
-
-    return Legs(dev(enter), dev(due), dev(leave), dev(go_on), dev(occupy))
+@cold
+def _slowness(m: Any, leg: Any, at: Any, t: Any) -> Any:
+    """How much slower the leg is at time t than on average, relative to that, times 2**30."""
+    interval = t // m[at + Leg.SWING_EVERY]
+    if interval != m[at + LegState.INTERVAL]:
+        a, b, c, d = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_SWING + leg, interval)
+        half = np.uint64(16)
+        total = np.int64((a >> half) + (b >> half) + (c >> half) + (d >> half))
+        m[at + LegState.INTERVAL] = interval
+        m[at + LegState.SLOWNESS] = m[at + Leg.SWING] * (((total - _MEAN) * _NORMAL) >> 16)
+    return m[at + LegState.SLOWNESS]

@@ -1,97 +1,225 @@
 """Where the 802.11 engine keeps what it knows: words of scratch.
 
-The row's parameters come first, so that scratch serves as the array of parameters too; then the words below,
-then nodes, links, rates, legs and flows.
+The row's parameters come first, so that scratch serves as the array of parameters too.  Behind them lie the
+words of `Word`, notes for the trace, the next event of everything, and then nodes, rates, links, legs and
+flows, each a record of its columns in the row and of what the engine adds: `Mac`, `AirTime`, `LinkState`, ...
+All times are in ns.
 """
+
+from enum import IntEnum, auto
+from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
-_HEADER = int(Radio.COLUMNS)
-(
-    ON_AIR,  # mask of the nodes that are sending
-    NODES,  # where the nodes begin ...
-    LINKS,
-    RATES,
-    LEGS,
-    FLOWS,
-    PATHS,
-    BURSTS,  # frames put on the air
-    FULL,  # 1: a ring was too small
-    FREE,  # end of it all
-    LOST,  # frames lost since the trace was written, and from here on what they are
-) = range(_HEADER, _HEADER + 11)
-LOST_WORDS, LOST_ROOM = 3, 64
-"""A lost frame: the event, the frame, the node; of more at once the trace has the last ones."""
-START_OF_KEYS = _HEADER + 11 + LOST_WORDS * LOST_ROOM
-"""The next event of every node, then leg, then flow: time * 4 + phase."""
+WITH_TCP: Any = slot("with_tcp")
+"""Whether there may be flows of TCP; False leaves out all code for them."""
+tcp: Any = slot("tcp")
+"""The functions of a TCP association."""
 
-# Phases of events at the same time.
-END_PHASE = 0
-FLOW_PHASE = 1
-TIMEOUT_PHASE = 2
-START_PHASE = 3
+
+class Word(IntEnum):
+    """Words of the network."""
+
+    ON_AIR = Radio.COLUMNS  # mask of the nodes that are sending
+    NODES = auto()  # the word where the nodes begin ...
+    LINKS = auto()
+    RATES = auto()
+    LEGS = auto()
+    FLOWS = auto()
+    PATHS = auto()  # ... and the paths, as in the row
+    FRAMES = auto()  # frames put on the air
+    FULL = auto()  # 1: a ring was too small
+    TRACED = auto()  # rows of the trace so far
+    NOTES = auto()  # notes since the trace was last written
+
+
+NOTE_WORDS, NOTE_ROOM = 3, 64
+"""A note for the trace: event, frame and node; of more notes at once the last ones are kept."""
+FIRST_NOTE = max(Word) + 1
+START_OF_KEYS = FIRST_NOTE + NOTE_WORDS * NOTE_ROOM
+"""The next event of every node, then leg, then flow: time * 4 + `Phase`."""
 NO_EVENT = (1 << 60) - 1
 """The time of an event that does not come; four times that is still a number."""
 
-# A node.
-(
-    QUEUE, SENSE, NEAR, CONTROL, DISTURB_DATA, DISTURB_CONTROL,  # as in `Node`
-    END,  # of its transmission
-    TIMEOUT,  # of its wait for an answer
-    RESET,  # the NAV that an RTS set may be given up
-    START,  # it answers, or goes on
-    SINCE, SLOTS,  # the backoff: counted from then, slots left
-    RX, TX, QUIET, NAV, LATE,  # when a reception, a transmission, the noise of others, ... ended
-    CW, SHORT, LONG, BURST, WAITING, DRAWS,
-    LOCK, LOCKED_AT, CORRUPT, DISTURBED, DISTURBED_SINCE,  # the node that it receives from
-    FRAME, TO, RATE, DURATION, AIR,  # what it puts, or has put, on the air; AIR of the data
-    NEXT, ANSWER_TO, ANSWER_RATE, ANSWER_DURATION,  # what it starts with at START
-    DATA_RATE, WITH_RTS, HEAD_RECEIVED,
-    RING, HEAD, COUNT, COUNTED_AT, BUSY_SINCE, NAV_OF_RTS,
-) = range(46)  # fmt: skip
-NODE_COUNTS = 46
-NODE_WORDS = NODE_COUNTS + int(NodeOut.COLUMNS)
 
-# A link: the columns of `Link`, then rate control and noise.
-L_GOOD, L_RETRY, L_TIMER, L_PROBING, L_UP, L_WAIT, L_GAP, L_LOSSES, L_ENDURED = range(
-    len(Link), len(Link) + 9
-)
-LINK_WORDS = len(Link) + 9
+class Phase(IntEnum):
+    """The order of events at the same time."""
 
-# A rate: the columns of `Rate`, then the time on air of an answer (14 byte) and of an RTS (20 byte).
-R_ANSWER_TIME, R_RTS_TIME = len(Rate), len(Rate) + 1
-RATE_WORDS = len(Rate) + 2
+    END = 0  # a transmission ends
+    FLOW = 1  # an event of a flow or a leg
+    TIMEOUT = 2  # no answer has come, or nothing has followed an RTS
+    START = 3  # transmissions begin
 
-# A leg: the columns of `Leg`, then its server and its ring of (release, frame).
-G_FREE, G_LAST, G_RING, G_HEAD, G_COUNT, G_INTERVAL, G_SLOWNESS = range(len(Leg), len(Leg) + 7)
-G_UNREAD = len(Leg) + 7  # frames at the head that are released, but not read
-G_READING = len(Leg) + 8  # of those, what the application reads now ...
-G_READ_END = len(Leg) + 9  # ... until [ns]
-G_REST = len(Leg) + 10  # of a packet that is read in part, what is left [byte]
-LEG_WORDS = len(Leg) + 11
 
-# A flow: the columns of `Flow`, then its source, counts, and where its association begins.
-F_NEXT, F_NUMBER, F_ARRIVED, F_STATE, F_BIN, F_IN_BIN = range(len(Flow), len(Flow) + 6)
-F_DELAY_NS = len(Flow) + 6  # what is left over of the delays summed in FlowOut.DELAY_SUM
-FLOW_COUNTS = len(Flow) + 7
-FLOW_WORDS = FLOW_COUNTS + int(FlowOut.COLUMNS)
+class Frame(IntEnum):
+    """Kinds of frames on the air."""
 
-# A frame in a queue or a leg: flow, hop, direction (1: acknowledgement) and packet in one word.
-FLOW_BITS, HOP_BITS = 10, 7
-_DIRECTION = FLOW_BITS + HOP_BITS
-PACKET_SHIFT = _DIRECTION + 1
-FLOW_MASK = (1 << FLOW_BITS) - 1
-HOP_MASK = (1 << HOP_BITS) - 1
-ONE_HOP = 1 << FLOW_BITS
-BACKWARD = 1 << _DIRECTION
+    DATA = 0
+    RTS = 1
+    CTS = 2
+    ACK = 3
+    SELF = 4  # CTS to self
 
-# Kinds of frames on the air.
-DATA, RTS, CTS, ACK, SELF = range(5)
 
-# What a node waits for (WAITING): nothing (0), CTS, ACK, or the end of an exchange that
-SUCCEEDED, FAILED = -1, -2
+class Wait(IntEnum):
+    """What a node waits for, or how its exchange ended (until `exchange.conclude`)."""
+
+    NOTHING = 0
+    CTS = Frame.CTS
+    ACK = Frame.ACK
+    SUCCEEDED = -1
+    FAILED = -2
+
+
+class Mac(IntEnum):
+    """A node, behind the columns of `Node`."""
+
+    # Its next events, NO_EVENT for those that do not come.
+    END = len(Node)  # its transmission ends
+    TIMEOUT = auto()  # it has waited long enough for an answer
+    RESET = auto()  # it gives up the NAV that an RTS set
+    START = auto()  # it answers, or goes on after SIFS
+    # Backoff.
+    SINCE = auto()  # the slots count from then on
+    SLOTS = auto()  # slots left
+    CW = auto()  # contention window [slot]
+    DRAWS = auto()  # backoffs drawn
+    # When the channel became free.
+    RX = auto()  # its last reception ended, plus SIFS; plus EIFS less two slots if that failed
+    TX = auto()  # its last transmission ended
+    QUIET = auto()  # the last transmission that it senses ended
+    LATE = auto()  # its last wait for an answer ended
+    NAV = auto()  # others have reserved the channel until then
+    NAV_OF_RTS = auto()  # the NAV that the last RTS set
+    BUSY_SINCE = auto()  # the first of the transmissions that it senses began
+    # Its reception.
+    LOCK = auto()  # node that it receives from, or NOBODY
+    LOCKED_AT = auto()  # since when
+    CORRUPT = auto()  # 1: it was disturbed
+    DISTURBED = auto()  # for how long
+    DISTURBED_SINCE = auto()  # the disturbance at present began
+    # Its transmission.
+    FRAME = auto()  # kind, one of `Frame`
+    TO = auto()  # node, or NOBODY
+    RATE = auto()  # row of the rate table
+    DURATION = auto()  # for how long it reserves the channel, from its end on
+    # What it begins at START.
+    NEXT = auto()  # kind of frame
+    ANSWER_TO = auto()  # node
+    ANSWER_RATE = auto()  # row of the rate table
+    ANSWER_DURATION = auto()  # DURATION of the frame that it answers
+    # Its exchange.
+    WAITING = auto()  # one of `Wait`
+    SHORT = auto()  # failed attempts without RTS, or of the RTS
+    LONG = auto()  # failed attempts after an RTS
+    BURST = auto()  # exchanges since it gained the channel
+    DATA_RATE = auto()  # rate of the data, or NOBODY before it is chosen
+    WITH_RTS = auto()  # 1: an RTS announces the data
+    AIR = auto()  # the data's time on the air
+    HEAD_RECEIVED = auto()  # 1: the head of the queue has been received, though not acknowledged
+    # Its queue: frames (see `frame`) in a ring, with the one that it sends as its head.
+    RING = auto()  # the word where the ring begins
+    HEAD = auto()  # place of the head in the ring
+    COUNT = auto()  # frames
+    COUNTED_AT = auto()  # NodeOut.QUEUE_SUM counts until then
+
+
+NODE_COUNTS = max(Mac) + 1
+"""The node's outcomes, as in `NodeOut`."""
+NODE_WORDS = NODE_COUNTS + NodeOut.COLUMNS
+
+
+class LinkState(IntEnum):
+    """A link, behind the columns of `Link`."""
+
+    # Rate control.
+    GOOD = len(Link)  # successes in a row
+    RETRY = auto()  # failures in a row
+    TIMER = auto()  # attempts since the rate last changed
+    PROBING = auto()  # 1: the rate was just raised
+    UP = auto()  # successes in a row that raise the rate
+    WAIT = auto()  # attempts after which it is raised anyway
+    # Noise.
+    GAP = auto()  # data frames until the next that noise destroys
+    LOSSES = auto()  # gaps drawn
+    ENDURED = auto()  # disturbances drawn
+
+
+LINK_WORDS = max(LinkState) + 1
+
+
+class AirTime(IntEnum):
+    """A rate, behind the columns of `Rate`: how long control frames take."""
+
+    ANSWER = len(Rate)  # CTS or ACK
+    RTS = auto()
+
+
+RATE_WORDS = max(AirTime) + 1
+
+
+class LegState(IntEnum):
+    """A leg, behind the columns of `Leg`."""
+
+    FREE = len(Leg)  # its server is free from then on
+    LAST = auto()  # the last packet is released
+    RING = auto()  # the word where its packets begin: (release, frame) each
+    HEAD = auto()  # place of the first in the ring
+    COUNT = auto()  # packets
+    INTERVAL = auto()  # number of the interval of SLOWNESS
+    SLOWNESS = auto()  # relative to the mean, times 2**30
+    UNREAD = auto()  # packets at the head that are released, but not read
+    READING = auto()  # of those, what the application reads now
+    READ_END = auto()  # and until when
+    REST = auto()  # what is left of a packet that is read in part [byte]
+
+
+LEG_WORDS = max(LegState) + 1
+
+
+class FlowState(IntEnum):
+    """A flow, behind the columns of `Flow`."""
+
+    NEXT = len(Flow)  # UDP: its next packet is put out; TCP: it begins; or FOREVER
+    NUMBER = auto()  # UDP: packets put out
+    ARRIVED = auto()  # UDP: packets that arrived
+    ASSOCIATION = auto()  # TCP: the word where its association begins
+    BIN = auto()  # number of the interval that FlowOut.BEST looks at
+    IN_BIN = auto()  # packets that arrived in it
+    DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
+
+
+FLOW_COUNTS = max(FlowState) + 1
+"""The flow's outcomes, as in `FlowOut`."""
+FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
+
+
+def node_at(m: Any, node: Any) -> Any:
+    """The word where a node begins."""
+    return m[Word.NODES] + node * NODE_WORDS
+
+
+def link_at(m: Any, link: Any) -> Any:
+    """The word where a link begins."""
+    return m[Word.LINKS] + link * LINK_WORDS
+
+
+def rate_at(m: Any, rate: Any) -> Any:
+    """The word where a rate begins."""
+    return m[Word.RATES] + rate * RATE_WORDS
+
+
+def leg_at(m: Any, leg: Any) -> Any:
+    """The word where a leg begins."""
+    return m[Word.LEGS] + leg * LEG_WORDS
+
+
+def flow_at(m: Any, flow: Any) -> Any:
+    """The word where a flow begins."""
+    return m[Word.FLOWS] + flow * FLOW_WORDS
 
 
 def words(rows: WifiRows, association: int) -> int:

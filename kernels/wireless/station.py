@@ -4,351 +4,269 @@ Source: IEEE 802.11-2007, 9.2 (DCF).  Which stations a node senses, decodes and 
 node's next event is kept as one number, time and phase, that the engine compares.
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.base.philox import make_draw
-from netcarlo.kernels.wireless.layout import NOBODY, STREAM_BACKOFF, Flow, Link, NodeOut, Radio, Rate
+from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.wireless.frame import air_time, link_of, size_of
+from netcarlo.kernels.wireless.layout import NOBODY, STREAM_BACKOFF, Link, Node, NodeOut, Radio, Rate
 from netcarlo.kernels.wireless.state import (
-    ACK,
-    AIR,
-    ANSWER_DURATION,
-    ANSWER_RATE,
-    ANSWER_TO,
-    BACKWARD,
-    BURSTS,
-    BUSY_SINCE,
-    CORRUPT,
-    COUNT,
-    COUNTED_AT,
-    CTS,
-    CW,
-    DATA,
-    DATA_RATE,
-    DISTURB_CONTROL,
-    DISTURB_DATA,
-    DISTURBED,
-    DISTURBED_SINCE,
-    DRAWS,
-    DURATION,
-    END,
-    END_PHASE,
-    FLOW_BITS,
-    FLOW_MASK,
-    FLOW_WORDS,
-    FLOWS,
-    FRAME,
-    HEAD,
-    HOP_MASK,
-    LATE,
-    LINK_WORDS,
-    LINKS,
-    LOCK,
-    LOCKED_AT,
-    NAV,
-    NEAR,
-    NEXT,
     NO_EVENT,
     NODE_COUNTS,
     NODE_WORDS,
-    NODES,
-    ON_AIR,
-    PATHS,
-    QUEUE,
-    QUIET,
-    R_ANSWER_TIME,
-    R_RTS_TIME,
-    RATE,
-    RATE_WORDS,
-    RATES,
-    RESET,
-    RING,
-    RTS,
-    RX,
-    SELF,
-    SENSE,
-    SINCE,
-    SLOTS,
-    START,
     START_OF_KEYS,
-    START_PHASE,
-    TIMEOUT,
-    TIMEOUT_PHASE,
-    TO,
-    TX,
-    WAITING,
-    WITH_RTS,
+    AirTime,
+    Frame,
+    Mac,
+    Phase,
+    Wait,
+    Word,
+    node_at,
+    rate_at,
 )
 
 _ONE = np.int64(1)
 
 
-class Station(NamedTuple):
-    """The compiled functions; `m` is scratch, `at` the first word of node `j`."""
-
-    settle: Any
-    """`(m, j, at)`: the node's next event."""
-    freeze: Any
-    """`(m, at, t)`: the channel becomes busy: the slots that have passed are counted."""
-    back_off: Any
-    """`(m, j, at, t)`: draw a backoff."""
-    enqueue: Any
-    """`(m, j, t, frame) -> bool`: a frame comes to the queue; False: it is full."""
-    link_of: Any
-    """`(m, frame) -> int`: the word of the link that a frame takes next."""
-    disturb: Any
-    """`(m, at, kind) -> mask`: nodes that destroy a frame of this kind at the node."""
-    air_time: Any
-    """`(m, bytes, rate) -> int`: of a frame [ns]."""
-    begin: Any
-    """`(m, j, t)`: the event at START_PHASE: node j, and all that begin in this very moment, send."""
+@cold
+def schedule(m: Any, j: Any, at: Any) -> None:
+    """Find the next event of node j, whose words begin at `at`."""
+    key = min(
+        min(m[at + Mac.END] << 2 | Phase.END, m[at + Mac.START] << 2 | Phase.START),
+        min(m[at + Mac.TIMEOUT], m[at + Mac.RESET]) << 2 | Phase.TIMEOUT,
+    )
+    if (
+        m[at + Mac.COUNT] > 0
+        and m[at + Mac.WAITING] == Wait.NOTHING
+        and m[at + Mac.START] == NO_EVENT
+        and m[at + Mac.END] == NO_EVENT
+        and m[Word.ON_AIR] & m[at + Node.SENSE] == 0
+    ):
+        access = _countdown(m, at) + m[at + Mac.SLOTS] * m[Radio.SLOT]
+        key = min(key, access << 2 | Phase.START)
+    m[START_OF_KEYS + j] = key
 
 
-def make_station(dev: Callable[[Any], Any], size_of_packet: Any) -> Station:
-    """Compile for a target; `size_of_packet(m, frame)` [byte]."""
-    draw = make_draw(dev)
+def _countdown(m: Any, at: Any) -> Any:
+    """When the backoff begins to count: the channel has been idle for DIFS or EIFS."""
+    idle = max(max(m[at + Mac.TX], m[at + Mac.QUIET]), max(m[at + Mac.NAV], m[at + Mac.LATE])) + m[Radio.SIFS]
+    return max(m[at + Mac.SINCE], max(m[at + Mac.RX], idle) + 2 * m[Radio.SLOT])
 
-    def countdown(m: Any, at: Any) -> Any:
-        # When the backoff begins to count.
-        base = max(max(m[at + TX], m[at + QUIET]), max(m[at + NAV], m[at + LATE])) + m[Radio.SIFS]
-        return max(m[at + SINCE], max(m[at + RX], base) + 2 * m[Radio.SLOT])
 
-    countdown = dev(countdown)
+def _freeze(m: Any, at: Any, t: Any) -> None:
+    """The channel becomes busy: the slots that have passed are counted."""
+    slots = m[at + Mac.SLOTS]
+    if slots > 0:
+        begin = _countdown(m, at)
+        slot = m[Radio.SLOT]
+        if t > begin:
+            passed = slots
+            if t - begin < slots * slot:
+                passed = np.int64(float(t - begin) / float(slot))  # exact, and faster than of integers
+            m[at + Mac.SLOTS] = slots - passed
+            m[at + Mac.SINCE] = begin + passed * slot
 
-    @cold
-    def settle(m: Any, j: Any, at: Any) -> None:
-        key = min(
-            min(m[at + END] << 2 | END_PHASE, m[at + START] << 2 | START_PHASE),
-            min(m[at + TIMEOUT], m[at + RESET]) << 2 | TIMEOUT_PHASE,
-        )
-        if (
-            m[at + COUNT] > 0
-            and m[at + WAITING] == 0
-            and m[at + START] == NO_EVENT
-            and m[at + END] == NO_EVENT
-            and m[ON_AIR] & m[at + SENSE] == 0
-        ):
-            access = countdown(m, at) + m[at + SLOTS] * m[Radio.SLOT]
-            key = min(key, access << 2 | START_PHASE)
-        m[START_OF_KEYS + j] = key
 
-    settle = dev(settle)
+@cold
+def back_off(m: Any, j: Any, at: Any, t: Any) -> None:
+    """Draw a backoff that counts from time t on."""
+    word, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_BACKOFF + j, m[at + Mac.DRAWS])
+    m[at + Mac.DRAWS] += 1
+    m[at + Mac.SLOTS] = (np.int64(word) * (m[at + Mac.CW] + 1)) >> 32
+    m[at + Mac.SINCE] = t
 
-    def freeze(m: Any, at: Any, t: Any) -> None:
-        slots = m[at + SLOTS]
-        if slots > 0:
-            begin = countdown(m, at)
-            slot = m[Radio.SLOT]
-            if t > begin:
-                passed = slots
-                if t - begin < slots * slot:
-                    passed = np.int64(float(t - begin) / float(slot))  # exact, and faster than of integers
-                m[at + SLOTS] = slots - passed
-                m[at + SINCE] = begin + passed * slot
 
-    freeze = dev(freeze)
+@cold
+def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
+    """A frame comes to the queue of node j; returns False if that is full."""
+    at = node_at(m, j)
+    counts = at + NODE_COUNTS
+    waiting = m[at + Mac.COUNT]
+    if waiting >= m[at + Node.QUEUE]:
+        m[counts + NodeOut.DROPS] += 1
+        return False
+    m[counts + NodeOut.QUEUED] += 1
+    m[counts + NodeOut.QUEUE_SUM] += waiting * (t - m[at + Mac.COUNTED_AT])
+    m[at + Mac.COUNTED_AT] = t
+    place = m[at + Mac.HEAD] + waiting
+    m[m[at + Mac.RING] + (place if place < m[at + Node.QUEUE] else place - m[at + Node.QUEUE])] = frame
+    waiting += 1
+    m[at + Mac.COUNT] = waiting
+    m[counts + NodeOut.QUEUE_MOST] = max(m[counts + NodeOut.QUEUE_MOST], waiting)
+    if waiting == 1 and m[at + Mac.WAITING] == Wait.NOTHING:
+        _contend(m, j, at, t)
+    return True
 
-    @cold
-    def back_off(m: Any, j: Any, at: Any, t: Any) -> None:
-        word, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_BACKOFF + j, m[at + DRAWS])
-        m[at + DRAWS] += 1
-        m[at + SLOTS] = (np.int64(word) * (m[at + CW] + 1)) >> 32
-        m[at + SINCE] = t
 
-    back_off = dev(back_off)
-
-    @cold
-    def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
-        at = m[NODES] + j * NODE_WORDS
-        counts = at + NODE_COUNTS
-        waiting = m[at + COUNT]
-        if waiting >= m[at + QUEUE]:
-            m[counts + NodeOut.DROPS] += 1
-            return False
-        m[counts + NodeOut.QUEUED] += 1
-        m[counts + NodeOut.QUEUE_SUM] += waiting * (t - m[at + COUNTED_AT])
-        m[at + COUNTED_AT] = t
-        place = m[at + HEAD] + waiting
-        m[m[at + RING] + (place if place < m[at + QUEUE] else place - m[at + QUEUE])] = frame
-        waiting += 1
-        m[at + COUNT] = waiting
-        m[counts + NodeOut.QUEUE_MOST] = max(m[counts + NodeOut.QUEUE_MOST], waiting)
-        if waiting == 1 and m[at + WAITING] == 0:
-            sensing = m[ON_AIR] & m[at + SENSE] != 0 or m[at + END] != NO_EVENT
-            if not sensing:
-                freeze(m, at, t)
-            if m[at + SLOTS] == 0:
-                if sensing or m[at + NAV] > t:
-                    back_off(m, j, at, t)
-                else:
-                    m[at + SINCE] = max(m[at + SINCE], t + m[Radio.SIFS] + 2 * m[Radio.SLOT])
-            settle(m, j, at)
-        return True
-
-    enqueue = dev(enqueue)
-
-    def link_of(m: Any, frame: Any) -> Any:
-        flow = m[FLOWS] + (frame & FLOW_MASK) * FLOW_WORDS
-        hop = frame >> FLOW_BITS & HOP_MASK
-        path = m[flow + Flow.BACK_AT] if frame & BACKWARD else m[flow + Flow.FORTH_AT]
-        return m[LINKS] + m[m[PATHS] + path + hop] * LINK_WORDS
-
-    link_of = dev(link_of)
-
-    def air_time(m: Any, size: Any, rate: Any) -> Any:
-        at = m[RATES] + rate * RATE_WORDS
-        half_bits = m[at + Rate.HALF_BITS]
-        symbols = (2 * (8 * size + m[at + Rate.EXTRA_BITS]) + half_bits - 1) // half_bits
-        return m[at + Rate.PREAMBLE] + m[at + Rate.SYMBOL] * symbols + m[at + Rate.EXTENSION]
-
-    air_time = dev(air_time)
-
-    @cold
-    def choose(m: Any, at: Any, t: Any) -> None:
-        # What node at word `at` puts on the air now, and for how long.
-        sifs = m[Radio.SIFS]
-        counts = at + NODE_COUNTS
-        kind = m[at + NEXT] if m[at + START] == t else np.int64(NOBODY)
-        if kind in (ACK, CTS):
-            rate = m[at + ANSWER_RATE]
-            time = m[m[RATES] + rate * RATE_WORDS + R_ANSWER_TIME]
-            m[at + TO] = m[at + ANSWER_TO]
-            m[at + DURATION] = m[at + ANSWER_DURATION] - sifs - time if kind == CTS else 0
+def _contend(m: Any, j: Any, at: Any, t: Any) -> None:
+    """A frame has come to the empty queue of an idle node: it backs off only if the channel is busy."""
+    sensing = m[Word.ON_AIR] & m[at + Node.SENSE] != 0 or m[at + Mac.END] != NO_EVENT
+    if not sensing:
+        _freeze(m, at, t)
+    if m[at + Mac.SLOTS] == 0:
+        if sensing or m[at + Mac.NAV] > t:
+            back_off(m, j, at, t)
         else:
-            frame = m[m[at + RING] + m[at + HEAD]]
-            link = link_of(m, frame)
-            size = size_of_packet(m, frame) + m[Radio.MAC_OVERHEAD]
-            if kind == NOBODY or m[at + DATA_RATE] == NOBODY:  # an exchange begins
-                m[at + DATA_RATE] = m[link + Link.RATE]
-                m[at + WITH_RTS] = 0
-            rate = m[at + DATA_RATE]
-            own = m[RATES] + rate * RATE_WORDS
-            answer = m[RATES] + m[own + Rate.ANSWER] * RATE_WORDS
-            time = air_time(m, size, rate)
-            m[at + TO] = m[link + Link.TO]
-            m[at + DURATION] = sifs + m[answer + R_ANSWER_TIME]
-            m[at + AIR] = time
-            if kind == NOBODY:
-                kind = np.int64(DATA)
-                if size > m[Radio.RTS_THRESHOLD]:
-                    kind = np.int64(RTS)
-                    m[at + DURATION] += 2 * sifs + m[answer + R_ANSWER_TIME] + time
-                    rate = m[own + Rate.ANSWER]
-                    time = m[answer + R_RTS_TIME]
-                    m[at + WITH_RTS] = 1
-                elif m[Radio.PROTECTION] != NOBODY and m[own + Rate.DSSS] == 0:
-                    kind = np.int64(SELF)
-                    m[at + DURATION] += sifs + time
-                    rate = m[Radio.PROTECTION]
-                    time = m[m[RATES] + rate * RATE_WORDS + R_ANSWER_TIME]
-                    m[at + TO] = NOBODY
-            if kind == RTS or (kind == DATA and m[at + WITH_RTS] == 0):
-                m[counts + NodeOut.ATTEMPTS] += 1
-        m[at + FRAME] = kind
-        m[at + RATE] = rate
-        m[at + END] = t + time
-        m[at + START] = NO_EVENT
-        if kind == DATA:
-            m[counts + NodeOut.AIR_DATA] += time
-        else:
-            m[counts + NodeOut.AIR_CONTROL] += time
-        m[BURSTS] += 1
+            m[at + Mac.SINCE] = max(m[at + Mac.SINCE], t + m[Radio.SIFS] + 2 * m[Radio.SLOT])
+    schedule(m, j, at)
 
-    choose = dev(choose)
 
-    @cold
-    def missed(m: Any, j: Any, i: Any) -> None:
-        # Node j does not receive what node i sends.
-        sender = m[NODES] + i * NODE_WORDS
-        if m[sender + FRAME] == DATA and m[sender + TO] == j:
-            m[m[NODES] + j * NODE_WORDS + NODE_COUNTS + NodeOut.COLLIDED] += 1
+def disturbers(m: Any, at: Any, kind: Any) -> Any:
+    """Mask: the nodes that destroy a frame of this kind at the node at word `at`."""
+    return m[at + Node.DISTURB_DATA] if kind == Frame.DATA else m[at + Node.DISTURB_CONTROL]
 
-    missed = dev(missed)
 
-    def disturb(m: Any, at: Any, kind: Any) -> Any:
-        return m[at + DISTURB_DATA] if kind == DATA else m[at + DISTURB_CONTROL]
+@cold
+def begin(m: Any, j: Any, t: Any) -> None:
+    """The event at `Phase.START`: node j, and all that begin in this very moment, send."""
+    n = m[Radio.NODES]
+    key = m[START_OF_KEYS + j]
+    before = m[Word.ON_AIR]
+    batch = _ONE << j
+    last = j
+    for i in range(j + 1, n):
+        if m[START_OF_KEYS + i] == key:
+            batch |= _ONE << i
+            last = np.int64(i)
+    on_air = before | batch
+    m[Word.ON_AIR] = on_air
+    at = node_at(m, j)
+    for i in range(j, last + 1):
+        if batch >> i & 1:
+            if before & m[at + Node.SENSE] == 0:
+                _freeze(m, at, t)
+            if m[at + Mac.LOCK] != NOBODY:
+                _miss(m, i, m[at + Mac.LOCK])
+                m[at + Mac.LOCK] = NOBODY
+            m[at + Mac.RX] = min(m[at + Mac.RX], t + m[Radio.SIFS])
+            _send(m, at, t)
+            schedule(m, i, at)
+        at += NODE_WORDS
+    at = m[Word.NODES]
+    for i in range(n):
+        sense = m[at + Node.SENSE]
+        if batch & sense != 0:
+            if before & sense == 0:
+                m[at + Mac.BUSY_SINCE] = t
+            if on_air >> i & 1 == 0:
+                _hear(m, i, at, t, before, batch)
+        at += NODE_WORDS
+    at = node_at(m, j)
+    for i in range(j, last + 1):
+        if batch >> i & 1:
+            to = m[at + Mac.TO]
+            if to != NOBODY and m[node_at(m, to) + Mac.LOCK] != i:
+                _miss(m, to, i)
+        at += NODE_WORDS
 
-    disturb = dev(disturb)
 
-    def listen(m: Any, j: Any, at: Any, t: Any, before: Any, batch: Any) -> None:
-        # The nodes of `batch` begin to send at time t; node j, which does not, hears some of them.
-        heard = batch & m[at + SENSE]
-        others = before & m[at + SENSE]
-        if others == 0:
-            freeze(m, at, t)
-        i = m[at + LOCK]
-        if i != NOBODY:
-            mask = disturb(m, at, m[m[NODES] + i * NODE_WORDS + FRAME])
-            if heard & mask != 0:
-                if others & mask & ~(_ONE << i) == 0:
-                    m[at + DISTURBED_SINCE] = t
-                m[at + CORRUPT] = 1
-        else:
-            near = heard & m[at + NEAR]
-            chosen = near if near != 0 else heard
-            stronger = others & m[at + NEAR] if near != 0 else others
-            if chosen & (chosen - 1) == 0 and stronger == 0:
-                i = np.int64(0)
-                while chosen >> i & 1 == 0:
-                    i += 1
-                m[at + LOCK] = i
-                m[at + LOCKED_AT] = t
-                m[at + DISTURBED] = 0
-                m[at + DISTURBED_SINCE] = t
-                mask = disturb(m, at, m[m[NODES] + i * NODE_WORDS + FRAME])
-                m[at + CORRUPT] = 1 if (heard | others) & ~chosen & mask != 0 else 0
-                if m[at + RESET] != NO_EVENT:
-                    m[at + RESET] = NO_EVENT
-                    settle(m, j, at)
-        if m[START_OF_KEYS + j] & 3 == START_PHASE and m[at + START] == NO_EVENT:  # it contended
-            settle(m, j, at)
+@cold
+def _send(m: Any, at: Any, t: Any) -> None:
+    """What the node at word `at` puts on the air now, and for how long."""
+    counts = at + NODE_COUNTS
+    kind = m[at + Mac.NEXT] if m[at + Mac.START] == t else np.int64(NOBODY)
+    if kind in (Frame.ACK, Frame.CTS):
+        rate = m[at + Mac.ANSWER_RATE]
+        time = m[rate_at(m, rate) + AirTime.ANSWER]
+        m[at + Mac.TO] = m[at + Mac.ANSWER_TO]
+        m[at + Mac.DURATION] = m[at + Mac.ANSWER_DURATION] - m[Radio.SIFS] - time if kind == Frame.CTS else 0
+    else:
+        kind, rate, time = _send_data(m, at, kind)
+        if kind == Frame.RTS or (kind == Frame.DATA and m[at + Mac.WITH_RTS] == 0):
+            m[counts + NodeOut.ATTEMPTS] += 1
+    m[at + Mac.FRAME] = kind
+    m[at + Mac.RATE] = rate
+    m[at + Mac.END] = t + time
+    m[at + Mac.START] = NO_EVENT
+    if kind == Frame.DATA:
+        m[counts + NodeOut.AIR_DATA] += time
+    else:
+        m[counts + NodeOut.AIR_CONTROL] += time
+    m[Word.FRAMES] += 1
 
-    listen = dev(listen)
 
-    @cold
-    def begin(m: Any, j: Any, t: Any) -> None:
-        n = m[Radio.NODES]
-        key = m[START_OF_KEYS + j]
-        before = m[ON_AIR]
-        batch = _ONE << j
-        last = j
-        for i in range(j + 1, n):
-            if m[START_OF_KEYS + i] == key:
-                batch |= _ONE << i
-                last = np.int64(i)
-        on_air = before | batch
-        m[ON_AIR] = on_air
-        at = m[NODES] + j * NODE_WORDS
-        for i in range(j, last + 1):
-            if batch >> i & 1:
-                if before & m[at + SENSE] == 0:
-                    freeze(m, at, t)
-                if m[at + LOCK] != NOBODY:
-                    missed(m, i, m[at + LOCK])
-                    m[at + LOCK] = NOBODY
-                m[at + RX] = min(m[at + RX], t + m[Radio.SIFS])
-                choose(m, at, t)
-                settle(m, i, at)
-            at += NODE_WORDS
-        at = m[NODES]
-        for i in range(n):
-            sense = m[at + SENSE]
-            if batch & sense != 0:
-                if before & sense == 0:
-                    m[at + BUSY_SINCE] = t
-                if on_air >> i & 1 == 0:
-                    listen(m, i, at, t, before, batch)
-            at += NODE_WORDS
-        at = m[NODES] + j * NODE_WORDS
-        for i in range(j, last + 1):
-            if batch >> i & 1:
-                to = m[at + TO]
-                if to != NOBODY and m[m[NODES] + to * NODE_WORDS + LOCK] != i:
-                    missed(m, to, i)
-            at += NODE_WORDS
+def _send_data(m: Any, at: Any, kind: Any) -> Any:
+    """The head of the queue as a frame of this kind, DATA, or what comes before it, where that is NOBODY.
 
-    return Station(settle, freeze, back_off, enqueue, link_of, disturb, air_time, dev(begin))
+    Returns what is sent: kind, rate and time on the air [ns].
+    """
+    sifs = m[Radio.SIFS]
+    frame = m[m[at + Mac.RING] + m[at + Mac.HEAD]]
+    link = link_of(m, frame)
+    size = size_of(m, frame) + m[Radio.MAC_OVERHEAD]
+    if kind == NOBODY or m[at + Mac.DATA_RATE] == NOBODY:  # an exchange begins
+        m[at + Mac.DATA_RATE] = m[link + Link.RATE]
+        m[at + Mac.WITH_RTS] = 0
+    rate = m[at + Mac.DATA_RATE]
+    own = rate_at(m, rate)
+    answer = rate_at(m, m[own + Rate.ANSWER])
+    time = air_time(m, size, rate)
+    m[at + Mac.TO] = m[link + Link.TO]
+    m[at + Mac.DURATION] = sifs + m[answer + AirTime.ANSWER]
+    m[at + Mac.AIR] = time
+    if kind == NOBODY:
+        kind = np.int64(Frame.DATA)
+        if size > m[Radio.RTS_THRESHOLD]:
+            kind = np.int64(Frame.RTS)
+            m[at + Mac.DURATION] += 2 * sifs + m[answer + AirTime.ANSWER] + time
+            rate = m[own + Rate.ANSWER]
+            time = m[answer + AirTime.RTS]
+            m[at + Mac.WITH_RTS] = 1
+        elif m[Radio.PROTECTION] != NOBODY and m[own + Rate.DSSS] == 0:
+            kind = np.int64(Frame.SELF)
+            m[at + Mac.DURATION] += sifs + time
+            rate = m[Radio.PROTECTION]
+            time = m[rate_at(m, rate) + AirTime.ANSWER]
+            m[at + Mac.TO] = NOBODY
+    return kind, rate, time
+
+
+@cold
+def _miss(m: Any, j: Any, i: Any) -> None:
+    """Node j does not receive what node i sends."""
+    sender = node_at(m, i)
+    if m[sender + Mac.FRAME] == Frame.DATA and m[sender + Mac.TO] == j:
+        m[node_at(m, j) + NODE_COUNTS + NodeOut.COLLIDED] += 1
+
+
+def _hear(m: Any, j: Any, at: Any, t: Any, before: Any, batch: Any) -> None:
+    """The nodes of the mask `batch` begin to send at time t, those of `before` have; node j, which does
+    neither, hears some of them."""
+    heard = batch & m[at + Node.SENSE]
+    others = before & m[at + Node.SENSE]
+    if others == 0:
+        _freeze(m, at, t)
+    i = m[at + Mac.LOCK]
+    if i != NOBODY:
+        mask = disturbers(m, at, m[node_at(m, i) + Mac.FRAME])
+        if heard & mask != 0:
+            if others & mask & ~(_ONE << i) == 0:
+                m[at + Mac.DISTURBED_SINCE] = t
+            m[at + Mac.CORRUPT] = 1
+    else:
+        _lock(m, j, at, t, heard, others)
+    if m[START_OF_KEYS + j] & 3 == Phase.START and m[at + Mac.START] == NO_EVENT:  # it contended
+        schedule(m, j, at)
+
+
+def _lock(m: Any, j: Any, at: Any, t: Any, heard: Any, others: Any) -> None:
+    """Node j begins to receive if one of those heard stands out, also from the `others` on the air."""
+    near = heard & m[at + Node.NEAR]
+    chosen = near if near != 0 else heard
+    stronger = others & m[at + Node.NEAR] if near != 0 else others
+    if chosen & (chosen - 1) == 0 and stronger == 0:
+        i = np.int64(0)
+        while chosen >> i & 1 == 0:
+            i += 1
+        m[at + Mac.LOCK] = i
+        m[at + Mac.LOCKED_AT] = t
+        m[at + Mac.DISTURBED] = 0
+        m[at + Mac.DISTURBED_SINCE] = t
+        mask = disturbers(m, at, m[node_at(m, i) + Mac.FRAME])
+        m[at + Mac.CORRUPT] = 1 if (heard | others) & ~chosen & mask != 0 else 0
+        if m[at + Mac.RESET] != NO_EVENT:
+            m[at + Mac.RESET] = NO_EVENT
+            schedule(m, j, at)

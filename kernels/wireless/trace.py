@@ -1,116 +1,74 @@
-"""Rows of a trace of the 802.11 engine: what becomes of frames, and how their TCP senders stand."""
+"""Rows of a trace of the 802.11 engine: what becomes of frames, and how their TCP senders stand.
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+What ends a frame's way or a sender's patience is noted where it happens and written after the event.
+"""
 
-import numpy as np
+from typing import Any
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import EVENT_SEND, EVENT_TIMEOUT, Trace
-from netcarlo.kernels.tcp import sender
-from netcarlo.kernels.wireless.layout import Flow, Link, Radio
+from netcarlo.kernels.base.layout import EVENT_SEND, Trace
+from netcarlo.kernels.tcp.sender import FLOATS
+from netcarlo.kernels.tcp.state import Tcp
+from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT
+from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import (
-    AIR,
-    BACKWARD,
-    DATA,
-    END,
-    F_STATE,
-    FLOW_MASK,
-    FRAME,
-    HEAD,
-    LINK_WORDS,
-    LINKS,
-    LOST,
-    LOST_ROOM,
-    LOST_WORDS,
-    NODE_WORDS,
-    NODES,
-    ON_AIR,
-    PACKET_SHIFT,
-    PATHS,
-    RING,
+    FIRST_NOTE,
+    NOTE_ROOM,
+    NOTE_WORDS,
+    WITH_TCP,
+    FlowState,
+    Frame,
+    Mac,
+    Word,
+    flow_at,
+    node_at,
 )
 
 
-class Recorder(NamedTuple):
-    """The compiled functions that write rows of a trace; they return how many there are then."""
+@cold
+def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any) -> None:
+    """Write what happens to a frame at a node, and count it even where the trace is full."""
+    n = m[Word.TRACED]
+    if n < trace.shape[0]:
+        flow = frame & FLOW_MASK
+        trace[n, Trace.TIME] = t * 1e-9
+        trace[n, Trace.EVENT] = event
+        trace[n, Trace.SEQUENCE] = frame >> PACKET_SHIFT
+        trace[n, Trace.PATH] = node
+        trace[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
+        at = flow_at(m, flow)
+        if WITH_TCP and m[at + Flow.TCP] != 0:
+            s = m[m[at + FlowState.ASSOCIATION] :]
+            trace[n, Trace.CWND] = f[flow * FLOATS]
+            trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
+            trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
+            trace[n, Trace.ACKED] = s[Tcp.ACKED]
+    m[Word.TRACED] = n + 1
 
-    record: Any
-    """`(m, f, rows, n, t, event, frame, node)`: what happens to a frame."""
-    sent: Any
-    """`(m, f, rows, n, t, first_node)`: the data frames that are put on the air at time t."""
-    lost: Any
-    """`(m, f, rows, n, t)`: the frames that were lost in the event at time t."""
-    timeouts: Any
-    """`(m, flow)`: how often the timer of a TCP sender has gone off."""
-    timed_out: Any
-    """`(m, f, rows, n, t, flow)`: it has."""
+
+@cold
+def record_sent(m: Any, f: Any, trace: Any, t: Any, first_node: Any) -> None:
+    """Write the data frames that nodes from the first one on have put on the air at time t."""
+    for j in range(first_node, m[Radio.NODES]):
+        at = node_at(m, j)
+        sends = m[Word.ON_AIR] >> j & 1 != 0 and m[at + Mac.FRAME] == Frame.DATA
+        if sends and m[at + Mac.END] - m[at + Mac.AIR] == t:
+            record(m, f, trace, t, EVENT_SEND, m[m[at + Mac.RING] + m[at + Mac.HEAD]], j)
 
 
-def make_recorder(dev: Callable[[Any], Any], place: Any, *, tcp: bool) -> Recorder:
-    """Compile `Recorder` for a target."""
+def note(m: Any, event: Any, frame: Any, node: Any) -> None:
+    """Note for the trace what has happened to a frame at a node."""
+    at = FIRST_NOTE + m[Word.NOTES] % NOTE_ROOM * NOTE_WORDS
+    m[Word.NOTES] += 1
+    m[at] = event
+    m[at + 1] = frame
+    m[at + 2] = node
 
-    @cold
-    def record(m: Any, f: Any, rows: Any, n: Any, t: Any, event: Any, frame: Any, node: Any) -> Any:
-        # What happens to a frame, and how its TCP sender stands.
-        if n < rows.shape[0]:
-            flow = frame & FLOW_MASK
-            rows[n, Trace.TIME] = t * 1e-9
-            rows[n, Trace.EVENT] = event
-            rows[n, Trace.SEQUENCE] = frame >> PACKET_SHIFT
-            rows[n, Trace.PATH] = node
-            rows[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
-            at = place(m, flow)
-            if tcp and m[at + Flow.TCP] != 0:
-                s = m[m[at + F_STATE] :]
-                rows[n, Trace.CWND] = f[flow * sender.FLOATS]
-                rows[n, Trace.SSTHRESH] = s[sender.SSTHRESH]
-                rows[n, Trace.RTO] = s[sender.RTO] * 1e-9
-                rows[n, Trace.ACKED] = s[sender.ACKED]
-        return n + 1
 
-    record = dev(record)
-
-    @cold
-    def sent(m: Any, f: Any, rows: Any, events: Any, t: Any, first_node: Any) -> Any:
-        # The data frames that are put on the air at time t.
-        for j in range(first_node, m[Radio.NODES]):
-            at = m[NODES] + j * NODE_WORDS
-            if m[ON_AIR] >> j & 1 and m[at + FRAME] == DATA and m[at + END] - m[at + AIR] == t:
-                events = record(m, f, rows, events, t, EVENT_SEND, m[m[at + RING] + m[at + HEAD]], j)
-        return events
-
-    sent = dev(sent)
-
-    @cold
-    def lost(m: Any, f: Any, rows: Any, events: Any, t: Any) -> Any:
-        # The frames that were lost in the event at time t.
-        for i in range(max(m[LOST] - LOST_ROOM, 0), m[LOST]):
-            at = LOST + 1 + i % LOST_ROOM * LOST_WORDS
-            events = record(m, f, rows, events, t, m[at], m[at + 1], m[at + 2])
-        m[LOST] = 0
-        return events
-
-    lost = dev(lost)
-
-    @cold
-    def timeouts(m: Any, flow: Any) -> Any:
-        at = place(m, flow)
-        if tcp and m[at + Flow.TCP] != 0:
-            return m[m[at + F_STATE] + sender.TIMEOUTS]
-        return np.int64(0)
-
-    timeouts = dev(timeouts)
-
-    @cold
-    def timed_out(m: Any, f: Any, rows: Any, events: Any, t: Any, flow: Any) -> Any:
-        # The timer of a TCP sender has gone off.
-        at = place(m, flow)
-        packet = m[m[at + F_STATE] + sender.ACKED] + 1
-        link = m[LINKS] + m[m[PATHS] + m[at + Flow.FORTH_AT]] * LINK_WORDS
-        frame = packet << PACKET_SHIFT | flow
-        return record(m, f, rows, events, t, EVENT_TIMEOUT, frame, m[link + Link.FROM])
-
-    timed_out = dev(timed_out)
-
-    return Recorder(record, sent, lost, timeouts, timed_out)
+@cold
+def record_notes(m: Any, f: Any, trace: Any, t: Any) -> None:
+    """Write what was noted in the event at time t."""
+    for i in range(max(m[Word.NOTES] - NOTE_ROOM, 0), m[Word.NOTES]):
+        at = FIRST_NOTE + i % NOTE_ROOM * NOTE_WORDS
+        record(m, f, trace, t, m[at], m[at + 1], m[at + 2])
+    m[Word.NOTES] = 0

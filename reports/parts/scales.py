@@ -5,14 +5,15 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.networks.family import Network
+from netcarlo.networks.outcome import FRACTION
+from netcarlo.networks.registry import BY_KEY
 from netcarlo.reports.parts.words import MINUS
-from netcarlo.scenario import Scenario, full_names
+from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
 from netcarlo.schema.distributions import Distribution
-
-FRACTION = "fraction"
-"""Stands for the unit of a share, which is shown in percent."""
+from netcarlo.schema.names import full_names
+from netcarlo.simulation.outcomes import BY_NAME
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
 _FEATURES = {
@@ -22,41 +23,6 @@ _FEATURES = {
     "path_loss": ("path loss", FRACTION),
     "bdp_packets": ("bandwidth-delay product", "packets"),
 }
-_WORDS = {
-    "mean_rtt_s": "mean RTT", "mean_cwnd_packets": "mean cwnd", "delivered": "delivered packets",
-    "received": "received packets", "acked": "acknowledged packets", "sent": "sent packets",
-    "retransmitted": "retransmissions", "cwnd_reductions": "window reductions", "drops_queue": "queue drops",
-    "drops_random": "random losses", "drops_outage": "outage drops", "destroyed": "destroyed packets",
-    "ack_drops": "lost ACKs", "in_flight": "packets in flight", "in_order": "packets in order",
-    "sent_alternate": "packets sent on the second path",
-    "prepared": "prepared handovers", "lost_in_handover": "packets lost in handovers",
-    "lost_in_buffer": "packets lost in buffers", "buffered": "buffered packets",
-    "tunnelled": "tunnelled packets", "copies": "copies on the way", "discarded": "packets discarded",
-    "reordered": "reordered packets",
-    "transfer_s": "transfer time", "energy_J": "energy", "energy_source_J": "energy of the source",
-    "energy_sink_J": "energy of the sink",
-    "energy_most_J": "energy of the node that draws most", "joules_per_MB": "energy per delivered data",
-    "connected_share": "time with a path", "split_share": "time in which some node is out of reach",
-    **{f"share_hops_{k}": f"connected time with {k} hop" + "s" * (k > 1) for k in range(1, 5)},
-    "share_hops_5": "connected time with 5 hops or more", "breaks": "broken links",
-    "false_breaks": "links given up that were there", "salvaged": "salvaged packets",
-    "breaks_per_connected_s": "route breaks while connected", "outages_per_s": "outages",
-    "link_changes_per_pair_s": "link changes of a pair", "finished": "finished transfers",
-    "tcp_goodput_bps": "goodput of the TCP flows", "acked_bps": "acknowledged TCP payload",
-    "mean_flow_bps": "mean goodput of a flow",
-    "worst_flow_bps": "goodput of the worst-off flow", "best_flow_bps": "goodput of the best-off flow",
-    "utilisation": "utilisation of the busiest link", "drop_ratio": "drops at the busiest link",
-    "transmissions": "packets on all links", "marked": "marked packets",
-    "completed_share": "completed transfers", "completion_mean_s": "mean completion time",
-    "completion_p95_s": "95 % quantile of completion times",
-    **{f"{kind}_bps": f"goodput of a {kind} flow" for kind in KINDS},
-}  # fmt: skip
-_UNITS = {
-    "joules_per_MB": "J/MB", "breaks_per_connected_s": "1/s", "outages_per_s": "1/s",
-    "link_changes_per_pair_s": "1/s", "finished": FRACTION, "connected_share": FRACTION,
-    "split_share": FRACTION, "completed_share": FRACTION, "utilisation": FRACTION, "drop_ratio": FRACTION,
-    **{f"share_hops_{k}": FRACTION for k in range(1, 6)},
-}  # fmt: skip
 
 
 class Scale(NamedTuple):
@@ -135,8 +101,8 @@ def name_of(column: str) -> str:
     """An outcome, a feature or a field in words: `goodput`, `base RTT`, `hop 2 rate`."""
     if column in _FEATURES:
         return _FEATURES[column][0]
-    if column in _WORDS:
-        return _WORDS[column]
+    if column in BY_NAME:
+        return BY_NAME[column].words
     if "." in column:
         return _field(column)
     for suffix in ("_bps", "_s", "_packets"):
@@ -154,8 +120,8 @@ def unit_of(column: str) -> str:
     """The SI unit of an outcome or a feature."""
     if column in _FEATURES:
         return _FEATURES[column][1]
-    if column in _UNITS:
-        return _UNITS[column]
+    if column in BY_NAME and BY_NAME[column].unit:
+        return BY_NAME[column].unit
     suffixes = {"_bps": "bit/s", "_s": "s", "_packets": "packets", "_J": "J"}
     return next((unit for suffix, unit in suffixes.items() if column.endswith(suffix)), "")
 
@@ -198,35 +164,4 @@ def _as_written(base: Scenario | None, name: str) -> str:
 
 def _field(name: str) -> str:
     parts = name.split(".")
-    words = []
-    if parts[0] == "shared":
-        return _of_shared(parts[1:])
-    while parts:
-        part = parts.pop(0)
-        index = int(parts.pop(0)) if parts and parts[0].isdecimal() else None
-        if part == "paths":
-            words += [f"path {index + 1}"] if index else []
-        elif part == "each" and index is not None:
-            words = [word for word in words if not word.startswith("hop")] + [f"hop {index + 1}"]
-        elif part == "count":
-            words = [word for word in words if not word.startswith("hop")] + ["number of hops"]
-        elif index is not None:
-            words.append(f"{part.removesuffix('s')} {index + 1}")
-        elif part not in ("transport", "adhoc"):
-            words.append(part.replace("_", " "))
-    return " ".join(words)
-
-
-def _of_shared(parts: list[str]) -> str:
-    item = "flow" if parts[0] == "flows" else "cable"
-    words = []
-    for part, following in zip(parts, [*parts[1:], ""], strict=True):
-        if part == "each" and following.isdecimal():
-            words.append(f"{item} {int(following) + 1}")
-        elif part == "count":
-            words.append(f"number of {item}s")
-        elif following.isdecimal():
-            words.append(f"{part} {int(following) + 1}")
-        elif not part.isdecimal() and part != "each":
-            words.append(part.replace("_", " "))
-    return " ".join(words)
+    return BY_KEY.get(parts[0], Network).in_words(parts)

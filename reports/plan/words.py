@@ -3,6 +3,7 @@
 import math
 from itertools import pairwise
 
+from netcarlo.networks.outcome import FRACTION
 from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan, Resource
 from netcarlo.planning.requirements import Requirement
@@ -11,8 +12,9 @@ from netcarlo.planning.search import FAILS
 from netcarlo.planning.thresholds import Gain
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.words import MINUS, capital
-from netcarlo.scenario import Scenario, full_names
+from netcarlo.scenario import Scenario
 from netcarlo.schema import fields, units
+from netcarlo.schema.names import full_names
 from netcarlo.simulation import fidelity
 
 Row = dict[str, str]
@@ -23,7 +25,7 @@ FEW = 4
 
 def unit(plan: Plan) -> str:
     """The unit of the planned quantity, as `scales` knows it."""
-    return scales.FRACTION if plan.dimension is units.FRACTION else plan.dimension.unit
+    return FRACTION if plan.dimension is units.FRACTION else plan.dimension.unit
 
 
 def value(plan: Plan, number: float, digits: int = 6) -> str:
@@ -116,7 +118,7 @@ def goal(plan: Plan, k: int) -> str:
 def unit_of(requirement: Requirement) -> str:
     """The unit of a measure: percent if its bound is written so, else that of its only outcome."""
     if requirement.text.endswith("%"):
-        return scales.FRACTION
+        return FRACTION
     return scales.unit_of(requirement.outcomes[0]) if len(requirement.outcomes) == 1 else ""
 
 

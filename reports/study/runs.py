@@ -15,7 +15,7 @@ from netcarlo.kernels.base.layout import (
     Trace,
 )
 from netcarlo.reports.parts.figures import AXIS, COLOURS, INK, Plot, line, plot, rounded, staircase, steps
-from netcarlo.simulation import trace as traces
+from netcarlo.simulation.trace import per_second
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import Span, Spread, TraceFigure, Value
 
@@ -67,8 +67,8 @@ def rates(evaluation: Evaluation, figure: TraceFigure) -> Plot:
     for k, cell in enumerate(cells):
         colour, end_s = COLOURS[k % len(COLOURS)], cell.parameter(P.END) * 1e-9
         name = ", ".join(conditions[one].show(cell[one]) for one in open_)
-        frame = traces.of_wireless(cell.trace())
-        arrived = traces.rates(frame, [cell.parameter(P.DATA)], end_s=end_s)
+        arrived = per_second(cell.scenario, cell.scenario.network.events(cell.trace()))
+        assert arrived is not None
         data.append(staircase(arrived[0].to_numpy() * 1e-6, name, colour))
         for row in evaluation.rows:
             if row.published.metric == figure.average and row.published.matches(dict(cell.conditions)):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from netcarlo.networks.interruption import Interruption
 from netcarlo.reports.page import page
 from netcarlo.reports.parts.figures import COLOURS, Plot
 from netcarlo.reports.trace import map as trace_map
@@ -11,7 +12,6 @@ from netcarlo.reports.trace import radio as trace_radio
 from netcarlo.reports.trace import setting as trace_setting
 from netcarlo.reports.trace.parts import WINDOW, Mark, Spans, beyond, end_of, marked, rto, sequence, window
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.interruptions import Interruption
 
 PATHS = ("", ", alternate path")
 

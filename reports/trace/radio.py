@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from netcarlo.networks.wireless.events import arrivals
 from netcarlo.reports.parts.figures import COLOURS, DASHES, Plot, line, staircase, steps
 from netcarlo.reports.trace.parts import (
     MOST_MARKERS,
@@ -15,7 +16,6 @@ from netcarlo.reports.trace.parts import (
     rto,
     window,
 )
-from netcarlo.simulation.trace import arrivals
 
 GONE = ("lost", "dropped")
 """Events of packets that go no further."""

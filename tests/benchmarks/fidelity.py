@@ -74,7 +74,8 @@ def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> d
     """The bias of the goodput of cheap fidelities, over so many networks."""
     if scenario.shared is not None:  # one kernel for all TCPs, for the sake of a compiler's time
         rows, drawn = build(scenario, replications=networks)
-        truth = outcomes(launch.run(models.model("shared_mixed"), rows), rows, drawn).frame["goodput_bps"]
+        integers = launch.run(models.model("shared_mixed"), rows)
+        truth = outcomes(scenario.network, integers, rows, drawn).frame["goodput_bps"]
     else:
         truth = simulate(scenario, replications=networks).frame["goodput_bps"]
     found = {}

@@ -20,8 +20,8 @@ from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import KINDS, SharedRows
+from netcarlo.networks.path.switched import switched
 from netcarlo.scenario import Scenario
-from netcarlo.simulation import fluid
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 
@@ -90,12 +90,13 @@ def errors(topologies: int) -> None:
     """Goodput of the fluid model beside packets, the same rows."""
     parts = []
     for layout in LAYOUTS:
-        ensemble = build(shared(layout), replications=topologies // len(LAYOUTS))
+        scenario = shared(layout)
+        ensemble = build(scenario, replications=topologies // len(LAYOUTS))
         frames = {}
         for model in ("shared_mixed", "fluid"):
             start = time.process_time()
             integers = launch.run(models.model(model), ensemble.rows)
-            frames[model] = outcomes(integers, *ensemble).frame
+            frames[model] = outcomes(scenario.network, integers, *ensemble).frame
             print(f"{layout}: {model} took {time.process_time() - start:.1f} s of processor time")
         packet, cheap = frames["shared_mixed"], frames["fluid"]
         part = pd.DataFrame({"layout": layout}, index=packet.index)
@@ -140,10 +141,10 @@ def outages(paths: int) -> None:
             }
         )
         rows = build(scenario, replications=paths).rows
-        name = fluid.model_name(scenario)
+        name = scenario.network.address(scenario, fluid=True).name
         packets = name.replace("fluid", "tcp_sack" if tcp in ("bic", "cubic", "westwood") else "tcp")
         for up_s, down_s in ((1e6, 1.0), (20.0, 0.1), (20.0, 1.0), (10.0, 5.0)):
-            some = fluid.switched(rows, up_s=up_s, down_s=down_s)
+            some = switched(rows, up_s=up_s, down_s=down_s)
             acked, took = [], []
             for model in (name, packets):
                 compilers.cpu_loop(models.model(model))

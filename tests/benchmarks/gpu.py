@@ -75,7 +75,7 @@ def network(name: str) -> bool:
     """Whether the model reads a network rather than a path."""
     from netcarlo.kernels import models
 
-    return name == "fluid" or name.startswith((models.WIFI, models.MANET, models.SHARED))
+    return models.model(name).address.family != "path"
 
 
 def kind_of(name: str) -> Any:
@@ -86,11 +86,8 @@ def kind_of(name: str) -> Any:
     from netcarlo.kernels.shared.layout import SharedRows
     from netcarlo.kernels.wireless.layout import WifiRows
 
-    if not network(name):
-        return Rows
-    if name.startswith(models.WIFI):
-        return WifiRows
-    return ManetRows if name.startswith(models.MANET) else SharedRows
+    kinds = {"path": Rows, "wireless": WifiRows, "adhoc": ManetRows, "shared": SharedRows}
+    return kinds[models.model(name).address.family]
 
 
 def packets(name: str, out: Any) -> int:
@@ -100,7 +97,7 @@ def packets(name: str, out: Any) -> int:
     from netcarlo.kernels.base.layout import Out
     from netcarlo.kernels.wireless.layout import WifiOut
 
-    column = ManetOut.EXCHANGES if name.startswith(models.MANET) else WifiOut.EVENTS
+    column = ManetOut.EXCHANGES if models.model(name).address.family == "adhoc" else WifiOut.EVENTS
     return int(out[:, column if network(name) else Out.SENT].sum())
 
 

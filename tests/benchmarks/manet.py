@@ -13,8 +13,9 @@ from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.outcomes import outcomes
-from netcarlo.simulation.simulate import model_of, simulate
+from netcarlo.simulation.simulate import simulate
 from tests.benchmarks.ns2 import run_ns2
 
 PACKETS = 5000  # of 1000 bytes
@@ -141,7 +142,7 @@ def measure(scenario: Scenario) -> Speed:
     ensemble, model = build(scenario), model_of(scenario)
     out = launch.run(model, ensemble.rows, threads=1)
     best = min(_seconds(model, ensemble.rows) for _ in range(ROUNDS))
-    frame = outcomes(out, ensemble.rows, ensemble.drawn).frame
+    frame = outcomes(scenario.network, out, ensemble.rows, ensemble.drawn).frame
     frames = float(out[:, ManetOut.EXCHANGES].sum()) / best
     return Speed(best / len(out), float(frame["transfer_bps"].mean()) / 1e3, frames)
 

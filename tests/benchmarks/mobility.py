@@ -16,7 +16,7 @@ from netcarlo.kernels.base.layout import FOREVER, Hop, Out, P, Rows
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.launches import model_of
 from netcarlo.studies import study as studies
 from tests.benchmarks.ns2 import run_ns2
 

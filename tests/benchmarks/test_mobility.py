@@ -6,7 +6,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import launch
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.launches import model_of
 from tests.benchmarks import mobility
 
 

@@ -15,8 +15,8 @@ from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.wireless.layout import WifiOut
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.outcomes import outcomes
-from netcarlo.simulation.simulate import model_of
 from tests.benchmarks import ns3
 
 ROUNDS = 5
@@ -59,7 +59,7 @@ def measure(scenario: Scenario, *, rounds: int = ROUNDS) -> Speed:
     model = model_of(scenario)
     out = launch.run(model, ensemble.rows, threads=1)
     best = min(_seconds(model, ensemble.rows) for _ in range(rounds))
-    goodput = float(outcomes(out, ensemble.rows, ensemble.drawn).frame["goodput_bps"].mean())
+    goodput = float(outcomes(scenario.network, out, *ensemble).frame["goodput_bps"].mean())
     return Speed(float(scenario.duration) / best, out[0, WifiOut.EVENTS] / best, goodput / 1e6)  # type: ignore[arg-type]
 
 

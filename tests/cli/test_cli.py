@@ -151,8 +151,9 @@ hops: [{rate: 1 Tbit/s, delay: 1 us}]
 
 INTERRUPTED = """\
 import os, signal, sys, threading, time
-from netcarlo import cli
-from netcarlo.kernels import compile as compilers, models
+from netcarlo.cli.main import main
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import compile as compilers
 compilers.cpu_loop(models.model("tcp_newreno"))
 
 def interrupt():
@@ -163,7 +164,7 @@ def interrupt():
 
 threading.Thread(target=interrupt, daemon=True).start()
 sys.argv = ["netcarlo", *sys.argv[1:]]
-cli.main()
+main()
 """
 
 

@@ -34,6 +34,10 @@ REPLICATIONS = {"small": 2, "large": 10}
 """Of each cell of a study."""
 
 
+LONG = {"adhoc_planning", "shared_planning", "manet_probing"}
+"""What takes minutes whatever its size: digested by the command only."""
+
+
 def digest(*parts: bytes) -> str:
     """A hash in hexadecimal digits."""
     found = hashlib.blake2b(digest_size=16)
@@ -85,8 +89,8 @@ KINDS = {"model": of_model, "sweep": of_sweep, "study": of_study}
 def all_names(size: str) -> Iterator[tuple[str, str]]:
     """Kind and name of what is digested; of the models in the ordinary tests those that they compile."""
     yield from (("model", name) for name in (models.NAMES if size == "small" else models.MODELS))
-    yield from (("sweep", name) for name in sweeps())
-    yield from (("study", name) for name in studies())
+    for kind, names in ("sweep", sweeps()), ("study", studies()):
+        yield from ((kind, name) for name in names if size == "large" or name not in LONG)
 
 
 def stored() -> dict[str, Any]:

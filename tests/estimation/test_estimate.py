@@ -1,4 +1,3 @@
-import sys
 import time
 
 import numpy as np
@@ -9,8 +8,10 @@ from netcarlo import InputError, Scenario, compare, estimate, load_scenario, sim
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.kernels.base.layout import Out
 from netcarlo.numerics import statistics
+from netcarlo.simulation import launches
+from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import MEANING
-from netcarlo.simulation.simulate import Job, simulate_all
+from netcarlo.simulation.simulate import simulate_all
 
 SMALL = {
     "name": "small",
@@ -51,7 +52,7 @@ def test_a_replication_has_the_same_outcome_in_any_chunk_on_any_thread(small, wh
 
 
 def test_launches_of_any_size_give_the_same(small, whole, monkeypatch):
-    monkeypatch.setattr(sys.modules["netcarlo.simulate"], "LARGEST_LAUNCH", 7)
+    monkeypatch.setattr(launches, "LARGEST_LAUNCH", 7)
     other = small.with_values({"transport.protocol": "reno"})
     seen = []
     found = simulate_all(

@@ -119,7 +119,7 @@ def test_a_mapping_that_refers_to_nothing_is_refused(tmp_path):
 
 @pytest.mark.parametrize(("name", "text", "complaint"), BAD, ids=[complaint for *_, complaint in BAD])
 def test_bad_references_are_refused_before_any_work(tmp_path, monkeypatch, name, text, complaint):
-    monkeypatch.setattr(sys.modules["netcarlo.validate"], "simulate_all", None)
+    monkeypatch.setattr(sys.modules["netcarlo.estimation.validate"], "simulate_all", None)
     with pytest.raises(InputError, match=complaint) as error:
         validate(write(tmp_path, name, text), target="cpu")
     assert "\n" not in str(error.value)

@@ -23,7 +23,7 @@ _WORK = (
     "netcarlo.kernels.runtime.launch.trace",
     "netcarlo.kernels.runtime.compile.prepare",
     "netcarlo.sweeps.execution.executors.open_workers",
-    "netcarlo.simulation.fidelity.simulate",
+    "netcarlo.simulation.launches.run",
     "netcarlo.schema.output.write_text",
     "netcarlo.simulation.simulate.simulate_all",
     "netcarlo.studies.study.load",

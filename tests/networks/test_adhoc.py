@@ -10,12 +10,13 @@ from netcarlo.kernels.adhoc import layout
 from netcarlo.kernels.adhoc.layout import METRE, Manet, Place
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.rows import concatenate
 from netcarlo.networks.adhoc.outcomes import Power
 from netcarlo.networks.adhoc.start import share
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields
-from netcarlo.simulation.ensemble import build, build_rows, concatenate, features, row_bytes
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.ensemble import build, build_rows, features
+from netcarlo.simulation.launches import model_of
 
 WALK = {"model": "random_waypoint", "speed": "5 m/s"}
 GIVEN = {
@@ -207,7 +208,8 @@ def test_features_are_those_of_one_hop():
 
 
 def test_memory_grows_with_nodes():
-    assert row_bytes(scenario(adhoc(nodes=40))) > row_bytes(scenario(adhoc(nodes=4))) + 36 * 8 * 7
+    few, many = (scenario(adhoc(nodes=nodes)).network.row_bytes() for nodes in (4, 40))
+    assert many > few + 36 * 8 * 7
 
 
 def test_a_scenario_reads_back_equal():

@@ -7,11 +7,14 @@ from netcarlo import estimate, simulate
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import ManetOut, NodeOut
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START
+from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.networks.adhoc.outcomes import COUNTS, MEANING, energy_J, states_s, tables
+from netcarlo.networks.outcome import dimension
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.ensemble import build, concatenate, own
-from netcarlo.simulation.outcomes import dimension, outcomes
-from netcarlo.simulation.simulate import Job, simulate_all
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.launches import Job
+from netcarlo.simulation.outcomes import outcomes
+from netcarlo.simulation.simulate import simulate_all
 
 S = 10**9
 MS = 10**6
@@ -35,7 +38,8 @@ def scenario(transport=None, duration="100 s", **given):
 
 def named(given, nodes=(), **fields):
     """The outcomes of a row of the engine: what is given, zero elsewhere, times that did not happen."""
-    rows, drawn = build(scenario(**fields), replications=1)
+    asked = scenario(**fields)
+    rows, drawn = build(asked, replications=1)
     found = np.zeros((1, ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS), np.int64)
     found[0, [ManetOut.FIRST_RX, ManetOut.LAST_RX, ManetOut.COMPLETED, ManetOut.FINISHED]] = NEVER
     for column, value in {ManetOut.ELAPSED: 100 * S, **given}.items():
@@ -44,7 +48,7 @@ def named(given, nodes=(), **fields):
     for k, entry in enumerate(nodes):
         for column, value in entry.items():
             by_node[0, k, column] = value
-    return outcomes(found, rows, drawn).frame.iloc[0]
+    return outcomes(asked.network, found, rows, drawn).frame.iloc[0]
 
 
 def test_counts_are_the_columns_of_their_names():
@@ -138,7 +142,7 @@ def test_nodes_that_are_not_there_draw_nothing():
     joules = energy_J(wide, launched)
     assert joules[0].tolist() == pytest.approx([84.3, 84.3, 0, 0, 0])
     assert joules[1] == pytest.approx([84.3] * 5)
-    small = own(wide[:1], launched, one)
+    small = trim(wide[:1], launched, one)
     assert small.shape == (1, ManetOut.COLUMNS + 2 * NodeOut.COLUMNS)
     assert states_s(small, one)["idle"].tolist() == [[100, 100]]
 

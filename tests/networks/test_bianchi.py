@@ -14,7 +14,7 @@ from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.wireless.layout import NodeOut
 from netcarlo.networks.wireless.bianchi import Access, saturation, solve
 from netcarlo.networks.wireless.description import Wireless
-from netcarlo.networks.wireless.outcomes import most_flows, tables
+from netcarlo.networks.wireless.outcomes import tables
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 
@@ -34,7 +34,7 @@ def frames_per_s(stations: int, seconds: float, **fields: Any) -> float:
         "wireless": {"cell": {"stations": stations}, "queue": "5 packets", **fields},
     })  # fmt: skip
     rows = build(scenario).rows
-    nodes = tables(launch.run(models.model("wifi_udp"), rows), flows=most_flows(rows)).nodes[0]
+    nodes = tables(launch.run(models.model("wifi_udp"), rows), flows=rows.most_flows).nodes[0]
     return float(nodes[:, NodeOut.SUCCEEDED].sum() / seconds)
 
 

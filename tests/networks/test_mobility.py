@@ -9,8 +9,9 @@ from netcarlo.kernels.base import layout
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, Out, P
 from netcarlo.networks.path.mobility import MOST_HANDOVERS, PROTOCOLS
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.ensemble import build, build_rows, features, row_bytes
-from netcarlo.simulation.simulate import LARGEST_LAUNCH, Job, largest_launch, model_of, simulate_all
+from netcarlo.simulation.ensemble import build, build_rows, features
+from netcarlo.simulation.launches import LARGEST_LAUNCH, Job, largest, model_of
+from netcarlo.simulation.simulate import simulate_all
 from netcarlo.transport.congestion import trust
 
 HOPS = [
@@ -175,11 +176,11 @@ def test_a_resolved_scenario_with_mobility_reads_back_equal():
 
 def test_launches_with_many_given_times_are_smaller():
     many = scenario(**{"mobility.every": None, "mobility.times": [f"{i} ms" for i in range(4096)]})
-    widest = row_bytes(many)
+    widest = many.network.row_bytes()
     rows = build(many, replications=3).rows
     assert widest == (rows.outages.nbytes + rows.hops.nbytes) / 3
-    assert 1000 < largest_launch([many, scenario()]) < 2000
-    assert largest_launch([scenario()]) == LARGEST_LAUNCH
+    assert 1000 < largest([many, scenario()]) < 2000
+    assert largest([scenario()]) == LARGEST_LAUNCH
 
 
 def test_cross_traffic_is_packets_at_equal_intervals_from_a_random_moment():

@@ -6,6 +6,7 @@ import pytest
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.shared.layout import (
     KINDS,
     MOST_HOPS,
@@ -23,8 +24,8 @@ from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.schema import fields
 from netcarlo.schema.document import read_value
 from netcarlo.schema.draws import Draws
-from netcarlo.simulation.ensemble import build, concatenate, features
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.ensemble import build, features
+from netcarlo.simulation.launches import model_of
 
 DUMBBELL = {"dumbbell": {"rate": "8 Mbit/s", "delay": "10 ms", "queue": 20}}
 WINDOW = {"window": 64}

@@ -6,12 +6,14 @@ import pytest
 from netcarlo import InputError, estimate, simulate, trace, validate
 from netcarlo.estimation.reference import load_mapping, read_rows
 from netcarlo.kernels.base.layout import NEVER
+from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut
 from netcarlo.networks.shared.outcomes import MEANING, by_flow, by_link, tables
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.ensemble import build, concatenate, own
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import outcomes
-from netcarlo.simulation.simulate import Job, simulate_all
+from netcarlo.simulation.simulate import simulate_all
 from netcarlo.studies.cells import Cell
 
 S = 10**9
@@ -43,7 +45,8 @@ def integers(rows, flows, links):
 
 def test_flows_and_links_are_summed_up():
     flows = [{}, {"packets": 500, "start": "4 s"}, {"udp": {"rate": "1 Mbit/s", "payload": "500 B"}}]
-    rows, drawn = build(scenario(flows), replications=1)
+    asked = scenario(flows)
+    rows, drawn = build(asked, replications=1)
     made = integers(
         rows,
         [
@@ -62,7 +65,7 @@ def test_flows_and_links_are_summed_up():
             {LinkOut.BUSY: S, LinkOut.SENT: 2600},
         ],
     )  # fmt: skip
-    found = outcomes(made, rows, drawn).frame.iloc[0]
+    found = outcomes(asked.network, made, rows, drawn).frame.iloc[0]
     endless, download, stream = 1600 * 8000 / 10, 500 * 8000 / 2, 750 * 4000 / 10
     assert found["goodput_bps"] == pytest.approx((1600 * 8000 + 500 * 8000 + 750 * 4000) / 10)
     assert found["tcp_goodput_bps"] == pytest.approx(2100 * 8000 / 10)
@@ -93,9 +96,10 @@ def test_flows_and_links_are_summed_up():
 
 def test_transfers_that_do_not_arrive_are_no_times():
     flows = [{"packets": 10}, {"packets": 20}, {}]
-    rows, drawn = build(scenario(flows), replications=1)
+    asked = scenario(flows)
+    rows, drawn = build(asked, replications=1)
     made = integers(rows, [{FlowOut.COMPLETED: 3 * S, FlowOut.ACKED: 10}, {FlowOut.ACKED: 5}], [])
-    found = outcomes(made, rows, drawn).frame.iloc[0]
+    found = outcomes(asked.network, made, rows, drawn).frame.iloc[0]
     assert found["completed_share"] == 0.5
     assert found["completion_mean_s"] == 3
     assert np.isnan(found["completion_s"])
@@ -147,7 +151,7 @@ def test_a_scenario_is_the_same_alone_and_beside_others():
     parts = [build(job.scenario, first=job.first, replications=job.replications).rows for job in jobs]
     joint = concatenate(parts)
     wide = np.arange(2 + joint.flows.shape[1] * FlowOut.COLUMNS + joint.links.shape[1] * LinkOut.COLUMNS)
-    mine = own(np.tile(wide, (2, 1)), joint, parts[0])
+    mine = trim(np.tile(wide, (2, 1)), joint, parts[0])
     assert mine.shape[1] == 2 + 2 * FlowOut.COLUMNS + 2 * LinkOut.COLUMNS
     assert mine[0, 2 + 2 * FlowOut.COLUMNS] == 2 + joint.flows.shape[1] * FlowOut.COLUMNS
 

@@ -9,9 +9,10 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import ENDLESS, P
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.wireless.layout import ARF, NOBODY, Flow, Leg, Link, Node, Radio, Rate
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.ensemble import build, build_rows, concatenate, features, row_bytes
+from netcarlo.simulation.ensemble import build, build_rows, features
 
 TABLES = {
     Flow: (Radio.FLOWS_AT, Radio.FLOWS),
@@ -359,7 +360,7 @@ def test_features_say_what_the_way_looks_like():
 
 
 def test_memory_of_a_row_grows_with_the_network():
-    sizes = [row_bytes(scenario({"cell": {"stations": n}})) for n in (1, 10, 63)]
+    sizes = [scenario({"cell": {"stations": n}}).network.row_bytes() for n in (1, 10, 63)]
     assert sizes == sorted(sizes)
     assert sizes[0] < 10_000 < sizes[2] < 2_000_000
 

@@ -6,12 +6,14 @@ import pytest
 from netcarlo import estimate, simulate
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NEVER
+from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.kernels.wireless.layout import DELAY_LOW, FlowOut, NodeOut, WifiOut
 from netcarlo.networks.wireless.outcomes import MEANING, tables
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.ensemble import build, concatenate, own
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import outcomes
-from netcarlo.simulation.simulate import Job, simulate_all
+from netcarlo.simulation.simulate import simulate_all
 
 
 def scenario(wireless, transport=None, **fields):
@@ -39,8 +41,8 @@ def integers(flows, nodes):
 
 
 def named(flows, nodes, **fields):
-    rows, drawn = build(scenario(**fields), replications=1)
-    return outcomes(integers(flows, nodes), rows, drawn).frame.iloc[0]
+    asked = scenario(**fields)
+    return outcomes(asked.network, integers(flows, nodes), *build(asked, replications=1)).frame.iloc[0]
 
 
 def test_flows_are_summed_up():
@@ -142,7 +144,7 @@ def test_a_launch_of_several_sizes_is_cut_to_each():
     launched = concatenate(parts)
     width = WifiOut.COLUMNS + 3 * FlowOut.COLUMNS + 4 * NodeOut.COLUMNS
     wide = np.arange(2 * width).reshape(2, width)
-    small, large = (own(wide[[k]], launched, part) for k, part in enumerate(parts))
+    small, large = (trim(wide[[k]], launched, part) for k, part in enumerate(parts))
     assert (large == wide[1]).all()
     flows, nodes = tables(small, flows=1)
     everything = tables(wide, flows=3)

@@ -85,7 +85,7 @@ def test_ratio_has_the_interval_of_pairs() -> None:
     rng = np.random.default_rng(5)
     b = rng.normal(100, 20, 4000)
     a = 1.2 * b + rng.normal(0, 1, 4000)
-    found = mean(metrics.gain(a, b))
+    found = mean(metrics.gain_of_means(a, b))
     assert found.mean == pytest.approx(100 * (a.mean() / b.mean() - 1))
     assert found.half_width < 0.06  # unpaired it would be 0.8
     means = [

@@ -24,8 +24,10 @@ from netcarlo.studies.cells import Cell, Cells
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Compared, check
 from netcarlo.studies.evaluation import Evaluation, evaluate
+from netcarlo.studies.judging import printed
 from netcarlo.studies.mobility import metrics
-from netcarlo.studies.mobility.claims import METRICS, printed, reset_when_reactive
+from netcarlo.studies.mobility.claims import METRICS, reset_when_reactive
+from netcarlo.studies.mobility.tables import by_address
 from netcarlo.studies.study import Value, load
 
 ERRORS = (0.0, 0.01, 0.02, 0.05)
@@ -50,7 +52,7 @@ def test_published_numbers_are_all_there() -> None:
 
 
 def test_overheads_follow_from_the_printed_averages_but_one() -> None:
-    number = printed(load("mobility"))
+    number = by_address(printed(load("mobility")))
     cells = {tuple(n.conditions.values()) for n in load("mobility").published}
     odd = []
     for cell in cells:

@@ -5,24 +5,23 @@ from pathlib import Path
 
 import pytest
 
-from netcarlo.reports.study.reproduce import reproduce
 from netcarlo.studies.evaluation import Evaluation
 from tests.reports.browser import Page, browser
-from tests.studies.reproductions import reproduction
+from tests.studies.reproductions import reproduction, written
 
 
 @pytest.fixture(scope="session")
 def reproduced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evaluation]:
     """The folder with the pages, and what they show."""
     out = tmp_path_factory.mktemp("reproduced")
-    return out, reproduce(["sctp_linkdown"], out=out, replications=3, target="cpu")[0]
+    return out, written("sctp_linkdown", out, replications=3)
 
 
 @pytest.fixture(scope="session")
 def mobility(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Evaluation]:
     """The same of the study of mobility, which is judged by differences."""
     out = tmp_path_factory.mktemp("mobility")
-    return out, reproduce(["mobility"], out=out, replications=5, target="cpu")[0]
+    return out, written("mobility", out, replications=5)
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,18 @@
-"""What `reproduce` writes, and that it writes nothing when it cannot write all."""
+"""What reproduced studies are written as, and that nothing is written where not all can be."""
 
 import csv
 import json
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from netcarlo import reproduce
+from netcarlo.cli.main import app
 from netcarlo.errors import InputError, MachineError
 from netcarlo.reports.parts import write
 from netcarlo.reports.parts.write import write_all
-from netcarlo.reports.study.reproduce import index_page, reproduce
+from netcarlo.reports.study.folder import index_page
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import load
 
@@ -67,16 +70,37 @@ def test_provenance_tells_how_to_do_it_again(reproduced: Reproduced) -> None:
     assert set(record["scenarios"]) == {"tcp.yaml", "sctp_single.yaml", "sctp_multi.yaml"}
 
 
-def test_unknown_study_names_the_nearest(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'sctp_linkdwn' is unknown; did you mean 'sctp_linkdown'"):
-        reproduce(["sctp_linkdwn"], out=tmp_path / "out")
+def run(*args: str | Path) -> Result:
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+@pytest.fixture
+def idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No study may be simulated."""
+    monkeypatch.setattr("netcarlo.studies.evaluation.simulate_cells", lambda *_, **__: pytest.fail("worked"))
+
+
+@pytest.mark.usefixtures("idle")
+def test_unknown_study_names_the_nearest_before_the_work(tmp_path: Path) -> None:
+    complaint = "'sctp_linkdwn' is unknown; did you mean 'sctp_linkdown'"
+    with pytest.raises(InputError, match=complaint):
+        reproduce(["mobility", "sctp_linkdwn"])
+    found = run("reproduce", "mobility", "sctp_linkdwn", "--out", tmp_path / "out")
+    assert found.exit_code == 2 and complaint in found.stderr
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.usefixtures("idle")
 def test_folder_that_cannot_be_made_is_refused_before_the_work(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="name a folder you can write to"):
-        reproduce(["sctp_linkdown"], out=tmp_path / "file" / "out", progress=lambda *_: pytest.fail("worked"))
+    found = run("reproduce", "sctp_linkdown", "--out", tmp_path / "file" / "out")
+    assert found.exit_code == 2 and "name a folder you can write to" in found.stderr
+
+
+@pytest.mark.usefixtures("idle")
+def test_unknown_target_is_refused_before_the_work() -> None:
+    with pytest.raises(InputError, match="target = 'gpu' is unknown"):
+        next(reproduce(["sctp_linkdown"], target="gpu"))
 
 
 def test_all_files_or_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

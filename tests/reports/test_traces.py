@@ -12,21 +12,21 @@ import plotly.graph_objects as go
 import pytest
 
 from netcarlo import Scenario, trace
+from netcarlo.networks.adhoc.events import moves
+from netcarlo.networks.interruption import Interruption
 from netcarlo.reports import trace_page
 from netcarlo.reports.trace import history
 from netcarlo.reports.trace import map as trace_map
 from netcarlo.reports.trace import radio as trace_radio
 from netcarlo.reports.trace import setting as trace_setting
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.interruptions import Interruption
 from netcarlo.simulation.outcomes import MEANING
-from netcarlo.simulation.trace import of_adhoc
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
 from tests.reports.browser import Page
 
 WINDOWS = {"wide": (1400, 900, False), "phone": (390, 844, True)}
 MIB = 1 << 20
-FRAME = of_adhoc(events())
+FRAME = moves(events())
 
 
 def to(page: Page, moment: int) -> None:
@@ -96,7 +96,7 @@ def test_a_dense_network_has_fewer_moments() -> None:
     links[:, 1] = 7  # a link, which is there from the start
     links[:, 2:4] = [(i, j) for i in range(40) for j in range(i + 1, 40)]
     links[:, 4] = 1
-    frame = of_adhoc(np.concatenate([links, dense]))
+    frame = moves(np.concatenate([links, dense]))
     moving = trace_map.moving(frame)
     assert trace_map.FEWEST_MOMENTS <= len(moving["moments"]) < 100
     assert len(trace_page(frame, "dense")) < 8 * MIB

@@ -4,8 +4,9 @@ import pytest
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, P
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.rows import concatenate
 from netcarlo.scenario import Scenario
-from netcarlo.simulation.ensemble import build, concatenate
+from netcarlo.simulation.ensemble import build
 
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms"}
 RANDOM = {

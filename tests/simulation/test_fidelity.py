@@ -26,7 +26,7 @@ def test_formulae_are_of_the_networks_that_packets_meet(scenario: Scenario) -> N
     assert (found.frame["goodput_bps"] > 0).all()
     assert found.frame["timeouts"].isna().all()
     assert found.integers.shape == (5, 0)
-    alone = fidelity.simulate(scenario, first=6, replications=1)
+    alone = simulate(scenario.with_values({"fidelity": "formula"}), first=6, replications=1)
     assert alone.frame["goodput_bps"].to_numpy() == pytest.approx(found.frame["goodput_bps"].to_numpy()[3:4])
 
 
@@ -51,7 +51,7 @@ def test_what_formulae_do_not_know_is_refused(
 ) -> None:
     other = scenario.with_values(values)
     with pytest.raises(InputError, match=problem):
-        fidelity.simulate(other, replications=1)
+        fidelity.check(other, "formula")
     with pytest.raises(InputError, match=problem):
         simulate(other.with_values({"fidelity": "formula"}), replications=1)
 

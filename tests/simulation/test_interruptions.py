@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from netcarlo.kernels.base.layout import Rows
+from netcarlo.networks.path.interruptions import of_rows
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.interruptions import of_rows
 from tests.twins.parameters import Parameters, outages_of
 from tests.twins.path.mobility.schedule import plan
 from tests.twins.random_numbers import Streams

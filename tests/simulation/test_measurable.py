@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 
 from netcarlo import Scenario
-from netcarlo.simulation import fidelity, measurable
+from netcarlo.simulation import measurable
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.outcomes import MEANING, outcomes
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.launches import model_of
+from netcarlo.simulation.outcomes import MEANING, by_formula, outcomes
 from tests.kernels.beside_twin import run_as_python
 
 HOPS = [{"rate": "2 Mbit/s", "delay": "5 ms", "queue": 10}, {"rate": "4 Mbit/s", "delay": "2 ms"}]
@@ -76,9 +76,10 @@ def measured(asked: Scenario) -> set[str]:
     """The outcomes that have a value in one of a few runs at least."""
     built = build(asked, replications=6)
     if asked.fidelity == "formula":
-        frame = fidelity.approximate(asked, built.rows, built.drawn).frame
+        frame = by_formula(asked.network, *built).frame
     else:
-        frame = outcomes(run_as_python(model_of(asked).name, built.rows), built.rows, built.drawn).frame
+        integers = run_as_python(model_of(asked).name, built.rows)
+        frame = outcomes(asked.network, integers, *built).frame
     return {name for name in MEANING if frame[name].notna().any()}
 
 

@@ -5,10 +5,12 @@ import pytest
 from netcarlo.kernels.base.layout import NEVER, Out
 from netcarlo.kernels.wireless.layout import DELAY_BINS, DELAY_LOW
 from netcarlo.networks.outcome import Outcome
+from netcarlo.networks.path.network import PathNetwork
+from netcarlo.networks.path.outcomes import MOBILE, first_outage_end_s
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.outcomes import BY_NAME, MEANING, MOBILE, OUTCOMES, first_outage_end_s, outcomes
+from netcarlo.simulation.outcomes import BY_NAME, MEANING, OUTCOMES, Outcomes, outcomes
 from netcarlo.simulation.simulate import simulate
 
 HOP = {"rate": "1 Mbit/s", "delay": "10 ms"}
@@ -23,6 +25,11 @@ def ensemble(hops=(HOP,), transport=None, **values):
     return build(Scenario.check(data).with_values(values), replications=2)
 
 
+def named(e, table) -> Outcomes:
+    """The outcomes of a path, which its rows say all about."""
+    return outcomes(PathNetwork.model_construct(), table, *e)
+
+
 def integers(**values):
     table = np.zeros((2, len(Out)), np.int64)
     table[:, [Out.FIRST_RX, Out.LAST_RX, Out.RESUME_RX, Out.RESUME_TX, Out.COMPLETED]] = NEVER
@@ -33,7 +40,8 @@ def integers(**values):
 
 def test_integers_become_named_quantities_in_si_units():
     e = ensemble([{**HOP, "outages": [{"start": "3 s", "duration": "2 s"}]}])
-    found = outcomes(
+    found = named(
+        e,
         integers(
             IN_ORDER=100,
             DELIVERED=101,
@@ -49,8 +57,6 @@ def test_integers_become_named_quantities_in_si_units():
             SAMPLES=4,
             RTT_SAMPLES=2,
         ),
-        e.rows,
-        e.drawn,
     ).frame.iloc[0]
     assert found["goodput_bps"] == 100 * 1460 * 8 / 10
     assert found["throughput_bps"] == 104 * 1500 * 8 / 10
@@ -77,14 +83,14 @@ def test_sums_of_samples_outgrow_a_word():
 
 def test_a_finite_transfer_is_over_when_it_is_completed():
     e = ensemble(transport={"protocol": "reno", "start": "1 s", "packets": 10})
-    found = outcomes(integers(IN_ORDER=10, COMPLETED=3_000_000_000), e.rows, e.drawn).frame.iloc[0]
+    found = named(e, integers(IN_ORDER=10, COMPLETED=3_000_000_000)).frame.iloc[0]
     assert found["completion_s"] == 2.0
     assert found["goodput_bps"] == 10 * 1460 * 8 / 2
 
 
 def test_sctp_packets_count_their_chunk_header_on_the_wire():
     e = ensemble(transport={"protocol": "sctp"})
-    assert outcomes(integers(RECEIVED=1), e.rows, e.drawn).frame["throughput_bps"][0] == pytest.approx(
+    assert named(e, integers(RECEIVED=1)).frame["throughput_bps"][0] == pytest.approx(
         1500 * 8 / 11
     )
 
@@ -101,14 +107,13 @@ MOVING = {"mobility": {"protocol": "himipv6", "times": ["3 s"]}, "hops": [HOP, H
 
 def test_packets_of_mobile_hosts_are_accounted_for():
     e = ensemble(**MOVING)
-    found = outcomes(
+    found = named(
+        e,
         integers(
             SENT=110, COPIES=20, RECEIVED=90, DISCARDED=15, DROPS_QUEUE=1, DROPS_RANDOM=2, DROPS_OUTAGE=3,
             DESTROYED=4, DROPS_HANDOVER=5, DROPS_BUFFER=6, BUFFERED=40, REORDERED=7, HANDOVERS=3, PREPARED=2,
             SILENCE=250_000_000, RESUME_TX=3_400_000_000,
         ),
-        e.rows,
-        e.drawn,
     ).frame.iloc[0]  # fmt: skip
     assert found["in_flight"] == 110 + 20 - 90 - 15 - 1 - 2 - 3 - 4 - 5 - 6
     assert found[["lost_in_handover", "lost_in_buffer", "copies", "discarded"]].tolist() == [5, 6, 20, 15]
@@ -119,17 +124,17 @@ def test_packets_of_mobile_hosts_are_accounted_for():
 
 def test_what_only_mobile_hosts_have_is_nan_for_others():
     e = ensemble()
-    frame = outcomes(integers(), e.rows, e.drawn).frame
+    frame = named(e, integers()).frame
     assert frame[[*MOBILE, "longest_silence_s"]].isna().all(axis=None)
     e = ensemble(**MOVING)
-    frame = outcomes(integers(), e.rows, e.drawn).frame
+    frame = named(e, integers()).frame
     assert (frame[[*MOBILE]] == 0).all(axis=None)
     assert np.isnan(frame["longest_silence_s"]).all()
 
 
 def test_every_outcome_has_a_meaning_and_drawn_quantities_follow():
     e = ensemble(**{"hops.0.delay": {"uniform": ["1 ms", "9 ms"]}})
-    frame = outcomes(integers(), e.rows, e.drawn).frame
+    frame = named(e, integers()).frame
     assert list(frame.columns) == [*MEANING, "paths.0.hops.0.delay"]
     assert isinstance(frame.index, pd.Index)
     assert frame.index.name == "replication"

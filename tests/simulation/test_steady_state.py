@@ -7,9 +7,12 @@ import pytest
 
 from netcarlo import simulate
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.networks.formula import probability
+from netcarlo.networks.path.formula import formula as path_formula
+from netcarlo.networks.shared import formula as shared
+from netcarlo.networks.wireless import formula as cell
 from netcarlo.networks.wireless.bianchi import saturation
 from netcarlo.scenario import Scenario
-from netcarlo.simulation import steady_state
 from netcarlo.simulation.ensemble import build
 
 
@@ -35,7 +38,7 @@ def dumbbell(flows: list[dict[str, Any]], **fields: Any) -> Scenario:
 
 def test_probabilities_come_back_from_their_thresholds() -> None:
     p = np.array([0.0, 1e-6, 1e-3, 0.02, 0.5, 0.99, 1.0])
-    assert steady_state.probability(thresholds(p)) == pytest.approx(p, abs=1e-9)
+    assert probability(thresholds(p)) == pytest.approx(p, abs=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -48,12 +51,12 @@ def test_probabilities_come_back_from_their_thresholds() -> None:
 )  # fmt: skip
 def test_paths_are_near_packets(scenario: Scenario) -> None:
     packets = simulate(scenario, target="cpu").frame["goodput_bps"].mean()
-    found = steady_state.path(build(scenario).rows)
+    found = path_formula(build(scenario).rows)
     assert found["goodput_bps"].mean() == pytest.approx(packets, rel=0.12)
 
 
 def test_a_window_per_round_trip() -> None:
-    found = steady_state.path(build(path(10), replications=1).rows)
+    found = path_formula(build(path(10), replications=1).rows)
     rtt_s = 0.04 + (1500 + 40) * 8 * (1e-7 + 1e-9)
     assert found["goodput_bps"][0] == pytest.approx(10 * 1460 * 8 / rtt_s, rel=1e-6)
     assert found["mean_rtt_s"][0] == pytest.approx(rtt_s, rel=1e-6)
@@ -73,7 +76,7 @@ def test_cells_are_bianchis(fields: dict[str, Any]) -> None:
         "transport": {"protocol": "udp", "rate": "60 Mbit/s", "payload": "1000 B"},
     })  # fmt: skip
     ensemble = build(scenario)
-    found = steady_state.cell(ensemble.rows)
+    found = cell.formula(ensemble.rows)
     for stations in (1, 3, 20):
         theory = saturation(scenario.wireless, stations=stations, payload=1000)  # type: ignore[arg-type]
         here = ensemble.drawn["wireless.cell.stations"] == stations
@@ -88,13 +91,13 @@ def test_a_cell_carries_what_is_offered_if_it_can() -> None:
         "wireless": {"standard": "802.11g", "cell": {"stations": 4}},
         "transport": {"protocol": "udp", "rate": "100 kbit/s", "payload": "1000 B"},
     })  # fmt: skip
-    found = steady_state.cell(build(scenario).rows)
+    found = cell.formula(build(scenario).rows)
     assert found["goodput_bps"] == pytest.approx(400e3)
     assert found["loss_ratio"] == pytest.approx(0)
 
 
 def test_equal_flows_share_a_link() -> None:
-    found = steady_state.shared(build(dumbbell([{"count": 5, "each": {}}])).rows)
+    found = shared.formula(build(dumbbell([{"count": 5, "each": {}}])).rows)
     assert found["goodput_bps"] == pytest.approx(10e6 * 1460 / 1500)
     assert found["worst_flow_bps"] == pytest.approx(found["best_flow_bps"])
     assert found["fairness"] == pytest.approx(1)
@@ -103,12 +106,12 @@ def test_equal_flows_share_a_link() -> None:
 
 def test_udp_does_not_give_way() -> None:
     udp = {"udp": {"rate": "4 Mbit/s", "payload": "960 B", "header": "40 B"}}
-    found = steady_state.shared(build(dumbbell([{"count": 3, "each": {}}, udp])).rows)
+    found = shared.formula(build(dumbbell([{"count": 3, "each": {}}, udp])).rows)
     left = 10e6 - 4e6 * 1000 / 960
     assert found["tcp_goodput_bps"] == pytest.approx(left * 1460 / 1500, rel=1e-6)
     assert found["loss_ratio"] == pytest.approx(0, abs=1e-9)
     assert found["goodput_bps"] == pytest.approx(found["tcp_goodput_bps"] + 4e6)
-    too_much = steady_state.shared(build(dumbbell([udp, udp, udp])).rows)
+    too_much = shared.formula(build(dumbbell([udp, udp, udp])).rows)
     assert too_much["goodput_bps"] == pytest.approx(9.6e6)
     assert too_much["loss_ratio"] == pytest.approx(1 - 9.6 / 12)
     assert np.isnan(too_much["tcp_goodput_bps"]).all()
@@ -116,16 +119,16 @@ def test_udp_does_not_give_way() -> None:
 
 def test_the_near_flow_gets_more_and_the_lossy_one_less() -> None:
     near, far = ({"access": {"source_delay": delay}} for delay in ("1 ms", "80 ms"))
-    uneven = steady_state.shared(build(dumbbell([near, far], queue=20)).rows)
+    uneven = shared.formula(build(dumbbell([near, far], queue=20)).rows)
     assert (uneven["best_flow_bps"] > 1.5 * uneven["worst_flow_bps"]).all()
-    lossy = steady_state.shared(build(dumbbell([{"count": 2, "each": {}}], loss="5 %")).rows)
+    lossy = shared.formula(build(dumbbell([{"count": 2, "each": {}}], loss="5 %")).rows)
     assert (lossy["goodput_bps"] < 5e6).all()
 
 
 def test_shared_rows_of_any_chunk_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     flows = [{"count": {"integers": [1, 6]}, "each": {"window": {"integers": [2, 60]}}}]
     rows = build(dumbbell(flows), replications=7).rows
-    whole = steady_state.shared(rows)
-    monkeypatch.setattr(steady_state, "CHUNK", 2)
-    for name, values in steady_state.shared(rows).items():
+    whole = shared.formula(rows)
+    monkeypatch.setattr(shared, "CHUNK", 2)
+    for name, values in shared.formula(rows).items():
         np.testing.assert_array_equal(values, whole[name])

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from netcarlo import Scenario, load_scenario, simulate, trace
+from netcarlo.networks.adhoc.events import moves
 from netcarlo.reports.trace import history
 from netcarlo.reports.trace.parts import sequence
-from netcarlo.simulation.trace import of_adhoc, per_second
+from netcarlo.simulation.trace import per_second
 from netcarlo.studies.study import load
 from tests.reports.adhoc_events import events
 
@@ -79,7 +80,7 @@ def test_networks_of_any_size_can_be_traced():
 
 
 def test_an_adhoc_trace_has_a_column_for_each_meaning():
-    frame = of_adhoc(events())
+    frame = moves(events())
     walk = frame[(frame["event"] == "place") & (frame["node"] == 2)]
     assert walk[["x_m", "y_m", "vx_m_per_s", "vy_m_per_s"]].to_numpy().tolist() == [
         [50, 0, 0, 0],
@@ -101,7 +102,7 @@ def test_an_adhoc_trace_has_a_column_for_each_meaning():
 
 @pytest.mark.parametrize("column", ["sequence", "node", "to", "on", "acked"])
 def test_whole_numbers_are_written_without_a_point(column):
-    text = of_adhoc(events()).to_csv(index=False)
+    text = moves(events()).to_csv(index=False)
     values = pd.read_csv(io.StringIO(text), dtype=str)[column].dropna()
     assert len(values)
     assert values.str.fullmatch(r"-?\d+").all()

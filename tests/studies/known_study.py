@@ -9,7 +9,8 @@ import pytest
 
 from netcarlo.kernels.base.layout import Out
 from netcarlo.scenario import load_scenario
-from netcarlo.simulation.simulate import Job, simulate_all
+from netcarlo.simulation.launches import Job
+from netcarlo.simulation.simulate import simulate_all
 from netcarlo.studies.cells import Cell, Samples
 from netcarlo.studies.study import Study
 

@@ -1,4 +1,4 @@
-"""Reproductions of the wireless studies, made once for the tests of their numbers and of their pages."""
+"""Reproductions of studies, made once for the tests of their numbers and of their pages."""
 
 import atexit
 import functools
@@ -6,7 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-from netcarlo.reports.study.reproduce import reproduce
+from netcarlo import reproduce
+from netcarlo.reports.study.folder import write_study
 from netcarlo.studies.evaluation import Evaluation
 
 
@@ -15,4 +16,11 @@ def reproduction(study: str) -> tuple[Path, Evaluation]:
     """The folder with the pages of a study, two replications a cell, and what they show."""
     out = Path(tempfile.mkdtemp(prefix=f"netcarlo-{study}-"))
     atexit.register(shutil.rmtree, out, ignore_errors=True)
-    return out, reproduce([study], out=out, replications=2, target="cpu")[0]
+    return out, written(study, out, replications=2)
+
+
+def written(study: str, out: Path, *, replications: int) -> Evaluation:
+    """What a study shows, after its pages are written into `out`."""
+    (evaluation,) = reproduce([study], replications=replications, target="cpu")
+    write_study(evaluation, out)
+    return evaluation

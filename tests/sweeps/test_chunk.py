@@ -152,7 +152,7 @@ def test_other_models_are_refused():
 
 @pytest.mark.parametrize(
     "module",
-    ["transport/tcp.py", "fluid.py", "simulate.py", "schema/axes.py", "kernels/path/engine.py"],
+    ["transport/tcp.py", "networks/registry.py", "simulate.py", "schema/axes.py", "kernels/path/engine.py"],
 )
 def test_the_version_of_the_models_knows_every_module(module, monkeypatch):
     read = Path.read_bytes

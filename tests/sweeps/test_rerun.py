@@ -6,7 +6,7 @@ import pytest
 import netcarlo
 from netcarlo.errors import InputError
 from netcarlo.reports.sweep.page import sweep_page
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.launches import model_of
 from netcarlo.sweeps.execution import rerun as reruns
 from netcarlo.sweeps.execution.chunk import failed
 from netcarlo.sweeps.execution.rerun import rerun

@@ -7,7 +7,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import Hop, P
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.launches import model_of
 from netcarlo.sweeps.space import controls
 
 

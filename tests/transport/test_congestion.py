@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from netcarlo import InputError, Scenario, load_scenario, trust
 from netcarlo.cli.main import app
 from netcarlo.planning import load_plan
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.launches import model_of
 from netcarlo.sweeps.execution.forecast import rehearsal
 from netcarlo.sweeps.space.file import load_sweep
 from netcarlo.transport import congestion as control

@@ -18,23 +18,21 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    if name.startswith(models.MANET):
+    family, sender, control, mobile, _ = models.model(name).address
+    if family == "adhoc":
         return manet_rows(count, seed=seed)
-    if kind_of(name) is SharedRows:
-        kind = name.removeprefix(models.SHARED)
+    if family == "shared":
+        kind = control or sender
         kinds = (UDP, KINDS.index(kind)) if kind in KINDS else range(len(KINDS))
         return shared_rows(count, seed=seed, kinds=kinds)
-    if name.startswith(models.WIFI):
-        return wifi_rows(count, seed=seed, tcp=name != "wifi_udp")
-    if name.endswith(models.MOBILE):
+    if family == "wireless":
+        return wifi_rows(count, seed=seed, tcp=sender != "udp")
+    if mobile:
         return mobile_rows(count, seed=seed)
-    return sctp_rows(count, seed=seed) if name == "sctp" else tcp_rows(count, seed=seed)
+    return sctp_rows(count, seed=seed) if sender == "sctp" else tcp_rows(count, seed=seed)
 
 
 def kind_of(name: str) -> Any:
     """The class of a model's rows."""
-    if name.startswith(models.MANET):
-        return ManetRows
-    if name.startswith(models.SHARED) or name == "fluid":
-        return SharedRows
-    return WifiRows if name.startswith(models.WIFI) else Rows
+    kinds = {"path": Rows, "wireless": WifiRows, "adhoc": ManetRows, "shared": SharedRows}
+    return kinds[models.model(name).address.family]

@@ -11,7 +11,7 @@ from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.adhoc.layout import MOST_NODES
 from netcarlo.networks.adhoc import start as adhoc_start
 from netcarlo.networks.adhoc.start import Apart, Start
-from netcarlo.networks.wireless.description import Frames, Slots, Times
+from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Delay, Interval, Number, Probability, Quantity, Size, Time, bounds
 from netcarlo.schema.record import Record

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import MOST_ATTEMPTS, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.layout import STATUS_NO_START, P
-from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, YES_NO, Outcome
+from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, YES_NO, Outcome
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -32,9 +32,17 @@ OUTCOMES = (
         "transfer_s",
         LESS,
         "from the start to the acknowledgement of the last packet of a finite transfer",
+        label="transfer time",
     ),
     Outcome("transfer_bps", MORE, "payload of a finite transfer over that time"),
-    Outcome("finished", MORE, "1 if a finite transfer was acknowledged in full, else 0", YES_NO),
+    Outcome(
+        "finished",
+        MORE,
+        "1 if a finite transfer was acknowledged in full, else 0",
+        YES_NO,
+        label="finished transfers",
+        unit=FRACTION,
+    ),
     Outcome("probes", NEITHER, "probe segments put out"),
     Outcome("probe_cycles", NEITHER, "times that the sender stopped to probe, or was frozen"),
     Outcome("probe_time_s", NEITHER, "time for which it was"),
@@ -42,25 +50,74 @@ OUTCOMES = (
     Outcome("drops_route", LESS, "data packets given up on a broken link without another route"),
     Outcome("drops_buffer", LESS, "data packets that waited for a route in vain"),
     Outcome("mean_route_hops", NEITHER, "mean number of hops of the data packets that reached the sink"),
-    Outcome("breaks", LESS, "links that the MAC gave up"),
-    Outcome("false_breaks", LESS, "of those, links that were there"),
+    Outcome("breaks", LESS, "links that the MAC gave up", label="broken links"),
+    Outcome("false_breaks", LESS, "of those, links that were there", label="links given up that were there"),
     Outcome("discoveries", LESS, "route requests originated"),
     Outcome("routing_frames", LESS, "route requests, replies and errors put on the air"),
     Outcome("route_errors", LESS, "route errors originated"),
-    Outcome("salvaged", NEITHER, "packets sent another way by the node that found the link broken"),
+    Outcome(
+        "salvaged",
+        NEITHER,
+        "packets sent another way by the node that found the link broken",
+        label="salvaged packets",
+    ),
     Outcome("shortened", NEITHER, "routes shortened because a later node heard the packet itself"),
     Outcome("waited_s", LESS, "time during which the source had packets and no route"),
-    Outcome("connected_share", MORE, "share of the time with a path between source and sink", SHARE),
-    Outcome("split_share", LESS, "share of the time in which some node is out of reach of the source", SHARE),
-    Outcome("share_hops_1", NEITHER, "share of the connected time with a shortest path of 1 hop", SHARE),
-    Outcome("share_hops_2", NEITHER, "share of the connected time with a shortest path of 2 hops", SHARE),
-    Outcome("share_hops_3", NEITHER, "share of the connected time with a shortest path of 3 hops", SHARE),
-    Outcome("share_hops_4", NEITHER, "share of the connected time with a shortest path of 4 hops", SHARE),
+    Outcome(
+        "connected_share",
+        MORE,
+        "share of the time with a path between source and sink",
+        SHARE,
+        label="time with a path",
+        unit=FRACTION,
+    ),
+    Outcome(
+        "split_share",
+        LESS,
+        "share of the time in which some node is out of reach of the source",
+        SHARE,
+        label="time in which some node is out of reach",
+        unit=FRACTION,
+    ),
+    Outcome(
+        "share_hops_1",
+        NEITHER,
+        "share of the connected time with a shortest path of 1 hop",
+        SHARE,
+        label="connected time with 1 hop",
+        unit=FRACTION,
+    ),
+    Outcome(
+        "share_hops_2",
+        NEITHER,
+        "share of the connected time with a shortest path of 2 hops",
+        SHARE,
+        label="connected time with 2 hops",
+        unit=FRACTION,
+    ),
+    Outcome(
+        "share_hops_3",
+        NEITHER,
+        "share of the connected time with a shortest path of 3 hops",
+        SHARE,
+        label="connected time with 3 hops",
+        unit=FRACTION,
+    ),
+    Outcome(
+        "share_hops_4",
+        NEITHER,
+        "share of the connected time with a shortest path of 4 hops",
+        SHARE,
+        label="connected time with 4 hops",
+        unit=FRACTION,
+    ),
     Outcome(
         "share_hops_5",
         NEITHER,
         "share of the connected time with a shortest path of 5 hops or more",
         SHARE,
+        label="connected time with 5 hops or more",
+        unit=FRACTION,
     ),
     Outcome("mean_shortest_hops", NEITHER, "mean hops of the shortest path over the connected time"),
     Outcome(
@@ -68,25 +125,47 @@ OUTCOMES = (
         NEITHER,
         "mean hops of a route that is kept until it breaks, over the connected time",
     ),
-    Outcome("breaks_per_connected_s", LESS, "breaks of such routes per second of connected time"),
+    Outcome(
+        "breaks_per_connected_s",
+        LESS,
+        "breaks of such routes per second of connected time",
+        label="route breaks while connected",
+        unit="1/s",
+    ),
     Outcome("mean_route_life_s", MORE, "mean life of those that broke"),
-    Outcome("outages_per_s", LESS, "times without a path per second that began and ended in the run"),
+    Outcome(
+        "outages_per_s",
+        LESS,
+        "times without a path per second that began and ended in the run",
+        label="outages",
+        unit="1/s",
+    ),
     Outcome("mean_outage_s", LESS, "mean length of those"),
-    Outcome("link_changes_per_pair_s", NEITHER, "links that came or went per second and pair of nodes"),
+    Outcome(
+        "link_changes_per_pair_s",
+        NEITHER,
+        "links that came or went per second and pair of nodes",
+        label="link changes of a pair",
+        unit="1/s",
+    ),
     Outcome("mean_degree", NEITHER, "mean number of nodes in range of a node"),
     Outcome("connected_s", MORE, "time with a path between source and sink"),
     Outcome("kept_breaks", LESS, "breaks of a route that is kept until it breaks"),
     Outcome("kept_life_s", NEITHER, "how long the routes that broke had lived, summed"),
     Outcome("outages", LESS, "times without a path that began and ended in the run"),
     Outcome("outage_time_s", LESS, "how long those were, summed"),
-    Outcome("energy_source_J", LESS, "energy that the source drew"),
-    Outcome("energy_sink_J", LESS, "energy that the sink drew"),
-    Outcome("energy_J", LESS, "energy that all nodes drew"),
-    Outcome("energy_most_J", LESS, "energy of the node that drew most"),
+    Outcome("energy_source_J", LESS, "energy that the source drew", label="energy of the source"),
+    Outcome("energy_sink_J", LESS, "energy that the sink drew", label="energy of the sink"),
+    Outcome("energy_J", LESS, "energy that all nodes drew", label="energy"),
+    Outcome(
+        "energy_most_J", LESS, "energy of the node that drew most", label="energy of the node that draws most"
+    ),
     Outcome(
         "joules_per_MB",
         LESS,
         "energy of all nodes over the decimal megabytes of distinct payload that arrived",
+        label="energy per delivered data",
+        unit="J/MB",
     ),
     Outcome("network_life_s", MORE, "time until the first battery would be empty at its mean power"),
 )
@@ -133,11 +212,6 @@ def tables(integers: Ints) -> Ints:
     Those of nodes that a row does not have are zero.
     """
     return integers[:, ManetOut.COLUMNS :].reshape(len(integers), -1, NodeOut.COLUMNS)
-
-
-def own(integers: Ints, rows: ManetRows) -> Ints:
-    """The integers [n, ...] of some rows of a launch, with as much room as their own `rows` need."""
-    return integers[:, : ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS]
 
 
 def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:

@@ -1,7 +1,6 @@
 """From an ad hoc scenario to the rows that its engine reads."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -199,25 +198,3 @@ def row_bytes(adhoc: Adhoc) -> int:
     ways = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
     per_node = max(map(len, ways), default=1) * (1 + len(Place)) + NodeOut.COLUMNS
     return 8 * (Manet.COLUMNS + len(Power) + ManetOut.COLUMNS + adhoc.most_nodes * per_node)
-
-
-def concatenate(parts: Sequence[ManetRows]) -> ManetRows:
-    """The rows of several ensembles one after the other."""
-    nodes, stops = (max(part.times.shape[axis] for part in parts) for axis in (1, 2))
-    n_constants = max(part.constants.shape[1] for part in parts)
-    losses, row = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
-    offsets = np.cumsum([0] + [len(part.losses) for part in parts])
-    tables, times, places, constants = [], [], [], []
-    for part, offset in zip(parts, offsets, strict=False):
-        table = part.parameters.copy()
-        for column in (Manet.FRAME_LOSS, Manet.RESIDUAL, Manet.ACK_RESIDUAL):
-            table[:, column] = row.reshape(-1)[table[:, column] + offset]
-        tables.append(table)
-        wide = [(0, 0), (0, nodes - part.times.shape[1]), (0, stops - part.times.shape[2])]
-        times.append(np.pad(part.times, wide, constant_values=FOREVER))
-        places.append(np.pad(part.places, [*wide, (0, 0)]))
-        constants.append(np.pad(part.constants, [(0, 0), (0, n_constants - part.constants.shape[1])]))
-    return ManetRows(
-        np.concatenate(tables), np.concatenate(constants),
-        np.concatenate(times), np.concatenate(places), losses,
-    )  # fmt: skip

@@ -5,14 +5,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.scenario import CrossTraffic, Hops, Outage, Route
-from netcarlo.scenario import Hop as HopSpec
+from netcarlo.networks.path.description import CrossTraffic, Hops, Outage, Route, most_hops
+from netcarlo.networks.path.description import Hop as HopSpec
+from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.run import Run, constants, parameters
 from netcarlo.schema.draws import Draws, Floats, Ints
 from netcarlo.transport.tcp import NS
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run
+
+
+def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> Rows:
+    """Rows [n] of a transport over these paths, to a mobile host or a fixed one."""
+    table = parameters(run, draws)
+    table[:, P.N_PATHS] = len(routes)
+    values = constants(run, draws)
+    paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(routes)]
+    if mobility is not None:
+        paths[0][-1] = _moving(mobility, paths[0][-1], table, draws)
+    return Rows(table, values, *arrays(paths, draws))
 
 
 class Slot(NamedTuple):
@@ -23,6 +36,16 @@ class Slot(NamedTuple):
     loss: Floats
     ack_loss: Floats
     outages: Ints  # [n, K, 2]
+
+
+def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> Slot:
+    """Fill in the parameters of a mobile host; the radio hop with the given times as its outages."""
+    for column, values in mobility.parameters(draws, parameters[:, P.END]).items():
+        parameters[:, column] = values
+    if mobility.signalling_loss:
+        parameters[:, P.SIGNAL_LOSS] = np.rint(radio.loss * 2.0**32)
+    times = mobility.given_times(draws)
+    return radio._replace(outages=np.stack([times, times], axis=2))
 
 
 def slots_of(route: Route, name: str, draws: Draws) -> list[Slot]:
@@ -136,3 +159,36 @@ def arrays(paths: list[list[Slot]], draws: Draws) -> tuple[Ints, Ints, NDArray[n
         phase = draws.uniform(f"paths.{number}.hops.{at}.cross_traffic")
         hops[:, number, at, Hop.CROSS_FIRST] = hops[:, number, at, Hop.CROSS_EVERY] * phase
     return hops, outages, thresholds(probabilities)
+
+
+def row_bytes(routes: list[Route], mobility: Mobility | None) -> int:
+    """Memory of the hops and outages of one row."""
+    hops = [hop.each if isinstance(hop, Hops) else hop for route in routes for hop in route.hops]
+    times = (mobility and mobility.times) or []
+    outages = max(1, len(times), *(len(hop.outages) for hop in hops))
+    most = max(sum(most_hops(hop) for hop in route.hops) for route in routes)
+    return 8 * PATHS * most * (len(Hop) + 2 * outages)
+
+
+def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:
+    """What the first path looks like, see `ensemble.features`."""
+    slots = slots_of(routes[0], "paths.0", draws)
+    table = parameters(run, draws)
+    packet = table[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
+    n = len(draws.replications)
+    hops, byte_time, rtt_ns, survive = np.zeros(n), np.zeros(n), np.zeros(n), np.ones(n)
+    for slot in slots:
+        data, ack = slot.columns[Hop.BYTE_TIME], slot.columns[Hop.R_BYTE_TIME]
+        wire_ns = (packet * data + table[:, P.ACK] * ack) / 2**BYTE_TIME_BITS
+        hops += slot.present
+        byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
+        rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
+        survive *= np.where(slot.present, 1.0 - slot.loss, 1.0)
+    if mobility is not None:
+        rtt_ns += 2 * mobility.parameters(draws, table[:, P.END])[P.MAP_TO_AR]
+    with np.errstate(divide="ignore"):
+        bottleneck = 8e9 * 2**BYTE_TIME_BITS / byte_time
+    return {
+        "n_hops": hops, "bottleneck_bps": bottleneck, "base_rtt_s": rtt_ns / NS,
+        "path_loss": 1.0 - survive, "bdp_packets": bottleneck * rtt_ns / NS / (8 * packet),
+    }  # fmt: skip

@@ -19,7 +19,7 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
-from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, Outcome
+from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Outcome
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -27,29 +27,76 @@ Floats = NDArray[np.float64]
 NS = 1e9
 
 OUTCOMES = (
-    Outcome("tcp_goodput_bps", MORE, "payload of the TCP flows over the time from warm-up to end"),
-    Outcome("acked_bps", MORE, "payload of the TCP flows acknowledged between warm-up and end"),
-    Outcome("worst_flow_bps", MORE, "goodput of the TCP flow that gets least"),
-    Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows"),
-    Outcome("best_flow_bps", MORE, "goodput of the TCP flow that gets most"),
-    *(Outcome(f"{kind}_bps", MORE, f"mean goodput of the {kind} flows") for kind in KINDS),
-    Outcome("utilisation", MORE, "share of its rate that the busiest link carries, headers included", SHARE),
+    Outcome(
+        "tcp_goodput_bps",
+        MORE,
+        "payload of the TCP flows over the time from warm-up to end",
+        label="goodput of the TCP flows",
+    ),
+    Outcome(
+        "acked_bps",
+        MORE,
+        "payload of the TCP flows acknowledged between warm-up and end",
+        label="acknowledged TCP payload",
+    ),
+    Outcome(
+        "worst_flow_bps",
+        MORE,
+        "goodput of the TCP flow that gets least",
+        label="goodput of the worst-off flow",
+    ),
+    Outcome("mean_flow_bps", MORE, "mean goodput of the TCP flows", label="mean goodput of a flow"),
+    Outcome(
+        "best_flow_bps", MORE, "goodput of the TCP flow that gets most", label="goodput of the best-off flow"
+    ),
+    *(
+        Outcome(f"{kind}_bps", MORE, f"mean goodput of the {kind} flows", label=f"goodput of a {kind} flow")
+        for kind in KINDS
+    ),
+    Outcome(
+        "utilisation",
+        MORE,
+        "share of its rate that the busiest link carries, headers included",
+        SHARE,
+        label="utilisation of the busiest link",
+        unit=FRACTION,
+    ),
     Outcome(
         "drop_ratio",
         LESS,
         "share of the packets that came to the busiest link and that its queue dropped",
         SHARE,
+        label="drops at the busiest link",
+        unit=FRACTION,
     ),
     Outcome("longest_wait_s", LESS, "longest time that a packet waited in a queue"),
-    Outcome("transmissions", NEITHER, "packets that all links sent, acknowledgements included"),
-    Outcome("marked", NEITHER, "data packets that routers marked"),
-    Outcome("completed_share", MORE, "share of the finite flows that arrived in full", SHARE),
+    Outcome(
+        "transmissions",
+        NEITHER,
+        "packets that all links sent, acknowledgements included",
+        label="packets on all links",
+    ),
+    Outcome("marked", NEITHER, "data packets that routers marked", label="marked packets"),
+    Outcome(
+        "completed_share",
+        MORE,
+        "share of the finite flows that arrived in full",
+        SHARE,
+        label="completed transfers",
+        unit=FRACTION,
+    ),
     Outcome(
         "completion_mean_s",
         LESS,
         "mean time from start to the arrival of the last missing packet, of finite flows that arrived",
+        label="mean completion time",
     ),
-    Outcome("completion_p95_s", LESS, "95 % quantile of the times of the finite flows that arrived"),
+    Outcome(
+        "completion_p95_s",
+        LESS,
+        "95 % quantile of the times of the finite flows that arrived",
+        label="95 % quantile of completion times",
+    ),
 )
 """The outcomes that only shared networks have."""
 
@@ -89,14 +136,6 @@ def tables(integers: Ints, rows: SharedRows) -> Tables:
         integers[:, SharedOut.COLUMNS : end].reshape(n, -1, FlowOut.COLUMNS),
         integers[:, end:].reshape(n, -1, LinkOut.COLUMNS),
     )
-
-
-def own(integers: Ints, launched: SharedRows, rows: SharedRows) -> Ints:
-    """The integers [n, ...] of some of the rows `launched`, with as much room as their own `rows` need."""
-    found = tables(integers, launched)
-    parts = [found.flows[:, : rows.flows.shape[1]], found.links[:, : rows.links.shape[1]]]
-    head = integers[:, : SharedOut.COLUMNS]
-    return np.concatenate([head, *(part.reshape(len(integers), -1) for part in parts)], axis=1)
 
 
 def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:

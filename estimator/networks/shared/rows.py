@@ -1,6 +1,5 @@
 """From a scenario with shared links to the rows that their engine reads."""
 
-from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -301,22 +300,3 @@ def row_bytes(shared: SharedSpec) -> int:
     """Memory of one row and of its outcomes."""
     flows = shared.most_flows * (Flow.COLUMNS + FlowOut.COLUMNS)
     return 8 * (Shared.COLUMNS + flows + shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS))
-
-
-def concatenate(parts: Sequence[SharedRows]) -> SharedRows:
-    """The rows of several ensembles one after the other."""
-    f, k = (max(part[axis].shape[1] for part in parts) for axis in (2, 3))
-    losses, row = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
-    offsets = np.cumsum([0] + [len(part.losses) for part in parts])
-    flows, links = [], []
-    for part, offset in zip(parts, offsets, strict=False):
-        flow, link = part.flows.copy(), part.links.copy()
-        flow[:, :, Flow.PERIODS] = row.reshape(-1)[flow[:, :, Flow.PERIODS] + offset]
-        link[:, :, Link.LOSS] = row.reshape(-1)[link[:, :, Link.LOSS] + offset]
-        flows.append(np.pad(flow, [(0, 0), (0, f - flow.shape[1]), (0, 0)]))
-        links.append(np.pad(link, [(0, 0), (0, k - link.shape[1]), (0, 0)]))
-    return SharedRows(
-        np.concatenate([part.parameters for part in parts]),
-        np.concatenate([part.constants for part in parts]),
-        np.concatenate(flows), np.concatenate(links), losses,
-    )  # fmt: skip

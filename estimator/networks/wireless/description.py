@@ -11,6 +11,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_NODES
+from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.networks.wireless import dot11
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
@@ -37,9 +38,6 @@ PhyRate = Annotated[float, Quantity(units.RATE, 1e6, 54e6, random=False)]
 FirstRate = Annotated[Number, Quantity(units.RATE, 1e6, 54e6)]
 Stations = Annotated[Number, Quantity(units.PLAIN, 1, MOST_STATIONS, whole=True)]
 Reaches = Annotated[Number, Quantity(units.PLAIN, 1, 64, whole=True, unlimited=True)]
-Slots = Annotated[Number, Quantity(units.PLAIN, 0, 32767, whole=True)]
-Times = Annotated[Number, Quantity(units.PLAIN, 1, 10_000, whole=True)]
-Frames = Annotated[Number, Quantity(units.PACKETS, 1, 4096, whole=True)]
 Threshold = Annotated[Number, Quantity(units.SIZE, 0, 65535, whole=True, unlimited=True)]
 Coordinate = Annotated[Number, Quantity(units.LENGTH, -1e7, 1e7)]
 Decibel = Annotated[Number, Quantity(units.PLAIN, -200, 200)]

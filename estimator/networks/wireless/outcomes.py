@@ -79,11 +79,6 @@ class Tables(NamedTuple):
     nodes: Ints  # [n, N, NodeOut.COLUMNS]
 
 
-def most_flows(rows: WifiRows) -> int:
-    """Flows in the tables of rows that `wifi_rows.build` made."""
-    return int(rows.parameters[:, Radio.LINKS_AT].max(initial=0)) // len(Flow)
-
-
 def tables(integers: Ints, *, flows: int) -> Tables:
     """The tables in the integers [n, ...] of a launch, or of `Outcomes`, that has room for so many flows."""
     n, end = len(integers), WifiOut.COLUMNS + flows * FlowOut.COLUMNS
@@ -93,25 +88,9 @@ def tables(integers: Ints, *, flows: int) -> Tables:
     )
 
 
-def own(integers: Ints, launched: WifiRows, rows: WifiRows) -> Ints:
-    """The integers [n, ...] of some of the rows `launched`, with as much room as their own `rows` need.
-
-    What comes out of a launch is as wide as the largest network in it.
-    """
-    found = tables(integers, flows=int(launched.parameters[:, Radio.FLOWS].max(initial=0)))
-
-    def room(table: Ints, size: int) -> Ints:
-        table = table[:, :size]
-        return np.pad(table, [(0, 0), (0, size - table.shape[1]), (0, 0)]).reshape(len(integers), -1)
-
-    head = integers[:, : WifiOut.COLUMNS]
-    parts = [head, room(found.flows, most_flows(rows)), room(found.nodes, rows.nodes.shape[1])]
-    return np.concatenate(parts, axis=1)
-
-
 def named(integers: Ints, rows: WifiRows) -> dict[str, Ints | Floats]:
-    """The outcomes of rows [n] by name, [n] each; `integers` are those of `own`."""
-    p, f_max = rows.parameters, most_flows(rows)
+    """The outcomes of rows [n] by name, [n] each; `integers` are trimmed."""
+    p, f_max = rows.parameters, rows.most_flows
     flows, nodes = tables(integers, flows=f_max)
     spec = rows.network[:, : f_max * len(Flow)].reshape(len(p), f_max, len(Flow))
     present = np.arange(f_max) < p[:, Radio.FLOWS, None]

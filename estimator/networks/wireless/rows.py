@@ -1,7 +1,6 @@
 """From a wireless scenario to the rows that the 802.11 engine reads."""
 
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -214,31 +213,3 @@ def row_bytes(wireless: Wireless) -> int:
     flows = len(wifi_flows.flows(wireless, stations=most - 1))
     outcomes = flows * FlowOut.COLUMNS + most * NodeOut.COLUMNS
     return 8 * (Radio.COLUMNS + 12 * most * most + flows * (len(Flow) + 4 * most) + outcomes)
-
-
-def concatenate(parts: Sequence[WifiRows]) -> WifiRows:
-    """The rows of several ensembles one after the other."""
-    most = max(part.nodes.shape[1] for part in parts)
-    width = max(part.network.shape[1] for part in parts)
-    n_constants = max(part.constants.shape[1] for part in parts)
-    losses, row = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
-    offsets = np.cumsum([0] + [len(part.losses) for part in parts])
-    nodes, networks, constants = [], [], []
-    for part, offset in zip(parts, offsets, strict=False):
-        network = part.network.copy()
-        links = part.parameters[:, Radio.LINKS]
-        k = np.arange(int(links.max(initial=0)))
-        at = part.parameters[:, Radio.LINKS_AT, None] + k * len(Link)
-        i, j = np.nonzero(k < links[:, None])
-        loss, fragile = at[i, j] + Link.LOSS, at[i, j] + Link.FRAGILITY
-        network[i, loss] = row.reshape(-1)[network[i, loss] + offset]
-        some = network[i, fragile] > 0
-        i, fragile = i[some], fragile[some]
-        network[i, fragile] = 1 + row.reshape(-1)[network[i, fragile] - 1 + offset]
-        networks.append(np.pad(network, [(0, 0), (0, width - network.shape[1])]))
-        nodes.append(np.pad(part.nodes, [(0, 0), (0, most - part.nodes.shape[1]), (0, 0)]))
-        constants.append(np.pad(part.constants, [(0, 0), (0, n_constants - part.constants.shape[1])]))
-    return WifiRows(
-        np.concatenate([part.parameters for part in parts]), np.concatenate(constants),
-        np.concatenate(nodes), np.concatenate(networks), losses,
-    )  # fmt: skip

@@ -10,7 +10,8 @@ from netcarlo.numerics.statistics import Mean, mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
-from netcarlo.studies.manet_probing.metrics import METRICS, fixed, gain, size_bits, slope
+from netcarlo.studies.judging import said
+from netcarlo.studies.manet_probing.metrics import METRICS, fixed, gain_of_means, size_bits, slope
 from netcarlo.studies.maps import Map, Plane, Reading
 
 __all__ = ["METRICS", "claims", "maps", "summaries"]
@@ -76,7 +77,7 @@ def line(cells: Cells, metric: str, protocol: str, error: float = ERROR) -> list
 def gains(cells: Cells, metric: str, of: str, over: str, error: float = ERROR) -> list[Samples]:
     """By how much the mean of one protocol exceeds that of another at each speed [%]."""
     pairs = zip(line(cells, metric, of, error), line(cells, metric, over, error), strict=True)
-    return [gain(a, b) for a, b in pairs]
+    return [gain_of_means(a, b) for a, b in pairs]
 
 
 def over_speeds(cells: Cells, metric: str, of: str, over: str) -> Samples:
@@ -87,11 +88,6 @@ def over_speeds(cells: Cells, metric: str, of: str, over: str) -> Samples:
 def from_times(cells: Cells, of: str, over: str) -> Samples:
     """The same gain of throughput, where throughput is computed from the mean transfer time [%]."""
     return over_speeds(cells, "transfer_time", over, of)
-
-
-def said(values: list[Samples], digits: int = 1) -> str:
-    """The means in a line."""
-    return ", ".join(f"{float(one.mean()):.{digits}f}" for one in values)
 
 
 def interval(samples: Samples, digits: int = 1) -> str:
@@ -109,7 +105,7 @@ def change(values: list[Samples]) -> Samples:
 def against(cells: Cells, metric: str, protocol: str) -> Samples:
     """The mean at the highest speed against that at the lowest [%]."""
     slow, fast = (at(cells, metric, protocol, speed) for speed in ENDS)
-    return gain(fast, slow)
+    return gain_of_means(fast, slow)
 
 
 def claims(cells: Cells) -> Iterator[Claim]:
@@ -287,7 +283,7 @@ def breaks_only(cells: Cells) -> Claim:
     with_error = over_speeds(cells, "throughput", "new_probing", "newreno")
     little = float(abs(with_error.mean())) / 4
     pairs = [[at(cells, "throughput", p, v, NO_ERROR) for p in ("new_probing", "newreno")] for v in COARSE]
-    without = np.asarray(np.mean([gain(a, b) for a, b in pairs], axis=0))
+    without = np.asarray(np.mean([gain_of_means(a, b) for a, b in pairs], axis=0))
     return Claim(
         id="M6",
         text="Without errors the three differ by route breaks only.",
@@ -354,7 +350,7 @@ def of_gains(plane: Plane, setting: Reading) -> Iterator[Map]:
 
     def over(of: str, base: str, reading: Reading) -> Samples:
         pairs = [[of_reading(plane, "throughput", p, reading, speed) for p in (of, base)] for speed in ENDS]
-        return np.asarray(np.mean([gain(a, b) for a, b in pairs], axis=0))
+        return np.asarray(np.mean([gain_of_means(a, b) for a, b in pairs], axis=0))
 
     def first(reading: Reading) -> Samples:
         return over("probing", "newreno", reading)
@@ -392,7 +388,7 @@ def of_speed(plane: Plane, setting: Reading) -> Iterator[Map]:
 
     def faster(metric: str, protocol: str, reading: Reading) -> Samples:
         slow, fast = (of_reading(plane, metric, protocol, reading, speed) for speed in ENDS)
-        return gain(fast, slow)
+        return gain_of_means(fast, slow)
 
     def newreno(reading: Reading) -> Samples:
         return faster("throughput", "newreno", reading)

@@ -55,7 +55,7 @@ def ratio(a: Samples, b: Samples) -> Samples:
     return np.asarray(found + (a - found * b) / b.mean())
 
 
-def gain(a: Samples, b: Samples) -> Samples:
+def gain_of_means(a: Samples, b: Samples) -> Samples:
     """By how much the mean of `a` exceeds that of `b` [%]; paired."""
     return 100 * (ratio(a, b) - 1)
 

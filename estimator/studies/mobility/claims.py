@@ -4,16 +4,17 @@ A claim that the tables decide is judged twice: by our numbers and by the paper'
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from netcarlo.kernels.base.layout import Out
 from netcarlo.studies.cells import Cell, Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, every, inside, verdict
+from netcarlo.studies.judging import Finding, judged_twice, printed
 from netcarlo.studies.mobility import tables
 from netcarlo.studies.mobility.metrics import METRICS, kept_window, recovery, reordered, resets, timeouts
-from netcarlo.studies.mobility.tables import TCPS, Finding, Numbers
-from netcarlo.studies.study import Study
+from netcarlo.studies.mobility.tables import TCPS, Numbers, by_address
 
 __all__ = ["METRICS", "claims", "summaries"]
 
@@ -36,18 +37,6 @@ def claims(cells: Cells) -> Iterator[Claim]:
     """What the paper claims, each with the evidence."""
     yield from in_figures(cells)
     yield from in_tables(cells)
-
-
-def simulated(cells: Cells) -> Numbers:
-    """Our numbers."""
-    by_address = {tuple(cell.conditions.values()): cell for cell in cells.all}
-    return lambda metric, address: cells.samples(metric, by_address[address])
-
-
-def printed(study: Study) -> Numbers:
-    """The paper's numbers."""
-    found = {(number.metric, tuple(number.conditions.values())): number.value for number in study.published}
-    return lambda metric, address: np.array([found[metric, address]])
 
 
 def quiet(cells: Cells, protocol: str, tcp: str) -> Cell:
@@ -142,22 +131,11 @@ def in_tables(cells: Cells) -> Iterator[Claim]:
         expected: Verdict = "held",
         fitted: str = "",
     ) -> Claim:
-        ours, theirs = find(simulated(cells)), find(printed(cells.study))
-        same = ours.quantity == theirs.quantity
-        return Claim(
-            id=id_,
-            text=text,
-            where=where,
-            verdict=every([ours.verdict, besides[0]]),
-            own=theirs.verdict,
-            quantity=ours.quantity,
-            unit=ours.unit,
-            samples=ours.samples,
-            published=f"{float(theirs.samples.mean()):.2f}" if same else "",
-            evidence=f"{ours.evidence}{besides[1]}. The paper's own numbers: {theirs.evidence}",
-            expected=expected,
-            fitted=fitted,
+        ours, theirs = (find(by_address(value)) for value in (cells.value, printed(cells.study)))
+        ours = replace(
+            ours, verdict=every([ours.verdict, besides[0]]), evidence=f"{ours.evidence}{besides[1]}"
         )
+        return judged_twice(id_, text, where, ours, theirs, digits=".2f", expected=expected, fitted=fitted)
 
     yield judge("C4", "Without errors Tahoe and Reno do the same.", tables.coincide, where="section 3.2")
     took = quiet(cells, "hmipv6", "vegas").per_trace(recovery).mean(axis=0)

@@ -4,13 +4,14 @@ Each finding is made from our numbers and from the paper's own.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from netcarlo.studies.cells import Samples, estimate
-from netcarlo.studies.claims import Verdict, every, inside, positive
+from netcarlo.studies.claims import every, inside, positive
+from netcarlo.studies.judging import Finding, Lookup
 
 PROTOCOLS = {"hmipv6": "HMIPv6", "fmipv6": "FMIPv6", "himipv6": "HIMIPv6"}
 TCPS = {"tahoe": "Tahoe", "reno": "Reno", "vegas": "Vegas"}
@@ -24,15 +25,9 @@ Numbers = Callable[[str, Address], Samples]
 """(metric, cell) -> values, one per replication, or the one published value."""
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What a set of numbers says about a claim."""
-
-    verdict: Verdict
-    quantity: str
-    unit: str
-    samples: Samples
-    evidence: str
+def by_address(value: Lookup) -> Numbers:
+    """Numbers that are looked up by their conditions, by the address of the cell instead."""
+    return lambda metric, cell: value(metric, protocol=cell[0], tcp=cell[1], error_rate=cell[2])
 
 
 def at(rate: float) -> str:

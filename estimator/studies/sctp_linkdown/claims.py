@@ -8,9 +8,10 @@ import numpy as np
 from netcarlo.kernels.base.layout import P
 from netcarlo.studies.cells import Cell, Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, every, inside, positive, verdict
+from netcarlo.studies.judging import gain, printed, said
 from netcarlo.studies.sctp_linkdown import excerpts
 from netcarlo.studies.sctp_linkdown.metrics import METRICS, silence, window_at_outage
-from netcarlo.studies.study import Value, Where
+from netcarlo.studies.study import Value
 
 __all__ = ["METRICS", "claims", "summaries"]
 
@@ -36,11 +37,6 @@ def mean(cells: Cells, protocol: str, **conditions: Value | Sequence[Value]) -> 
     """Mean utilisation of the cells with these conditions, per replication."""
     found = cells.where(protocol=protocol, sim_time_s=100.0, **conditions)
     return over(np.mean, [cells.samples("utilisation", cell) for cell in found])
-
-
-def gain(ours: Samples, other: Samples) -> Samples:
-    """By how much `ours` exceeds `other` [%]."""
-    return (ours / other - 1) * 100
 
 
 def table5(cells: Cells, protocol: str) -> Samples:
@@ -213,7 +209,7 @@ def with_outage(cells: Cells) -> Iterator[Claim]:
         quantity="largest difference between the three lengths",
         unit="%",
         samples=spread,
-        evidence=", ".join(f"{f.mean():.0f}" for f in flat) + " byte/s; 0.5 % allowed",
+        evidence=f"{said(flat, 0)} byte/s; 0.5 % allowed",
     )
 
 
@@ -297,10 +293,10 @@ def growth(cells: Cells) -> Iterator[Claim]:
          "section 4.4", BANDWIDTH, "bandwidth_mbps", "Mbit/s", 1),
     ):  # fmt: skip
         at = [{**BASE, "link_down_s": 10.0, column: value} for value in values]
-        ours = [
-            gain(*(cells.value("utilisation", protocol=p, **c) for p in ("sctp_multi", "tcp"))) for c in at
-        ]
-        theirs = [gain(printed(cells, "sctp_multi", **c), printed(cells, "tcp", **c)) for c in at]
+        ours, theirs = (
+            [gain(*(value("utilisation", protocol=p, **c) for p in ("sctp_multi", "tcp"))) for c in at]
+            for value in (cells.value, printed(cells.study))
+        )
         least, least_printed = (over(np.min, list(sign * np.diff(gains, axis=0))) for gains in (ours, theirs))
         yield Claim(
             id=id_,
@@ -318,21 +314,10 @@ def growth(cells: Cells) -> Iterator[Claim]:
         )
 
 
-def printed(cells: Cells, protocol: str, **conditions: Value) -> Samples:
-    """The paper's utilisation of a cell of its tables 6 and 7."""
-    where: Where = {"metric": "utilisation", "protocol": protocol, **conditions}
-    return np.array([next(n.value for n in cells.study.published if n.matches(where))])
-
-
-def said(values: Sequence[Samples]) -> str:
-    """The means of some samples in a line."""
-    return ", ".join(f"{float(one.mean()):.1f}" for one in values)
-
-
 def averages(cells: Cells) -> Iterator[Claim]:
     """Section 5: the average gains."""
     ours = summaries(cells)
-    for id_, metric, text, printed, how in (
+    for id_, metric, text, stated, how in (
         ("D1", "gain_multi_over_tcp_by_link_down_time",
          "By the outage length, SCTP (multi) is 18 % above TCP.", 18,
          "means of the rows of table 5, the 0 s column included, cut off"),
@@ -343,11 +328,11 @@ def averages(cells: Cells) -> Iterator[Claim]:
             id=id_,
             text=text,
             where="section 5",
-            verdict=shown(ours[metric], printed),
+            verdict=shown(ours[metric], stated),
             quantity="average gain",
             unit="%",
             samples=ours[metric],
-            published=str(printed),
+            published=str(stated),
             evidence=how,
         )
     tens, all_ = ([0.0, 10.0][i:] for i in (1, 0))

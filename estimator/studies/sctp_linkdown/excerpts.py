@@ -6,10 +6,10 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import EVENT_RECEIVE, EVENT_SEND, P, Trace
 from netcarlo.kernels.sctp.state import COOKIE_BYTES, HEARTBEAT_BYTES, INIT_BYTES
+from netcarlo.studies import judging
 from netcarlo.studies.cells import Cell, Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, inside, verdict
 from netcarlo.studies.sctp_linkdown.metrics import METRICS, PACKET, heartbeat_path
-from netcarlo.studies.study import Where
 
 NS = 1e-9
 
@@ -22,8 +22,7 @@ def claims(cells: Cells) -> Iterator[Claim]:
 
 def excerpt(cells: Cells, metric: str, protocol: str) -> float:
     """A number of the run that figures 7 and 8 and table 4 show."""
-    where: Where = {"metric": metric, "protocol": protocol, "link_down_s": 10.0}
-    return next(number.value for number in cells.study.published if number.matches(where))
+    return float(judging.printed(cells.study)(metric, protocol=protocol, link_down_s=10.0)[0])
 
 
 def simulated(cells: Cells, protocol: str) -> Cell:

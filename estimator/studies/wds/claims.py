@@ -1,13 +1,14 @@
 """Claims of the study of TCP and UDP over a wireless distribution system (T. Kim and others, in Korean)."""
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
+from netcarlo.studies.judging import gain, said
 from netcarlo.studies.wds.metrics import METRICS
 
 __all__ = ["METRICS", "claims", "summaries"]
@@ -49,11 +50,6 @@ def line(
     ]
 
 
-def said(values: Iterable[Samples], digits: int = 1) -> str:
-    """The means of some samples in a line."""
-    return ", ".join(f"{float(np.mean(one)):.{digits}f}" for one in values)
-
-
 def claims(cells: Cells) -> Iterator[Claim]:
     """What the paper claims, each with the evidence."""
     yield from of_tcp(cells)
@@ -64,7 +60,7 @@ def claims(cells: Cells) -> Iterator[Claim]:
 def of_tcp(cells: Cells) -> Iterator[Claim]:
     """Section 4.1: figures 3 and 4."""
     wired, wireless = line(cells, "throughput", "tcp", medium="wired"), line(cells, "throughput", "tcp")
-    change = 100 * (np.max(wired, axis=0) / np.min(wired, axis=0) - 1)
+    change = gain(np.max(wired, axis=0), np.min(wired, axis=0))
     yield Claim(
         id="W1",
         text="Over cables TCP does not depend on the number of routers.",
@@ -94,7 +90,7 @@ def of_tcp(cells: Cells) -> Iterator[Claim]:
 def directions(cells: Cells) -> Claim:
     """W3; beside it the paper's reason: windows above the gateway's queue, a station that waits for room."""
     up, down = (line(cells, "throughput", "tcp", direction=direction) for direction in ("up", "down"))
-    lead = [100 * (a / b - 1) for a, b in zip(up, down, strict=True)]
+    lead = [gain(a, b) for a, b in zip(up, down, strict=True)]
     large = cells.varied("large_window")
     windows = sorted({float(cell["large_window"]) for cell in large.all})
 
@@ -104,7 +100,7 @@ def directions(cells: Cells) -> Claim:
                         large_window=window)
             for direction in ("up", "down")
         )  # fmt: skip
-        return 100 * (a / b - 1)
+        return gain(a, b)
 
     gaps = {window: [gap(window, hops) for hops in HOPS] for window in windows}
     return Claim(
@@ -172,7 +168,7 @@ def of_udp(cells: Cells) -> Iterator[Claim]:
         where="section 4.2, figures 5 and 6",
         verdict=every([
             inside(estimate(slow[3]), least=70),
-            *(inside(estimate(100 * (b / a - 1)), most=0.1) for a, b in itertools.pairwise(arrived)),
+            *(inside(estimate(gain(b, a)), most=0.1) for a, b in itertools.pairwise(arrived)),
         ]),
         quantity="lost over four hops",
         unit="%",
@@ -200,7 +196,7 @@ def of_udp(cells: Cells) -> Iterator[Claim]:
 def of_both(cells: Cells) -> Iterator[Claim]:
     """Sections 4.2 and 4.3: figures 7 and 8, and where losses sit."""
     tcp, udp = line(cells, "throughput", "tcp"), line(cells, "throughput", "udp_20")
-    lead = [100 * (a / b - 1) for a, b in zip(tcp, udp, strict=True)]
+    lead = [gain(a, b) for a, b in zip(tcp, udp, strict=True)]
     yield Claim(
         id="W7",
         text="With 20 Mbit/s offered, TCP delivers more than UDP over many hops, UDP at least as much "

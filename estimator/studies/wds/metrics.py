@@ -16,9 +16,14 @@ def udp(cell: Cell) -> bool:
     return str(cell["protocol"]).startswith("udp")
 
 
+def wireless(cell: Cell) -> bool:
+    """True of the radio network, False of the wire beside it."""
+    return cell.scenario.wireless is not None
+
+
 def completion(cell: Cell) -> Samples:
     """From the start, time 0, to the arrival of the last missing byte of the 100 MiB [s]; TCP only."""
-    done = cell.flow(FlowOut.COMPLETED) if cell.wireless else cell.out(Out.COMPLETED)
+    done = cell.flow(FlowOut.COMPLETED) if wireless(cell) else cell.out(Out.COMPLETED)
     return np.where(done >= 0, done * NS, np.nan)
 
 
@@ -31,7 +36,7 @@ def sending(cell: Cell) -> Samples:
     """What the paper times: TCP until all has arrived, UDP until the source is done [s]."""
     if not udp(cell):
         return completion(cell)
-    return source(cell) if cell.wireless else cell.outcome("completion_s")
+    return source(cell) if wireless(cell) else cell.outcome("completion_s")
 
 
 def throughput(cell: Cell) -> Samples:
@@ -55,7 +60,7 @@ def lost_at(*relays: int) -> Callable[[Cell], Samples]:
     """Packets dropped at some nodes of the way, the sender is 0, of those put out [%]."""
 
     def metric(cell: Cell) -> Samples:
-        if not cell.wireless:
+        if not wireless(cell):
             return np.zeros(len(cell.outcomes))
         nodes = cell.node(NodeOut.DROPS) + cell.node(NodeOut.RETRY_DROPS)
         along = nodes if cell["direction"] == "up" else nodes[:, ::-1]
@@ -67,7 +72,7 @@ def lost_at(*relays: int) -> Callable[[Cell], Samples]:
 
 def failed(cell: Cell) -> Samples:
     """Transmissions of data frames that were not acknowledged [%]."""
-    if not cell.wireless:
+    if not wireless(cell):
         return np.zeros(len(cell.outcomes))
     attempts = cell.node(NodeOut.ATTEMPTS).sum(axis=1)
     return np.asarray(100 * cell.node(NodeOut.FAILED).sum(axis=1) / attempts)

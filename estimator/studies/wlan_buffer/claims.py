@@ -5,7 +5,6 @@ A claim that the averages decide is judged twice: by our numbers and by the pape
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +12,8 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, either, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
-from netcarlo.studies.study import Study, Value
+from netcarlo.studies.judging import Finding, gain, judged_twice, printed, said
+from netcarlo.studies.study import Value
 from netcarlo.studies.wlan_buffer.metrics import (
     DEFAULT,
     METRICS,
@@ -22,9 +22,10 @@ from netcarlo.studies.wlan_buffer.metrics import (
     Buffers,
     Numbers,
     at,
+    averages,
     buffer_threshold,
-    gain,
     in_flight,
+    over_default,
     percent,
     plateau,
     predicted,
@@ -49,7 +50,7 @@ PUBLISHED_SLOPE = 0.0253
 
 def summaries(cells: Cells) -> Summaries:
     """The published numbers that follow from several cells."""
-    numbers, buffers = simulated(cells), tried(cells)
+    numbers, buffers = averages(cells.value), tried(cells)
 
     def threshold(conditions: Mapping[str, Value]) -> Samples:
         rtt, _ = at(conditions)
@@ -65,8 +66,8 @@ def summaries(cells: Cells) -> Summaries:
     return {
         "mbt": threshold,
         "memory_saving": saving,
-        "gain": lambda conditions: gain(numbers, *at(conditions)),
-        "least_gain": np.min([gain(numbers, rtt, SUFFICES) for rtt in PUBLISHED_GAINS], axis=0),
+        "gain": lambda conditions: over_default(numbers, *at(conditions)),
+        "least_gain": np.min([over_default(numbers, rtt, SUFFICES) for rtt in PUBLISHED_GAINS], axis=0),
         "intercept": regression(numbers, shift=1)[0],
         "slope": regression(numbers, shift=1)[1],
         "prediction_50ms": predicted(numbers, 50, consistent=False),
@@ -77,37 +78,16 @@ def summaries(cells: Cells) -> Summaries:
     }  # fmt: skip
 
 
-def simulated(cells: Cells) -> Numbers:
-    """Our averages."""
-    return lambda rtt, kb: cells.value("throughput_avg", rtt_ms=float(rtt), buffer_kb=float(kb))
-
-
-def printed(study: Study) -> Numbers:
-    """The paper's averages."""
-    found = {at(n.conditions): n.value for n in study.published if n.metric == "throughput_avg"}
-    return lambda rtt, kb: np.array([found[rtt, kb]])
-
-
 def tried(cells: Cells) -> Buffers:
     """The buffers of the paper at each RTT."""
     pairs = sorted(at(cell.conditions) for cell in cells.all)
     return {rtt: [kb for other, kb in pairs if other == rtt] for rtt, _ in pairs}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """What a set of averages says about a claim."""
-
-    verdict: Verdict
-    evidence: str
-    quantity: str = ""
-    unit: str = ""
-    samples: Samples | None = None
-
-
 def claims(cells: Cells) -> Iterator[Claim]:
     """What the paper claims, each with the evidence."""
-    ours, theirs, buffers = simulated(cells), printed(cells.study), tried(cells)
+    ours, theirs = averages(cells.value), averages(printed(cells.study))
+    buffers = tried(cells)
 
     def judge(
         id_: str,
@@ -118,14 +98,9 @@ def claims(cells: Cells) -> Iterator[Claim]:
         expected: Verdict = "held",
         fitted: str = "",
     ) -> Claim:
-        found, own = find(ours), find(theirs)
-        return Claim(
-            id=id_, text=text, where=where,
-            verdict=found.verdict, own=own.verdict, expected=expected, fitted=fitted,
-            quantity=found.quantity, unit=found.unit, samples=found.samples,
-            published=f"{float(np.mean(own.samples)):.4g}" if own.samples is not None else "",
-            evidence=f"{found.evidence}. The paper's own numbers: {own.evidence}",
-        )  # fmt: skip
+        return judged_twice(
+            id_, text, where, find(ours), find(theirs), digits=".4g", expected=expected, fitted=fitted
+        )
 
     yield judge("B1", "At every RTT the average rises with the buffer up to the MBT, then is flat to 128 KB.",
                 "table 2", lambda numbers: rises(numbers, buffers))  # fmt: skip
@@ -166,7 +141,7 @@ def rises(numbers: Numbers, buffers: Buffers) -> Finding:
 def thresholds(numbers: Numbers, buffers: Buffers) -> Finding:
     """B2: the MBT is as near the plateau as counts, and the next smaller buffer is not."""
     verdicts: list[Verdict] = []
-    said = []
+    offs = []
     for rtt, mbt in PUBLISHED_MBT.items():
         enough = (1 - PLATEAU) * np.mean([numbers(rtt, kb) for kb in buffers[rtt][-2:]], axis=0)
         smaller = max((kb for kb in buffers[rtt] if kb < mbt), default=mbt)
@@ -174,10 +149,10 @@ def thresholds(numbers: Numbers, buffers: Buffers) -> Finding:
                      positive(estimate(enough - numbers(rtt, smaller)))]  # fmt: skip
         top = plateau(numbers, rtt, buffers[rtt])
         off = [f"{kb} KB {100 * (numbers(rtt, kb).mean() / top - 1):+.1f} %" for kb in (smaller, mbt)]
-        said.append(f"at {rtt} ms {' and '.join(off)}")
+        offs.append(f"at {rtt} ms {' and '.join(off)}")
     return Finding(
         verdict=every(verdicts),
-        evidence=f"against the plateau, the mean of the two largest: {', '.join(said)} ({percent(PLATEAU)} "
+        evidence=f"against the plateau, the mean of the two largest: {', '.join(offs)} ({percent(PLATEAU)} "
         "below counts as on it)",
     )
 
@@ -189,27 +164,26 @@ def at_mbt(numbers: Numbers) -> list[Samples]:
 
 def falls(numbers: Numbers) -> Finding:
     """B3."""
-    averages = at_mbt(numbers)
+    found = at_mbt(numbers)
     return Finding(
-        verdict=every(positive(estimate(a - b)) for a, b in itertools.pairwise(averages)),
-        evidence=f"{', '.join(f'{a.mean():.1f}' for a in averages)} Mbit/s at 1, 5, 10, 20 and 50 ms",
+        verdict=every(positive(estimate(a - b)) for a, b in itertools.pairwise(found)),
+        evidence=f"{said(found)} Mbit/s at 1, 5, 10, 20 and 50 ms",
     )
 
 
 def gains(numbers: Numbers) -> Finding:
     """B4: the three gains, each within 8 percentage points."""
-    found = {rtt: gain(numbers, rtt, SUFFICES) for rtt in PUBLISHED_GAINS}
+    found = {rtt: over_default(numbers, rtt, SUFFICES) for rtt in PUBLISHED_GAINS}
     return Finding(
         verdict=every(inside(estimate(values), PUBLISHED_GAINS[rtt] - 8, PUBLISHED_GAINS[rtt] + 8)
                       for rtt, values in found.items()),
-        evidence=f"{', '.join(f'{values.mean():.1f}' for values in found.values())} % (8 points either "
-        "way count)",
+        evidence=f"{said(found.values())} % (8 points either way count)",
     )  # fmt: skip
 
 
 def no_better(numbers: Numbers) -> Finding:
     """B5."""
-    found = 100 * (numbers(1, DEFAULT) / numbers(1, 32) - 1)
+    found = gain(numbers(1, DEFAULT), numbers(1, 32))
     return Finding(
         verdict=inside(estimate(found), most=100 * PLATEAU),
         quantity="64 KB over 32 KB at 1 ms", unit="%", samples=found,
@@ -226,8 +200,7 @@ def harm(numbers: Numbers) -> Finding:
             [inside(estimate(huge), least=10), *(inside(estimate(one), least=0.95) for one in larger)]
         ),
         quantity="1 MB below 96 KB at 50 ms", unit="%", samples=huge,
-        evidence=f"256 KB is {', '.join(f'{one.mean():.1f}' for one in larger)} % below 128 KB at 5, 10 and "
-        "20 ms",
+        evidence=f"256 KB is {said(larger)} % below 128 KB at 5, 10 and 20 ms",
     )  # fmt: skip
 
 
@@ -247,7 +220,7 @@ def prediction(numbers: Numbers) -> Finding:
     """B8, with both conventions of the intercept."""
     measured = numbers(50, SUFFICES)
     both = [predicted(numbers, 50, consistent=consistent) for consistent in (True, False)]
-    off = [100 * (values / measured - 1) for values in both]
+    off = [gain(values, measured) for values in both]
     return Finding(
         verdict=either(inside(estimate(one), -3, 3) for one in off),
         quantity="law at 50 ms, intercept as printed", unit="Mbit/s",

@@ -8,6 +8,7 @@ import numpy as np
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.wireless.layout import FlowOut, Radio
 from netcarlo.studies.cells import Cell, Samples
+from netcarlo.studies.judging import Lookup, gain
 from netcarlo.studies.study import Value
 
 RTTS = (1, 5, 10, 20)
@@ -61,6 +62,11 @@ def at(conditions: Mapping[str, Value]) -> tuple[int, int]:
     return int(conditions["rtt_ms"]), int(conditions["buffer_kb"])
 
 
+def averages(value: Lookup) -> Numbers:
+    """The averages among numbers that are looked up by their conditions."""
+    return lambda rtt, kb: value("throughput_avg", rtt_ms=float(rtt), buffer_kb=float(kb))
+
+
 def plateau(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> float:
     """What larger buffers bring no more than: the mean of the averages at the two largest [Mbit/s]."""
     return float(np.mean([np.mean(numbers(rtt, kb)) for kb in buffers[-2:]]))
@@ -72,9 +78,9 @@ def buffer_threshold(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> int:
     return next(kb for kb in buffers if np.mean(numbers(rtt, kb)) >= least)
 
 
-def gain(numbers: Numbers, rtt: int, kb: int) -> Samples:
+def over_default(numbers: Numbers, rtt: int, kb: int) -> Samples:
     """By how much a buffer's average exceeds that of the default [%]."""
-    return 100 * (numbers(rtt, kb) / numbers(rtt, DEFAULT) - 1)
+    return gain(numbers(rtt, kb), numbers(rtt, DEFAULT))
 
 
 def regression(numbers: Numbers, *, shift: float) -> tuple[Samples, Samples]:

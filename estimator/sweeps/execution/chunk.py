@@ -9,12 +9,12 @@ import numpy as np
 
 from netcarlo.estimation.estimate import QUANTILES
 from netcarlo.numerics import statistics
-from netcarlo.scenario import Scenario
-from netcarlo.simulation import fidelity, workload
-from netcarlo.simulation.ensemble import FEATURES, Ensemble, build_rows, own
-from netcarlo.simulation.outcomes import BY_NAME, MEANING, Outcomes, outcomes
+from netcarlo.simulation import launches, workload
+from netcarlo.simulation.ensemble import FEATURES, build_rows
+from netcarlo.simulation.launches import Part
+from netcarlo.simulation.outcomes import BY_NAME, MEANING
 from netcarlo.simulation.provenance import model_version
-from netcarlo.simulation.simulate import largest_launch, model_of, resolve_target
+from netcarlo.simulation.simulate import resolve_target
 from netcarlo.sweeps.space.identity import keys
 from netcarlo.sweeps.space.space import GAINS, STATISTICS, Batch, Floats, Ints, Sweep, sweep_of
 
@@ -108,7 +108,7 @@ class _Run:
         n = self.sweep.base.replications
         precision = self.sweep.base.precision
         rule = None if precision is None else statistics.StoppingRule(precision)
-        step = max(1, largest_launch([self.sweep.variants[batch.variant]]) // (rule.first if rule else n))
+        step = max(1, launches.largest([self.sweep.variants[batch.variant]]) // (rule.first if rule else n))
         for lo in range(0, len(batch.at), step):
             chosen = np.arange(lo, min(lo + step, len(batch.at)))
             self._isolate(batch, chosen, self._fixed if rule is None else self._until(rule))
@@ -135,7 +135,7 @@ class _Run:
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
             so_far: dict[int, dict[str, Floats]] = {int(i): {} for i in chosen}
             wanted = dict.fromkeys(so_far, rule.first)
-            most = largest_launch([self.sweep.variants[batch.variant]])
+            most = launches.largest([self.sweep.variants[batch.variant]])
             while wanted:
                 for first, more in {(_length(so_far[i]), n) for i, n in wanted.items()}:
                     same = [i for i, n in wanted.items() if n == more and _length(so_far[i]) == first]
@@ -157,30 +157,21 @@ class _Run:
         """Replications `first` to `first + n` - 1 of the chosen cells of a batch."""
         variant = self.sweep.variants[batch.variant]
         row = np.repeat(chosen, n)
-        ensemble = build_rows(
+        rows, drawn = build_rows(
             variant,
             replications=np.tile(np.arange(first, first + n), len(chosen)),
             given={name: values[row] for name, values in batch.given.items()},
         )
         started = time.perf_counter()
-        found = self._launch(variant, ensemble).frame
+        found = launches.run(
+            [Part(variant, rows, drawn)], target=self.target, threads=self.threads,
+            most_bytes=workload.MOST_BYTES,
+        )[0].frame  # fmt: skip
         self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
         self.networks += len(row)
         self.packets += int(found["sent"].sum())
         values = {name: found[name].to_numpy(np.float64).reshape(len(chosen), n) for name in self.kept}
         return _Part(batch.at[chosen], values)
-
-    def _launch(self, variant: Scenario, ensemble: Ensemble) -> Outcomes:
-        if variant.fidelity == "formula":
-            return fidelity.approximate(variant, *ensemble)
-        from netcarlo.kernels.runtime import launch
-
-        integers = launch.run(
-            model_of(variant), ensemble.rows, target=self.target, threads=self.threads,
-            most_bytes=workload.MOST_BYTES,
-        )  # fmt: skip
-        mine = own(integers, ensemble.rows, ensemble.rows)
-        return outcomes(mine, ensemble.rows, ensemble.drawn)
 
     def describe(self, batch: Batch) -> None:
         """Fill in the columns that say what the cells of a batch are."""

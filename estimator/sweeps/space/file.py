@@ -7,13 +7,13 @@ from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
-from netcarlo import scenario
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
 from netcarlo.schema.axes import AxisSpec
 from netcarlo.schema.document import Document, Location
+from netcarlo.schema.names import with_values
 from netcarlo.schema.quantity import Precision
 from netcarlo.schema.record import Record
 from netcarlo.sweeps.space import controls
@@ -135,7 +135,7 @@ def _base(
         if document:
             inside = {at[1:]: line for at, line in document.lines.items() if at[:1] == ("scenario",)}
             lines = Document(base, source=document.source, lines=inside)
-    base = scenario.with_values(base, {})
+    base = with_values(base, {})
     base.setdefault("name", spec.name)
     return *controls.collect(base, place), lines
 
@@ -154,5 +154,5 @@ def _with(data: dict[str, Any], name: str, value: Any) -> dict[str, Any]:
     if not isinstance(inner, dict):
         raise InputError(f"--set {name}: '{head}' has no fields here; set it as a whole")
     if head == "scenario":
-        return {**data, head: scenario.with_values(inner, {rest: value})}
+        return {**data, head: with_values(inner, {rest: value})}
     return {**data, head: {**inner, rest: value}}

@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError, nearest
 from netcarlo.estimation import goals
 from netcarlo.estimation.goals import Goal
-from netcarlo.scenario import Hops, Scenario, full_names, with_values
+from netcarlo.scenario import Scenario
 from netcarlo.schema import expressions, fields
 from netcarlo.schema.axes import AxisSpec, Points, points
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.document import Document
-from netcarlo.schema.quantity import bounds
+from netcarlo.schema.names import full_names, with_values
 from netcarlo.simulation import fidelity, measurable
 from netcarlo.simulation.ensemble import FEATURES, features
+from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
-from netcarlo.simulation.simulate import model_of
 from netcarlo.sweeps.space import controls
 from netcarlo.sweeps.space.designs import Design
 
@@ -386,7 +386,7 @@ class Sweep:
                     whole = limits is not None and limits.whole
                     for each in _each(variant, name):
                         found.setdefault(each, {})[number] = value, whole
-        if not found and not any(map(_random_places, self.variants)):
+        if not found and not any(each.network.random_places for each in self.variants):
             remedy = "write a distribution such as {uniform: [1 ms, 40 ms]} in the scenario, or remove draw"
             raise self._error(("draw",), f"draw has nothing to draw; {remedy}")
         return tuple(Input(name, i, of_variant) for i, (name, of_variant) in enumerate(found.items()))
@@ -476,12 +476,6 @@ def sweep_of(definition: str) -> Sweep:
     return Sweep.from_definition(data)
 
 
-def _random_places(variant: Scenario) -> bool:
-    """Whether places are drawn beside the fields."""
-    network = variant.wireless or variant.adhoc or variant.shared
-    return network is not None and network.random_places
-
-
 def _first(scenario: Scenario, name: str) -> str:
     return full_names(scenario.model_dump(mode="json"), name)[0]
 
@@ -500,8 +494,5 @@ def _each(variant: Scenario, name: str) -> list[str]:
     above, each, rest = name.partition(".each.")
     if not each or rest.partition(".")[0].isdecimal():
         return [name]
-    if variant.wireless is not None:
-        return [f"{above}.each.{k}.{rest}" for k in range(variant.wireless.most_stations)]
     owner = fields.value(variant, above)
-    most = int(bounds(owner.count)[1]) if isinstance(owner, Hops) else owner.most_each
-    return [f"{above}.each.{k}.{rest}" for k in range(most)]
+    return [f"{above}.each.{k}.{rest}" for k in range(owner.most_each)]

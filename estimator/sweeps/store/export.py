@@ -14,9 +14,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from netcarlo.errors import InputError
+from netcarlo.networks.outcome import dimension
 from netcarlo.schema import output
 from netcarlo.schema.output import unwritten
-from netcarlo.simulation.outcomes import MEANING, dimension
+from netcarlo.simulation.outcomes import MEANING
 from netcarlo.sweeps.store.store import Store
 
 ROWS = 20_000

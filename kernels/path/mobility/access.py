@@ -3,49 +3,61 @@
 What reaches an access router waits in a queue in order of time, for packets of the old and the new
 router overtake each other.  Everything that a router does with a packet follows from the time at which
 it is there and the timelines of the handovers before and behind that place of the journey.
+
+In all functions `m` is the scratch, with the state from word `BASE` on: the `Word`s, then what all handovers
+share (see `handovers`).
 """
 
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out, P
 from netcarlo.kernels.path import hops as link
-from netcarlo.kernels.path.hops import BACK, FORTH, MAIN
-from netcarlo.kernels.path.mobility.handovers import make_handovers
-from netcarlo.kernels.path.mobility.schedule import JOURNEY
-from netcarlo.kernels.path.mobility.timeline import (
-    ASTRAY,
-    AT_CN,
-    AT_MAP,
-    BEGIN,
-    COPY,
-    DETOUR,
-    DOWN,
-    FORWARD,
-    HOLD,
-    INTER,
-    KEEPING,
-    KEPT,
-    LAST,
-    LEGS,
-    RELEASE,
-    SETTLE,
-    TUNNEL,
-    UP,
-    WAITING,
-    WORDS,
-)
+from netcarlo.kernels.path.hops import ARRIVED, BACK, DOWN, FORTH, FULL_QUEUE, MAIN
+from netcarlo.kernels.path.mobility import handovers
+from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
 
-_FIRST = np.int64(0)  # hop, in one direction or the other
-_ONE = np.int64(1)
+BASE: Any = slot("access_base")
+"""The word of scratch where the state begins."""
 
 WAITS = -1
 """A fate: the packet has not come to its end."""
 
-_ENTRY = 4  # of the queue: time, packet, place and flags, when the sender put it out
+
+class Word(IntEnum):
+    """Words of scratch."""
+
+    RADIO = 0  # number of the radio hop
+    COUNT = 1  # handovers
+    TABLE = 2  # the word where their timelines begin
+    QUEUE = 3  # the word where the queue at the access routers begins
+    HEAD = 4  # entries taken out of the queue so far
+    TAIL = 5  # entries put into it so far
+    FULL = 6  # 1: it was too small
+    CN = 7  # the place that the sender addresses
+    CN_FROM = 8  # the first handover that it may still hear of
+    MAP = 9  # the place that the MAP sends to
+    AWAY = 10  # what the tunnels from the addressed MAP on add to its delay [ns]
+    BY_TUNNEL = 11  # 1: there is such a tunnel
+    PLACE = 12  # where the radio link was last used
+    ACK_PLACE = 13  # where the last ACK came from
+    LATE = 14  # data packets on the radio link at the end
+
+
+class Entry(IntEnum):
+    """Words of an entry of the queue."""
+
+    TIME = 0  # [ns]
+    PACKET = 1  # its number
+    TAG = 2  # the packet's place and flags
+    SENT = 3  # when the sender put it out [ns]
+
+
+STATE_WORDS = len(Word) + handovers.STATE_WORDS
 
 # Flags of a packet.
 _COPIED = 1  # the MAP has made a copy for the next place
@@ -55,354 +67,359 @@ _WAITED = 8  # it has waited at this place
 _TUNNELLED = 16
 _FLAGS = 5  # bits; the place stands above them
 
-# State, words of scratch behind the legs and the journey.
-_RADIO, _COUNT, _TABLE, _QUEUE, _HEAD, _TAIL, _FULL = range(LEGS + JOURNEY, LEGS + JOURNEY + 7)
-_CN, _CN_FROM, _MAP, _AWAY, _BY_TUNNEL = range(_FULL + 1, _FULL + 6)
-_PLACE, _ACK_PLACE, _LATE = range(_BY_TUNNEL + 1, _BY_TUNNEL + 4)
-STATE_WORDS = _LATE + 1
+_ENTRY = len(Entry)
+_SHARED = len(Word)
+_FIRST = np.int64(0)  # hop, in one direction or the other
+_ONE = np.int64(1)
 
 
-class Access(NamedTuple):
-    """The compiled functions of the access network."""
-
-    prepare: Any
-    """`(parameters, hops, outages, m, out, free) -> free`: plan all handovers and lay out the queue."""
-    enter: Any
-    """`(parameters, m, out, packet, sent, t, counts) -> (ahead, t, tag)`: a packet that the sender put out at
-    `sent` passes the MAP at `t`, and with its `tag` reaches an access router.  If it is `ahead` of all others
-    there, `step` may handle it at once; otherwise it is in the queue."""
-    due: Any
-    """`(parameters, m) -> int`: when the next packet reaches an access router, or FOREVER."""
-    pop: Any
-    """`(parameters, m) -> (t, packet, tag, sent)`: take it out of the queue."""
-    step: Any
-    """`(parameters, outages, losses, m, out, t, packet, tag, sent, first, size) -> (fate, time)`: what
-    becomes of a packet at an access router: received by the host at `time`, lost, or WAITS."""
-    answer: Any
-    """`(parameters, outages, losses, m, t, size) -> (fate, time)`: an ACK from the host, as `transmit`."""
-    overfull: Any
-    """`(m) -> bool`: the queue was too small."""
-    under_way: Any
-    """`(parameters, m, first) -> int`: data packets in the queue, or on the radio link at the end."""
-    first_down: Any
-    """`(m) -> int`: when the host first leaves a router, or FOREVER."""
+def scratch_words(ring: int, planned: int) -> int:
+    """Words of scratch for a queue of `ring` packets and `planned` handovers, behind `STATE_WORDS`."""
+    return _ENTRY * ring + WORDS * planned
 
 
-def scratch_words(ring: int, handovers: int) -> int:
-    """Words of scratch for a queue of `ring` packets and so many handovers, behind `STATE_WORDS`."""
-    return _ENTRY * ring + WORDS * handovers
+@cold
+def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: Any) -> Any:
+    """Plan all handovers and lay out the queue from word `free` on; returns the next free word."""
+    for i in range(STATE_WORDS):
+        m[BASE + i] = 0
+    radio = link.hops_of(m, MAIN, FORTH) - 1
+    link.keep_up(m, MAIN, FORTH, radio)
+    link.keep_up(m, MAIN, BACK, _FIRST)
+    table = free + _ENTRY * parameters[P.RING]
+    m[BASE + Word.RADIO] = radio
+    m[BASE + Word.QUEUE] = free
+    m[BASE + Word.TABLE] = table
+    m[BASE + Word.COUNT] = handovers.plan_all(
+        parameters, hops, outages, m, out, np.int64(BASE + _SHARED), table, radio
+    )
+    return table + WORDS * parameters[P.HANDOVERS]
 
 
-def make_access(dev: Callable[[Any], Any], way: link.Link, base: int) -> Access:
-    """Compile the access network of a row for a target, with its state from word `base` of scratch on."""
-    plan_all = make_handovers(dev)
-    carry, hops_of, clear, keep_up = way.carry, way.hops_of, way.clear, way.keep_up
+def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, counts: Any) -> Any:
+    """A packet that the sender put out at `sent` passes the MAP at `t` [ns]; `counts` is 1 for data, else 0.
 
-    @cold
-    def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: Any) -> Any:
-        for i in range(STATE_WORDS):
-            m[base + i] = 0
-        radio = hops_of(m, MAIN, FORTH) - 1
-        keep_up(m, MAIN, FORTH, radio)
-        keep_up(m, MAIN, BACK, _FIRST)
-        m[base + _RADIO] = radio
-        m[base + _QUEUE] = free
-        m[base + _TABLE] = free + _ENTRY * parameters[P.RING]
-        m[base + _COUNT] = plan_all(
-            parameters, hops, outages, m, base, base + LEGS, m[base + _TABLE], out, radio
-        )
-        return m[base + _TABLE] + WORDS * parameters[P.HANDOVERS]
-
-    @cold
-    def push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
-        # Into the queue in order of time; of several at the same time the tunnelled ones, which are older,
-        # come first.
-        mask = parameters[P.RING] - 1
-        queue = m[base + _QUEUE]
-        i = m[base + _TAIL]
-        head = m[base + _HEAD]
-        if i - head > mask:
-            m[base + _FULL] = 1
-            return
-        m[base + _TAIL] = i + 1
-        tunnelled = tag & _TUNNELLED
-        while i > head:
-            here = queue + _ENTRY * (i & mask)
-            before = queue + _ENTRY * ((i - 1) & mask)
-            if m[before] < t or (m[before] == t and m[before + 2] & _TUNNELLED >= tunnelled):
-                break
-            for word in range(_ENTRY):
-                m[here + word] = m[before + word]
-            i -= 1
-        here = queue + _ENTRY * (i & mask)
-        m[here] = t
-        m[here + 1] = packet
-        m[here + 2] = tag
-        m[here + 3] = sent
-
-    push = dev(push)
-
-    @cold
-    def bind_sender(m: Any, now: Any) -> None:
-        # The place that the sender's packets are addressed to, from now on.
-        count, table, place = m[base + _COUNT], m[base + _TABLE], m[base + _CN]
-        k = m[base + _CN_FROM]
-        while k < count and m[table + k * WORDS + BEGIN] <= now and m[table + k * WORDS + AT_CN] == FOREVER:
-            k += 1  # the sender never hears of it
-        m[base + _CN_FROM] = k
-        while k < count and m[table + k * WORDS + BEGIN] <= now:
-            if m[table + k * WORDS + AT_CN] <= now:
-                place = k + 1
-            k += 1
-        if place > m[base + _CN]:
-            m[base + _CN] = place
-            m[base + _CN_FROM] = max(m[base + _CN_FROM], place)
-            m[base + _MAP] = place
-            m[base + _AWAY] = 0
-            m[base + _BY_TUNNEL] = 0
-
-    bind_sender = dev(bind_sender)
-
-    @cold
-    def bind_map(m: Any, t: Any) -> None:
-        # The place that the MAP sends them to.
-        count, table = m[base + _COUNT], m[base + _TABLE]
-        k = m[base + _MAP]
-        while k < count and m[table + k * WORDS + BEGIN] <= t:
-            at = table + k * WORDS
-            if m[at + AT_MAP] <= t:
-                m[base + _MAP] = k + 1
-                if m[at + INTER] == 1:
-                    m[base + _AWAY] += m[at + DETOUR]
-                    m[base + _BY_TUNNEL] = 1
-            elif m[at + INTER] == 1:
-                break
-            k += 1
-
-    bind_map = dev(bind_map)
-
-    def passes(m: Any, place: Any, t: Any) -> Any:
-        # The place that a host stays at since past false alarms.
-        at = m[base + _TABLE] + place * WORDS
-        while place < m[base + _COUNT] and t >= m[at + UP] and m[at + UP] == m[at + DOWN]:
-            place += 1
-            at += WORDS
-        return place
-
-    passes = dev(passes)
-
-    def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, counts: Any) -> Any:
-        count, table = m[base + _COUNT], m[base + _TABLE]
-        known = m[base + _CN_FROM]
-        if known < count and m[table + known * WORDS + BEGIN] <= sent:
-            bind_sender(m, sent)
-        place = m[base + _MAP]
-        if place < count and m[table + place * WORDS + BEGIN] <= t:
-            bind_map(m, t)
-            place = m[base + _MAP]
-        flags = np.int64(0)
-        arrival = t + parameters[P.MAP_TO_AR] + m[base + _AWAY]
-        ahead = m[base + _HEAD] == m[base + _TAIL] and m[base + _AWAY] == 0 and arrival <= parameters[P.END]
-        if m[base + _BY_TUNNEL] == 1:
-            flags = np.int64(_TUNNELLED)
-            out[Out.TUNNELLED] += counts
-        leave = passes(m, place, t)
-        if leave < count and m[table + leave * WORDS + COPY] <= t:
-            protocol = parameters[P.HANDOVER]
-            if protocol in (S_MIP, HIMIPV6):
-                flags |= _COPIED
-            if protocol == S_MIP:
-                ahead = False
-                out[Out.COPIES] += counts
-                later = arrival + m[table + leave * WORDS + DETOUR]
-                copy = (leave + 1) << _FLAGS | _IS_COPY | flags & _TUNNELLED
-                push(parameters, m, later, packet, copy, sent)
-        tag = place << _FLAGS | flags
-        if not ahead:
-            push(parameters, m, arrival, packet, tag, sent)
-        return ahead, arrival, tag
-
-    def due(parameters: Any, m: Any) -> Any:
-        if m[base + _HEAD] == m[base + _TAIL]:
-            return np.int64(FOREVER)
-        return m[m[base + _QUEUE] + _ENTRY * (m[base + _HEAD] & (parameters[P.RING] - 1))]
-
-    @cold
-    def move(outages: Any, m: Any, place: Any, t: Any) -> None:
-        # The first packet on the radio link of a new place.
-        table = m[base + _TABLE]
-        for k in range(m[base + _PLACE], place):
-            if m[table + k * WORDS + UP] > m[table + k * WORDS + DOWN]:
-                clear(outages, m, MAIN, FORTH, m[base + _RADIO], t)
-        m[base + _PLACE] = place
-
-    move = dev(move)
-
-    @cold
-    def hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any, counts: Any) -> Any:
-        # A packet comes to the new router; WAITS, FULL_QUEUE (lost), or ARRIVED: it need not wait.
-        at = m[base + _TABLE] + ((tag >> _FLAGS) - 1) * WORDS
-        if tag & _TUNNELLED:
-            m[at + LAST] = t
-        gate = m[at + RELEASE]
-        if tag & _IS_COPY:
-            gate = max(gate, m[at + HOLD])
-        settles = m[at + SETTLE] > 0 and tag & _TUNNELLED == 0
-        if settles:
-            gate = max(gate, m[at + LAST]) + m[at + SETTLE]
-        if t < gate:
-            if tag & _WAITED == 0:
-                if m[at + WAITING] >= parameters[P.BUFFER]:
-                    out[Out.DROPS_BUFFER] += counts
-                    return link.FULL_QUEUE
-                m[at + WAITING] += 1
-                out[Out.BUFFERED] += counts
-            push(parameters, m, gate, packet, tag | _WAITED, sent)
-            return WAITS
-        if settles:  # packets to the new address wait no longer
-            m[at + SETTLE] = 0
-        return link.ARRIVED
-
-    hold = dev(hold)
-
-    @cold
-    def part(
-        parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any, counts: Any
-    ) -> Any:  # fmt: skip
-        # The old router has a packet for a host that left, or will have left when it arrives.
-        at = m[base + _TABLE] + (tag >> _FLAGS) * WORDS
-        new = ((tag >> _FLAGS) + 1) << _FLAGS | _TUNNELLED
-        protocol = parameters[P.HANDOVER]
-        if tag & _COPIED and protocol == HIMIPV6:
-            out[Out.COPIES] += counts
-            out[Out.DISCARDED] += counts
-            push(parameters, m, t + m[at + DETOUR], packet, new, sent)
-            return WAITS
-        if tag & (_TWIN | _COPIED):
-            out[Out.DISCARDED] += counts
-            return WAITS
-        if t < m[at + DOWN] or m[at + KEPT] == FOREVER:
-            out[Out.DROPS_HANDOVER] += counts
-            return link.DOWN
-        if t < m[at + KEPT]:
-            if m[at + KEEPING] >= parameters[P.BUFFER]:
-                out[Out.DROPS_BUFFER] += counts
-                return link.FULL_QUEUE
-            m[at + KEEPING] += 1
-            out[Out.BUFFERED] += counts
+    Returns (ahead, t, tag): it reaches an access router at `t` with this `tag`.  If it is `ahead` of all
+    others there, `step` may handle it at once; otherwise it is in the queue.
+    """
+    count = m[BASE + Word.COUNT]
+    known = m[BASE + Word.CN_FROM]
+    if known < count and m[_handover(m, known) + Handover.BEGIN] <= sent:
+        _bind_sender(m, sent)
+    place = m[BASE + Word.MAP]
+    if place < count and m[_handover(m, place) + Handover.BEGIN] <= t:
+        _bind_map(m, t)
+        place = m[BASE + Word.MAP]
+    flags = np.int64(0)
+    away = m[BASE + Word.AWAY]
+    arrival = t + parameters[P.MAP_TO_AR] + away
+    ahead = m[BASE + Word.HEAD] == m[BASE + Word.TAIL] and away == 0 and arrival <= parameters[P.END]
+    if m[BASE + Word.BY_TUNNEL] == 1:
+        flags = np.int64(_TUNNELLED)
         out[Out.TUNNELLED] += counts
-        push(parameters, m, max(t, m[at + KEPT]) + m[at + TUNNEL], packet, new, sent)
-        return WAITS
-
-    part = dev(part)
-
-    def pop(parameters: Any, m: Any) -> Any:
-        entry = m[base + _QUEUE] + _ENTRY * (m[base + _HEAD] & (parameters[P.RING] - 1))
-        m[base + _HEAD] += 1
-        return m[entry], m[entry + 1], m[entry + 2], m[entry + 3]
-
-    @cold
-    def leaves(m: Any, place: Any) -> Any:
-        # When the host really leaves a router that only a false alarm was raised for.
-        for k in range(place, m[base + _COUNT]):
-            at = m[base + _TABLE] + k * WORDS
-            if m[at + UP] > m[at + DOWN]:
-                return m[at + DOWN]
-        return np.int64(FOREVER)
-
-    leaves = dev(leaves)
-
-    def step(
-        parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
-        t: Any, packet: Any, tag: Any, sent: Any, first: Any, size: Any,
-    ) -> Any:  # fmt: skip
-        counts = np.int64(1) if packet >= first else np.int64(0)
-        wire = size if packet >= first else parameters[P.HANDSHAKE]
-        table, count = m[base + _TABLE], m[base + _COUNT]
-        place = tag >> _FLAGS
-        while True:
-            if place > 0:
-                at = table + (place - 1) * WORDS
-                if t < m[at + RELEASE] or m[at + SETTLE] > 0 or tag & _IS_COPY:
-                    fate = hold(parameters, m, out, t, packet, tag, sent, counts)
-                    if fate != link.ARRIVED:
-                        return fate, t
-            at = table + place * WORDS
-            if place == count or t < m[at + UP] or m[at + UP] > m[at + DOWN]:
-                break
-            place += 1  # a false alarm: the same router
-            tag += 1 << _FLAGS
-        down = np.int64(FOREVER)
-        if place < count:
-            down = m[at + DOWN]
-            if t >= m[at + BEGIN]:
-                if t >= m[at + FORWARD]:
-                    new = (place + 1) << _FLAGS | _TUNNELLED
-                    out[Out.TUNNELLED] += counts
-                    push(parameters, m, t + m[at + TUNNEL], packet, new, sent)
-                    return WAITS, t
-                if t >= m[at + ASTRAY] and t < down:
-                    out[Out.DROPS_HANDOVER] += counts
-                    return link.DOWN, t
-                if parameters[P.HANDOVER] == S_BINDING and t >= m[at + COPY]:
-                    out[Out.COPIES] += counts
-                    new = (place + 1) << _FLAGS | _TUNNELLED
-                    push(parameters, m, t + m[at + TUNNEL], packet, new, sent)
-                    tag |= _TWIN
-                if t >= down:
-                    return part(parameters, m, out, t, packet, tag, sent, counts), t
-            if m[at + UP] == down:
-                down = leaves(m, place)
-        if place != m[base + _PLACE]:
-            move(outages, m, place, t)
-        fate, arrival = carry(parameters, outages, losses, m, MAIN, FORTH, m[base + _RADIO], _ONE, t, wire)
-        if fate == link.FULL_QUEUE:
-            out[Out.DROPS_QUEUE] += counts
-            return fate, t
-        if arrival > down:
-            return part(parameters, m, out, t, packet, tag, sent, counts), down
-        if arrival > parameters[P.END]:
-            m[base + _LATE] += counts
-            return WAITS, arrival
-        if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
+    leave = _past_false_alarms(m, place, t)
+    if leave < count and m[_handover(m, leave) + Handover.COPY] <= t:
+        protocol = parameters[P.HANDOVER]
+        if protocol in (S_MIP, HIMIPV6):
+            flags |= _COPIED
+        if protocol == S_MIP:
+            ahead = False
             out[Out.COPIES] += counts
-            out[Out.DISCARDED] += counts
-        if fate != link.ARRIVED:
-            out[Out.DROPS_RANDOM] += counts
-        return fate, arrival
+            later = arrival + m[_handover(m, leave) + Handover.DETOUR]
+            copy = (leave + 1) << _FLAGS | _IS_COPY | flags & _TUNNELLED
+            _push(parameters, m, later, packet, copy, sent)
+    tag = place << _FLAGS | flags
+    if not ahead:
+        _push(parameters, m, arrival, packet, tag, sent)
+    return ahead, arrival, tag
 
-    def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, size: Any) -> Any:
-        count, table = m[base + _COUNT], m[base + _TABLE]
-        place = m[base + _ACK_PLACE]
-        if place < count and t > m[table + place * WORDS + DOWN]:
-            while place < count and t >= m[table + place * WORDS + UP]:
-                place += 1
-            m[base + _ACK_PLACE] = place
-            if place < count and t > m[table + place * WORDS + DOWN]:
-                return link.DOWN, t
-        fate, t = carry(parameters, outages, losses, m, MAIN, BACK, _FIRST, _ONE, t, size)
-        if fate != link.ARRIVED:
-            return fate, t
-        t += parameters[P.MAP_TO_AR]
-        return carry(parameters, outages, losses, m, MAIN, BACK, _ONE, m[base + _RADIO], t, size)
 
-    def overfull(m: Any) -> Any:
-        return m[base + _FULL] == 1
-
-    @cold
-    def under_way(parameters: Any, m: Any, first: Any) -> Any:
-        n = m[base + _LATE]
-        for i in range(m[base + _HEAD], m[base + _TAIL]):
-            if m[m[base + _QUEUE] + _ENTRY * (i & (parameters[P.RING] - 1)) + 1] >= first:
-                n += 1
-        return n
-
-    def first_down(m: Any) -> Any:
-        if m[base + _COUNT] > 0:
-            return m[m[base + _TABLE] + DOWN]
+def due(parameters: Any, m: Any) -> Any:
+    """When the next packet in the queue reaches an access router [ns], or FOREVER."""
+    if m[BASE + Word.HEAD] == m[BASE + Word.TAIL]:
         return np.int64(FOREVER)
+    return m[_entry(parameters, m, m[BASE + Word.HEAD]) + Entry.TIME]
 
-    return Access(
-        dev(prepare), dev(enter), dev(due), dev(pop), dev(step), dev(answer), dev(overfull), dev(under_way),
-        dev(first_down),
-    )  # fmt: skip
+
+def pop(parameters: Any, m: Any) -> Any:
+    """Take it out of the queue; returns (t, packet, tag, sent)."""
+    at = _entry(parameters, m, m[BASE + Word.HEAD])
+    m[BASE + Word.HEAD] += 1
+    return m[at + Entry.TIME], m[at + Entry.PACKET], m[at + Entry.TAG], m[at + Entry.SENT]
+
+
+def step(
+    parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
+    t: Any, packet: Any, tag: Any, sent: Any, first: Any, size: Any,
+) -> Any:  # fmt: skip
+    """What becomes of a packet that is at an access router at `t` [ns]: returns (fate, time).
+
+    The host receives it at `time`, it is lost, or it WAITS.  Data, packets from the `first` on, are of `size`
+    bytes.
+    """
+    counts = np.int64(1) if packet >= first else np.int64(0)
+    wire = size if packet >= first else parameters[P.HANDSHAKE]
+    count = m[BASE + Word.COUNT]
+    place = tag >> _FLAGS
+    while True:
+        if place > 0:
+            at = _handover(m, place - 1)
+            if t < m[at + Handover.RELEASE] or m[at + Handover.SETTLE] > 0 or tag & _IS_COPY:
+                fate = _hold(parameters, m, out, t, packet, tag, sent, counts)
+                if fate != ARRIVED:
+                    return fate, t
+        at = _handover(m, place)
+        if place == count or t < m[at + Handover.UP] or m[at + Handover.UP] > m[at + Handover.DOWN]:
+            break
+        place += 1  # a false alarm: the same router
+        tag += 1 << _FLAGS
+    down = np.int64(FOREVER)
+    if place < count:
+        down = m[at + Handover.DOWN]
+        if t >= m[at + Handover.BEGIN]:
+            if t >= m[at + Handover.FORWARD]:
+                out[Out.TUNNELLED] += counts
+                _tunnel(parameters, m, t, packet, place, sent)
+                return WAITS, t
+            if t >= m[at + Handover.ASTRAY] and t < down:
+                out[Out.DROPS_HANDOVER] += counts
+                return DOWN, t
+            if parameters[P.HANDOVER] == S_BINDING and t >= m[at + Handover.COPY]:
+                out[Out.COPIES] += counts
+                _tunnel(parameters, m, t, packet, place, sent)
+                tag |= _TWIN
+            if t >= down:
+                return _part(parameters, m, out, t, packet, tag, sent, counts), t
+        if m[at + Handover.UP] == down:
+            down = _leaves(m, place)
+    if place != m[BASE + Word.PLACE]:
+        _move(outages, m, place, t)
+    radio = m[BASE + Word.RADIO]
+    fate, arrival = link.carry(parameters, outages, losses, m, MAIN, FORTH, radio, _ONE, t, wire)
+    if fate == FULL_QUEUE:
+        out[Out.DROPS_QUEUE] += counts
+        return fate, t
+    if arrival > down:
+        return _part(parameters, m, out, t, packet, tag, sent, counts), down
+    if arrival > parameters[P.END]:
+        m[BASE + Word.LATE] += counts
+        return WAITS, arrival
+    if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
+        out[Out.COPIES] += counts
+        out[Out.DISCARDED] += counts
+    if fate != ARRIVED:
+        out[Out.DROPS_RANDOM] += counts
+    return fate, arrival
+
+
+def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, size: Any) -> Any:
+    """Hand an ACK of `size` bytes from the host to the path; returns (fate, time) as `hops.transmit`."""
+    count = m[BASE + Word.COUNT]
+    place = m[BASE + Word.ACK_PLACE]
+    if place < count and t > m[_handover(m, place) + Handover.DOWN]:
+        while place < count and t >= m[_handover(m, place) + Handover.UP]:
+            place += 1
+        m[BASE + Word.ACK_PLACE] = place
+        if place < count and t > m[_handover(m, place) + Handover.DOWN]:
+            return DOWN, t
+    fate, t = link.carry(parameters, outages, losses, m, MAIN, BACK, _FIRST, _ONE, t, size)
+    if fate != ARRIVED:
+        return fate, t
+    t += parameters[P.MAP_TO_AR]
+    fixed = m[BASE + Word.RADIO]
+    return link.carry(parameters, outages, losses, m, MAIN, BACK, _ONE, fixed, t, size)
+
+
+def overfull(m: Any) -> Any:
+    """Whether the queue was too small."""
+    return m[BASE + Word.FULL] == 1
+
+
+@cold
+def under_way(parameters: Any, m: Any, first: Any) -> Any:
+    """Data packets, those from the `first` on, in the queue or on the radio link at the end."""
+    n = m[BASE + Word.LATE]
+    for i in range(m[BASE + Word.HEAD], m[BASE + Word.TAIL]):
+        if m[_entry(parameters, m, i) + Entry.PACKET] >= first:
+            n += 1
+    return n
+
+
+def first_down(m: Any) -> Any:
+    """When the host first leaves a router [ns], or FOREVER."""
+    if m[BASE + Word.COUNT] > 0:
+        return m[_handover(m, 0) + Handover.DOWN]
+    return np.int64(FOREVER)
+
+
+def _handover(m: Any, k: Any) -> Any:
+    """Where the words of a handover begin."""
+    return m[BASE + Word.TABLE] + k * WORDS
+
+
+def _entry(parameters: Any, m: Any, i: Any) -> Any:
+    """Where the words of an entry of the queue begin."""
+    return m[BASE + Word.QUEUE] + _ENTRY * (i & (parameters[P.RING] - 1))
+
+
+@cold
+def _push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
+    """Into the queue in order of time; of several at the same time the tunnelled ones, which are older,
+    come first.
+    """
+    i = m[BASE + Word.TAIL]
+    head = m[BASE + Word.HEAD]
+    if i - head >= parameters[P.RING]:
+        m[BASE + Word.FULL] = 1
+        return
+    m[BASE + Word.TAIL] = i + 1
+    tunnelled = tag & _TUNNELLED
+    here = _entry(parameters, m, i)
+    while i > head:
+        before = _entry(parameters, m, i - 1)
+        time = m[before + Entry.TIME]
+        if time < t or (time == t and m[before + Entry.TAG] & _TUNNELLED >= tunnelled):
+            break
+        for word in range(_ENTRY):
+            m[here + word] = m[before + word]
+        i -= 1
+        here = before
+    m[here + Entry.TIME] = t
+    m[here + Entry.PACKET] = packet
+    m[here + Entry.TAG] = tag
+    m[here + Entry.SENT] = sent
+
+
+def _tunnel(parameters: Any, m: Any, t: Any, packet: Any, place: Any, sent: Any) -> None:
+    """The old router sends a packet on to the next place."""
+    new = (place + 1) << _FLAGS | _TUNNELLED
+    _push(parameters, m, t + m[_handover(m, place) + Handover.TUNNEL], packet, new, sent)
+
+
+@cold
+def _bind_sender(m: Any, now: Any) -> None:
+    """The place that the sender's packets are addressed to, from now on."""
+    count, place = m[BASE + Word.COUNT], m[BASE + Word.CN]
+    k = m[BASE + Word.CN_FROM]
+    while k < count and m[_handover(m, k) + Handover.BEGIN] <= now and _never_heard(m, k):
+        k += 1
+    m[BASE + Word.CN_FROM] = k
+    while k < count and m[_handover(m, k) + Handover.BEGIN] <= now:
+        if m[_handover(m, k) + Handover.AT_CN] <= now:
+            place = k + 1
+        k += 1
+    if place > m[BASE + Word.CN]:
+        m[BASE + Word.CN] = place
+        m[BASE + Word.CN_FROM] = max(m[BASE + Word.CN_FROM], place)
+        m[BASE + Word.MAP] = place
+        m[BASE + Word.AWAY] = 0
+        m[BASE + Word.BY_TUNNEL] = 0
+
+
+def _never_heard(m: Any, k: Any) -> Any:
+    """Whether the sender never hears of a handover."""
+    return m[_handover(m, k) + Handover.AT_CN] == FOREVER
+
+
+@cold
+def _bind_map(m: Any, t: Any) -> None:
+    """The place that the MAP sends them to, from `t` [ns] on."""
+    count = m[BASE + Word.COUNT]
+    k = m[BASE + Word.MAP]
+    while k < count and m[_handover(m, k) + Handover.BEGIN] <= t:
+        at = _handover(m, k)
+        if m[at + Handover.AT_MAP] <= t:
+            m[BASE + Word.MAP] = k + 1
+            if m[at + Handover.INTER] == 1:
+                m[BASE + Word.AWAY] += m[at + Handover.DETOUR]
+                m[BASE + Word.BY_TUNNEL] = 1
+        elif m[at + Handover.INTER] == 1:
+            break
+        k += 1
+
+
+def _past_false_alarms(m: Any, place: Any, t: Any) -> Any:
+    """The place that a host stays at since past false alarms."""
+    at = _handover(m, place)
+    while (
+        place < m[BASE + Word.COUNT]
+        and t >= m[at + Handover.UP]
+        and m[at + Handover.UP] == m[at + Handover.DOWN]
+    ):
+        place += 1
+        at += WORDS
+    return place
+
+
+@cold
+def _move(outages: Any, m: Any, place: Any, t: Any) -> None:
+    """The first packet on the radio link of a new place."""
+    for k in range(m[BASE + Word.PLACE], place):
+        at = _handover(m, k)
+        if m[at + Handover.UP] > m[at + Handover.DOWN]:
+            link.clear(outages, m, MAIN, FORTH, m[BASE + Word.RADIO], t)
+    m[BASE + Word.PLACE] = place
+
+
+@cold
+def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any, counts: Any) -> Any:
+    """A packet comes to the new router; returns WAITS, FULL_QUEUE (lost), or ARRIVED: it need not wait."""
+    at = _handover(m, (tag >> _FLAGS) - 1)
+    if tag & _TUNNELLED:
+        m[at + Handover.LAST] = t
+    gate = m[at + Handover.RELEASE]
+    if tag & _IS_COPY:
+        gate = max(gate, m[at + Handover.HOLD])
+    settles = m[at + Handover.SETTLE] > 0 and tag & _TUNNELLED == 0
+    if settles:
+        gate = max(gate, m[at + Handover.LAST]) + m[at + Handover.SETTLE]
+    if t < gate:
+        if tag & _WAITED == 0:
+            if m[at + Handover.WAITING] >= parameters[P.BUFFER]:
+                out[Out.DROPS_BUFFER] += counts
+                return FULL_QUEUE
+            m[at + Handover.WAITING] += 1
+            out[Out.BUFFERED] += counts
+        _push(parameters, m, gate, packet, tag | _WAITED, sent)
+        return WAITS
+    if settles:  # packets to the new address wait no longer
+        m[at + Handover.SETTLE] = 0
+    return ARRIVED
+
+
+@cold
+def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any, counts: Any) -> Any:
+    """The old router has a packet for a host that left, or will have left when it arrives."""
+    place = tag >> _FLAGS
+    at = _handover(m, place)
+    if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
+        out[Out.COPIES] += counts
+        out[Out.DISCARDED] += counts
+        new = (place + 1) << _FLAGS | _TUNNELLED
+        _push(parameters, m, t + m[at + Handover.DETOUR], packet, new, sent)
+        return WAITS
+    if tag & (_TWIN | _COPIED):
+        out[Out.DISCARDED] += counts
+        return WAITS
+    if t < m[at + Handover.DOWN] or m[at + Handover.KEPT] == FOREVER:
+        out[Out.DROPS_HANDOVER] += counts
+        return DOWN
+    if t < m[at + Handover.KEPT]:
+        if m[at + Handover.KEEPING] >= parameters[P.BUFFER]:
+            out[Out.DROPS_BUFFER] += counts
+            return FULL_QUEUE
+        m[at + Handover.KEEPING] += 1
+        out[Out.BUFFERED] += counts
+    out[Out.TUNNELLED] += counts
+    _tunnel(parameters, m, max(t, m[at + Handover.KEPT]), packet, place, sent)
+    return WAITS
+
+
+@cold
+def _leaves(m: Any, place: Any) -> Any:
+    """When the host really leaves a router that only a false alarm was raised for [ns]."""
+    for k in range(place, m[BASE + Word.COUNT]):
+        at = _handover(m, k)
+        if m[at + Handover.UP] > m[at + Handover.DOWN]:
+            return m[at + Handover.DOWN]
+    return np.int64(FOREVER)

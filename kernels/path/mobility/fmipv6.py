@@ -6,89 +6,61 @@ Otherwise it is reactive: the host sends the update from its new place, and the 
 packets until then.
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, P
-from netcarlo.kernels.path.mobility.signalling import ANNOUNCE, PREPARE, Signalling
-from netcarlo.kernels.path.mobility.timeline import (
-    AT_CN,
-    DETOUR,
-    DOWN,
-    FORWARD,
-    KEPT,
-    RADIO_DOWN,
-    RADIO_UP,
-    RELEASE,
-    TUNNEL,
-    UP,
-)
+from netcarlo.kernels.path.mobility.signalling import Message, exchange, home, send
+from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 
-@functools.cache  # one compiled function for all that use it
-def make_prepare(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile `prepare(parameters, m, legs, at, k, trigger, check)`: when the old router has the new one's
-    consent, which takes `check` [ns] there; FOREVER if the host does not hear of it in time."""
-    exchange = signalling.exchange
-
-    @cold
-    def prepare(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, check: Any) -> Any:
-        m[at + TUNNEL] = 2 * parameters[P.MAP_TO_AR] + m[at + DETOUR]
-        trip = m[legs + RADIO_UP] + 2 * m[at + TUNNEL] + check + m[legs + RADIO_DOWN]
-        answer = exchange(parameters, k, PREPARE, trigger, trip)
-        if answer > m[at + DOWN] - parameters[P.MARGIN]:
-            return np.int64(FOREVER)
-        return answer - m[legs + RADIO_DOWN]
-
-    return dev(prepare)
+@cold
+def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
+    """Make the timeline, see `handovers`."""
+    consent = prepare(parameters, m, delays, at, k, trigger, parameters[P.PREPARATION])
+    m[at + Handover.FORWARD] = consent
+    return complete(parameters, m, delays, at, k, consent)
 
 
-@functools.cache  # one compiled function for all that use it
-def make_react(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile `react(parameters, m, legs, at, k)`: the reactive part of a timeline."""
-    send = signalling.send
+@cold
+def prepare(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, check: Any) -> Any:
+    """When the old router has the new one's consent, which takes `check` [ns] there.
 
-    @cold
-    def react(parameters: Any, m: Any, legs: Any, at: Any, k: Any) -> None:
-        m[at + TUNNEL] = 2 * parameters[P.MAP_TO_AR] + m[at + DETOUR]
-        start = m[at + UP] + parameters[P.DETECTION]
-        m[at + KEPT] = send(parameters, k, ANNOUNCE, start, m[legs + RADIO_UP] + m[at + TUNNEL])
-        m[at + RELEASE] = m[at + UP]
-
-    return dev(react)
-
-
-def make_plan(dev: Callable[[Any], Any], signalling: Signalling, *, then: int, addresses: int) -> Any:
-    """Compile the timeline of a protocol whose old router acts on the new one's consent.
-
-    `then` is the word that this sets: FORWARD (tunnels) or COPY (sends to both).  Of two `addresses` a
-    host that returns still has the old one, so that nothing is left to check; of one it has not.
+    FOREVER if the host does not hear of it in time.
     """
-    send, home = signalling.send, signalling.home
-    prepare, react = make_prepare(dev, signalling), make_react(dev, signalling)
-
-    @cold
-    def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-        check = parameters[P.PREPARATION]
-        if addresses == 2 and back == 1:
-            check = np.int64(0)
-        m[at + then] = prepare(parameters, m, legs, at, k, trigger, check)
-        if m[at + then] < FOREVER:
-            start = m[at + UP] + parameters[P.ANNOUNCE]
-            m[at + RELEASE] = send(parameters, k, ANNOUNCE, start, m[legs + RADIO_UP])
-            m[at + AT_CN] = home(parameters, m, legs, k, start)
-            return 1
-        react(parameters, m, legs, at, k)
-        m[at + AT_CN] = home(parameters, m, legs, k, m[at + UP] + parameters[P.DETECTION])
-        return 0
-
-    return dev(plan)
+    _set_tunnel(parameters, m, at)
+    answer_delay = m[delays + Delay.RADIO_DOWN]
+    trip = m[delays + Delay.RADIO_UP] + 2 * m[at + Handover.TUNNEL] + check + answer_delay
+    answer = exchange(parameters, k, Message.PREPARE, trigger, trip)
+    if answer > m[at + Handover.DOWN] - parameters[P.MARGIN]:
+        return np.int64(FOREVER)
+    return answer - answer_delay
 
 
-def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile the timeline, see `handovers`."""
-    return make_plan(dev, signalling, then=FORWARD, addresses=1)
+@cold
+def complete(parameters: Any, m: Any, delays: Any, at: Any, k: Any, consent: Any) -> Any:
+    """What follows the old router's `consent`, or, where that is FOREVER, the reactive part."""
+    if consent < FOREVER:
+        start = m[at + Handover.UP] + parameters[P.ANNOUNCE]
+        m[at + Handover.RELEASE] = send(parameters, k, Message.ANNOUNCE, start, m[delays + Delay.RADIO_UP])
+        m[at + Handover.AT_CN] = home(parameters, m, delays, k, start)
+        return 1
+    react(parameters, m, delays, at, k)
+    m[at + Handover.AT_CN] = home(parameters, m, delays, k, m[at + Handover.UP] + parameters[P.DETECTION])
+    return 0
+
+
+@cold
+def react(parameters: Any, m: Any, delays: Any, at: Any, k: Any) -> None:
+    """The old router keeps packets until the host sends for them from its new place."""
+    _set_tunnel(parameters, m, at)
+    start = m[at + Handover.UP] + parameters[P.DETECTION]
+    delay = m[delays + Delay.RADIO_UP] + m[at + Handover.TUNNEL]
+    m[at + Handover.KEPT] = send(parameters, k, Message.ANNOUNCE, start, delay)
+    m[at + Handover.RELEASE] = m[at + Handover.UP]
+
+
+def _set_tunnel(parameters: Any, m: Any, at: Any) -> None:
+    m[at + Handover.TUNNEL] = 2 * parameters[P.MAP_TO_AR] + m[at + Handover.DETOUR]

@@ -3,29 +3,21 @@
 Source: RFC 5380.  Nothing is kept: what reaches the old router while the host is gone is lost.
 """
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.path.mobility.signalling import REGISTER, Signalling
-from netcarlo.kernels.path.mobility.timeline import AT_CN, AT_MAP, INTER, RELEASE, TO_MAP, UP
+from netcarlo.kernels.path.mobility.signalling import Message, abroad, send
+from netcarlo.kernels.path.mobility.timeline import Delay, Handover
 
 
-@functools.cache  # S-MIP and FHMIPv6 fall back on it
-def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile the timeline, see `handovers`."""
-    send, abroad = signalling.send, signalling.abroad
-
-    @cold
-    def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-        start = m[at + UP] + parameters[P.DETECTION]
-        m[at + RELEASE] = m[at + UP]
-        if m[at + INTER] == 1:
-            m[at + AT_CN] = abroad(parameters, m, legs, k, start)
-        else:
-            m[at + AT_MAP] = send(parameters, k, REGISTER, start, m[legs + TO_MAP])
-        return 0
-
-    return dev(plan)
+@cold
+def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
+    """Make the timeline, see `handovers`."""
+    start = m[at + Handover.UP] + parameters[P.DETECTION]
+    m[at + Handover.RELEASE] = m[at + Handover.UP]
+    if m[at + Handover.INTER] == 1:
+        m[at + Handover.AT_CN] = abroad(parameters, m, delays, k, start)
+    else:
+        m[at + Handover.AT_MAP] = send(parameters, k, Message.REGISTER, start, m[delays + Delay.TO_MAP])
+    return 0

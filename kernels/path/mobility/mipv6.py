@@ -3,23 +3,17 @@
 Source: RFC 6275.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.path.mobility.signalling import Signalling
-from netcarlo.kernels.path.mobility.timeline import AT_CN, RELEASE, UP
+from netcarlo.kernels.path.mobility.signalling import home
+from netcarlo.kernels.path.mobility.timeline import Handover
 
 
-def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile the timeline, see `handovers`."""
-    home = signalling.home
-
-    @cold
-    def plan(parameters: Any, m: Any, legs: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
-        m[at + RELEASE] = m[at + UP]
-        m[at + AT_CN] = home(parameters, m, legs, k, m[at + UP] + parameters[P.DETECTION])
-        return 0
-
-    return dev(plan)
+@cold
+def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
+    """Make the timeline, see `handovers`."""
+    m[at + Handover.RELEASE] = m[at + Handover.UP]
+    m[at + Handover.AT_CN] = home(parameters, m, delays, k, m[at + Handover.UP] + parameters[P.DETECTION])
+    return 0

@@ -5,14 +5,20 @@ Nobody numbers the copies, so the host receives what both routers deliver twice.
 host that soon returns needs no new address check.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from netcarlo.kernels.path.mobility.fmipv6 import make_plan
-from netcarlo.kernels.path.mobility.signalling import Signalling
-from netcarlo.kernels.path.mobility.timeline import COPY
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.path.mobility.fmipv6 import complete, prepare
+from netcarlo.kernels.path.mobility.timeline import Handover
 
 
-def make(dev: Callable[[Any], Any], signalling: Signalling) -> Any:
-    """Compile the timeline, see `handovers`."""
-    return make_plan(dev, signalling, then=COPY, addresses=2)
+@cold
+def plan(parameters: Any, m: Any, delays: Any, at: Any, k: Any, trigger: Any, back: Any) -> Any:
+    """Make the timeline, see `handovers`."""
+    check = parameters[P.PREPARATION] if back == 0 else np.int64(0)
+    consent = prepare(parameters, m, delays, at, k, trigger, check)
+    m[at + Handover.COPY] = consent
+    return complete(parameters, m, delays, at, k, consent)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from netcarlo.kernels import models
+from netcarlo.kernels.adhoc import cache
 from netcarlo.kernels.adhoc.layout import (
     DSR,
     GAUSS_MARKOV,
@@ -31,10 +32,8 @@ from netcarlo.kernels.adhoc.layout import (
     ManetRows,
     NodeOut,
 )
-from netcarlo.kernels.adhoc.routes import make_routes
-from netcarlo.kernels.adhoc.state import N_CACHE, NODES
+from netcarlo.kernels.adhoc.state import NODES, Node
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, P
-from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.adhoc.dsr import Cache
@@ -140,18 +139,19 @@ def test_scripted_breaks_come_when_they_should(routing: int) -> None:
 
 def test_a_full_route_cache_forgets_the_oldest_path_first() -> None:
     """64 places, and four times as many paths, beside the naive cache; some links break meanwhile."""
-    routes, naive, rng = make_routes(compilers.plain, None), Cache(), np.random.default_rng(4)
-    m, cache = np.zeros(600, np.int64), 500
-    m[[Manet.ROUTING, NODES, 300 + N_CACHE]] = DSR, 300, cache
+    naive, rng = Cache(), np.random.default_rng(4)
+    m, words = np.zeros(600, np.int64), 500
+    m[[Manet.ROUTING, NODES + Node.CACHE]] = DSR, words
     for count in range(256):
         path = (0, *rng.permutation(np.arange(1, 64))[: rng.integers(1, 9)].tolist())
-        routes.add(m, 0, sum(node << 4 + 6 * k for k, node in enumerate(path)) + len(path))
+        cache.add(m, 0, sum(node << 4 + 6 * k for k, node in enumerate(path)) + len(path))
         naive.add(path)
         if count % 16 == 0:
-            routes.dead(m, 0, *path[-2:])
+            cache.dead(m, 0, *path[-2:])
             naive.remove(*path[-2:])
-        words = m[cache : cache + 65].tolist()
-        known = [tuple(word >> 4 + 6 * k & 63 for k in range(word & 15)) for word in words]
+        known = [
+            tuple(word >> 4 + 6 * k & 63 for k in range(word & 15)) for word in m[words : words + 65].tolist()
+        ]
         assert known == [*naive.paths, ()], count
     assert len(naive.paths) == 64 and min(map(len, naive.paths)) > 0
 

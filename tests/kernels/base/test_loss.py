@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from netcarlo.kernels.base import loss, philox
+from netcarlo.kernels.base import loss
+from netcarlo.kernels.base.bind import bind
 from tests.twins.random_numbers import Streams
 
-GAP = loss.make_gap(numba.njit, philox.make_draw(numba.njit))
+GAP = bind(loss.gap, numba.njit)
 
 
 def gaps(probability: float, count: int) -> Iterator[int]:
@@ -76,7 +77,7 @@ def test_tiny_probability() -> None:
 
 
 def test_plain_python_has_the_same_bits() -> None:
-    plain = loss.make_gap(lambda function: function, philox.make_draw(lambda function: function))
+    plain = loss.gap
     table = loss.thresholds([0.3, 1e-5])
     for row in (0, 1):
         for k in range(100):

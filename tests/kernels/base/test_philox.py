@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels.base import philox
+from netcarlo.kernels.base.bind import bind
 from tests.twins.random_numbers import Streams, philox4x32_10
 
 # Random123 1.09, tests/kat_vectors, lines "philox4x32 10": counter, key, answer.
@@ -29,8 +30,7 @@ def test_known_answers(counter: str, key: str, answer: str) -> None:
 
 def test_a_draw_is_addressed_by_all_five_numbers() -> None:
     rng = np.random.default_rng(1)
-    for dev in (lambda function: function, numba.njit):
-        draw = philox.make_draw(dev)
+    for draw in (philox.draw, bind(philox.draw, numba.njit)):
         for _ in range(50):
             seed = int(rng.integers(0, 1 << 63))
             scenario, replication, stream, i = (int(word) for word in rng.integers(0, 1 << 32, 4))

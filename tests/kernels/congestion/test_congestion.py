@@ -9,8 +9,8 @@ import pytest
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P, Rows
 from netcarlo.kernels.congestion import bic, cubic, westwood
-from netcarlo.kernels.path.engine import MEMORY_WORDS
 from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.tcp.sender import CONTROL_WORDS as MEMORY_WORDS
 from netcarlo.transport import congestion as control
 from tests.twins import simulate
 from tests.twins.path.scenarios import MS, SECOND, describe, tcp_rows

@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 
 from netcarlo import Scenario
 from netcarlo.kernels import models
+from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
-from netcarlo.kernels.base.philox import make_draw
-from netcarlo.kernels.fluid.chance import FRACTION_BITS, make_exponential
+from netcarlo.kernels.fluid import chance
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRows
+from netcarlo.networks.path.switched import switched
 from netcarlo.networks.shared.outcomes import Tables, tables
-from netcarlo.simulation import fluid
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 from tests.benchmarks.fluid import LAYOUTS, shared
@@ -104,7 +104,7 @@ def one_link(**values: object) -> Scenario:
 
 def goodput(scenario: Scenario, replications: int = 1) -> NDArray[np.float64]:
     ensemble = build(scenario, replications=replications)
-    return outcomes(run(ensemble.rows), *ensemble).frame["goodput_bps"].to_numpy()
+    return outcomes(scenario.network, run(ensemble.rows), *ensemble).frame["goodput_bps"].to_numpy()
 
 
 def test_a_window_limits_the_rate() -> None:
@@ -116,7 +116,7 @@ def test_flows_that_fill_a_link_share_it_evenly() -> None:
     values = {"transport.window": 40, "shared.flows.0.count": 50, "shared.dumbbell.queue": "1000 packets"}
     scenario = one_link(**values)
     ensemble = build(scenario, replications=2)
-    frame = outcomes(run(ensemble.rows), *ensemble).frame
+    frame = outcomes(scenario.network, run(ensemble.rows), *ensemble).frame
     assert frame["goodput_bps"].to_numpy() == pytest.approx(100e6 * 1000 / 1040, rel=1e-3)
     assert (frame["utilisation"] <= 1 + 1e-6).all() and (frame["fairness"] > 0.999).all()
 
@@ -145,8 +145,9 @@ def test_losses_of_days_outgrow_no_word() -> None:
     """In a day a stream of ten times what the link carries loses some 95 million packets."""
     stream = {"udp": {"rate": "10 Mbit/s", "payload": "1000 B", "header": "0 B"}}
     values = {"shared.flows": [stream], "shared.dumbbell.rate": "1 Mbit/s", "duration": "86400 s"}
-    ensemble = build(one_link(**values), replications=1)
-    frame = outcomes(run(ensemble.rows), *ensemble).frame
+    scenario = one_link(**values)
+    ensemble = build(scenario, replications=1)
+    frame = outcomes(scenario.network, run(ensemble.rows), *ensemble).frame
     assert frame["drops_queue"][0] == pytest.approx(0.9 * 1250 * 86400, rel=0.01)
     assert frame["loss_ratio"][0] == pytest.approx(0.9, abs=0.01) and frame["utilisation"][0] <= 1
 
@@ -154,16 +155,22 @@ def test_losses_of_days_outgrow_no_word() -> None:
 def test_goodput_is_near_that_of_packets() -> None:
     errors = []
     for layout in LAYOUTS:
-        ensemble = build(shared(layout), replications=8)
-        both = [outcomes(run(ensemble.rows, model), *ensemble).frame for model in ("fluid", "shared_mixed")]
+        scenario = shared(layout)
+        ensemble = build(scenario, replications=8)
+        both = [
+            outcomes(scenario.network, run(ensemble.rows, model), *ensemble).frame
+            for model in ("fluid", "shared_mixed")
+        ]
         errors.append(both[0]["tcp_goodput_bps"] / both[1]["tcp_goodput_bps"] - 1)
     assert np.median(np.abs(np.concatenate(errors))) < 0.05
 
 
 def test_exponential_numbers() -> None:
-    exponential = make_exponential(compilers.plain, make_draw(compilers.plain))
+    exponential = bind(chance.exponential, compilers.plain)
+    p = np.zeros(len(P), np.int64)
+    p[[P.SEED, P.SCENARIO, P.REPLICATION]] = 1, 2, 3
     with np.errstate(over="ignore"):
-        drawn = np.array([exponential(1, 2, 3, 4, k) for k in range(2000)]) / 2.0**FRACTION_BITS
+        drawn = np.array([exponential(p, 4, k) for k in range(2000)]) / 2.0**chance.FRACTION_BITS
     assert drawn.min() >= 0 and drawn.mean() == pytest.approx(1, abs=0.1)
     assert drawn.std() == pytest.approx(1, abs=0.1)
     assert (drawn > 1).mean() == pytest.approx(math.exp(-1), abs=0.04)
@@ -182,8 +189,9 @@ def acked(model: str, rows: Rows) -> NDArray[np.int64]:
 @pytest.mark.parametrize("down_s", [0.1, 1.0, 5.0])
 def test_path_with_outages_is_near_packets(down_s: float) -> None:
     scenario = path()
-    rows = fluid.switched(build(scenario, replications=100).rows, up_s=15.0, down_s=down_s)
-    cheap, exact = acked(fluid.model_name(scenario), rows), acked("tcp_newreno", rows)
+    rows = switched(build(scenario, replications=100).rows, up_s=15.0, down_s=down_s)
+    model = scenario.network.address(scenario, fluid=True).name
+    cheap, exact = acked(model, rows), acked("tcp_newreno", rows)
     assert cheap.sum() == pytest.approx(exact.sum(), rel=0.06)
     assert np.corrcoef(cheap, exact)[0, 1] > 0.85
 
@@ -208,7 +216,7 @@ def test_a_path_that_is_down_carries_nothing() -> None:
 
 
 def test_markov_outages() -> None:
-    rows = fluid.switched(build(path(), replications=400).rows, up_s=5.0, down_s=0.5)
+    rows = switched(build(path(), replications=400).rows, up_s=5.0, down_s=0.5)
     starts, ends = rows.outages[:, 0, 0].transpose(2, 0, 1)
     there = starts < rows.parameters[0, P.END]
     assert (starts[:, 1:][there[:, 1:]] >= ends[:, :-1][there[:, 1:]]).all()
@@ -226,5 +234,9 @@ def test_markov_outages() -> None:
 )
 def test_what_the_fluid_model_does_not_know(transport: dict[str, object], problem: str) -> None:
     data = {**path().model_dump(mode="json", exclude_none=True), "transport": transport}
-    assert problem in fluid.unknown(Scenario.check(data))
-    assert fluid.unknown(path()) == "" and fluid.unknown(one_link()) == ""
+    assert problem in unknown(Scenario.check(data))
+    assert unknown(path()) == "" and unknown(one_link()) == ""
+
+
+def unknown(scenario: Scenario) -> str:
+    return scenario.network.unknown(scenario, "fluid")

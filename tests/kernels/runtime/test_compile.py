@@ -21,7 +21,7 @@ PROGRAM = """
 import importlib.util, sys, time
 import numpy as np
 from tests import toy
-from netcarlo.kernels import launch
+from netcarlo.kernels.runtime import launch
 spec = importlib.util.spec_from_file_location("user", sys.argv[1])
 user = importlib.util.module_from_spec(spec)
 sys.modules["user"] = user

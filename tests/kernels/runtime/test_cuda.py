@@ -51,7 +51,8 @@ def test_machine_code_without_spills(
     source = tmp_path / "kernel.ptx"
     source.write_text(ptx)
     # Long code takes long to assemble; what fits one architecture's registers fits them all.
-    long = name.endswith(models.MOBILE) or name.startswith((models.WIFI, models.MANET, models.SHARED))
+    family, _, _, mobile, fluid = models.model(name).address
+    long = mobile or (family != "path" and not fluid)
     for architecture in ARCHITECTURES[2:3] if long else ARCHITECTURES:
         done = subprocess.run(
             [tool("ptxas"), "-v", f"-arch={architecture}", str(source), "-o", str(tmp_path / "kernel.cubin")],
@@ -127,7 +128,7 @@ def test_device_gives_the_bits_of_the_cpu(name: str) -> None:
 def assert_equal_bits(name: str) -> None:
     model, rows = models.model(name), rows_of(name, ROWS, seed=7)
     expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
-    sent = ManetOut.SENT if name.startswith(models.MANET) else Out.SENT
+    sent = ManetOut.SENT if model.address.family == "adhoc" else Out.SENT
     assert expected[:, sent].sum() > 100
     equal = (out == expected).all(axis=1)
     assert equal.all(), f"{equal.sum()} of {len(equal)} rows equal the CPU's; row {equal.argmin()} does not"

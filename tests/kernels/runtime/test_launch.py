@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import STATUS_OK, Out, P, Rows, Trace
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device, launch
@@ -63,8 +64,7 @@ def test_rings_hold_two_windows_and_are_powers_of_two() -> None:
     rows.parameters[:, P.DATA], rows.parameters[:, P.CHUNK_HEADER], rows.parameters[:, P.RWND] = 100, 28, 1280
     rings = launch._with_rings(toy.TOY, rows).parameters[:, P.RING]
     assert rings.tolist() == [128, 128, 128, 16384]
-    sctp = toy.Model("sctp", toy.make, toy.scratch)
-    assert launch._with_rings(sctp, rows).parameters[:, P.RING].tolist() == [128] * 4
+    assert launch._with_rings(models.model("sctp"), rows).parameters[:, P.RING].tolist() == [128] * 4
 
 
 def test_no_rows() -> None:

@@ -29,7 +29,6 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.sctp import engine as sctp
 from netcarlo.kernels.sctp import state as sctp_state
 from tests.twins import simulate
 from tests.twins.sctp.endpoint import Endpoint
@@ -98,7 +97,7 @@ def trace(table: Rows, event: int) -> tuple[Any, Any]:
 def plain(table: Rows, ring: int) -> Any:
     table.parameters[:, P.RING] = ring
     out = np.zeros((len(table.parameters), len(Out)), np.int64)
-    flow = sctp.make(compilers.plain)
+    flow = models.model("sctp").make(compilers.plain)
     for i in range(len(out)):
         scratch = np.empty(sctp_state.scratch(table)[0], np.int64)
         with np.errstate(over="ignore"):  # the words of Philox wrap

@@ -8,15 +8,16 @@ import pytest
 
 from netcarlo.errors import InputError
 from netcarlo.kernels import models
+from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, EVENT_ACK, EVENT_SEND, Hop, Out, P, Rows, Trace
 from netcarlo.kernels.congestion import linux_reno, linux_westwood
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp import linux
 from netcarlo.kernels.tcp import scoreboard as linux_scoreboard
-from netcarlo.kernels.tcp.recovery import NONE, STATE_WORDS
+from netcarlo.kernels.tcp.state import END, NONE
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.simulate import model_of
+from netcarlo.simulation.launches import model_of
 from tests.kernels.beside_twin import run_as_python
 from tests.twins import simulate
 from tests.twins.path.mobility.scenarios import mobile_rows
@@ -61,12 +62,12 @@ class Board:
     """A scoreboard, uncompiled, of packets of which `una` have been acknowledged and 20 more sent."""
 
     def __init__(self, una: int = 100) -> None:
-        self.functions = linux_scoreboard.make(lambda f: f)
+        self.functions = linux_scoreboard
         self.parameters = np.zeros(len(P), np.int64)
         self.parameters[P.RING] = RING
         self.parameters[P.DUPACKS] = 4
-        self.m = np.zeros(STATE_WORDS + linux_scoreboard.scratch_words(RING) + 8, np.int64)
-        self.ack = self.functions.prepare(self.m, self.parameters, STATE_WORDS)
+        self.m = np.zeros(END + linux_scoreboard.scratch_words(RING) + 8, np.int64)
+        self.ack = self.functions.prepare(self.m, self.parameters, END)
         self.una, self.seq = una, una + 21
         self.functions.clear(self.m, self.parameters, una)
 
@@ -232,7 +233,7 @@ def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.
     """One that never grows and never shrinks: a window of 5 packets, come what may."""
     fixed = "def grow(cwnd, *rest):\n    return 5.0\n\n\ndef reduce(window, *rest):\n    return 5.0\n"
     (tmp_path / "fixed.py").write_text(fixed)
-    model = models.user_model(tmp_path / "fixed.py", fixed.encode(), protocol="linux")
+    model = models.user_model(tmp_path / "fixed.py", fixed.encode(), Address("path", "linux"))
     monkeypatch.setitem(models.MODELS, "fixed", model)
     rows = event_rows(INITIAL_WINDOW=5, END=2 * SECOND)
     out = run_as_python("fixed", rows)[0]

@@ -17,7 +17,8 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.congestion import aimd, bic, westwood
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.tcp import elfn, eln, new_probing, newreno, probing, sender
+from netcarlo.kernels.tcp import elfn, eln, new_probing, newreno, probing
+from netcarlo.kernels.tcp.state import Tcp
 from tests.kernels.tcp.wire import (
     DATA,
     DESTROYED,
@@ -131,10 +132,10 @@ def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> N
     script.fates[0, 150] = fate
     log, words = drive(module, script)
     keeps = module in (probing, new_probing) or (module is eln and fate == DESTROYED)
-    assert words[sender.SPARED] == keeps and words[sender.CUTS] == (not keeps)
+    assert words[Tcp.SPARED] == keeps and words[Tcp.CUTS] == (not keeps)
     assert (largest_fall(log) < 1) == keeps
-    assert words[sender.REPEATED] == 1 and words[sender.FAST_RETRANSMITS] == 1
-    assert words[sender.TIMEOUTS] == 0 and words[sender.EXPECTED] == 401
+    assert words[Tcp.REPEATED] == 1 and words[Tcp.FAST_RETRANSMITS] == 1
+    assert words[Tcp.TIMEOUTS] == 0 and words[Tcp.EXPECTED] == 401
 
 
 @pytest.mark.parametrize("module", [newreno, probing, new_probing, elfn, eln])
@@ -152,22 +153,22 @@ def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
     script.fates[0, repeated[0]] = LOST
     log, words = drive(module, script)
     notices = module in (probing, new_probing)
-    assert words[sender.TIMEOUTS] == (not notices)
-    assert words[sender.FAST_RETRANSMITS] == 1 + notices and words[sender.REPEATED] >= 2
-    assert words[sender.EXPECTED] == 401
+    assert words[Tcp.TIMEOUTS] == (not notices)
+    assert words[Tcp.FAST_RETRANSMITS] == 1 + notices and words[Tcp.REPEATED] >= 2
+    assert words[Tcp.EXPECTED] == 401
     if notices:  # the second pause of `probing` may find its own burst in the way
-        assert words[sender.SPARED] + words[sender.CUTS] == 2 and words[sender.SPARED] >= 1
+        assert words[Tcp.SPARED] + words[Tcp.CUTS] == 2 and words[Tcp.SPARED] >= 1
 
 
 def test_probing_is_silent_for_two_round_trips() -> None:
     script = undisturbed(limit=400)
     script.fates[0, 150] = LOST
     log, words = drive(probing, script)
-    assert words[sender.PROBES] == 2 and words[sender.PROBE_CYCLES] == 1
+    assert words[Tcp.PROBES] == 2 and words[Tcp.PROBE_CYCLES] == 1
     sent = times(DATA, log)
     asked = times(PROBE, log)
     silence = sent[sent > asked[0]][0] - asked[0]
-    assert silence == pytest.approx(words[sender.PROBE_TIME] / SECOND)
+    assert silence == pytest.approx(words[Tcp.PROBE_TIME] / SECOND)
     assert silence >= 2 * 2 * 0.020 and asked[1] - asked[0] >= 2 * 0.020
 
 
@@ -177,7 +178,7 @@ def test_window_falls_when_the_round_trip_has_grown() -> None:
     script.fates[0, 150] = LOST
     script.changes = np.array([[0, 20 * MS], [600 * MS, 200 * MS]])
     log, words = drive(probing, script)
-    assert words[sender.CUTS] >= 1 and largest_fall(log) >= 9
+    assert words[Tcp.CUTS] >= 1 and largest_fall(log) >= 9
 
 
 def outage(*, notice: bool) -> Script:
@@ -212,14 +213,14 @@ def test_no_data_goes_into_the_outage() -> None:
         probes = times(PROBE, log)
         apart = np.diff(probes[(probes > 1.5) & (probes < 5.3)])
         assert apart == pytest.approx(2.0 if module is elfn else apart[0])
-        assert words[sender.PROBE_TIME] > 4 * SECOND
-    assert words[sender.CUTS] == 0 and words[sender.TIMEOUTS] == 0  # frozen: nothing was a loss
+        assert words[Tcp.PROBE_TIME] > 4 * SECOND
+    assert words[Tcp.CUTS] == 0 and words[Tcp.TIMEOUTS] == 0  # frozen: nothing was a loss
 
 
 def test_new_probing_asks_when_one_repair_has_failed() -> None:
     """A timeout is first taken for bit errors; the next one, with nothing heard between them, is not."""
     log, words = drive(new_probing, outage(notice=False))
     sent, asked = times(DATA, log), times(PROBE, log)
-    assert words[sender.PROBE_CYCLES] == 1 and words[sender.TIMEOUTS] <= 2
+    assert words[Tcp.PROBE_CYCLES] == 1 and words[Tcp.TIMEOUTS] <= 2
     assert ((sent > asked[0]) & (sent < 5.3)).sum() == 0
     assert sent[sent >= 5.3][0] - 5.3 < 0.5

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels import models
+from netcarlo.kernels.base.bind import bind
 from netcarlo.kernels.base.layout import Out, P, Rows
 from netcarlo.kernels.congestion import aimd
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.tcp import sack
+from netcarlo.kernels.tcp import rto, sack, slots
 from netcarlo.kernels.tcp.recovery import CUT
-from netcarlo.kernels.tcp.rto import make_rto
+from netcarlo.kernels.tcp.state import Clock, Row, Sent, Window
 from tests.twins import simulate
 from tests.twins.path.scenarios import describe, sctp_rows, tcp_rows
 
@@ -71,17 +72,17 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
 
     Only a sender that watches its first hole (new probing) can tell: SACK takes no hole from there.
     """
-    variant = sack.make(compilers.plain, aimd, restarts=True)
+    found = slots.of_sender(sack, aimd) | {"pauses": True}
+    prepare, dup_ack = (bind(step, compilers.plain, found) for step in (sack.prepare, sack.dup_ack))
     p, m, f = np.zeros(len(P), np.int64), np.zeros(64, np.int64), np.zeros(8)
     p[[P.RING, P.DUPACKS, P.WINDOW]] = 64, 3, 50
     at, una, top, seq = 40, 9, 20, 21  # packet 10 is lost, those up to 20 have been put out
-    variant.prepare(m, p, 30)
-    dupacks, cwnd, resent = 0, 20.0, []
+    prepare(m, p, 30)
+    row, clock, window, resent = Row(p, np.zeros(0), m, f), Clock(0, 0), Window(20.0, 50, 0), []
     for last in range(11, 25):  # all that follow arrive one by one
         m[at + 2 : at + 5] = 11, last + 1, -1
-        cwnd, _, dupacks, orders, forced = variant.dup_ack(
-            m, f, p, np.zeros(0), 0, 0, at, una, max(seq, last), top, dupacks, cwnd, 50
-        )
+        after = Sent(una, max(seq, last), top)
+        window, orders, forced = dup_ack(row, clock, at, after, Window(window.cwnd, 50, window.dupacks))
         if orders & CUT:
             assert forced == una + 1
             resent.append(last)
@@ -90,9 +91,8 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
 
 def test_a_timer_is_backed_off_by_64_at_most_once_it_is_at_its_maximum() -> None:
     """No outcome depends on it (32 would do): the timer is at its maximum either way."""
-    *_, back_off = make_rto(compilers.plain)
-    assert [back_off(factor, 8, 4, 60, 60)[0] for factor in (1, 16, 32, 64, 128)] == [2, 32, 64, 64, 128]
-    assert back_off(64, 8, 4, 59, 60)[0] == 128
+    assert [rto.back_off(factor, 8, 4, 60, 60)[0] for factor in (1, 16, 32, 64, 128)] == [2, 32, 64, 64, 128]
+    assert rto.back_off(64, 8, 4, 59, 60)[0] == 128
 
 
 COMPILE = (

@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.bind import Binder
 from netcarlo.kernels.base.layout import FOREVER, Out, P
-from netcarlo.kernels.tcp import sender
+from netcarlo.kernels.tcp import association, newreno, sender, slots
+from netcarlo.kernels.tcp.state import Tcp
 from tests.twins.outcomes import Outcomes
 from tests.twins.path.engine import Rank, Simulation
 from tests.twins.path.link import Packet
@@ -67,7 +69,7 @@ class Script:
 
 def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
     """Compile `run(p, fates, changes, outages, notices, s, g, ways, log) -> rows of the log`."""
-    tcp = sender.make_association(dev, module.make, control)
+    tcp = Binder(dev, slots.of_sender(module, control)).space(association, association.__all__)
     data_air, short_air = AIR[DATA], AIR[ACK]
 
     def put(
@@ -119,7 +121,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
             at_sink = ways[0, forth, 0] if ways[0, 0, 1] < ways[0, 0, 0] else np.int64(FOREVER)
             at_source = ways[1, back, 0] if ways[1, 0, 1] < ways[1, 0, 0] else np.int64(FOREVER)
             notice = notices[told] if told < notices.shape[0] else np.int64(FOREVER)
-            of_tcp = min(s[sender.PENDING], s[sender.DEADLINE])
+            of_tcp = min(s[Tcp.PENDING], s[Tcp.DEADLINE])
             now = min(min(start, min(at_sink, at_source)), min(of_tcp, notice))
             if now > p[P.END]:
                 break
@@ -141,7 +143,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
                 elif fate == GOOD:
                     serial, _ = tcp.on_data(p, s, now, number, False)
                     if serial >= 0:
-                        n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[sender.EXPECTED], 0)
+                        n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[Tcp.EXPECTED], 0)
                         put(ways, 1, now, np.int64(ACK), serial, fates, changes, outages)
             elif at_source == now:
                 row = ways[1, back]
@@ -152,12 +154,12 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
                     tcp.on_ack(p, s, g, constants, now, number)
                 elif pump:
                     tcp.on_probe(p, s, g, constants, now, number)
-            elif s[sender.PENDING] == now:
+            elif s[Tcp.PENDING] == now:
                 pump = False
                 serial = tcp.on_delay(p, s)
-                n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[sender.EXPECTED], 0)
+                n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[Tcp.EXPECTED], 0)
                 put(ways, 1, now, np.int64(ACK), serial, fates, changes, outages)
-            elif s[sender.DEADLINE] == now:
+            elif s[Tcp.DEADLINE] == now:
                 tcp.on_timeout(p, s, g, constants, now)
             else:
                 told += 1
@@ -173,8 +175,8 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
                 if number >= 0:
                     n = note(log, n, now, PROBE, number, 0, 0)
                     put(ways, 0, now, np.int64(PROBE), number, fates, changes, outages)
-                n = note(log, n, now, WINDOW, g[0], s[sender.SSTHRESH], s[sender.PROBING])
-                n = note(log, n, now, TIMER, s[sender.ACKED], s[sender.RTO], min(s[sender.DEADLINE], FOREVER))
+                n = note(log, n, now, WINDOW, g[0], s[Tcp.SSTHRESH], s[Tcp.PROBING])
+                n = note(log, n, now, TIMER, s[Tcp.ACKED], s[Tcp.RTO], min(s[Tcp.DEADLINE], FOREVER))
         return n
 
     return dev(run)
@@ -300,18 +302,18 @@ OF_TCP = [
 
 def counts(s: Ints, end: int) -> list[int]:
     """What an association has counted at the end, in the same order."""
-    paused = s[sender.PROBE_TIME] + (end - s[sender.PROBING_SINCE] if s[sender.PROBING] else 0)
-    words = [sender.SENT, sender.REPEATED, sender.TIMEOUTS, sender.FAST_RETRANSMITS, sender.CUTS]
-    words.append(sender.HANDSHAKES)
-    others = [sender.PROBES, sender.PROBE_CYCLES, sender.SPARED]
-    in_order = max(s[sender.EXPECTED] - 1, 0)
+    paused = s[Tcp.PROBE_TIME] + (end - s[Tcp.PROBING_SINCE] if s[Tcp.PROBING] else 0)
+    words = [Tcp.SENT, Tcp.REPEATED, Tcp.TIMEOUTS, Tcp.FAST_RETRANSMITS, Tcp.CUTS]
+    words.append(Tcp.HANDSHAKES)
+    others = [Tcp.PROBES, Tcp.PROBE_CYCLES, Tcp.SPARED]
+    in_order = max(s[Tcp.EXPECTED] - 1, 0)
     return [*(int(s[w]) for w in words), int(in_order), *(int(s[w]) for w in others), int(paused)]
 
 
 def arrays(script: Script) -> tuple[Any, ...]:
     """Arguments of a kernel's `run`, zeroed."""
     p = script.p.copy()
-    words = sender.scratch_words(int(p[P.WINDOW]), int(p[P.RING]))
+    words = slots.scratch_words(newreno, int(p[P.WINDOW]), int(p[P.RING]))
     return (
         p, script.fates, script.changes, script.outages, script.notices, np.zeros(words, np.int64),
         np.zeros(sender.FLOATS), np.zeros((2, FATES + 1, 4), np.int64), np.zeros((200_000, 5)),

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK, P
+from netcarlo.kernels.base.rows import trim
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows
-from netcarlo.networks.wireless.outcomes import Tables, named, own, tables
+from netcarlo.networks.wireless.outcomes import Tables, named, tables
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.wireless.run import simulate
 from tests.twins.wireless.scenarios import MS, US, Net, describe, select, stack, wifi_rows
@@ -128,7 +129,7 @@ def test_a_datagram_belongs_to_the_window_in_which_it_is_put_out(model: str, see
     """Wherever that begins and ends: what is not lost, nor on its way at the end, has arrived."""
     rows = scenarios(model, 20, seed)
     out = run(model, rows)
-    loss = np.asarray(named(own(out, rows, rows), rows)["loss_ratio"])
+    loss = np.asarray(named(trim(out, rows, rows), rows)["loss_ratio"])
     assert (np.isnan(loss) | (loss >= 0) & (loss <= 1)).all()
     flows, _ = split(rows, out)
     sent, in_flight, settled = (

@@ -1,9 +1,8 @@
-"""Carries out studies and writes their reports, tables and provenance."""
+"""Writes the folder of a reproduced study: its report, tables and provenance; and the index of studies."""
 
 import json
 import shlex
 import sys
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -14,58 +13,34 @@ from netcarlo.reports.parts.tables import claims_csv, comparison_csv
 from netcarlo.reports.parts.write import write_all
 from netcarlo.reports.study.page import study_page
 from netcarlo.reports.study.verdict import in_a_line, tiles, verdict
-from netcarlo.schema.output import check_writable
 from netcarlo.simulation.provenance import versions
-from netcarlo.simulation.simulate import Progress, resolve_target
-from netcarlo.studies import study as studies_
-from netcarlo.studies.evaluation import Evaluation, evaluate
+from netcarlo.studies.evaluation import Evaluation
+from netcarlo.studies.study import names
 
 FORMAT = 4
 """Of provenance.json, from which the index page is made."""
 
 
-def reproduce(
-    studies: Sequence[str] = (),
-    *,
-    out: str | Path,
-    replications: int | None = None,
-    seed: int | None = None,
-    target: str = "auto",
-    progress: Progress | None = None,
-    large: bool = False,
-) -> list[Evaluation]:
-    """Reproduce studies (all of them unless named) and write `out`/STUDY and `out`/index.html.
+def write_study(evaluation: Evaluation, out: Path) -> None:
+    """Write the report of a study into its folder in `out`, and `out`/index.html anew.
 
     A study's folder holds report.html, comparison.csv, claims.csv and provenance.json.
-    `replications` and `seed` are the study's own unless given; `progress(done, total)` counts the
-    replications of a study; `large` as in `estimate`.  Raises InputError before any work for an unknown
-    study or a folder that cannot be written.
+    Raises InputError, or MachineError where the disk is full.
     """
-    chosen = [studies_.load(name) for name in dict.fromkeys(studies or studies_.names())]
-    out = Path(out)
-    check_writable(out)
-    target = resolve_target(target)
-    evaluations = []
-    for study in chosen:
-        evaluation = evaluate(
-            study, replications=replications, seed=seed, target=target, progress=progress, large=large
-        )
-        record = _provenance(evaluation)
-        files = {
-            "report.html": study_page(evaluation, provenance=_shown(record)),
-            "comparison.csv": comparison_csv(evaluation),
-            "claims.csv": claims_csv(evaluation),
-            "provenance.json": json.dumps(record, indent=2, ensure_ascii=False) + "\n",
-        }
-        write_all(out / study.name, files)
-        write_all(out, {"index.html": index_page(out)})
-        evaluations.append(evaluation)
-    return evaluations
+    record = _provenance(evaluation)
+    files = {
+        "report.html": study_page(evaluation, provenance=_shown(record)),
+        "comparison.csv": comparison_csv(evaluation),
+        "claims.csv": claims_csv(evaluation),
+        "provenance.json": json.dumps(record, indent=2, ensure_ascii=False) + "\n",
+    }
+    write_all(out / evaluation.study.name, files)
+    write_all(out, {"index.html": index_page(out)})
 
 
 def index_page(out: Path) -> str:
     """The HTML of the page that lists every study reproduced in this folder."""
-    records = [record for name in studies_.names() if (record := _earlier(out / name / "provenance.json"))]
+    records = [record for name in names() if (record := _earlier(out / name / "provenance.json"))]
     return page(
         "index.html",
         title="Reproduced studies",

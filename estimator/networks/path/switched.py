@@ -1,4 +1,4 @@
-"""Which fluid model stands for the packets of a scenario, and links that go up and down as a Markov chain."""
+"""A hop that goes up and down as a Markov chain."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -6,44 +6,13 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import FOREVER, P, Rows
 from netcarlo.kernels.base.loss import DIGITS, thresholds
 from netcarlo.kernels.base.philox import philox4x32
-from netcarlo.kernels.shared.layout import KINDS, PERIOD
-from netcarlo.scenario import Scenario
-from netcarlo.transport.tcp import NS, Tcp
-
-FLUID = "fluid_"
-"""Begins the names of the models of a path."""
+from netcarlo.kernels.shared.layout import PERIOD
+from netcarlo.transport.tcp import NS
 
 STREAM_SWITCH = 1 << 30
 """+ hop; draw k: length of its k-th time up (even) or down (odd)."""
 
 Ints = NDArray[np.int64]
-
-
-def model_name(scenario: Scenario) -> str:
-    """The name in `kernels.models` of the fluid model of a scenario of which nothing is `unknown`."""
-    if scenario.shared is not None:
-        return "fluid"
-    assert isinstance(scenario.transport, Tcp)
-    return f"{FLUID}{scenario.transport.congestion_control or scenario.transport.protocol}"
-
-
-def unknown(scenario: Scenario) -> str:
-    """What a scenario has that the fluid models do not know; empty if nothing."""
-    if scenario.shared is not None:
-        return ""
-    if not scenario.paths:
-        return "there is a fluid model of shared networks and of paths only"
-    if scenario.mobility is not None:
-        return "the fluid model of a path has no handover protocols; write the gaps as outages"
-    transport = scenario.transport
-    if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
-        return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}"
-    control = transport.congestion_control
-    if control is not None and (control not in KINDS or transport.protocol != "sack"):
-        return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"
-    if transport.send_buffer is not None:
-        return "the fluid model has no send_buffer"
-    return ""
 
 
 def switched(rows: Rows, *, up_s: float, down_s: float, hop: int = 0) -> Rows:

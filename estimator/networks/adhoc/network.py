@@ -1,0 +1,101 @@
+"""An ad hoc network: what the house asks of it."""
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+
+from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows, NodeOut
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.networks.adhoc import events, outcomes, rows, workload
+from netcarlo.networks.adhoc.description import Adhoc
+from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.outcome import joined
+from netcarlo.networks.run import Run, constants, parameters
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.transport.tcp import COMMON, PROBING, Tcp
+
+
+class AdhocNetwork(Adhoc, Network):
+    """Nodes without any other network, see `Adhoc`."""
+
+    key = "adhoc"
+    transports = (*COMMON, *PROBING)
+    outcomes = outcomes.OUTCOMES
+    no_warm_up = "write adhoc.mobility.warm_up"
+
+    def check_run(self, run: Run, fidelity: Fidelity) -> None:
+        """Slots take time whatever else does."""
+
+    # Models.
+
+    def address(self, run: Run, *, fluid: bool) -> Address:
+        """A model for each TCP."""
+        transport = run.transport
+        control = transport.congestion_control if isinstance(transport, Tcp) else None
+        return Address("adhoc", transport.protocol, str(control or ""))
+
+    def unknown(self, run: Run, fidelity: Fidelity) -> str:
+        """There is neither."""
+        if fidelity == "fluid":
+            return "there is a fluid model of shared networks and of paths only"
+        return "there is no formula of ad hoc networks"
+
+    def formula(self, rows: ManetRows) -> Named:
+        """There is none."""
+        raise NotImplementedError
+
+    def population(self, run: Run) -> tuple[str, str]:
+        """No cheap fidelity knows them."""
+        return "adhoc", run.transport.protocol
+
+    # Rows.
+
+    def rows(self, run: Run, draws: Draws) -> ManetRows:
+        """Nodes, how they move and what they hear."""
+        table = parameters(run, draws)
+        return rows.build(self, draws, table, constants=constants(run, draws))
+
+    def row_bytes(self) -> int:
+        """Memory of one row and of its outcomes."""
+        return rows.row_bytes(self)
+
+    def features(self, run: Run, draws: Draws, rows_of: Callable[[], ManetRows]) -> dict[str, Floats]:
+        """Those of one hop; `path_loss` is the residual one."""
+        return rows.features(self, draws, rows_of())
+
+    def packets(self, run: Run, fidelity: Fidelity) -> float:
+        """Frames that fit into the time, and legs of nodes."""
+        return workload.packets(self, run)
+
+    # Outcomes.
+
+    def named(self, integers: Ints, rows: ManetRows) -> Named:
+        """Those of the flow, of the network and of the nodes together."""
+        return outcomes.named(integers, rows)
+
+    def sent(self, integers: Ints, rows: ManetRows) -> int:
+        """Of the one flow."""
+        return int(integers[:, ManetOut.SENT].sum())
+
+    def filled(self, rows: ManetRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
+        """No end of an endless transfer."""
+        n = len(rows.parameters)
+        head = some(n, ManetOut.COLUMNS)
+        endless = rows.parameters[:, P.LIMIT] >= ENDLESS
+        for column in (ManetOut.COMPLETED, ManetOut.FINISHED):
+            head[endless, column] = NEVER
+        return joined(head, some(n, rows.times.shape[1], NodeOut.COLUMNS))
+
+    # One replication.
+
+    def events(self, events_: Floats) -> pd.DataFrame:
+        """The flow, and nodes, links and routes."""
+        return events.moves(events_)
+
+    # Fields.
+
+    @classmethod
+    def in_words(cls, parts: Sequence[str]) -> str:
+        """All fields of the scenario's network are of it, which need not be said."""
+        return super().in_words(parts[1:])

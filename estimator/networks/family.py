@@ -1,0 +1,182 @@
+"""A kind of network: all that the rest of the house asks of one.
+
+Each kind is a folder beside this file whose `network.py` answers, and a line in `registry`.
+"""
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import pandas as pd
+
+from netcarlo.errors import InputError, nearest
+from netcarlo.kernels.base.address import Address
+from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.outcome import Outcome
+from netcarlo.networks.repeated import one_by_one
+from netcarlo.networks.run import Run
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.schema.record import Record
+from netcarlo.transport.tcp import PROTOCOLS
+
+Fidelity = Literal["packet", "fluid", "formula"]
+"""Packets are simulated; or a fluid model, or formulae, stand for them."""
+
+Named = dict[str, Any]
+"""Outcomes of rows by name, [n] each."""
+
+
+class Network(Record):
+    """A network of one kind.  `run` is the scenario that it belongs to, `rows` what the kernels read of it.
+
+    `integers` [n, ...] are what a kernel wrote for `rows` [n], see `kernels.base.rows.trim`.
+    """
+
+    key: ClassVar[str]
+    """Its field of a scenario, and the name of its folder."""
+    written: ClassVar[str] = ""
+    """What a user writes for that field, where that is something shorter."""
+    transports: ClassVar[tuple[str, ...]]
+    """The protocols that go with it."""
+    outcomes: ClassVar[tuple[Outcome, ...]]
+    """The outcomes that no kind before it has."""
+    no_warm_up: ClassVar[str] = ""
+    """What to do instead of giving a `warm_up`, where that is not for this kind."""
+    traced: ClassVar[bool] = True
+    """Whether its kernels can write a trace."""
+
+    @classmethod
+    def of(cls, run: Any) -> Self | None:
+        """The network of this kind that a scenario has."""
+        found: Self | None = getattr(run, cls.key)
+        return found
+
+    @classmethod
+    def refused(cls, protocol: str) -> str:
+        """What is wrong with a protocol here; empty if nothing."""
+        if protocol in cls.transports:
+            return ""
+        some = f"allowed with {cls.key} is {', '.join(cls.transports)}"
+        if protocol in PROTOCOLS:
+            return f"is not for {cls.key}; {some}"
+        remedy = nearest(protocol, cls.transports)
+        return f"is an unknown protocol; {some if remedy.startswith('known') else f'{remedy} {some}'}"
+
+    @abstractmethod
+    def check_run(self, run: Run, fidelity: Fidelity) -> None:
+        """Raise InputError for what does not go together, or where no time would pass."""
+
+    # Models.
+
+    @abstractmethod
+    def address(self, run: Run, *, fluid: bool) -> Address:
+        """The kernel model that simulates it, in packets or as a fluid that knows it."""
+
+    @abstractmethod
+    def unknown(self, run: Run, fidelity: Fidelity) -> str:
+        """What the fluid model or the formulae do not know of it; empty if nothing."""
+
+    @abstractmethod
+    def formula(self, rows: Any) -> Named:
+        """Outcomes in the steady state, by formulae that know it."""
+
+    @abstractmethod
+    def population(self, run: Run) -> tuple[str, str]:
+        """Network and protocol under which the bias of a cheap fidelity was measured, if it was."""
+
+    # Rows.
+
+    @abstractmethod
+    def rows(self, run: Run, draws: Draws) -> Any:
+        """What the kernels read: a row for each of the replications of `draws`."""
+
+    @abstractmethod
+    def row_bytes(self) -> int:
+        """Memory of one row and of its outcomes; those of a launch are as wide as the widest."""
+
+    @abstractmethod
+    def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
+        """What the way of the first flow looks like, see `ensemble.features`; `rows_of` builds those
+        of `draws`."""
+
+    @abstractmethod
+    def packets(self, run: Run, fidelity: Fidelity) -> float:
+        """Packets of a replication, about, and what takes as long, see `workload`."""
+
+    # Outcomes.
+
+    @abstractmethod
+    def named(self, integers: Ints, rows: Any) -> Named:
+        """The outcomes of rows by name."""
+
+    @abstractmethod
+    def sent(self, integers: Ints, rows: Any) -> int:
+        """Data packets put out in all replications."""
+
+    @abstractmethod
+    def filled(self, rows: Any, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
+        """Made-up integers: `some(*shape)` where the kernel of this fidelity fills them, else NEVER or 0."""
+
+    def by_part(self, part: str, integers: Ints, rows: Any) -> Named:
+        """The outcomes of each of its flows or links by name, [n, parts]."""
+        raise InputError(f"there are no outcomes by {part} with {self.key}")
+
+    # One replication.
+
+    def events(self, events: Floats) -> pd.DataFrame:
+        """The trace that a kernel wrote, float64[events, len(Trace)], as a table."""
+        raise NotImplementedError
+
+    def per_second(self, rows: Any, frame: pd.DataFrame) -> pd.DataFrame | None:
+        """Of the first row's table of events: what each flow carried in each second [bit/s]; or None."""
+        return None
+
+    def interruptions(self, rows: Any) -> Sequence[Interruption]:
+        """When links of the first row are down, where that is known before the run."""
+        return ()
+
+    # Fields.
+
+    @property
+    def random_places(self) -> bool:
+        """Whether anything is drawn beside the fields."""
+        return False
+
+    def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
+        """Fields with one record `each` of several, and how many those are with these values of fields.
+
+        A record with such a field has the most there can be as `most_each`.
+        """
+        return {}
+
+    def written_out(self, data: dict[str, Any], given: Mapping[str, float]) -> dict[str, str]:
+        """Write what is `repeated` one by one into the data of a scenario.
+
+        Returns which of the `given` fields each field is from.
+        """
+        repeated = self.repeated(given)
+        within = tuple(f"{above}.each." for above in repeated)
+        source = {name: name for name in given if not any(part in name for part in within)}
+        for above, size in repeated.items():
+            source |= one_by_one(given, data, above, size)
+        return source
+
+    @classmethod
+    def in_words(cls, parts: Sequence[str]) -> str:
+        """The field of a dotted name, split at its dots, in words: `hop 2 rate`."""
+        words: list[str] = []
+        left = list(parts)
+        while left:
+            part = left.pop(0)
+            index = int(left.pop(0)) if left and left[0].isdecimal() else None
+            if part == "paths":
+                words += [f"path {index + 1}"] if index else []
+            elif part == "each" and index is not None:
+                words = [word for word in words if not word.startswith("hop")] + [f"hop {index + 1}"]
+            elif part == "count":
+                words = [word for word in words if not word.startswith("hop")] + ["number of hops"]
+            elif index is not None:
+                words.append(f"{part.removesuffix('s')} {index + 1}")
+            elif part != "transport":
+                words.append(part.replace("_", " "))
+        return " ".join(words)

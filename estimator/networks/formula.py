@@ -1,0 +1,43 @@
+"""What the formulae of several kinds of networks read in rows.
+
+A path is PFTK capped by the sawtooth of its bottleneck, a cell Bianchi's model, shared links max-min shares.
+What these leave out, and how far off they are, is in docs/models/formulas.md.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.numerics.formulas import pftk
+
+NS = 1e9
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+Found = dict[str, Floats]
+"""Outcomes of rows by name, [n] each; the names are those of `netcarlo.simulation.outcomes.MEANING`."""
+
+
+def probability(losses: NDArray[np.uint32]) -> Floats:
+    """The loss probabilities [m] that digit thresholds [m, 32] stand for, to about 1e-9."""
+    one = losses[:, 0] / 2.0**32
+    lossless = losses[:, DIGITS - 1] == 0xFFFFFFFF
+    return np.where(lossless, 0.0, (1 - 2 * one) / (1 - one))
+
+
+def lossy(p: Ints, rtt_s: Floats, loss: Floats, most: Floats) -> Floats:
+    """PFTK for transports by the columns of `P` [..., len(P)]."""
+    rto_s = np.maximum(p[..., P.MIN_RTO], rtt_s * NS + 2 * p[..., P.TICK]) / NS
+    return pftk(rtt_s, loss, window=most, rto_s=rto_s, ack_every=np.maximum(p[..., P.ACK_EVERY], 1))
+
+
+def most_in_flight(p: Ints) -> Floats:
+    """What windows and buffers allow [packet]."""
+    buffer = np.where(p[..., P.SEND_BUFFER] > 0, p[..., P.SEND_BUFFER], np.inf)
+    return np.minimum(p[..., P.WINDOW], buffer)
+
+
+def byte_s(byte_time: Ints) -> Floats:
+    """Seconds of a byte, of columns such as `Hop.BYTE_TIME`."""
+    return byte_time / (2.0**BYTE_TIME_BITS * NS)

@@ -1,0 +1,114 @@
+"""A path: hops in tandem from the sender to the receiver, with outages and packets of others."""
+
+from typing import Annotated, Any, Self
+
+from pydantic import Discriminator, Field, Tag, model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.schema.quantity import (
+    Count,
+    Delay,
+    Interval,
+    Load,
+    Payload,
+    Probability,
+    Queue,
+    Rate,
+    Time,
+    bounds,
+)
+from netcarlo.schema.record import Record
+
+MAX_HOPS = 64
+"""Most hops of a path."""
+
+
+class Outage(Record):
+    """A hop is down, in both directions, from `start` for `duration`; one of length 0 is none."""
+
+    start: Time
+    duration: Time
+
+
+class Reverse(Record):
+    """What differs in the direction of the acknowledgements; as forward unless given."""
+
+    rate: Rate | None = None
+    delay: Delay | None = None
+    queue: Queue | None = None
+
+
+class CrossTraffic(Record):
+    """Packets of others at a constant bit rate, in the direction of the data; rate 0 is none."""
+
+    rate: Load
+    packet: Payload = 1000.0
+
+    @model_validator(mode="after")
+    def _bearable(self) -> Self:
+        if bounds(self.rate)[1] > 8e6 * bounds(self.packet)[0]:
+            raise InputError("rate can be above a packet per microsecond; lower it or raise packet")
+        return self
+
+
+class Hop(Record):
+    """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
+
+    With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
+    delay element that an operating system's clock drives; `tick_phase` is drawn unless given.
+    """
+
+    rate: Rate
+    delay: Delay
+    queue: Queue = 50.0
+    loss: Probability = 0.0
+    ack_loss: Probability = 0.0
+    outages: list[Outage] = Field(default_factory=list)
+    reverse: Reverse = Reverse()
+    cross_traffic: CrossTraffic | None = None
+    tick: Interval | None = None
+    tick_phase: Time | None = None
+
+    @model_validator(mode="after")
+    def _phase_of_a_tick(self) -> Self:
+        if self.tick is None and self.tick_phase is not None:
+            raise InputError("tick_phase belongs to a tick; give that too, or remove it")
+        return self
+
+
+class Hops(Record):
+    """`count` hops, each drawn on its own from `each`."""
+
+    count: Count
+    each: Hop
+
+    @property
+    def most_each(self) -> int:
+        """The most hops there can be."""
+        return int(bounds(self.count)[1])
+
+
+def _tag(data: Any) -> str:
+    several = {"count", "each"} & set(data) if isinstance(data, dict) else isinstance(data, Hops)
+    return "<hops>" if several else "<hop>"
+
+
+AnyHop = Annotated[Annotated[Hop, Tag("<hop>")] | Annotated[Hops, Tag("<hops>")], Discriminator(_tag)]
+
+
+def most_hops(hop: Hop | Hops) -> int:
+    """How many hops an item of `hops` can be."""
+    return hop.most_each if isinstance(hop, Hops) else 1
+
+
+class Route(Record):
+    """A path: hops in tandem from the sender to the receiver."""
+
+    hops: list[AnyHop] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _short_enough(self) -> Self:
+        most = sum(map(most_hops, self.hops))
+        if most > MAX_HOPS:
+            raise InputError(f"hops can be {most}; allowed is 1 to {MAX_HOPS}; lower a count")
+        return self

@@ -1,0 +1,200 @@
+"""Paths of hops, one or two, to a fixed or a mobile host: what the house asks of them."""
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
+from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.networks.events import table
+from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
+from netcarlo.networks.path.description import Hop, Hops, Route
+from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.repeated import moved
+from netcarlo.networks.run import Run
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.schema.quantity import bounds
+from netcarlo.transport.tcp import COMMON, Sctp, Tcp
+
+FLUID = (
+    Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
+    Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.COMPLETED,
+    Out.CWND_SUM, Out.RTT_SUM, Out.SAMPLES, Out.RTT_SAMPLES,
+)  # fmt: skip
+"""What the fluid model fills."""
+
+
+class PathNetwork(Network):
+    """The `paths` of a scenario, and its `mobility`."""
+
+    key = "paths"
+    written = "hops"
+    transports = (*COMMON, "linux", "sctp")
+    outcomes: ClassVar = outcomes.OUTCOMES
+    no_warm_up = "remove it"
+
+    routes: list[Route]
+    mobility: Mobility | None
+
+    @classmethod
+    def of(cls, run: Any) -> Self | None:
+        """The paths of a scenario."""
+        if not run.paths:
+            return None
+        return cls.model_construct(routes=run.paths, mobility=run.mobility)
+
+    def check_run(self, run: Run, fidelity: Fidelity) -> None:
+        """Two paths are for SCTP; a mobile host needs a TCP and a radio link that is always there."""
+        if len(self.routes) > 1 and not isinstance(run.transport, Sctp):
+            raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
+        workload.check_time_passes(self.routes, run.transport)
+        if self.mobility is None:
+            return
+        if not isinstance(run.transport, Tcp):
+            raise InputError("mobility is for the TCPs; write protocol: newreno, or remove mobility")
+        hops = self.routes[0].hops
+        if len(hops) < 2 or not isinstance(hops[-1], Hop):
+            remedy = "add one; it may not be part of a count"
+            raise InputError(f"mobility needs two hops or more, the last of them the radio link; {remedy}")
+        if hops[-1].outages:
+            remedy = "write the handovers under mobility and remove these"
+            raise InputError(f"mobility needs a last hop without outages; {remedy}")
+        if hops[-1].tick is not None:
+            raise InputError("mobility needs a last hop without a tick; move it to a hop before that")
+        self.mobility.most_handovers(bounds(run.duration)[1])
+
+    # Models.
+
+    def address(self, run: Run, *, fluid: bool) -> Address:
+        """A model for each transport, each with a fixed and a mobile host."""
+        transport = run.transport
+        control = transport.congestion_control if isinstance(transport, Tcp) else None
+        mobile = self.mobility is not None
+        return Address("path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid)
+
+    def unknown(self, run: Run, fidelity: Fidelity) -> str:
+        """Both know few transports; the formulae know neither ends nor outages."""
+        return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
+
+    def _unknown_to_fluid(self, run: Run) -> str:
+        if self.mobility is not None:
+            return "the fluid model of a path has no handover protocols; write the gaps as outages"
+        transport = run.transport
+        if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
+            return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}"
+        control = transport.congestion_control
+        if control is not None and (control not in KINDS or transport.protocol != "sack"):
+            return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"
+        if transport.send_buffer is not None:
+            return "the fluid model has no send_buffer"
+        return ""
+
+    def _unknown_to_formula(self, run: Run) -> str:
+        transport = run.transport
+        if not isinstance(transport, Tcp) or transport.protocol == "linux":
+            return f"there is no formula of {transport.protocol}"
+        control = transport.congestion_control
+        if control is not None and (control not in KINDS or transport.protocol != "sack"):
+            unknown = f"{control} of {transport.protocol}"
+            return f"the formulae know the congestion controls of sack only, and not {unknown}"
+        if self.mobility is not None:
+            return "there is no formula of mobile hosts"
+        if transport.bytes is not None or transport.packets is not None:
+            return "the formulae are of endless transfers, and bytes or packets ends this one"
+        hops = [hop.each if isinstance(hop, Hops) else hop for hop in self.routes[0].hops]
+        if any(hop.outages for hop in hops):
+            return "the formulae know no outages"
+        return ""
+
+    def formula(self, rows: Rows) -> Named:
+        """PFTK, capped by the sawtooth of the bottleneck."""
+        return formula.formula(rows)
+
+    def population(self, run: Run) -> tuple[str, str]:
+        """Random paths of each TCP."""
+        protocol: str = run.transport.protocol
+        control = getattr(run.transport, "congestion_control", None)
+        if control is not None:
+            protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
+        return "paths", protocol
+
+    # Rows.
+
+    def rows(self, run: Run, draws: Draws) -> Rows:
+        """Hops and outages, and the schedule of the handovers."""
+        return rows.build(self.routes, self.mobility, run, draws)
+
+    def row_bytes(self) -> int:
+        """Memory of the hops and outages of one row."""
+        return rows.row_bytes(self.routes, self.mobility)
+
+    def features(self, run: Run, draws: Draws, rows_of: Callable[[], Rows]) -> dict[str, Floats]:
+        """Those of the first path."""
+        return rows.features(self.routes, self.mobility, run, draws)
+
+    def packets(self, run: Run, fidelity: Fidelity) -> float:
+        """What windows and rates allow, and cross traffic."""
+        return workload.packets(self.routes, run, fluid=fidelity == "fluid")
+
+    # Outcomes.
+
+    def named(self, integers: Ints, rows: Rows) -> Named:
+        """Those of one association."""
+        return outcomes.named(integers, rows)
+
+    def sent(self, integers: Ints, rows: Rows) -> int:
+        """Of one association."""
+        return int(integers[:, Out.SENT].sum())
+
+    def filled(self, rows: Rows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
+        """No end of an endless transfer, and what outages and handovers bring only with them."""
+        p, out = rows.parameters, some(len(rows.parameters), len(Out))
+        if fidelity == "fluid":
+            empty = np.zeros(len(Out), np.int64)
+            empty[[*outcomes.TIMES.values(), Out.COMPLETED]] = NEVER
+            unknown = [column for column in Out if column not in FLUID]
+            out[:, unknown] = empty[unknown]
+            out[:, Out.SENT] = out[:, outcomes.ENDS].sum(axis=1)  # nothing is on its way at the end
+        out[p[:, P.LIMIT] >= ENDLESS, Out.COMPLETED] = NEVER
+        if self.mobility is None:
+            out[:, Out.SILENCE] = 0
+            for column in (Out.RESUME_TX, Out.RESUME_RX):
+                out[np.isnan(outcomes.first_outage_end_s(rows)), column] = NEVER
+        return out
+
+    # One replication.
+
+    def events(self, events: Floats) -> Any:
+        """Packets, acknowledgements and timeouts of an association, by path."""
+        return table(events).astype(dict.fromkeys(("sequence", "path", "acked"), "int64"))
+
+    def interruptions(self, rows: Rows) -> Sequence[Interruption]:
+        """Outages and handovers."""
+        return interruptions.of_rows(rows)
+
+    # Fields.
+
+    def written_out(self, data: dict[str, Any], given: Mapping[str, float]) -> dict[str, str]:
+        """Hops that stand for several, as so many hops."""
+        source = {name: name for name in given if ".hops." not in name}
+        for p, route in enumerate(self.routes):
+            written = data["paths"][p]["hops"]
+            explicit: list[Any] = []
+            data["paths"][p]["hops"] = explicit
+            for h, hop in enumerate(route.hops):
+                old = f"paths.{p}.hops.{h}"
+                if not isinstance(hop, Hops):
+                    source |= moved(given, f"{old}.", f"paths.{p}.hops.{len(explicit)}.")
+                    explicit.append(written[h])
+                    continue
+                for k in range(int(given.get(f"{old}.count", hop.count))):  # type: ignore[arg-type]
+                    new = f"paths.{p}.hops.{len(explicit)}."
+                    source |= moved(given, f"{old}.each.", new) | moved(given, f"{old}.each.{k}.", new)
+                    explicit.append(copy.deepcopy(written[h]["each"]))
+        return source

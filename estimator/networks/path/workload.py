@@ -1,0 +1,43 @@
+"""What a path asks for before it runs: that time passes on it, and how many packets."""
+
+import math
+from typing import Any
+
+from netcarlo.errors import InputError
+from netcarlo.networks.path.description import Hop, Hops, Route
+from netcarlo.networks.run import Run
+from netcarlo.networks.traffic import NO_TIME, least_ns, mean, of_association
+from netcarlo.schema.quantity import bounds
+
+
+def check_time_passes(routes: list[Route], transport: Any) -> None:
+    """Raises InputError where a packet can be at its receiver in the nanosecond in which it was sent: such a
+    run could go round without an end.
+    """
+    size = sum(bounds(getattr(transport, name, 0.0))[0] for name in ("payload", "chunk_header", "header"))
+    for number, route in enumerate(routes):
+        if not any(least_ns(hop, size) for hop, _ in _counted(route)):
+            name = "hops" if len(routes) == 1 else f"paths.{number}.hops"
+            raise InputError(f"{name} can take no time at all, in whole nanoseconds; {NO_TIME}")
+
+
+def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:
+    """Packets of one replication, about, cross traffic included; steps, of a fluid."""
+    duration = mean(run.duration)
+    total = 0.0
+    for route in routes:
+        rtt_s, slowest = 0.0, math.inf
+        for hop, count in _counted(route):
+            back = hop.delay if hop.reverse.delay is None else hop.reverse.delay
+            rtt_s += count * (mean(hop.delay) + mean(back))
+            slowest = min(slowest, mean(hop.rate))
+            if hop.cross_traffic is not None:
+                cross = hop.cross_traffic
+                total += count * duration * mean(cross.rate) / (8 * mean(cross.packet))
+        total += of_association(run.transport, duration, rtt_s, slowest, fluid=fluid)
+    return total
+
+
+def _counted(route: Route) -> list[tuple[Hop, float]]:
+    """The hops of a path, and how many of each there are on average."""
+    return [(hop.each, mean(hop.count)) if isinstance(hop, Hops) else (hop, 1.0) for hop in route.hops]

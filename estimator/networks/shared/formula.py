@@ -1,0 +1,135 @@
+"""Outcomes of shared links in the steady state, from their rows: max-min shares of what flows ask for."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.rows import take
+from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, UDP, Flow, Link, Shared, SharedRows
+from netcarlo.networks.formula import NS, Floats, Found, Ints, byte_s, lossy, most_in_flight, probability
+from netcarlo.numerics.formulas import max_min
+
+CHUNK = 1024
+"""Shared networks at a time: bounds memory and decides nothing else."""
+
+ROUNDS = 3
+"""Of shares and queues that follow from each other."""
+
+UDP_WEIGHT = 1e12
+"""UDP beside TCP: it takes what it sends."""
+
+
+def formula(rows: SharedRows) -> Found:
+    """Outcomes of endless flows over shared links: max-min shares of what windows and PFTK ask for."""
+    parts = []
+    for at in range(0, max(len(rows.parameters), 1), CHUNK):
+        parts.append(_shared(take(rows, slice(at, at + CHUNK))))
+    return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+
+
+def _shared(rows: SharedRows) -> Found:
+    p, flows = rows.parameters, rows.flows
+    ways = _ways(rows)
+    rates = _shares(rows, ways)  # [byte/s]
+    payload = flows[:, :, P.DATA] / np.maximum(ways.wire, 1)
+    goodput = 8.0 * np.where(ways.present, rates * ways.survive * payload, 0.0)
+    offered = 8.0 * np.where(ways.udp, _udp(flows) * payload, 0.0).sum(axis=1)
+    tcp = ways.present & ~ways.udp
+    count = np.where(tcp.any(axis=1), tcp.sum(axis=1), np.nan)
+    mine = np.where(tcp, goodput, 0.0)
+    begin = np.maximum(flows[:, :, P.START], p[:, Shared.WARM_UP, None])
+    stop = np.where(ways.udp, np.minimum(flows[:, :, Flow.STOP], p[:, P.END, None]), p[:, P.END, None])
+    active = np.maximum(stop - begin, 0) / np.maximum(p[:, P.END] - p[:, Shared.WARM_UP], 1)[:, None]
+    load = np.einsum("nfl,nf->nl", ways.uses, rates) * ways.byte_s
+    arrived = 8.0 * np.where(ways.udp, rates * ways.survive * payload, 0.0).sum(axis=1)
+    total = (mine * active).sum(axis=1) * np.sign(count)
+    return {
+        "goodput_bps": (goodput * active).sum(axis=1),
+        "tcp_goodput_bps": total,
+        "acked_bps": total,
+        "fairness": mine.sum(axis=1) ** 2 / (count * _positive((mine * mine).sum(axis=1))),
+        "worst_flow_bps": np.where(tcp, goodput, np.inf).min(axis=1, initial=np.inf) * np.sign(count),
+        "mean_flow_bps": mine.sum(axis=1) / count,
+        "best_flow_bps": mine.max(axis=1, initial=0.0) * np.sign(count),
+        "utilisation": load.max(axis=1, initial=0.0),
+        "loss_ratio": 1 - arrived / _positive(offered),
+    }
+
+
+class _Ways(NamedTuple):
+    """What the flows of `SharedRows` pass: arrays [n, F], unless said otherwise."""
+
+    present: NDArray[np.bool_]
+    udp: NDArray[np.bool_]
+    wire: Floats  # a data packet [byte]
+    uses: Floats  # [n, F, L]: bytes on a link for each byte of data, acknowledgements included
+    rtt_s: Floats  # of a lone packet
+    survive: Floats  # probability that random loss spares a data packet
+    most: Floats  # what the access links carry [byte/s]
+    byte_s: Floats  # [n, L]
+
+
+def _ways(rows: SharedRows) -> _Ways:
+    p, flows, links = rows.parameters, rows.flows, rows.links
+    n, count, _ = flows.shape
+    present = np.arange(count) < p[:, Shared.FLOWS, None]
+    udp = present & (flows[:, :, Flow.KIND] == UDP)
+    wire = (flows[:, :, P.DATA] + flows[:, :, P.HEADER]).astype(np.float64)
+    ack = np.where(udp, 0.0, flows[:, :, P.ACK])
+    line_s, delay_s = byte_s(links[:, :, Link.BYTE_TIME]), links[:, :, Link.DELAY] / NS
+    passes = np.log1p(-np.minimum(probability(rows.losses), 1 - 1e-12))[links[:, :, Link.LOSS]]
+    uses, rtt_s, survive = np.zeros((n, count, links.shape[1])), np.zeros((n, count)), np.zeros((n, count))
+    for column, size in ((Flow.ROUTE, wire), (Flow.BACK, ack)):
+        for k in range(MOST_HOPS):
+            route = flows[:, :, column + k]
+            i, f = np.nonzero(present & (route != NOWHERE) & (size > 0))
+            link = route[i, f]
+            uses[i, f, link] += size[i, f] / wire[i, f]
+            rtt_s[i, f] += size[i, f] * line_s[i, link] + delay_s[i, link]
+            if column == Flow.ROUTE:
+                survive[i, f] += passes[i, link]
+    ends = ((Flow.ACCESS, wire), (Flow.SINK, wire), (Flow.ACCESS_BACK, ack), (Flow.SINK_BACK, ack))
+    rtt_s += sum(size * byte_s(flows[:, :, column]) for column, size in ends)
+    rtt_s += 2 * (flows[:, :, Flow.SOURCE_DELAY] + flows[:, :, Flow.SINK_DELAY]) / NS
+    slowest = np.maximum(byte_s(flows[:, :, Flow.ACCESS]), byte_s(flows[:, :, Flow.SINK]))
+    with np.errstate(divide="ignore"):
+        most = 1 / slowest
+    return _Ways(present, udp, wire, uses, np.where(present, rtt_s, 1.0), np.exp(survive), most, line_s)
+
+
+def _shares(rows: SharedRows, ways: _Ways) -> Floats:
+    """Bytes put on the way per second [n, F].  A share is as the window over the round trip, queues included;
+    UDP does not give way."""
+    flows, links = rows.flows, rows.links
+    with np.errstate(divide="ignore"):
+        capacity = 1 / ways.byte_s
+    queue_s = np.zeros_like(capacity)
+    window = np.maximum(most_in_flight(flows), 1)
+    rates = np.zeros_like(ways.wire)
+    for _ in range(ROUNDS):
+        rtt_s = ways.rtt_s + np.einsum("nfl,nl->nf", ways.uses > 0, queue_s)
+        asks = lossy(flows, rtt_s, 1 - ways.survive, window) * ways.wire
+        asks = np.where(ways.present, np.minimum(np.where(ways.udp, _udp(flows), asks), ways.most), 0.0)
+        weight = np.where(ways.udp, UDP_WEIGHT, ways.wire / rtt_s)
+        rates = max_min(ways.uses, capacity, most=asks, weight=np.where(ways.present, weight, 1.0))
+        # The queue of a link that is full stands at three quarters on average.
+        load = ways.uses * rates[:, :, None]
+        packet = (load * ways.wire[:, :, None]).sum(axis=1) / np.maximum(load.sum(axis=1), 1e-9)
+        full = load.sum(axis=1) * ways.byte_s > 0.999
+        queue_s = np.where(full, 0.75 * links[:, :, Link.QUEUE] * packet * ways.byte_s, 0.0)
+    return rates
+
+
+def _udp(flows: Ints) -> Floats:
+    """Bytes that UDP flows put out per second [n, F], silences included."""
+    wire, interval = flows[:, :, P.DATA] + flows[:, :, P.HEADER], flows[:, :, Flow.INTERVAL]
+    on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
+    duty = np.where(on > 0, on / np.maximum(on + off, 1), 1.0)
+    return np.where(interval > 0, wire * NS / np.maximum(interval, 1) * duty, 0.0)
+
+
+def _positive(values: Floats) -> Floats:
+    """The values as divisors: NaN where they are not positive."""
+    return np.where(values > 0, values, np.nan)

@@ -1,0 +1,152 @@
+"""A network of shared links: what the house asks of it."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.kernels.shared.layout import (
+    MOST_FLOWS,
+    UDP,
+    Flow,
+    FlowOut,
+    LinkOut,
+    SharedOut,
+    SharedRows,
+)
+from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.outcome import joined
+from netcarlo.networks.run import Run, row_parameters, warm_up
+from netcarlo.networks.shared import formula, outcomes, rows, workload
+from netcarlo.networks.shared.description import MOST_CABLES, TCPS, Cable, Flows, Shared, kinds
+from netcarlo.networks.shared.description import Flow as FlowSpec
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.transport.congestion import BUILT_IN
+from netcarlo.transport.tcp import COMMON
+
+NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT)
+"""What the fluid model does not know of a flow."""
+
+
+class SharedNetwork(Shared, Network):
+    """Links that many flows share, see `Shared`."""
+
+    key = "shared"
+    transports = (*COMMON, "udp")
+    outcomes = outcomes.OUTCOMES
+    traced = False
+
+    def check_run(self, run: Run, fidelity: Fidelity) -> None:
+        """The TCPs of the flows, and how many the engine takes."""
+        workload.check_time_passes(self, run.transport)
+        if wrong := kinds(self, run.transport) - set(TCPS):
+            allowed = f"allowed is {', '.join(TCPS)}"
+            raise InputError(f"transport cannot be {min(wrong)} in a shared network; {allowed}")
+        most = self.most_flows
+        if fidelity == "packet" and most > MOST_FLOWS:
+            remedy = "lower a count, or write fidelity: fluid"
+            raise InputError(f"shared.flows can be {most}; allowed is 1 to {MOST_FLOWS}; {remedy}")
+
+    # Models.
+
+    def address(self, run: Run, *, fluid: bool) -> Address:
+        """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
+        found = kinds(self, run.transport) or {"tahoe"}  # of UDP alone any will do
+        kind = "mixed" if fluid or len(found) > 1 else found.pop()
+        sender, control = ("sack", kind) if kind in BUILT_IN else (kind, "")
+        return Address("shared", sender, control, fluid=fluid)
+
+    def unknown(self, run: Run, fidelity: Fidelity) -> str:
+        """The fluid model knows them all, the formulae no ends."""
+        flows = [run.transport, *(flow for _, flow in self.each_flow())]
+        finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
+        if fidelity == "formula" and finite:
+            return "the formulae are of endless flows, and bytes or packets ends one"
+        return ""
+
+    def formula(self, rows: SharedRows) -> Named:
+        """Max-min shares."""
+        return formula.formula(rows)
+
+    def population(self, run: Run) -> tuple[str, str]:
+        """Dumbbells, and other graphs, of each TCP."""
+        network = "dumbbells" if self.dumbbell is not None else "graphs"
+        found = kinds(self, run.transport)
+        streams = any(flow.udp is not None for _, flow in self.each_flow())
+        return network, "mixed" if streams or len(found) != 1 else found.pop()
+
+    # Rows.
+
+    def rows(self, run: Run, draws: Draws) -> SharedRows:
+        """Flows and links."""
+        since, table = warm_up(run, draws), row_parameters(run, draws)
+        return rows.build(self, run.transport, draws, table, warm_up=since)
+
+    def row_bytes(self) -> int:
+        """Memory of one row and of its outcomes."""
+        return rows.row_bytes(self)
+
+    def features(self, run: Run, draws: Draws, rows_of: Callable[[], SharedRows]) -> dict[str, Floats]:
+        """Those of the first flow."""
+        return rows.features(rows_of())
+
+    def packets(self, run: Run, fidelity: Fidelity) -> float:
+        """What windows and rates allow, and what UDP offers."""
+        return workload.packets(self, run, fluid=fidelity == "fluid")
+
+    # Outcomes.
+
+    def named(self, integers: Ints, rows: SharedRows) -> Named:
+        """Those of the flows and of the links together."""
+        return outcomes.named(integers, rows)
+
+    def sent(self, integers: Ints, rows: SharedRows) -> int:
+        """Of all flows."""
+        return int(outcomes.tables(integers, rows).flows[:, :, FlowOut.SENT].sum())
+
+    def filled(self, rows: SharedRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
+        """No end of endless flows, of UDP nothing that is counted of TCP."""
+        n = len(rows.parameters)
+        flows = some(n, rows.flows.shape[1], FlowOut.COLUMNS)
+        links = some(n, rows.links.shape[1], LinkOut.COLUMNS)
+        flows[rows.flows[:, :, P.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
+        for column in (FlowOut.SAMPLES, FlowOut.RTT_SAMPLES):
+            flows[rows.flows[:, :, Flow.KIND] == UDP, column] = 0
+        if fidelity == "fluid":
+            flows[:, :, NO_FLUID] = 0
+        return joined(some(n, SharedOut.COLUMNS), flows, links)
+
+    def by_part(self, part: str, integers: Ints, rows: SharedRows) -> Named:
+        """Those of each flow, or of each link."""
+        return {"flows": outcomes.by_flow, "links": outcomes.by_link}[part](integers, rows)
+
+    # Fields.
+
+    def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
+        """Cables and flows, where several are drawn from one."""
+        found: dict[str, int] = {}
+        for name in ("parking_lot", "tree", "graph"):
+            layout, above = getattr(self, name), f"shared.{name}"
+            if layout is not None and isinstance(layout.each, Cable):
+                sizes = {f"{above}.{size}" for size in ("links", "routers", "cables", "degree")}
+                found[above] = MOST_CABLES if sizes & set(given) else layout.most_each
+        for g, flows in enumerate(self.flows):
+            if isinstance(flows, Flows) and isinstance(flows.each, FlowSpec):
+                found[f"shared.flows.{g}"] = int(given.get(f"shared.flows.{g}.count", flows.most_each))
+        return found
+
+    @classmethod
+    def in_words(cls, parts: Sequence[str]) -> str:
+        """Flows and cables have numbers: `flow 2 window`."""
+        item = "flow" if parts[1] == "flows" else "cable"
+        words = []
+        for part, following in zip(parts[1:], [*parts[2:], ""], strict=True):
+            if part == "each" and following.isdecimal():
+                words.append(f"{item} {int(following) + 1}")
+            elif part == "count":
+                words.append(f"number of {item}s")
+            elif following.isdecimal():
+                words.append(f"{part} {int(following) + 1}")
+            elif not part.isdecimal() and part != "each":
+                words.append(part.replace("_", " "))
+        return " ".join(words)

@@ -1,0 +1,83 @@
+"""What shared links ask for before they run: that time passes on them, and how many packets."""
+
+from typing import Any
+
+from netcarlo.errors import InputError
+from netcarlo.networks.run import Run
+from netcarlo.networks.shared.description import Cable, Shared, tcp_like
+from netcarlo.networks.traffic import (
+    NO_TIME,
+    datagrams,
+    either,
+    least_ns,
+    mean,
+    of_association,
+    whole_ns,
+    wire_ns,
+)
+from netcarlo.schema.quantity import bounds
+from netcarlo.transport.udp import Udp
+
+
+def check_time_passes(shared: Shared, transport: Any) -> None:
+    """Raises InputError where a packet of TCP can be at its receiver in the nanosecond in which it was sent:
+    such a run could go round without an end.
+    """
+    for name, flow in shared.each_flow():
+        if flow.udp is not None or isinstance(transport, Udp):
+            continue
+        tcp = tcp_like(transport, flow.protocol)
+        size = (bounds(flow.payload or tcp.payload)[0]) + bounds(tcp.header)[0]
+        access = flow.access or shared.access
+        ends = (
+            (access.source_rate or access.rate, access.source_delay),
+            (access.sink_rate or access.rate, access.sink_delay),
+        )
+        hosts = sum(wire_ns(rate, size) + whole_ns(delay) for rate, delay in ends)
+        if hosts:
+            continue
+        lines: list[Any] = shared.links or [shared.cable(k) for k in range(shared.least_cables)]
+        times = [_least_ns(line, size) for line in lines]
+        if flow.route is not None:
+            links = flow.route if shared.links else [link // 2 for link in flow.route]
+            times = [sum(times[link] for link in links)]
+        elif not (shared.links or shared.random_cables) and shared.way(flow) == "ends":
+            times = [sum(times)]
+        if not min(times):
+            raise InputError(
+                f"shared.{name} can reach its sink in no time at all, in whole nanoseconds; {NO_TIME}, of "
+                "its links or its access"
+            )
+
+
+def _least_ns(line: Any, size: float) -> int:
+    """The least time of a packet on a link, or in the direction of a cable in which it is shorter."""
+    forth = least_ns(line, size)
+    if not isinstance(line, Cable):
+        return forth
+    back = line.reverse
+    return min(forth, wire_ns(back.rate or line.rate, size) + whole_ns(either(back.delay, line.delay)))
+
+
+def packets(shared: Shared, run: Run, *, fluid: bool) -> float:
+    """Packets of one replication, about; steps, of a fluid."""
+    duration, transport = mean(run.duration), run.transport
+    lines: list[Any] = shared.links or [shared.cable(k) for k in range(shared.least_cables)]
+    delay = min(mean(line.delay) for line in lines)
+    rate = max(mean(line.rate) for line in lines)
+    total = 0.0
+    for item in shared.flows:
+        count = mean(getattr(item, "count", 1.0))
+        flow: Any = getattr(item, "each", item)
+        flow = flow[0] if isinstance(flow, list) and flow else flow
+        udp = flow.udp or (transport if isinstance(transport, Udp) else None)
+        if udp is not None:
+            total += count * datagrams(udp, duration)
+            continue
+        tcp = tcp_like(transport, flow.protocol)
+        access = flow.access or shared.access
+        rtt_s = 2 * (delay + mean(access.source_delay) + mean(access.sink_delay))
+        edge = min(rate, mean(access.source_rate or access.rate))
+        part = of_association(tcp, duration, rtt_s, edge, fluid=fluid, flow=flow)
+        total += count * part
+    return total

@@ -1,0 +1,85 @@
+"""How many packets a transport puts out, about, and how long one takes at least.
+
+Numbers that are drawn count with their mean; loss and queues would make it less.
+"""
+
+import math
+from typing import Any
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS
+from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.quantity import Number, bounds
+from netcarlo.transport.tcp import NS, Sctp, Tcp
+
+AGAIN = 10
+"""A transfer is sent so often at most, about."""
+
+NO_TIME = "raise a delay to 1 ns or more, or give a rate or a lower one"
+"""What to do about a way that takes no time."""
+
+
+def mean(value: Number) -> float:
+    """The mean of what is drawn, about: that of a normal distribution is taken as if it were not cut off."""
+    if not isinstance(value, Distribution):
+        return value
+    values = value.values
+    if value.kind == "normal":
+        return min(max(values[0], values[2]), values[3])
+    if value.kind == "log_uniform" and values[1] > values[0]:
+        return (values[1] - values[0]) / math.log(values[1] / values[0])
+    return math.fsum(values) / len(values)
+
+
+def either(value: Number | None, otherwise: Number) -> Number:
+    """A number that may be left out."""
+    return otherwise if value is None else value
+
+
+def of_association(
+    transport: Any, duration: float, rtt_s: float, rate: float, *, fluid: bool, flow: Any = None
+) -> float:
+    """Packets of an association over a path of this round-trip time and lowest rate; steps, of a fluid."""
+    size = mean(transport.payload) + mean(transport.header)
+    rtt_s = max(rtt_s + 8 * size / rate, 1 / NS)
+    if fluid:
+        return 2 * duration / rtt_s
+    window = 1.0
+    if isinstance(transport, Tcp):
+        window = mean(either(getattr(flow, "window", None), transport.window))
+        if transport.receive_buffer is not None:
+            window = transport.receive_buffer.largest_window() / mean(transport.payload)
+    elif isinstance(transport, Sctp):
+        window = mean(transport.receiver_window) / mean(transport.payload)
+    found = duration * min(window / rtt_s, rate / (8 * size))
+    for record in (flow, transport):
+        if getattr(record, "packets", None) is not None:
+            return min(found, AGAIN * mean(record.packets))
+        if getattr(record, "bytes", None) is not None:
+            return min(found, AGAIN * (mean(record.bytes) / mean(transport.payload) + 1))
+    return found
+
+
+def datagrams(udp: Any, duration: float) -> float:
+    """Packets of a stream."""
+    found = duration * mean(udp.rate) / (8 * mean(udp.payload))
+    if udp.packets is not None:
+        return min(found, mean(udp.packets))
+    if udp.bytes is not None:
+        return min(found, mean(udp.bytes) / mean(udp.payload) + 1)
+    return found
+
+
+def least_ns(line: Any, size: float) -> int:
+    """The least time of a packet of `size` bytes on a hop or link, as kernels round it."""
+    return wire_ns(line.rate, size) + whole_ns(line.delay)
+
+
+def whole_ns(time: Number) -> int:
+    """The least that a time can be [ns]."""
+    return round(bounds(time)[0] * NS)
+
+
+def wire_ns(rate: Number, size: float) -> int:
+    """The least time of `size` bytes at a rate [ns]."""
+    byte_time = round(8 * NS * 2**BYTE_TIME_BITS / bounds(rate)[1])
+    return int(int(size) * byte_time + (1 << (BYTE_TIME_BITS - 1))) >> BYTE_TIME_BITS

@@ -1,0 +1,53 @@
+"""The trace of an 802.11 network as tables: frames, and what its flows carried."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.wireless.layout import Flow, Radio, WifiRows
+from netcarlo.networks.events import SENDER, only, table, whole
+
+
+def frames(events: NDArray[np.float64]) -> pd.DataFrame:
+    """The events of an 802.11 network: frames by node and flow, packets lost, and the TCP senders.
+
+    What is dropped beside the radio, before or behind it, has no node.
+    """
+    frame = table(events).rename(columns={"path": "node"})
+    number = events[:, Trace.FLOW].astype(np.int64)
+    frame.insert(2, "flow", number >> 1)
+    frame.insert(3, "carries", np.where(number & 1, "ack", "data"))
+    tcp = frame["rto_s"] > 0
+    frame = only(only(frame, tcp, SENDER), frame["node"] >= 0, ("node",))
+    return whole(frame, "sequence", "node", "acked")
+
+
+def per_second(rows: WifiRows, frame: pd.DataFrame) -> pd.DataFrame:
+    """The `rates` of the table of the first row."""
+    line, network = rows.parameters[0], rows.network[0]
+    at = [line[Radio.FLOWS_AT] + flow * len(Flow) + Flow.SIZE for flow in range(line[Radio.FLOWS])]
+    return rates(frame, [int(network[i]) for i in at], end_s=line[P.END] * 1e-9)
+
+
+def rates(frame: pd.DataFrame, payload: Sequence[int], *, end_s: float) -> pd.DataFrame:
+    """What reached the end of each flow's way for the first time [bit/s], a row for each whole second.
+
+    `frame` is that of an 802.11 network, `payload` is of a packet of each flow [byte].
+    """
+    data = frame[frame["carries"] == "data"]
+    columns = {}
+    for flow, size in enumerate(payload):
+        first = arrivals(data[data["flow"] == flow])
+        count = np.bincount(first["time_s"].to_numpy().astype(np.int64), minlength=int(end_s))
+        columns[flow] = count[: int(end_s)] * 8.0 * size
+    return pd.DataFrame(columns).rename_axis(index="second", columns="flow")
+
+
+def arrivals(data: pd.DataFrame) -> pd.DataFrame:
+    """Of the events of a flow's data, those where a packet first reaches the end of its way."""
+    passed = data.loc[data["event"] == "send", "node"].unique()
+    last = data[(data["event"] == "receive") & ~data["node"].isin(passed)]
+    return last[~last["sequence"].duplicated()]

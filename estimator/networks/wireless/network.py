@@ -1,0 +1,128 @@
+"""An 802.11 network: what the house asks of it."""
+
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import ENDLESS, NEVER
+from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows
+from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.outcome import joined
+from netcarlo.networks.run import Run, constants, parameters, warm_up
+from netcarlo.networks.wireless import events, formula, outcomes, rows, workload
+from netcarlo.networks.wireless.description import Link, Wireless
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.schema.quantity import bounds
+from netcarlo.transport.tcp import COMMON, Tcp
+from netcarlo.transport.udp import Udp
+
+
+class WirelessNetwork(Wireless, Network):
+    """An 802.11 network, see `Wireless`."""
+
+    key = "wireless"
+    transports = (*COMMON, "udp")
+    outcomes = outcomes.OUTCOMES
+
+    def check_run(self, run: Run, fidelity: Fidelity) -> None:
+        """Slots take time whatever else does."""
+
+    # Models.
+
+    def address(self, run: Run, *, fluid: bool) -> Address:
+        """A model for each TCP, and one for UDP alone."""
+        transport = run.transport
+        control = transport.congestion_control if isinstance(transport, Tcp) else None
+        return Address("wireless", transport.protocol, str(control or ""))
+
+    def unknown(self, run: Run, fidelity: Fidelity) -> str:
+        """The formula is Bianchi's."""
+        if fidelity == "fluid":
+            return "there is a fluid model of shared networks and of paths only"
+        if self.cell is None or self.flows != "up" or self.reach is not None:
+            return "Bianchi's model is of a cell whose stations hear each other and send up"
+        transport = run.transport
+        if not isinstance(transport, Udp) or transport.packets is not None or transport.bytes is not None:
+            return "Bianchi's model is of endless UDP"
+        if self.rate_control != "fixed" or self.each != type(self.each)():
+            return "Bianchi's model has one fixed rate for all stations"
+        if bounds(self.burst)[1] != 1:
+            return "Bianchi's model sends 1 frame per access, and burst is more"
+        if bounds(self.frame_error)[1] > 0:
+            return "Bianchi's model knows no noise, and frame_error is above 0"
+        if bounds(self.cw_min)[0] < 1:
+            return "Bianchi's model needs a backoff, and cw_min can be 0"
+        if self.wire is not None or self.receiver is not None or self.sender_delay is not None:
+            return "Bianchi's model ends at the access point"
+        return ""
+
+    def formula(self, rows: WifiRows) -> Named:
+        """Bianchi's model of a cell."""
+        return formula.formula(rows)
+
+    def population(self, run: Run) -> tuple[str, str]:
+        """Cells of UDP."""
+        return "cells", run.transport.protocol
+
+    # Rows.
+
+    def rows(self, run: Run, draws: Draws) -> WifiRows:
+        """Flows, links, hosts and who hears whom."""
+        table, values = parameters(run, draws), constants(run, draws)
+        since = warm_up(run, draws)
+        return rows.build(self, run.transport, draws, table, constants=values, warm_up=since)
+
+    def row_bytes(self) -> int:
+        """Memory of one row and of its outcomes."""
+        return rows.row_bytes(self)
+
+    def features(self, run: Run, draws: Draws, rows_of: Callable[[], WifiRows]) -> dict[str, Floats]:
+        """Those of the way of the first flow; `path_loss` is that of a frame."""
+        return rows.features(self, draws, rows_of())
+
+    def packets(self, run: Run, fidelity: Fidelity) -> float:
+        """Frames that fit into the time, and what UDP offers."""
+        return workload.packets(self, run)
+
+    # Outcomes.
+
+    def named(self, integers: Ints, rows: WifiRows) -> Named:
+        """Those of the flows and of the nodes together."""
+        return outcomes.named(integers, rows)
+
+    def sent(self, integers: Ints, rows: WifiRows) -> int:
+        """Of all flows."""
+        found = outcomes.tables(integers, flows=rows.most_flows)
+        return int(found.flows[:, :, FlowOut.SENT].sum())
+
+    def filled(self, rows: WifiRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
+        """No end of endless flows, and of TCP nothing that is counted of UDP."""
+        n, f_max = len(rows.parameters), rows.most_flows
+        flows, nodes = some(n, f_max, FlowOut.COLUMNS), some(n, rows.nodes.shape[1], NodeOut.COLUMNS)
+        spec = rows.network[:, : f_max * len(Flow)].reshape(n, f_max, len(Flow))
+        flows[spec[:, :, Flow.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
+        for column in (FlowOut.ARRIVED, FlowOut.LOST):  # of UDP
+            flows[spec[:, :, Flow.TCP] == 1, column] = 0
+        return joined(some(n, WifiOut.COLUMNS), flows, nodes)
+
+    # One replication.
+
+    def events(self, events_: Floats) -> pd.DataFrame:
+        """Frames by node and flow."""
+        return events.frames(events_)
+
+    def per_second(self, rows: WifiRows, frame: pd.DataFrame) -> pd.DataFrame | None:
+        """What reached the end of the way of each flow."""
+        return events.per_second(rows, frame)
+
+    # Fields.
+
+    @property
+    def most_each(self) -> int:
+        """The most links there can be."""
+        return self.most_stations
+
+    def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
+        """The links, where all are drawn from one."""
+        return {"wireless": self.most_stations} if isinstance(self.each, Link) else {}

@@ -1,0 +1,198 @@
+"""From rows to what came of them: one launch per model, whatever the scenarios.
+
+Here alone it is decided which model simulates a scenario, what fits into a launch, and whose outcomes are
+whose.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.rows import concatenate, trim
+from netcarlo.scenario import Scenario
+from netcarlo.schema.draws import Ints
+from netcarlo.simulation import fidelity, workload
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import Outcomes, by_formula, outcomes
+from netcarlo.transport import congestion as controls
+
+LARGEST_LAUNCH = 1 << 16
+"""Replications of a scenario in one launch; bounds memory and decides nothing else."""
+
+LARGEST_ROWS = 1 << 28
+"""Bytes of the rows of a launch; the same."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """Replications `first` to `first + replications` - 1 of a scenario."""
+
+    scenario: Scenario
+    first: int
+    replications: int
+
+    def part(self) -> "Part":
+        """The same with its rows.  Raises InputError."""
+        return Part(self.scenario, *build(self.scenario, first=self.first, replications=self.replications))
+
+
+class Part(NamedTuple):
+    """Rows of a scenario, a part of a launch."""
+
+    scenario: Scenario
+    rows: Any
+    drawn: pd.DataFrame
+    """The random quantities, see `Ensemble`."""
+
+
+def model_of(scenario: Scenario) -> Any:
+    """The kernel model that simulates a scenario, in packets or as a fluid.  Raises InputError."""
+    from netcarlo.kernels import models
+
+    fluid = scenario.fidelity == "fluid"
+    if fluid:
+        fidelity.check(scenario, "fluid")
+    address = scenario.network.address(scenario, fluid=fluid)
+    control = getattr(scenario.transport, "congestion_control", None)
+    if not isinstance(control, Path):
+        return models.at(address)
+    content = controls.read(control)
+    controls.check(control, content)
+    try:
+        return models.user_model(control, content, address)
+    except Exception as error:  # whatever the user's file raises
+        raise InputError(f"{control}: cannot be used ({error}); correct it") from None
+
+
+def prepare(scenarios: Iterable[Scenario], *, target: str) -> None:
+    """Compile the models of scenarios, side by side for the CPU."""
+    from netcarlo.kernels.runtime import compile as compilers
+
+    if target == "cpu":
+        compilers.prepare(dict.fromkeys(model_of(s) for s in scenarios if s.fidelity != "formula"))
+
+
+def largest(scenarios: Iterable[Scenario]) -> int:
+    """The most replications of these scenarios in one launch."""
+    widest = max(scenario.network.row_bytes() for scenario in scenarios)
+    return max(1, min(LARGEST_LAUNCH, LARGEST_ROWS // widest))
+
+
+def batches(jobs: Sequence[Job]) -> Iterator[list[tuple[int, Job]]]:
+    """What one launch takes at a time: pieces of jobs, by the number of the job they are of.
+
+    Raises InputError where nothing simulates a scenario.
+    """
+    groups: dict[Any, list[int]] = {}
+    for i, job in enumerate(jobs):
+        if job.scenario.fidelity == "formula":
+            fidelity.check(job.scenario, "formula")
+            groups[i] = [i]
+        else:
+            groups.setdefault(model_of(job.scenario), []).append(i)
+    for members in groups.values():
+        batch: list[tuple[int, Job]] = []
+        most = room = largest(jobs[i].scenario for i in members)
+        for i in members:
+            scenario, first, left = jobs[i].scenario, jobs[i].first, jobs[i].replications
+            while left:
+                n = min(left, room)
+                batch.append((i, Job(scenario, first, n)))
+                first, left, room = first + n, left - n, room - n
+                if not room:
+                    yield batch
+                    batch, room = [], most
+        if batch:
+            yield batch
+
+
+def run(
+    parts: Sequence[Part],
+    *,
+    target: str,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    most_bytes: float | None = None,
+) -> list[Outcomes]:
+    """What came of each part, by a kernel or by formulae; one launch per model.
+
+    `progress(rows_done)` is called now and then.
+    """
+    simulated = [part for part in parts if part.scenario.fidelity != "formula"]
+    found = iter(
+        integers(simulated, target=target, threads=threads, progress=progress, most_bytes=most_bytes)
+    )
+    return [
+        by_formula(part.scenario.network, part.rows, part.drawn)
+        if part.scenario.fidelity == "formula"
+        else _named(part, next(found))
+        for part in parts
+    ]
+
+
+def integers(
+    parts: Sequence[Part],
+    *,
+    target: str,
+    threads: int | None = None,
+    progress: Callable[[int], object] | None = None,
+    most_bytes: float | None = None,
+) -> list[Ints]:
+    """What the kernels write of each part, int64[n, ...]."""
+    from netcarlo.kernels.runtime import launch
+
+    groups: dict[Any, list[int]] = {}
+    for i, part in enumerate(parts):
+        groups.setdefault(model_of(part.scenario), []).append(i)
+    found: dict[int, Ints] = {}
+    done = 0
+    for model, members in groups.items():
+        mine = [parts[i].rows for i in members]
+        rows = concatenate(mine) if len(mine) > 1 else mine[0]
+
+        def report(rows_done: int, before: int = done) -> None:
+            if progress:
+                progress(before + rows_done)
+
+        out = launch.run(
+            model, rows, target=target, threads=threads, progress=report, most_bytes=most_bytes
+        )
+        done += len(out)
+        report(0, done)
+        ends = np.cumsum([len(part.parameters) for part in mine])[:-1]
+        for i, part, own in zip(members, mine, np.split(out, ends), strict=True):
+            found[i] = trim(own, rows, part)
+    return [found[i] for i in range(len(parts))]
+
+
+def trace(scenario: Scenario, *, replication: int = 0) -> tuple[NDArray[np.float64], Outcomes]:
+    """The events of a replication, float64[events, len(Trace)], and its outcomes."""
+    from netcarlo.kernels.runtime import launch
+
+    part = Job(scenario, replication, 1).part()
+    events, own = launch.trace(model_of(scenario), part.rows, row=0)
+    return events, _named(part, trim(own[None], part.rows, part.rows))
+
+
+def _named(part: Part, own: Ints) -> Outcomes:
+    return outcomes(part.scenario.network, own, part.rows, part.drawn)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """What a launch refuses is bad input: too much memory, or a user's file that a compiler does not take."""
+    from netcarlo.kernels.congestion.user import RefusedError
+
+    try:
+        yield
+    except MemoryError as error:
+        raise InputError(f"{error or 'there is too little memory'}; {workload.REMEDY}") from None
+    except RefusedError as error:
+        raise InputError(str(error)) from None

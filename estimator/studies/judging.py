@@ -1,0 +1,75 @@
+"""What the claims of several studies are judged and told with."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from netcarlo.studies.cells import Samples
+from netcarlo.studies.claims import Claim, Verdict
+from netcarlo.studies.study import Study, Value, Where
+
+Lookup = Callable[..., Samples]
+"""(metric, conditions) -> values of a cell, one per replication (`Cells.value`), or the one published."""
+
+
+def printed(study: Study) -> Lookup:
+    """The paper's numbers."""
+
+    def value(metric: str, **conditions: Value) -> Samples:
+        where: Where = {"metric": metric, **conditions}
+        return np.array([next(number.value for number in study.published if number.matches(where))])
+
+    return value
+
+
+def gain(ours: Samples, other: Samples) -> Samples:
+    """By how much `ours` exceeds `other`, replication by replication [%]."""
+    return 100 * (ours / other - 1)
+
+
+def said(values: Iterable[Samples], digits: int = 1) -> str:
+    """The means of some samples in a line."""
+    return ", ".join(f"{float(np.mean(one)):.{digits}f}" for one in values)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a set of numbers, ours or the paper's own, says about a claim."""
+
+    verdict: Verdict
+    evidence: str
+    quantity: str = ""
+    unit: str = ""
+    samples: Samples | None = None
+
+
+def judged_twice(
+    id_: str,
+    text: str,
+    where: str,
+    ours: Finding,
+    theirs: Finding,
+    *,
+    digits: str,
+    expected: Verdict = "held",
+    fitted: str = "",
+) -> Claim:
+    """A claim that our numbers decide, beside what the paper's own say; `digits` is how theirs are shown."""
+    published = ""
+    if theirs.samples is not None and ours.quantity == theirs.quantity:
+        published = f"{float(np.mean(theirs.samples)):{digits}}"
+    return Claim(
+        id=id_,
+        text=text,
+        where=where,
+        verdict=ours.verdict,
+        own=theirs.verdict,
+        quantity=ours.quantity,
+        unit=ours.unit,
+        samples=ours.samples,
+        published=published,
+        evidence=f"{ours.evidence}. The paper's own numbers: {theirs.evidence}",
+        expected=expected,
+        fitted=fitted,
+    )

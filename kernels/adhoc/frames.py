@@ -1,0 +1,103 @@
+"""Frames: what the nodes send each other, in three words."""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+from netcarlo.kernels.adhoc.routes import LENGTH_MASK
+from netcarlo.kernels.adhoc.state import Word
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.tcp import association as tcp
+
+
+class Kind(IntEnum):
+    """What a frame is; those from REQUEST on are routing."""
+
+    DATA = 0  # and SYN
+    ACK = 1
+    PROBE = 2
+    REPLY = 3  # to a probe
+    REQUEST = 4  # for a route, broadcast
+    ROUTE_REPLY = 5
+    ROUTE_ERROR = 6
+
+
+class Frame(NamedTuple):
+    """A frame."""
+
+    head: Any
+    """Its kind (4 bits), the hop that it is on (4), how often it was salvaged (4), number of the segment."""
+    route: Any
+    """Those of requests: so far."""
+    load: Any
+    """Of a route reply: the route found.  Of a route error: a broken link, from and to (6 bits each).  Of a
+    request: its target (6 bits), time to live (1), whether there is a broken link (1), that, and its id."""
+
+
+HOP_SHIFT, SALVAGE_SHIFT, NUMBER_SHIFT = 4, 8, 12
+ONE_HOP = 1 << HOP_SHIFT
+ONE_SALVAGE = 1 << SALVAGE_SHIFT
+TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 6, 7, 8, 14, 20
+_MASK = 15
+
+_REQUEST_BYTES, _REPLY_BYTES, _ERROR_BYTES, _HOP_BYTES = 12, 8, 16, 4
+
+
+def read(m: Any, at: Any) -> Any:
+    """The frame that begins at a word of scratch."""
+    return Frame(m[at], m[at + 1], m[at + 2])
+
+
+def write(m: Any, at: Any, frame: Any) -> None:
+    """Puts a frame into scratch."""
+    m[at] = frame.head
+    m[at + 1] = frame.route
+    m[at + 2] = frame.load
+
+
+def kind_of(head: Any) -> Any:
+    """Its kind."""
+    return head & _MASK
+
+
+def hop_of(head: Any) -> Any:
+    """The position in its route of the node that has it."""
+    return head >> HOP_SHIFT & _MASK
+
+
+def salvages_of(head: Any) -> Any:
+    """How often it has been salvaged."""
+    return head >> SALVAGE_SHIFT & _MASK
+
+
+def number_of(head: Any) -> Any:
+    """The packet, the acknowledgement or the probe."""
+    return head >> NUMBER_SHIFT
+
+
+def is_data(m: Any, head: Any) -> Any:
+    """Whether it is a data segment, not a SYN."""
+    return kind_of(head) == Kind.DATA and number_of(head) >= tcp.first_of(m)
+
+
+def goes_forth(head: Any) -> Any:
+    """Whether it goes from source to sink."""
+    return kind_of(head) == Kind.DATA or kind_of(head) == Kind.PROBE
+
+
+@cold
+def size_of(m: Any, frame: Any) -> Any:
+    """Its packet [byte]."""
+    kind = kind_of(frame.head)
+    if kind == Kind.DATA:
+        return m[P.DATA] + m[P.HEADER] if is_data(m, frame.head) else m[P.HANDSHAKE]
+    if kind == Kind.ACK:
+        return tcp.size_of_ack(m, m[m[Word.TCP] :], number_of(frame.head))
+    if kind <= Kind.REPLY:
+        return m[P.HEADER]
+    length = frame.route & LENGTH_MASK
+    if kind == Kind.REQUEST:
+        return _REQUEST_BYTES + _HOP_BYTES * length
+    if kind == Kind.ROUTE_REPLY:
+        return _REPLY_BYTES + _HOP_BYTES * (length + (frame.load & LENGTH_MASK))
+    return _ERROR_BYTES + _HOP_BYTES * length

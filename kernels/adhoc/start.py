@@ -1,0 +1,107 @@
+"""Before a run: scratch is laid out, and everything is as at time 0."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc import topology
+from netcarlo.kernels.adhoc.layout import Manet, ManetOut, ManetRows
+from netcarlo.kernels.adhoc.medium import first_gap
+from netcarlo.kernels.adhoc.state import (
+    BUFFER,
+    CACHE,
+    COUNTS,
+    FRAME_WORDS,
+    NO_KEY,
+    NO_TIME,
+    NODE_WORDS,
+    NODES,
+    ROUTING_FRAMES,
+    TAP_WORDS,
+    UNKNOWN,
+    WAITING_WORDS,
+    Node,
+    Tap,
+    Word,
+)
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import NEVER, P
+from netcarlo.kernels.tcp import association as tcp
+
+_PARAMETERS = int(Manet.COLUMNS)
+
+
+def words(rows: ManetRows, association: int) -> int:
+    """Words of scratch that any row of `rows` needs; `association` words for the TCP association."""
+    n, queue = rows.parameters[:, Manet.NODES], rows.parameters[:, Manet.QUEUE]
+    tables = (n + 1) + n + 3 * n * n + queue + ROUTING_FRAMES  # keys, levels, pairs and requests seen, aside
+    of_node = NODE_WORDS + CACHE + FRAME_WORDS * (queue + ROUTING_FRAMES)
+    total = NODES + n * of_node + tables + 2 * BUFFER * WAITING_WORDS + association
+    return int(np.max(total, initial=0))
+
+
+@cold
+def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: Any) -> None:
+    """Lays scratch `m` and the sender's floats `f` out for a row; the arrays are those of `ManetRows`."""
+    for i in range(_PARAMETERS):
+        m[i] = parameters[i]
+    n = m[Manet.NODES]
+    for i in range(_PARAMETERS, NODES):
+        m[i] = 0
+    m[Word.KEYS] = NODES + n * NODE_WORDS
+    m[Word.LEVELS] = m[Word.KEYS] + n + 1
+    m[Word.PAIRS] = m[Word.LEVELS] + n
+    m[Word.SEEN] = m[Word.PAIRS] + 2 * n * n
+    m[Word.ASIDE] = m[Word.SEEN] + n * n
+    free = m[Word.ASIDE] + m[Manet.QUEUE] + ROUTING_FRAMES
+    for i in range(NODES, m[Word.SEEN]):
+        m[i] = 0
+    for i in range(m[Word.SEEN], m[Word.ASIDE]):
+        m[i] = -1
+    for i in range(n + 1):
+        m[m[Word.KEYS] + i] = NO_KEY
+    m[Word.FLOW_AT] = m[P.START]
+    m[Word.WAITING_SINCE] = NO_TIME
+    m[Word.OUTAGE_SINCE] = NO_TIME
+    # Not a loop over columns: libnvvm unrolls it and then misplaces later words of `m` (13.0 to 13.5).
+    m[COUNTS + ManetOut.FIRST_RX] = NEVER
+    m[COUNTS + ManetOut.LAST_RX] = NEVER
+    m[COUNTS + ManetOut.COMPLETED] = NEVER
+    m[COUNTS + ManetOut.FINISHED] = NEVER
+    for i in range(n):
+        free = _lay_out_node(m, losses, np.int64(i), free)
+    topology.begin(m, times, places)
+    m[Word.TCP] = free
+    tcp.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE])
+
+
+def _lay_out_node(m: Any, losses: Any, i: Any, free: Any) -> Any:
+    """Node i, whose tables begin at word `free`.  Returns the first word behind them."""
+    at = NODES + i * NODE_WORDS
+    m[at + Node.CW] = m[Manet.CW_MIN]
+    m[at + Node.END] = NO_KEY
+    m[at + Node.DELAYED_AT] = NO_KEY
+    m[at + Node.DUE_AT] = NO_KEY
+    m[at + Node.CHECK_AT] = NO_KEY
+    m[at + Node.MEMO] = UNKNOWN
+    m[at + Node.HOLD_AT] = NO_TIME
+    m[at + Node.BROKEN_AT] = NO_TIME
+    m[at + Node.LAST_REQUEST] = NO_TIME
+    m[at + Node.RINGED] = NO_TIME
+    m[at + Node.TAP + Tap.TIME] = NO_TIME
+    m[at + Node.TAP + TAP_WORDS + Tap.TIME] = NO_TIME
+    m[at + Node.CACHE] = free
+    for entry in range(free, free + CACHE):
+        m[entry] = 0
+    free += CACHE
+    m[at + Node.PACKETS_ROOM] = m[Manet.QUEUE]
+    m[at + Node.PACKETS_RING] = free
+    free += FRAME_WORDS * m[Manet.QUEUE]
+    m[at + Node.ROUTING_ROOM] = ROUTING_FRAMES
+    m[at + Node.ROUTING_RING] = free
+    free += FRAME_WORDS * ROUTING_FRAMES
+    if i == m[Manet.SOURCE] or i == m[Manet.SINK]:
+        m[at + Node.BUFFER] = free
+        free += BUFFER * WAITING_WORDS
+    first_gap(m, losses, i)
+    return free

@@ -1,0 +1,122 @@
+"""A node as a station of 802.11: frames that wait, its backoff, and when its next event is.
+
+`m` is scratch, `t` the time [ns].
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc import frames
+from netcarlo.kernels.adhoc.frames import Kind, is_data, kind_of
+from netcarlo.kernels.adhoc.layout import STREAM_BACKOFF, Manet, ManetOut, NodeOut
+from netcarlo.kernels.adhoc.state import (
+    COUNTS,
+    FRAME_WORDS,
+    NO_KEY,
+    NODE_COUNTS,
+    NODE_WORDS,
+    NODES,
+    PHASE_BITS,
+    Node,
+    Phase,
+    Queue,
+    Word,
+)
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.philox import draw
+
+
+def rekey(m: Any, i: Any) -> None:
+    """The next event of node i has changed."""
+    at = NODES + i * NODE_WORDS
+    key = np.int64(NO_KEY)
+    end = m[at + Node.END]
+    if end < NO_KEY:
+        key = end << PHASE_BITS | Phase.END
+    elif m[at + Node.SERVING] != 0:
+        key = (m[at + Node.SINCE] + m[at + Node.SLOTS] * m[Manet.SLOT]) << PHASE_BITS | Phase.START
+    if m[at + Node.DELAYED_AT] < NO_KEY:
+        key = min(key, m[at + Node.DELAYED_AT] << PHASE_BITS | Phase.DELAYED)
+    if m[at + Node.CHECK_AT] < NO_KEY:
+        key = min(key, m[at + Node.CHECK_AT] << PHASE_BITS | Phase.CHECK)
+    if m[at + Node.DUE_AT] < NO_KEY:
+        key = min(key, m[at + Node.DUE_AT] << PHASE_BITS | Phase.DUE)
+    m[m[Word.KEYS] + i] = key
+
+
+def _difs(m: Any) -> Any:
+    """DIFS [ns]."""
+    return m[Manet.SIFS] + 2 * m[Manet.SLOT]
+
+
+@cold
+def back_off(m: Any, i: Any, t: Any) -> None:
+    """Node i draws a backoff for the frame in service."""
+    at = NODES + i * NODE_WORDS
+    number = m[at + Node.BACKOFFS]
+    m[at + Node.BACKOFFS] = number + 1
+    a, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_BACKOFF + i, number)
+    m[at + Node.SLOTS] = (np.int64(a) * (m[at + Node.CW] + 1)) >> 32
+    m[at + Node.SINCE] = max(t, m[at + Node.BUSY]) + _difs(m)
+    rekey(m, i)
+
+
+def occupy(m: Any, i: Any, t: Any, until: Any) -> None:
+    """The medium is busy for node i, which counts its backoff down no further `until` then."""
+    at = NODES + i * NODE_WORDS
+    busy = max(m[at + Node.BUSY], until)
+    m[at + Node.BUSY] = busy
+    if m[at + Node.SERVING] != 0 and m[at + Node.END] >= NO_KEY:
+        if t > m[at + Node.SINCE]:
+            m[at + Node.SLOTS] -= min(m[at + Node.SLOTS], (t - m[at + Node.SINCE]) // m[Manet.SLOT])
+        m[at + Node.SINCE] = busy + _difs(m)
+        rekey(m, i)
+
+
+@cold
+def next_frame(m: Any, i: Any, t: Any) -> None:
+    """Node i takes its next frame into service, routing first."""
+    at = NODES + i * NODE_WORDS
+    queue = at + Node.ROUTING_HEAD
+    if m[queue + Queue.COUNT] == 0:
+        queue = at + Node.PACKETS_HEAD
+    if m[queue + Queue.COUNT] == 0:
+        m[at + Node.SERVING] = 0
+        rekey(m, i)
+    else:
+        head = m[queue + Queue.HEAD]
+        frames.write(m, at + Node.FRAME, frames.read(m, m[queue + Queue.RING] + FRAME_WORDS * head))
+        m[queue + Queue.HEAD] = head + 1 if head + 1 < m[queue + Queue.ROOM] else 0
+        m[queue + Queue.COUNT] -= 1
+        m[at + Node.SERVING] = 1
+        m[at + Node.RECEIVED] = 0
+        back_off(m, i, t)
+
+
+@cold
+def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
+    """A frame waits in node i, or is dropped if its queue is full."""
+    at = NODES + i * NODE_WORDS
+    queue = at + (Node.ROUTING_HEAD if kind_of(frame.head) >= Kind.REQUEST else Node.PACKETS_HEAD)
+    count, room = m[queue + Queue.COUNT], m[queue + Queue.ROOM]
+    if count >= room:
+        m[at + NODE_COUNTS + NodeOut.DROPS] += 1
+        drop(m, frame.head, np.int64(ManetOut.DROPS_QUEUE))
+    else:
+        position = m[queue + Queue.HEAD] + count
+        position -= 0 if position < room else room
+        frames.write(m, m[queue + Queue.RING] + FRAME_WORDS * position, frame)
+        m[queue + Queue.COUNT] = count + 1
+        if m[at + Node.SERVING] == 0 and m[at + Node.END] >= NO_KEY:
+            next_frame(m, i, t)
+
+
+@cold
+def drop(m: Any, head: Any, column: Any) -> None:
+    """A packet is dropped: data counts in a `column` of `ManetOut`."""
+    if is_data(m, head):
+        m[COUNTS + column] += 1
+    elif kind_of(head) == Kind.ACK:
+        m[COUNTS + ManetOut.ACK_DROPS] += 1

@@ -1,0 +1,84 @@
+"""The trace of a run: `trace`, float64[T, len(Trace)], has no rows when there is nothing to trace."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc.layout import METRE, Manet
+from netcarlo.kernels.adhoc.motion import place
+from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
+from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import EVENT_LINK, EVENT_PLACE, EVENT_ROUTE, Trace
+from netcarlo.kernels.tcp.state import Tcp
+
+
+@cold
+def _record(m: Any, trace: Any, t: Any, event: Any, sequence: Any, at_node: Any) -> Any:
+    """Begins a row.  Returns its number, or -1 if the trace is full; it is counted in any case."""
+    n = m[Word.TRACED]
+    m[Word.TRACED] = n + 1
+    if n >= trace.shape[0]:
+        return np.int64(-1)
+    trace[n, Trace.TIME] = t * 1e-9
+    trace[n, Trace.EVENT] = event
+    trace[n, Trace.SEQUENCE] = sequence
+    trace[n, Trace.PATH] = at_node
+    return n
+
+
+@cold
+def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: Any) -> None:
+    """What happens to a segment at node i, and the state of the sender."""
+    n = _record(m, trace, t, event, number, i)
+    if n >= 0:
+        s = m[m[Word.TCP] :]
+        trace[n, Trace.CWND] = f[0]
+        trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
+        trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
+        trace[n, Trace.ACKED] = s[Tcp.ACKED]
+
+
+@cold
+def trace_leg(m: Any, trace: Any, t: Any, i: Any) -> None:
+    """Node i is on another leg: where it is [m], its velocity [m/s]."""
+    n = _record(m, trace, t, np.int64(EVENT_PLACE), i, np.int64(-1))
+    if n >= 0:
+        at = NODES + i * NODE_WORDS
+        x, y = place(m, i, t)
+        trace[n, Trace.CWND] = x / METRE
+        trace[n, Trace.SSTHRESH] = y / METRE
+        trace[n, Trace.RTO] = m[at + Node.VX] / METRE
+        trace[n, Trace.ACKED] = m[at + Node.VY] / METRE
+
+
+@cold
+def trace_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
+    """A link has come (1) or gone (0)."""
+    n = _record(m, trace, t, np.int64(EVENT_LINK), i, j)
+    if n >= 0:
+        trace[n, Trace.CWND] = m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1
+
+
+@cold
+def trace_route(m: Any, trace: Any, t: Any) -> None:
+    """The nodes on the way of the data, if it has changed; -1: there is none."""
+    now = m[Word.ROUTE]
+    if now == m[Word.SHOWN_ROUTE]:
+        return
+    m[Word.SHOWN_ROUTE] = now
+    event = np.int64(EVENT_ROUTE)
+    if now == 0:
+        _record(m, trace, t, event, np.int64(0), np.int64(-1))
+    for k in range(now & LENGTH_MASK):
+        _record(m, trace, t, event, np.int64(k), node(now, np.int64(k)))
+
+
+@cold
+def trace_start(m: Any, trace: Any) -> None:
+    """Where all nodes are at time 0, and the links."""
+    for i in range(m[Manet.NODES]):
+        trace_leg(m, trace, np.int64(0), np.int64(i))
+        for j in range(i + 1, m[Manet.NODES]):
+            if m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1:
+                trace_link(m, trace, np.int64(0), np.int64(i), np.int64(j))

@@ -1,0 +1,38 @@
+"""Which model is meant: the fields by which `models` knows it."""
+
+from typing import NamedTuple
+
+_ENGINES = {"path": "tcp", "wireless": "wifi", "adhoc": "manet"}
+"""Of kinds of networks that have another word in the names of models."""
+
+
+class Address(NamedTuple):
+    """A model by what it simulates."""
+
+    family: str
+    """The kind of network: path, wireless, adhoc, shared."""
+    sender: str
+    """The transport; of shared networks `mixed` is any of them in each flow."""
+    control: str = ""
+    """The congestion control where that is not the sender's own."""
+    mobile: bool = False
+    """Whether the receiver is a mobile host."""
+    fluid: bool = False
+    """Whether a fluid stands for its packets."""
+
+    @property
+    def engine(self) -> str:
+        """What the names of models call its kind of network."""
+        return _ENGINES.get(self.family, self.family)
+
+    @property
+    def name(self) -> str:
+        """The name of the model in messages and files."""
+        if self.fluid:
+            return f"fluid_{self.control or self.sender}" if self.family == "path" else "fluid"
+        if self.sender == "sctp":
+            return "sctp"
+        kind = self.control or self.sender
+        if self.family != "shared" and self.control:
+            kind = f"{self.sender}_{self.control}"
+        return f"{self.engine}_{kind}" + ("_mobile" if self.mobile else "")

@@ -1,0 +1,127 @@
+"""Binds the functions of a model for a target: each function that one names is compiled first, in its place.
+
+A kernel is a plain function of a module.  What differs between models, such as a TCP's loss recovery or the
+congestion control, is a `slot`: a name of the module that `bind` fills with the model's own.
+"""
+
+import dis
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+Step = Callable[[Any], Any]
+"""Compiles a function for a target: `runtime.compile.cpu`, `runtime.cuda.step`, or nothing."""
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A name that every model fills: with a module, a function or a number."""
+
+    name: str
+
+
+def slot(name: str) -> Any:
+    """A new slot, for a module to name."""
+    return Slot(name)
+
+
+class Namespace(ModuleType):
+    """Functions and numbers by name: compilers take a module's for constants."""
+
+
+def stacked(name: str, *modules: ModuleType) -> Namespace:
+    """All that some modules define under one name; where two define the same, the later one."""
+    space = Namespace(name)
+    for module in modules:
+        vars(space).update({key: value for key, value in vars(module).items() if not key.startswith("__")})
+    return space
+
+
+@dataclass(eq=False)
+class Binder:
+    """Compiles functions with `step`, each once for all that name it, and fills their slots."""
+
+    step: Step
+    slots: Mapping[str, Any] = field(default_factory=dict)
+    inlined: Collection[ModuleType] = ()
+    """Functions of these modules become part of what calls them even where they are marked as `cold`."""
+    _made: dict[FunctionType, Any] = field(default_factory=dict)
+
+    def function(self, function: Any) -> Any:
+        """The function, compiled with all that it names.  Raises KeyError for a slot that is not filled."""
+        if function not in self._made:
+            here = function.__globals__
+            found = {
+                name: self.value(here[name], attributes)
+                for name, attributes in _looked_up(function.__code__).items()
+                if name in here
+            }
+            copy = FunctionType(
+                function.__code__, {**here, **found}, function.__name__, function.__defaults__,
+                function.__closure__,
+            )  # fmt: skip
+            copy.__dict__.update(function.__dict__)
+            copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+            if function.__module__ in {module.__name__ for module in self.inlined}:
+                copy.__dict__.pop("cold", None)
+            self._made[function] = self.step(copy)
+        return self._made[function]
+
+    def space(self, module: ModuleType, names: Collection[str] | None = None) -> Namespace:
+        """Those of the `names` that a module defines (all unless given), each as `value` says."""
+        members = vars(module)
+        chosen = members if names is None else [name for name in names if name in members]
+        space = Namespace(module.__name__)
+        vars(space).update({name: self.value(members[name], names or ()) for name in chosen})
+        return space
+
+    def value(self, value: Any, names: Collection[str]) -> Any:
+        """What stands in place of a value in code that looks up `names` in it, and in what it finds there."""
+        if isinstance(value, Slot):
+            if value.name not in self.slots:
+                raise KeyError(f"the model fills no slot '{value.name}'")
+            value = self.slots[value.name]
+        if isinstance(value, FunctionType):
+            return self.function(value)
+        if isinstance(value, type) and issubclass(value, IntEnum):
+            space = Namespace(value.__name__)
+            vars(space).update({key: int(member) for key, member in value.__members__.items()})
+            return space
+        if isinstance(value, Namespace) or (isinstance(value, ModuleType) and _is_ours(value)):
+            return self.space(value, names)
+        return value
+
+
+def bind(
+    function: Callable[..., Any],
+    step: Step,
+    slots: Mapping[str, Any] | None = None,
+    *,
+    inlined: Collection[ModuleType] = (),
+) -> Any:
+    """The function compiled by `step` with all that it names, its `slots` filled; see `Binder`.
+
+    Members of an `IntEnum` become plain integers.
+    """
+    return Binder(step, slots or {}, inlined).function(function)
+
+
+def _looked_up(code: CodeType) -> dict[str, set[str]]:
+    """The globals that a function's code looks up, and of each the attributes."""
+    found: dict[str, set[str]] = {}
+    last = ""
+    for instruction in dis.get_instructions(code):
+        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+            last = instruction.argval
+            found.setdefault(last, set())
+        elif instruction.opname in ("LOAD_ATTR", "LOAD_METHOD") and last:
+            found[last].add(instruction.argval)
+        else:
+            last = ""
+    return found
+
+
+def _is_ours(module: ModuleType) -> bool:
+    return module.__name__.partition(".")[0] == "netcarlo" or module.__name__.startswith("netcarlo_user_")

@@ -1,0 +1,117 @@
+"""What a type of rows is: five arrays that a kernel reads, whatever they hold.
+
+The first four have a row for each replication, the last (`losses`) is a table that the others name lines of.
+Outcomes, int64[n, columns], begin with `STATUS`; behind the first ones stand those of flows, nodes or links.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+
+STATUS = 0
+"""The column of all outcomes that says how the row ended: one of the STATUS_ constants."""
+
+
+class Table(NamedTuple):
+    """The outcomes of flows, nodes or links in the outcomes of a row."""
+
+    of: str
+    """What they are called: flows, nodes or links."""
+    columns: int
+    """Of each of them."""
+    written: int
+    """How many a launch of these rows writes."""
+    room: int
+    """How many these rows have room for: those that a launch of them alone leaves out are 0."""
+
+
+class AnyRows(Protocol):
+    """The rows of a kind of network: a NamedTuple of five arrays with these answers."""
+
+    @property
+    def parameters(self) -> Ints:
+        """Those of the run, [n, columns]."""
+
+    @property
+    def constants(self) -> NDArray[np.float64]:
+        """Those of a user's congestion control, [n, C]."""
+
+    @property
+    def losses(self) -> NDArray[np.uint32]:
+        """Digit thresholds, [m, 32], see `loss.thresholds`."""
+
+    @property
+    def filling(self) -> tuple[int, int, int, int]:
+        """What stands in each of the first four arrays where a row has less than others."""
+
+    def renumbered(self, line: Ints) -> Self:
+        """The same rows of another table of losses, in which line k is line `line[k]`."""
+
+    def tables(self) -> tuple[int, tuple[Table, ...]]:
+        """How many outcomes a row begins with, and the tables behind them."""
+
+    def __iter__(self) -> Any: ...
+
+
+def replications(rows: AnyRows) -> tuple[NDArray[Any], ...]:
+    """The arrays with a row for each replication."""
+    return tuple(rows)[:-1]
+
+
+def take(rows: AnyRows, index: Any) -> Any:
+    """Some of the rows."""
+    return type(rows)(*(array[index] for array in replications(rows)), rows.losses)  # type: ignore[call-arg]
+
+
+def concatenate(parts: Sequence[AnyRows]) -> Any:
+    """Rows of one type one after the other, as wide as the widest, so that one launch runs them all."""
+    losses, line = np.unique(np.concatenate([part.losses for part in parts]), axis=0, return_inverse=True)
+    ends = np.cumsum([len(part.losses) for part in parts])[:-1]
+    renumbered = [
+        replications(part.renumbered(mine))
+        for part, mine in zip(parts, np.split(line.reshape(-1), ends), strict=True)
+    ]
+    columns = zip(*renumbered, parts[0].filling, strict=True)
+    joined = [_joined(arrays[:-1], fill=arrays[-1]) for arrays in columns]
+    return type(parts[0])(*joined, losses)  # type: ignore[call-arg]
+
+
+def _joined(arrays: Sequence[NDArray[Any]], *, fill: int) -> NDArray[Any]:
+    shape = np.max([array.shape[1:] for array in arrays], axis=0)
+    found = []
+    for array in arrays:
+        missing = [(0, 0), *((0, most - size) for most, size in zip(shape, array.shape[1:], strict=True))]
+        found.append(np.pad(array, missing, constant_values=fill))
+    return np.concatenate(found)
+
+
+def trim(outcomes: Ints, launched: AnyRows, rows: AnyRows) -> Ints:
+    """The outcomes [n, ...] of some of the rows `launched`, with as much room as their own `rows` have.
+
+    What comes out of a launch is as wide as its widest row.
+    """
+    at, before = launched.tables()
+    _, own = rows.tables()
+    parts = [outcomes[:, :at]]
+    for theirs, mine in zip(before, own, strict=True):
+        end = at + theirs.written * theirs.columns
+        table = outcomes[:, at:end].reshape(len(outcomes), theirs.written, theirs.columns)[:, : mine.room]
+        table = np.pad(table, [(0, 0), (0, mine.room - table.shape[1]), (0, 0)])
+        parts.append(table.reshape(len(outcomes), -1))
+        at = end
+    return np.concatenate(parts, axis=1)
+
+
+def split(outcomes: Ints, rows: AnyRows) -> dict[str, Ints]:
+    """The tables [n, k, columns] in the outcomes of `rows` that are trimmed, by what they are of."""
+    at, tables = rows.tables()
+    found = {}
+    for table in tables:
+        end = at + table.room * table.columns
+        found[table.of] = outcomes[:, at:end].reshape(len(outcomes), -1, table.columns)
+        at = end
+    return found

@@ -1,0 +1,20 @@
+"""What a congestion control does that leaves a function out; `aimd` says what `grow` and `reduce` do."""
+
+from typing import Any
+
+
+def acked(packets: Any, memory: Any) -> None:
+    """Before `grow`: so many packets have been acknowledged (see `bic`)."""
+
+
+def heard(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
+    """At every ACK, whatever it does (see `westwood`)."""
+
+
+def listen(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
+    """At every ACK of a sender like that of Linux (see `tcp.linux`)."""
+
+
+def bottom(ssthresh: Any, size: Any, memory: Any) -> Any:
+    """The window during a recovery of such a sender [packet]."""
+    return ssthresh

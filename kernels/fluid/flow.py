@@ -1,0 +1,262 @@
+"""A flow over shared links in a step: what it puts out, what comes of that, and what it hears.
+
+`m` and `f` are scratch and memory; `s` and `g` the words and floats of the flow in them, `flow` its columns.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.fluid import loss, window
+from netcarlo.kernels.fluid.state import (
+    ONE,
+    ONE_BITS,
+    PACKET,
+    UNIT_BITS,
+    FlowFloat,
+    FlowWord,
+    LinkFloat,
+    LinkWord,
+    State,
+    floats_of_flow,
+    floats_of_link,
+    words_of_flow,
+    words_of_link,
+)
+from netcarlo.kernels.shared.layout import STREAM_PERIOD, TAHOE, UDP, VEGAS, Flow, FlowOut, Link
+
+
+class Step(NamedTuple):
+    """A step of the integration."""
+
+    number: Any
+    begin: Any  # [ns]
+    length: Any  # [ns]
+    clock: Any  # `window.clock(begin)`
+    sampled: Any  # whether windows and round trips are sampled in it
+
+
+def round_trip(flow: Any, links: Any) -> Any:
+    """The round trip of a flow without queues [ns]."""
+    data, ack = flow[P.DATA] + flow[P.HEADER], flow[P.ACK]
+    total = 2 * (flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY])
+    total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
+    total += on_wire(ack, flow[Flow.ACCESS_BACK]) + on_wire(ack, flow[Flow.SINK_BACK])
+    for hop in range(flow[Flow.HOPS]):
+        link = flow[Flow.ROUTE + hop]
+        total += links[link, Link.DELAY] + on_wire(data, links[link, Link.BYTE_TIME])
+    for hop in range(flow[Flow.BACK_HOPS]):
+        link = flow[Flow.BACK + hop]
+        total += links[link, Link.DELAY] + on_wire(ack, links[link, Link.BYTE_TIME])
+    return total
+
+
+def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, step: Any) -> Any:
+    """Before the start of flow `i`; its route lies in scratch from word `free` on.
+
+    Returns the first word behind that; `step` is the length of a step [ns].
+    """
+    s, g = m[words_of_flow(p, i) :], f[floats_of_flow(p, i) :]
+    start, size = flow[P.START], flow[P.DATA] + flow[P.HEADER]
+    base = round_trip(flow, links)
+    s[FlowWord.NUMBER] = i
+    s[FlowWord.KIND] = flow[Flow.KIND]
+    s[FlowWord.DATA] = size
+    s[FlowWord.ACK] = flow[P.ACK]
+    s[FlowWord.LIMIT] = flow[P.LIMIT] << ONE_BITS if flow[P.LIMIT] < ENDLESS else ENDLESS
+    s[FlowWord.ECN] = flow[Flow.ECN]
+    s[FlowWord.BACKOFF] = 1
+    s[FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
+    s[FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
+    s[FlowWord.ROUTE] = free
+    s[FlowWord.HOPS] = flow[Flow.HOPS]
+    for hop in range(flow[Flow.HOPS]):
+        m[free] = flow[Flow.ROUTE + hop]
+        free += 1
+    if flow[Flow.KIND] == UDP:
+        s[FlowWord.RATE] = np.int64(float(step) / float(flow[Flow.INTERVAL]) * ONE)
+        s[FlowWord.TOGGLE] = start if flow[Flow.ON] > 0 else ENDLESS
+        s[FlowWord.QUIET] = 1 if flow[Flow.ON] > 0 else 0
+    else:
+        s[FlowWord.BACK_HOPS] = flow[Flow.BACK_HOPS]
+        for hop in range(flow[Flow.BACK_HOPS]):
+            m[free] = flow[Flow.BACK + hop]
+            free += 1
+        if flow[P.HANDSHAKE] > 0 and flow[Flow.KIND] != VEGAS:
+            start += base
+        s[FlowWord.DELAYED] = 1 if flow[P.ACK_EVERY] > 1 else 0
+        s[FlowWord.MIN_RTO] = (flow[P.MIN_RTO] + step - 1) // step
+        window.begin(g, flow, step)
+        loss.draw_first(s, p)
+    g[FlowFloat.BASE] = float(base) / float(step)
+    g[FlowFloat.ACCESS] = float(step) / float(max(on_wire(size, flow[Flow.ACCESS]), 1))
+    s[FlowWord.UNTIL] = (start + step - 1) // step
+    return free
+
+
+def is_due(s: Any, k: Any) -> Any:
+    """Whether a flow does anything in step `k`."""
+    state = s[FlowWord.STATE]
+    waits = (state == State.IDLE or state == State.SILENCE) and k < s[FlowWord.UNTIL]
+    return not (state == State.DONE or waits)
+
+
+def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) -> None:
+    """Flow `i` in a step."""
+    s, g = m[words_of_flow(p, i) :], f[floats_of_flow(p, i) :]
+    if s[FlowWord.STATE] == State.IDLE:
+        s[FlowWord.STATE] = State.OPEN
+    udp = s[FlowWord.KIND] == UDP
+    rtt = g[FlowFloat.BASE]
+    for hop in range(s[FlowWord.HOPS] + s[FlowWord.BACK_HOPS]):
+        rtt += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + LinkFloat.WAIT]
+    if s[FlowWord.LIMIT] < ENDLESS and (s[FlowWord.SENT] if udp else delivered(s)) >= s[FlowWord.LIMIT]:
+        _finish(s, rtt, step)
+    else:
+        sent = _datagrams(p, flow, losses, s, step.begin) if udp else _window(s, g, rtt)
+        s[FlowWord.SENT] += sent
+        dropped, lost, marked, arrived = _carry(m, s, sent)
+        _count(s, FlowWord.DROPPED, FlowOut.DROPS_QUEUE, dropped)
+        _count(s, FlowWord.LOST, FlowOut.DROPS_RANDOM, lost)
+        _count(s, FlowWord.MARKED, FlowOut.MARKED, marked)
+        if not udp:
+            lost += dropped
+            _carry_back(m, s, arrived >> s[FlowWord.DELAYED])
+            _grow(s, g, rtt, sent - (lost >> ONE_BITS), step.clock)
+            loss.react(s, g, p, step.number, rtt, sent, lost, marked)
+            if step.sampled:
+                _sample(s, g, rtt, step.length)
+
+
+def delivered(s: Any) -> Any:
+    """Distinct packets that got through [packet]."""
+    counts = s[FlowWord.COUNTS :]
+    gone = (counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]) << ONE_BITS
+    gone += (s[FlowWord.DROPPED] + s[FlowWord.LOST]) >> (UNIT_BITS - ONE_BITS)
+    return max(s[FlowWord.SENT] - gone - s[FlowWord.REPEATED], np.int64(0))
+
+
+def report(s: Any, flow: Any, out: Any) -> None:
+    """The outcomes of a flow; `out` are its columns of FlowOut."""
+    counts = s[FlowWord.COUNTS :]
+    received = (delivered(s) + s[FlowWord.REPEATED]) >> ONE_BITS
+    distinct = delivered(s) >> ONE_BITS
+    counts[FlowOut.RECEIVED] = received
+    counts[FlowOut.SENT] = received + counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
+    counts[FlowOut.DELIVERED] = distinct
+    counts[FlowOut.USEFUL] = (counts[FlowOut.USEFUL] + distinct) * flow[P.DATA]
+    if s[FlowWord.KIND] != UDP:
+        counts[FlowOut.RETRANSMITTED] = counts[FlowOut.SENT] - distinct
+        counts[FlowOut.IN_ORDER] = distinct
+        counts[FlowOut.ACKED] = distinct
+        counts[FlowOut.ACKS_SENT] = s[FlowWord.ACKS] >> ONE_BITS
+    for column in range(FlowOut.COLUMNS):
+        out[column] = counts[column]
+
+
+def _finish(s: Any, rtt: Any, step: Step) -> None:
+    # All there is has been put out (UDP) or delivered.
+    counts = s[FlowWord.COUNTS :]
+    s[FlowWord.STATE] = State.DONE
+    if delivered(s) >= s[FlowWord.LIMIT]:
+        counts[FlowOut.COMPLETED] = step.begin + np.int64(rtt / 2.0 * float(step.length))
+    if s[FlowWord.KIND] != UDP:
+        counts[FlowOut.FINISHED] = step.begin + np.int64(rtt * float(step.length))
+
+
+def _datagrams(p: Any, flow: Any, losses: Any, s: Any, now: Any) -> Any:
+    # What a UDP source puts out in a step that begins `now`.
+    while now >= s[FlowWord.TOGGLE]:
+        s[FlowWord.QUIET] = 1 - s[FlowWord.QUIET]
+        mean = flow[Flow.OFF] if s[FlowWord.QUIET] else flow[Flow.ON]
+        length = gap(
+            losses, flow[Flow.PERIODS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
+            STREAM_PERIOD + s[FlowWord.NUMBER], s[FlowWord.PERIOD],
+        )  # fmt: skip
+        s[FlowWord.PERIOD] += 1
+        s[FlowWord.TOGGLE] += max(((length + 1) * mean) >> 10, 1)
+    if now >= flow[Flow.STOP] or s[FlowWord.QUIET]:
+        return np.int64(0)
+    return min(s[FlowWord.RATE], s[FlowWord.LIMIT] - s[FlowWord.SENT])
+
+
+def _window(s: Any, g: Any, rtt: Any) -> Any:
+    # What a TCP sender puts out in a step.
+    if s[FlowWord.STATE] == State.SILENCE:
+        s[FlowWord.STATE] = State.OPEN
+    rounds = 1.0 / rtt
+    sent = np.int64(min(float(int(g[FlowFloat.CWND])) * rounds, g[FlowFloat.ACCESS]) * ONE)
+    if s[FlowWord.LIMIT] < ENDLESS:
+        sent = min(sent, s[FlowWord.LIMIT] - delivered(s))
+    return sent
+
+
+def _carry(m: Any, s: Any, flow: Any) -> Any:
+    # Data along its route: how much is dropped, lost at random, and marked (UNIT_BITS), and what arrives.
+    dropped = np.int64(0)
+    lost = np.int64(0)
+    marked = np.int64(0)
+    for hop in range(s[FlowWord.HOPS]):
+        link = m[words_of_link(m[s[FlowWord.ROUTE] + hop]) :]
+        link[LinkWord.ARRIVED] += flow
+        if link[LinkWord.EARLY] > 0:
+            early = flow * link[LinkWord.EARLY]
+            if s[FlowWord.ECN] and link[LinkWord.MARKING]:
+                marked += early
+            else:
+                dropped += early
+                flow -= early >> ONE_BITS
+        link[LinkWord.ACCEPTED] += flow
+        link[LinkWord.BYTES] += flow * s[FlowWord.DATA]
+        tail = flow * link[LinkWord.TAIL]
+        dropped += tail
+        flow -= tail >> ONE_BITS
+        random = flow * link[LinkWord.RANDOM]
+        lost += random
+        flow = ((flow - (random >> ONE_BITS)) * link[LinkWord.SHARE]) >> ONE_BITS
+    return dropped, lost, marked, flow
+
+
+def _carry_back(m: Any, s: Any, flow: Any) -> None:
+    # Acknowledgements along their route: they take room, and a lost one opens no window.
+    s[FlowWord.ACKS] += flow
+    for hop in range(s[FlowWord.HOPS], s[FlowWord.HOPS] + s[FlowWord.BACK_HOPS]):
+        link = m[words_of_link(m[s[FlowWord.ROUTE] + hop]) :]
+        link[LinkWord.ARRIVED] += flow
+        early = flow * link[LinkWord.EARLY]
+        flow -= early >> ONE_BITS
+        link[LinkWord.ACCEPTED] += flow
+        link[LinkWord.BYTES] += flow * s[FlowWord.ACK]
+        gone = flow * (link[LinkWord.TAIL] + link[LinkWord.RANDOM])
+        _count(s, FlowWord.LOST_ACKS, FlowOut.ACK_DROPS, early + gone)
+        flow -= gone >> ONE_BITS
+
+
+def _count(s: Any, word: Any, column: Any, more: Any) -> None:
+    # Whole packets are counted in a column of the outcomes, what is left over in a word (UNIT_BITS).
+    s[word] += more
+    s[FlowWord.COUNTS + column] += s[word] >> UNIT_BITS
+    s[word] &= (1 << UNIT_BITS) - 1
+
+
+def _grow(s: Any, g: Any, rtt: Any, through: Any, clock: Any) -> None:
+    # The acknowledgements of packets that got through open the window.
+    twice = max(min(s[FlowWord.TWICE], through), np.int64(0))
+    s[FlowWord.TWICE] -= twice
+    s[FlowWord.REPEATED] += twice
+    acked = float(through >> s[FlowWord.DELAYED]) * PACKET
+    frozen = s[FlowWord.STATE] == State.REPAIR and s[FlowWord.KIND] != TAHOE
+    window.grow(g, s[FlowWord.KIND], acked, rtt, 1.0 / rtt, clock, frozen)
+
+
+def _sample(s: Any, g: Any, rtt: Any, length: Any) -> None:
+    # `length` is that of a step [ns].
+    counts = s[FlowWord.COUNTS :]
+    counts[FlowOut.SAMPLES] += 1
+    counts[FlowOut.RTT_SAMPLES] += 1
+    counts[FlowOut.CWND_SUM] += np.int64(g[FlowFloat.CWND] * 1024.0)
+    add(counts, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH, np.int64(rtt * float(length)))

@@ -1,0 +1,87 @@
+"""What happens next: the keys of all sources of events, and a tournament that finds the earliest.
+
+The keys of the four classes but CLOCK are the leaves of a tree; a node is the smaller of the two below it,
+and node 1 the earliest event of all.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.shared.state import Word
+
+
+class Event(IntEnum):
+    """Classes of events, in the order of precedence at equal times."""
+
+    CLOCK = 0  # samples are due
+    DATA = 1  # data of a flow reach the first link of their way
+    ACK = 2  # acknowledgements of a flow do
+    HOST = 3  # something happens at the hosts of a flow
+    FAR = 4  # a packet reaches the far end of a link and has another before it
+
+
+NO_EVENT = (1 << 63) - 1
+"""A key is time << 9 | class << 6 | number of the flow or link, whose bits a few bits of the time flip: at
+equal times nobody is always first."""
+_TIME_SHIFT = 9
+_CLASS_SHIFT = 6
+_NUMBER_MASK = 63
+_TIE_SHIFT = 11  # the number is flipped with `time >> _TIE_SHIFT`
+
+
+def earliest(m: Any) -> Any:
+    """The key of the next event."""
+    return min(m[Word.TICK], m[Word.EARLIEST])
+
+
+def time_of(key: Any) -> Any:
+    """When an event happens [ns]."""
+    return key >> _TIME_SHIFT
+
+
+def class_of(key: Any) -> Any:
+    """One of `Event`."""
+    return key >> _CLASS_SHIFT & 7
+
+
+def number_of(key: Any) -> Any:
+    """The flow or link of an event."""
+    return (key ^ (key >> _TIME_SHIFT >> _TIE_SHIFT)) & _NUMBER_MASK
+
+
+def set_clock(m: Any, t: Any) -> None:
+    """The next samples are due at `t` [ns]."""
+    m[Word.TICK] = t << _TIME_SHIFT
+
+
+def lower(m: Any, kind: Any, i: Any, t: Any) -> None:
+    """Bring the event of class `kind` of flow or link `i` forward to `t` [ns], if it is to come later."""
+    key = _key(kind, i, t)
+    node = _leaf(m, kind, i)
+    while node > 0 and key < m[Word.TREE + node]:
+        m[Word.TREE + node] = key
+        node >>= 1
+
+
+def replace(m: Any, kind: Any, i: Any, t: Any) -> None:
+    """Set the next event of class `kind` of flow or link `i` to `t` [ns], after the earliest has happened."""
+    key = _key(kind, i, t)
+    node = _leaf(m, kind, i)
+    m[Word.TREE + node] = key
+    while node > 1:
+        key = min(key, m[Word.TREE + (node ^ 1)])
+        node >>= 1
+        m[Word.TREE + node] = key
+
+
+def _key(kind: Any, i: Any, t: Any) -> Any:
+    if t >= NO_EVENT >> _TIME_SHIFT:
+        return np.int64(NO_EVENT)
+    place = (i ^ (t >> _TIE_SHIFT)) & _NUMBER_MASK
+    return t << _TIME_SHIFT | kind << _CLASS_SHIFT | place
+
+
+def _leaf(m: Any, kind: Any, i: Any) -> Any:
+    return ((kind + 3) << m[Word.SHIFT]) + i  # nodes with four times as many leaves as a class has

@@ -1,0 +1,199 @@
+"""The hosts of a flow: applications, TCP, and the cables to the first and last router.
+
+A cable to a host has neither limit nor loss, and the order of its packets is known: what happens behind the
+last shared link of a way is computed at once.  `b` is where the block of flow `i` begins in scratch `m`, `p`
+are the columns of the row.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.shared import agenda, fifo, packet
+from netcarlo.kernels.shared.agenda import Event
+from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.sources import next_datagram
+from netcarlo.kernels.shared.state import FlowWord, Word
+from netcarlo.kernels.tcp import association as tcp
+from netcarlo.kernels.tcp.sender import FLOATS
+from netcarlo.kernels.tcp.state import Tcp
+
+
+def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any) -> Any:
+    """What happens at `t` at the hosts of a flow; returns when something does next [ns]."""
+    b = m[Word.FLOWS + i]
+    if m[b + Flow.KIND] == UDP:
+        _send_datagram(p, m, b, losses, i, t)
+    else:
+        s, g = m[b + FlowWord.TCP :], f[i * FLOATS :]
+        _serve_tcp(constants, m, b, s, g, i, t)
+        _send_data(m, b, s, g, i, t)
+    return _next_event(m, b)
+
+
+def is_payload(m: Any, b: Any, word: Any) -> Any:
+    """Whether a packet put out by the source carries payload: a SYN does not."""
+    return m[b + Flow.KIND] == UDP or packet.number_of(word) >= tcp.first_of(m[b:])
+
+
+def receive(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, word: Any) -> None:
+    """Data has passed `link`, its last shared one, and is at the last router at `at` [ns]."""
+    size = packet.size_of(word)
+    busy = max(at, m[b + FlowWord.SINK_BUSY]) + on_wire(size, m[b + Flow.SINK])
+    m[b + FlowWord.SINK_BUSY] = busy
+    t = busy + m[b + Flow.SINK_DELAY]
+    if m[b + Flow.KIND] == UDP:
+        m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
+        _receive_datagram(p, m, b, t)
+    else:
+        _receive_data(p, m, b, i, link, at, t, word)
+
+
+def return_ack(m: Any, b: Any, i: Any, at: Any, word: Any) -> None:
+    """An acknowledgement has passed its last shared link and is at the first router at `at` [ns]."""
+    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(packet.size_of(word), m[b + Flow.ACCESS_BACK])
+    m[b + FlowWord.ACK_BUSY] = busy
+    fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, busy + m[b + Flow.SOURCE_DELAY], word)
+
+
+def _next_event(m: Any, b: Any) -> Any:
+    event = m[b + FlowWord.NEXT]
+    if m[b + Flow.KIND] != UDP:
+        s = m[b + FlowWord.TCP :]
+        event = min(event, min(s[Tcp.DEADLINE], s[Tcp.PENDING]))
+        event = min(event, fifo.due(m, b + FlowWord.TO_SOURCE))
+    return event
+
+
+@cold
+def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
+    m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
+    number = next_datagram(p, m, b, losses, i, t)
+    _to_link(m, b, i, t, packet.pack(i, number, m[b + P.DATA] + m[b + P.HEADER]))
+
+
+def _serve_tcp(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
+    # One of the events of a TCP flow: it starts, an acknowledgement arrives, a timer goes off.
+    flow = m[b:]
+    if m[b + FlowWord.NEXT] == t:
+        m[b + FlowWord.NEXT] = FOREVER
+        tcp.start(flow, s, g)
+    elif fifo.due(m, b + FlowWord.TO_SOURCE) == t:
+        word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
+        serial = packet.number_of(word)
+        if word & packet.MARKED:
+            tcp.on_echo(flow, s, g, constants, t, serial)
+        tcp.on_ack(flow, s, g, constants, t, serial)
+        if m[b + FlowWord.COUNTS + FlowOut.FINISHED] == NEVER and tcp.finished(s):
+            m[b + FlowWord.COUNTS + FlowOut.FINISHED] = t
+    elif s[Tcp.DEADLINE] == t:
+        tcp.on_timeout(flow, s, g, constants, t)
+    elif s[Tcp.PENDING] == t:  # else it was cancelled
+        _send_delayed_ack(m, b, i)
+
+
+def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
+    # All that the window allows.
+    flow = m[b:]
+    number = tcp.take(flow, s, g, t, False)
+    while number >= 0:
+        size = m[b + P.DATA] + m[b + P.HEADER]
+        if number < tcp.first_of(flow):
+            size = m[b + P.HANDSHAKE]
+        word = packet.pack(i, number, size)
+        if s[Tcp.REDUCED] != 0 and number > s[Tcp.REDUCED_AT]:
+            word |= packet.REDUCED
+            s[Tcp.REDUCED] = 0
+        _to_link(m, b, i, t, word)
+        number = tcp.take(flow, s, g, t, False)
+
+
+def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
+    # Data goes to its first link.
+    busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(packet.size_of(word), m[b + Flow.ACCESS])
+    m[b + FlowWord.SOURCE_BUSY] = busy
+    fifo.push(m, b + FlowWord.TO_LINK, Event.DATA, i, busy + m[b + Flow.SOURCE_DELAY], word)
+
+
+@cold
+def _receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
+    counts = b + FlowWord.COUNTS
+    if t > p[P.END]:
+        m[b + FlowWord.LATE] += 1
+    else:
+        m[counts + FlowOut.RECEIVED] += 1
+        m[counts + FlowOut.DELIVERED] += 1
+        if m[counts + FlowOut.DELIVERED] == m[b + P.LIMIT]:
+            m[counts + FlowOut.COMPLETED] = t
+
+
+def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, word: Any) -> None:
+    # A packet of TCP reaches the sink host at `t`.  One that is late is still under way at the end: all that
+    # matters is whether it is new.
+    s, counts = m[b + FlowWord.TCP :], b + FlowWord.COUNTS
+    number, first = packet.number_of(word), tcp.first_of(m[b:])
+    late = t > p[P.END]
+    if s[Tcp.PENDING] <= min(t, p[P.END]):
+        _send_delayed_ack(m, b, i)
+    if word & packet.REDUCED:
+        m[b + FlowWord.ECHO] = 0
+    if word & packet.MARKED:
+        m[b + FlowWord.ECHO] = 1
+    was = s[Tcp.EXPECTED]
+    serial, fresh = tcp.on_data(m[b:], s, t, number, False)
+    if number >= first:
+        if fresh:
+            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, packet.size_of(word), at)
+        if late:
+            m[b + FlowWord.LATE] += 1
+        else:
+            m[counts + FlowOut.RECEIVED] += 1
+            m[counts + FlowOut.IN_ORDER] += s[Tcp.EXPECTED] - max(was, first)
+            if fresh:
+                m[counts + FlowOut.DELIVERED] += 1
+            if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(s):
+                m[counts + FlowOut.COMPLETED] = t
+    if not late:
+        if serial >= 0:
+            _send_ack(m, b, i, t, serial)
+        elif serial == tcp.FULL:
+            m[Word.FULL] = 1
+        if m[b + P.ACK_EVERY] > 1:
+            agenda.lower(m, Event.HOST, i, s[Tcp.PENDING])
+
+
+def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
+    # The part of a packet's payload whose transmission, by the slower of its last link and the cable to
+    # the sink, lies in the window: neither passes on more than it can.
+    takes, until = on_wire(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
+    if on_wire(size, m[b + Flow.SINK]) > takes:
+        takes, until = on_wire(size, m[b + Flow.SINK]), m[b + FlowWord.SINK_BUSY]
+    inside = min(until, p[P.END]) - max(until - takes, p[Shared.WARM_UP])
+    if inside == takes:
+        return m[b + P.DATA]
+    return m[b + P.DATA] * max(inside, np.int64(0)) // max(takes, np.int64(1))
+
+
+@cold
+def _send_delayed_ack(m: Any, b: Any, i: Any) -> None:
+    s = m[b + FlowWord.TCP :]
+    t = s[Tcp.PENDING]
+    serial = tcp.on_delay(m[b:], s)
+    if serial == tcp.FULL:
+        m[Word.FULL] = 1
+    else:
+        _send_ack(m, b, i, t, serial)
+
+
+def _send_ack(m: Any, b: Any, i: Any, t: Any, serial: Any) -> None:
+    m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
+    size = tcp.size_of_ack(m[b:], m[b + FlowWord.TCP :], serial)
+    busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(size, m[b + Flow.SINK_BACK])
+    m[b + FlowWord.BACK_BUSY] = busy
+    word = packet.pack(i, serial, size) | packet.BACKWARD
+    if m[b + FlowWord.ECHO] != 0:
+        word |= packet.MARKED
+    fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, busy + m[b + Flow.SINK_DELAY], word)

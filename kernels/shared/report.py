@@ -1,0 +1,87 @@
+"""What the shared engine measures: samples, and the outcomes of a row."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.shared import agenda, fifo, packet
+from netcarlo.kernels.shared.hosts import is_payload
+from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, LinkOut, Shared, SharedOut
+from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
+from netcarlo.kernels.tcp import association as tcp
+from netcarlo.kernels.tcp.sender import FLOATS
+from netcarlo.kernels.tcp.state import Tcp
+
+
+@cold
+def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
+    """Take samples, and at the end of the warm-up note the counters."""
+    for i in range(p[Shared.FLOWS]):
+        b = m[Word.FLOWS + i]
+        if m[b + Flow.KIND] != UDP:
+            s = m[b + FlowWord.TCP :]
+            counts = b + FlowWord.COUNTS
+            if t == p[Shared.WARM_UP]:
+                m[counts + FlowOut.ACKED_BEFORE] = _acked(m, b)
+            cwnd = min(f[i * FLOATS], float(m[b + P.WINDOW]))
+            m[counts + FlowOut.CWND_SUM] += np.int64(cwnd * 1024.0)
+            m[counts + FlowOut.SAMPLES] += 1
+            if s[Tcp.RTT] > 0:
+                add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, s[Tcp.RTT])
+                m[counts + FlowOut.RTT_SAMPLES] += 1
+    if t == p[Shared.WARM_UP]:
+        for i in range(p[Shared.LINKS]):
+            counts = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS
+            m[counts + LinkOut.ARRIVALS_BEFORE] = m[counts + LinkOut.ARRIVALS]
+            m[counts + LinkOut.DROPS_BEFORE] = m[counts + LinkOut.DROPS]
+    agenda.set_clock(m, t + p[P.SAMPLE])
+
+
+@cold
+def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
+    """The outcomes, after so many events; those of the links lie behind those of `most_flows` flows."""
+    for column in range(len(out)):
+        out[column] = 0
+    out[SharedOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] else STATUS_OK
+    out[SharedOut.EVENTS] = events
+    for i in range(p[Shared.LINKS]):
+        link = m[Word.LINKS] + LinkWord.SIZE * i
+        _count_in_flight(m, link + LinkWord.FIFO)
+        at = SharedOut.COLUMNS + FlowOut.COLUMNS * most_flows + LinkOut.COLUMNS * i
+        for column in range(LinkOut.COLUMNS):
+            out[at + column] = m[link + LinkWord.COUNTS + column]
+    for i in range(p[Shared.FLOWS]):
+        _count_in_flight(m, m[Word.FLOWS + i] + FlowWord.TO_LINK)
+    for i in range(p[Shared.FLOWS]):
+        b = m[Word.FLOWS + i]
+        counts = m[b + FlowWord.COUNTS :]
+        counts[FlowOut.IN_FLIGHT] += m[b + FlowWord.LATE]
+        if m[b + Flow.KIND] != UDP:
+            s = m[b + FlowWord.TCP :]
+            counts[FlowOut.SENT] = s[Tcp.SENT]
+            counts[FlowOut.RETRANSMITTED] = s[Tcp.REPEATED]
+            counts[FlowOut.ACKED] = _acked(m, b)
+            counts[FlowOut.TIMEOUTS] = s[Tcp.TIMEOUTS]
+            counts[FlowOut.FAST_RETRANSMITS] = s[Tcp.FAST_RETRANSMITS]
+            counts[FlowOut.CWND_CUTS] = s[Tcp.CUTS]
+            counts[FlowOut.HANDSHAKES] = s[Tcp.HANDSHAKES]
+        for column in range(FlowOut.COLUMNS):
+            out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
+
+
+def _acked(m: Any, b: Any) -> Any:
+    # Data packets cumulatively acknowledged at the sender.
+    return max(m[b + FlowWord.TCP + Tcp.ACKED] - tcp.first_of(m[b:]) + 1, 0)
+
+
+@cold
+def _count_in_flight(m: Any, queue: Any) -> None:
+    # The data packets in a FIFO.
+    for entry in range(m[queue + Fifo.HEAD], m[queue + Fifo.TAIL]):
+        word = fifo.word_of(m, queue, entry)
+        b = m[Word.FLOWS + packet.flow_of(word)]
+        if word & packet.BACKWARD == 0 and is_payload(m, b, word):
+            m[b + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1

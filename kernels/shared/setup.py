@@ -1,0 +1,87 @@
+"""Scratch of the shared engine laid out for a row: fixed words, links, flows."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import NEVER, P
+from netcarlo.kernels.shared import agenda, fifo
+from netcarlo.kernels.shared.agenda import NO_EVENT, Event
+from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.link import prepare_loss
+from netcarlo.kernels.shared.sources import prepare_source
+from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
+from netcarlo.kernels.tcp import association as tcp
+from netcarlo.kernels.tcp.sender import FLOATS
+
+
+@cold
+def lay_out(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
+    """All of scratch `m`, and memory `f`: the floats of each flow's TCP, then the mean queue of each link."""
+    for word in range(Word.SIZE):
+        m[word] = NO_EVENT
+    m[Word.FULL] = 0
+    m[Word.LINKS] = Word.SIZE
+    m[Word.SHIFT] = 0
+    while (1 << m[Word.SHIFT]) < max(p[Shared.FLOWS], p[Shared.LINKS]):
+        m[Word.SHIFT] += 1
+    free = np.int64(Word.SIZE) + LinkWord.SIZE * p[Shared.LINKS]
+    for i in range(p[Shared.LINKS]):
+        free = _lay_link(p, links[i], losses, m, i, free)
+        f[flows.shape[0] * FLOATS + i] = 0.0
+    for i in range(p[Shared.FLOWS]):
+        free = _lay_flow(p, flows[i], losses, m, f, i, free)
+    agenda.set_clock(m, p[Shared.WARM_UP])
+
+
+@cold
+def _lay_link(p: Any, link: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
+    # The block of a link; its rings lie from word `free` on.  Returns the first word behind them.
+    b = m[Word.LINKS] + LinkWord.SIZE * i
+    for word in range(Link.COLUMNS):
+        m[b + word] = link[word]
+    for word in range(Link.COLUMNS, LinkWord.SIZE):
+        m[b + word] = 0
+    room = link[Link.ROOM] * (p[P.RING] >> 6)
+    fifo.lay(m, b + LinkWord.FIFO, free, room)
+    free += 2 * room
+    m[b + LinkWord.DEPARTURES] = free
+    m[b + LinkWord.MASK] = room - 1
+    m[b + LinkWord.NUMBER] = i
+    m[b + LinkWord.COUNT] = -1
+    prepare_loss(p, losses, m, b)
+    return free + room
+
+
+@cold
+def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
+    # The block of a flow, from word `b` on; routes become blocks of links.  Returns the first word behind it.
+    m[Word.FLOWS + i] = b
+    for word in range(Flow.COLUMNS):
+        m[b + word] = flow[word]
+    for word in range(Flow.COLUMNS, FlowWord.TCP):
+        m[b + word] = 0
+    for hop in range(flow[Flow.HOPS]):
+        m[b + Flow.ROUTE + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.ROUTE + hop]
+    for hop in range(flow[Flow.BACK_HOPS]):
+        m[b + Flow.BACK + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.BACK + hop]
+    ring = np.int64(64)
+    while ring < 2 * flow[P.WINDOW] + 64:
+        ring <<= 1
+    ring *= p[P.RING] >> 6
+    m[b + P.RING] = ring
+    m[b + FlowWord.NEXT] = flow[P.START]
+    m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
+    m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
+    free = b + FlowWord.TCP
+    if flow[Flow.KIND] == UDP:
+        prepare_source(p, m, b, losses, i)
+    else:
+        columns, floats = m[b:], f[i * FLOATS :]
+        free += tcp.prepare(columns, m[free:], floats, flow[P.LIMIT], flow[P.CLOCK_PHASE])
+    for k in range(3):
+        fifo.lay(m, b + FlowWord.TO_LINK + k * Fifo.SIZE, free, ring)
+        free += 2 * ring
+    agenda.lower(m, Event.HOST, i, m[b + FlowWord.NEXT])
+    return free

@@ -1,0 +1,117 @@
+"""The receiver of an association: what it acknowledges, and when.
+
+Acknowledgements that are on their way are kept in a ring by their number; where what is acknowledged tells
+all (PLAIN), the number is the packet that is expected next, and there is no ring.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.tcp.receiver import arrive, blocks
+from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
+
+FULL = -2
+"""More acknowledgements on their way than `P.RING`."""
+
+PLAIN: Any = slot("plain")
+MARKS: Any = slot("marks")
+STAMPS: Any = slot("stamps")
+
+WORDS: Any = slot("ack_words")
+"""Of an acknowledgement in the ring."""
+
+variant: Any = slot("variant")
+kind: Any = slot("kind")
+
+
+def place_of(p: Any, s: Any, serial: Any) -> Any:
+    """Where an acknowledgement is in scratch."""
+    return s[Tcp.ACKS] + WORDS * (serial & (p[P.RING] - 1))
+
+
+def answer(p: Any, s: Any, packet: Any) -> Any:
+    """The number of the acknowledgement that `packet` causes, or FULL."""
+    if PLAIN:
+        return s[Tcp.EXPECTED]
+    serial, mask = s[Tcp.SERIAL], p[P.RING] - 1
+    if serial - s[Tcp.CONSUMED] > mask:
+        return np.int64(FULL)
+    at = place_of(p, s, serial)
+    s[at + Ack.COUNT] = 0
+    s[at + Ack.PACKET] = s[Tcp.EXPECTED] - 1
+    if STAMPS:
+        s[Tcp.SAID] = s[Tcp.EXPECTED] - 1
+        s[at + Ack.STAMP] = s[Tcp.ECHO]
+    if MARKS:
+        variant.mark(s, p, at, s[Tcp.EXPECTED])
+    if kind.sack_of(p):
+        s[at + Ack.COUNT] = blocks(
+            s, Tcp.STACK, s[Tcp.BITS], mask, packet, s[Tcp.EXPECTED], s[Tcp.HIGHEST], at + Ack.BLOCK
+        )
+    s[Tcp.SERIAL] = serial + 1
+    return serial
+
+
+def note_stamp(s: Any, packet: Any, sent: Any) -> None:
+    """The packet that is about to arrive was put out at `sent` [ns] (RFC 1323: which timestamp is echoed)."""
+    if STAMPS and packet <= s[Tcp.SAID] + 1:
+        s[Tcp.ECHO] = max(s[Tcp.ECHO], sent)
+
+
+@cold
+def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
+    """A packet arrives at time t [ns].
+
+    Returns the number of the acknowledgement that the receiver sends, NONE or FULL; and whether it is the
+    packet's first arrival.  If `more` come at once, an acknowledgement that may wait does so.
+    """
+    duplicates = s[Tcp.DUPLICATES]
+    expected, highest = arrive(
+        s, Tcp.HELD, s[Tcp.BITS], p[P.RING] - 1, packet, s[Tcp.EXPECTED], s[Tcp.HIGHEST]
+    )
+    s[Tcp.EXPECTED] = expected
+    s[Tcp.HIGHEST] = highest
+    fresh = s[Tcp.DUPLICATES] == duplicates
+    if p[P.ACK_EVERY] > 1:
+        first_of_two = s[Tcp.PENDING] == FOREVER
+        if (first_of_two or more) and packet == expected - 1 and packet >= highest and packet > 0:
+            if first_of_two:
+                s[Tcp.PENDING] = t + p[P.ACK_DELAY]
+            s[Tcp.ANSWERED] = packet
+            return np.int64(NONE), fresh
+        s[Tcp.PENDING] = FOREVER
+    return answer(p, s, packet), fresh
+
+
+@cold
+def on_delay(p: Any, s: Any) -> Any:
+    """PENDING has come: the number of the acknowledgement that goes out."""
+    s[Tcp.PENDING] = FOREVER
+    return answer(p, s, s[Tcp.ANSWERED])
+
+
+def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
+    """The packet of an acknowledgement [byte]."""
+    if PLAIN:
+        return p[P.ACK]
+    return p[P.ACK] + p[P.SACK_BLOCK] * s[place_of(p, s, serial) + Ack.COUNT]
+
+
+def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
+    """Time since the packet was first put out [ns]."""
+    return t - s[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))]
+
+
+def complete(s: Any) -> Any:
+    """The receiver has all there is."""
+    return s[Tcp.EXPECTED] > s[Tcp.LAST]
+
+
+def corrupted(p: Any, s: Any, packet: Any) -> None:
+    """A packet reaches the receiver destroyed by an error."""
+    if MARKS:
+        variant.corrupted(s, p, packet, s[Tcp.EXPECTED])

@@ -1,0 +1,33 @@
+"""Explicit congestion notification: what the echo of a mark does to the sender.
+
+Source: RFC 3168, once per window as in ns-2.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.tcp.acks import PLAIN, place_of
+from netcarlo.kernels.tcp.state import Ack, Phase, Tcp
+
+kind: Any = slot("kind")
+
+
+@cold
+def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+    """The acknowledgement that is about to arrive echoes a mark."""
+    ack = serial - 1 if PLAIN else s[place_of(p, s, serial) + Ack.PACKET]
+    first = kind.first_of(p)
+    recovers = s[Tcp.PHASE] != Phase.NORMAL and first == 1  # Vegas never returns to NORMAL
+    if ack <= s[Tcp.REDUCED_AT] or recovers or ack < first:
+        return
+    window = min(g[0], float(p[P.WINDOW]))
+    half = max(kind.reduce(p, g[1:], constants, now, s[Tcp.RTT], window), 2.0)
+    g[0] = half
+    s[Tcp.SSTHRESH] = np.int64(half)
+    s[Tcp.CUTS] += 1
+    s[Tcp.REDUCED_AT] = s[Tcp.TOP]
+    s[Tcp.REDUCED] = 1

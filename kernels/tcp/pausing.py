@@ -1,0 +1,142 @@
+"""Pauses: a sender that stops sending data and asks with probe segments whether the network is in order.
+
+In a pause no data goes out and the window stays.  When enough probes have come back, one after the other, the
+sender goes on with the window that it had, or does what it would have done without the pause.  A way of
+recovery that pauses (`probing`, `new_probing`, `elfn`) has
+
+    REPLIES, JUDGED, INTERVAL, NOTICED                 see `probing`
+    decide(current, before, backoff) -> Then           at a timeout, from those that the estimator found last
+                                                       and before [ns] and the factor of the back-off
+    listen(m, p, at, ack, una)                         an ACK of `ack` >= `una` arrives in a pause
+    repair(m, p, una, top, dupacks) -> (forced, back)  after it: what is missing; `back`: go back to una
+    lowered(row, clock, cwnd) -> (cwnd, ssthresh)      after one that found the network worse
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
+from netcarlo.kernels.tcp.recovery import SEND
+from netcarlo.kernels.tcp.rto import timeout_of
+from netcarlo.kernels.tcp.state import NONE, Cause, Phase, Tcp
+from netcarlo.kernels.tcp.timer import clock, fall_back
+from netcarlo.kernels.tcp.window import allow, clock_of, row_of
+
+TOLERANCE = 2
+"""Eighths by which a probe's round trip may exceed the smoothed RTT."""
+
+PAUSES: Any = slot("pauses")
+
+variant: Any = slot("variant")
+
+
+def ask(p: Any, s: Any, now: Any) -> None:
+    """A round trip of probes begins."""
+    s[Tcp.WANTED] = 1
+    wait = timeout_of(s[Tcp.CURRENT], 1, p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+    s[Tcp.DEADLINE] = now + (variant.INTERVAL if variant.INTERVAL > 0 else wait)
+    if variant.JUDGED:
+        s[Tcp.OLDEST] = s[Tcp.PROBES]
+
+
+@cold
+def begin_pause(p: Any, s: Any, now: Any, cause: Any) -> None:
+    """Data stops, and the first probe is to be put out."""
+    s[Tcp.PROBING] = 1
+    s[Tcp.PROBING_SINCE] = now
+    s[Tcp.PROBE_CYCLES] += 1
+    s[Tcp.CAUSE] = cause
+    s[Tcp.REPLIES] = 0
+    s[Tcp.WORSE] = 0
+    s[Tcp.OLDEST] = s[Tcp.PROBES]
+    s[Tcp.TIMED] = ENDLESS
+    s[Tcp.FORCED] = NONE
+    s[Tcp.LIMIT] = NONE
+    s[Tcp.REPAIR] = 0
+    ask(p, s, now)
+
+
+def end_pause(s: Any, now: Any) -> None:
+    """Data goes on."""
+    s[Tcp.PROBING] = 0
+    s[Tcp.PROBE_TIME] += now - s[Tcp.PROBING_SINCE]
+
+
+@cold
+def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
+    """Repair what is missing, with the window as it is."""
+    forced, back = variant.repair(s, p, s[Tcp.ACKED], s[Tcp.TOP], s[Tcp.DUPACKS])
+    recovers = s[Tcp.PHASE] == Phase.RECOVERY
+    s[Tcp.DUPACKS] = max(s[Tcp.DUPACKS], p[P.DUPACKS]) if recovers else 0
+    s[Tcp.TIMED] = ENDLESS
+    s[Tcp.DEADLINE] = now + s[Tcp.RTO]
+    s[Tcp.NEXT] = s[Tcp.ACKED] + 1 if back else max(s[Tcp.NEXT], forced + 1)
+    s[Tcp.FORCED] = NONE
+    allow(p, s, g, SEND, forced)
+
+
+@cold
+def ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
+    """An acknowledgement arrives in a pause: nothing is sent for it."""
+    una, last = s[Tcp.ACKED], s[Tcp.LAST]
+    if ack < una:
+        return
+    variant.listen(s, p, at, ack, una)
+    if ack == una:
+        s[Tcp.DUPACKS] += 1
+        return
+    s[Tcp.ACKED] = ack
+    s[Tcp.DUPACKS] = 0
+    s[Tcp.NEXT] = max(s[Tcp.NEXT], ack + 1)
+    if s[Tcp.WRITTEN] - ack <= p[P.SEND_WAKE] and p[P.SEND_BUFFER] > 0:
+        s[Tcp.WRITTEN] = min(last, ack + p[P.SEND_BUFFER])
+    if ack == last:
+        end_pause(s, now)
+        s[Tcp.WANTED] = 0
+        s[Tcp.DEADLINE] = FOREVER
+
+
+def probe(p: Any, s: Any, now: Any) -> Any:
+    """The number of a probe segment to put out, or NONE; asked once after `take`."""
+    if not PAUSES or s[Tcp.WANTED] == 0:
+        return np.int64(NONE)
+    s[Tcp.WANTED] = 0
+    s[Tcp.ASKED_AT] = now
+    s[Tcp.PROBES] += 1
+    return s[Tcp.PROBES] - 1
+
+
+@cold
+def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
+    """The reply to a probe segment arrives at the sender."""
+    if PAUSES and s[Tcp.PROBING] != 0 and number >= s[Tcp.OLDEST]:
+        if variant.JUDGED:
+            ticks = clock.measure(s[Tcp.ASKED_AT], now, s[Tcp.CLOCK_PHASE], p[P.TICK])
+            if ticks * 64 > s[Tcp.SRTT] * (8 + TOLERANCE):
+                s[Tcp.WORSE] = 1
+        s[Tcp.REPLIES] += 1
+        if s[Tcp.REPLIES] < variant.REPLIES:
+            ask(p, s, now)
+            return
+        end_pause(s, now)
+        if s[Tcp.WORSE] == 0:
+            s[Tcp.SPARED] += 1
+        elif s[Tcp.CAUSE] == Cause.TIMER:
+            fall_back(p, s, g, constants, now)
+            return
+        else:
+            s[Tcp.CUTS] += 1
+            row = row_of(p, s, g, constants)
+            g[0], s[Tcp.SSTHRESH] = variant.lowered(row, clock_of(s, now), g[0])
+        go_on(p, s, g, now)
+
+
+def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+    """The sender is told that a link of its route is broken."""
+    if PAUSES:
+        under_way = s[Tcp.ACKED] >= 0 and s[Tcp.ACKED] < s[Tcp.LAST]
+        if variant.NOTICED and s[Tcp.PROBING] == 0 and under_way:
+            begin_pause(p, s, now, Cause.NOTICE)

@@ -1,0 +1,234 @@
+"""Where a TCP association keeps its state: words of its scratch by name, and the records that steps pass."""
+
+from enum import IntEnum, auto
+from typing import Any, NamedTuple
+
+from netcarlo.kernels.tcp.receiver import BLOCKS, STACK_WORDS
+
+NONE = -1
+"""No packet."""
+
+
+class Phase(IntEnum):
+    """Of loss recovery."""
+
+    NORMAL = 0
+    RECOVERY = 1
+    AFTER_TIMEOUT = 2
+
+
+class Then(IntEnum):
+    """What to do when the timer goes off."""
+
+    LOSE = 0
+    """What TCP does: begin again with a window of one packet."""
+    SPARE_IT = 1
+    """Repair at once, and keep the window."""
+    ASK = 2
+    """Pause."""
+
+
+class Cause(IntEnum):
+    """Why the sender pauses."""
+
+    TIMER = 0
+    DUPLICATES = 1
+    NOTICE = 2
+
+
+class Tcp(IntEnum):
+    """Words of an association's scratch.  Packets are numbered from 0 (the SYN); times are ns."""
+
+    # What the ways of loss recovery share.
+    PHASE = 0
+    RECOVER = 1
+    """Highest packet sent when the window was last reduced."""
+    INFLATION = 2
+    """Packets added to the window by duplicate ACKs."""
+    SEEN_PARTIAL = 3
+    """A partial ACK has been seen in this recovery."""
+    OWN = 4
+    """Words from here on belong to the way of recovery."""
+    KIND = 23
+    """Which of several TCPs this one is (`mixture`)."""
+
+    # The sender.
+    RTT = 24
+    """Latest measurement."""
+    SRTT = auto()
+    """Smoothed RTT [tick / 8]."""
+    RTTVAR = auto()
+    """Smoothed deviation [tick / 4]."""
+    CURRENT = auto()
+    """Timeout by the estimator, neither floored nor backed off."""
+    BEFORE = auto()
+    """The one before CURRENT."""
+    BACKOFF = auto()
+    """Factor of the back-off."""
+    TIMED = auto()
+    """The packet whose round trip is measured, or ENDLESS."""
+    TIMED_AT = auto()
+    """When it was put out."""
+    CLOCK_PHASE = auto()
+    """By so much the coarse clock is ahead."""
+    ACKED = auto()
+    """Highest packet acknowledged with all before it."""
+    NEXT = auto()
+    """The next packet to send."""
+    TOP = auto()
+    """Highest packet put out."""
+    LAST = auto()
+    """Last packet there is."""
+    WRITTEN = auto()
+    """Last packet that the application has written into the socket buffer."""
+    DUPACKS = auto()
+    """Duplicate ACKs in a row."""
+    SSTHRESH = auto()
+    """Slow start threshold [packet]."""
+    RTO = auto()
+    """Length of the retransmission timer."""
+    INITIAL_WINDOW = auto()
+    """Window after the handshake [packet]."""
+    FORCED = auto()
+    """A packet to send at once, or NONE."""
+    LIMIT = auto()
+    """The latest event allows packets up to this one, or NONE."""
+    REPAIR = auto()
+    """1: and those that loss recovery asks for."""
+    HELD_BACK = auto()
+    """1: the window had a packet while the sender was blocked."""
+    DEADLINE = auto()
+    """The retransmission timer (in a pause: that of the probes) goes off."""
+    SENT = auto()
+    """Data packets put out, retransmissions included."""
+    REPEATED = auto()
+    """Data packets put out again."""
+    HANDSHAKES = auto()
+    """SYNs put out."""
+    TIMEOUTS = auto()
+    FAST_RETRANSMITS = auto()
+    CUTS = auto()
+    """Reductions of the window."""
+    SPARED = auto()
+    """Losses after which the window was not reduced."""
+    REDUCED = auto()
+    """ECN: 1: the window was reduced for a mark, and the receiver has not been told;"""
+    REDUCED_AT = auto()
+    """highest packet sent by then."""
+
+    # Probe segments (`pausing`).
+    PROBING = auto()
+    """1 while the sender pauses: it puts out probe segments instead of data,"""
+    PROBING_SINCE = auto()
+    PROBES = auto()
+    """Probe segments put out."""
+    PROBE_CYCLES = auto()
+    """Pauses begun."""
+    PROBE_TIME = auto()
+    """Time in pauses that have ended."""
+    CAUSE = auto()
+    """Why the sender pauses (`Cause`)."""
+    REPLIES = auto()
+    """Round trips of probes that came back, one after the other."""
+    WORSE = auto()
+    """1: one of them was slower than the smoothed RTT allows."""
+    WANTED = auto()
+    """1: a probe is to be put out."""
+    OLDEST = auto()
+    """First probe whose reply counts."""
+    ASKED_AT = auto()
+    """When the latest probe was put out."""
+
+    # The receiver.
+    EXPECTED = auto()
+    """The next packet in order."""
+    HIGHEST = auto()
+    """Highest packet that has arrived."""
+    ANSWERED = auto()
+    """The packet that a delayed ACK answers."""
+    PENDING = auto()
+    """A delayed ACK goes out."""
+    HELD = auto()
+    """Packets held out of order."""
+    DUPLICATES = auto()
+    """Packets that arrived again.  Behind HELD, as `receiver.arrive` has it."""
+    ECHO = auto()
+    """The timestamp that the receiver echoes: when that packet was put out."""
+    SAID = auto()
+    """The packet that the receiver acknowledged last."""
+    SERIAL = auto()
+    """Number of the next ACK."""
+    CONSUMED = auto()
+    """ACKs below this number are not needed any more."""
+
+    # Where things begin in scratch.
+    BITS = auto()
+    """The receiver's bitmap,"""
+    ACKS = auto()
+    """a ring of ACKs that are on their way,"""
+    TIMES = auto()
+    """by packet, when it was first put out."""
+    STACK = auto()
+    """The receiver's memory of SACK blocks."""
+
+
+END = Tcp.STACK + STACK_WORDS
+"""Words of an association before what is laid out at the start."""
+
+
+class Ack(IntEnum):
+    """Words of an acknowledgement in the ring."""
+
+    COUNT = 0
+    """SACK blocks."""
+    PACKET = 1
+    """What it acknowledges, with all before it."""
+    BLOCK = 2
+    """Pairs (left, right), and -1 behind the last; or a mark (`eln`)."""
+    STAMP = BLOCK + 2 * BLOCKS + 1
+    """When the packet that it answers was put out (`linux`)."""
+
+
+def scratch_words(window: Any, ring: Any) -> Any:
+    """Words of scratch of an association with this window and `P.RING`, or of many."""
+    return END + ring // 64 * 2 + ring * (int(Ack.STAMP) + 2) + 2 * window + 8
+
+
+class Row(NamedTuple):
+    """The arrays of an association."""
+
+    p: Any
+    """Parameters: the columns of `P`."""
+    constants: Any
+    """Of the congestion control."""
+    m: Any
+    """Scratch: the words of `Tcp`."""
+    f: Any
+    """Float memory of the congestion control."""
+
+
+class Clock(NamedTuple):
+    """When an event is, and how long a round trip took last [ns]."""
+
+    now: Any
+    rtt: Any
+
+
+class Sent(NamedTuple):
+    """How far the sender is."""
+
+    una: Any
+    """Highest packet acknowledged with all before it."""
+    seq: Any
+    """The next to send."""
+    top: Any
+    """Highest put out."""
+
+
+class Window(NamedTuple):
+    """The congestion window and what decides on it [packet]."""
+
+    cwnd: Any
+    ssthresh: Any
+    dupacks: Any
+    """Duplicate ACKs in a row."""

@@ -1,0 +1,61 @@
+"""The retransmission timer of an association: its length, its measurements, and what it does."""
+
+from typing import Any
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.tcp.recovery import SEND
+from netcarlo.kernels.tcp.rto import back_off, timeout_of
+from netcarlo.kernels.tcp.state import NONE, Tcp
+from netcarlo.kernels.tcp.window import allow, clock_of, row_of, set_window, window_of
+
+PAUSES: Any = slot("pauses")
+
+variant: Any = slot("variant")
+clock: Any = slot("clock")
+"""`measure` and `smooth` (`rto`, or those of `linux`)."""
+
+
+def length(p: Any, s: Any) -> Any:
+    """How long the timer would run if it were started now [ns]."""
+    return timeout_of(s[Tcp.CURRENT], s[Tcp.BACKOFF], p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
+
+
+def measure_rtt(p: Any, s: Any, now: Any) -> None:
+    """The timed packet has been acknowledged."""
+    tick = p[P.TICK]
+    ticks = clock.measure(s[Tcp.TIMED_AT], now, s[Tcp.CLOCK_PHASE], tick)
+    s[Tcp.SRTT], s[Tcp.RTTVAR] = clock.smooth(ticks, s[Tcp.SRTT], s[Tcp.RTTVAR])
+    s[Tcp.RTT] = ticks * tick
+    if PAUSES:
+        s[Tcp.BEFORE] = s[Tcp.CURRENT]
+    s[Tcp.CURRENT] = (s[Tcp.RTTVAR] + (s[Tcp.SRTT] >> 3)) * tick
+    s[Tcp.BACKOFF] = 1
+    s[Tcp.RTO] = length(p, s)
+
+
+@cold
+def back_off_timer(p: Any, s: Any) -> None:
+    """It runs twice as long from now on."""
+    s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR] = back_off(
+        s[Tcp.BACKOFF], s[Tcp.SRTT], s[Tcp.RTTVAR], s[Tcp.RTO], p[P.MAX_RTO]
+    )
+    s[Tcp.RTO] = length(p, s)
+
+
+def fall_back(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+    """What a timeout does: reduce, back off, begin again behind what has been acknowledged."""
+    s[Tcp.CUTS] += 1
+    row = row_of(p, s, g, constants)
+    set_window(s, g, variant.timeout(row, clock_of(s, now), s[Tcp.TOP], window_of(s, g)))
+    back_off_timer(p, s)
+    s[Tcp.DEADLINE] = now + s[Tcp.RTO]
+    s[Tcp.TIMED] = ENDLESS
+    if not STAMPS:
+        s[Tcp.NEXT] = s[Tcp.ACKED] + 1
+    s[Tcp.FORCED] = NONE
+    allow(p, s, g, SEND, NONE)
+
+
+STAMPS: Any = slot("stamps")

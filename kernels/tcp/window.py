@@ -1,0 +1,75 @@
+"""The window of an association: what an event allows to send."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.tcp.recovery import LIMITED, SEND, SEND_TWO
+from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Row, Sent, Tcp, Window
+
+STAMPS: Any = slot("stamps")
+
+kind: Any = slot("kind")
+"""What depends on the kind of a flow where there are several (`one`, `mixture`)."""
+
+
+def row_of(p: Any, s: Any, g: Any, constants: Any) -> Any:
+    """The arrays of an association as a record."""
+    return Row(p, constants, s, g[1:])
+
+
+def clock_of(s: Any, now: Any) -> Any:
+    """The time, and the latest RTT."""
+    return Clock(now, s[Tcp.RTT])
+
+
+def sent_of(s: Any) -> Any:
+    """How far the sender is."""
+    return Sent(s[Tcp.ACKED], s[Tcp.NEXT], s[Tcp.TOP])
+
+
+def window_of(s: Any, g: Any) -> Any:
+    """The window as it is."""
+    return Window(g[0], s[Tcp.SSTHRESH], s[Tcp.DUPACKS])
+
+
+def set_window(s: Any, g: Any, window: Any) -> None:
+    """The window changes."""
+    g[0] = window.cwnd
+    s[Tcp.SSTHRESH] = window.ssthresh
+    s[Tcp.DUPACKS] = window.dupacks
+
+
+def fill(p: Any, s: Any, g: Any) -> None:
+    """All that the window has room for may go out."""
+    if STAMPS:
+        s[Tcp.REPAIR] = 1
+    else:
+        s[Tcp.LIMIT] = s[Tcp.ACKED] + min(np.int64(g[0]) + s[Tcp.INFLATION], p[P.WINDOW])
+
+
+def may_go_further(s: Any, g: Any, una: Any, seq: Any) -> Any:
+    """Whether limited transmit lets the packet `seq` out."""
+    return float(seq) <= float(una) + g[0] + float(s[Tcp.DUPACKS])
+
+
+def allow(p: Any, s: Any, g: Any, order: Any, forced: Any) -> None:
+    """What an event with this order, and a packet to send at once or NONE, allows to send."""
+    if forced != NONE:
+        s[Tcp.FORCED] = forced
+    if STAMPS:
+        s[Tcp.REPAIR] = 1
+    else:
+        una, seq, window = s[Tcp.ACKED], s[Tcp.NEXT], p[P.WINDOW]
+        repair = kind.sack_of(p) and order & SEND != 0 and s[Tcp.PHASE] == Phase.RECOVERY
+        s[Tcp.REPAIR] = 1 if repair else 0
+        limit = np.int64(NONE)
+        if order & (SEND | SEND_TWO) and not repair:
+            limit = una + min(np.int64(g[0]) + s[Tcp.INFLATION], window)
+            if order & SEND_TWO:
+                limit = min(limit, seq + 1)
+        if order & LIMITED and seq <= una + window and may_go_further(s, g, una, seq):
+            limit = max(limit, seq)
+        s[Tcp.LIMIT] = limit

@@ -1,0 +1,66 @@
+"""The way of a frame from its end host: through a leg, or into the queue of the node that sends it next."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import EVENT_DROP, EVENT_LOST
+from netcarlo.kernels.wireless import leg as legs
+from netcarlo.kernels.wireless.frame import (
+    BACKWARD,
+    FLOW_BITS,
+    FLOW_MASK,
+    HOP_MASK,
+    PACKET_SHIFT,
+    is_data,
+    link_of,
+    size_of,
+)
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Link, Radio
+from netcarlo.kernels.wireless.state import FLOW_COUNTS, flow_at
+from netcarlo.kernels.wireless.station import enqueue
+from netcarlo.kernels.wireless.trace import note
+
+
+def put_out(m: Any, t: Any, frame: Any) -> None:
+    """A packet leaves its end host."""
+    at = flow_at(m, frame & FLOW_MASK)
+    leg = m[at + Flow.ACK_BEFORE] if frame & BACKWARD else m[at + Flow.BEFORE]
+    if leg != NOBODY:
+        to_leg(m, leg, t, frame)
+    else:
+        to_queue(m, t, frame)
+
+
+def to_leg(m: Any, leg: Any, t: Any, frame: Any) -> None:
+    """A frame comes to a leg, or is lost where that has no room."""
+    if not legs.enter(m, leg, t, size_of(m, frame), frame):
+        lose(m, frame, np.int64(FlowOut.DROPS_LEG), np.int64(NOBODY))
+
+
+@cold
+def to_queue(m: Any, t: Any, frame: Any) -> None:
+    """A frame comes to the queue of the node that its next hop begins at, or is lost where that is full."""
+    j = m[link_of(m, frame) + Link.FROM]
+    if not enqueue(m, j, t, frame):
+        relay = frame >> FLOW_BITS & HOP_MASK != 0
+        lose(m, frame, np.int64(FlowOut.DROPS_RELAY) if relay else np.int64(FlowOut.DROPS_SOURCE), j)
+
+
+@cold
+def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
+    """A frame is lost at a node, or NOBODY; `cause`: column of `FlowOut` that counts it if it is data."""
+    note(m, EVENT_LOST if cause == FlowOut.RETRY_LOST else EVENT_DROP, frame, node)
+    at = flow_at(m, frame & FLOW_MASK)
+    if frame & BACKWARD:
+        m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
+    elif is_data(m, frame):
+        m[at + FLOW_COUNTS + cause] += 1
+        if m[at + Flow.TCP] == 0 and put_out_at(m, at, frame >> PACKET_SHIFT) >= m[Radio.WARM_UP]:
+            m[at + FLOW_COUNTS + FlowOut.LOST] += 1
+
+
+def put_out_at(m: Any, at: Any, packet: Any) -> Any:
+    """When the source of the UDP flow at word `at` puts out a packet [ns]."""
+    return m[at + Flow.START] + packet * m[at + Flow.INTERVAL]

@@ -1,0 +1,54 @@
+"""A frame in a queue or a leg, as one word: its flow, the hop it takes next, its direction and its packet."""
+
+from typing import Any
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.wireless.layout import Flow, Rate
+from netcarlo.kernels.wireless.state import WITH_TCP, FlowState, Word, flow_at, link_at, rate_at, tcp
+
+FLOW_BITS = 10
+_HOP_BITS = 7
+_DIRECTION = FLOW_BITS + _HOP_BITS
+PACKET_SHIFT = _DIRECTION + 1
+FLOW_MASK = (1 << FLOW_BITS) - 1
+HOP_MASK = (1 << _HOP_BITS) - 1
+ONE_HOP = 1 << FLOW_BITS
+BACKWARD = 1 << _DIRECTION
+"""Set in an acknowledgement of TCP, whose packet is the number of the acknowledgement."""
+
+
+def is_data(m: Any, frame: Any) -> Any:
+    """Whether a frame is neither an acknowledgement nor the SYN of TCP."""
+    if frame & BACKWARD:
+        return False
+    if WITH_TCP and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
+        return frame >> PACKET_SHIFT >= tcp.first_of(m)
+    return True
+
+
+def link_of(m: Any, frame: Any) -> Any:
+    """The word of the link that a frame takes next."""
+    flow = flow_at(m, frame & FLOW_MASK)
+    hop = frame >> FLOW_BITS & HOP_MASK
+    path = m[flow + Flow.BACK_AT] if frame & BACKWARD else m[flow + Flow.FORTH_AT]
+    return link_at(m, m[m[Word.PATHS] + path + hop])
+
+
+def size_of(m: Any, frame: Any) -> Any:
+    """The size of a frame's packet, with the headers of transport and network layer [byte]."""
+    at = flow_at(m, frame & FLOW_MASK)
+    if WITH_TCP and m[at + Flow.TCP] != 0:
+        packet = frame >> PACKET_SHIFT
+        if frame & BACKWARD:
+            return tcp.size_of_ack(m, m[m[at + FlowState.ASSOCIATION] :], packet)
+        if packet < tcp.first_of(m):
+            return m[P.HANDSHAKE]
+    return m[at + Flow.SIZE] + m[at + Flow.HEADER]
+
+
+def air_time(m: Any, size: Any, rate: Any) -> Any:
+    """The time on the air of `size` bytes at a rate, preamble included [ns]."""
+    at = rate_at(m, rate)
+    half_bits = m[at + Rate.HALF_BITS]
+    symbols = (2 * (8 * size + m[at + Rate.EXTRA_BITS]) + half_bits - 1) // half_bits
+    return m[at + Rate.PREAMBLE] + m[at + Rate.SYMBOL] * symbols + m[at + Rate.EXTENSION]

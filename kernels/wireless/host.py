@@ -1,0 +1,236 @@
+"""The end hosts of a flow: what its source puts out, and what comes of a packet that reaches its end."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, NEVER, P
+from netcarlo.kernels.tcp.acks import FULL as RING_FULL
+from netcarlo.kernels.tcp.sender import FLOATS
+from netcarlo.kernels.tcp.state import Tcp
+from netcarlo.kernels.wireless import leg as legs
+from netcarlo.kernels.wireless.forwarding import put_out, put_out_at
+from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT
+from netcarlo.kernels.wireless.layout import (
+    DELAY_BINS,
+    DELAY_LOW,
+    NOBODY,
+    Flow,
+    FlowOut,
+    Link,
+    Node,
+    Radio,
+)
+from netcarlo.kernels.wireless.state import (
+    FLOW_COUNTS,
+    NO_EVENT,
+    START_OF_KEYS,
+    WITH_TCP,
+    FlowState,
+    Mac,
+    Phase,
+    Word,
+    flow_at,
+    link_at,
+    node_at,
+    tcp,
+)
+from netcarlo.kernels.wireless.trace import note
+
+
+@cold
+def schedule(m: Any, flow: Any) -> None:
+    """Find the next event of a flow."""
+    at = flow_at(m, flow)
+    event = m[at + FlowState.NEXT]
+    if WITH_TCP and m[at + Flow.TCP] != 0:
+        s = m[m[at + FlowState.ASSOCIATION] :]
+        event = min(event, min(s[Tcp.DEADLINE], s[Tcp.PENDING]))
+    key = event << 2 | Phase.FLOW if event < FOREVER else np.int64(NO_EVENT)
+    m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + flow] = key
+
+
+@cold
+def on_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
+    """The next event of a flow is now."""
+    if WITH_TCP and m[flow_at(m, flow) + Flow.TCP] != 0:
+        _on_tcp_event(m, f, constants, t, flow)
+    else:
+        _put_out_datagram(m, t, flow)
+
+
+def _put_out_datagram(m: Any, t: Any, flow: Any) -> None:
+    """A UDP source puts out its next packet."""
+    at = flow_at(m, flow)
+    number = m[at + FlowState.NUMBER]
+    m[at + FlowState.NUMBER] = number + 1
+    following = t + m[at + Flow.INTERVAL]
+    if number + 1 >= m[at + Flow.LIMIT] or following >= m[at + Flow.STOP]:
+        following = np.int64(FOREVER)
+        if number + 1 >= m[at + Flow.LIMIT]:
+            m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
+    m[at + FlowState.NEXT] = following
+    m[at + FLOW_COUNTS + FlowOut.SENT] += 1
+    put_out(m, t, number << PACKET_SHIFT | flow)
+    schedule(m, flow)
+
+
+def _on_tcp_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
+    """A TCP source begins, its timer goes off, or its sink sends an acknowledgement that it has delayed."""
+    at = flow_at(m, flow)
+    s = m[m[at + FlowState.ASSOCIATION] :]
+    g = f[flow * FLOATS :]
+    if m[at + FlowState.NEXT] == t:
+        m[at + FlowState.NEXT] = FOREVER
+        tcp.start(m, s, g)
+        _send(m, f, t, flow)
+    elif s[Tcp.DEADLINE] == t:
+        before = s[Tcp.TIMEOUTS]
+        tcp.on_timeout(m, s, g, constants, t)
+        if s[Tcp.TIMEOUTS] > before:
+            note(m, EVENT_TIMEOUT, (s[Tcp.ACKED] + 1) << PACKET_SHIFT | flow, _first_node(m, at))
+        _send(m, f, t, flow)
+    else:
+        _send_ack(m, t, flow, tcp.on_delay(m, s))
+        schedule(m, flow)
+
+
+@cold
+def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
+    """Put out what the TCP source may."""
+    at = flow_at(m, flow)
+    s = m[m[at + FlowState.ASSOCIATION] :]
+    g = f[flow * FLOATS :]
+    node = np.int64(NOBODY)
+    if m[Radio.BACK_PRESSURE] != 0 and m[at + Flow.BEFORE] == NOBODY:
+        node = node_at(m, _first_node(m, at))
+    while True:
+        blocked = node != NOBODY and m[node + Mac.COUNT] >= m[node + Node.QUEUE]
+        packet = tcp.take(m, s, g, t, blocked)
+        if packet < 0:
+            break
+        last = packet - tcp.first_of(m) == m[at + Flow.LIMIT] - 1
+        if last and m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER:
+            m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
+        put_out(m, t, packet << PACKET_SHIFT | flow)
+    schedule(m, flow)
+
+
+@cold
+def on_room(m: Any, f: Any, t: Any, node: Any) -> None:
+    """A frame has left the queue of a node: TCP sources that waited for that go on."""
+    for flow in range(m[Radio.FLOWS]):
+        at = flow_at(m, flow)
+        if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
+            s = m[m[at + FlowState.ASSOCIATION] :]
+            if _first_node(m, at) == node and tcp.resume(m, s, f[flow * FLOATS :]):
+                _send(m, f, t, flow)
+
+
+def _first_node(m: Any, at: Any) -> Any:
+    """The radio node that the data of the flow at word `at` come to first."""
+    return m[link_at(m, m[m[Word.PATHS] + m[at + Flow.FORTH_AT]]) + Link.FROM]
+
+
+@cold
+def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> None:
+    """A packet reaches its end host; whether `more` do at once."""
+    if WITH_TCP and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
+        if frame & BACKWARD:
+            _on_ack(m, f, constants, t, frame)
+        else:
+            _on_data(m, t, frame, more)
+    else:
+        _on_datagram(m, t, frame)
+
+
+def _on_ack(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
+    """An acknowledgement reaches its TCP source."""
+    flow = frame & FLOW_MASK
+    s = m[m[flow_at(m, flow) + FlowState.ASSOCIATION] :]
+    tcp.on_ack(m, s, f[flow * FLOATS :], constants, t, frame >> PACKET_SHIFT)
+    _send(m, f, t, flow)
+
+
+def _on_data(m: Any, t: Any, frame: Any, more: Any) -> None:
+    """A packet reaches its TCP sink."""
+    flow = frame & FLOW_MASK
+    packet = frame >> PACKET_SHIFT
+    at = flow_at(m, flow)
+    counts = at + FLOW_COUNTS
+    first = tcp.first_of(m)
+    s = m[m[at + FlowState.ASSOCIATION] :]
+    before = s[Tcp.EXPECTED]
+    ack, fresh = tcp.on_data(m, s, t, packet, more)
+    if packet >= first:
+        m[counts + FlowOut.RECEIVED] += 1
+        m[counts + FlowOut.LAST_RX] = t
+        m[counts + FlowOut.IN_ORDER] += s[Tcp.EXPECTED] - max(before, first)
+        if fresh:
+            _count_arrival(m, at, t, tcp.delay_of(m, s, t, packet))
+        if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(s):
+            m[counts + FlowOut.COMPLETED] = t
+    _send_ack(m, t, flow, ack)
+    schedule(m, flow)
+
+
+@cold
+def _send_ack(m: Any, t: Any, flow: Any, ack: Any) -> None:
+    """A TCP sink sends an acknowledgement, by its number, or has none to send (negative)."""
+    at = flow_at(m, flow)
+    if ack == RING_FULL:
+        m[Word.FULL] = 1
+    elif ack >= 0:
+        m[at + FLOW_COUNTS + FlowOut.ACKS_SENT] += 1
+        if m[at + Flow.ACK_COST] > 0 and m[at + Flow.AFTER] != NOBODY:
+            legs.occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])
+        put_out(m, t, ack << PACKET_SHIFT | BACKWARD | flow)
+
+
+def _on_datagram(m: Any, t: Any, frame: Any) -> None:
+    """A packet reaches its UDP sink."""
+    at = flow_at(m, frame & FLOW_MASK)
+    counts = at + FLOW_COUNTS
+    m[counts + FlowOut.RECEIVED] += 1
+    m[counts + FlowOut.LAST_RX] = t
+    m[at + FlowState.ARRIVED] += 1
+    if m[at + FlowState.ARRIVED] == m[at + Flow.LIMIT]:
+        m[counts + FlowOut.COMPLETED] = t
+    sent = put_out_at(m, at, frame >> PACKET_SHIFT)
+    if sent >= m[Radio.WARM_UP]:
+        m[counts + FlowOut.ARRIVED] += 1
+    _count_arrival(m, at, t, t - sent)
+
+
+@cold
+def _count_arrival(m: Any, at: Any, t: Any, delay: Any) -> None:
+    """A packet of the flow at word `at` has arrived for the first time, so long after it was put out [ns]."""
+    counts = at + FLOW_COUNTS
+    m[counts + FlowOut.DELIVERED] += 1
+    m[at + FlowState.DELAY_NS] += delay
+    m[counts + FlowOut.DELAY_SUM] += m[at + FlowState.DELAY_NS] // 1000
+    m[at + FlowState.DELAY_NS] %= 1000
+    if m[counts + FlowOut.FIRST_RX] == NEVER:
+        m[counts + FlowOut.FIRST_RX] = t
+    m[counts + FlowOut.DELAYS + _delay_bin(delay)] += 1
+    length = m[Radio.BIN]
+    if length > 0 and t >= m[Radio.WARM_UP]:
+        number = (t - m[Radio.WARM_UP]) // length
+        if number != m[at + FlowState.BIN]:
+            m[at + FlowState.BIN] = number
+            m[at + FlowState.IN_BIN] = 0
+        m[at + FlowState.IN_BIN] += 1
+        if m[Radio.WARM_UP] + (number + 1) * length <= m[P.END]:
+            m[counts + FlowOut.BEST] = max(m[counts + FlowOut.BEST], m[at + FlowState.IN_BIN])
+
+
+def _delay_bin(delay: Any) -> Any:
+    """The bin of a delay [ns] in `FlowOut.DELAYS`, four in each octave."""
+    octave = np.int64(0)
+    rest = max(delay, np.int64(1))
+    while rest > 1:
+        rest >>= 1
+        octave += 1
+    quarter = delay >> (octave - 2) & 3 if octave >= 2 else np.int64(0)
+    return min(max((octave - DELAY_LOW) * 4 + quarter, 0), DELAY_BINS - 1)

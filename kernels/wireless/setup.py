@@ -1,0 +1,144 @@
+"""Before a run of the 802.11 engine: scratch laid out and filled from the row."""
+
+from typing import Any
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.tcp.sender import FLOATS
+from netcarlo.kernels.wireless import host
+from netcarlo.kernels.wireless.exchange import draw_gap
+from netcarlo.kernels.wireless.frame import air_time
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Leg, Link, Node, Radio, Rate
+from netcarlo.kernels.wireless.state import (
+    FLOW_COUNTS,
+    FLOW_WORDS,
+    LEG_WORDS,
+    LINK_WORDS,
+    NO_EVENT,
+    NODE_WORDS,
+    RATE_WORDS,
+    START_OF_KEYS,
+    WITH_TCP,
+    AirTime,
+    FlowState,
+    LegState,
+    LinkState,
+    Mac,
+    Word,
+    flow_at,
+    leg_at,
+    link_at,
+    node_at,
+    rate_at,
+    tcp,
+)
+
+_CLOCK_STEP = 7919  # the clocks of senders differ [ns]
+_ANSWER_BYTES = 14  # of a CTS or an ACK
+_RTS_BYTES = 20
+_NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), len(Flow)
+
+
+@cold
+def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> None:
+    """Set up scratch `m` and the floats `f` of the TCP flows from a row's arrays, see `WifiRows`."""
+    for i in range(Radio.COLUMNS):
+        m[i] = parameters[i]
+    free = _lay_out(m, network)
+    free = _set_up_nodes(m, nodes, free)
+    _set_up_rates(m, network)
+    _set_up_links(m, network, losses)
+    free = _set_up_legs(m, network, free)
+    _set_up_flows(m, network, f, free)
+
+
+def _lay_out(m: Any, network: Any) -> Any:
+    """Where everything begins; returns the first free word behind it."""
+    m[Word.ON_AIR] = 0
+    m[Word.FRAMES] = 0
+    m[Word.FULL] = 0
+    m[Word.TRACED] = 0
+    m[Word.NOTES] = 0
+    m[Word.NODES] = START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + m[Radio.FLOWS]
+    m[Word.RATES] = m[Word.NODES] + m[Radio.NODES] * NODE_WORDS
+    m[Word.LINKS] = m[Word.RATES] + m[Radio.RATES] * RATE_WORDS
+    m[Word.LEGS] = m[Word.LINKS] + m[Radio.LINKS] * LINK_WORDS
+    m[Word.FLOWS] = m[Word.LEGS] + m[Radio.LEGS] * LEG_WORDS
+    m[Word.PATHS] = m[Word.FLOWS] + m[Radio.FLOWS] * FLOW_WORDS
+    for i in range(START_OF_KEYS, m[Word.NODES]):
+        m[i] = NO_EVENT
+    for i in range(m[Word.NODES], m[Word.PATHS]):
+        m[i] = 0
+    paths = network.shape[0] - m[Radio.PATHS_AT]
+    _copy(m, m[Word.PATHS], network, m[Radio.PATHS_AT], paths)
+    return m[Word.PATHS] + paths
+
+
+def _copy(m: Any, at: Any, table: Any, begin: Any, count: Any) -> None:
+    """Copy `count` numbers of a table, from `begin` on, to word `at`."""
+    for i in range(count):
+        m[at + i] = table[begin + i]
+
+
+def _set_up_nodes(m: Any, nodes: Any, free: Any) -> Any:
+    for j in range(m[Radio.NODES]):
+        at = node_at(m, j)
+        for column in range(_NODE):
+            m[at + column] = nodes[j, column]
+        m[at + Node.DISTURB_DATA] &= m[at + Node.SENSE]  # what a node does not sense does not disturb it
+        m[at + Node.DISTURB_CONTROL] &= m[at + Node.SENSE]
+        m[at + Mac.END] = NO_EVENT
+        m[at + Mac.TIMEOUT] = NO_EVENT
+        m[at + Mac.RESET] = NO_EVENT
+        m[at + Mac.START] = NO_EVENT
+        m[at + Mac.CW] = m[Radio.CW_MIN]
+        m[at + Mac.LOCK] = NOBODY
+        m[at + Mac.DATA_RATE] = NOBODY
+        m[at + Mac.NEXT] = NOBODY
+        m[at + Mac.RING] = free
+        free += m[at + Node.QUEUE]
+    return free
+
+
+def _set_up_rates(m: Any, network: Any) -> None:
+    for rate in range(m[Radio.RATES]):
+        at = rate_at(m, rate)
+        _copy(m, at, network, m[Radio.RATES_AT] + rate * _RATE, _RATE)
+        m[at + AirTime.ANSWER] = air_time(m, _ANSWER_BYTES, rate)
+        m[at + AirTime.RTS] = air_time(m, _RTS_BYTES, rate)
+
+
+def _set_up_links(m: Any, network: Any, losses: Any) -> None:
+    for link in range(m[Radio.LINKS]):
+        at = link_at(m, link)
+        _copy(m, at, network, m[Radio.LINKS_AT] + link * _LINK, _LINK)
+        m[at + LinkState.UP] = m[Radio.ARF_UP]
+        m[at + LinkState.WAIT] = m[Radio.ARF_TIMER]
+        draw_gap(m, losses, link)
+
+
+def _set_up_legs(m: Any, network: Any, free: Any) -> Any:
+    for leg in range(m[Radio.LEGS]):
+        at = leg_at(m, leg)
+        _copy(m, at, network, m[Radio.LEGS_AT] + leg * _LEG, _LEG)
+        m[at + LegState.INTERVAL] = -1
+        m[at + LegState.RING] = free
+        free += 2 * m[at + Leg.ROOM]
+    return free
+
+
+def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
+    for flow in range(m[Radio.FLOWS]):
+        at = flow_at(m, flow)
+        _copy(m, at, network, m[Radio.FLOWS_AT] + flow * _FLOW, _FLOW)
+        m[at + FlowState.NEXT] = m[at + Flow.START]
+        m[at + FlowState.BIN] = -1
+        for column in range(FlowOut.FIRST_RX, FlowOut.SOURCE_DONE + 1):
+            m[at + FLOW_COUNTS + column] = NEVER
+        if WITH_TCP and m[at + Flow.TCP] != 0:
+            m[at + FlowState.ASSOCIATION] = free
+            phase = m[P.CLOCK_PHASE] + _CLOCK_STEP * flow
+            free += tcp.prepare(m, m[free:], f[flow * FLOATS :], m[at + Flow.LIMIT], phase)
+        elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
+            m[at + FlowState.NEXT] = FOREVER
+        host.schedule(m, flow)

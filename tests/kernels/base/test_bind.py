@@ -1,0 +1,105 @@
+"""Functions of modules, bound to a model: slots, names, members of enumerations, hints."""
+
+from enum import IntEnum
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from netcarlo.kernels.base.bind import Namespace, bind, slot, stacked
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.runtime import cache
+
+control: Any = slot("control")
+FAST: Any = slot("fast")
+
+
+class Word(IntEnum):
+    COUNT = 0
+    SUM = 1
+    TOTAL = 1  # an alias
+
+
+def double(value: Any) -> Any:
+    return 2 * value
+
+
+@cold
+def note(m: Any, value: Any) -> None:
+    m[Word.COUNT] += 1
+    m[Word.TOTAL] += double(value)
+
+
+def simulate(m: Any, count: Any) -> Any:
+    for k in range(count):
+        note(m, control.grow(k))
+        if FAST:
+            note(m, control.missing(k))
+    return m[Word.SUM]
+
+
+def grow_by_one(value: Any) -> Any:
+    return value + 1
+
+
+def made(**functions: Any) -> Namespace:
+    space = Namespace("control")
+    vars(space).update(functions)
+    return space
+
+
+def compiled(function: Any) -> Any:
+    return numba.njit(_nrt=False)(function)
+
+
+@pytest.mark.parametrize("step", [lambda function: function, compiled], ids=["plain", "compiled"])
+def test_what_a_function_names_is_in_its_place(step: Any) -> None:
+    run = bind(simulate, step, {"control": made(grow=grow_by_one), "fast": False})
+    m = np.zeros(2, np.int64)
+    assert run(m, 4) == 2 * (1 + 2 + 3 + 4)
+    assert m.tolist() == [4, 20]
+
+
+def test_a_slot_that_is_not_filled_is_named() -> None:
+    with pytest.raises(KeyError, match="'fast'"):
+        bind(simulate, lambda function: function, {"control": made(grow=grow_by_one)})
+
+
+def test_each_function_is_compiled_once_and_keeps_its_hints() -> None:
+    seen: list[Any] = []
+    bind(simulate, lambda f: seen.append(f) or f, {"control": made(grow=grow_by_one), "fast": False})
+    assert sorted(f.__name__ for f in seen) == ["double", "grow_by_one", "note", "simulate"]
+    assert [f.__name__ for f in seen if getattr(f, "cold", False)] == ["note"]
+
+
+def test_modules_that_are_inlined_lose_the_hint_to_call() -> None:
+    seen: list[Any] = []
+    here = ModuleType(__name__)
+    slots = {"control": made(grow=grow_by_one), "fast": False}
+    bind(simulate, lambda f: seen.append(f) or f, slots, inlined=(here,))
+    assert not any(getattr(f, "cold", False) for f in seen)
+    assert note.cold  # that of others stays
+
+
+def test_the_later_module_wins() -> None:
+    first, second = ModuleType("first"), ModuleType("second")
+    vars(first).update(grow=1, acked=2)
+    vars(second).update(grow=3)
+    both = stacked("both", first, second)
+    assert (both.grow, both.acked, both.__name__) == (3, 2, "both")
+
+
+def key(**slots: Any) -> str:
+    """What a compiled model is found by on disk."""
+    lines: list[bytes] = []
+    function = bind(simulate, lambda function: function, {"fast": False, **slots})
+    cache._describe(function, lines.append, set())
+    return repr(lines)
+
+
+def test_what_fills_a_slot_is_part_of_the_key() -> None:
+    assert key(control=made(grow=grow_by_one)) == key(control=made(grow=grow_by_one))
+    assert key(control=made(grow=grow_by_one)) != key(control=made(grow=double))
+    assert key(control=made(grow=grow_by_one)) != key(control=made(grow=grow_by_one), fast=True)

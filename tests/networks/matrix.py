@@ -1,0 +1,108 @@
+"""Which transport goes with which kind of network: the table of docs/models/matrix.md.
+
+`python -m tests.networks.matrix` writes the page anew from what the kinds of networks answer.
+"""
+
+from pathlib import Path
+from typing import Any
+
+from netcarlo.errors import InputError
+from netcarlo.scenario import Scenario
+from netcarlo.transport.tcp import PROTOCOLS
+
+PAGE = Path(__file__).parents[2] / "docs" / "models" / "matrix.md"
+
+HOP = {"rate": "1 Mbit/s", "delay": "5 ms"}
+NETWORKS: dict[str, dict[str, Any]] = {
+    "paths": {"paths": [{"hops": [HOP]}]},
+    "paths, mobile host": {
+        "paths": [{"hops": [HOP, HOP]}],
+        "mobility": {"protocol": "mipv6", "times": ["100 ms"], "outage": "20 ms", "least_stay": "50 ms"},
+    },
+    "shared": {"shared": {"dumbbell": HOP, "flows": [{"count": 2, "each": {}}]}},
+    "wireless": {"wireless": {"cell": {"stations": 2}}},
+    "adhoc": {
+        "adhoc": {"nodes": 3, "area": {"side": "50 m"}, "range": "100 m", "mobility": {"model": "static"}}
+    },
+}
+"""A small network of each kind; a path twice."""
+
+TRANSPORTS: dict[str, dict[str, Any]] = {"udp": {"rate": "500 kbit/s"}}
+"""What a transport needs besides its protocol."""
+
+FIDELITIES = {"packet": "packets", "fluid": "fluid", "formula": "formula"}
+
+REASONS = {
+    "a": "code, not physics: the engine of that network does not drive this sender yet",
+    "b": "the sender acts on what the network tells it, a broken route or a packet seen destroyed, and "
+    "nobody there could tell",
+    "c": "code, not physics: the one flow of that network is a TCP (or SCTP); datagrams beside it are the "
+    "`cross_traffic` of a hop, and streams are for `shared` and `wireless`",
+}
+"""Why a cell is refused, see `reason`."""
+
+HEAD = """\
+# Which transport goes with which network
+
+*Made from `Network.transports` and `Network.unknown` by `python -m tests.networks.matrix`, and compared
+with them by `tests/networks/test_matrix.py`, which estimates every cell that is not empty.*
+
+A cell names the fidelities ([what they are](../fidelity.md)) of a network in its simplest form; more of it
+(outages, ends, buffers, congestion controls of your own) may be for packets only, and is then refused by
+name. A letter stands for a refusal.
+"""
+
+TAIL = """
+`bic`, `cubic` and `westwood` are SACK with that window growth. Every other TCP but Vegas, which is a
+congestion control itself, takes them, too, as `congestion_control:`, and so it takes a file of yours, in
+packets, over paths, 802.11 and ad hoc networks; flows of a shared network are of the eight kinds above. Two
+paths are for SCTP alone.
+"""
+
+
+def reason(network: str, protocol: str) -> str:
+    """The letter of the reason why a cell is refused."""
+    if protocol == "elfn" or (protocol == "eln" and network != "wireless"):
+        return "b"
+    return "c" if protocol == "udp" else "a"
+
+
+def scenario(network: str, protocol: str, fidelity: str = "packet") -> Scenario:
+    """A tiny scenario of a cell.  Raises InputError."""
+    return Scenario.check(
+        {
+            "name": "tiny",
+            "duration": "300 ms",
+            "replications": 2,
+            "fidelity": fidelity,
+            "transport": {"protocol": protocol, **TRANSPORTS.get(protocol, {})},
+            **NETWORKS[network],
+        }
+    )
+
+
+def fidelities(network: str, protocol: str) -> tuple[str, ...]:
+    """Those that know a cell; none where it is refused."""
+    try:
+        found = scenario(network, protocol)
+    except InputError:
+        return ()
+    return tuple(f for f in FIDELITIES if f == "packet" or not found.network.unknown(found, f))  # type: ignore[arg-type]
+
+
+def page() -> str:
+    """The page."""
+    lines = [f"| | {' | '.join(NETWORKS)} |", "|---" * (len(NETWORKS) + 1) + "|"]
+    for protocol in PROTOCOLS:
+        cells = []
+        for network in NETWORKS:
+            known = [FIDELITIES[f] for f in fidelities(network, protocol)]
+            letter = reason(network, protocol)
+            cells.append(", ".join(known) or f"({letter})")
+        lines.append(f"| `{protocol}` | {' | '.join(cells)} |")
+    reasons = [f"* ({letter}) {text}." for letter, text in REASONS.items()]
+    return "\n".join([HEAD, *lines, "", *reasons, TAIL])
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page())

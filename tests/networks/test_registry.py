@@ -1,0 +1,82 @@
+"""A kind of network is a folder and a line in the registry: nothing else asks which one it has."""
+
+import ast
+from collections.abc import Iterator
+from enum import IntEnum
+from pathlib import Path
+
+import pytest
+
+from netcarlo.kernels.adhoc.layout import ManetOut
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.rows import STATUS
+from netcarlo.kernels.shared.layout import SharedOut
+from netcarlo.kernels.wireless.layout import WifiOut
+from netcarlo.networks.family import Network
+from netcarlo.networks.registry import BY_KEY, KINDS
+from netcarlo.scenario import Scenario
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = {"paths": "path"} | {key: key for key in BY_KEY if key != "paths"}
+OWN = {
+    "estimator/estimation/reference.py": "its files of flows and of links are of shared networks",
+    "estimator/studies/manet_probing/claims.py": "a study of one ad hoc network",
+    "estimator/studies/wds/metrics.py": "a study of radio beside a wire",
+    "estimator/studies/wds/claims.py": "the same",
+    "estimator/studies/wlan_buffer/claims.py": "a study of one radio",
+    "reports/trace/radio.py": "figures of frames",
+}
+"""What may know a kind of network, and why: no choice between kinds is among it."""
+
+
+def outside() -> Iterator[tuple[str, ast.Module]]:
+    """The modules that know networks by what they answer."""
+    for folder in ("estimator", "reports"):
+        for file in sorted((ROOT / folder).rglob("*.py")):
+            name = file.relative_to(ROOT).as_posix()
+            if not name.startswith("estimator/networks/") and name not in OWN:
+                yield name, ast.parse(file.read_text())
+
+
+def known(tree: ast.Module) -> Iterator[str]:
+    """Where a module knows a kind of network: its folder, its rows, its field, or its key as a word."""
+    words = {key for key in BY_KEY if key != "paths"}  # which is a word of its own
+    rows = {"Rows", "WifiRows", "ManetRows", "SharedRows"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module is not None:
+            parts = node.module.split(".")
+            names = {*parts[2:], *(n.name for n in node.names)}
+            if parts[1:2] == ["networks"] and names & {*FOLDERS.values()}:
+                yield f"import of {node.module}"
+            if rows & {n.name for n in node.names}:
+                yield f"rows of {node.module}"
+        elif isinstance(node, ast.Attribute) and node.attr in words:
+            yield f".{node.attr}"
+        elif isinstance(node, ast.Constant) and node.value in words:
+            yield repr(node.value)
+
+
+def test_nothing_outside_asks_which_network_it_has() -> None:
+    found = [f"{name}: {what}" for name, tree in outside() for what in known(tree)]
+    assert found == []
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.key)
+def test_a_kind_answers_everything(kind: type[Network]) -> None:
+    assert not kind.__abstractmethods__
+    assert kind.__module__ == f"netcarlo.networks.{FOLDERS[kind.key]}.network"
+    assert (ROOT / "kernels" / FOLDERS[kind.key]).is_dir()
+    assert len({outcome.name for other in KINDS for outcome in other.outcomes}) == sum(
+        len(other.outcomes) for other in KINDS
+    )
+
+
+def test_fields_of_a_scenario_are_in_the_order_in_which_they_enter_its_identity() -> None:
+    run = ["name", "description", "duration", "warm_up", "seed", "topology", "replications", "precision"]
+    networks = ["mobility", "paths", "wireless", "adhoc", "shared"]
+    assert [*Scenario.model_fields] == [*run, "sample_interval", "transport", *networks, "fidelity"]
+
+
+@pytest.mark.parametrize("outcomes", [Out, WifiOut, ManetOut, SharedOut])
+def test_the_status_comes_first(outcomes: type[IntEnum]) -> None:
+    assert outcomes["STATUS"] == STATUS

@@ -1,0 +1,102 @@
+"""A fifth kind of network is a folder on two floors, and a line in the registry of each."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels.base.loss import thresholds
+from tests.twins.random_numbers import Streams
+
+ROOT, TOY = Path(__file__).parents[2], Path(__file__).with_name("toy")
+LINES = {
+    "networks/registry.py": {
+        "from netcarlo.networks.run import Run": "from netcarlo.networks.toy.network import ToyNetwork",
+        "    shared: SharedNetwork | None = None": "    toy: ToyNetwork | None = None",
+    },
+    "kernels/models.py": {
+        "from netcarlo.kernels.sctp import engine as sctp": "from netcarlo.kernels.toy import engine as toy",
+        '    yield _sctp(Address("path", "sctp"))': '    yield Model(Address("toy", "udp"), '
+        "lambda step: bind(toy.simulate, step), toy.scratch_words, toy.outcomes, (2, 2, 3, 2, 2))",
+    },
+}
+"""The lines that are added, by those that they follow."""
+
+SEED, REPLICATIONS, INTERVAL, END, STREAM = 5, 4, 8_000_000, 1_000_000_000, 1 << 20
+SCENARIO = {
+    "duration": "1 s", "seed": SEED, "replications": REPLICATIONS, "toy": {"delay": "100 ms", "loss": "10 %"},
+    "transport": {"protocol": "udp", "rate": "1 Mbit/s", "payload": "1000 B"},
+}  # fmt: skip
+LOSSES = (0.1, 0.3)
+
+
+@pytest.fixture(scope="module")
+def answers(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    house = tmp_path_factory.mktemp("house")
+    here = house / "netcarlo"
+    skip = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "estimator", here, ignore=skip)
+    shutil.copytree(ROOT / "kernels", here / "kernels", ignore=skip)
+    for folder in ("configs", "reports"):
+        (here / folder).symlink_to(ROOT / folder)
+    for folder, module in (("networks/toy", "network.py"), ("kernels/toy", "engine.py")):
+        (here / folder).mkdir()
+        shutil.copy(TOY / "__init__.py", here / folder)
+        shutil.copy(TOY / module, here / folder)
+    for name, added in LINES.items():
+        text = (here / name).read_text()
+        for line, following in added.items():
+            assert text.count(f"{line}\n") == 1, line
+            text = text.replace(f"{line}\n", f"{line}\n{following}\n")
+        (here / name).write_text(text)
+    asked = json.dumps({"scenario": SCENARIO, "axes": {"toy.loss": [f"{100 * loss} %" for loss in LOSSES]}})
+    environment = {**os.environ, "PYTHONPATH": str(house), "NETCARLO_CACHE": str(house / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-P", str(TOY / "ask.py"), asked],
+        env=environment, cwd=house, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def twin(replication: int, loss: float) -> list[int]:
+    """Status, sent, arrived and lost, one datagram at a time."""
+    gaps = Streams(SEED, 0, replication).gaps(STREAM, thresholds(loss)[0].tolist())
+    left, sent, arrived, lost = next(gaps), 0, 0, 0
+    for now in range(0, END, INTERVAL):
+        sent += 1
+        if left == 0:
+            lost, left = lost + 1, next(gaps)
+        else:
+            left -= 1
+            arrived += now + 100_000_000 <= END
+    return [0, sent, arrived, lost]
+
+
+def test_it_is_simulated_as_by_its_twin(answers: Any) -> None:
+    assert answers["integers"] == [twin(k, 0.1) for k in range(REPLICATIONS)]
+
+
+def test_it_is_estimated_and_swept(answers: Any) -> None:
+    runs = np.array(answers["integers"])
+    assert answers["luck"] == pytest.approx((1 - runs[:, 3] / runs[:, 1]).mean())
+    swept, drawn = answers["cells"]
+    wanted = [np.mean([twin(k, loss)[2] for k in range(REPLICATIONS)]) for loss in LOSSES]
+    assert swept["received"] == pytest.approx(wanted)
+    assert swept["path_loss"] == pytest.approx(LOSSES)
+    assert drawn["status"] == ["ok"] * 4 and len(set(drawn["toy.loss"])) == 4
+
+
+def test_it_says_what_it_has_and_what_not(answers: Any) -> None:
+    assert {"goodput_bps", "sent", "received", "drops_random", "luck"} == set(answers["measured"])
+    assert answers["formula"] == [pytest.approx(0.9)]
+    no_trace, no_tcp = answers["refused"]
+    assert no_trace.startswith("there is no trace of toy networks; allowed are packets over paths")
+    assert "'newreno' is not for toy; allowed with toy is udp" in no_tcp
+    assert answers["name"] == "toy delay"

@@ -1,0 +1,90 @@
+"""Datagrams over one line that loses some: the rows of it, and the kernel."""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import STATUS_OK, P
+from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.rows import Table
+
+
+class Line(IntEnum):
+    """The line (last axis of `ToyRows.lines`)."""
+
+    INTERVAL = 0  # from one datagram to the next [ns]
+    DELAY = 1  # [ns]
+    LOSS = 2  # row of `losses`
+    COLUMNS = 3
+
+
+class ToyOut(IntEnum):
+    """Outcomes of a row."""
+
+    STATUS = 0
+    SENT = 1
+    ARRIVED = 2
+    LOST = 3
+    COLUMNS = 4
+
+
+STREAM_LINE = 1 << 20  # draw k: gap to its next lost datagram
+
+
+class ToyRows(NamedTuple):
+    """One row per replication, `n` in all."""
+
+    parameters: NDArray[np.int64]  # [n, len(P)]
+    constants: NDArray[np.float64]  # [n, 0]
+    lines: NDArray[np.int64]  # [n, 1, Line.COLUMNS]
+    nothing: NDArray[np.int64]  # [n, 1]
+    losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
+
+    @property
+    def filling(self) -> tuple[int, int, int, int]:
+        """See `rows`."""
+        return 0, 0, 0, 0
+
+    def renumbered(self, line: NDArray[np.int64]) -> "ToyRows":
+        """See `rows`."""
+        lines = self.lines.copy()
+        lines[:, :, Line.LOSS] = line[lines[:, :, Line.LOSS]]
+        return self._replace(lines=lines)
+
+    def tables(self) -> tuple[int, tuple[Table, ...]]:
+        """See `rows`."""
+        return ToyOut.COLUMNS, ()
+
+
+def outcomes(rows: ToyRows) -> int:
+    """Columns of the outcomes of `rows`."""
+    return int(ToyOut.COLUMNS)
+
+
+def scratch_words(rows: ToyRows) -> tuple[int, int]:
+    """Nothing has to be remembered."""
+    return 1, 1
+
+
+def simulate(
+    p: Any, constants: Any, lines: Any, nothing: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
+) -> Any:
+    """Simulate one row; see `models` for the arguments."""
+    line, lost, now = lines[0], np.int64(0), p[P.START]
+    seed, scenario, replication = p[P.SEED], p[P.SCENARIO], p[P.REPLICATION]
+    left = gap(losses, line[Line.LOSS], seed, scenario, replication, STREAM_LINE, lost)
+    while now < p[P.END] and out[ToyOut.SENT] < p[P.LIMIT]:
+        out[ToyOut.SENT] += 1
+        if left == 0:
+            lost += 1
+            left = gap(losses, line[Line.LOSS], seed, scenario, replication, STREAM_LINE, lost)
+        else:
+            left -= 1
+            if now + line[Line.DELAY] <= p[P.END]:
+                out[ToyOut.ARRIVED] += 1
+        now += line[Line.INTERVAL]
+    out[ToyOut.LOST] = lost
+    out[ToyOut.STATUS] = STATUS_OK
+    return 0

@@ -1,0 +1,101 @@
+"""One line that loses datagrams: its description, and what the house asks of it."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.toy.engine import Line, ToyOut, ToyRows
+from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.outcome import MORE, SHARE, Outcome
+from netcarlo.networks.run import Run, constants, parameters
+from netcarlo.networks.traffic import datagrams, mean
+from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.schema.quantity import Delay, Probability, bounds
+from netcarlo.transport.tcp import NS
+
+
+class ToyNetwork(Network):
+    """A line of this `delay` that loses a datagram with the probability `loss`."""
+
+    key = "toy"
+    transports = ("udp",)
+    outcomes = (Outcome("luck", MORE, "share of the datagrams that were not lost", SHARE),)
+    no_warm_up = "remove it"
+    traced = False
+
+    delay: Delay
+    loss: Probability
+
+    def check_run(self, run: Run, fidelity: Fidelity) -> None:
+        """The line takes time."""
+        if bounds(self.delay)[0] <= 0:
+            raise InputError("toy.delay can be 0; raise it")
+
+    def address(self, run: Run, *, fluid: bool) -> Address:
+        """The one model."""
+        return Address("toy", "udp")
+
+    def unknown(self, run: Run, fidelity: Fidelity) -> str:
+        """There is no fluid."""
+        return "it is no stream" if fidelity == "fluid" else ""
+
+    def formula(self, rows: ToyRows) -> Named:
+        """What is not lost."""
+        survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])
+        return {"luck": survive[rows.lines[:, 0, Line.LOSS]]}
+
+    def population(self, run: Run) -> tuple[str, str]:
+        """None was measured."""
+        return self.key, run.transport.protocol
+
+    def rows(self, run: Run, draws: Draws) -> ToyRows:
+        """The line."""
+        table = parameters(run, draws)
+        lines = np.zeros((len(table), 1, Line.COLUMNS), np.int64)
+        rate = draws.floats("transport.rate", run.transport.rate)  # type: ignore[union-attr]
+        lines[:, 0, Line.INTERVAL] = np.rint(8e9 * table[:, P.DATA] / rate)
+        lines[:, 0, Line.DELAY] = draws.whole("toy.delay", self.delay, NS)
+        losses, row = np.unique(draws.floats("toy.loss", self.loss), return_inverse=True)
+        lines[:, 0, Line.LOSS] = row
+        nothing = np.zeros((len(table), 1), np.int64)
+        return ToyRows(table, constants(run, draws), lines, nothing, thresholds(losses))
+
+    def row_bytes(self) -> int:
+        """Memory of one row and of its outcomes."""
+        return 8 * (Line.COLUMNS + ToyOut.COLUMNS)
+
+    def features(self, run: Run, draws: Draws, rows_of: Callable[[], ToyRows]) -> dict[str, Floats]:
+        """Those of the line."""
+        delay_s, one = draws.floats("toy.delay", self.delay), np.ones(len(draws.replications))
+        return {
+            "n_hops": one, "bottleneck_bps": np.inf * one, "base_rtt_s": 2 * delay_s,
+            "path_loss": draws.floats("toy.loss", self.loss), "bdp_packets": np.inf * one,
+        }  # fmt: skip
+
+    def packets(self, run: Run, fidelity: Fidelity) -> float:
+        """What is offered."""
+        return datagrams(run.transport, mean(run.duration))
+
+    def named(self, integers: Ints, rows: ToyRows) -> Named:
+        """Datagrams."""
+        p, sent = rows.parameters, np.maximum(integers[:, ToyOut.SENT], 1)
+        arrived = integers[:, ToyOut.ARRIVED]
+        return {
+            "sent": integers[:, ToyOut.SENT],
+            "received": arrived,
+            "drops_random": integers[:, ToyOut.LOST],
+            "goodput_bps": 8.0 * arrived * p[:, P.DATA] / (p[:, P.END] - p[:, P.START]) * NS,
+            "luck": 1 - integers[:, ToyOut.LOST] / sent,
+        }
+
+    def sent(self, integers: Ints, rows: ToyRows) -> int:
+        """Of the one stream."""
+        return int(integers[:, ToyOut.SENT].sum())
+
+    def filled(self, rows: ToyRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
+        """All of it."""
+        return some(len(rows.parameters), ToyOut.COLUMNS)
