@@ -6,13 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
+from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind
 from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import shared as fluid
+from netcarlo.kernels.path import datagrams
 from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.sctp import engine as sctp
 from netcarlo.kernels.sctp import state as sctp_state
@@ -42,14 +45,17 @@ from netcarlo.kernels.wireless import engine as wireless
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 
-ADHOC = {"probing": probing, "new_probing": new_probing, "elfn": elfn, "eln": eln}
-"""Variants that need what the ad hoc engine alone tells them: replies to probes, broken links, errors."""
+PROBING = {"probing": probing, "new_probing": new_probing}
+"""Variants that put out probe segments, for every network."""
+
+ADHOC = {"elfn": elfn, "eln": eln}
+"""Variants that need what the ad hoc engine alone tells them: broken links, errors."""
 
 CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 """Congestion controls, besides the standard one, for every variant but vegas."""
 
 LINUX = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwood}
-"""The Linux-like sender with its controls; of the path engine only."""
+"""The Linux-like sender with its controls."""
 
 
 INLINED = sender, acks, timer
@@ -94,13 +100,24 @@ def _path(address: Address, variant: Any, control: Any) -> Model:
     def make(step: Step) -> Any:
         found = slots.of_sender(variant, control)
         found |= {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
-        found |= {"plain": not found["sack"], "delays": False}
+        found |= {"plain": not found["sack"], "delays": False, "copied": False}
         return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return path.scratch_words(rows, variant, mobile=address.mobile)
 
     return Model(address, make, scratch, compile_s=16.0 if address.mobile else 8.0)
+
+
+def _datagrams(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        found = {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS, "first": 0}
+        return bind(datagrams.simulate, step, found)
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return datagrams.scratch_words(rows, mobile=address.mobile)
+
+    return Model(address, make, scratch, compile_s=10.0 if address.mobile else 3.0)
 
 
 def _sctp(address: Address) -> Model:
@@ -121,16 +138,22 @@ def _wireless(address: Address, variant: Any = None, control: Any = None) -> Mod
         return bind(wireless.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return wireless.scratch_words(rows, tcp=variant is not None)
+        return wireless.scratch_words(rows, variant)
 
     return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=40.0)
 
 
-def _adhoc(address: Address, variant: Any, control: Any) -> Model:
+def _adhoc(address: Address, variant: Any = None, control: Any = None) -> Model:
     def make(step: Step) -> Any:
-        return bind(adhoc.simulate, step, slots.of_sender(variant, control))
+        found: dict[str, Any] = {"hosts": adhoc_datagrams}
+        if variant is not None:
+            found = {"hosts": adhoc_flow} | slots.of_sender(variant, control)
+        return bind(adhoc.simulate, step, found)
 
-    return Model(address, make, adhoc.scratch_words, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=35.0)
+    def scratch(rows: Any) -> tuple[int, int]:
+        return adhoc.scratch_words(rows, variant)
+
+    return Model(address, make, scratch, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=35.0)
 
 
 def _shared(address: Address, variant: Any = None, control: Any = None) -> Model:
@@ -142,7 +165,10 @@ def _shared(address: Address, variant: Any = None, control: Any = None) -> Model
             found |= {"plain": not found["sack"], "delays": False}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
-    return Model(address, make, shared_scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=20.0)
+    def scratch(rows: Any) -> tuple[int, int]:
+        return shared_scratch(rows, variant)
+
+    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=20.0)
 
 
 def _fluid_path(address: Address) -> Model:
@@ -172,27 +198,25 @@ FAMILIES: dict[str, Callable[[Address, Any, Any], Model]] = {
 
 def _tcps() -> Iterator[Model]:
     """The models of a TCP with a congestion control, in each network that has it."""
-    controls = {"": aimd, **CONTROLS}
-    for name, control in controls.items():
-        for tcp, variant in VARIANTS.items():
+    for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux": linux}.items():
+        controls = LINUX if tcp == "linux" else {"": aimd, **CONTROLS}
+        for name, control in controls.items():
             if tcp == "vegas" and name:
                 continue
-            for mobile in (False, True):
-                yield _path(Address("path", tcp, name, mobile), variant, control)
-            yield _wireless(Address("wireless", tcp, name), variant, control)
-        for tcp, variant in {**VARIANTS, **ADHOC}.items():
-            if tcp != "vegas" or not name:
-                yield _adhoc(Address("adhoc", tcp, name), variant, control)
-    for name, control in LINUX.items():
-        for mobile in (False, True):
-            yield _path(Address("path", "linux", name, mobile), linux, control)
-    for number, parts in mixture.PARTS.items():
-        yield _shared(Address("shared", *_kind(number)), *parts)
+            yield _adhoc(Address("adhoc", tcp, name), variant, control)
+            if tcp not in ADHOC:
+                for mobile in (False, True):
+                    yield _path(Address("path", tcp, name, mobile), variant, control)
+                yield _wireless(Address("wireless", tcp, name), variant, control)
+                yield _shared(Address("shared", tcp, name), variant, control)
 
 
 def _others() -> Iterator[Model]:
     yield _sctp(Address("path", "sctp"))
+    for mobile in (False, True):
+        yield _datagrams(Address("path", "udp", mobile=mobile))
     yield _wireless(Address("wireless", "udp"))
+    yield _adhoc(Address("adhoc", "udp"))
     yield _shared(Address("shared", "mixed"))
     for number in mixture.PARTS:
         yield _fluid_path(Address("path", *_kind(number), fluid=True))
@@ -237,5 +261,5 @@ def user_model(path: Path, content: bytes, address: Address) -> Model:
 
 @functools.cache
 def _user_model(path: Path, address: Address, content: bytes) -> Model:
-    variant = {**VARIANTS, **ADHOC, "linux": linux}[address.sender]
+    variant = {**VARIANTS, **PROBING, **ADHOC, "linux": linux}[address.sender]
     return replace(FAMILIES[address.family](address, variant, user.load(path, content)), file=path)

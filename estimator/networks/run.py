@@ -44,6 +44,12 @@ def parameters(run: Run, draws: Draws) -> Ints:
     return table
 
 
+def at_random_moments(table: Ints, draws: Draws) -> None:
+    """The first datagram of UDP with these parameters comes at a random moment of its interval."""
+    phase = draws.uniform("transport.phase")
+    table[:, P.START] += (table[:, P.INTERVAL] * phase).astype(np.int64)
+
+
 def constants(run: Run, draws: Draws) -> Floats:
     """The constants [n, C] of a user's congestion control."""
     values = run.transport.all_constants() if isinstance(run.transport, Tcp) else {}

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from netcarlo.kernels.base.layout import P
 from netcarlo.schema.draws import Draws, Ints
 from netcarlo.transport import buffers
@@ -30,6 +32,11 @@ def fill(table: Ints, transport: Any, draws: Draws, *, own: Any = None, name: st
     limited = (name, own) if finite else ("transport", transport)
     table[:, P.LIMIT] = draws.limit(*limited, table[:, P.DATA])
     if isinstance(transport, Udp):
+        interval = 8e9 * table[:, P.DATA] / draws.floats("transport.rate", transport.rate)
+        table[:, P.INTERVAL] = np.maximum(np.rint(interval), 1)
+        table[:, P.STOP] = np.iinfo(np.int64).max >> 1
+        if transport.stop is not None:
+            table[:, P.STOP] = draws.whole("transport.stop", transport.stop, NS)
         return
     if isinstance(transport, Sctp):
         table[:, P.RESPONSE_ALTERNATE] = 1

@@ -32,8 +32,10 @@ from netcarlo.transport.udp import Udp
 
 NS = 1e9
 
-PROBING = ("probing", "new_probing", "elfn", "eln")
-"""TCPs that tell errors and broken routes from congestion, for ad hoc networks only."""
+PROBES = ("probing", "new_probing")
+"""TCPs that ask the network with probe segments."""
+PROBING = (*PROBES, "elfn", "eln")
+"""TCPs that tell errors and broken routes from congestion; the last two for ad hoc networks only."""
 TCPS = ("tahoe", "reno", "newreno", "sack", *PROBING)
 PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "sctp", "udp")
 """Those of `BUILT_IN` are sack with that congestion control."""

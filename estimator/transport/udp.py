@@ -36,7 +36,7 @@ class Datagrams(Record):
 
 
 class Udp(Datagrams):
-    """UDP as the transport of a wireless scenario."""
+    """UDP as the transport of a scenario."""
 
     protocol: Literal["udp"]
 

@@ -16,7 +16,6 @@ from netcarlo.kernels.adhoc.frames import (
     FROM_SHIFT,
     HAS_BROKEN_SHIFT,
     ID_SHIFT,
-    NUMBER_SHIFT,
     TO_SHIFT,
     TTL_SHIFT,
     Frame,
@@ -60,12 +59,11 @@ PASS_ON = 1000 * _MS
 
 
 @cold
-def send(m: Any, i: Any, t: Any, kind: Any, number: Any) -> None:
-    """Source or sink, node i, puts a packet out."""
-    head = number << NUMBER_SHIFT | kind
+def send(m: Any, i: Any, t: Any, head: Any) -> None:
+    """Source or sink, node i, puts a packet out; `head`: first word of its frame."""
     j = _other_end(m, i)
     route = find(m, i, j)
-    if kind == Kind.DATA:
+    if frames.kind_of(head) == Kind.DATA:
         m[Word.ROUTE] = route
     if route != 0:
         enqueue(m, i, t, Frame(head, route, np.int64(0)))

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc import discovery, frames, medium, routing, topology
-from netcarlo.kernels.adhoc.flow import at_flow, at_sink, at_source, noticed, rekey_flow
 from netcarlo.kernels.adhoc.frames import Kind, goes_forth, hop_of, kind_of, number_of
 from netcarlo.kernels.adhoc.layout import IDEAL, OBSERVE_COMPLETION, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.adhoc.report import write_out
@@ -28,6 +27,7 @@ from netcarlo.kernels.adhoc.state import (
     Outcome,
     Phase,
     Word,
+    hosts,
 )
 from netcarlo.kernels.adhoc.station import back_off, next_frame
 from netcarlo.kernels.adhoc.topology import Change
@@ -43,8 +43,9 @@ from netcarlo.kernels.base.layout import (
     STATUS_TRACE_FULL,
     P,
 )
+from netcarlo.kernels.tcp import slots
 from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import scratch_words as association_words
+from netcarlo.kernels.udp import sink
 
 
 def outcomes(rows: ManetRows) -> int:
@@ -52,10 +53,12 @@ def outcomes(rows: ManetRows) -> int:
     return int(ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS)
 
 
-def scratch_words(rows: ManetRows) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+def scratch_words(rows: ManetRows, way: Any) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row needs; `way` of recovery, or None for UDP."""
     window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
-    return words(rows, int(association_words(window, ring))), FLOATS
+    if way is None:
+        return words(rows, sink.scratch_words(ring)), 1
+    return words(rows, int(slots.scratch_words(way, window, ring))), FLOATS
 
 
 @cold
@@ -68,7 +71,7 @@ def simulate(
     if m[Word.NO_START] != 0:
         out[ManetOut.STATUS] = STATUS_NO_START
         return np.int64(0)
-    rekey_flow(m)
+    hosts.rekey(m)
     if trace.shape[0] > 0:
         trace_start(m, trace)
     end = _run(m, f, constants, times, places, losses, trace)
@@ -105,7 +108,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
         if m[Word.TOPOLOGY_AT] == t:
             _at_topology(m, times, places, t, trace)
         elif who == n:
-            at_flow(m, f, constants, t, trace)
+            hosts.at_flow(m, f, constants, t, trace)
         else:
             _at_node(m, f, constants, losses, who, key, trace)
         if completion and m[COUNTS + ManetOut.FINISHED] != NEVER:
@@ -202,11 +205,11 @@ def _hand_over(m: Any, f: Any, constants: Any, losses: Any, i: Any, t: Any, fram
     j = node(frame.route, hop_of(frame.head) + 1)
     if routing.hear(m, j, t, frame):
         if goes_forth(frame.head):
-            at_sink(m, f, losses, t, frame.head, trace)
+            hosts.at_sink(m, f, losses, t, frame.head, trace)
         else:
-            at_source(m, f, constants, losses, t, frame.head, trace)
+            hosts.at_source(m, f, constants, losses, t, frame.head, trace)
     elif m[Word.NOTICE] != 0:
-        noticed(m, f, constants, t, trace)
+        hosts.noticed(m, f, constants, t, trace)
     routing.overheard(m, i, j, t, frame)
 
 
@@ -226,4 +229,4 @@ def _give_up(m: Any, f: Any, constants: Any, i: Any, t: Any, trace: Any) -> None
     if m[at + Node.SERVING] == 0:
         next_frame(m, i, t)
     if m[Word.NOTICE] != 0:
-        noticed(m, f, constants, t, trace)
+        hosts.noticed(m, f, constants, t, trace)

@@ -1,4 +1,4 @@
-"""The hosts of source and sink: a TCP association over the network.
+"""The hosts of source and sink: a TCP association over the network (see `datagrams` for the other kind).
 
 `m` is scratch, `f` the sender's floats, `constants` those of a user's congestion control, `t` the time [ns];
 `trace`: see `trace`.
@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc.discovery import send
-from netcarlo.kernels.adhoc.frames import Kind, hop_of, is_data, kind_of, number_of
-from netcarlo.kernels.adhoc.layout import STREAM_RESIDUAL, Manet, ManetOut
+from netcarlo.kernels.adhoc.frames import Kind, copy_of, head_of, hop_of, is_data, kind_of, number_of
+from netcarlo.kernels.adhoc.layout import Manet, ManetOut
+from netcarlo.kernels.adhoc.residual import Error, residual_error
 from netcarlo.kernels.adhoc.state import COUNTS, NO_KEY, PHASE_BITS, Phase, Word
 from netcarlo.kernels.adhoc.trace import trace_flow, trace_route
 from netcarlo.kernels.base.inline import cold
@@ -23,17 +24,32 @@ from netcarlo.kernels.base.layout import (
     FOREVER,
     NEVER,
     P,
+    Trace,
 )
-from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.tcp import association as tcp
 from netcarlo.kernels.tcp.state import Tcp
 
-# Kinds of residual errors, see STREAM_RESIDUAL.
-_OF_DATA, _AT_SOURCE, _AT_SINK = range(3)
+
+@cold
+def prepare(m: Any, f: Any, free: Any) -> None:
+    """Lays out the association from word `free` on."""
+    m[Word.TCP] = free
+    m[Word.FLOW_AT] = m[P.START]
+    tcp.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE])
+
+
+def first_of(m: Any) -> Any:
+    """The first data segment."""
+    return tcp.first_of(m)
+
+
+def size_of_ack(m: Any, serial: Any) -> Any:
+    """The packet of an acknowledgement [byte]."""
+    return tcp.size_of_ack(m, m[m[Word.TCP] :], serial)
 
 
 @cold
-def rekey_flow(m: Any) -> None:
+def rekey(m: Any) -> None:
     """The next event of the flow has changed."""
     s = m[m[Word.TCP] :]
     t = min(m[Word.FLOW_AT], min(s[Tcp.DEADLINE], s[Tcp.PENDING]))
@@ -56,7 +72,7 @@ def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
         _pump(m, f, t, trace)
     else:
         _acknowledge(m, t, tcp.on_delay(m, s))
-        rekey_flow(m)
+        rekey(m)
 
 
 @cold
@@ -73,12 +89,12 @@ def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
     s = m[m[Word.TCP] :]
     packet = tcp.take(m, s, f, t, False)
     while packet >= 0:
-        send(m, m[Manet.SOURCE], t, np.int64(Kind.DATA), packet)
+        send(m, m[Manet.SOURCE], t, head_of(np.int64(Kind.DATA), packet, tcp.copy_of(s)))
         packet = tcp.take(m, s, f, t, False)
     number = tcp.probe(m, s, t)
     if number >= 0:
-        send(m, m[Manet.SOURCE], t, np.int64(Kind.PROBE), number)
-    rekey_flow(m)
+        send(m, m[Manet.SOURCE], t, head_of(np.int64(Kind.PROBE), number, np.int64(0)))
+    rekey(m)
     if trace.shape[0] > 0:
         trace_route(m, trace, t)
         if s[Tcp.PROBING] != m[Word.SHOWN_PROBING]:
@@ -93,7 +109,7 @@ def _acknowledge(m: Any, t: Any, serial: Any) -> None:
         m[Word.FULL] = 1
     elif serial >= 0:
         m[COUNTS + ManetOut.ACKS_SENT] += 1
-        send(m, m[Manet.SINK], t, np.int64(Kind.ACK), serial)
+        send(m, m[Manet.SINK], t, head_of(np.int64(Kind.ACK), serial, np.int64(0)))
 
 
 @cold
@@ -105,8 +121,8 @@ def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
     if data:
         m[COUNTS + ManetOut.HOPS] += hop_of(head) + 1
         m[COUNTS + ManetOut.ARRIVED] += 1
-    end = np.int64(_OF_DATA) if data else np.int64(_AT_SINK)
-    if _residual_error(m, losses, end, m[Manet.RESIDUAL] if data else m[Manet.ACK_RESIDUAL]):
+    end = np.int64(Error.OF_DATA) if data else np.int64(Error.AT_SINK)
+    if residual_error(m, losses, end, m[Manet.RESIDUAL] if data else m[Manet.ACK_RESIDUAL]):
         if data:
             m[COUNTS + ManetOut.DROPS_RANDOM] += 1
             if trace.shape[0] > 0:
@@ -114,29 +130,30 @@ def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
         if kind == Kind.DATA:
             tcp.corrupted(m, s, packet)
     elif kind == Kind.PROBE:
-        send(m, m[Manet.SINK], t, np.int64(Kind.REPLY), packet)
+        send(m, m[Manet.SINK], t, head_of(np.int64(Kind.REPLY), packet, np.int64(0)))
     else:
-        before = s[Tcp.EXPECTED]
+        before = tcp.in_order(m, s)
+        tcp.note_copy(m, s, packet, copy_of(head))
         serial, fresh = tcp.on_data(m, s, t, packet, False)
+        m[COUNTS + ManetOut.IN_ORDER] += tcp.in_order(m, s) - before
         if data:
-            _count_data(m, t, before, fresh)
+            _count_data(m, t, fresh)
             if trace.shape[0] > 0:
                 trace_flow(m, f, trace, t, np.int64(EVENT_RECEIVE), packet, m[Manet.SINK])
         _acknowledge(m, t, serial)
-        rekey_flow(m)
+        rekey(m)
 
 
-def _count_data(m: Any, t: Any, before: Any, fresh: Any) -> None:
-    """A data segment has reached the receiver, which expected `before`; `fresh`: it is new there."""
+def _count_data(m: Any, t: Any, fresh: Any) -> None:
+    """A data segment has reached the receiver; `fresh`: it is new there."""
     s = m[m[Word.TCP] :]
     m[COUNTS + ManetOut.RECEIVED] += 1
     m[COUNTS + ManetOut.LAST_RX] = t
-    m[COUNTS + ManetOut.IN_ORDER] += s[Tcp.EXPECTED] - max(before, tcp.first_of(m))
     if m[COUNTS + ManetOut.FIRST_RX] == NEVER:
         m[COUNTS + ManetOut.FIRST_RX] = t
     if fresh:
         m[COUNTS + ManetOut.DELIVERED] += 1
-    if m[COUNTS + ManetOut.COMPLETED] == NEVER and tcp.complete(s):
+    if m[COUNTS + ManetOut.COMPLETED] == NEVER and tcp.complete(m, s):
         m[COUNTS + ManetOut.COMPLETED] = t
 
 
@@ -145,7 +162,7 @@ def at_source(m: Any, f: Any, constants: Any, losses: Any, t: Any, head: Any, tr
     """A packet from the sink has reached the source's node; `head`: first word of its frame."""
     s = m[m[Word.TCP] :]
     kind, number = kind_of(head), number_of(head)
-    if _residual_error(m, losses, np.int64(_AT_SOURCE), m[Manet.ACK_RESIDUAL]):
+    if residual_error(m, losses, np.int64(Error.AT_SOURCE), m[Manet.ACK_RESIDUAL]):
         if kind == Kind.ACK:
             m[COUNTS + ManetOut.ACK_DROPS] += 1
         return
@@ -161,21 +178,29 @@ def at_source(m: Any, f: Any, constants: Any, losses: Any, t: Any, head: Any, tr
 
 
 @cold
-def _residual_error(m: Any, losses: Any, kind: Any, row: Any) -> Any:
-    """Whether a segment that has reached its host is lost after all; `row` of `losses` tells how often."""
-    if m[Word.DRAWN_OF_DATA + kind] == 0:
-        _draw_gap(m, losses, kind, row)
-    if m[Word.GAP_OF_DATA + kind] > 0:
-        m[Word.GAP_OF_DATA + kind] -= 1
-        return False
-    _draw_gap(m, losses, kind, row)
-    return True
+def report(m: Any, end: Any, out: Any) -> None:
+    """Writes what the sender has counted until `end` [ns]."""
+    s = m[m[Word.TCP] :]
+    out[ManetOut.SENT] = s[Tcp.SENT]
+    out[ManetOut.RETRANSMITTED] = s[Tcp.REPEATED]
+    out[ManetOut.ACKED] = max(s[Tcp.ACKED] - tcp.first_of(m) + 1, 0)
+    out[ManetOut.TIMEOUTS] = s[Tcp.TIMEOUTS]
+    out[ManetOut.FAST_RETRANSMITS] = s[Tcp.FAST_RETRANSMITS]
+    out[ManetOut.CWND_CUTS] = s[Tcp.CUTS]
+    out[ManetOut.HANDSHAKES] = s[Tcp.HANDSHAKES]
+    out[ManetOut.PROBES] = s[Tcp.PROBES]
+    out[ManetOut.PROBE_CYCLES] = s[Tcp.PROBE_CYCLES]
+    out[ManetOut.PROBE_TIME] = s[Tcp.PROBE_TIME]
+    if s[Tcp.PROBING] != 0:
+        out[ManetOut.PROBE_TIME] += end - s[Tcp.PROBING_SINCE]
+    out[ManetOut.SPARED] = s[Tcp.SPARED]
 
 
-def _draw_gap(m: Any, losses: Any, kind: Any, row: Any) -> None:
-    """Draws how many segments reach their host before the next is lost."""
-    number = m[Word.DRAWN_OF_DATA + kind]
-    m[Word.DRAWN_OF_DATA + kind] = number + 1
-    m[Word.GAP_OF_DATA + kind] = gap(
-        losses, row, m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_RESIDUAL + kind, number
-    )
+@cold
+def show(m: Any, f: Any, trace: Any, n: Any) -> None:
+    """The state of the sender in row n of the trace."""
+    s = m[m[Word.TCP] :]
+    trace[n, Trace.CWND] = f[0]
+    trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
+    trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
+    trace[n, Trace.ACKED] = s[Tcp.ACKED]

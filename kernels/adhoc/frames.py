@@ -4,10 +4,10 @@ from enum import IntEnum
 from typing import Any, NamedTuple
 
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK
-from netcarlo.kernels.adhoc.state import Word
+from netcarlo.kernels.adhoc.state import hosts
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.tcp import association as tcp
+from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
 
 
 class Kind(IntEnum):
@@ -26,7 +26,8 @@ class Frame(NamedTuple):
     """A frame."""
 
     head: Any
-    """Its kind (4 bits), the hop that it is on (4), how often it was salvaged (4), number of the segment."""
+    """Its kind (4 bits), the hop that it is on (4), how often it was salvaged (4), which copy of a segment
+    it is (4), number of the segment."""
     route: Any
     """Those of requests: so far."""
     load: Any
@@ -34,7 +35,8 @@ class Frame(NamedTuple):
     request: its target (6 bits), time to live (1), whether there is a broken link (1), that, and its id."""
 
 
-HOP_SHIFT, SALVAGE_SHIFT, NUMBER_SHIFT = 4, 8, 12
+HOP_SHIFT, SALVAGE_SHIFT, _COPY_SHIFT = 4, 8, 12
+_NUMBER_SHIFT = _COPY_SHIFT + COPY_BITS
 ONE_HOP = 1 << HOP_SHIFT
 ONE_SALVAGE = 1 << SALVAGE_SHIFT
 TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 6, 7, 8, 14, 20
@@ -55,6 +57,11 @@ def write(m: Any, at: Any, frame: Any) -> None:
     m[at + 2] = frame.load
 
 
+def head_of(kind: Any, number: Any, copy: Any) -> Any:
+    """The first word of a packet that is put out, the how-manieth copy of its segment."""
+    return number << _NUMBER_SHIFT | copy << _COPY_SHIFT | kind
+
+
 def kind_of(head: Any) -> Any:
     """Its kind."""
     return head & _MASK
@@ -72,12 +79,17 @@ def salvages_of(head: Any) -> Any:
 
 def number_of(head: Any) -> Any:
     """The packet, the acknowledgement or the probe."""
-    return head >> NUMBER_SHIFT
+    return head >> _NUMBER_SHIFT
+
+
+def copy_of(head: Any) -> Any:
+    """Which copy of its segment it is."""
+    return head >> _COPY_SHIFT & (COPIES - 1)
 
 
 def is_data(m: Any, head: Any) -> Any:
     """Whether it is a data segment, not a SYN."""
-    return kind_of(head) == Kind.DATA and number_of(head) >= tcp.first_of(m)
+    return kind_of(head) == Kind.DATA and number_of(head) >= hosts.first_of(m)
 
 
 def goes_forth(head: Any) -> Any:
@@ -92,7 +104,7 @@ def size_of(m: Any, frame: Any) -> Any:
     if kind == Kind.DATA:
         return m[P.DATA] + m[P.HEADER] if is_data(m, frame.head) else m[P.HANDSHAKE]
     if kind == Kind.ACK:
-        return tcp.size_of_ack(m, m[m[Word.TCP] :], number_of(frame.head))
+        return hosts.size_of_ack(m, number_of(frame.head))
     if kind <= Kind.REPLY:
         return m[P.HEADER]
     length = frame.route & LENGTH_MASK

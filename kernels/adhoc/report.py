@@ -18,10 +18,9 @@ from netcarlo.kernels.adhoc.state import (
     Queue,
     Waiting,
     Word,
+    hosts,
 )
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.tcp import association as tcp
-from netcarlo.kernels.tcp.state import Tcp
 
 _COLUMNS, _NODE_COLUMNS = int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 
@@ -29,25 +28,12 @@ _COLUMNS, _NODE_COLUMNS = int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 @cold
 def write_out(m: Any, end: Any, out: Any) -> None:
     """Writes the outcomes of a run that ended at `end` [ns], all but STATUS, to `out`."""
-    s = m[m[Word.TCP] :]
     for i in range(out.shape[0]):
         out[i] = 0
     for column in range(_COLUMNS):
         out[column] = m[COUNTS + column]
     out[ManetOut.ELAPSED] = end
-    out[ManetOut.SENT] = s[Tcp.SENT]
-    out[ManetOut.RETRANSMITTED] = s[Tcp.REPEATED]
-    out[ManetOut.ACKED] = max(s[Tcp.ACKED] - tcp.first_of(m) + 1, 0)
-    out[ManetOut.TIMEOUTS] = s[Tcp.TIMEOUTS]
-    out[ManetOut.FAST_RETRANSMITS] = s[Tcp.FAST_RETRANSMITS]
-    out[ManetOut.CWND_CUTS] = s[Tcp.CUTS]
-    out[ManetOut.HANDSHAKES] = s[Tcp.HANDSHAKES]
-    out[ManetOut.PROBES] = s[Tcp.PROBES]
-    out[ManetOut.PROBE_CYCLES] = s[Tcp.PROBE_CYCLES]
-    out[ManetOut.PROBE_TIME] = s[Tcp.PROBE_TIME]
-    if s[Tcp.PROBING] != 0:
-        out[ManetOut.PROBE_TIME] += end - s[Tcp.PROBING_SINCE]
-    out[ManetOut.SPARED] = s[Tcp.SPARED]
+    hosts.report(m, end, out)
     if m[Word.WAITING_SINCE] != NO_TIME:
         out[ManetOut.WAITED] += end - m[Word.WAITING_SINCE]
     out[ManetOut.IN_FLIGHT] = _in_flight(m)

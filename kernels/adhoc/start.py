@@ -23,16 +23,16 @@ from netcarlo.kernels.adhoc.state import (
     Node,
     Tap,
     Word,
+    hosts,
 )
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import NEVER, P
-from netcarlo.kernels.tcp import association as tcp
+from netcarlo.kernels.base.layout import NEVER
 
 _PARAMETERS = int(Manet.COLUMNS)
 
 
 def words(rows: ManetRows, association: int) -> int:
-    """Words of scratch that any row of `rows` needs; `association` words for the TCP association."""
+    """Words of scratch that any row of `rows` needs; `association` words for TCP, or for the sink."""
     n, queue = rows.parameters[:, Manet.NODES], rows.parameters[:, Manet.QUEUE]
     tables = (n + 1) + n + 3 * n * n + queue + ROUTING_FRAMES  # keys, levels, pairs and requests seen, aside
     of_node = NODE_WORDS + CACHE + FRAME_WORDS * (queue + ROUTING_FRAMES)
@@ -60,7 +60,6 @@ def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: An
         m[i] = -1
     for i in range(n + 1):
         m[m[Word.KEYS] + i] = NO_KEY
-    m[Word.FLOW_AT] = m[P.START]
     m[Word.WAITING_SINCE] = NO_TIME
     m[Word.OUTAGE_SINCE] = NO_TIME
     # Not a loop over columns: libnvvm unrolls it and then misplaces later words of `m` (13.0 to 13.5).
@@ -71,8 +70,7 @@ def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: An
     for i in range(n):
         free = _lay_out_node(m, losses, np.int64(i), free)
     topology.begin(m, times, places)
-    m[Word.TCP] = free
-    tcp.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE])
+    hosts.prepare(m, f, free)
 
 
 def _lay_out_node(m: Any, losses: Any, i: Any, free: Any) -> Any:

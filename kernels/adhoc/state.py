@@ -1,8 +1,10 @@
 """Where the ad hoc engine keeps things in scratch: words by name."""
 
 from enum import IntEnum, auto
+from typing import Any
 
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut, NodeOut
+from netcarlo.kernels.base.bind import slot
 
 NO_KEY = 1 << 62
 """A key, or a time of an event, that is not to come."""
@@ -24,7 +26,7 @@ class Word(IntEnum):
     PAIRS = auto()  # next changes of the link and sense bit of each pair of nodes i < j [ns]
     SEEN = auto()  # for each node and origin, the last request that the node has seen
     ASIDE = auto()  # first words of frames that have been taken out of a queue
-    TCP = auto()  # the association
+    TCP = auto()  # the association, or the sink of datagrams
     # Events that are not a node's.
     FLOW_AT = auto()  # the sender starts [ns]
     TOPOLOGY_AT = auto()  # next change of a leg, link or sense bit [ns]
@@ -204,6 +206,9 @@ class Phase(IntEnum):
     FLOW = 5  # an event of the flow
     START = 6  # of an exchange
 
+
+hosts: Any = slot("hosts")
+"""The hosts of source and sink: of a TCP (`flow`) or of datagrams (`datagrams`)."""
 
 UNKNOWN = -1
 """Of MEMO: the route has to be looked up."""

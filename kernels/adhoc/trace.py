@@ -7,10 +7,9 @@ import numpy as np
 from netcarlo.kernels.adhoc.layout import METRE, Manet
 from netcarlo.kernels.adhoc.motion import place
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
-from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
+from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word, hosts
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_LINK, EVENT_PLACE, EVENT_ROUTE, Trace
-from netcarlo.kernels.tcp.state import Tcp
 
 
 @cold
@@ -32,11 +31,7 @@ def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: A
     """What happens to a segment at node i, and the state of the sender."""
     n = _record(m, trace, t, event, number, i)
     if n >= 0:
-        s = m[m[Word.TCP] :]
-        trace[n, Trace.CWND] = f[0]
-        trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
-        trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
-        trace[n, Trace.ACKED] = s[Tcp.ACKED]
+        hosts.show(m, f, trace, n)
 
 
 @cold

@@ -30,9 +30,9 @@ class Address(NamedTuple):
         """The name of the model in messages and files."""
         if self.fluid:
             return f"fluid_{self.control or self.sender}" if self.family == "path" else "fluid"
-        if self.sender == "sctp":
-            return "sctp"
+        if self.family == "path" and self.sender in ("sctp", "udp"):
+            return self.sender + ("_mobile" if self.mobile else "")
         kind = self.control or self.sender
-        if self.family != "shared" and self.control:
+        if self.control and (self.family, self.sender) != ("shared", "sack"):
             kind = f"{self.sender}_{self.control}"
         return f"{self.engine}_{kind}" + ("_mobile" if self.mobile else "")

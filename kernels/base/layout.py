@@ -95,6 +95,8 @@ class P(IntEnum):
     SIGNAL_LOSS = 61  # probability that a signalling message is lost on the radio link, times 2**32
     SEND_BUFFER = 62  # most data packets in the sender's socket buffer, sent ones included; 0: no limit
     SEND_WAKE = 63  # a writer that found it full goes on when no more than so many (fewer) are left
+    INTERVAL = 64  # UDP: from one datagram to the next [ns]; 0 for all other transports
+    STOP = 65  # UDP: nothing is put out at or after [ns]
 
 
 class Hop(IntEnum):

@@ -44,6 +44,11 @@ MOBILE: Any = slot("mobile")
 FIRST: Any = slot("first")
 """The first data packet: 1 behind a handshake, else 0."""
 PLAIN: Any = slot("plain")
+PAUSES: Any = slot("pauses")
+
+PROBE = FULL - 1
+"""A packet or acknowledgement with this number or a lower one is a probe segment or the reply to it, the
+first, the second, ..."""
 
 
 class Path(IntEnum):
@@ -74,7 +79,7 @@ class Path(IntEnum):
     RING = auto()
     """Where the ring of ACKs begins: arrival [ns] and number of each;"""
     TCP = auto()
-    """and the scratch of the association."""
+    """and the scratch of the association, or of the sink of datagrams."""
     ACCESS = auto()
     """The state of the access network begins here."""
 
@@ -97,8 +102,8 @@ def scratch_words(rows: Rows, way: Any, *, mobile: bool) -> tuple[int, int]:
 
 
 @cold
-def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any) -> None:
-    """Lay out scratch."""
+def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> Any:
+    """Lay out scratch for the path; returns the next free word."""
     for i in range(HOPS):
         m[i] = 0
     free = hops.prepare(p, of_hops, outages, losses, m)
@@ -111,8 +116,6 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
     m[Path.SAMPLE] = p[P.SAMPLE] // 2
     m[Path.NEWEST] = NEVER
     m[Path.WATCH] = NEVER
-    m[Path.RING] = free
-    free += _ENTRY * p[P.RING]
     outage = np.int64(FOREVER)
     fixed = hops.hops_of(m, MAIN, FORTH)
     if MOBILE:
@@ -123,8 +126,7 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
         if outages.shape[2] > 0:
             outage = min(outage, outages[0, hop, 0, 0])
     m[Path.OUTAGE] = outage
-    m[Path.TCP] = free
-    tcp.prepare(p, m[free:], g, p[P.LIMIT], p[P.CLOCK_PHASE])
+    return free
 
 
 @cold
@@ -144,14 +146,20 @@ def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
 def record(trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
     """An event of `packet` at time t [ns] as row n of the trace, with the sender's state; returns n + 1."""
     if n < trace.shape[0]:
-        trace[n, Trace.TIME] = t * 1e-9
-        trace[n, Trace.EVENT] = event
-        trace[n, Trace.SEQUENCE] = packet
-        trace[n, Trace.PATH] = 0
         trace[n, Trace.CWND] = g[0]
         trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
         trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
         trace[n, Trace.ACKED] = s[Tcp.ACKED]
+    return note(trace, n, t, event, packet)
+
+
+def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
+    """An event of `packet` at time t [ns] as row n of the trace; returns n + 1."""
+    if n < trace.shape[0]:
+        trace[n, Trace.TIME] = t * 1e-9
+        trace[n, Trace.EVENT] = event
+        trace[n, Trace.SEQUENCE] = packet
+        trace[n, Trace.PATH] = 0
     return n + 1
 
 
@@ -159,7 +167,9 @@ def acknowledge(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, serial: Any, tail: Any
 ) -> Any:
     """The ACK of this number leaves the receiver at time t [ns]; returns the ring's new end."""
-    wire = tcp.size_of_ack(p, s, serial)
+    wire = p[P.HEADER]
+    if not PAUSES or serial > PROBE:
+        wire = tcp.size_of_ack(p, s, serial)
     if MOBILE:
         fate, back = access.answer(p, outages, losses, m, t, wire)
     else:
@@ -169,7 +179,7 @@ def acknowledge(
         m[at] = back
         m[at + 1] = serial
         tail += 1
-    elif back <= p[P.END]:
+    elif back <= p[P.END] and (not PAUSES or serial > PROBE):
         out[Out.ACK_DROPS] += 1
     return tail
 
@@ -185,22 +195,27 @@ def acknowledge_late(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any
     return acknowledge(p, outages, losses, m, s, out, due, serial, tail)
 
 
-def count_arrival(m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
+def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
     """A packet put out at `sent` has arrived at time t [ns]."""
     if packet >= FIRST:
         if not fresh:
             m[Path.DUPLICATES] += 1
-        if t > m[Path.WATCH]:
-            watch(m, out, t, sent)
-        if MOBILE:
-            if m[Path.NEWEST] != NEVER:
-                out[Out.SILENCE] = max(out[Out.SILENCE], t - m[Path.LAST_RX])
-            if sent < m[Path.NEWEST]:
-                out[Out.REORDERED] += 1
-            m[Path.NEWEST] = max(m[Path.NEWEST], sent)
-        m[Path.LAST_RX] = t
-    if tcp.complete(s) and out[Out.COMPLETED] == NEVER:
+        observe(m, out, t, sent)
+    if tcp.complete(p, s) and out[Out.COMPLETED] == NEVER:
         out[Out.COMPLETED] = t
+
+
+def observe(m: Any, out: Any, t: Any, sent: Any) -> None:
+    """Data put out at `sent` has arrived at time t [ns]."""
+    if t > m[Path.WATCH]:
+        watch(m, out, t, sent)
+    if MOBILE:
+        if m[Path.NEWEST] != NEVER:
+            out[Out.SILENCE] = max(out[Out.SILENCE], t - m[Path.LAST_RX])
+        if sent < m[Path.NEWEST]:
+            out[Out.REORDERED] += 1
+        m[Path.NEWEST] = max(m[Path.NEWEST], sent)
+    m[Path.LAST_RX] = t
 
 
 @cold
@@ -215,9 +230,21 @@ def watch(m: Any, out: Any, t: Any, sent: Any) -> None:
         m[Path.WATCH] = FOREVER
 
 
-def put_on_path(p: Any, outages: Any, losses: Any, m: Any, out: Any, now: Any, packet: Any) -> Any:
-    """The sender puts a packet out: (fate, time) as `transmit`, and its tag at an access router or NONE."""
-    wire = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
+def size_of(p: Any, packet: Any) -> Any:
+    """The size of a packet of the sender [byte]."""
+    size = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
+    if PAUSES and packet <= PROBE:
+        size = p[P.HEADER]
+    return size
+
+
+def put_on_path(
+    p: Any, outages: Any, losses: Any, m: Any, out: Any, now: Any, packet: Any, wire: Any
+) -> Any:
+    """The sender puts a packet of `wire` bytes out.
+
+    Returns (fate, time) as `transmit`, and its tag at an access router or NONE.
+    """
     tag = np.int64(NONE)
     if MOBILE:
         fate, t = hops.carry(
@@ -245,13 +272,16 @@ def receive(
     """A packet put out at `sent` reaches the receiver at time t [ns]; returns the ring's new end."""
     if p[P.ACK_EVERY] > 1 and s[Tcp.PENDING] < t:
         tail = acknowledge_late(p, outages, losses, m, s, out, tail)
-    tcp.note_stamp(s, packet, sent)
-    serial, fresh = tcp.on_data(p, s, t, packet, False)
-    count_arrival(m, s, out, packet, fresh, t, sent)
-    if serial >= 0:
-        tail = acknowledge(p, outages, losses, m, s, out, t, serial, tail)
-    elif serial == FULL:
-        m[Path.FULL] = 1
+    if PAUSES and packet <= PROBE:
+        tail = acknowledge(p, outages, losses, m, s, out, t, packet, tail)
+    else:
+        tcp.note_stamp(s, packet, sent)
+        serial, fresh = tcp.on_data(p, s, t, packet, False)
+        count_arrival(p, m, s, out, packet, fresh, t, sent)
+        if serial >= 0:
+            tail = acknowledge(p, outages, losses, m, s, out, t, serial, tail)
+        elif serial == FULL:
+            m[Path.FULL] = 1
     return tail
 
 
@@ -264,7 +294,7 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.CWND_CUTS] = s[Tcp.CUTS]
     out[Out.SENT] = s[Tcp.SENT]
     out[Out.RETRANSMITTED] = s[Tcp.REPEATED]
-    out[Out.IN_ORDER] = max(s[Tcp.EXPECTED] - FIRST, np.int64(0))
+    out[Out.IN_ORDER] = tcp.in_order(p, s)
     out[Out.DELIVERED] = out[Out.IN_ORDER] + s[Tcp.HELD]
     out[Out.RECEIVED] = out[Out.DELIVERED] + m[Path.DUPLICATES]
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
@@ -293,7 +323,10 @@ def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
-    begin(p, of_hops, outages, losses, m, g, out)
+    free = begin(p, of_hops, outages, losses, m, out)
+    m[Path.RING] = free
+    m[Path.TCP] = free + _ENTRY * p[P.RING]
+    tcp.prepare(p, m[m[Path.TCP] :], g, p[P.LIMIT], p[P.CLOCK_PHASE])
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
     delayed = p[P.ACK_EVERY] > 1
     s, ring, mask = m[m[Path.TCP] :], m[Path.RING], p[P.RING] - 1
@@ -308,11 +341,14 @@ def simulate(
         busy = True
         while busy:
             packet = tcp.take(p, s, g, now, False)
+            if PAUSES and packet == NONE:
+                probe = tcp.probe(p, s, now)
+                packet = PROBE - probe if probe != NONE else packet
             sent, t, tag, fate = now, now, np.int64(NONE), np.int64(ARRIVED)
-            if packet >= 0:
-                if traced:
+            if packet >= 0 or (PAUSES and packet <= PROBE):
+                if traced and packet >= 0:
                     events = record(trace, events, now, EVENT_SEND, packet, s, g)
-                fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet)
+                fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, size_of(p, packet))
             elif MOBILE and packet == NONE and at_access(p, m, s, arrival_of(m, ring, mask, head, tail)):
                 t, packet, tag, sent = access.pop(p, m)
             else:
@@ -320,11 +356,12 @@ def simulate(
                     m[Path.FULL] = 1
                 busy = False
             if MOBILE and tag != NONE:
+                counts = np.int64(1) if packet >= FIRST else np.int64(0)
                 fate, t = access.step(
-                    p, outages, losses, m, out, t, packet, tag, sent, FIRST, p[P.DATA] + p[P.HEADER] * FIRST
+                    p, outages, losses, m, out, t, packet, tag, sent, counts, size_of(p, packet)
                 )
             if busy:
-                if traced and t <= end and fate != access.WAITS:
+                if traced and t <= end and fate != access.WAITS and packet >= 0:
                     event = EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST
                     events = record(trace, events, t, event, packet, s, g)
                 if t <= end and fate == ARRIVED:
@@ -350,8 +387,11 @@ def simulate(
                 if arrival <= s[Tcp.DEADLINE]:
                     serial = m[ring + _ENTRY * (head & mask) + 1]
                     head += 1
-                    tcp.on_ack(p, s, g, constants, now, serial)
-                    if traced:
+                    if PAUSES and serial <= PROBE:
+                        tcp.on_probe(p, s, g, constants, now, PROBE - serial)
+                    else:
+                        tcp.on_ack(p, s, g, constants, now, serial)
+                    if traced and serial >= 0:
                         ack = serial - 1 if PLAIN else s[place_of(p, s, serial) + Ack.PACKET]
                         events = record(trace, events, now, EVENT_ACK, ack, s, g)
                 else:

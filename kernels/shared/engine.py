@@ -67,7 +67,7 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any) -> None:
     else:
         link, hops = m[b + Flow.ROUTE + hop], m[b + Flow.HOPS]
     markable = not back and m[b + Flow.ECN] != 0
-    fate, far = enter(p, losses, m, means, link, t, packet.size_of(word), markable)
+    fate, far = enter(p, losses, m, means, link, t, packet.size_of(m, b, word), markable)
     if fate & Fate.MARKED:
         word |= packet.MARKED
         m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
@@ -85,6 +85,6 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any) -> None:
 def _count_loss(m: Any, b: Any, word: Any, fate: Any) -> None:
     counts = b + FlowWord.COUNTS
     if word & packet.BACKWARD:
-        m[counts + FlowOut.ACK_DROPS] += 1
-    elif hosts.is_payload(m, b, word):
+        m[counts + FlowOut.ACK_DROPS] += word & packet.PROBE == 0
+    elif packet.is_payload(word):
         m[counts + (FlowOut.DROPS_QUEUE if fate & Fate.DROPPED else FlowOut.DROPS_RANDOM)] += 1

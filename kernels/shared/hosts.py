@@ -34,27 +34,24 @@ def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any
     return _next_event(m, b)
 
 
-def is_payload(m: Any, b: Any, word: Any) -> Any:
-    """Whether a packet put out by the source carries payload: a SYN does not."""
-    return m[b + Flow.KIND] == UDP or packet.number_of(word) >= tcp.first_of(m[b:])
-
-
 def receive(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, word: Any) -> None:
     """Data has passed `link`, its last shared one, and is at the last router at `at` [ns]."""
-    size = packet.size_of(word)
+    size = packet.size_of(m, b, word)
     busy = max(at, m[b + FlowWord.SINK_BUSY]) + on_wire(size, m[b + Flow.SINK])
     m[b + FlowWord.SINK_BUSY] = busy
     t = busy + m[b + Flow.SINK_DELAY]
     if m[b + Flow.KIND] == UDP:
         m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
         _receive_datagram(p, m, b, t)
+    elif word & packet.PROBE:
+        _answer_probe(p, m, b, i, t, word)
     else:
         _receive_data(p, m, b, i, link, at, t, word)
 
 
 def return_ack(m: Any, b: Any, i: Any, at: Any, word: Any) -> None:
-    """An acknowledgement has passed its last shared link and is at the first router at `at` [ns]."""
-    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(packet.size_of(word), m[b + Flow.ACCESS_BACK])
+    """What comes back has passed its last shared link and is at the first router at `at` [ns]."""
+    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(packet.size_of(m, b, word), m[b + Flow.ACCESS_BACK])
     m[b + FlowWord.ACK_BUSY] = busy
     fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, busy + m[b + Flow.SOURCE_DELAY], word)
 
@@ -72,7 +69,7 @@ def _next_event(m: Any, b: Any) -> Any:
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
-    _to_link(m, b, i, t, packet.pack(i, number, m[b + P.DATA] + m[b + P.HEADER]))
+    _to_link(m, b, i, t, packet.pack(i, number, np.int64(0)))
 
 
 def _serve_tcp(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
@@ -83,10 +80,13 @@ def _serve_tcp(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -
         tcp.start(flow, s, g)
     elif fifo.due(m, b + FlowWord.TO_SOURCE) == t:
         word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
-        serial = packet.number_of(word)
-        if word & packet.MARKED:
-            tcp.on_echo(flow, s, g, constants, t, serial)
-        tcp.on_ack(flow, s, g, constants, t, serial)
+        number = packet.number_of(word)
+        if word & packet.PROBE:
+            tcp.on_probe(flow, s, g, constants, t, number)
+        else:
+            if word & packet.MARKED:
+                tcp.on_echo(flow, s, g, constants, t, number)
+            tcp.on_ack(flow, s, g, constants, t, number)
         if m[b + FlowWord.COUNTS + FlowOut.FINISHED] == NEVER and tcp.finished(s):
             m[b + FlowWord.COUNTS + FlowOut.FINISHED] = t
     elif s[Tcp.DEADLINE] == t:
@@ -100,20 +100,22 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
     flow = m[b:]
     number = tcp.take(flow, s, g, t, False)
     while number >= 0:
-        size = m[b + P.DATA] + m[b + P.HEADER]
+        word = packet.pack(i, number, tcp.copy_of(s))
         if number < tcp.first_of(flow):
-            size = m[b + P.HANDSHAKE]
-        word = packet.pack(i, number, size)
+            word |= packet.SYN
         if s[Tcp.REDUCED] != 0 and number > s[Tcp.REDUCED_AT]:
             word |= packet.REDUCED
             s[Tcp.REDUCED] = 0
         _to_link(m, b, i, t, word)
         number = tcp.take(flow, s, g, t, False)
+    probe = tcp.probe(flow, s, t)
+    if probe >= 0:
+        _to_link(m, b, i, t, packet.pack(i, probe, np.int64(0)) | packet.PROBE)
 
 
 def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
     # Data goes to its first link.
-    busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(packet.size_of(word), m[b + Flow.ACCESS])
+    busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(packet.size_of(m, b, word), m[b + Flow.ACCESS])
     m[b + FlowWord.SOURCE_BUSY] = busy
     fifo.push(m, b + FlowWord.TO_LINK, Event.DATA, i, busy + m[b + Flow.SOURCE_DELAY], word)
 
@@ -142,19 +144,21 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
         m[b + FlowWord.ECHO] = 0
     if word & packet.MARKED:
         m[b + FlowWord.ECHO] = 1
-    was = s[Tcp.EXPECTED]
+    was = tcp.in_order(m[b:], s)
+    tcp.note_copy(m[b:], s, number, packet.detail_of(word))
     serial, fresh = tcp.on_data(m[b:], s, t, number, False)
+    if not late:
+        m[counts + FlowOut.IN_ORDER] += tcp.in_order(m[b:], s) - was
     if number >= first:
         if fresh:
-            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, packet.size_of(word), at)
+            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, packet.size_of(m, b, word), at)
         if late:
             m[b + FlowWord.LATE] += 1
         else:
             m[counts + FlowOut.RECEIVED] += 1
-            m[counts + FlowOut.IN_ORDER] += s[Tcp.EXPECTED] - max(was, first)
             if fresh:
                 m[counts + FlowOut.DELIVERED] += 1
-            if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(s):
+            if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
     if not late:
         if serial >= 0:
@@ -163,6 +167,14 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
             m[Word.FULL] = 1
         if m[b + P.ACK_EVERY] > 1:
             agenda.lower(m, Event.HOST, i, s[Tcp.PENDING])
+
+
+def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
+    # A probe reaches the sink host at `t`, which answers.
+    if m[b + FlowWord.TCP + Tcp.PENDING] <= min(t, p[P.END]):
+        _send_delayed_ack(m, b, i)
+    if t <= p[P.END]:
+        _send_back(m, b, i, t, packet.pack(i, packet.number_of(word), np.int64(0)) | packet.PROBE)
 
 
 def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
@@ -190,10 +202,15 @@ def _send_delayed_ack(m: Any, b: Any, i: Any) -> None:
 
 def _send_ack(m: Any, b: Any, i: Any, t: Any, serial: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
-    size = tcp.size_of_ack(m[b:], m[b + FlowWord.TCP :], serial)
-    busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(size, m[b + Flow.SINK_BACK])
-    m[b + FlowWord.BACK_BUSY] = busy
-    word = packet.pack(i, serial, size) | packet.BACKWARD
+    word = packet.pack(i, serial, tcp.blocks_of(m[b:], m[b + FlowWord.TCP :], serial))
     if m[b + FlowWord.ECHO] != 0:
         word |= packet.MARKED
+    _send_back(m, b, i, t, word)
+
+
+def _send_back(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
+    # An acknowledgement, or the reply to a probe, goes to its first link.
+    word |= packet.BACKWARD
+    busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(packet.size_of(m, b, word), m[b + Flow.SINK_BACK])
+    m[b + FlowWord.BACK_BUSY] = busy
     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, busy + m[b + Flow.SINK_DELAY], word)

@@ -37,7 +37,7 @@ class Flow(IntEnum):
     """A flow (last axis of `SharedRows.flows`, behind the columns of `P`, which hold its transport: START,
     LIMIT, WINDOW, DATA, HEADER, ACK, TICK and the like; SEED, END and SAMPLE are those of the row)."""
 
-    KIND = len(P)  # UDP or one of the transports below
+    KIND = len(P)  # UDP, one of the transports below, or ALONE
     HOPS = len(P) + 1  # links on the way of the data, at least 1
     BACK_HOPS = len(P) + 2  # on the way of the acknowledgements (TCP), at least 1
     ROUTE = len(P) + 3  # those links in order, MOST_HOPS columns
@@ -69,6 +69,8 @@ CUBIC = 7
 WESTWOOD = 8
 KINDS = ("udp", "tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "westwood")
 """Values of `Flow.KIND` by name."""
+ALONE = len(KINDS)
+"""Any other TCP, which all TCP flows of the row are then of."""
 
 
 class Link(IntEnum):

@@ -8,7 +8,6 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import agenda, fifo, packet
-from netcarlo.kernels.shared.hosts import is_payload
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, LinkOut, Shared, SharedOut
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 from netcarlo.kernels.tcp import association as tcp
@@ -83,5 +82,5 @@ def _count_in_flight(m: Any, queue: Any) -> None:
     for entry in range(m[queue + Fifo.HEAD], m[queue + Fifo.TAIL]):
         word = fifo.word_of(m, queue, entry)
         b = m[Word.FLOWS + packet.flow_of(word)]
-        if word & packet.BACKWARD == 0 and is_payload(m, b, word):
+        if word & packet.BACKWARD == 0 and packet.is_payload(word):
             m[b + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1

@@ -5,6 +5,7 @@ concerns it: nearby words are cheap.  `b` is where the block of a flow or link b
 """
 
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 
@@ -20,8 +21,8 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
+from netcarlo.kernels.tcp import slots
 from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import scratch_words as association_words
 
 
 class Word(IntEnum):
@@ -85,14 +86,14 @@ class LinkWord(IntEnum):
     SIZE = Link.COLUMNS + 10 + Fifo.SIZE + LinkOut.COLUMNS
 
 
-def scratch_words(rows: SharedRows) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+def scratch_words(rows: SharedRows, way: Any) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row of `rows` needs, for a way of recovery."""
     scale = rows.parameters[:, P.RING, None] // 64
     flows = rows.flows
     used = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
     least = np.maximum(2 * flows[:, :, P.WINDOW] + 64, 64)
     ring = (1 << np.ceil(np.log2(least)).astype(np.int64)) * scale
-    tcp = association_words(flows[:, :, P.WINDOW], ring)
+    tcp = slots.scratch_words(way, flows[:, :, P.WINDOW], ring)
     tcp = np.where(flows[:, :, Flow.KIND] == UDP, 0, tcp)
     per_flow = np.where(used, FlowWord.TCP + tcp + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]

@@ -62,6 +62,12 @@ def note_stamp(s: Any, packet: Any, sent: Any) -> None:
         s[Tcp.ECHO] = max(s[Tcp.ECHO], sent)
 
 
+def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
+    """The packet that is about to arrive is this copy of it, see `sender.copy_of`."""
+    if STAMPS:
+        note_stamp(s, packet, variant.put_out_at(s, p, packet, copy))
+
+
 @cold
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """A packet arrives at time t [ns].
@@ -94,11 +100,14 @@ def on_delay(p: Any, s: Any) -> Any:
     return answer(p, s, s[Tcp.ANSWERED])
 
 
+def blocks_of(p: Any, s: Any, serial: Any) -> Any:
+    """How many SACK blocks an acknowledgement has."""
+    return np.int64(0) if PLAIN else s[place_of(p, s, serial) + Ack.COUNT]
+
+
 def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
     """The packet of an acknowledgement [byte]."""
-    if PLAIN:
-        return p[P.ACK]
-    return p[P.ACK] + p[P.SACK_BLOCK] * s[place_of(p, s, serial) + Ack.COUNT]
+    return p[P.ACK] + p[P.SACK_BLOCK] * blocks_of(p, s, serial)
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
@@ -106,9 +115,16 @@ def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
     return t - s[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))]
 
 
-def complete(s: Any) -> Any:
-    """The receiver has all there is."""
+def complete(p: Any, s: Any) -> Any:
+    """The receiver has all the data that there is."""
+    if STAMPS:  # data may come before the SYN
+        return max(s[Tcp.EXPECTED], kind.first_of(p)) + s[Tcp.HELD] > s[Tcp.LAST]
     return s[Tcp.EXPECTED] > s[Tcp.LAST]
+
+
+def in_order(p: Any, s: Any) -> Any:
+    """Packets that the receiver has without a gap, the data among them."""
+    return max(s[Tcp.EXPECTED] - kind.first_of(p), np.int64(0))
 
 
 def corrupted(p: Any, s: Any, packet: Any) -> None:

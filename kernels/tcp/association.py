@@ -2,9 +2,12 @@
 
 from netcarlo.kernels.tcp.acks import (
     FULL,
+    blocks_of,
     complete,
     corrupted,
     delay_of,
+    in_order,
+    note_copy,
     note_stamp,
     on_data,
     on_delay,
@@ -14,6 +17,7 @@ from netcarlo.kernels.tcp.marks import on_echo
 from netcarlo.kernels.tcp.pausing import on_notice, on_probe, probe
 from netcarlo.kernels.tcp.sender import (
     FLOATS,
+    copy_of,
     finished,
     first_of,
     on_ack,
@@ -30,11 +34,15 @@ __all__ = [
     "FULL",
     "NONE",
     "Tcp",
+    "blocks_of",
     "complete",
+    "copy_of",
     "corrupted",
     "delay_of",
     "finished",
     "first_of",
+    "in_order",
+    "note_copy",
     "note_stamp",
     "on_ack",
     "on_data",

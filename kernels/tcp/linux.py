@@ -21,7 +21,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.tcp import recovery, scoreboard
+from netcarlo.kernels.tcp import copies, recovery, scoreboard
 from netcarlo.kernels.tcp.recovery import CUT
 from netcarlo.kernels.tcp.scoreboard import acknowledge, clear, flight, lose, next_lost, report, resend
 from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Tcp, Window
@@ -35,6 +35,9 @@ BURST = 3
 
 MS = 1_000_000  # [ns]
 
+COPIED: Any = slot("copied")
+"""Packets carry the numbers of copies, see `copies`."""
+
 control: Any = slot("control")
 
 
@@ -47,6 +50,10 @@ class Linux(IntEnum):
     """In a recovery as many packets may be in flight, if more; else 0."""
     UNA = scoreboard.Board.FREE + 2
     """Highest packet acknowledged."""
+    COPY = scoreboard.Board.FREE + 3
+    """Number of the copy that was put out last,"""
+    COPIES = scoreboard.Board.FREE + 4
+    """and where what is known of all copies begins in scratch."""
 
 
 def measure(sent: Any, now: Any, phase: Any, tick: Any) -> Any:
@@ -76,7 +83,27 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the scoreboard."""
     m[Linux.CWND] = p[P.INITIAL_WINDOW]
     m[Linux.UNA] = NONE if p[P.HANDSHAKE] > 0 else 0
-    return scoreboard.prepare(m, p, free)
+    free = scoreboard.prepare(m, p, free)
+    if COPIED:
+        m[Linux.COPIES] = free
+        free += copies.scratch_words(p[P.RING])
+    return free
+
+
+def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
+    """A packet is put out."""
+    if COPIED:
+        m[Linux.COPY] = copies.note(m, p, m[Linux.COPIES], packet, now)
+
+
+def copy_of(m: Any) -> Any:
+    """Number of the copy that was put out last."""
+    return m[Linux.COPY]
+
+
+def put_out_at(m: Any, p: Any, packet: Any, copy: Any) -> Any:
+    """When that copy of a packet was put out [ns]."""
+    return copies.put_out_at(m, p, m[Linux.COPIES], packet, copy)
 
 
 @cold
@@ -97,6 +124,13 @@ def recover(row: Any, clock: Any, lost: Any, ack: Any, top: Any, ssthresh: Any) 
         m[Linux.CWND] = max(control.bottom(ssthresh, p[P.DATA], f), 1)
         return ssthresh, CUT
     return ssthresh, 0
+
+
+def on_mark(row: Any, clock: Any, top: Any, ssthresh: Any) -> Any:
+    """A router has marked a packet: the window shrinks as after a loss.  Returns the slow start threshold."""
+    here = Clock(clock.now + row.p[P.CLOCK_PHASE], clock.rtt)
+    after, _ = recover(row, here, True, row.m[Linux.UNA], top, ssthresh)
+    return after
 
 
 def on_ack(

@@ -12,7 +12,11 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.acks import PLAIN, place_of
 from netcarlo.kernels.tcp.state import Ack, Phase, Tcp
+from netcarlo.kernels.tcp.window import clock_of, row_of
 
+STAMPS: Any = slot("stamps")
+
+variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
@@ -24,10 +28,14 @@ def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> No
     recovers = s[Tcp.PHASE] != Phase.NORMAL and first == 1  # Vegas never returns to NORMAL
     if ack <= s[Tcp.REDUCED_AT] or recovers or ack < first:
         return
-    window = min(g[0], float(p[P.WINDOW]))
-    half = max(kind.reduce(p, g[1:], constants, now, s[Tcp.RTT], window), 2.0)
-    g[0] = half
-    s[Tcp.SSTHRESH] = np.int64(half)
+    if STAMPS:
+        row = row_of(p, s, g, constants)
+        s[Tcp.SSTHRESH] = variant.on_mark(row, clock_of(s, now), s[Tcp.TOP], s[Tcp.SSTHRESH])
+    else:
+        window = min(g[0], float(p[P.WINDOW]))
+        half = max(kind.reduce(p, g[1:], constants, now, s[Tcp.RTT], window), 2.0)
+        g[0] = half
+        s[Tcp.SSTHRESH] = np.int64(half)
     s[Tcp.CUTS] += 1
     s[Tcp.REDUCED_AT] = s[Tcp.TOP]
     s[Tcp.REDUCED] = 1

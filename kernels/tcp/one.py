@@ -10,6 +10,8 @@ FIRST: Any = slot("first")
 SACK: Any = slot("sack")
 
 control: Any = slot("control")
+inner: Any = slot("inner")
+"""The congestion control itself, where a way of recovery stands before it (`new_probing`)."""
 
 
 def first_of(p: Any) -> Any:
@@ -31,4 +33,4 @@ def reduce(p: Any, f: Any, constants: Any, now: Any, rtt: Any, window: Any) -> A
     """What a mark makes of the window (RFC 3168) [packet]."""
     if FIRST == 0:  # Vegas
         return window * 0.75
-    return control.reduce(window, False, now, rtt, constants, f)
+    return inner.reduce(window, False, now, rtt, constants, f)

@@ -32,7 +32,8 @@ MARKS = False
 error, `mark(m, p, at, expected)` when it asks for `expected`."""
 STAMPS = False
 """ACKs carry timestamps; the sender keeps its window to itself, and `next_packet` decides what goes out:
-`on_ack(row, clock, srtt, echo, at, ack, top, ssthresh) -> (cwnd, ssthresh, order)` replaces the rest."""
+`on_ack(row, clock, srtt, echo, at, ack, top, ssthresh) -> (cwnd, ssthresh, order)` and
+`on_mark(row, clock, top, ssthresh) -> ssthresh` replace the rest."""
 
 # Orders to the sender.
 SEND = 1  # fill the window

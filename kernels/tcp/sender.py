@@ -160,6 +160,13 @@ def put_out(p: Any, s: Any, packet: Any, now: Any) -> None:
         s[Tcp.REPEATED] += 1
 
 
+def copy_of(s: Any) -> Any:
+    """Of the packet that `take` has just given, which copy it is: to be told to `note_copy`."""
+    if STAMPS:
+        return variant.copy_of(s)
+    return np.int64(0)
+
+
 def resume(p: Any, s: Any, g: Any) -> Any:
     """No longer blocked; returns whether it has waited for that."""
     if s[Tcp.HELD_BACK] == 0:

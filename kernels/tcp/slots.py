@@ -5,7 +5,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import Namespace, stacked
 from netcarlo.kernels.congestion import aimd, defaults
-from netcarlo.kernels.tcp import linux, new_probing, one, recovery, rto, scoreboard, state
+from netcarlo.kernels.tcp import copies, linux, new_probing, one, recovery, rto, scoreboard, state
 from netcarlo.kernels.tcp.state import Ack
 
 
@@ -39,6 +39,7 @@ def facts(variant: Any) -> dict[str, Any]:
     return {
         "first": variant.FIRST, "sack": variant.SACK, "pauses": variant.PAUSES, "marks": variant.MARKS,
         "stamps": variant.STAMPS, "ack_words": words, "plain": False, "delays": True,
+        "copied": variant.STAMPS,
     }  # fmt: skip
 
 
@@ -51,4 +52,6 @@ def _only(module: ModuleType, *names: str) -> Namespace:
 def scratch_words(way: ModuleType, window: Any, ring: Any) -> Any:
     """Words of scratch of an association with this way of recovery, see `state.scratch_words`."""
     words = state.scratch_words(window, ring)
-    return words + scoreboard.scratch_words(ring) if way is linux else words
+    if way is linux:
+        words += scoreboard.scratch_words(ring) + copies.scratch_words(ring)
+    return words

@@ -11,8 +11,8 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, FOREVER, STATUS_TRACE_FULL, P
+from netcarlo.kernels.tcp import slots
 from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import scratch_words as association_words
 from netcarlo.kernels.wireless import exchange, host, state, station
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import lose, to_leg, to_queue
@@ -30,13 +30,13 @@ def outcomes(rows: WifiRows) -> int:
     return int(WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS)
 
 
-def scratch_words(rows: WifiRows, *, tcp: bool) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+def scratch_words(rows: WifiRows, way: Any) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row needs; `way` of recovery, or None for UDP."""
     most_flows = int(rows.parameters[:, Radio.FLOWS].max())
-    if not tcp:
+    if way is None:
         return state.words(rows, 0), 1
     window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
-    return state.words(rows, int(association_words(window, ring))), FLOATS * most_flows
+    return state.words(rows, int(slots.scratch_words(way, window, ring))), FLOATS * most_flows
 
 
 @cold

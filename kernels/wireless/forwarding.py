@@ -13,6 +13,7 @@ from netcarlo.kernels.wireless.frame import (
     FLOW_MASK,
     HOP_MASK,
     PACKET_SHIFT,
+    PROBE,
     is_data,
     link_of,
     size_of,
@@ -54,7 +55,7 @@ def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
     note(m, EVENT_LOST if cause == FlowOut.RETRY_LOST else EVENT_DROP, frame, node)
     at = flow_at(m, frame & FLOW_MASK)
     if frame & BACKWARD:
-        m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
+        m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += frame & PROBE == 0
     elif is_data(m, frame):
         m[at + FLOW_COUNTS + cause] += 1
         if m[at + Flow.TCP] == 0 and put_out_at(m, at, frame >> PACKET_SHIFT) >= m[Radio.WARM_UP]:

@@ -3,27 +3,44 @@
 from typing import Any
 
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
 from netcarlo.kernels.wireless.layout import Flow, Rate
 from netcarlo.kernels.wireless.state import WITH_TCP, FlowState, Word, flow_at, link_at, rate_at, tcp
 
 FLOW_BITS = 10
 _HOP_BITS = 7
 _DIRECTION = FLOW_BITS + _HOP_BITS
-PACKET_SHIFT = _DIRECTION + 1
+_PROBE = _DIRECTION + 1
+_COPY_SHIFT = _PROBE + 1
+PACKET_SHIFT = _COPY_SHIFT + COPY_BITS
 FLOW_MASK = (1 << FLOW_BITS) - 1
 HOP_MASK = (1 << _HOP_BITS) - 1
+HOPS = HOP_MASK << FLOW_BITS
+"""The bits of the hop."""
 ONE_HOP = 1 << FLOW_BITS
 BACKWARD = 1 << _DIRECTION
 """Set in an acknowledgement of TCP, whose packet is the number of the acknowledgement."""
+PROBE = 1 << _PROBE
+"""Set in a probe segment of TCP, and in the reply to it, whose packet is the number of the probe."""
 
 
 def is_data(m: Any, frame: Any) -> Any:
-    """Whether a frame is neither an acknowledgement nor the SYN of TCP."""
-    if frame & BACKWARD:
+    """Whether a frame is neither an acknowledgement, nor the SYN or a probe of TCP."""
+    if frame & (BACKWARD | PROBE):
         return False
     if WITH_TCP and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
         return frame >> PACKET_SHIFT >= tcp.first_of(m)
     return True
+
+
+def data_frame(flow: Any, packet: Any, copy: Any) -> Any:
+    """A packet of a TCP flow, the how-manieth copy of it."""
+    return packet << PACKET_SHIFT | copy << _COPY_SHIFT | flow
+
+
+def copy_of(frame: Any) -> Any:
+    """Which copy of its packet a frame is."""
+    return frame >> _COPY_SHIFT & (COPIES - 1)
 
 
 def link_of(m: Any, frame: Any) -> Any:
@@ -39,6 +56,8 @@ def size_of(m: Any, frame: Any) -> Any:
     at = flow_at(m, frame & FLOW_MASK)
     if WITH_TCP and m[at + Flow.TCP] != 0:
         packet = frame >> PACKET_SHIFT
+        if frame & PROBE:
+            return m[at + Flow.HEADER]
         if frame & BACKWARD:
             return tcp.size_of_ack(m, m[m[at + FlowState.ASSOCIATION] :], packet)
         if packet < tcp.first_of(m):

@@ -11,7 +11,15 @@ from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.tcp.state import Tcp
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import put_out, put_out_at
-from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT
+from netcarlo.kernels.wireless.frame import (
+    BACKWARD,
+    FLOW_MASK,
+    HOPS,
+    PACKET_SHIFT,
+    PROBE,
+    copy_of,
+    data_frame,
+)
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
     DELAY_LOW,
@@ -113,7 +121,10 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
         last = packet - tcp.first_of(m) == m[at + Flow.LIMIT] - 1
         if last and m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER:
             m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
-        put_out(m, t, packet << PACKET_SHIFT | flow)
+        put_out(m, t, data_frame(flow, packet, tcp.copy_of(s)))
+    probe = tcp.probe(m, s, t)
+    if probe >= 0:
+        put_out(m, t, probe << PACKET_SHIFT | PROBE | flow)
     schedule(m, flow)
 
 
@@ -139,6 +150,8 @@ def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> Non
     if WITH_TCP and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
         if frame & BACKWARD:
             _on_ack(m, f, constants, t, frame)
+        elif frame & PROBE:
+            put_out(m, t, frame & ~HOPS | BACKWARD)
         else:
             _on_data(m, t, frame, more)
     else:
@@ -146,10 +159,13 @@ def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> Non
 
 
 def _on_ack(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
-    """An acknowledgement reaches its TCP source."""
+    """An acknowledgement, or the reply to a probe, reaches its TCP source."""
     flow = frame & FLOW_MASK
     s = m[m[flow_at(m, flow) + FlowState.ASSOCIATION] :]
-    tcp.on_ack(m, s, f[flow * FLOATS :], constants, t, frame >> PACKET_SHIFT)
+    if frame & PROBE:
+        tcp.on_probe(m, s, f[flow * FLOATS :], constants, t, frame >> PACKET_SHIFT)
+    else:
+        tcp.on_ack(m, s, f[flow * FLOATS :], constants, t, frame >> PACKET_SHIFT)
     _send(m, f, t, flow)
 
 
@@ -159,17 +175,17 @@ def _on_data(m: Any, t: Any, frame: Any, more: Any) -> None:
     packet = frame >> PACKET_SHIFT
     at = flow_at(m, flow)
     counts = at + FLOW_COUNTS
-    first = tcp.first_of(m)
     s = m[m[at + FlowState.ASSOCIATION] :]
-    before = s[Tcp.EXPECTED]
+    before = tcp.in_order(m, s)
+    tcp.note_copy(m, s, packet, copy_of(frame))
     ack, fresh = tcp.on_data(m, s, t, packet, more)
-    if packet >= first:
+    m[counts + FlowOut.IN_ORDER] += tcp.in_order(m, s) - before
+    if packet >= tcp.first_of(m):
         m[counts + FlowOut.RECEIVED] += 1
         m[counts + FlowOut.LAST_RX] = t
-        m[counts + FlowOut.IN_ORDER] += s[Tcp.EXPECTED] - max(before, first)
         if fresh:
             _count_arrival(m, at, t, tcp.delay_of(m, s, t, packet))
-        if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(s):
+        if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(m, s):
             m[counts + FlowOut.COMPLETED] = t
     _send_ack(m, t, flow, ack)
     schedule(m, flow)

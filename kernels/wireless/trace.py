@@ -9,7 +9,7 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_SEND, Trace
 from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.tcp.state import Tcp
-from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT
+from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT, PROBE
 from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import (
     FIRST_NOTE,
@@ -27,7 +27,9 @@ from netcarlo.kernels.wireless.state import (
 
 @cold
 def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any) -> None:
-    """Write what happens to a frame at a node, and count it even where the trace is full."""
+    """Write what happens to a frame at a node, and count it even where the trace is full; no probes."""
+    if frame & PROBE:
+        return
     n = m[Word.TRACED]
     if n < trace.shape[0]:
         flow = frame & FLOW_MASK

@@ -35,9 +35,7 @@ FIDELITIES = {"packet": "packets", "fluid": "fluid", "formula": "formula"}
 REASONS = {
     "a": "code, not physics: the engine of that network does not drive this sender yet",
     "b": "the sender acts on what the network tells it, a broken route or a packet seen destroyed, and "
-    "nobody there could tell",
-    "c": "code, not physics: the one flow of that network is a TCP (or SCTP); datagrams beside it are the "
-    "`cross_traffic` of a hop, and streams are for `shared` and `wireless`",
+    "nobody there can tell: queues drop in silence, and 802.11 throws away a frame that it cannot read",
 }
 """Why a cell is refused, see `reason`."""
 
@@ -55,16 +53,15 @@ name. A letter stands for a refusal.
 TAIL = """
 `bic`, `cubic` and `westwood` are SACK with that window growth. Every other TCP but Vegas, which is a
 congestion control itself, takes them, too, as `congestion_control:`, and so it takes a file of yours, in
-packets, over paths, 802.11 and ad hoc networks; flows of a shared network are of the eight kinds above. Two
-paths are for SCTP alone.
+packets. The TCP flows of a shared network are all of one kind, whichever it is, or a mix of `tahoe`, `reno`,
+`newreno`, `sack`, `vegas`, `bic`, `cubic` and `westwood`; UDP goes beside them all. Two paths are for SCTP
+alone.
 """
 
 
 def reason(network: str, protocol: str) -> str:
     """The letter of the reason why a cell is refused."""
-    if protocol == "elfn" or (protocol == "eln" and network != "wireless"):
-        return "b"
-    return "c" if protocol == "udp" else "a"
+    return "b" if protocol in ("elfn", "eln") else "a"
 
 
 def scenario(network: str, protocol: str, fidelity: str = "packet") -> Scenario:

@@ -308,7 +308,6 @@ def test_a_way_that_cannot_be_walked_is_refused():
 
 HOPS = [{"rate": "1 Mbit/s", "delay": "1 ms"}]
 SCENARIOS = [
-    ({"transport": {"protocol": "udp", "rate": "1 Mbit/s"}}, "protocol = 'udp' is not for adhoc; allowed"),
     ({"transport": {"protocol": "sctp"}}, "protocol = 'sctp' is not for adhoc; allowed with adhoc is tahoe"),
     ({"hops": HOPS}, "adhoc and paths are both given; remove one"),
     ({"warm_up": "1 s"}, "warm_up is for wireless and shared networks; write adhoc.mobility.warm_up"),
@@ -322,7 +321,7 @@ def test_a_scenario_that_cannot_be_is_refused(given, complaint):
         scenario(**given)
 
 
-@pytest.mark.parametrize("protocol", ["probing", "new_probing", "elfn", "eln"])
+@pytest.mark.parametrize("protocol", ["elfn", "eln"])
 def test_what_reads_broken_routes_needs_an_ad_hoc_network(protocol):
     transport = {"protocol": protocol}
     assert scenario(transport=transport).transport.protocol == protocol

@@ -65,10 +65,14 @@ def rows_of(**given):
         ({"flows": [{"route": "0 1"}, {"route": "2"}]}, "route has 2, which is no link; allowed is 0 to 1"),
         ({"flows": [{"route": [0, 0]}]}, "route goes nowhere after link 0; the next link starts at 1"),
         (
-            {"transport": {"congestion_control": "cubic"}},
-            "transport cannot be newreno with cubic in a shared",
+            {"transport": {"congestion_control": "cubic"}, "flows": [{}, {"protocol": "reno"}]},
+            "transport cannot be newreno with cubic beside other TCPs; allowed is tahoe",
         ),
-        ({"transport": {"protocol": "linux"}}, "'linux' is not for shared; allowed with shared is tahoe"),
+        (
+            {"transport": {"protocol": "linux"}, "flows": [{}, {"protocol": "reno"}]},
+            "transport cannot be linux beside other TCPs",
+        ),
+        ({"transport": {"protocol": "elfn"}}, "'elfn' is not for shared; allowed with shared is tahoe"),
         ({"transport": {"protocol": "sctp"}}, "'sctp' is not for shared; allowed"),
         ({"layout": {"graph": {"routers": 4, "each": CABLE}}}, "cables and degree are both missing"),
         ({"layout": {"links": [{"ends": [0, 1], **CABLE}, {"ends": [1, 2], **CABLE}]}}, "has no way back"),

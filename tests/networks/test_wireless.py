@@ -427,10 +427,8 @@ def test_a_scenario_has_a_network():
         Scenario.check({"duration": "1 s", "transport": {"protocol": "sack"}})
 
 
-def test_udp_and_warm_up_are_for_wireless_networks():
+def test_warm_up_is_for_wireless_networks():
     hops = {"duration": "3 s", "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}
-    with pytest.raises(InputError, match="'udp' is not for paths; allowed"):
-        Scenario.check({**hops, "transport": UDP})
     with pytest.raises(InputError, match="warm_up is for wireless"):
         Scenario.check({**hops, "transport": {"protocol": "sack"}, "warm_up": "1 s"})
 

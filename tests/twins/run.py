@@ -10,8 +10,10 @@ from netcarlo.kernels.base.layout import PATHS, Out, Rows
 from tests.twins.network import Network
 from tests.twins.outcomes import Outcomes
 from tests.twins.parameters import Parameters
+from tests.twins.path.datagrams import Datagrams
 from tests.twins.path.engine import Rank, Simulation
-from tests.twins.path.link import Path
+from tests.twins.path.link import Packet, Path
+from tests.twins.path.mobility.host import MobilePath
 from tests.twins.random_numbers import Streams
 from tests.twins.sctp.endpoint import Destination
 from tests.twins.sctp.receiver import SctpReceiver
@@ -42,7 +44,8 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
     for control in CONTROLS:
         variant = name.removesuffix(f"_{control}") if control else name
         if f"tcp_{variant}" in SENDERS:
-            return SENDERS[f"tcp_{variant}"], CONTROLS[control]
+            controls = LINUX_CONTROLS if variant == "linux" else CONTROLS
+            return SENDERS[f"tcp_{variant}"], controls[control]
     raise KeyError(name)
 
 
@@ -55,27 +58,51 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     network = Network(simulation, outcomes, parameters, streams, rows, row)
     if protocol == "sctp":
         run_sctp(simulation, outcomes, parameters, streams, [network.path(path) for path in range(PATHS)])
-    elif protocol.endswith("_mobile"):
-        path = network.mobile_path()
-        run_tcp(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, path)
-        outcomes.add(Out.IN_FLIGHT, path.in_flight())
     else:
-        run_tcp(protocol, simulation, outcomes, parameters, network.path(0))
+        mobile = protocol.endswith("_mobile")
+        path = network.mobile_path() if mobile else network.path(0)
+        run_one_way(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, path)
+        if isinstance(path, MobilePath):
+            outcomes.add(Out.IN_FLIGHT, path.in_flight())
     return outcomes.vector()
+
+
+def run_one_way(
+    protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
+) -> None:
+    """A TCP, or a stream of datagrams."""
+    if protocol == "udp":
+        Datagrams(simulation, outcomes, parameters, path)
+        simulation.run(parameters.END)
+    else:
+        run_tcp(protocol, simulation, outcomes, parameters, path)
 
 
 def run_tcp(
     protocol: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
-    variant, _, control = protocol.removeprefix("tcp_").partition("_")
-    controls = LINUX_CONTROLS if variant == "linux" else CONTROLS
-    sender = SENDERS[f"tcp_{variant}"](simulation, outcomes, parameters, path.send, controls[control]())
+    variant, control = tcp_of(protocol.removeprefix("tcp_"))
+    sender = variant(simulation, outcomes, parameters, path.send, control())
+    sender.send_probe = lambda number: path.send(Packet("probe", parameters.HEADER, number))
     receiver = Receiver(
         simulation, outcomes, first=sender.next_number, first_data=sender.first_data,
         ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
         block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=path.send_back,
     )
-    path.connect(receiver.receive, sender.receive)
+
+    def at_receiver(packet: Packet) -> None:
+        if packet.kind == "probe":
+            path.send_back(Packet("reply", packet.size, packet.content))
+        else:
+            receiver.receive(packet)
+
+    def at_sender(packet: Packet) -> None:
+        if packet.kind == "reply":
+            sender.on_probe_reply(packet.content)
+        else:
+            sender.receive(packet)
+
+    path.connect(at_receiver, at_sender)
     simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:

@@ -11,16 +11,17 @@ from netcarlo.networks.adhoc import events, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
-from netcarlo.networks.run import Run, constants, parameters
+from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.schema.draws import Draws, Floats, Ints
 from netcarlo.transport.tcp import COMMON, PROBING, Tcp
+from netcarlo.transport.udp import Udp
 
 
 class AdhocNetwork(Adhoc, Network):
     """Nodes without any other network, see `Adhoc`."""
 
     key = "adhoc"
-    transports = (*COMMON, *PROBING)
+    transports = (*COMMON, "linux", *PROBING, "udp")
     outcomes = outcomes.OUTCOMES
     no_warm_up = "write adhoc.mobility.warm_up"
 
@@ -54,6 +55,8 @@ class AdhocNetwork(Adhoc, Network):
     def rows(self, run: Run, draws: Draws) -> ManetRows:
         """Nodes, how they move and what they hear."""
         table = parameters(run, draws)
+        if isinstance(run.transport, Udp):
+            at_random_moments(table, draws)
         return rows.build(self, draws, table, constants=constants(run, draws))
 
     def row_bytes(self) -> int:

@@ -252,10 +252,11 @@ def _flow(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     start, elapsed = p[:, P.START], out[:, ManetOut.ELAPSED]
     done, finished = out[:, ManetOut.COMPLETED] >= 0, out[:, ManetOut.FINISHED] >= 0
     active_s = _positive(np.where(done, out[:, ManetOut.COMPLETED], elapsed) - start) / NS
+    useful = np.where(p[:, P.INTERVAL] > 0, out[:, ManetOut.DELIVERED], out[:, ManetOut.IN_ORDER])
     transfer_s = np.where(finished, (out[:, ManetOut.FINISHED] - start) / NS, np.nan)
     nodes = tables(out)
     return {
-        "goodput_bps": out[:, ManetOut.IN_ORDER] * p[:, P.DATA] * 8.0 / active_s,
+        "goodput_bps": useful * p[:, P.DATA] * 8.0 / active_s,
         "throughput_bps": out[:, ManetOut.RECEIVED] * (p[:, P.DATA] + p[:, P.HEADER]) * 8.0 / active_s,
         "first_delivery_s": _seconds(out[:, ManetOut.FIRST_RX]),
         "last_delivery_s": _seconds(out[:, ManetOut.LAST_RX]),

@@ -20,7 +20,7 @@ from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.schema.draws import Draws, Floats, Ints
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.tcp import COMMON, Sctp, Tcp
+from netcarlo.transport.tcp import COMMON, PROBES, Sctp, Tcp
 
 FLUID = (
     Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
@@ -35,7 +35,7 @@ class PathNetwork(Network):
 
     key = "paths"
     written = "hops"
-    transports = (*COMMON, "linux", "sctp")
+    transports = (*COMMON, "linux", *PROBES, "sctp", "udp")
     outcomes: ClassVar = outcomes.OUTCOMES
     no_warm_up = "remove it"
 
@@ -56,8 +56,8 @@ class PathNetwork(Network):
         workload.check_time_passes(self.routes, run.transport)
         if self.mobility is None:
             return
-        if not isinstance(run.transport, Tcp):
-            raise InputError("mobility is for the TCPs; write protocol: newreno, or remove mobility")
+        if isinstance(run.transport, Sctp):
+            raise InputError("mobility is not for sctp; write protocol: newreno, or remove mobility")
         hops = self.routes[0].hops
         if len(hops) < 2 or not isinstance(hops[-1], Hop):
             remedy = "add one; it may not be part of a count"
@@ -97,7 +97,7 @@ class PathNetwork(Network):
 
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
-        if not isinstance(transport, Tcp) or transport.protocol == "linux":
+        if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
             return f"there is no formula of {transport.protocol}"
         control = transport.congestion_control
         if control is not None and (control not in KINDS or transport.protocol != "sack"):

@@ -59,7 +59,8 @@ OUTCOMES = (
     Outcome(
         "goodput_bps",
         MORE,
-        "payload delivered in order over the time from start to end, or to completion",
+        "payload delivered in order, of UDP all that is delivered, over the time from start to end, or to "
+        "completion",
     ),
     Outcome(
         "throughput_bps",
@@ -68,7 +69,10 @@ OUTCOMES = (
     ),
     Outcome("delivered", MORE, "distinct data packets that arrived", label="delivered packets"),
     Outcome(
-        "in_order", MORE, "data packets that arrived with none missing before them", label="packets in order"
+        "in_order",
+        MORE,
+        "data packets that arrived with none missing before them; none of UDP",
+        label="packets in order",
     ),
     Outcome("received", MORE, "data packets that arrived, duplicates included", label="received packets"),
     Outcome(
@@ -172,7 +176,8 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
         **{name: integers[:, column] for name, column in COUNTS.items()},
         **{name: _seconds(integers[:, column]) for name, column in TIMES.items()},
     }
-    values["goodput_bps"] = values["in_order"] * p[:, P.DATA] * 8.0 / active_s
+    useful = np.where(p[:, P.INTERVAL] > 0, values["delivered"], values["in_order"])
+    values["goodput_bps"] = useful * p[:, P.DATA] * 8.0 / active_s
     values["throughput_bps"] = values["received"] * wire_bits / active_s
     values["in_flight"] = integers[:, [Out.SENT, Out.COPIES]].sum(axis=1) - integers[:, ENDS].sum(axis=1)
     mobile = p[:, P.HANDOVER] > 0

@@ -10,9 +10,10 @@ from netcarlo.kernels.base.loss import thresholds
 from netcarlo.networks.path.description import CrossTraffic, Hops, Outage, Route, most_hops
 from netcarlo.networks.path.description import Hop as HopSpec
 from netcarlo.networks.path.mobility import Mobility
-from netcarlo.networks.run import Run, constants, parameters
+from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.schema.draws import Draws, Floats, Ints
 from netcarlo.transport.tcp import NS
+from netcarlo.transport.udp import Udp
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run
 
@@ -20,6 +21,8 @@ _NEVER = 2.0**60  # an interval [ns] longer than any run
 def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> Rows:
     """Rows [n] of a transport over these paths, to a mobile host or a fixed one."""
     table = parameters(run, draws)
+    if isinstance(run.transport, Udp):
+        at_random_moments(table, draws)
     table[:, P.N_PATHS] = len(routes)
     values = constants(run, draws)
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(routes)]

@@ -6,8 +6,9 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.networks.path.description import Hop, Hops, Route
 from netcarlo.networks.run import Run
-from netcarlo.networks.traffic import NO_TIME, least_ns, mean, of_association
+from netcarlo.networks.traffic import NO_TIME, datagrams, least_ns, mean, of_association
 from netcarlo.schema.quantity import bounds
+from netcarlo.transport.udp import Udp
 
 
 def check_time_passes(routes: list[Route], transport: Any) -> None:
@@ -34,7 +35,10 @@ def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:
             if hop.cross_traffic is not None:
                 cross = hop.cross_traffic
                 total += count * duration * mean(cross.rate) / (8 * mean(cross.packet))
-        total += of_association(run.transport, duration, rtt_s, slowest, fluid=fluid)
+        if isinstance(run.transport, Udp):
+            total += datagrams(run.transport, duration)
+        else:
+            total += of_association(run.transport, duration, rtt_s, slowest, fluid=fluid)
     return total
 
 

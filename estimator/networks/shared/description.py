@@ -466,8 +466,8 @@ def kind(tcp: Tcp) -> str:
     return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
 
 
-def kinds(shared: Shared, transport: Any) -> set[str]:
+def kinds(shared: Shared, transport: Any) -> dict[str, Tcp]:
     """The kinds of TCP that flows of a network can be."""
     protocols = {flow.protocol for _, flow in shared.each_flow() if flow.udp is None}
     tcps = [tcp_like(transport, protocol) for protocol in protocols]
-    return {kind(tcp) for tcp in tcps if isinstance(tcp, Tcp)}
+    return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp)}

@@ -21,8 +21,7 @@ from netcarlo.networks.shared import formula, outcomes, rows, workload
 from netcarlo.networks.shared.description import MOST_CABLES, TCPS, Cable, Flows, Shared, kinds
 from netcarlo.networks.shared.description import Flow as FlowSpec
 from netcarlo.schema.draws import Draws, Floats, Ints
-from netcarlo.transport.congestion import BUILT_IN
-from netcarlo.transport.tcp import COMMON
+from netcarlo.transport.tcp import COMMON, PROBES
 
 NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT)
 """What the fluid model does not know of a flow."""
@@ -32,16 +31,17 @@ class SharedNetwork(Shared, Network):
     """Links that many flows share, see `Shared`."""
 
     key = "shared"
-    transports = (*COMMON, "udp")
+    transports = (*COMMON, "linux", *PROBES, "udp")
     outcomes = outcomes.OUTCOMES
     traced = False
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and how many the engine takes."""
         workload.check_time_passes(self, run.transport)
-        if wrong := kinds(self, run.transport) - set(TCPS):
+        found = kinds(self, run.transport)
+        if len(found) > 1 and (wrong := set(found) - set(TCPS)):
             allowed = f"allowed is {', '.join(TCPS)}"
-            raise InputError(f"transport cannot be {min(wrong)} in a shared network; {allowed}")
+            raise InputError(f"transport cannot be {min(wrong)} beside other TCPs; {allowed}")
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
@@ -51,13 +51,18 @@ class SharedNetwork(Shared, Network):
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
-        found = kinds(self, run.transport) or {"tahoe"}  # of UDP alone any will do
-        kind = "mixed" if fluid or len(found) > 1 else found.pop()
-        sender, control = ("sack", kind) if kind in BUILT_IN else (kind, "")
-        return Address("shared", sender, control, fluid=fluid)
+        found = list(kinds(self, run.transport).values())
+        if fluid or len(found) > 1:
+            return Address("shared", "mixed", fluid=fluid)
+        if not found:
+            return Address("shared", "tahoe")  # of UDP alone any will do
+        return Address("shared", found[0].protocol, str(found[0].congestion_control or ""))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """The fluid model knows them all, the formulae no ends."""
+        """Both know the kinds that may be mixed, the formulae no ends."""
+        if unknown := set(kinds(self, run.transport)) - set(TCPS):
+            one = "fluid model" if fidelity == "fluid" else "formula"
+            return f"there is no {one} of {min(unknown)}, but of {', '.join(TCPS)}"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
         if fidelity == "formula" and finite:
@@ -73,7 +78,7 @@ class SharedNetwork(Shared, Network):
         network = "dumbbells" if self.dumbbell is not None else "graphs"
         found = kinds(self, run.transport)
         streams = any(flow.udp is not None for _, flow in self.each_flow())
-        return network, "mixed" if streams or len(found) != 1 else found.pop()
+        return network, "mixed" if streams or len(found) != 1 else next(iter(found))
 
     # Rows.
 

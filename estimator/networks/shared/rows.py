@@ -7,6 +7,7 @@ import numpy as np
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
+    ALONE,
     DROP_TAIL,
     KINDS,
     MOST_HOPS,
@@ -223,7 +224,7 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
         udp = transport
     if udp is None:
         transports.fill(table, transport, draws, own=flow, name=name)
-        table[:, Flow.KIND] = KINDS.index(kind(transport))
+        table[:, Flow.KIND] = KINDS.index(kind(transport)) if kind(transport) in KINDS else ALONE
         table[:, Flow.ECN] = int(flow.ecn)
         return
     size = draws.whole(f"{at}.payload", udp.payload)

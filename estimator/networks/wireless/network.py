@@ -14,7 +14,7 @@ from netcarlo.networks.wireless import events, formula, outcomes, rows, workload
 from netcarlo.networks.wireless.description import Link, Wireless
 from netcarlo.schema.draws import Draws, Floats, Ints
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.tcp import COMMON, Tcp
+from netcarlo.transport.tcp import COMMON, PROBES, Tcp
 from netcarlo.transport.udp import Udp
 
 
@@ -22,7 +22,7 @@ class WirelessNetwork(Wireless, Network):
     """An 802.11 network, see `Wireless`."""
 
     key = "wireless"
-    transports = (*COMMON, "udp")
+    transports = (*COMMON, "linux", *PROBES, "udp")
     outcomes = outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:

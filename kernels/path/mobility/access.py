@@ -150,15 +150,13 @@ def pop(parameters: Any, m: Any) -> Any:
 
 def step(
     parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
-    t: Any, packet: Any, tag: Any, sent: Any, first: Any, size: Any,
+    t: Any, packet: Any, tag: Any, sent: Any, counts: Any, wire: Any,
 ) -> Any:  # fmt: skip
     """What becomes of a packet that is at an access router at `t` [ns]: returns (fate, time).
 
-    The host receives it at `time`, it is lost, or it WAITS.  Data, packets from the `first` on, are of `size`
+    The host receives it at `time`, it is lost, or it WAITS.  `counts` is 1 for data, else 0; it is of `wire`
     bytes.
     """
-    counts = np.int64(1) if packet >= first else np.int64(0)
-    wire = size if packet >= first else parameters[P.HANDSHAKE]
     count = m[BASE + Word.COUNT]
     place = tag >> _FLAGS
     while True:

@@ -46,7 +46,8 @@ def parts(name: str) -> tuple[ModuleType, ModuleType]:
     """Variant and congestion control of a name."""
     control = name.rpartition("_")[2]
     control = control if control in CONTROLS else ""
-    return models.ADHOC[name.removesuffix(f"_{control}")], CONTROLS[control]
+    variants = {**models.PROBING, **models.ADHOC}
+    return variants[name.removesuffix(f"_{control}")], CONTROLS[control]
 
 
 def differences(name: str, run: Any, seeds: range) -> list[str]:

@@ -60,6 +60,7 @@ class Flow:
         self.clock.at(p.START, Rank.HOP, self.sender.start)
 
     def _put_out(self, packet: Packet) -> None:
+        packet.sent = self.world.now
         self.world.routers[self.world.source].send(Kind.DATA, packet)
 
     def _put_probe_out(self, number: int) -> None:

@@ -192,3 +192,14 @@ def describe(rows: ManetRows, row: int) -> str:
         for n in range(values[Manet.NODES]):
             lines.append(f"node {n}: {rows.times[row, n].tolist()} {rows.places[row, n].tolist()}")
     return "\n".join(lines)
+
+
+def as_datagrams(rows: ManetRows, *, seed: int) -> ManetRows:
+    """The same networks with a stream of datagrams each, from few to more than the radio carries."""
+    rng = np.random.default_rng(seed)
+    p = rows.parameters.copy()
+    on_air = (p[:, P.DATA] + p[:, P.HEADER]) * p[:, Manet.BYTE_TIME]
+    p[:, P.INTERVAL] = np.maximum(on_air * 10.0 ** rng.uniform(0, 2, len(p)), 1000)
+    p[:, P.STOP] = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
+    p[:, P.WINDOW] = 0
+    return rows._replace(parameters=p)

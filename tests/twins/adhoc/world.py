@@ -5,6 +5,7 @@ from collections.abc import Callable
 from netcarlo.kernels.adhoc.layout import IDEAL, OBSERVE_COMPLETION, ManetOut, ManetRows
 from netcarlo.kernels.base.layout import FOREVER, NEVER
 from tests.twins.adhoc.counters import Counters
+from tests.twins.adhoc.datagrams import Datagrams
 from tests.twins.adhoc.dsr import Dsr
 from tests.twins.adhoc.flow import Flow
 from tests.twins.adhoc.frames import Frame
@@ -37,7 +38,7 @@ class World:
         self.routers: list[Router] = [
             Ideal(self, n) if self.net.ROUTING == IDEAL else Dsr(self, n) for n in nodes
         ]
-        self.flow = Flow(self, protocol)
+        self.flow = Datagrams(self) if protocol == "udp" else Flow(self, protocol)
 
     def to_host(self, frame: Frame) -> None:
         self.flow.arrive(frame)

@@ -228,3 +228,16 @@ def describe(rows: Rows, row: int) -> str:
                 outages = [pair.tolist() for pair in rows.outages[row, path, hop] if pair[0] < FOREVER]
                 lines.append(f"path {path} hop {hop}: {rows.hops[row, path, hop].tolist()} down {outages}")
     return "\n".join(lines)
+
+
+def as_datagrams(rows: Rows, *, seed: int) -> Rows:
+    """The same networks with a stream of datagrams each, from a third of the slowest hop's rate to thrice."""
+    rng = np.random.default_rng(seed)
+    p = rows.parameters.copy()
+    slowest = rows.hops[:, 0, :, [Hop.BYTE_TIME]].max(axis=(0, 2)) / 2**BYTE_TIME_BITS
+    interval = slowest * (p[:, P.DATA] + p[:, P.HEADER]) * 3.0 ** rng.uniform(-1, 1, len(p))
+    p[:, P.INTERVAL] = np.maximum(interval, 20_000)
+    stop = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
+    p[:, P.STOP] = stop
+    p[:, P.WINDOW] = 0
+    return rows._replace(parameters=p)

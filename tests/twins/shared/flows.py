@@ -12,6 +12,7 @@ from tests.twins.path.link import Packet
 from tests.twins.run import tcp_of
 from tests.twins.shared.clock import HostClock, Phase, Turn
 from tests.twins.shared.links import Cable, Segment, transmission_time
+from tests.twins.tcp.linux import Linux
 from tests.twins.tcp.receiver import Receiver
 from tests.twins.tcp.reno import Reno
 from tests.twins.tcp.sack import Sack
@@ -43,6 +44,7 @@ class Flow:
 
     def put_out(self, packet: Packet, *, reduced: bool = False) -> None:
         """A packet leaves the source."""
+        packet.sent = self.agenda.now
         segment = Segment(self, packet, self.route, self._deliver, reduced=reduced)
         if packet.kind == "data":
             self.on_way.add(segment)
@@ -149,6 +151,7 @@ class Tcp(Flow):
         clock = HostClock(self.agenda, number)
         sender, control = tcp_of(f"sack_{protocol}" if protocol in SACK_BASED else protocol)
         self.sender = sender(clock, self.outcomes, columns, self._send, control())
+        self.sender.send_probe = self._send_probe
         self.receiver = Receiver(
             clock, self.outcomes, first=self.sender.next_number, first_data=sender.first_data,
             ack_every=columns.ACK_EVERY, ack_delay=columns.ACK_DELAY, ack_size=columns.ACK,
@@ -169,8 +172,14 @@ class Tcp(Flow):
         self.put_out(packet, reduced=is_new and self.must_tell)
         self.must_tell = self.must_tell and not is_new
 
+    def _send_probe(self, number: int) -> None:
+        self.put_out(Packet("probe", self.columns.HEADER, number))
+
     def arrive(self, segment: Segment) -> None:
         self.receiver.timer.ring_if_due()
+        if segment.packet.kind == "probe":
+            self._send_back(Packet("reply", self.columns.HEADER, segment.packet.content), echo=False)
+            return
         if segment.reduced:
             self.echo = False
         if segment.congested:
@@ -179,7 +188,10 @@ class Tcp(Flow):
 
     def _acknowledge(self, packet: Packet) -> None:
         self.acks_sent += 1
-        segment = Segment(self, packet, self.way_back, self._deliver_back, echo=self.echo)
+        self._send_back(packet, echo=self.echo)
+
+    def _send_back(self, packet: Packet, *, echo: bool) -> None:
+        segment = Segment(self, packet, self.way_back, self._deliver_back, echo=echo)
         arrival = self.from_sink.pass_through(packet.size, self.agenda.now)
         self.agenda.plan(arrival, Phase.BACK, self.number, self.way_back[0].enter, segment)
 
@@ -188,6 +200,9 @@ class Tcp(Flow):
         self.agenda.plan(arrival, Phase.HOST, self.number, self._arrive_back, segment, turn=Turn.ACK)
 
     def _arrive_back(self, segment: Segment) -> None:
+        if segment.packet.kind == "reply":
+            self.sender.on_probe_reply(segment.packet.content)
+            return
         if segment.echo:
             self._on_echo(segment.packet.content.number)
         self.sender.receive(segment.packet)
@@ -200,13 +215,16 @@ class Tcp(Flow):
         if number <= self.calm_from or number < sender.first_data or not is_normal(sender):
             return
         window = min(sender.cwnd, float(sender.window))
-        if isinstance(sender, Vegas):
-            left = window * 3.0 / 4.0
+        if isinstance(sender, Linux):
+            sender.cut()
         else:
-            left = sender.control.reduce(window, timeout=False)
-        sender.cwnd = max(left, 2.0)
-        sender.ssthresh = int(sender.cwnd)
-        self.outcomes.add(Out.CWND_CUTS)
+            if isinstance(sender, Vegas):
+                left = window * 3.0 / 4.0
+            else:
+                left = sender.control.reduce(window, timeout=False)
+            sender.cwnd = max(left, 2.0)
+            sender.ssthresh = int(sender.cwnd)
+            self.outcomes.add(Out.CWND_CUTS)
         self.calm_from = sender.highest_sent
         self.must_tell = True
 
@@ -220,6 +238,8 @@ class Tcp(Flow):
 
 def is_normal(sender: TcpSender) -> bool:
     """Whether nothing is being repaired."""
+    if isinstance(sender, Linux):
+        return sender.state == "open"
     if isinstance(sender, Sack):
         return not (sender.recovering or sender.after_timeout)
     return not (isinstance(sender, Reno) and sender.last_cut == "dupack")

@@ -34,7 +34,7 @@ class Segment:
 
     @property
     def is_ack(self) -> bool:
-        return self.packet.kind == "ack"
+        return self.packet.kind in ("ack", "reply")
 
 
 class Cable:

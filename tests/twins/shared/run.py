@@ -10,9 +10,12 @@ from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRo
 from tests.twins.shared.world import World
 
 
-def simulate(rows: SharedRows, *, row: int = 0) -> NDArray[np.int64]:
-    """The outcomes of one row of `rows`, as of `launch.run`; but EVENTS stays 0."""
-    world = World(rows, row)
+def simulate(rows: SharedRows, *, row: int = 0, alone: str = "") -> NDArray[np.int64]:
+    """The outcomes of one row of `rows`, as of `launch.run`; but EVENTS stays 0.
+
+    `alone`: what TCP flows of no other kind are, see `run.tcp_of`.
+    """
+    world = World(rows, row, alone=alone)
     world.run()
     most_flows, most_links = rows.flows.shape[1], rows.links.shape[1]
     first_link = SharedOut.COLUMNS + most_flows * FlowOut.COLUMNS

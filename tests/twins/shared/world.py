@@ -1,6 +1,6 @@
 """Everything there is in one row: links, flows and the clock."""
 
-from netcarlo.kernels.shared.layout import KINDS, UDP, SharedRows
+from netcarlo.kernels.shared.layout import ALONE, KINDS, UDP, SharedRows
 from tests.twins.shared.clock import Agenda, Phase
 from tests.twins.shared.flows import Flow, Tcp, Udp
 from tests.twins.shared.links import Link
@@ -8,7 +8,7 @@ from tests.twins.shared.tables import Tables
 
 
 class World:
-    def __init__(self, rows: SharedRows, row: int) -> None:
+    def __init__(self, rows: SharedRows, row: int, *, alone: str) -> None:
         self.tables = Tables(rows, row)
         self.agenda = Agenda()
         self.links = [Link(self, number, columns) for number, columns in enumerate(self.tables.links)]
@@ -17,7 +17,8 @@ class World:
             if columns.KIND == UDP:
                 self.flows.append(Udp(self, number, columns))
             else:
-                self.flows.append(Tcp(self, number, columns, KINDS[columns.KIND]))
+                protocol = alone if columns.KIND == ALONE else KINDS[columns.KIND]
+                self.flows.append(Tcp(self, number, columns, protocol))
         self.agenda.plan(self.tables.p.WARM_UP, Phase.CLOCK, 0, self._warm_up_ends)
 
     def run(self) -> None:

@@ -256,13 +256,17 @@ class Linux(TcpSender):
             if self.allowed < self.ssthresh:
                 self.allowed = min(self.ssthresh, self.in_flight + MOST_AFTER_RECOVERY)
         elif self.state != "recovery" and lost:
-            self.state = "recovery"
-            self.recover = self.highest_sent
-            self.halving = self.allowed
-            self.ssthresh = int(self.control.reduce(float(self.allowed), timeout=False))
-            self.allowed = max(1, self.control.bottom(self.ssthresh, self.parameters.DATA))
+            self.cut()
             self.outcomes.add(Out.FAST_RETRANSMITS)
-            self.outcomes.add(Out.CWND_CUTS)
+
+    def cut(self) -> None:
+        """A packet is lost, or a router has marked one."""
+        self.state = "recovery"
+        self.recover = self.highest_sent
+        self.halving = self.allowed
+        self.ssthresh = int(self.control.reduce(float(self.allowed), timeout=False))
+        self.allowed = max(1, self.control.bottom(self.ssthresh, self.parameters.DATA))
+        self.outcomes.add(Out.CWND_CUTS)
 
     def on_timeout(self) -> None:
         self.ssthresh = int(self.control.reduce(float(self.allowed), timeout=True))
@@ -278,13 +282,15 @@ class Linux(TcpSender):
 
     def send_much(self, burst: int | None = None) -> None:
         while not self.finished and self.in_flight < max(self.allowed, self.halving):
+            if not self.scoreboard.lost and self.next_number >= self.written:
+                break
+            if not self.may_send():
+                break
             if self.scoreboard.lost:
                 number = self.scoreboard.resend(self.next_number)
-            elif self.next_number < self.written:
+            else:
                 number = self.next_number
                 self.next_number += 1
-            else:
-                break
             self.output(number)
             self.halving = min(self.halving, max(1, self.in_flight - 1))
 

@@ -34,6 +34,10 @@ class Pausing(TcpSender):
         """Send again what is missing, with the window as it is."""
         raise NotImplementedError
 
+    def cut_after_pause(self) -> None:
+        """Lower the window: the network has got worse."""
+        raise NotImplementedError
+
     def patience(self) -> int:
         """How long to wait for a reply [ns]."""
         p = self.parameters
@@ -94,7 +98,7 @@ class Pausing(TcpSender):
         elif self.cause == "timeout":
             self.on_timeout()
         else:
-            self.cwnd = self.cut()
+            self.cut_after_pause()
             self.repair()
 
     def paused_until(self, now: int) -> int:

@@ -18,6 +18,12 @@ class Resuming(Pausing, NewReno):
         else:  # one filled the hole, the others had arrived
             self.inflation = max(self.inflation - (newly_acked - 1), 0)
 
+    def cut_after_pause(self) -> None:
+        """What has arrived behind the hole does not count for the window."""
+        arrived, self.inflation = self.inflation, 0
+        self.cwnd = self.cut()
+        self.inflation = arrived
+
     def repair(self) -> None:
         arrived = self.inflation if self.last_cut == "dupack" else self.dupacks
         outstanding = self.highest_sent - self.highest_ack

@@ -6,8 +6,7 @@ from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.wireless.layout import FlowOut
 from tests.twins.path.engine import Rank
 from tests.twins.path.link import Packet
-from tests.twins.run import SENDERS
-from tests.twins.tcp.congestion import CONTROLS
+from tests.twins.run import tcp_of
 from tests.twins.tcp.receiver import Receiver
 from tests.twins.wireless.clock import Clock, Phase, Turn
 from tests.twins.wireless.counters import FlowOutcomes
@@ -39,7 +38,7 @@ class Flow:
 
     def put_out(self, packet: Packet) -> None:
         """A data packet (or SYN) leaves the source."""
-        packet.path = self.number
+        packet.path, packet.sent = self.number, self.clock.now
         self.outcomes.put_out(packet, self.clock.now, last=self.columns.LIMIT - 1 + self.first_data)
         self.forth.send(packet)
 
@@ -72,19 +71,19 @@ class Tcp(Flow):
     def __init__(
         self, world: "World", number: int, columns: Any, protocol: str, parameters: FlowParameters
     ) -> None:
-        variant, _, control = protocol.partition("_")
-        sender = SENDERS[f"tcp_{variant}"]
+        sender, control = tcp_of(protocol)
         self.first_data = sender.first_data
         super().__init__(world, number, columns)
         self.back = Way(
             world, before=columns.ACK_BEFORE, links=world.tables.path(columns.BACK_AT, columns.BACK),
             after=columns.ACK_AFTER, arrive=self._arrive_back, lost=self.outcomes.lost,
         )  # fmt: skip
-        self.sender = sender(self.clock, self.outcomes, parameters, self.put_out, CONTROLS[control]())
+        self.sender = sender(self.clock, self.outcomes, parameters, self.put_out, control())
+        self.sender.send_probe = self._put_probe_out
         self.receiver = Receiver(
             self.clock, self.outcomes, first=self.sender.next_number, first_data=sender.first_data,
             ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
-            block_size=parameters.SACK_BLOCK, sack=variant == "sack", send_back=self._acknowledge,
+            block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=self._acknowledge,
         )  # fmt: skip
         self.held = False
         if world.radio.BACK_PRESSURE and columns.BEFORE == NOBODY:
@@ -98,8 +97,14 @@ class Tcp(Flow):
             packet.size = self.columns.SIZE + self.columns.HEADER
         super().put_out(packet)
 
+    def _put_probe_out(self, number: int) -> None:
+        self.forth.send(Packet("probe", self.columns.HEADER, number, path=self.number))
+
     def arrive(self, packet: Packet) -> None:
-        self.receiver.receive(packet)
+        if packet.kind == "probe":
+            self.back.send(Packet("reply", packet.size, packet.content, path=self.number))
+        else:
+            self.receiver.receive(packet)
 
     def _acknowledge(self, packet: Packet) -> None:
         packet.path = self.number
@@ -109,7 +114,10 @@ class Tcp(Flow):
         self.back.send(packet)
 
     def _arrive_back(self, packet: Packet) -> None:
-        self.sender.receive(packet)
+        if packet.kind == "reply":
+            self.sender.on_probe_reply(packet.content)
+        else:
+            self.sender.receive(packet)
 
     def _has_room(self) -> bool:
         """Asked by a sender that has something to send; a full queue holds it."""

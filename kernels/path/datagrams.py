@@ -1,0 +1,98 @@
+"""A stream of datagrams over a path: nothing comes back, so it is put out as if nobody were there.
+
+To a mobile host datagrams can overtake each other and come twice, see `engine`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.layout import (
+    EVENT_LOST,
+    EVENT_RECEIVE,
+    EVENT_SEND,
+    FOREVER,
+    NEVER,
+    STATUS_RING_FULL,
+    STATUS_TRACE_FULL,
+    Out,
+    P,
+    Rows,
+)
+from netcarlo.kernels.path import hops
+from netcarlo.kernels.path.engine import HOPS, Path, begin, note, observe, put_on_path
+from netcarlo.kernels.path.hops import ARRIVED
+from netcarlo.kernels.path.mobility import access
+from netcarlo.kernels.tcp.state import NONE
+from netcarlo.kernels.udp import sink
+from netcarlo.kernels.udp.source import put_out_at
+
+MOBILE: Any = slot("mobile")
+
+
+def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    words = hops.scratch_words(rows) + HOPS
+    if mobile:
+        ring, planned = (int(rows.parameters[:, column].max()) for column in (P.RING, P.HANDOVERS))
+        words += access.scratch_words(ring, planned) + sink.scratch_words(ring)
+    return words, 1
+
+
+def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
+    """A datagram put out at `sent` has arrived at time t [ns]."""
+    what = np.int64(sink.NEW)
+    if MOBILE:
+        what = sink.arrive(m, p, m[Path.TCP], number)
+        if what == sink.OLD:
+            m[Path.FULL] = 1
+    out[Out.RECEIVED] += 1
+    observe(m, out, t, sent)
+    if what == sink.NEW:
+        out[Out.DELIVERED] += 1
+        if out[Out.DELIVERED] == p[P.LIMIT]:
+            out[Out.COMPLETED] = t
+
+
+def simulate(
+    p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
+) -> Any:
+    """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
+    free = begin(p, of_hops, outages, losses, m, out)
+    traced, end, events = trace.shape[0] > 0, p[P.END], np.int64(0)
+    wire = p[P.DATA] + p[P.HEADER]
+    number, upcoming, due = np.int64(0), put_out_at(p, np.int64(0)), np.int64(FOREVER)
+    if MOBILE:
+        m[Path.TCP] = free
+        sink.prepare(m, p, free)
+    while m[Path.FULL] == 0 and min(upcoming, due) <= end:
+        packet, sent, fate, tag = number, upcoming, np.int64(ARRIVED), np.int64(NONE)
+        if MOBILE and due <= upcoming:
+            t, packet, tag, sent = access.pop(p, m)
+        else:
+            out[Out.SENT] += 1
+            if traced:
+                events = note(trace, events, sent, EVENT_SEND, packet)
+            fate, t, tag = put_on_path(p, outages, losses, m, out, sent, packet, wire)
+            number += 1
+            upcoming = put_out_at(p, number)
+        if MOBILE and tag != NONE:
+            fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, np.int64(1), wire)
+        if traced and t <= end and fate != access.WAITS:
+            events = note(trace, events, t, EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST, packet)
+        if t <= end and fate == ARRIVED:
+            count(p, m, out, t, packet, sent)
+        if MOBILE:
+            due = access.due(p, m)
+            if access.overfull(m):
+                m[Path.FULL] = 1
+    out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
+    if MOBILE:
+        out[Out.IN_FLIGHT] += access.under_way(p, m, np.int64(0))
+    if m[Path.FULL] != 0:
+        out[Out.STATUS] = STATUS_RING_FULL
+        events = np.int64(0)
+    elif traced and events > trace.shape[0]:
+        out[Out.STATUS] = STATUS_TRACE_FULL
+    return events

@@ -1,0 +1,40 @@
+"""When each copy of a packet was put out, for a sender with timestamps (`linux`).
+
+The packets of most engines have no room for a timestamp.  They carry the number of the copy instead, and the
+sender remembers when it put that out: of a packet's latest COPIES, which are all that there usually are.
+"""
+
+from typing import Any
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.tcp.state import Tcp
+
+COPY_BITS = 4
+COPIES = 1 << COPY_BITS
+"""Copies of a packet that are told apart."""
+
+_WORDS = 1 + COPIES  # of a packet: the number of its latest copy, and when each was put out [ns]
+_ROUNDS = 2  # windows that are remembered: a copy may come when the packets of the next are out
+
+
+def scratch_words(ring: Any) -> Any:
+    """Words of scratch with rings of `ring` packets."""
+    return _WORDS * _ROUNDS * ring
+
+
+def _place(p: Any, begin: Any, packet: Any) -> Any:
+    """Where what is known of a packet begins in scratch, that of all packets at word `begin`."""
+    return begin + _WORDS * (packet & (_ROUNDS * p[P.RING] - 1))
+
+
+def note(m: Any, p: Any, begin: Any, packet: Any, now: Any) -> Any:
+    """A packet is put out; returns the number of this copy."""
+    at = _place(p, begin, packet)
+    m[at] = 0 if packet > m[Tcp.TOP] else (m[at] + 1) & (COPIES - 1)
+    m[at + 1 + m[at]] = now
+    return m[at]
+
+
+def put_out_at(m: Any, p: Any, begin: Any, packet: Any, copy: Any) -> Any:
+    """When that copy of a packet was put out [ns]."""
+    return m[_place(p, begin, packet) + 1 + copy]

@@ -1,0 +1,1 @@
+"""UDP at a constant bit rate: what its sources and sinks share."""

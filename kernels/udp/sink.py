@@ -1,0 +1,56 @@
+"""A sink of datagrams that may come twice, and in another order: a bitmap of the latest `P.RING`.
+
+`begin` is the word of scratch `m` where it begins.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bits import drop, put, test
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+
+
+class Sink(IntEnum):
+    """Words of the sink; the bitmap follows."""
+
+    HIGHEST = 0
+    """Highest datagram that has arrived, or -1."""
+    BITS = 1
+
+
+OLD, TWICE, NEW = -1, 0, 1
+"""What a datagram is: older than the bitmap, there before, new."""
+
+
+def scratch_words(ring: Any) -> Any:
+    """Words of scratch with a bitmap of `ring` datagrams."""
+    return int(Sink.BITS) + ring // 64
+
+
+@cold
+def prepare(m: Any, p: Any, begin: Any) -> Any:
+    """Lay out the sink; returns the next free word."""
+    m[begin + Sink.HIGHEST] = -1
+    free = begin + Sink.BITS + (p[P.RING] >> 6)
+    for word in range(begin + Sink.BITS, free):
+        m[word] = 0
+    return free
+
+
+def arrive(m: Any, p: Any, begin: Any, number: Any) -> Any:
+    """A datagram arrives: NEW, TWICE or OLD."""
+    mask, bits = p[P.RING] - 1, begin + Sink.BITS
+    highest = m[begin + Sink.HIGHEST]
+    if number + mask < highest:
+        return np.int64(OLD)
+    if number > highest:
+        for between in range(max(highest + 1, number - mask), number):
+            drop(m, bits, mask, between)
+        m[begin + Sink.HIGHEST] = number
+    elif test(m, bits, mask, number):
+        return np.int64(TWICE)
+    put(m, bits, mask, number)
+    return np.int64(NEW)

@@ -1,0 +1,96 @@
+"""Senders that few networks had at first, in every network that can have them: each beside its twin.
+
+Uncompiled; `NETCARLO_LONG=N pytest tests/kernels/test_senders.py` compares N times as many networks.
+"""
+
+import os
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from netcarlo.kernels.adhoc.layout import ManetOut
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.shared.layout import ALONE, NEWRENO, UDP, Flow, FlowOut, SharedOut, SharedRows
+from netcarlo.kernels.wireless.layout import FlowOut as WifiFlowOut
+from netcarlo.kernels.wireless.layout import WifiOut
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.twins import simulate
+from tests.twins.adhoc.run import simulate as simulate_adhoc
+from tests.twins.adhoc.scenarios import manet_rows
+from tests.twins.path.mobility.scenarios import mobile_rows
+from tests.twins.path.scenarios import tcp_rows
+from tests.twins.shared.run import simulate as simulate_shared
+from tests.twins.shared.scenarios import shared_rows
+from tests.twins.wireless.run import simulate as simulate_wireless
+from tests.twins.wireless.scenarios import wifi_rows
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+
+Twin = Callable[[str, Any, int], NDArray[np.int64]]
+
+
+def all_alone(count: int, *, seed: int) -> SharedRows:
+    """Shared links whose TCP flows are all of a kind that is not mixed with others."""
+    rows = shared_rows(count, seed=seed, kinds=[NEWRENO, NEWRENO, NEWRENO, UDP])
+    flows = rows.flows.copy()
+    flows[:, :, Flow.KIND] = np.where(flows[:, :, Flow.KIND] == UDP, UDP, ALONE)
+    return rows._replace(flows=flows)
+
+
+def of_shared(model: str, rows: SharedRows, row: int) -> NDArray[np.int64]:
+    return simulate_shared(rows, row=row, alone=model.removeprefix("shared_"))
+
+
+class Case(NamedTuple):
+    """Networks of a kind, their twin, and where in their outcomes it is seen that something happened."""
+
+    rows: Callable[..., Any]
+    twin: Twin
+    sent: int
+    count: int
+
+
+PATHS = Case(tcp_rows, lambda model, rows, row: simulate(model, rows, row=row), Out.SENT, 60)
+MOBILE = Case(mobile_rows, PATHS.twin, Out.SENT, 40)
+WIRELESS = Case(
+    lambda count, seed: wifi_rows(count, seed=seed, tcp=True),
+    lambda model, rows, row: simulate_wireless(model, rows, row=row),
+    WifiOut.COLUMNS + WifiFlowOut.SENT, 10,
+)  # fmt: skip
+ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
+SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
+
+CASES = {
+    "tcp_probing": PATHS,
+    "tcp_new_probing": PATHS,
+    "tcp_probing_bic": PATHS,
+    "tcp_probing_mobile": MOBILE,
+    "tcp_new_probing_mobile": MOBILE,
+    "wifi_probing": WIRELESS,
+    "wifi_new_probing": WIRELESS,
+    "wifi_linux": WIRELESS,
+    "wifi_linux_cubic": WIRELESS,
+    "manet_linux": ADHOC,
+    "manet_linux_westwood": ADHOC,
+    "shared_probing": SHARED,
+    "shared_new_probing": SHARED,
+    "shared_linux": SHARED,
+    "shared_linux_bic": SHARED,
+    "shared_newreno_cubic": SHARED,
+}
+
+
+@pytest.mark.parametrize("model", CASES)
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_equals_twin(model: str) -> None:
+    case = CASES[model]
+    rows = case.rows(case.count * LONG, seed=[*CASES].index(model))
+    out = run_as_python(model, rows)
+    assert (out[:, case.sent] > 0).any()
+    if case is SHARED:
+        out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    found = differing(out, lambda row: case.twin(model, rows, row), lambda row: f"row {row}", str)
+    assert not found, "\n\n".join(found)

@@ -1,0 +1,61 @@
+"""The flow as datagrams, which nobody answers."""
+
+from typing import TYPE_CHECKING
+
+from netcarlo.kernels.adhoc.layout import STREAM_RESIDUAL, ManetOut
+from netcarlo.kernels.base.layout import NEVER, Out
+from tests.twins.adhoc.flow import Clock
+from tests.twins.adhoc.frames import Frame, Kind
+from tests.twins.adhoc.tables import Errors
+from tests.twins.path.engine import Rank
+from tests.twins.path.link import Packet
+
+if TYPE_CHECKING:
+    from tests.twins.adhoc.world import World
+
+
+class Datagrams:
+    """From START on one every INTERVAL, before STOP, at most LIMIT of them."""
+
+    def __init__(self, world: "World") -> None:
+        self.world = world
+        self.counters = world.counters
+        self.clock = Clock(world)
+        self.errors = Errors(world.tables, STREAM_RESIDUAL, world.net.RESIDUAL)
+        self._expect(0)
+
+    def _expect(self, k: int) -> None:
+        p = self.world.p
+        time = p.START + k * p.INTERVAL
+        if time < p.STOP and k < p.LIMIT:
+            self.clock.at(time, Rank.HOP, self._send, k)
+
+    def _send(self, k: int) -> None:
+        self.counters.of_tcp.add(Out.SENT)
+        packet = Packet("data", self.world.p.DATA + self.world.p.HEADER, k)
+        self.world.routers[self.world.source].send(Kind.DATA, packet)
+        self._expect(k + 1)
+
+    def arrive(self, frame: Frame) -> None:
+        """A datagram has reached its host."""
+        assert frame.packet is not None
+        self.counters.add(ManetOut.HOPS, frame.hop)
+        self.counters.add(ManetOut.ARRIVED)
+        if self.errors.strike():
+            self.counters.add(ManetOut.DROPS_RANDOM)
+            return
+        outcomes = self.counters.of_tcp
+        outcomes.arrived(frame.packet, frame.packet.content, self.world.now)
+        if outcomes.values[Out.COMPLETED] != NEVER:
+            self.counters.values[ManetOut.FINISHED] = outcomes.values[Out.COMPLETED]
+
+    def notice(self) -> None:
+        """A broken link is no concern of the source's."""
+
+    def dropped(self, frame: Frame, cause: ManetOut) -> None:
+        """A frame was lost; `cause` is for data."""
+        if frame.is_data:
+            self.counters.add(cause)
+
+    def count(self) -> None:
+        """There is nothing that is not counted yet."""

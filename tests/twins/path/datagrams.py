@@ -1,0 +1,40 @@
+"""UDP over a path: a datagram every so often."""
+
+from typing import TYPE_CHECKING
+
+from netcarlo.kernels.base.layout import Out
+from tests.twins.path.engine import Rank
+from tests.twins.path.link import Packet, Path
+
+if TYPE_CHECKING:
+    from tests.twins.outcomes import Outcomes
+    from tests.twins.parameters import Parameters
+    from tests.twins.path.engine import Simulation
+
+
+class Datagrams:
+    """From START on, before STOP, at most LIMIT of them."""
+
+    def __init__(
+        self, simulation: "Simulation", outcomes: "Outcomes", parameters: "Parameters", path: Path
+    ) -> None:
+        self.simulation = simulation
+        self.outcomes = outcomes
+        self.parameters = parameters
+        self.path = path
+        path.connect(self._arrive, lambda packet: None)
+        self._expect(0)
+
+    def _expect(self, k: int) -> None:
+        p = self.parameters
+        time = p.START + k * p.INTERVAL
+        if time < p.STOP and k < p.LIMIT:
+            self.simulation.at(time, Rank.HOP, self._send, k)
+
+    def _send(self, k: int) -> None:
+        self.outcomes.add(Out.SENT)
+        self.path.send(Packet("data", self.parameters.DATA + self.parameters.HEADER, k))
+        self._expect(k + 1)
+
+    def _arrive(self, packet: Packet) -> None:
+        self.outcomes.arrived(packet, packet.content, self.simulation.now)
