@@ -32,15 +32,22 @@ from netcarlo.transport.udp import Udp
 
 NS = 1e9
 
+VARIANTS = (
+    "tahoe",
+    "reno",
+    "newreno",
+    "sack",
+)
+"""TCPs by their way of loss recovery, for every kind of network and with every congestion control."""
 PROBES = ("probing", "new_probing")
 """TCPs that ask the network with probe segments."""
 PROBING = (*PROBES, "elfn", "eln")
 """TCPs that tell errors and broken routes from congestion; the last two for ad hoc networks only."""
-TCPS = ("tahoe", "reno", "newreno", "sack", *PROBING)
+TCPS = (*VARIANTS, *PROBING)
 PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "sctp", "udp")
 """Those of `BUILT_IN` are sack with that congestion control."""
 
-COMMON = ("tahoe", "reno", "newreno", "sack", *BUILT_IN, "vegas")
+COMMON = (*VARIANTS, *BUILT_IN, "vegas")
 """Those that there are in every kind of network."""
 
 CAPACITY = 4096
@@ -94,10 +101,8 @@ class Tcp(Transport):
     is into a tick at time 0, is drawn for each replication unless given.
     """
 
-    protocol: Literal[
-        "tahoe", "reno", "newreno", "sack", "vegas", "linux", "probing", "new_probing", "elfn", "eln"
-    ]
-    congestion_control: Literal["bic", "cubic", "westwood"] | Path | None = None
+    protocol: Literal[(*TCPS, "vegas", "linux")]  # type: ignore[valid-type]
+    congestion_control: Literal[BUILT_IN] | Path | None = None  # type: ignore[valid-type]
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0
     header: Size = 40.0

@@ -1,10 +1,6 @@
 """A fifth kind of network is a folder on two floors, and a line in the registry of each."""
 
 import json
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +8,10 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels.base.loss import thresholds
+from tests.house import ask, build
 from tests.twins.random_numbers import Streams
 
-ROOT, TOY = Path(__file__).parents[2], Path(__file__).with_name("toy")
+TOY = Path(__file__).with_name("toy")
 LINES = {
     "networks/registry.py": {
         "from netcarlo.networks.run import Run": "from netcarlo.networks.toy.network import ToyNetwork",
@@ -38,31 +35,13 @@ LOSSES = (0.1, 0.3)
 
 @pytest.fixture(scope="module")
 def answers(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    house = tmp_path_factory.mktemp("house")
-    here = house / "netcarlo"
-    skip = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / "estimator", here, ignore=skip)
-    shutil.copytree(ROOT / "kernels", here / "kernels", ignore=skip)
-    for folder in ("configs", "reports"):
-        (here / folder).symlink_to(ROOT / folder)
+    files = {}
     for folder, module in (("networks/toy", "network.py"), ("kernels/toy", "engine.py")):
-        (here / folder).mkdir()
-        shutil.copy(TOY / "__init__.py", here / folder)
-        shutil.copy(TOY / module, here / folder)
-    for name, added in LINES.items():
-        text = (here / name).read_text()
-        for line, following in added.items():
-            assert text.count(f"{line}\n") == 1, line
-            text = text.replace(f"{line}\n", f"{line}\n{following}\n")
-        (here / name).write_text(text)
+        for name in ("__init__.py", module):
+            files[f"{folder}/{name}"] = (TOY / name).read_text()
+    house = build(tmp_path_factory.mktemp("house"), files=files, lines=LINES)
     asked = json.dumps({"scenario": SCENARIO, "axes": {"toy.loss": [f"{100 * loss} %" for loss in LOSSES]}})
-    environment = {**os.environ, "PYTHONPATH": str(house), "NETCARLO_CACHE": str(house / "cache")}
-    done = subprocess.run(
-        [sys.executable, "-P", str(TOY / "ask.py"), asked],
-        env=environment, cwd=house, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return json.loads(ask(house, str(TOY / "ask.py"), asked))
 
 
 def twin(replication: int, loss: float) -> list[int]:

@@ -36,7 +36,7 @@ class Mobility(Record):
     Exactly one schedule: `times`, `every`, or `cell_radius` and `speed`.
     """
 
-    protocol: Literal["mipv6", "hmipv6", "fmipv6", "s_binding", "s_mip", "fhmipv6", "himipv6"]
+    protocol: Literal[tuple(PROTOCOLS)]  # type: ignore[valid-type]
 
     times: Annotated[list[Time], Field(max_length=MOST_HANDOVERS)] | None = None  # the link goes down then
     every: Duration | None = None  # periodic: from one link-down to the next

@@ -1,0 +1,229 @@
+"""The recipes of `docs/architecture.md`, carried out in a copy of the house (a network: `test_toy`)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.house import ask, build
+
+ESTIMATE = """
+import json, sys
+from netcarlo import Scenario, estimate
+from netcarlo.kernels.runtime import compile as compilers
+
+def loop_of(model):  # as Python: compiling takes longer
+    simulate = model.make(compilers.plain)
+    def loop(lo, hi, *arrays):
+        *rows, losses, scratch, memory, out, trace = arrays
+        for i in range(lo, hi):
+            simulate(*(field[i] for field in rows), losses, scratch, memory, out[i], trace)
+        return 0
+    return loop
+
+compilers.cpu_loop = loop_of
+compilers.prepare = lambda models: None
+base = {"duration": "3 s", "replications": 4}
+answers = []
+for asked in json.loads(sys.argv[1]):
+    table = estimate(Scenario.check({**base, **asked}), target="cpu").table
+    answers.append(table["mean"].dropna().to_dict())
+print(json.dumps(answers))
+"""
+
+HOP = {"rate": "2 Mbit/s", "delay": "10 ms", "loss": "1 %"}
+PATH = {"hops": [HOP, HOP]}
+CONTROLS = '"""Congestion controls, besides the standard one, for every variant but vegas."""'
+"""A line of `kernels/models.py`."""
+NETWORKS = (
+    PATH,
+    {"shared": {"dumbbell": HOP, "flows": [{"count": 2}]}},
+    {"wireless": {"cell": {"stations": 1}, "each": {"frame_error": "20 %"}}},
+)
+
+
+def answers(house: Path, *asked: dict[str, Any]) -> list[dict[str, float]]:
+    """The means of what is estimated of scenarios."""
+    found: list[dict[str, float]] = json.loads(ask(house, "-c", ESTIMATE, json.dumps(asked)))
+    return found
+
+
+def over(protocol: str) -> list[dict[str, Any]]:
+    return [{**network, "transport": {"protocol": protocol}} for network in NETWORKS]
+
+
+def test_a_tcp_variant(tmp_path: Path) -> None:
+    """NewReno that begins with three packets after a timeout."""
+    variant = '''
+from netcarlo.kernels.tcp import newreno, reno
+from netcarlo.kernels.tcp.state import Window
+
+BASE = newreno
+
+
+def timeout(row, clock, top, window):
+    after = reno.timeout(row, clock, top, window)
+    return Window(3.0, after.ssthresh, after.dupacks)
+'''
+    house = build(
+        tmp_path,
+        files={"kernels/tcp/brisk.py": variant},
+        lines={
+            "kernels/models.py": {
+                "    association,": "    brisk,",
+                CONTROLS: 'VARIANTS["brisk"] = brisk',
+            },
+            "transport/tcp.py": {'    "sack",': '    "brisk",'},
+        },
+    )
+    lossy = {"hops": [{**HOP, "loss": "15 %"}]}
+    both = [{**lossy, "transport": {"protocol": p}} for p in ("newreno", "brisk")]
+    newreno, brisk, *others = answers(house, *both, *over("brisk"))
+    assert brisk["timeouts"] > 0 and brisk["goodput_bps"] > newreno["goodput_bps"]
+    assert all(found["goodput_bps"] > 0 for found in others)
+
+
+def test_a_congestion_control(tmp_path: Path) -> None:
+    """One that shrinks by an eighth (Scalable TCP)."""
+    control = '''
+def grow(cwnd, ssthresh, now, rtt, constants, memory):
+    return cwnd + 1.0 if cwnd < ssthresh else cwnd + 0.02
+
+
+def reduce(window, timeout, now, rtt, constants, memory):
+    return window * 0.875
+'''
+    house = build(
+        tmp_path,
+        files={"kernels/congestion/scalable.py": control},
+        lines={
+            "kernels/models.py": {
+                CONTROLS: 'from netcarlo.kernels.congestion import scalable\nCONTROLS["scalable"] = scalable',
+            },
+            "transport/congestion.py": {
+                '"""The congestion controls that come with netcarlo besides the standard one."""':
+                'BUILT_IN = (*BUILT_IN, "scalable")',
+            },
+        },
+    )  # fmt: skip
+    sack, scalable, *others = answers(
+        house, *({**PATH, "transport": {"protocol": p}} for p in ("sack", "scalable")), *over("scalable")
+    )
+    assert scalable["mean_cwnd_packets"] > sack["mean_cwnd_packets"]
+    assert all(found["goodput_bps"] > 0 for found in others)
+
+
+MODULES = "fhmipv6, fmipv6, himipv6, hmipv6, mipv6, s_binding, s_mip"
+IMPORT = f"from netcarlo.kernels.path.mobility import {MODULES}"
+BRANCH = """    if protocol == ORACLE:
+        return oracle.plan(parameters, m, delays, at, k, trigger, back)"""
+
+
+def test_a_handover_protocol(tmp_path: Path) -> None:
+    """Mobile IP whose home agent knows of the new place as soon as the link is up."""
+    protocol = '''
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.path.mobility.timeline import Handover
+
+
+@cold
+def plan(parameters, m, delays, at, k, trigger, back):
+    """Make the timeline, see `handovers`."""
+    m[at + Handover.RELEASE] = m[at + Handover.UP]
+    m[at + Handover.AT_CN] = m[at + Handover.UP]
+    return 0
+'''
+    house = build(
+        tmp_path,
+        files={"kernels/path/mobility/oracle.py": protocol},
+        lines={
+            "kernels/base/layout.py": {"HIMIPV6 = 7": "ORACLE = 8"},
+            "kernels/path/mobility/handovers.py": {
+                "    HIMIPV6,": "    ORACLE,",
+                IMPORT: "from netcarlo.kernels.path.mobility import oracle",
+                "        return himipv6.plan(parameters, m, delays, at, k, trigger, back)": BRANCH,
+            },
+            "networks/path/mobility.py": {'    "himipv6": layout.HIMIPV6,': '    "oracle": layout.ORACLE,'},
+        },
+    )  # fmt: skip
+    udp = {"protocol": "udp", "rate": "500 kbit/s"}
+    asked = [
+        {**PATH, "transport": udp, "mobility": {"protocol": name, "times": ["1 s"], "outage": "100 ms"}}
+        for name in ("mipv6", "oracle")
+    ]
+    mipv6, oracle = answers(house, *asked)
+    assert 0 < oracle["lost_in_handover"] < mipv6["lost_in_handover"]
+
+
+STUDY = """
+title: One link
+source: made up
+question: How much of one link is used?
+replications: 4
+seed: 1
+scenario: link.yaml
+conditions:
+  loss:
+    label: Loss
+    unit: "%"
+    set: {paths.0.hops.0.loss: "{} %"}
+metrics: {goodput_kbps: payload delivered in order}
+tables:
+  - {table: "1", title: Goodput, metrics: [goodput_kbps], rows: [loss], columns: []}
+tolerance:
+  - {metric: goodput_kbps, rel_error: 0.2}
+"""
+LINK = """
+duration: 3 s
+transport: {protocol: udp, rate: 1 Mbit/s}
+hops:
+  - {rate: 2 Mbit/s, delay: 10 ms, loss: 1 %}
+"""
+PUBLISHED = """loss,metric,unit,published,step,kind
+0,goodput_kbps,kbit/s,1000,1,printed
+10,goodput_kbps,kbit/s,900,1,printed
+"""
+CLAIMS = '''
+"""Metrics and claims of the made-up study."""
+
+from netcarlo.kernels.base.layout import Out
+
+METRICS = {"goodput_kbps": lambda cell: cell.out(Out.DELIVERED) * 1470 * 8 / 3 / 1000}
+
+
+def summaries(cells):
+    return {}
+
+
+def claims(cells):
+    return []
+'''
+REPRODUCE = """
+import json
+from netcarlo import reproduce
+[found] = reproduce(["one_link"], target="cpu")
+print(json.dumps([found.passed, len(found.rows)]))
+"""
+
+
+def test_a_study(tmp_path: Path) -> None:
+    where = "configs/studies/one_link"
+    files = {"study.yaml": STUDY, "link.yaml": LINK, "published.csv": PUBLISHED}
+    house = build(
+        tmp_path,
+        files={
+            **{f"{where}/{name}": text for name, text in files.items()},
+            "studies/one_link/__init__.py": "",
+            "studies/one_link/claims.py": CLAIMS,
+        },
+        lines={},
+    )
+    assert json.loads(ask(house, "-c", REPRODUCE)) == [True, 2]
+
+
+@pytest.mark.parametrize(
+    "what", ["congestion control", "TCP variant", "handover protocol", "study", "network"]
+)
+def test_each_recipe_is_written_down(what: str) -> None:
+    assert f"**A {what}.**" in (Path(__file__).parents[1] / "docs" / "architecture.md").read_text()
