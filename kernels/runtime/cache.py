@@ -1,7 +1,7 @@
 """Compiled models on disk, found again by what they were compiled from.
 
-Numba's own cache never finds a function made by a factory again, because the random identity of the
-functions in its closure becomes part of the key.  Here the key is a hash of the sources.
+Numba's own cache never finds a bound function again, because the random identity of the functions in its
+globals becomes part of the key.  Here the key is a hash of the sources.
 
 What is loaded from disk runs, so nothing is that others could have written: the folder and its files
 must be the user's own, and nobody else may write to them.  Each file begins with a checksum.

@@ -1,7 +1,7 @@
 """Compiles models: with Numba for the CPU, and (see `cuda`) with numba-cuda to PTX.
 
-Models are plain functions made by factories that take `dev`, the step that compiles a function for
-a target: `cpu`, `cuda.step` or `plain` (no compilation).  Floating-point rounding is never relaxed.
+Models are plain functions, bound (`base.bind`) by a step that compiles each for a target: `cpu`, `cuda.step`
+or `plain` (no compilation).  Floating-point rounding is never relaxed.
 
 `python -m netcarlo.kernels.runtime.compile` compiles the built-in models to PTX in the cache folder, which
 a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of the folder there).

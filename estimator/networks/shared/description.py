@@ -462,7 +462,7 @@ def kind(tcp: Tcp) -> str:
     """What the engine calls a TCP: its congestion control where that is not the standard one."""
     control = tcp.congestion_control
     if control is None:
-        return tcp.protocol
+        return str(tcp.protocol)
     return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
 
 
