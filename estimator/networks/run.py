@@ -1,5 +1,7 @@
 """What every scenario says, whatever its network: how long, how often, with which transport."""
 
+from typing import ClassVar
+
 import numpy as np
 from pydantic import Field, SerializeAsAny
 
@@ -25,6 +27,11 @@ class Run(Record):
     sample_interval: Interval = 0.1
     transport: SerializeAsAny[AnyTransport]
 
+    fills: ClassVar = {
+        "duration": (P.END, NS),
+        "sample_interval": (P.SAMPLE, NS),
+    }
+
 
 def row_parameters(run: Run, draws: Draws) -> Ints:
     """Parameters [n, len(P)] of rows but those of the transport."""
@@ -32,8 +39,7 @@ def row_parameters(run: Run, draws: Draws) -> Ints:
     table[:, P.SEED] = run.seed
     table[:, P.SCENARIO] = draws.topology
     table[:, P.REPLICATION] = draws.replications
-    table[:, P.END] = draws.whole("duration", run.duration, NS)
-    table[:, P.SAMPLE] = draws.whole("sample_interval", run.sample_interval, NS)
+    draws.fill(table, run, "")
     return table
 
 

@@ -63,6 +63,19 @@ class Draws:
             self.drawn[name] = values
         return values.astype(np.int64)
 
+    def columns(self, record: Any, at: str) -> dict[Any, Ints]:
+        """The columns [n] that a record fills by itself, see `record.Record.fills`; `at`: its own field."""
+        before = f"{at}." if at else ""
+        return {
+            column: self.whole(f"{before}{name}", getattr(record, name), factor)
+            for name, (column, factor) in record.fills.items()
+        }
+
+    def fill(self, table: Ints, record: Any, at: str) -> None:
+        """Fill these columns of a table [n, ...] in."""
+        for column, values in self.columns(record, at).items():
+            table[:, column] = values
+
     def limit(self, name: str, record: Any, size: Ints) -> Ints:
         """Packets of a transfer, int64[n], that `packets` or `bytes` may end; `size` [n] is their payload."""
         if record.packets is not None:

@@ -1,6 +1,8 @@
 """Checked, frozen records from YAML data, and one-line errors when the data does not fit."""
 
-from typing import Any, Self
+from collections.abc import Mapping
+from enum import IntEnum
+from typing import Any, ClassVar, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -13,6 +15,9 @@ class Record(BaseModel):
     """A record whose unknown keys are refused with the nearest known name."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    fills: ClassVar[Mapping[str, tuple[IntEnum, float]]] = {}
+    """Fields that fill a column of a kernel's table by themselves, and by how much they are multiplied."""
 
     @model_validator(mode="before")
     @classmethod

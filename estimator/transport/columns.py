@@ -26,7 +26,7 @@ def fill(table: Ints, transport: Any, draws: Draws, *, own: Any = None, name: st
         at, record = where(field)
         return draws.whole(f"{at}.{field}", getattr(record, field), factor)
 
-    for field, (column, factor) in transport.columns.items():
+    for field, (column, factor) in transport.fills.items():
         table[:, column] = value(field, factor)
     finite = own is not None and (own.bytes is not None or own.packets is not None)
     limited = (name, own) if finite else ("transport", transport)

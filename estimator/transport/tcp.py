@@ -55,7 +55,7 @@ CAPACITY = 4096
 
 
 class Transport(Record):
-    """What all transports have; `columns` says which kernel parameter a field fills, and in which unit."""
+    """What all transports have; `fills` says which kernel parameter a field fills, and in which unit."""
 
     start: Time = 0.0
     bytes: Transfer | None = None
@@ -70,7 +70,7 @@ class Transport(Record):
     ack_every: Literal[1, 2]
     ack_delay: Interval
 
-    columns: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[P, float]]] = {
         "start": (P.START, NS),
         "payload": (P.DATA, 1),
         "header": (P.HEADER, 1),
@@ -121,8 +121,8 @@ class Tcp(Transport):
     ack_every: Literal[1, 2] = 1
     ack_delay: Interval = 0.1
 
-    columns: ClassVar[dict[str, tuple[P, float]]] = {
-        **Transport.columns,
+    fills: ClassVar[dict[str, tuple[P, float]]] = {
+        **Transport.fills,
         "window": (P.WINDOW, 1),
         "handshake": (P.HANDSHAKE, 1),
         "initial_window": (P.INITIAL_WINDOW, 1),
@@ -199,8 +199,8 @@ class Vegas(Tcp):
     beta: Count = 3.0
     gamma: Count = 1.0
 
-    columns: ClassVar[dict[str, tuple[P, float]]] = {
-        **Tcp.columns,
+    fills: ClassVar[dict[str, tuple[P, float]]] = {
+        **Tcp.fills,
         "alpha": (P.VEGAS_ALPHA, 1),
         "beta": (P.VEGAS_BETA, 1),
         "gamma": (P.VEGAS_GAMMA, 1),
@@ -268,8 +268,8 @@ class Sctp(Transport):
     path_max_retrans: Retries = 5.0
     heartbeat_interval: Time = 30.0
 
-    columns: ClassVar[dict[str, tuple[P, float]]] = {
-        **Transport.columns,
+    fills: ClassVar[dict[str, tuple[P, float]]] = {
+        **Transport.fills,
         "chunk_header": (P.CHUNK_HEADER, 1),
         "receiver_window": (P.RWND, 1),
         "initial_cwnd": (P.INITIAL_CWND, 1),

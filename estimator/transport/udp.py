@@ -40,7 +40,7 @@ class Udp(Datagrams):
 
     protocol: Literal["udp"]
 
-    columns: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[P, float]]] = {
         "start": (P.START, NS),
         "payload": (P.DATA, 1),
         "header": (P.HEADER, 1),

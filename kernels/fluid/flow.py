@@ -78,7 +78,7 @@ def prepare(p: Any, flow: Any, links: Any, m: Any, f: Any, i: Any, free: Any, st
         m[free] = flow[Flow.ROUTE + hop]
         free += 1
     if flow[Flow.KIND] == UDP:
-        s[FlowWord.RATE] = np.int64(float(step) / float(flow[Flow.INTERVAL]) * ONE)
+        s[FlowWord.RATE] = np.int64(float(step) / float(flow[P.INTERVAL]) * ONE)
         s[FlowWord.TOGGLE] = start if flow[Flow.ON] > 0 else ENDLESS
         s[FlowWord.QUIET] = 1 if flow[Flow.ON] > 0 else 0
     else:
@@ -179,7 +179,7 @@ def _datagrams(p: Any, flow: Any, losses: Any, s: Any, now: Any) -> Any:
         )  # fmt: skip
         s[FlowWord.PERIOD] += 1
         s[FlowWord.TOGGLE] += max(((length + 1) * mean) >> 10, 1)
-    if now >= flow[Flow.STOP] or s[FlowWord.QUIET]:
+    if now >= flow[P.STOP] or s[FlowWord.QUIET]:
         return np.int64(0)
     return min(s[FlowWord.RATE], s[FlowWord.LIMIT] - s[FlowWord.SENT])
 

@@ -35,7 +35,7 @@ class Shared(IntEnum):
 
 class Flow(IntEnum):
     """A flow (last axis of `SharedRows.flows`, behind the columns of `P`, which hold its transport: START,
-    LIMIT, WINDOW, DATA, HEADER, ACK, TICK and the like; SEED, END and SAMPLE are those of the row)."""
+    LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row)."""
 
     KIND = len(P)  # UDP, one of the transports below, or ALONE
     HOPS = len(P) + 1  # links on the way of the data, at least 1
@@ -49,13 +49,11 @@ class Flow(IntEnum):
     SINK_BACK = len(P) + 7 + 2 * MOST_HOPS  # and that of acknowledgements from the sink host
     SINK_DELAY = len(P) + 8 + 2 * MOST_HOPS  # [ns]
     ECN = len(P) + 9 + 2 * MOST_HOPS  # 1: routers may mark its data packets instead of dropping them
-    INTERVAL = len(P) + 10 + 2 * MOST_HOPS  # UDP: from one packet to the next, in the mean [ns]
-    SPREAD = len(P) + 11 + 2 * MOST_HOPS  # UDP: width of the uniform distribution around it [ns]
-    STOP = len(P) + 12 + 2 * MOST_HOPS  # UDP: nothing is put out at or after [ns]
-    ON = len(P) + 13 + 2 * MOST_HOPS  # UDP: mean length of the exponential times of sending [ns]; 0: always
-    OFF = len(P) + 14 + 2 * MOST_HOPS  # UDP: and of those of silence between them [ns]
-    PERIODS = len(P) + 15 + 2 * MOST_HOPS  # UDP: row of `losses` with the probability PERIOD
-    COLUMNS = len(P) + 16 + 2 * MOST_HOPS
+    SPREAD = len(P) + 10 + 2 * MOST_HOPS  # UDP: width of the uniform distribution around INTERVAL [ns]
+    ON = len(P) + 11 + 2 * MOST_HOPS  # UDP: mean length of the exponential times of sending [ns]; 0: always
+    OFF = len(P) + 12 + 2 * MOST_HOPS  # UDP: and of those of silence between them [ns]
+    PERIODS = len(P) + 13 + 2 * MOST_HOPS  # UDP: row of `losses` with the probability PERIOD
+    COLUMNS = len(P) + 14 + 2 * MOST_HOPS
 
 
 UDP = 0

@@ -22,7 +22,7 @@ def prepare_source(p: Any, m: Any, b: Any, losses: Any, i: Any) -> None:
     m[b + FlowWord.UNTIL] = FOREVER
     if m[b + Flow.ON] > 0:
         m[b + FlowWord.UNTIL] = m[b + P.START] + _length(p, m, b, losses, i, m[b + Flow.ON])
-    if m[b + P.START] >= m[b + Flow.STOP] or m[b + P.LIMIT] <= 0:
+    if m[b + P.START] >= m[b + P.STOP] or m[b + P.LIMIT] <= 0:
         m[b + FlowWord.NEXT] = FOREVER
 
 
@@ -30,7 +30,7 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
     """The number of the datagram that goes out at `t`; sets the time of the next."""
     number = m[b + FlowWord.NUMBER]
     m[b + FlowWord.NUMBER] = number + 1
-    wait = m[b + Flow.INTERVAL]
+    wait = m[b + P.INTERVAL]
     spread = m[b + Flow.SPREAD]
     if spread > 0:
         w0, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_DATAGRAM + i, number)
@@ -39,7 +39,7 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
     while following > m[b + FlowWord.UNTIL]:
         following = m[b + FlowWord.UNTIL] + _length(p, m, b, losses, i, m[b + Flow.OFF])
         m[b + FlowWord.UNTIL] = following + _length(p, m, b, losses, i, m[b + Flow.ON])
-    if following >= m[b + Flow.STOP] or number + 1 >= m[b + P.LIMIT]:
+    if following >= m[b + P.STOP] or number + 1 >= m[b + P.LIMIT]:
         following = np.int64(FOREVER)
     m[b + FlowWord.NEXT] = following
     return number

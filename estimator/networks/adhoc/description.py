@@ -2,19 +2,20 @@
 
 import math
 from itertools import pairwise
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 from pydantic_core import PydanticCustomError
 
 from netcarlo.errors import InputError, nearest
-from netcarlo.kernels.adhoc.layout import MOST_NODES
+from netcarlo.kernels.adhoc.layout import MOST_NODES, Manet
 from netcarlo.networks.adhoc import start as adhoc_start
 from netcarlo.networks.adhoc.start import Apart, Start
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Delay, Interval, Number, Probability, Quantity, Size, Time, bounds
 from netcarlo.schema.record import Record
+from netcarlo.transport.tcp import NS
 
 FASTEST = 300.0
 """Most speed of a node [m/s].  This and the limits below keep every product of the engine below 2**63."""
@@ -200,6 +201,19 @@ class Radio(Record):
     long_retry: Times = 4.0  # attempts of a frame after it
     queue: Frames = 50.0
     overhead: Size = 54.0  # 20 B of the network and 34 B of the MAC
+
+    fills: ClassVar = {
+        "preamble": (Manet.PREAMBLE, NS),
+        "slot": (Manet.SLOT, NS),
+        "sifs": (Manet.SIFS, NS),
+        "eifs": (Manet.EIFS, NS),
+        "cw_min": (Manet.CW_MIN, 1),
+        "cw_max": (Manet.CW_MAX, 1),
+        "short_retry": (Manet.SHORT_RETRY, 1),
+        "long_retry": (Manet.LONG_RETRY, 1),
+        "queue": (Manet.QUEUE, 1),
+        "overhead": (Manet.OVERHEAD, 1),
+    }
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:

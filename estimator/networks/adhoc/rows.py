@@ -125,23 +125,16 @@ def _hearing(adhoc: Adhoc, draws: Draws) -> dict[Manet, Ints]:
 
 def _radio(adhoc: Adhoc, draws: Draws) -> dict[Manet, Ints]:
     radio, at = adhoc.radio, "adhoc.radio"
-    preamble = draws.whole(f"{at}.preamble", radio.preamble, NS)
+    found = draws.columns(radio, at)
+    preamble = found[Manet.PREAMBLE]
     byte = np.rint(8e9 / draws.floats(f"{at}.rate", radio.rate)).astype(np.int64)
     basic = np.rint(8e9 / draws.floats(f"{at}.basic_rate", radio.basic_rate)).astype(np.int64)
-    times = {Manet.SLOT: "slot", Manet.SIFS: "sifs", Manet.EIFS: "eifs"}
-    counts = {
-        Manet.CW_MIN: "cw_min", Manet.CW_MAX: "cw_max", Manet.SHORT_RETRY: "short_retry",
-        Manet.LONG_RETRY: "long_retry", Manet.QUEUE: "queue", Manet.OVERHEAD: "overhead",
-    }  # fmt: skip
-    return {
-        Manet.PREAMBLE: preamble,
+    return found | {
         Manet.RTS: preamble + RTS_BYTES * basic,
         Manet.CTS: preamble + CTS_BYTES * basic,
         Manet.MAC_ACK: preamble + ACK_BYTES * basic,
         Manet.BYTE_TIME: byte,
         Manet.BROADCAST_BYTE_TIME: basic,
-        **{column: draws.whole(f"{at}.{name}", getattr(radio, name), NS) for column, name in times.items()},
-        **{column: draws.whole(f"{at}.{name}", getattr(radio, name)) for column, name in counts.items()},
     }
 
 

@@ -67,7 +67,7 @@ class Mobility(Record):
     false_alarm_time: Time = 0.5  # the mistake is undone so long after it should have come
     signalling_loss: bool = False  # whether the radio hop's loss takes signalling messages too
 
-    columns: ClassVar[dict[str, tuple[P, float]]] = {
+    fills: ClassVar[dict[str, tuple[P, float]]] = {
         "least_stay": (P.LEAST_STAY, NS),
         "outage": (P.OUTAGE, NS),
         "outage_jitter": (P.OUTAGE_JITTER, NS),
@@ -121,10 +121,7 @@ class Mobility(Record):
         """Kernel parameters of the rows [n] whose observation ends at `end` [n] [ns]; SIGNAL_LOSS is not
         among them."""
         return {
-            **{
-                column: draws.whole(f"mobility.{name}", getattr(self, name), factor)
-                for name, (column, factor) in self.columns.items()
-            },
+            **draws.columns(self, "mobility"),
             **self._schedule(draws, end),
             P.HANDOVER: np.full(len(end), PROTOCOLS[self.protocol]),
             P.DOMAIN_SIZE: draws.room("mobility.domain_size", self.domain_size, unlimited=0),

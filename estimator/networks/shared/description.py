@@ -4,12 +4,13 @@ Routers are numbered 0, 1, ...  A link is one direction of a cable between two o
 own: links 2 k and 2 k + 1 are the two directions of cable k, unless all links are given one by one.
 """
 
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 import networkx
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
@@ -28,7 +29,7 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 from netcarlo.transport.congestion import BUILT_IN
-from netcarlo.transport.tcp import Tcp, Vegas
+from netcarlo.transport.tcp import NS, Tcp, Vegas
 from netcarlo.transport.udp import Datagrams
 
 MOST_ROUTERS = MOST_HOPS + 1
@@ -62,6 +63,13 @@ class Red(Record):
     gentle: bool = True
     packet: Payload = 500.0
     mark: bool = False
+
+    fills: ClassVar = {
+        "least": (layout.Link.RED_LEAST, 1),
+        "most": (layout.Link.RED_MOST, 1),
+        "probability": (layout.Link.RED_PROBABILITY, 2.0**16),
+        "weight": (layout.Link.RED_WEIGHT, 1),
+    }
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -175,6 +183,11 @@ class Access(Record):
     sink_rate: Rate | None = None
     source_delay: Delay = 0.0
     sink_delay: Delay = 0.0
+
+    fills: ClassVar = {
+        "source_delay": (layout.Flow.SOURCE_DELAY, NS),
+        "sink_delay": (layout.Flow.SINK_DELAY, NS),
+    }
 
 
 class Stream(Datagrams):

@@ -40,7 +40,7 @@ def _shared(rows: SharedRows) -> Found:
     count = np.where(tcp.any(axis=1), tcp.sum(axis=1), np.nan)
     mine = np.where(tcp, goodput, 0.0)
     begin = np.maximum(flows[:, :, P.START], p[:, Shared.WARM_UP, None])
-    stop = np.where(ways.udp, np.minimum(flows[:, :, Flow.STOP], p[:, P.END, None]), p[:, P.END, None])
+    stop = np.where(ways.udp, np.minimum(flows[:, :, P.STOP], p[:, P.END, None]), p[:, P.END, None])
     active = np.maximum(stop - begin, 0) / np.maximum(p[:, P.END] - p[:, Shared.WARM_UP], 1)[:, None]
     load = np.einsum("nfl,nf->nl", ways.uses, rates) * ways.byte_s
     arrived = 8.0 * np.where(ways.udp, rates * ways.survive * payload, 0.0).sum(axis=1)
@@ -124,7 +124,7 @@ def _shares(rows: SharedRows, ways: _Ways) -> Floats:
 
 def _udp(flows: Ints) -> Floats:
     """Bytes that UDP flows put out per second [n, F], silences included."""
-    wire, interval = flows[:, :, P.DATA] + flows[:, :, P.HEADER], flows[:, :, Flow.INTERVAL]
+    wire, interval = flows[:, :, P.DATA] + flows[:, :, P.HEADER], flows[:, :, P.INTERVAL]
     on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
     duty = np.where(on > 0, on / np.maximum(on + off, 1), 1.0)
     return np.where(interval > 0, wire * NS / np.maximum(interval, 1) * duty, 0.0)

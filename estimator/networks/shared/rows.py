@@ -119,10 +119,7 @@ def _red(table: Ints, red: Red, name: str, draws: Draws) -> None:
     byte_time = table[:, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
     packet = draws.whole(f"{name}.packet", red.packet)
     table[:, Link.RED] = RED_MARKS if red.mark else RED_DROPS
-    table[:, Link.RED_LEAST] = draws.whole(f"{name}.least", red.least)
-    table[:, Link.RED_MOST] = draws.whole(f"{name}.most", red.most)
-    table[:, Link.RED_PROBABILITY] = draws.whole(f"{name}.probability", red.probability, 2.0**16)
-    table[:, Link.RED_WEIGHT] = draws.whole(f"{name}.weight", red.weight)
+    draws.fill(table, red, name)
     table[:, Link.RED_PACKET] = np.maximum(np.rint(packet * byte_time), 1)
     table[:, Link.RED_GENTLE] = int(red.gentle)
 
@@ -234,10 +231,10 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
     table[:, P.LIMIT] = draws.limit(at, udp, size)
     phase = draws.uniform(f"{name}.phase")
     table[:, P.START] = draws.whole(f"{at}.start", udp.start, NS) + (interval * phase).astype(np.int64)
-    table[:, Flow.INTERVAL] = interval
-    table[:, Flow.STOP] = np.iinfo(np.int64).max >> 1
+    table[:, P.INTERVAL] = interval
+    table[:, P.STOP] = np.iinfo(np.int64).max >> 1
     if udp.stop is not None:
-        table[:, Flow.STOP] = draws.whole(f"{at}.stop", udp.stop, NS)
+        table[:, P.STOP] = draws.whole(f"{at}.stop", udp.stop, NS)
     if isinstance(udp, Stream):
         table[:, Flow.SPREAD] = 2 * np.rint(interval * draws.floats(f"{at}.jitter", udp.jitter))
         if udp.on is not None:
@@ -256,8 +253,7 @@ def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> No
         byte_time = np.rint(8e9 * 2**BYTE_TIME_BITS / own)
         for column in columns:
             table[:, column] = byte_time
-    table[:, Flow.SOURCE_DELAY] = draws.whole(f"{at}.source_delay", access.source_delay, NS)
-    table[:, Flow.SINK_DELAY] = draws.whole(f"{at}.sink_delay", access.sink_delay, NS)
+    draws.fill(table, access, at)
 
 
 # Rows of many scenarios.

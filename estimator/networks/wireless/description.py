@@ -5,11 +5,12 @@ Frames go from node to node along a tree whose root is the gateway.
 """
 
 import math
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.wireless import layout
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_NODES
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.networks.wireless import dot11
@@ -29,6 +30,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
+from netcarlo.transport.tcp import NS
 from netcarlo.transport.udp import Datagrams
 
 MOST_STATIONS = MOST_NODES - 1
@@ -166,6 +168,16 @@ class Leg(Record):
     swing: Annotated[Number, Quantity(units.FRACTION, 0.0, 0.2)] = 0.0
     swing_every: Interval = 1.0
 
+    fills: ClassVar = {
+        "overhead": (layout.Leg.OVERHEAD, 1),
+        "packet_time": (layout.Leg.PACKET_TIME, NS),
+        "delay": (layout.Leg.DELAY, NS),
+        "tick": (layout.Leg.TICK, NS),
+        "queue": (layout.Leg.ROOM, 1),
+        "swing": (layout.Leg.SWING, 2**20),
+        "swing_every": (layout.Leg.SWING_EVERY, NS),
+    }
+
 
 class Receiver(Leg):
     """The receiving host; making an acknowledgement takes it `ack_time`.
@@ -270,6 +282,22 @@ class Wireless(Record):
     receiver: Receiver | None = None  # and this last
     flows: AnyFlows = "up"
     best_interval: Interval | None = None  # `best_bps` is the most in an interval of this length
+
+    fills: ClassVar = {
+        "slot": (layout.Radio.SLOT, NS),
+        "sifs": (layout.Radio.SIFS, NS),
+        "cw_min": (layout.Radio.CW_MIN, 1),
+        "cw_max": (layout.Radio.CW_MAX, 1),
+        "short_retry": (layout.Radio.SHORT_RETRY, 1),
+        "long_retry": (layout.Radio.LONG_RETRY, 1),
+        "burst": (layout.Radio.BURST, 1),
+        "mac_overhead": (layout.Radio.MAC_OVERHEAD, 1),
+        "arf_up": (layout.Radio.ARF_UP, 1),
+        "arf_down": (layout.Radio.ARF_DOWN, 1),
+        "arf_timer": (layout.Radio.ARF_TIMER, 1),
+        "aarf_factor": (layout.Radio.AARF_FACTOR, 1),
+        "aarf_most": (layout.Radio.AARF_MOST, 1),
+    }
 
     @model_validator(mode="before")
     @classmethod

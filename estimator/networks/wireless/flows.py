@@ -15,8 +15,6 @@ from netcarlo.schema.draws import Draws, Ints
 from netcarlo.transport.tcp import NS
 from netcarlo.transport.udp import Datagrams, Udp
 
-SWING_BITS = 20
-
 GATEWAY = -1
 """The gateway as the end of a flow: its number differs between rows."""
 
@@ -109,17 +107,11 @@ def _leg(leg: LegSpec, name: str, draws: Draws) -> Ints:
     table = np.zeros((len(draws.replications), len(Leg)), np.int64)
     rate = draws.floats(f"{name}.rate", leg.rate)
     table[:, Leg.BYTE_TIME] = np.rint(8e9 * 2**BYTE_TIME_BITS / rate)
-    table[:, Leg.OVERHEAD] = draws.whole(f"{name}.overhead", leg.overhead)
-    table[:, Leg.PACKET_TIME] = draws.whole(f"{name}.packet_time", leg.packet_time, NS)
-    table[:, Leg.DELAY] = draws.whole(f"{name}.delay", leg.delay, NS)
-    table[:, Leg.TICK] = draws.whole(f"{name}.tick", leg.tick, NS)
+    draws.fill(table, leg, name)
     if leg.phase is None:
         table[:, Leg.PHASE] = table[:, Leg.TICK] * draws.uniform(f"{name}.phase")
     else:
         table[:, Leg.PHASE] = draws.whole(f"{name}.phase", leg.phase, NS)
-    table[:, Leg.ROOM] = draws.whole(f"{name}.queue", leg.queue)
-    table[:, Leg.SWING] = draws.whole(f"{name}.swing", leg.swing, 2**SWING_BITS)
-    table[:, Leg.SWING_EVERY] = draws.whole(f"{name}.swing_every", leg.swing_every, NS)
     return table
 
 

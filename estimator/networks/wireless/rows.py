@@ -66,30 +66,17 @@ def build(
 
 def _channel(wireless: Wireless, draws: Draws) -> dict[Radio, Any]:
     """The columns that are the same for all nodes."""
-    slot = draws.whole("wireless.slot", wireless.slot, NS)
-    sifs = draws.whole("wireless.sifs", wireless.sifs, NS)
+    found: dict[Radio, Any] = draws.columns(wireless, "wireless")
+    slot, sifs = found[Radio.SLOT], found[Radio.SIFS]
     ack = dot11.acknowledgement(wireless.standard, short_preamble=wireless.preamble == "short")
     eifs = draws.either("wireless.eifs", wireless.eifs, (2 * sifs + ack + 2 * slot) / NS)
     threshold = draws.room("wireless.rts_threshold", wireless.rts_threshold, unlimited=1 << 30)
     interval = wireless.best_interval
-    counts = {
-        Radio.CW_MIN: "cw_min", Radio.CW_MAX: "cw_max", Radio.SHORT_RETRY: "short_retry",
-        Radio.LONG_RETRY: "long_retry", Radio.MAC_OVERHEAD: "mac_overhead",
-        Radio.ARF_UP: "arf_up", Radio.ARF_DOWN: "arf_down", Radio.ARF_TIMER: "arf_timer",
-        Radio.AARF_FACTOR: "aarf_factor", Radio.AARF_MOST: "aarf_most",
-    }  # fmt: skip
-    burst = draws.whole("wireless.burst", wireless.burst)
-    gateway_burst = draws.either("wireless.gateway_burst", wireless.gateway_burst, burst.astype(float))
+    burst = found[Radio.BURST].astype(float)
+    gateway_burst = draws.either("wireless.gateway_burst", wireless.gateway_burst, burst)
     protection = wireless.protection
-    return {
-        **{
-            column: draws.whole(f"wireless.{name}", getattr(wireless, name))
-            for column, name in counts.items()
-        },
-        Radio.BURST: burst,
+    return found | {
         Radio.GATEWAY_BURST: np.rint(gateway_burst),
-        Radio.SLOT: slot,
-        Radio.SIFS: sifs,
         Radio.EIFS: np.rint(eifs * NS),
         Radio.RTS_THRESHOLD: threshold,
         Radio.PROTECTION: NOBODY if protection is None else wireless.rate_index(protection),

@@ -150,7 +150,7 @@ class TwinFlow:
             0.0
         )
         if self.udp:
-            self.rate = int(step / row[Flow.INTERVAL] * ONE)
+            self.rate = int(step / row[P.INTERVAL] * ONE)
             self.quiet = row[Flow.ON] > 0
             self.toggle = start if self.quiet else ENDLESS
         else:
@@ -219,7 +219,7 @@ class TwinFlow:
             gap = sum(1 << j for j in range(32) if words[j] < table[j])
             self.periods += 1
             self.toggle += max((gap + 1) * mean >> 10, 1)
-        if now >= self.row[Flow.STOP] or self.quiet:
+        if now >= self.row[P.STOP] or self.quiet:
             return 0
         return min(self.rate, self.limit - self.sent)
 
