@@ -83,6 +83,9 @@ class Model:
     """The most packets in flight of rows with these parameters, by their windows [n]."""
     compile_s: float = 8.0
     """About the seconds of one core that compiling takes."""
+    apart: bool = False
+    """No function writes words through one of its arguments and reads them through another: parts of
+    scratch that two arguments have are different ones.  Compilers may keep words in registers then."""
     file: Path | None = None
     """The user's own, which compilers may refuse."""
 
@@ -106,7 +109,7 @@ def _path(address: Address, variant: Any, control: Any) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return path.scratch_words(rows, variant, mobile=address.mobile)
 
-    return Model(address, make, scratch, compile_s=16.0 if address.mobile else 8.0)
+    return Model(address, make, scratch, compile_s=16.0 if address.mobile else 8.0, apart=True)
 
 
 def _datagrams(address: Address) -> Model:
@@ -117,7 +120,7 @@ def _datagrams(address: Address) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return datagrams.scratch_words(rows, mobile=address.mobile)
 
-    return Model(address, make, scratch, compile_s=10.0 if address.mobile else 3.0)
+    return Model(address, make, scratch, compile_s=10.0 if address.mobile else 3.0, apart=True)
 
 
 def _sctp(address: Address) -> Model:
@@ -127,7 +130,7 @@ def _sctp(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(sctp.flow, step, {"hops_base": sctp_state.STATE_SIZE})
 
-    return Model(address, make, sctp_state.scratch, window=window, compile_s=20.0)
+    return Model(address, make, sctp_state.scratch, window=window, compile_s=20.0, apart=True)
 
 
 def _wireless(address: Address, variant: Any = None, control: Any = None) -> Model:

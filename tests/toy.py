@@ -32,6 +32,7 @@ class Model(NamedTuple):
     window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
     compile_s: float = 1.0
     file: None = None
+    apart: bool = False
 
 
 def make(dev: Any) -> Any:

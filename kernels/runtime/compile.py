@@ -43,23 +43,33 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def cpu(function: Callable[..., Any], model: str = "") -> Any:
+def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -> Any:
     """The step that compiles a function for the CPU, to be called by compiled functions only.
 
     `model` becomes part of the function's symbol.  All models share one linker, and Numba numbers
     its symbols anew in each process: without it a model loaded from disk could call another's function.
+    `apart`: what is written through one argument is not read through another, see `models.Model`.
     """
     import numba
 
     function = with_numbers(function)
     function.__qualname__ = f"{model}.{function.__qualname__}"
-    return numba.njit(
+    compiled = numba.njit(
         error_model="numpy",
         forceinline=not getattr(function, "cold", False),
         _nrt=False,  # arrays are views of memory that the caller holds: no reference counts
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
     )(function)
+    if apart:
+        compiled._compiler._customize_flags = _without_aliases
+    return compiled
+
+
+def _without_aliases(flags: Any) -> Any:
+    """Numba has LLVM's `noalias` for all arguments, but no option that asks for it."""
+    flags.noalias = True
+    return flags
 
 
 @contextmanager
@@ -84,7 +94,7 @@ def cpu_loop(model: Any) -> Any:
     """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
     the number of trace rows of the last."""
     file = _file(model)
-    flow = model.make(functools.partial(cpu, model=file.stem.replace("-", "_")))
+    flow = model.make(functools.partial(cpu, model=file.stem.replace("-", "_"), apart=model.apart))
 
     def loop(
         lo: Any, hi: Any, parameters: Any, constants: Any, first: Any, second: Any, losses: Any,

@@ -128,7 +128,7 @@ def test_an_interrupt_waits_for_no_worker(tmp_path):
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert time.monotonic() - begun[0] < 2
+    assert time.monotonic() - begun[0] < 20  # it would take 60
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs SIGSTOP: run on Linux or macOS")
