@@ -150,7 +150,7 @@ BAD = [
     ({"mobility.handover_rate": 3}, "mobility.handover_rate is an unknown name"),
     ({"mobility.every": "10 ms", "mobility.least_stay": "10 ms"}, "can bring 6000 handovers; allowed is 0"),
     ({"mobility.every": None, "mobility.times": ["1 s"] * 4097}, "mobility.times .* at most 4096 items"),
-    ({"transport": {"protocol": "sctp"}}, "mobility is for the TCPs; write protocol: newreno, or remove"),
+    ({"transport": {"protocol": "sctp"}}, "mobility is not for sctp; write protocol: newreno, or remove"),
     ({"hops": HOPS[:1]}, "mobility needs two hops or more, the last of them the radio link; add one"),
     ({"hops": [HOPS[0], {"count": 2, "each": HOPS[1]}]}, "may not be part of a count"),
     ({"hops.1.outages": [{"start": "1 s", "duration": "1 s"}]}, "mobility needs a last hop without outages"),
