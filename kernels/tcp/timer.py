@@ -11,6 +11,7 @@ from netcarlo.kernels.tcp.state import NONE, Tcp
 from netcarlo.kernels.tcp.window import allow, clock_of, row_of, set_window, window_of
 
 PAUSES: Any = slot("pauses")
+STAMPS: Any = slot("stamps")
 
 variant: Any = slot("variant")
 clock: Any = slot("clock")
@@ -56,6 +57,3 @@ def fall_back(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
         s[Tcp.NEXT] = s[Tcp.ACKED] + 1
     s[Tcp.FORCED] = NONE
     allow(p, s, g, SEND, NONE)
-
-
-STAMPS: Any = slot("stamps")
