@@ -47,6 +47,8 @@ class Binder:
     slots: Mapping[str, Any] = field(default_factory=dict)
     inlined: Collection[ModuleType] = ()
     """Functions of these modules become part of what calls them even where they are marked as `cold`."""
+    compiled: dict[Any, Any] = field(default_factory=dict)
+    """What has been compiled; binders that share it compile what they fill alike only once."""
     _made: dict[FunctionType, Any] = field(default_factory=dict)
 
     def function(self, function: Any) -> Any:
@@ -58,15 +60,18 @@ class Binder:
                 for name, attributes in _looked_up(function.__code__).items()
                 if name in here
             }
-            copy = FunctionType(
-                function.__code__, {**here, **found}, function.__name__, function.__defaults__,
-                function.__closure__,
-            )  # fmt: skip
-            copy.__dict__.update(function.__dict__)
-            copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-            if function.__module__ in {module.__name__ for module in self.inlined}:
-                copy.__dict__.pop("cold", None)
-            self._made[function] = self.step(copy)
+            alike = function, _contents(found)
+            if alike not in self.compiled:
+                copy = FunctionType(
+                    function.__code__, {**here, **found}, function.__name__, function.__defaults__,
+                    function.__closure__,
+                )  # fmt: skip
+                copy.__dict__.update(function.__dict__)
+                copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
+                if function.__module__ in {module.__name__ for module in self.inlined}:
+                    copy.__dict__.pop("cold", None)
+                self.compiled[alike] = self.step(copy), found  # which keeps alive what it names
+            self._made[function], _ = self.compiled[alike]
         return self._made[function]
 
     def space(self, module: ModuleType, names: Collection[str] | None = None) -> Namespace:
@@ -121,6 +126,15 @@ def _looked_up(code: CodeType) -> dict[str, set[str]]:
         else:
             last = ""
     return found
+
+
+def _contents(value: Any) -> Any:
+    """Equal for what stands in place of names in two functions if these are compiled alike."""
+    if isinstance(value, Namespace):
+        value = vars(value)
+    if isinstance(value, dict):
+        return tuple((name, _contents(member)) for name, member in sorted(value.items()) if name[:2] != "__")
+    return (type(value), value) if isinstance(value, int | float | str) else id(value)
 
 
 def _is_ours(module: ModuleType) -> bool:

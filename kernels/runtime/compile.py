@@ -12,12 +12,9 @@ import os
 import platform
 import subprocess
 import sys
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any
 
 from netcarlo.kernels.congestion.user import refusals
@@ -34,10 +31,6 @@ _CUDA = 2, 2, 2, 2  # scratch and memory of all threads
 Listener = Callable[[str, float], object]
 _listeners: list[Listener] = []
 
-_ONE_AT_A_TIME = threading.RLock()
-"""Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
-
-
 def plain(function: Callable[..., Any]) -> Callable[..., Any]:
     """The step that compiles nothing: models run as Python."""
     return function
@@ -52,7 +45,8 @@ def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -
     """
     import numba
 
-    function = with_numbers(function)
+    from netcarlo.kernels.runtime.inner import Compiler
+
     function.__qualname__ = f"{model}.{function.__qualname__}"
     compiled = numba.njit(
         error_model="numpy",
@@ -60,6 +54,7 @@ def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -
         _nrt=False,  # arrays are views of memory that the caller holds: no reference counts
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
+        pipeline_class=Compiler,
     )(function)
     if apart:
         compiled._compiler._customize_flags = _without_aliases
@@ -171,7 +166,7 @@ def ptx(model: Any) -> str:
         from netcarlo.kernels.runtime import cuda
 
         with refusals(model.file):
-            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
+            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})", ENTRY)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
@@ -179,30 +174,6 @@ def ptx(model: Any) -> str:
         ) from error
     cache.keep(file, text.encode())
     return text
-
-
-def with_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy of a function that finds plain integers where its source names members of enumerations.
-
-    numba-cuda does not index with them, and Numba compiles integers faster.
-    """
-    numbers = {
-        name: _numbers(value)
-        for name, value in function.__globals__.items()
-        if isinstance(value, type) and issubclass(value, IntEnum)
-    }
-    copy = FunctionType(
-        function.__code__, {**function.__globals__, **numbers}, function.__name__, None, function.__closure__
-    )
-    return functools.update_wrapper(copy, function)
-
-
-@functools.cache
-def _numbers(enumeration: type[IntEnum]) -> ModuleType:
-    """An enumeration as a module of integers: compilers take those for constants."""
-    module = ModuleType(enumeration.__name__)
-    module.__dict__.update({member.name: int(member) for member in enumeration})
-    return module
 
 
 def _arrays(dimensions: tuple[int, ...]) -> str:
@@ -218,41 +189,17 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
     """
     import numba
 
+    from netcarlo.kernels.runtime.inner import settings
+
     compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
     compiled._cache = cache.NumbaFile(file)
 
     def work() -> None:
-        with _plain_indices():
+        with settings():
             compiled.compile(signature)
 
     aside(work)
     return compiled
-
-
-@contextmanager
-def _plain_indices() -> Iterator[None]:
-    """Make Numba use indices, and the beginnings of slices, as they are.
-
-    It would let negative ones count from the end, which no model uses; the engines that are mostly reads
-    and writes of scratch are a third faster without.  Numba has no option for it.
-    """
-    from numba.core import types
-    from numba.cpython import slicing
-    from numba.np import arrayobj
-
-    def cast(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
-        return context.cast(builder, index, kind, types.intp)
-
-    def cut(builder: Any, view: Any, size: Any) -> None:
-        view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)
-
-    with _ONE_AT_A_TIME:
-        originals = arrayobj.fix_integer_index, slicing.fix_slice
-        arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
-        try:
-            yield
-        finally:
-            arrayobj.fix_integer_index, slicing.fix_slice = originals
 
 
 def _file(model: Any) -> Path:

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import cuda
 
-from netcarlo.kernels.runtime.compile import ENTRY, with_numbers
+from netcarlo.kernels.runtime import garbage
 
 CAPABILITY = (7, 5)
 """The PTX asks for this compute capability; every device from it on takes it."""
@@ -19,7 +19,7 @@ CAPABILITY = (7, 5)
 
 def step(function: Callable[..., Any]) -> Any:
     """The step that compiles a function for CUDA, to be called by a kernel."""
-    return cuda.jit(device=True)(with_numbers(function))
+    return cuda.jit(device=True)(function)
 
 
 def make_kernel(model: Any) -> Callable[..., None]:
@@ -39,13 +39,13 @@ def make_kernel(model: Any) -> Callable[..., None]:
     return kernel
 
 
-def compile_kernel(model: Any, signature: str) -> str:
-    """The PTX of a model's kernel, whose name there is `ENTRY`."""
+def compile_kernel(model: Any, signature: str, name: str) -> str:
+    """The PTX of a model's kernel, called `name` there."""
     with settings():
         text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
     entries = re.findall(r"\.entry (\w+)\(", text)
     assert len(entries) == 1, f"PTX with the kernels {entries}"
-    return str(text).replace(entries[0], ENTRY)
+    return str(text).replace(entries[0], name)
 
 
 @contextmanager
@@ -64,6 +64,7 @@ def settings() -> Iterator[None]:
     dispatcher.get_current_device = Device
     nvvm.compile_ir = functools.partial(nvvm.compile_ir, fma=False)
     try:
-        yield
+        with garbage.kept():
+            yield
     finally:
         dispatcher.get_current_device, nvvm.compile_ir = originals

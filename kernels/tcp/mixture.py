@@ -30,10 +30,10 @@ OF_KIND = "heard", "reduce"
 
 def of_sender(step: Step) -> dict[str, Any]:
     """The slots of `sender` and all below it, compiled by `step`; `p` are the columns of `Flow`."""
-    ways, kinds = {}, {}
+    ways, kinds, compiled = {}, {}, {}  # type: ignore[var-annotated]
     for number, (way, control) in PARTS.items():
         found = slots.of_sender(way, control)
-        binder = Binder(step, found)
+        binder = Binder(step, found, compiled=compiled)
         ways[number] = binder.space(found["variant"], (*OF_RECOVERY, "prepare"))
         kinds[number] = binder.space(one, OF_KIND)
     variant, kind = Namespace("mixture"), Namespace("kinds")

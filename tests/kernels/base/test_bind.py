@@ -8,7 +8,7 @@ import numba
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.bind import Namespace, bind, slot, stacked
+from netcarlo.kernels.base.bind import Binder, Namespace, bind, slot, stacked
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.runtime import cache
 
@@ -103,3 +103,36 @@ def test_what_fills_a_slot_is_part_of_the_key() -> None:
     assert key(control=made(grow=grow_by_one)) == key(control=made(grow=grow_by_one))
     assert key(control=made(grow=grow_by_one)) != key(control=made(grow=double))
     assert key(control=made(grow=grow_by_one)) != key(control=made(grow=grow_by_one), fast=True)
+
+
+def test_binders_that_share_compile_what_they_fill_alike_once() -> None:
+    compiled: dict[object, object] = {}
+    made = []
+
+    def step(function: Any) -> Any:
+        made.append(function.__name__)
+        return function
+
+    for reduce in (halve, halve, drop_all):
+        binder = Binder(step, {"reduce": reduce}, compiled=compiled)
+        assert binder.function(either)(8) == reduce(8) + 1
+    assert made.count("increment") == 1 and made.count("either") == 2
+
+
+reduce: Any = slot("reduce")
+
+
+def halve(window: int) -> int:
+    return window // 2
+
+
+def drop_all(window: int) -> int:
+    return 0
+
+
+def increment(window: int) -> int:
+    return window + 1
+
+
+def either(window: int) -> int:
+    return increment(reduce(window))
