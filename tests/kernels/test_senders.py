@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
-from netcarlo.kernels.shared.layout import ALONE, NEWRENO, UDP, Flow, FlowOut, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import FlowOut, SharedOut, SharedRows
 from netcarlo.kernels.wireless.layout import FlowOut as WifiFlowOut
 from netcarlo.kernels.wireless.layout import WifiOut
 from tests.kernels.beside_twin import differing, run_as_python
@@ -23,21 +23,13 @@ from tests.twins.adhoc.scenarios import manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
-from tests.twins.shared.scenarios import shared_rows
+from tests.twins.shared.scenarios import all_alone
 from tests.twins.wireless.run import simulate as simulate_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
 Twin = Callable[[str, Any, int], NDArray[np.int64]]
-
-
-def all_alone(count: int, *, seed: int) -> SharedRows:
-    """Shared links whose TCP flows are all of a kind that is not mixed with others."""
-    rows = shared_rows(count, seed=seed, kinds=[NEWRENO, NEWRENO, NEWRENO, UDP])
-    flows = rows.flows.copy()
-    flows[:, :, Flow.KIND] = np.where(flows[:, :, Flow.KIND] == UDP, UDP, ALONE)
-    return rows._replace(flows=flows)
 
 
 def of_shared(model: str, rows: SharedRows, row: int) -> NDArray[np.int64]:
