@@ -113,11 +113,6 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
     return s[place_of(p, s, _FORTH, packet) + Packet.SIZE]
 
 
-def size_of_data(p: Any) -> Any:
-    """A packet with data [byte]."""
-    return p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
-
-
 def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
     """A packet of the receiver [byte]."""
     return s[place_of(p, s, _BACK, serial) + Packet.SIZE]

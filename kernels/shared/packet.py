@@ -65,4 +65,4 @@ def size_of(m: Any, b: Any, word: Any) -> Any:
         return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], number_of(word))
     if word & CONTROL:
         return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], number_of(word))
-    return association.size_of_data(m[b:])
+    return m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]

@@ -40,7 +40,6 @@ from netcarlo.kernels.tcp.view import (
     is_data,
     overfull,
     size_of,
-    size_of_data,
     tells_cut,
 )
 
@@ -78,7 +77,6 @@ __all__ = [
     "resume",
     "size_of",
     "size_of_ack",
-    "size_of_data",
     "start",
     "take",
     "tells_cut",

@@ -43,12 +43,7 @@ def is_ack(p: Any, s: Any, serial: Any) -> Any:
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """A packet of the sender [byte]."""
-    return size_of_data(p) if packet >= kind.first_of(p) else p[P.HANDSHAKE]
-
-
-def size_of_data(p: Any) -> Any:
-    """A packet with data [byte]."""
-    return p[P.DATA] + p[P.HEADER]
+    return p[P.DATA] + p[P.HEADER] if packet >= kind.first_of(p) else p[P.HANDSHAKE]
 
 
 def tells_cut(s: Any, packet: Any) -> Any:

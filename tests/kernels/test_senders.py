@@ -23,7 +23,7 @@ from tests.twins.adhoc.scenarios import manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
-from tests.twins.shared.scenarios import all_alone
+from tests.twins.shared.scenarios import all_alone, all_sctp
 from tests.twins.wireless.run import simulate as simulate_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
@@ -54,6 +54,7 @@ WIRELESS = Case(
 )  # fmt: skip
 ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
 SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
+SHARED_SCTP = SHARED._replace(rows=all_sctp, count=40)
 
 CASES = {
     "tcp_probing": PATHS,
@@ -72,6 +73,7 @@ CASES = {
     "shared_linux": SHARED,
     "shared_linux_bic": SHARED,
     "shared_newreno_cubic": SHARED,
+    "shared_sctp": SHARED_SCTP,
 }
 
 
@@ -82,7 +84,7 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = case.rows(case.count * LONG, seed=[*CASES].index(model))
     out = run_as_python(model, rows)
     assert (out[:, case.sent] > 0).any()
-    if case is SHARED:
+    if case in (SHARED, SHARED_SCTP):
         out[:, SharedOut.EVENTS] = 0  # the twin's events are others
     found = differing(out, lambda row: case.twin(model, rows, row), lambda row: f"row {row}", str)
     assert not found, "\n\n".join(found)
