@@ -17,8 +17,8 @@ from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import shared as fluid
 from netcarlo.kernels.path import datagrams
 from netcarlo.kernels.path import engine as path
-from netcarlo.kernels.sctp import engine as sctp
-from netcarlo.kernels.sctp import state as sctp_state
+from netcarlo.kernels.path.multihomed import engine as multihomed
+from netcarlo.kernels.sctp import association as sctp_association
 from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
@@ -128,9 +128,9 @@ def _sctp(address: Address) -> Model:
         return p[:, P.RWND] // (p[:, P.DATA] + p[:, P.CHUNK_HEADER])
 
     def make(step: Step) -> Any:
-        return bind(sctp.flow, step, {"hops_base": sctp_state.STATE_SIZE})
+        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
 
-    return Model(address, make, sctp_state.scratch, window=window, compile_s=20.0, apart=True)
+    return Model(address, make, multihomed.scratch_words, window=window, compile_s=20.0, apart=True)
 
 
 def _wireless(address: Address, variant: Any = None, control: Any = None) -> Model:
@@ -166,12 +166,22 @@ def _shared(address: Address, variant: Any = None, control: Any = None) -> Model
         else:
             found = slots.of_sender(variant, control)
             found |= {"plain": not found["sack"], "delays": False}
-        return bind(shared.simulate, step, found, inlined=INLINED)
+        return bind(shared.simulate, step, found | {"association": association}, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return shared_scratch(rows, variant)
+        return shared_scratch(rows, functools.partial(slots.scratch_words, variant), association.FLOATS)
 
     return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=20.0)
+
+
+def _shared_sctp(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        return bind(shared.simulate, step, {"association": sctp_association})
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return shared_scratch(rows, sctp_association.scratch_words, sctp_association.FLOATS)
+
+    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=25.0)
 
 
 def _fluid_path(address: Address) -> Model:
@@ -221,6 +231,7 @@ def _others() -> Iterator[Model]:
     yield _wireless(Address("wireless", "udp"))
     yield _adhoc(Address("adhoc", "udp"))
     yield _shared(Address("shared", "mixed"))
+    yield _shared_sctp(Address("shared", "sctp"))
     for number in mixture.PARTS:
         yield _fluid_path(Address("path", *_kind(number), fluid=True))
     yield _fluid_shared(Address("shared", "mixed", fluid=True))
@@ -236,7 +247,7 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
-    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_mixed", "fluid", "fluid_newreno"),
+    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_mixed", "shared_sctp", "fluid", "fluid_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

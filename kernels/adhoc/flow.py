@@ -35,7 +35,7 @@ def prepare(m: Any, f: Any, free: Any) -> None:
     """Lays out the association from word `free` on."""
     m[Word.TCP] = free
     m[Word.FLOW_AT] = m[P.START]
-    tcp.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE])
+    tcp.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE], 0)
 
 
 def first_of(m: Any) -> Any:
@@ -62,7 +62,7 @@ def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     s = m[m[Word.TCP] :]
     if m[Word.FLOW_AT] == t:
         m[Word.FLOW_AT] = FOREVER
-        tcp.start(m, s, f)
+        tcp.start(m, s, f, t)
         _pump(m, f, t, trace)
     elif s[Tcp.DEADLINE] == t:
         timeouts = s[Tcp.TIMEOUTS]

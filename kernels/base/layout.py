@@ -221,7 +221,7 @@ EVENT_HEARTBEAT_RECEIVE = 12  # arrives; an established end answers at once
 EVENT_HEARTBEAT_ACK = 13  # the answer arrives
 
 # Random streams of a replication (fourth part of the stream address).
-STREAM_HEARTBEAT = 2
+STREAM_HEARTBEAT = 2  # + 512 flow; draw 2 k + end: its k-th jitter
 STREAM_MOBILITY = 3  # draw k: handover k
 STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction

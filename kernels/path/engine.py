@@ -326,7 +326,7 @@ def simulate(
     free = begin(p, of_hops, outages, losses, m, out)
     m[Path.RING] = free
     m[Path.TCP] = free + _ENTRY * p[P.RING]
-    tcp.prepare(p, m[m[Path.TCP] :], g, p[P.LIMIT], p[P.CLOCK_PHASE])
+    tcp.prepare(p, m[m[Path.TCP] :], g, p[P.LIMIT], p[P.CLOCK_PHASE], 0)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
     delayed = p[P.ACK_EVERY] > 1
     s, ring, mask = m[m[Path.TCP] :], m[Path.RING], p[P.RING] - 1
@@ -335,7 +335,7 @@ def simulate(
         m[Path.FULL] = 1
     sample(p, m, s, g, min(now, end))
     alarm = min(m[Path.SAMPLE], end + 1)  # the next sample, or the end
-    tcp.start(p, s, g)
+    tcp.start(p, s, g, now)
     while m[Path.FULL] == 0 and now <= end:
         # Send what the last event allows, and receive what comes of it.
         busy = True

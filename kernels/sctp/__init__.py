@@ -1,1 +1,1 @@
-"""An SCTP association over one path or two."""
+"""The two ends of an SCTP association."""

@@ -6,7 +6,7 @@ Source: RFC 2960 section 5 and RFC 4460 section 5.4 (path verification), as ns-2
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import FOREVER, NEVER, PATHS, Hop, Out, P
+from netcarlo.kernels.base.layout import NEVER, PATHS, Out, P
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import (
     COOKIE_BYTES,
@@ -14,7 +14,6 @@ from netcarlo.kernels.sctp.state import (
     INIT_BYTES,
     OFF,
     OUTCOMES,
-    PACKET_SIZE,
     RECEIVER,
     SENDER,
     STATE_SIZE,
@@ -35,8 +34,8 @@ MAX_INIT_RETRANS = 8
 
 
 @cold
-def begin(p: Any, s: Any, hops: Any, outages: Any, free: Any) -> None:
-    """Set the state at the start; scratch is free from word `free` on."""
+def prepare(p: Any, s: Any, paths_in_use: Any, limit: Any, flow: Any) -> None:
+    """Set the state before the start: `limit` chunks are to be sent; `flow` is the association's number."""
     for word in range(STATE_SIZE):
         s[word] = OFF if word < EVENTS else 0
     for way in range(WAYS):
@@ -49,21 +48,11 @@ def begin(p: Any, s: Any, hops: Any, outages: Any, free: Any) -> None:
         e = end_at(end)
         s[e + End.PRIMARY] = end * PATHS
         s[e + End.CURRENT] = end * PATHS
-    s[Event.T1] = p[P.START]
-    s[Word.PACKETS] = free
-    s[Word.CHUNKS] = free + p[P.RING] * WAYS * PACKET_SIZE
     s[Word.CHUNK] = p[P.DATA] + p[P.CHUNK_HEADER]
-    s[Word.FIRST_OUTAGE] = FOREVER
-    for hop in range(hops.shape[1]):
-        for path in range(PATHS):
-            if hops[path, hop, Hop.PRESENT] == 1:
-                w = way_at(path)
-                s[w + Way.LAST_BYTE_TIME] = hops[path, hop, Hop.BYTE_TIME]
-                s[w + Way.LAST_DELAY] = hops[path, hop, Hop.DELAY]
-        if outages.shape[2] > 0:
-            s[Word.FIRST_OUTAGE] = min(s[Word.FIRST_OUTAGE], outages[0, hop, 0, 0])
-    for column in (Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX, Out.COMPLETED):
-        s[OUTCOMES + column] = NEVER
+    s[Word.PATHS] = paths_in_use
+    s[Word.LIMIT] = limit
+    s[Word.FLOW] = flow
+    s[OUTCOMES + Out.COMPLETED] = NEVER
 
 
 @cold
@@ -108,7 +97,7 @@ def answered(p: Any, s: Any, now: Any) -> None:
         paths.start_heartbeats(p, s, now, SENDER)
         s[Word.SEND_NEW] = 1
         return
-    for way in range(p[P.N_PATHS]):
+    for way in range(s[Word.PATHS]):
         s[way_at(way) + Way.STATUS] = Status.UNCONFIRMED
         paths.heartbeat(p, s, now, way)
 

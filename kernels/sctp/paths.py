@@ -33,6 +33,7 @@ from netcarlo.kernels.sctp.state import (
 ASSOCIATION_MAX_RETRANS = 10
 """Timeouts in a row on active paths that an association survives (RFC 2960 section 15)."""
 
+_STREAMS = np.int64(512)  # from the heartbeats of a flow to those of the next
 _BITS = np.int64(24)
 _MASK = np.int64((1 << 24) - 1)
 
@@ -77,7 +78,7 @@ def measure(p: Any, s: Any, way: Any, rtt: Any) -> None:
 @cold
 def other(p: Any, s: Any, way: Any) -> Any:
     """The next way that is not inactive."""
-    if p[P.N_PATHS] == 1:
+    if s[Word.PATHS] == 1:
         return way
     next_way = way ^ 1
     if s[way_at(next_way) + Way.STATUS] == Status.INACTIVE and s[way_at(way) + Way.STATUS] != Status.INACTIVE:
@@ -138,9 +139,8 @@ def start_timer(p: Any, s: Any, now: Any, end: Any, way: Any) -> None:
     """Start the heartbeat timer of an end: interval and RTO of the way, give or take half of the RTO."""
     e = end_at(end)
     rto = s[way_at(way) + Way.RTO]
-    w0, _, _, _ = draw(
-        p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_HEARTBEAT, 2 * s[e + End.DRAWS] + end
-    )
+    stream = STREAM_HEARTBEAT + _STREAMS * s[Word.FLOW]
+    w0, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, 2 * s[e + End.DRAWS] + end)
     s[e + End.DRAWS] += 1
     u = np.int64(w0 >> np.uint64(8))
     jitter = u * (rto >> _BITS) + (u * (rto & _MASK) >> _BITS)  # u rto / 2**24 without overflow
@@ -162,7 +162,7 @@ def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
     """The heartbeat timer expires: probe the longest idle way if it was idle since the start."""
     way = end * PATHS
     w, next_w = way_at(way), way_at(way + 1)
-    if p[P.N_PATHS] == 2 and s[next_w + Way.IDLE_SINCE] < s[w + Way.IDLE_SINCE]:
+    if s[Word.PATHS] == 2 and s[next_w + Way.IDLE_SINCE] < s[w + Way.IDLE_SINCE]:
         way, w = way + 1, next_w  # the longest idle one
     if s[w + Way.IDLE_SINCE] <= s[end_at(end) + End.TIMER_START]:
         heartbeat(p, s, now, way)

@@ -8,7 +8,7 @@ in that order, which says the same in one word.
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import NEVER, Out, P
+from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.sctp import paths
 from netcarlo.kernels.sctp.state import OFF, OUTCOMES, Chunk, Event, Kind, Packet, Word, chunk_at
 
@@ -31,7 +31,7 @@ def accept(p: Any, s: Any, now: Any, tsn: Any) -> None:
     """Take in a chunk that has not arrived before, and counts the gap ack blocks anew."""
     s[Word.ACCEPTED] += 1
     s[chunk_at(p, s, tsn) + Chunk.ACCEPT_NUMBER] = s[Word.ACCEPTED]
-    if s[Word.ACCEPTED] == p[P.LIMIT]:
+    if s[Word.ACCEPTED] == s[Word.LIMIT]:
         s[OUTCOMES + Out.COMPLETED] = now
     beyond = has(p, s, tsn + 1)
     if tsn > s[Word.RCV_CUM] + 1:
@@ -45,17 +45,6 @@ def accept(p: Any, s: Any, now: Any, tsn: Any) -> None:
         while has(p, s, s[Word.RCV_CUM] + 1):
             s[Word.RCV_CUM] += 1
             s[Word.BUFFERED] -= 1
-
-
-def record(s: Any, now: Any, sent: Any) -> None:
-    """Count an arrival of DATA put out at `sent` [ns]."""
-    s[OUTCOMES + Out.RECEIVED] += 1
-    s[OUTCOMES + Out.LAST_RX] = now
-    if s[OUTCOMES + Out.FIRST_RX] == NEVER:
-        s[OUTCOMES + Out.FIRST_RX] = now
-    if s[OUTCOMES + Out.RESUME_RX] == NEVER and now > s[Word.FIRST_OUTAGE]:
-        s[OUTCOMES + Out.RESUME_RX] = now
-        s[OUTCOMES + Out.RESUME_TX] = sent
 
 
 @cold

@@ -131,6 +131,7 @@ def new_chunk(p: Any, s: Any, now: Any, way: Any) -> None:
         s[at + word] = 0
     s[at + Chunk.WAY] = way
     s[at + Chunk.SENDS] = 1
+    s[at + Chunk.BORN] = now
     if s[w + Way.TIMING] == 0:
         s[w + Way.TIMING] = 1
         s[at + Chunk.TIMED] = now
@@ -147,7 +148,7 @@ def send_new(p: Any, s: Any, now: Any) -> None:
     way = s[end_at(SENDER) + End.CURRENT]
     w = way_at(way)
     before = s[Word.LAST_TSN]
-    while s[w + Way.OUTSTANDING] < s[w + Way.CWND] and s[Word.LAST_TSN] < p[P.LIMIT]:
+    while s[w + Way.OUTSTANDING] < s[w + Way.CWND] and s[Word.LAST_TSN] < s[Word.LIMIT]:
         if s[Word.LAST_TSN] - s[Word.CUM] == p[P.RING]:
             s[OUTCOMES + Out.STATUS] = STATUS_RING_FULL
             break

@@ -13,8 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, PATHS, Out, P, Rows
-from netcarlo.kernels.path import hops
+from netcarlo.kernels.base.layout import FOREVER, PATHS, Out, P
 
 OFF = FOREVER
 """The time of an event that is not pending."""
@@ -58,19 +57,23 @@ class Word(IntEnum):
     MARKED = 25  # chunks marked for retransmission
     TRIES = 26  # INITs and COOKIE-ECHOs repeated
     CHUNK = 27  # size of a chunk [byte]
+    LIMIT = 28  # chunks to send, or ENDLESS
     # The receiver.
-    RCV_CUM = 28  # all TSNs up to this one have arrived
-    BLOCKS = 29  # gap ack blocks
-    BUFFERED = 30  # chunks beyond RCV_CUM
-    UNACKED = 31  # packets since the last SACK
-    REPLY_WAY = 32  # the way back to where the last packet came from
-    ACCEPTED = 33  # distinct chunks accepted so far
+    RCV_CUM = 29  # all TSNs up to this one have arrived
+    BLOCKS = 30  # gap ack blocks
+    BUFFERED = 31  # chunks beyond RCV_CUM
+    UNACKED = 32  # packets since the last SACK
+    REPLY_WAY = 33  # the way back to where the last packet came from
+    ACCEPTED = 34  # distinct chunks accepted so far
     # Both.
-    FIRST_OUTAGE = 34  # when the first outage of path 0 begins [ns]
-    PACKETS = 35  # the word where the rings of packets begin
-    CHUNKS = 36  # the word where the ring of chunks begins
-    PUTS = 37  # packets put out so far
-    TRACED = 38  # rows of the trace so far
+    PATHS = 35  # in use, 1 or 2
+    FLOW = 36  # its number among the associations of the row
+    CHUNKS = 37  # the word where the ring of chunks begins
+    PUTS = 38  # packets put out so far
+    # An engine that has several paths.
+    FIRST_OUTAGE = 39  # when the first outage of path 0 begins [ns]
+    TRACED = 40  # rows of the trace so far
+    NOTHING = 41  # always 0
 
 
 class End(IntEnum):
@@ -113,8 +116,9 @@ class Way(IntEnum):
     OLDEST = 14  # ring of packets: the oldest entry
     FLYING = 15  # ring of packets: entries on their way
     WAITING = 16  # ring of packets: entries after those, to be put out when the event at hand is over
-    LAST_BYTE_TIME = 17  # of the last hop, as Hop.BYTE_TIME
-    LAST_DELAY = 18  # of the last hop [ns]
+    RING = 17  # ring of packets: the word where it begins
+    LAST_BYTE_TIME = 18  # of the last hop, as Hop.BYTE_TIME
+    LAST_DELAY = 19  # of the last hop [ns]
 
 
 class Status(IntEnum):
@@ -169,6 +173,7 @@ class Chunk(IntEnum):
     TIMED = 6  # sending time if it measures the RTT [ns], else 0
     ACCEPT_NUMBER = 7  # it was the how-manieth distinct chunk accepted by the receiver; 0: not yet
     IN_PARTIAL = 8  # 1: its gap acknowledgement is in partial_bytes_acked
+    BORN = 9  # when it was sent first [ns]
 
 
 class Mark(IntEnum):
@@ -193,13 +198,25 @@ OUTCOMES = FIRST_WAY + WAYS * WAY_SIZE
 """The word where the outcomes begin, as `Out`."""
 
 STATE_SIZE = OUTCOMES + len(Out)
-"""The word where the state of the hops begins."""
+"""Words of an association without its rings."""
 
 
-def scratch(rows: Rows) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
-    ring = int(rows.parameters[:, P.RING].max(initial=0))
-    return hops.scratch_words(rows) + STATE_SIZE + ring * (WAYS * PACKET_SIZE + CHUNK_SIZE), 0
+def scratch_words(ways: Any, ring: Any) -> Any:
+    """Words of scratch of an association that puts packets out on so many ways, with this `P.RING`."""
+    return STATE_SIZE + ring * (ways * PACKET_SIZE + CHUNK_SIZE)
+
+
+def lay_out(p: Any, s: Any, ways: Any, free: Any) -> Any:
+    """Lay out the rings from word `free` on: of chunks, and of the packets of every `ways`-th way.
+
+    Returns the first free word.
+    """
+    s[Word.CHUNKS] = free
+    free += p[P.RING] * CHUNK_SIZE
+    for way in range(0, WAYS, WAYS // ways):
+        s[way_at(way) + Way.RING] = free
+        free += p[P.RING] * PACKET_SIZE
+    return free
 
 
 def end_at(end: Any) -> Any:
@@ -214,7 +231,7 @@ def way_at(way: Any) -> Any:
 
 def packet_at(p: Any, s: Any, way: Any, index: Any) -> Any:
     """Where the words of entry `index` of a way's ring begin."""
-    return s[Word.PACKETS] + (way * p[P.RING] + (index & (p[P.RING] - 1))) * PACKET_SIZE
+    return s[way_at(way) + Way.RING] + (index & (p[P.RING] - 1)) * PACKET_SIZE
 
 
 def chunk_at(p: Any, s: Any, tsn: Any) -> Any:

@@ -1,14 +1,15 @@
 """Many flows over shared links, packet by packet.
 
-One thread simulates up to 64 TCP and UDP flows on up to 64 links of any topology.  FIFOs keep packets in the
-order in which they will arrive, so the earliest event is the smallest of a few keys: three a flow and one a
-link.  Hosts have links of their own, see `hosts`.
+One thread simulates up to 64 flows, of TCP or SCTP and of UDP, on up to 64 links of any topology.  FIFOs keep
+packets in the order in which they will arrive, so the earliest event is the smallest of a few keys: three a
+flow and one a link.  Hosts have links of their own, see `hosts`.
 """
 
 from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared import agenda, fifo, hosts, packet
@@ -18,7 +19,8 @@ from netcarlo.kernels.shared.link import Fate, enter
 from netcarlo.kernels.shared.report import on_clock, report
 from netcarlo.kernels.shared.setup import lay_out
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
-from netcarlo.kernels.tcp.sender import FLOATS
+
+association: Any = slot("association")
 
 
 def simulate(
@@ -26,7 +28,7 @@ def simulate(
 ) -> Any:
     """Simulate one row; see `models` for the arguments."""
     lay_out(p, flows, links, losses, m, f)
-    means = f[flows.shape[0] * FLOATS :]  # mean queues, of RED
+    means = f[flows.shape[0] * association.FLOATS :]  # mean queues, of RED
     end = p[P.END]
     events = np.int64(0)
     key = agenda.earliest(m)
@@ -85,6 +87,6 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any) -> None:
 def _count_loss(m: Any, b: Any, word: Any, fate: Any) -> None:
     counts = b + FlowWord.COUNTS
     if word & packet.BACKWARD:
-        m[counts + FlowOut.ACK_DROPS] += word & packet.PROBE == 0
+        m[counts + FlowOut.ACK_DROPS] += word & (packet.PROBE | packet.CONTROL) == 0
     elif packet.is_payload(word):
         m[counts + (FlowOut.DROPS_QUEUE if fate & Fate.DROPPED else FlowOut.DROPS_RANDOM)] += 1

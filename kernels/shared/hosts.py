@@ -1,4 +1,4 @@
-"""The hosts of a flow: applications, TCP, and the cables to the first and last router.
+"""The hosts of a flow: applications, TCP or SCTP, and the cables to the first and last router.
 
 A cable to a host has neither limit nor loss, and the order of its packets is known: what happens behind the
 last shared link of a way is computed at once.  `b` is where the block of flow `i` begins in scratch `m`, `p`
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.base.wire import on_wire
@@ -17,9 +18,8 @@ from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
 from netcarlo.kernels.shared.state import FlowWord, Word
-from netcarlo.kernels.tcp import association as tcp
-from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import Tcp
+
+association: Any = slot("association")
 
 
 def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any) -> Any:
@@ -28,8 +28,8 @@ def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any
     if m[b + Flow.KIND] == UDP:
         _send_datagram(p, m, b, losses, i, t)
     else:
-        s, g = m[b + FlowWord.TCP :], f[i * FLOATS :]
-        _serve_tcp(constants, m, b, s, g, i, t)
+        s, g = m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
+        _serve(constants, m, b, s, g, i, t)
         _send_data(m, b, s, g, i, t)
     return _next_event(m, b)
 
@@ -59,8 +59,8 @@ def return_ack(m: Any, b: Any, i: Any, at: Any, word: Any) -> None:
 def _next_event(m: Any, b: Any) -> Any:
     event = m[b + FlowWord.NEXT]
     if m[b + Flow.KIND] != UDP:
-        s = m[b + FlowWord.TCP :]
-        event = min(event, min(s[Tcp.DEADLINE], s[Tcp.PENDING]))
+        s = m[b + FlowWord.ASSOCIATION :]
+        event = min(event, min(association.due(s), association.due_at_sink(s)))
         event = min(event, fifo.due(m, b + FlowWord.TO_SOURCE))
     return event
 
@@ -72,43 +72,44 @@ def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     _to_link(m, b, i, t, packet.pack(i, number, np.int64(0)))
 
 
-def _serve_tcp(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
-    # One of the events of a TCP flow: it starts, an acknowledgement arrives, a timer goes off.
+def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
+    # One of the events of an association: it starts, an acknowledgement arrives, a timer goes off.
     flow = m[b:]
     if m[b + FlowWord.NEXT] == t:
         m[b + FlowWord.NEXT] = FOREVER
-        tcp.start(flow, s, g)
+        association.start(flow, s, g, t)
     elif fifo.due(m, b + FlowWord.TO_SOURCE) == t:
         word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
         number = packet.number_of(word)
         if word & packet.PROBE:
-            tcp.on_probe(flow, s, g, constants, t, number)
+            association.on_probe(flow, s, g, constants, t, number)
         else:
             if word & packet.MARKED:
-                tcp.on_echo(flow, s, g, constants, t, number)
-            tcp.on_ack(flow, s, g, constants, t, number)
-        if m[b + FlowWord.COUNTS + FlowOut.FINISHED] == NEVER and tcp.finished(s):
+                association.on_echo(flow, s, g, constants, t, number)
+            association.on_ack(flow, s, g, constants, t, number)
+        if m[b + FlowWord.COUNTS + FlowOut.FINISHED] == NEVER and association.finished(s):
             m[b + FlowWord.COUNTS + FlowOut.FINISHED] = t
-    elif s[Tcp.DEADLINE] == t:
-        tcp.on_timeout(flow, s, g, constants, t)
-    elif s[Tcp.PENDING] == t:  # else it was cancelled
-        _send_delayed_ack(m, b, i)
+    elif association.due(s) == t:
+        association.on_timeout(flow, s, g, constants, t)
+    elif association.due_at_sink(s) == t:  # else it was cancelled
+        _serve_sink(m, b, i)
 
 
 def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
     # All that the window allows.
     flow = m[b:]
-    number = tcp.take(flow, s, g, t, False)
+    number = association.take(flow, s, g, t, False)
     while number >= 0:
-        word = packet.pack(i, number, tcp.copy_of(s))
-        if number < tcp.first_of(flow):
-            word |= packet.SYN
-        if s[Tcp.REDUCED] != 0 and number > s[Tcp.REDUCED_AT]:
+        word = packet.pack(i, number, association.copy_of(s))
+        if not association.is_data(flow, s, number):
+            word |= packet.CONTROL
+        if association.tells_cut(s, number):
             word |= packet.REDUCED
-            s[Tcp.REDUCED] = 0
         _to_link(m, b, i, t, word)
-        number = tcp.take(flow, s, g, t, False)
-    probe = tcp.probe(flow, s, t)
+        number = association.take(flow, s, g, t, False)
+    if number == association.FULL:
+        m[Word.FULL] = 1
+    probe = association.probe(flow, s, t)
     if probe >= 0:
         _to_link(m, b, i, t, packet.pack(i, probe, np.int64(0)) | packet.PROBE)
 
@@ -133,23 +134,22 @@ def _receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
 
 
 def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, word: Any) -> None:
-    # A packet of TCP reaches the sink host at `t`.  One that is late is still under way at the end: all that
-    # matters is whether it is new.
-    s, counts = m[b + FlowWord.TCP :], b + FlowWord.COUNTS
-    number, first = packet.number_of(word), tcp.first_of(m[b:])
-    late = t > p[P.END]
-    if s[Tcp.PENDING] <= min(t, p[P.END]):
-        _send_delayed_ack(m, b, i)
+    # A packet of an association reaches the sink host at `t`.  One that is late is still under way at the
+    # end: all that matters is whether it is new.
+    s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
+    number, late = packet.number_of(word), t > p[P.END]
+    while association.due_at_sink(s) <= min(t, p[P.END]):
+        _serve_sink(m, b, i)
     if word & packet.REDUCED:
         m[b + FlowWord.ECHO] = 0
     if word & packet.MARKED:
         m[b + FlowWord.ECHO] = 1
-    was = tcp.in_order(m[b:], s)
-    tcp.note_copy(m[b:], s, number, packet.detail_of(word))
-    serial, fresh = tcp.on_data(m[b:], s, t, number, False)
+    was = association.in_order(m[b:], s)
+    association.note_copy(m[b:], s, number, packet.copy_of(word))
+    serial, fresh = association.on_data(m[b:], s, t, number, False)
     if not late:
-        m[counts + FlowOut.IN_ORDER] += tcp.in_order(m[b:], s) - was
-    if number >= first:
+        m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
+    if packet.is_payload(word):
         if fresh:
             m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, packet.size_of(m, b, word), at)
         if late:
@@ -158,21 +158,19 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
             m[counts + FlowOut.RECEIVED] += 1
             if fresh:
                 m[counts + FlowOut.DELIVERED] += 1
-            if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(m[b:], s):
+            if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
     if not late:
-        if serial >= 0:
-            _send_ack(m, b, i, t, serial)
-        elif serial == tcp.FULL:
-            m[Word.FULL] = 1
-        if m[b + P.ACK_EVERY] > 1:
-            agenda.lower(m, Event.HOST, i, s[Tcp.PENDING])
+        _answer(m, b, i, t, serial)
+        due = association.due_at_sink(s)
+        if due < FOREVER:
+            agenda.lower(m, Event.HOST, i, due)
 
 
 def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
     # A probe reaches the sink host at `t`, which answers.
-    if m[b + FlowWord.TCP + Tcp.PENDING] <= min(t, p[P.END]):
-        _send_delayed_ack(m, b, i)
+    while association.due_at_sink(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
+        _serve_sink(m, b, i)
     if t <= p[P.END]:
         _send_back(m, b, i, t, packet.pack(i, packet.number_of(word), np.int64(0)) | packet.PROBE)
 
@@ -190,22 +188,26 @@ def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
 
 
 @cold
-def _send_delayed_ack(m: Any, b: Any, i: Any) -> None:
-    s = m[b + FlowWord.TCP :]
-    t = s[Tcp.PENDING]
-    serial = tcp.on_delay(m[b:], s)
-    if serial == tcp.FULL:
+def _serve_sink(m: Any, b: Any, i: Any) -> None:
+    # A timer of the receiver goes off.
+    s = m[b + FlowWord.ASSOCIATION :]
+    t = association.due_at_sink(s)
+    _answer(m, b, i, t, association.on_delay(m[b:], s))
+
+
+def _answer(m: Any, b: Any, i: Any, t: Any, serial: Any) -> None:
+    # The receiver puts out a packet, or NONE.
+    if serial >= 0:
+        word = packet.pack(i, serial, np.int64(0))
+        if association.is_ack(m[b:], m[b + FlowWord.ASSOCIATION :], serial):
+            m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
+        else:
+            word |= packet.CONTROL
+        if m[b + FlowWord.ECHO] != 0:
+            word |= packet.MARKED
+        _send_back(m, b, i, t, word)
+    elif serial == association.FULL:
         m[Word.FULL] = 1
-    else:
-        _send_ack(m, b, i, t, serial)
-
-
-def _send_ack(m: Any, b: Any, i: Any, t: Any, serial: Any) -> None:
-    m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
-    word = packet.pack(i, serial, tcp.blocks_of(m[b:], m[b + FlowWord.TCP :], serial))
-    if m[b + FlowWord.ECHO] != 0:
-        word |= packet.MARKED
-    _send_back(m, b, i, t, word)
 
 
 def _send_back(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:

@@ -2,17 +2,15 @@
 
 from typing import Any
 
-import numpy as np
-
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, LinkOut, Shared, SharedOut
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
-from netcarlo.kernels.tcp import association as tcp
-from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import Tcp
+
+association: Any = slot("association")
 
 
 @cold
@@ -21,15 +19,15 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
     for i in range(p[Shared.FLOWS]):
         b = m[Word.FLOWS + i]
         if m[b + Flow.KIND] != UDP:
-            s = m[b + FlowWord.TCP :]
+            s = m[b + FlowWord.ASSOCIATION :]
             counts = b + FlowWord.COUNTS
             if t == p[Shared.WARM_UP]:
-                m[counts + FlowOut.ACKED_BEFORE] = _acked(m, b)
-            cwnd = min(f[i * FLOATS], float(m[b + P.WINDOW]))
-            m[counts + FlowOut.CWND_SUM] += np.int64(cwnd * 1024.0)
+                m[counts + FlowOut.ACKED_BEFORE] = association.acked(m[b:], s)
+            m[counts + FlowOut.CWND_SUM] += association.cwnd_of(m[b:], s, f[i * association.FLOATS :])
             m[counts + FlowOut.SAMPLES] += 1
-            if s[Tcp.RTT] > 0:
-                add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, s[Tcp.RTT])
+            rtt = s[association.Counter.RTT]
+            if rtt > 0:
+                add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, rtt)
                 m[counts + FlowOut.RTT_SAMPLES] += 1
     if t == p[Shared.WARM_UP]:
         for i in range(p[Shared.LINKS]):
@@ -59,21 +57,18 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
         counts = m[b + FlowWord.COUNTS :]
         counts[FlowOut.IN_FLIGHT] += m[b + FlowWord.LATE]
         if m[b + Flow.KIND] != UDP:
-            s = m[b + FlowWord.TCP :]
-            counts[FlowOut.SENT] = s[Tcp.SENT]
-            counts[FlowOut.RETRANSMITTED] = s[Tcp.REPEATED]
-            counts[FlowOut.ACKED] = _acked(m, b)
-            counts[FlowOut.TIMEOUTS] = s[Tcp.TIMEOUTS]
-            counts[FlowOut.FAST_RETRANSMITS] = s[Tcp.FAST_RETRANSMITS]
-            counts[FlowOut.CWND_CUTS] = s[Tcp.CUTS]
-            counts[FlowOut.HANDSHAKES] = s[Tcp.HANDSHAKES]
+            s = m[b + FlowWord.ASSOCIATION :]
+            counts[FlowOut.SENT] = s[association.Counter.SENT]
+            counts[FlowOut.RETRANSMITTED] = s[association.Counter.REPEATED]
+            counts[FlowOut.ACKED] = association.acked(m[b:], s)
+            counts[FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
+            counts[FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
+            counts[FlowOut.CWND_CUTS] = s[association.Counter.CUTS]
+            counts[FlowOut.HANDSHAKES] = s[association.Counter.HANDSHAKES]
+            if association.overfull(s):
+                out[SharedOut.STATUS] = STATUS_RING_FULL
         for column in range(FlowOut.COLUMNS):
             out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
-
-
-def _acked(m: Any, b: Any) -> Any:
-    # Data packets cumulatively acknowledged at the sender.
-    return max(m[b + FlowWord.TCP + Tcp.ACKED] - tcp.first_of(m[b:]) + 1, 0)
 
 
 @cold

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import NEVER, P
 from netcarlo.kernels.shared import agenda, fifo
@@ -12,13 +13,13 @@ from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.link import prepare_loss
 from netcarlo.kernels.shared.sources import prepare_source
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
-from netcarlo.kernels.tcp import association as tcp
-from netcarlo.kernels.tcp.sender import FLOATS
+
+association: Any = slot("association")
 
 
 @cold
 def lay_out(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
-    """All of scratch `m`, and memory `f`: the floats of each flow's TCP, then the mean queue of each link."""
+    """All of scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
     for word in range(Word.SIZE):
         m[word] = NO_EVENT
     m[Word.FULL] = 0
@@ -29,7 +30,7 @@ def lay_out(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None
     free = np.int64(Word.SIZE) + LinkWord.SIZE * p[Shared.LINKS]
     for i in range(p[Shared.LINKS]):
         free = _lay_link(p, links[i], losses, m, i, free)
-        f[flows.shape[0] * FLOATS + i] = 0.0
+        f[flows.shape[0] * association.FLOATS + i] = 0.0
     for i in range(p[Shared.FLOWS]):
         free = _lay_flow(p, flows[i], losses, m, f, i, free)
     agenda.set_clock(m, p[Shared.WARM_UP])
@@ -60,7 +61,7 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
     m[Word.FLOWS + i] = b
     for word in range(Flow.COLUMNS):
         m[b + word] = flow[word]
-    for word in range(Flow.COLUMNS, FlowWord.TCP):
+    for word in range(Flow.COLUMNS, FlowWord.ASSOCIATION):
         m[b + word] = 0
     for hop in range(flow[Flow.HOPS]):
         m[b + Flow.ROUTE + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.ROUTE + hop]
@@ -71,15 +72,17 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
         ring <<= 1
     ring *= p[P.RING] >> 6
     m[b + P.RING] = ring
+    for column in range(P.SEED, P.REPLICATION + 1):
+        m[b + column] = p[column]
     m[b + FlowWord.NEXT] = flow[P.START]
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
-    free = b + FlowWord.TCP
+    free = b + FlowWord.ASSOCIATION
     if flow[Flow.KIND] == UDP:
         prepare_source(p, m, b, losses, i)
     else:
-        columns, floats = m[b:], f[i * FLOATS :]
-        free += tcp.prepare(columns, m[free:], floats, flow[P.LIMIT], flow[P.CLOCK_PHASE])
+        columns, floats = m[b:], f[i * association.FLOATS :]
+        free += association.prepare(columns, m[free:], floats, flow[P.LIMIT], flow[P.CLOCK_PHASE], i)
     for k in range(3):
         fifo.lay(m, b + FlowWord.TO_LINK + k * Fifo.SIZE, free, ring)
         free += 2 * ring

@@ -4,6 +4,7 @@ The engine's `m` is int64 scratch: a few fixed words, and a block for each flow 
 concerns it: nearby words are cheap.  `b` is where the block of a flow or link begins.
 """
 
+from collections.abc import Callable
 from enum import IntEnum
 from typing import Any
 
@@ -21,8 +22,6 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.kernels.tcp import slots
-from netcarlo.kernels.tcp.sender import FLOATS
 
 
 class Word(IntEnum):
@@ -65,7 +64,7 @@ class FlowWord(IntEnum):
     BACK_TO_LINK = Flow.COLUMNS + 10 + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = Flow.COLUMNS + 10 + 2 * Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = Flow.COLUMNS + 10 + 3 * Fifo.SIZE  # the columns of FlowOut
-    TCP = Flow.COLUMNS + 10 + 3 * Fifo.SIZE + FlowOut.COLUMNS  # the association
+    ASSOCIATION = Flow.COLUMNS + 10 + 3 * Fifo.SIZE + FlowOut.COLUMNS
 
 
 class LinkWord(IntEnum):
@@ -86,17 +85,21 @@ class LinkWord(IntEnum):
     SIZE = Link.COLUMNS + 10 + Fifo.SIZE + LinkOut.COLUMNS
 
 
-def scratch_words(rows: SharedRows, way: Any) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs, for a way of recovery."""
+def scratch_words(
+    rows: SharedRows, of_association: Callable[[Any, Any], Any], floats: int
+) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row of `rows` needs.
+
+    Associations need `floats`, and `of_association` words of a window and ring.
+    """
     scale = rows.parameters[:, P.RING, None] // 64
     flows = rows.flows
     used = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
     least = np.maximum(2 * flows[:, :, P.WINDOW] + 64, 64)
     ring = (1 << np.ceil(np.log2(least)).astype(np.int64)) * scale
-    tcp = slots.scratch_words(way, flows[:, :, P.WINDOW], ring)
-    tcp = np.where(flows[:, :, Flow.KIND] == UDP, 0, tcp)
-    per_flow = np.where(used, FlowWord.TCP + tcp + 6 * ring, 0).sum(axis=1)
+    words = np.where(flows[:, :, Flow.KIND] == UDP, 0, of_association(flows[:, :, P.WINDOW], ring))
+    per_flow = np.where(used, FlowWord.ASSOCIATION + words + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]
     per_link = np.where(used, LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale, 0).sum(axis=1)
     most = int((per_flow + per_link).max(initial=0))
-    return Word.SIZE + most, FLOATS * flows.shape[1] + rows.links.shape[1]
+    return Word.SIZE + most, floats * flows.shape[1] + rows.links.shape[1]

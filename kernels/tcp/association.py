@@ -1,8 +1,10 @@
-"""A TCP association as a machine that an engine drives with events: all that an engine may call."""
+"""A TCP association as a machine that an engine drives with events: all that an engine may call.
+
+`sctp.association` has the same functions; engines name one of them in their slot `association`.
+"""
 
 from netcarlo.kernels.tcp.acks import (
     FULL,
-    blocks_of,
     complete,
     corrupted,
     delay_of,
@@ -28,20 +30,38 @@ from netcarlo.kernels.tcp.sender import (
     take,
 )
 from netcarlo.kernels.tcp.state import NONE, Tcp
+from netcarlo.kernels.tcp.state import Tcp as Counter
+from netcarlo.kernels.tcp.view import (
+    acked,
+    cwnd_of,
+    due,
+    due_at_sink,
+    is_ack,
+    is_data,
+    overfull,
+    size_of,
+    tells_cut,
+)
 
 __all__ = [
     "FLOATS",
     "FULL",
     "NONE",
+    "Counter",
     "Tcp",
-    "blocks_of",
+    "acked",
     "complete",
     "copy_of",
     "corrupted",
+    "cwnd_of",
     "delay_of",
+    "due",
+    "due_at_sink",
     "finished",
     "first_of",
     "in_order",
+    "is_ack",
+    "is_data",
     "note_copy",
     "note_stamp",
     "on_ack",
@@ -51,10 +71,13 @@ __all__ = [
     "on_notice",
     "on_probe",
     "on_timeout",
+    "overfull",
     "prepare",
     "probe",
     "resume",
+    "size_of",
     "size_of_ack",
     "start",
     "take",
+    "tells_cut",
 ]

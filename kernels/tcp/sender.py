@@ -53,8 +53,11 @@ kind: Any = slot("kind")
 
 
 @cold
-def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any) -> Any:
-    """Before the start; `limit` packets, the clock `phase` [ns] ahead.  Returns the words of `s` in use."""
+def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
+    """Before the start; `limit` packets, the clock `phase` [ns] ahead, association `flow` of the row.
+
+    Returns the words of `s` in use.
+    """
     for i in range(END):
         s[i] = 0
     for i in range(FLOATS):
@@ -102,7 +105,7 @@ def first_of(p: Any) -> Any:
     return kind.first_of(p)
 
 
-def start(p: Any, s: Any, g: Any) -> None:
+def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application begins to send."""
     fill(p, s, g)
 

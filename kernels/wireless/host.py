@@ -91,7 +91,7 @@ def _on_tcp_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
     g = f[flow * FLOATS :]
     if m[at + FlowState.NEXT] == t:
         m[at + FlowState.NEXT] = FOREVER
-        tcp.start(m, s, g)
+        tcp.start(m, s, g, t)
         _send(m, f, t, flow)
     elif s[Tcp.DEADLINE] == t:
         before = s[Tcp.TIMEOUTS]

@@ -138,7 +138,7 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
         if WITH_TCP and m[at + Flow.TCP] != 0:
             m[at + FlowState.ASSOCIATION] = free
             phase = m[P.CLOCK_PHASE] + _CLOCK_STEP * flow
-            free += tcp.prepare(m, m[free:], f[flow * FLOATS :], m[at + Flow.LIMIT], phase)
+            free += tcp.prepare(m, m[free:], f[flow * FLOATS :], m[at + Flow.LIMIT], phase, flow)
         elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
             m[at + FlowState.NEXT] = FOREVER
         host.schedule(m, flow)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
-from netcarlo.kernels.shared.layout import ALONE, NEWRENO, UDP, Flow, FlowOut, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import FlowOut, SharedOut, SharedRows
 from netcarlo.kernels.wireless.layout import FlowOut as WifiFlowOut
 from netcarlo.kernels.wireless.layout import WifiOut
 from tests.kernels.beside_twin import differing, run_as_python
@@ -23,21 +23,13 @@ from tests.twins.adhoc.scenarios import manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
-from tests.twins.shared.scenarios import shared_rows
+from tests.twins.shared.scenarios import all_alone, all_sctp
 from tests.twins.wireless.run import simulate as simulate_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
 Twin = Callable[[str, Any, int], NDArray[np.int64]]
-
-
-def all_alone(count: int, *, seed: int) -> SharedRows:
-    """Shared links whose TCP flows are all of a kind that is not mixed with others."""
-    rows = shared_rows(count, seed=seed, kinds=[NEWRENO, NEWRENO, NEWRENO, UDP])
-    flows = rows.flows.copy()
-    flows[:, :, Flow.KIND] = np.where(flows[:, :, Flow.KIND] == UDP, UDP, ALONE)
-    return rows._replace(flows=flows)
 
 
 def of_shared(model: str, rows: SharedRows, row: int) -> NDArray[np.int64]:
@@ -62,6 +54,7 @@ WIRELESS = Case(
 )  # fmt: skip
 ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
 SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
+SHARED_SCTP = SHARED._replace(rows=all_sctp, count=40)
 
 CASES = {
     "tcp_probing": PATHS,
@@ -80,6 +73,7 @@ CASES = {
     "shared_linux": SHARED,
     "shared_linux_bic": SHARED,
     "shared_newreno_cubic": SHARED,
+    "shared_sctp": SHARED_SCTP,
 }
 
 
@@ -90,7 +84,7 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = case.rows(case.count * LONG, seed=[*CASES].index(model))
     out = run_as_python(model, rows)
     assert (out[:, case.sent] > 0).any()
-    if case is SHARED:
+    if case in (SHARED, SHARED_SCTP):
         out[:, SharedOut.EVENTS] = 0  # the twin's events are others
     found = differing(out, lambda row: case.twin(model, rows, row), lambda row: f"row {row}", str)
     assert not found, "\n\n".join(found)

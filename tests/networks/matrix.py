@@ -54,8 +54,8 @@ TAIL = """
 `bic`, `cubic` and `westwood` are SACK with that window growth. Every other TCP but Vegas, which is a
 congestion control itself, takes them, too, as `congestion_control:`, and so it takes a file of yours, in
 packets. The TCP flows of a shared network are all of one kind, whichever it is, or a mix of `tahoe`, `reno`,
-`newreno`, `sack`, `vegas`, `bic`, `cubic` and `westwood`; UDP goes beside them all. Two paths are for SCTP
-alone.
+`newreno`, `sack`, `vegas`, `bic`, `cubic` and `westwood`, or SCTP; UDP goes beside them all. Two paths
+are for SCTP alone.
 """
 
 

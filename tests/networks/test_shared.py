@@ -8,6 +8,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import ENDLESS, P
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.shared.layout import (
+    ALONE,
     KINDS,
     MOST_HOPS,
     NOWHERE,
@@ -29,6 +30,7 @@ from netcarlo.simulation.launches import model_of
 
 DUMBBELL = {"dumbbell": {"rate": "8 Mbit/s", "delay": "10 ms", "queue": 20}}
 WINDOW = {"window": 64}
+SCTP = {"protocol": "sctp"}
 CABLE = {"rate": "8 Mbit/s", "delay": "10 ms"}
 
 
@@ -73,7 +75,13 @@ def rows_of(**given):
             "transport cannot be linux beside other TCPs",
         ),
         ({"transport": {"protocol": "elfn"}}, "'elfn' is not for shared; allowed with shared is tahoe"),
-        ({"transport": {"protocol": "sctp"}}, "'sctp' is not for shared; allowed"),
+        ({"transport": SCTP, "flows": [{}, {"protocol": "reno"}]}, "transport cannot be sctp beside"),
+        ({"transport": SCTP, "flows": [{"ecn": True}]}, "shared.flows.0.ecn is not for sctp; remove it"),
+        ({"transport": SCTP, "flows": [{"window": 9}]}, "not for sctp; write transport.receiver_window"),
+        (
+            {"transport": SCTP | {"receiver_window": "2000 B"}, "flows": [{"payload": "2000 B"}]},
+            "payload does not fit the receiver's window; raise transport.receiver_window to 2016 B",
+        ),
         ({"layout": {"graph": {"routers": 4, "each": CABLE}}}, "cables and degree are both missing"),
         ({"layout": {"links": [{"ends": [0, 1], **CABLE}, {"ends": [1, 2], **CABLE}]}}, "has no way back"),
         ({"layout": {"dumbbell": {**CABLE, "red": {"least": 20}}}}, "least can be at or above most"),
@@ -84,6 +92,15 @@ def rows_of(**given):
 def test_what_makes_no_sense_is_refused(given, message):
     with pytest.raises(InputError, match=message):
         scenario(**given)
+
+
+def test_flows_of_sctp_are_of_one_kind():
+    flows = [{"count": 2, "each": {"payload": "1000 B"}}, {"udp": {"rate": "1 Mbit/s"}}]
+    one = scenario(transport=SCTP, flows=flows)
+    assert one.network.address(one, fluid=False).name == "shared_sctp"
+    flows = build(one).rows.flows[0]
+    assert flows[:, Flow.KIND].tolist() == [ALONE, ALONE, UDP]
+    assert flows[0, [P.DATA, P.CHUNK_HEADER, P.WINDOW, Flow.ECN]].tolist() == [1000, 16, 64, 0]
 
 
 def test_a_scenario_is_written_as_it_is_read():

@@ -10,7 +10,7 @@ from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import sctp_rows, tcp_rows
-from tests.twins.shared.scenarios import shared_rows
+from tests.twins.shared.scenarios import all_sctp, shared_rows
 from tests.twins.wireless.scenarios import wifi_rows
 
 AnyRows = Rows | WifiRows | ManetRows | SharedRows
@@ -21,6 +21,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     family, sender, control, mobile, _ = models.model(name).address
     if family == "adhoc":
         return manet_rows(count, seed=seed)
+    if family == "shared" and sender == "sctp":
+        return all_sctp(count, seed=seed)
     if family == "shared":
         kind = control or sender
         kinds = (UDP, KINDS.index(kind)) if kind in KINDS else range(len(KINDS))

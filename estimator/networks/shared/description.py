@@ -29,7 +29,7 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 from netcarlo.transport.congestion import BUILT_IN
-from netcarlo.transport.tcp import NS, Tcp, Vegas
+from netcarlo.transport.tcp import NS, Sctp, Tcp, Vegas
 from netcarlo.transport.udp import Datagrams
 
 MOST_ROUTERS = MOST_HOPS + 1
@@ -471,16 +471,16 @@ def tcp_like(transport: Any, protocol: str | None) -> Any:
     return record.check({**transport.model_dump(mode="json", include=common), **names})
 
 
-def kind(tcp: Tcp) -> str:
-    """What the engine calls a TCP: its congestion control where that is not the standard one."""
-    control = tcp.congestion_control
+def kind(tcp: Tcp | Sctp) -> str:
+    """What the engine calls a TCP: its congestion control where that is not the standard one; or sctp."""
+    control = getattr(tcp, "congestion_control", None)
     if control is None:
         return str(tcp.protocol)
     return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
 
 
-def kinds(shared: Shared, transport: Any) -> dict[str, Tcp]:
-    """The kinds of TCP that flows of a network can be."""
+def kinds(shared: Shared, transport: Any) -> dict[str, Tcp | Sctp]:
+    """The kinds of TCP, or SCTP, that flows of a network can be."""
     protocols = {flow.protocol for _, flow in shared.each_flow() if flow.udp is None}
     tcps = [tcp_like(transport, protocol) for protocol in protocols]
-    return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp)}
+    return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}

@@ -21,7 +21,8 @@ from netcarlo.networks.shared import formula, outcomes, rows, workload
 from netcarlo.networks.shared.description import MOST_CABLES, TCPS, Cable, Flows, Shared, kinds
 from netcarlo.networks.shared.description import Flow as FlowSpec
 from netcarlo.schema.draws import Draws, Floats, Ints
-from netcarlo.transport.tcp import COMMON, PROBES
+from netcarlo.schema.quantity import bounds
+from netcarlo.transport.tcp import COMMON, PROBES, Sctp
 
 NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT)
 """What the fluid model does not know of a flow."""
@@ -31,7 +32,7 @@ class SharedNetwork(Shared, Network):
     """Links that many flows share, see `Shared`."""
 
     key = "shared"
-    transports = (*COMMON, "linux", *PROBES, "udp")
+    transports = (*COMMON, "linux", *PROBES, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
     traced = False
 
@@ -42,10 +43,26 @@ class SharedNetwork(Shared, Network):
         if len(found) > 1 and (wrong := set(found) - set(TCPS)):
             allowed = f"allowed is {', '.join(TCPS)}"
             raise InputError(f"transport cannot be {min(wrong)} beside other TCPs; {allowed}")
+        if isinstance(run.transport, Sctp):
+            self._check_sctp(run.transport)
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
             raise InputError(f"shared.flows can be {most}; allowed is 1 to {MOST_FLOWS}; {remedy}")
+
+    def _check_sctp(self, transport: Sctp) -> None:
+        """What a flow of SCTP cannot have: marks, a window in packets, chunks that find no room."""
+        for name, flow in self.each_flow():
+            if flow.udp is not None or flow.protocol is not None:
+                continue
+            if flow.ecn:
+                raise InputError(f"shared.{name}.ecn is not for sctp; remove it")
+            if flow.window is not None:
+                raise InputError(f"shared.{name}.window is not for sctp; write transport.receiver_window")
+            chunk = bounds(flow.payload or transport.payload)[1] + bounds(transport.chunk_header)[1]
+            if chunk > bounds(transport.receiver_window)[0]:
+                remedy = f"raise transport.receiver_window to {chunk:.0f} B"
+                raise InputError(f"shared.{name}.payload does not fit the receiver's window; {remedy}")
 
     # Models.
 
@@ -56,7 +73,7 @@ class SharedNetwork(Shared, Network):
             return Address("shared", "mixed", fluid=fluid)
         if not found:
             return Address("shared", "tahoe")  # of UDP alone any will do
-        return Address("shared", found[0].protocol, str(found[0].congestion_control or ""))
+        return Address("shared", found[0].protocol, str(getattr(found[0], "congestion_control", None) or ""))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know the kinds that may be mixed, the formulae no ends."""

@@ -27,9 +27,9 @@ from netcarlo.kernels.base.layout import (
     Rows,
     Trace,
 )
+from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.sctp import state as sctp_state
 from tests.twins import simulate
 from tests.twins.sctp.endpoint import Endpoint
 
@@ -99,7 +99,7 @@ def plain(table: Rows, ring: int) -> Any:
     out = np.zeros((len(table.parameters), len(Out)), np.int64)
     flow = models.model("sctp").make(compilers.plain)
     for i in range(len(out)):
-        scratch = np.empty(sctp_state.scratch(table)[0], np.int64)
+        scratch = np.empty(multihomed.scratch_words(table)[0], np.int64)
         with np.errstate(over="ignore"):  # the words of Philox wrap
             flow(
                 *(field[i] for field in table[:4]),

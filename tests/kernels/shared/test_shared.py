@@ -19,6 +19,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER, STATUS_OK, Hop, Out, P
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import (
+    ALONE,
     KINDS,
     RED_DROPS,
     RED_MARKS,
@@ -336,6 +337,42 @@ def test_a_lone_flow_is_a_path(kind: str) -> None:
             path.hops[0, 0, hop, : Hop.PRESENT + 1] = columns
         variant = f"tcp_sack_{kind}" if kind in ("bic", "cubic", "westwood") else f"tcp_{kind}"
         expected = simulate_path(variant, path)
+        assert {c: f[c][0, 0] for c in COUNTS} == {c: expected[Out[c]] for c in COUNTS}
+        dropped += f["DROPS_QUEUE"][0, 0]
+    assert dropped > 10
+
+
+def test_a_lone_sctp_flow_is_a_path() -> None:
+    """The same for SCTP, with its heartbeats, to the packet."""
+    rng = np.random.default_rng(7)
+    dropped = 0
+    for _ in range(6):
+        window = int(rng.integers(8, 60))
+        flow = {name: value for name, value in TCP.items() if not name.startswith("VEGAS")} | {
+            "KIND": ALONE, "START": 12345, "DATA": 952, "CHUNK_HEADER": 16, "HEADER": 32, "ACK": 48,
+            "SACK_BLOCK": 4, "ACK_EVERY": int(rng.integers(1, 3)), "LIMIT": int(rng.choice([ENDLESS, 400])),
+            "RWND": window * 968, "WINDOW": window, "INITIAL_CWND": 2 * 968, "INITIAL_SSTHRESH": window * 968,
+            "SSTHRESH_FLOOR": 4 * 968, "PROBE_FIRST": 1, "SACK_FIRST": 1, "MAX_BURST": 4,
+            "PATH_MAX_RETRANS": 5, "HEARTBEAT": SECOND, "N_PATHS": 1,
+        }  # fmt: skip
+        source, sink = flow["SOURCE_DELAY"], flow["SINK_DELAY"] = int(rng.integers(MS, 20 * MS)), 2 * MS
+        queue, forth = int(rng.integers(4, 12)), int(rng.integers(2000, 6000) << BYTE_TIME_BITS)
+        back = int(flow["ACK_EVERY"] * forth * SIZE / 48 * rng.uniform(1.1, 1.8))
+        rows = dumbbell([flow], seconds=12, QUEUE=queue, BYTE_TIME=forth)
+        rows.links[0, 1, Link.BYTE_TIME] = back
+        f, _ = split(rows, launch.run(models.model("shared_sctp"), rows))
+
+        path = empty_row()
+        fill(path, {name: value for name, value in flow.items() if name in P.__members__})
+        fill(path, {"SEED": 1, "END": 12 * SECOND, "SAMPLE": SECOND})
+        host = BYTE << BYTE_TIME_BITS
+        for hop, columns in enumerate([
+            [host, source, 0, 0, host, source, 0, 0, 1],
+            [forth, DELAY, queue, 0, back, DELAY, 0, 0, 1],
+            [host, sink, 0, 0, host, sink, 0, 0, 1],
+        ]):  # fmt: skip
+            path.hops[0, 0, hop, : Hop.PRESENT + 1] = columns
+        expected = simulate_path("sctp", path)
         assert {c: f[c][0, 0] for c in COUNTS} == {c: expected[Out[c]] for c in COUNTS}
         dropped += f["DROPS_QUEUE"][0, 0]
     assert dropped > 10

@@ -118,6 +118,18 @@ def _sctp_row(rng: Generator) -> Rows:
         "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
         "N_PATHS": paths, "DATA": data, "CHUNK_HEADER": chunk_header, "HEADER": header,
         "ACK": 968 if on_lattice else int(rng.integers(20, 81)), "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
+        **sctp_parameters(rng, chunk, window),
+    })
+    for path in range(paths):
+        choose_outages(rng, row, path, end, on_lattice)
+        choose_cross_traffic(rng, row, path, end, on_lattice)
+        choose_ticks(rng, row, path, on_lattice)
+    return row
+
+
+def sctp_parameters(rng: Generator, chunk: int, window: int) -> dict[str, int]:
+    """What SCTP needs besides sizes: of chunks of this size [byte], and a receiver of about so many."""
+    return {
         "RWND": int(chunk * (window if rng.random() < 0.9 else 5 * window) + rng.integers(0, chunk)),
         "WINDOW": 64, "TICK": 10 * MS,
         "INITIAL_CWND": int(chunk * rng.integers(1, 6) + rng.choice([0, 0, 1, chunk // 2])),
@@ -134,12 +146,7 @@ def _sctp_row(rng: Generator) -> Rows:
         "PROBE_FIRST": int(rng.integers(0, 2)), "SACK_FIRST": int(rng.integers(0, 2)),
         "MAX_BURST": int(rng.choice([1, 2, 4, 4, 4])),
         "RESPONSE_ALTERNATE": int(rng.choice([0, 1, 1])),
-    })
-    for path in range(paths):
-        choose_outages(rng, row, path, end, on_lattice)
-        choose_cross_traffic(rng, row, path, end, on_lattice)
-        choose_ticks(rng, row, path, on_lattice)
-    return row
+    }  # fmt: skip
 
 
 def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:

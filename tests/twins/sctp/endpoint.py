@@ -11,12 +11,12 @@ from tests.twins.path.link import Packet
 from tests.twins.random_numbers import Streams
 
 ASSOCIATION_MAX_RETRANS = 10
-INIT = 24
-"""INIT and INIT ACK chunks [byte]."""
-COOKIE = 4
-"""COOKIE ECHO and COOKIE ACK chunks [byte]."""
-HEARTBEAT = 24
-"""HEARTBEAT and HEARTBEAT ACK chunks [byte]."""
+INIT = 56
+"""INIT and INIT ACK on the wire [byte]."""
+COOKIE = 36
+"""COOKIE ECHO and COOKIE ACK [byte]."""
+HEARTBEAT = 56
+"""HEARTBEAT and HEARTBEAT ACK [byte]."""
 
 
 class Destination:
@@ -59,12 +59,13 @@ class Endpoint(Generic[D]):
 
     def __init__(
         self, simulation: Simulation, parameters: Parameters, streams: Streams, *, end: int,
-        destinations: list[D], put_out: Callable[[int, Packet], None],
+        destinations: list[D], put_out: Callable[[int, Packet], None], flow: int = 0,
     ) -> None:
         self.simulation = simulation
         self.parameters = parameters
         self.streams = streams
         self.end = end
+        self.flow = flow  # its number among those of the run
         self.put_out = put_out
         self.destinations = destinations
         self.primary = destinations[0]
@@ -88,7 +89,7 @@ class Endpoint(Generic[D]):
 
     def wait(self, destination: Destination) -> None:
         """Look again after the heartbeat interval and a timeout of this path, jittered by half of it."""
-        word = self.streams.block(STREAM_HEARTBEAT, 2 * self.waits + self.end)[0]
+        word = self.streams.block(STREAM_HEARTBEAT + 512 * self.flow, 2 * self.waits + self.end)[0]
         self.waits += 1
         jitter = ((word >> 8) * destination.rto >> 24) - destination.rto // 2
         self.idle_timer.start(self.parameters.HEARTBEAT + destination.rto + jitter)
@@ -103,14 +104,12 @@ class Endpoint(Generic[D]):
 
     def send_heartbeat(self, destination: Destination) -> None:
         now = self.simulation.now
-        size = self.parameters.HEADER + HEARTBEAT
-        self.put_out(destination.number, Packet("heartbeat", size, now))
+        self.put_out(destination.number, Packet("heartbeat", HEARTBEAT, now))
         destination.idle_since = now
         self.unanswered[destination.number].start(destination.rto)
 
     def answer_heartbeat(self, packet: Packet) -> None:
-        size = self.parameters.HEADER + HEARTBEAT
-        self.put_out(packet.path, Packet("heartbeat ack", size, packet.content))
+        self.put_out(packet.path, Packet("heartbeat ack", HEARTBEAT, packet.content))
 
     def on_heartbeat_ack(self, packet: Packet) -> None:
         destination = self.destinations[packet.path]

@@ -37,14 +37,13 @@ class SctpReceiver(Endpoint[Destination]):
         if packet.last_hop < self.parameters.ACK_DELAY:  # ns-2 set the timer before it sent the packet on
             self.timer.ring_if_due()
         self.reply_path = packet.path
-        header = self.parameters.HEADER
         if packet.kind == "init" and not self.established:
-            self.put_out(packet.path, Packet("init ack", header + INIT, None))
+            self.put_out(packet.path, Packet("init ack", INIT, None))
         elif packet.kind == "cookie":
             if not self.established:
                 self.established = True
                 self.begin_heartbeats()
-            self.put_out(packet.path, Packet("cookie ack", header + COOKIE, None))
+            self.put_out(packet.path, Packet("cookie ack", COOKIE, None))
         elif packet.kind == "heartbeat" and self.established:
             self.answer_heartbeat(packet)
         elif packet.kind == "heartbeat ack" and self.established:

@@ -88,7 +88,7 @@ class SctpSender(Endpoint[Road]):
         """Send INIT or COOKIE ECHO."""
         self.asking = what
         self.outcomes.add(Out.HANDSHAKES)
-        size = self.parameters.HEADER + (INIT if what == "init" else COOKIE)
+        size = INIT if what == "init" else COOKIE
         self.put_out(self.primary.number, Packet(what, size, None))
         self.handshake_timer.start(self.primary.rto)
 

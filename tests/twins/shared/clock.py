@@ -64,4 +64,21 @@ class HostClock(Simulation):
     def at(
         self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: Any = None
     ) -> None:
-        self.agenda.plan(time, Phase.HOST, self.number, action, *arguments, turn=_OF_TCP[Rank(rank)])
+        self.agenda.plan(time, Phase.HOST, self.number, action, *arguments, turn=self.turn(rank))
+
+    def turn(self, rank: int) -> int:
+        return _OF_TCP[Rank(rank)]
+
+
+class SenderClock(HostClock):
+    """The same for the sender of SCTP: its timers in the order of their ranks,"""
+
+    def turn(self, rank: int) -> int:
+        return Turn.TIMEOUT + rank
+
+
+class ReceiverClock(HostClock):
+    """and for the receiver, whose timers come after those of the sender."""
+
+    def turn(self, rank: int) -> int:
+        return 2 * max(Rank) + rank

@@ -145,7 +145,31 @@ class Udp(Flow):
         self.outcomes.arrived(segment.packet, segment.packet.content, self.agenda.now)
 
 
-class Tcp(Flow):
+class Association(Flow):
+    """A flow whose sink answers."""
+
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        super().__init__(world, number, columns)
+        self.from_sink = Cable(columns.SINK_BACK, columns.SINK_DELAY)
+        self.to_source = Cable(columns.ACCESS_BACK, columns.SOURCE_DELAY)
+        self.way_back = [world.links[number] for number in columns.back]
+
+    def put_back(self, packet: Packet, *, echo: bool = False) -> None:
+        """A packet leaves the sink."""
+        self.acks_sent += packet.kind == "ack"
+        segment = Segment(self, packet, self.way_back, self._deliver_back, echo=echo)
+        arrival = self.from_sink.pass_through(packet.size, self.agenda.now)
+        self.agenda.plan(arrival, Phase.BACK, self.number, self.way_back[0].enter, segment)
+
+    def _deliver_back(self, segment: Segment, time: int) -> None:
+        arrival = self.to_source.pass_through(segment.packet.size, time)
+        self.agenda.plan(arrival, Phase.HOST, self.number, self.arrive_back, segment, turn=Turn.ACK)
+
+    def arrive_back(self, segment: Segment) -> None:
+        raise NotImplementedError
+
+
+class Tcp(Association):
     def __init__(self, world: "World", number: int, columns: Any, protocol: str) -> None:
         super().__init__(world, number, columns)
         clock = HostClock(self.agenda, number)
@@ -157,9 +181,6 @@ class Tcp(Flow):
             ack_every=columns.ACK_EVERY, ack_delay=columns.ACK_DELAY, ack_size=columns.ACK,
             block_size=columns.SACK_BLOCK, sack=sender.sack, send_back=self._acknowledge,
         )  # fmt: skip
-        self.from_sink = Cable(columns.SINK_BACK, columns.SINK_DELAY)
-        self.to_source = Cable(columns.ACCESS_BACK, columns.SOURCE_DELAY)
-        self.way_back = [world.links[number] for number in columns.back]
         self.echo = False  # acknowledgements tell that a router is congested
         self.calm_from = 0  # acknowledgements up to this one are of packets put out before the last such cut
         self.must_tell = False  # that the window has been reduced
@@ -178,7 +199,7 @@ class Tcp(Flow):
     def arrive(self, segment: Segment) -> None:
         self.receiver.timer.ring_if_due()
         if segment.packet.kind == "probe":
-            self._send_back(Packet("reply", self.columns.HEADER, segment.packet.content), echo=False)
+            self.put_back(Packet("reply", self.columns.HEADER, segment.packet.content))
             return
         if segment.reduced:
             self.echo = False
@@ -187,19 +208,9 @@ class Tcp(Flow):
         self.receiver.receive(segment.packet)
 
     def _acknowledge(self, packet: Packet) -> None:
-        self.acks_sent += 1
-        self._send_back(packet, echo=self.echo)
+        self.put_back(packet, echo=self.echo)
 
-    def _send_back(self, packet: Packet, *, echo: bool) -> None:
-        segment = Segment(self, packet, self.way_back, self._deliver_back, echo=echo)
-        arrival = self.from_sink.pass_through(packet.size, self.agenda.now)
-        self.agenda.plan(arrival, Phase.BACK, self.number, self.way_back[0].enter, segment)
-
-    def _deliver_back(self, segment: Segment, time: int) -> None:
-        arrival = self.to_source.pass_through(segment.packet.size, time)
-        self.agenda.plan(arrival, Phase.HOST, self.number, self._arrive_back, segment, turn=Turn.ACK)
-
-    def _arrive_back(self, segment: Segment) -> None:
+    def arrive_back(self, segment: Segment) -> None:
         if segment.packet.kind == "reply":
             self.sender.on_probe_reply(segment.packet.content)
             return

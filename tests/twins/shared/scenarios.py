@@ -9,8 +9,10 @@ from numpy.random import Generator
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
+    ALONE,
     KINDS,
     MOST_HOPS,
+    NEWRENO,
     NOWHERE,
     PERIOD,
     RED_DROPS,
@@ -21,7 +23,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from tests.twins.path.scenarios import MS, SECOND, pick, tcp_parameters
+from tests.twins.path.scenarios import MS, SECOND, pick, sctp_parameters, tcp_parameters
 
 PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
 PERIODS = len(PROBABILITIES)
@@ -72,6 +74,31 @@ def _fill(line: Any, columns: Columns, *tables: Any) -> None:
 def shared_rows(count: int, *, seed: int, kinds: Sequence[int] = range(len(KINDS))) -> SharedRows:
     """`count` networks whose flows are of these `kinds`; row k of a seed is the same for every `count`."""
     return stack([_net(np.random.default_rng([seed, k, 5]), kinds).row() for k in range(count)])
+
+
+def all_alone(count: int, *, seed: int) -> SharedRows:
+    """Shared links whose TCP flows are all of a kind that is not mixed with others."""
+    rows = shared_rows(count, seed=seed, kinds=[NEWRENO, NEWRENO, NEWRENO, UDP])
+    flows = rows.flows.copy()
+    flows[:, :, Flow.KIND] = np.where(flows[:, :, Flow.KIND] == UDP, UDP, ALONE)
+    return rows._replace(flows=flows)
+
+
+def all_sctp(count: int, *, seed: int) -> SharedRows:
+    """The same networks with SCTP for TCP."""
+    rows = all_alone(count, seed=seed)
+    for k, p in enumerate(rows.parameters):
+        rng = np.random.default_rng([seed, k, 7])
+        for flow in rows.flows[k, : p[Shared.FLOWS]]:
+            if flow[Flow.KIND] == ALONE:
+                header = pick(rng, 0, 16, 20)
+                chunk = int(flow[P.DATA]) + header
+                columns = sctp_parameters(rng, chunk, int(flow[P.WINDOW]))
+                columns["INITIAL_RTO"] = pick(rng, 300 * MS, SECOND)
+                columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
+                _fill(flow, columns | {"CHUNK_HEADER": header, "ECN": 0}, P, Flow)
+                flow[P.WINDOW] = flow[P.RWND] // chunk
+    return rows
 
 
 def stack(rows: Sequence[SharedRows]) -> SharedRows:
@@ -232,5 +259,5 @@ def describe(rows: SharedRows, row: int) -> str:
         flow = rows.flows[row, k]
         forth, back = (flow[at : at + MOST_HOPS].tolist() for at in (Flow.ROUTE, Flow.BACK))
         route = f"{forth[: flow[Flow.HOPS]]}, back {back[: flow[Flow.BACK_HOPS]]}"
-        lines.append(f"flow {k}: {KINDS[flow[Flow.KIND]]} over {route}: {line(flow, P, Flow)}")
+        lines.append(f"flow {k}: {(*KINDS, 'alone')[flow[Flow.KIND]]} over {route}: {line(flow, P, Flow)}")
     return "\n".join(lines)

@@ -4,6 +4,7 @@ from netcarlo.kernels.shared.layout import ALONE, KINDS, UDP, SharedRows
 from tests.twins.shared.clock import Agenda, Phase
 from tests.twins.shared.flows import Flow, Tcp, Udp
 from tests.twins.shared.links import Link
+from tests.twins.shared.sctp import Sctp
 from tests.twins.shared.tables import Tables
 
 
@@ -16,6 +17,8 @@ class World:
         for number, columns in enumerate(self.tables.flows):
             if columns.KIND == UDP:
                 self.flows.append(Udp(self, number, columns))
+            elif columns.KIND == ALONE and alone == "sctp":
+                self.flows.append(Sctp(self, number, columns))
             else:
                 protocol = alone if columns.KIND == ALONE else KINDS[columns.KIND]
                 self.flows.append(Tcp(self, number, columns, protocol))

@@ -1,4 +1,4 @@
-"""What is recorded of an SCTP association: losses, the trace, samples of window and RTT."""
+"""What is recorded of an SCTP association: arrivals, losses, the trace, samples of window and RTT."""
 
 from typing import Any
 
@@ -9,6 +9,7 @@ from netcarlo.kernels.base.layout import (
     EVENT_HEARTBEAT_RECEIVE,
     EVENT_RECEIVE,
     EVENT_TIMEOUT,
+    NEVER,
     PATHS,
     STATUS_TRACE_FULL,
     Out,
@@ -47,6 +48,17 @@ def count_loss(s: Any, kind: Any, fate: Any) -> None:
             s[OUTCOMES + Out.DESTROYED] += 1
         else:
             s[OUTCOMES + Out.DROPS_RANDOM] += 1
+
+
+def count_arrival(s: Any, now: Any, sent: Any) -> None:
+    """Count an arrival of DATA put out at `sent` [ns]."""
+    s[OUTCOMES + Out.RECEIVED] += 1
+    s[OUTCOMES + Out.LAST_RX] = now
+    if s[OUTCOMES + Out.FIRST_RX] == NEVER:
+        s[OUTCOMES + Out.FIRST_RX] = now
+    if s[OUTCOMES + Out.RESUME_RX] == NEVER and now > s[Word.FIRST_OUTAGE]:
+        s[OUTCOMES + Out.RESUME_RX] = now
+        s[OUTCOMES + Out.RESUME_TX] = sent
 
 
 @cold

@@ -1,4 +1,4 @@
-"""An SCTP association over one or two paths: bulk transfer, failover, heartbeats.
+"""An SCTP association over one path or two: bulk transfer, failover, heartbeats.
 
 Source: RFC 2960 with the Implementer's Guide, in the form ns-2 gives them (sctp/sctp.cc); which
 release of ns-2 is a matter of parameters.  `docs/models/sctp.md` states every rule and tie-break.
@@ -16,47 +16,73 @@ from netcarlo.kernels.base.layout import (
     EVENT_HEARTBEAT,
     EVENT_LOST,
     EVENT_SEND,
+    FOREVER,
+    NEVER,
     PATHS,
     STATUS_OK,
+    Hop,
     Out,
     P,
+    Rows,
 )
-from netcarlo.kernels.path.hops import ARRIVED, prepare, transmit
-from netcarlo.kernels.sctp import handshake, paths, receiver, record, sack, sender
+from netcarlo.kernels.path import hops
+from netcarlo.kernels.path.hops import ARRIVED, transmit
+from netcarlo.kernels.path.multihomed import record
+from netcarlo.kernels.sctp import ends, handshake, state
 from netcarlo.kernels.sctp.state import (
-    COOKIE_BYTES,
     EVENTS,
-    HEARTBEAT_BYTES,
-    INIT_BYTES,
     OFF,
     OUTCOMES,
     PACKET_SIZE,
-    RECEIVER,
-    SENDER,
+    STATE_SIZE,
     WAYS,
-    End,
     Event,
     Kind,
     Packet,
-    State,
     Way,
     Word,
-    end_at,
     packet_at,
     way_at,
 )
 
 _HALF = 1 << (BYTE_TIME_BITS - 1)
+HOPS = STATE_SIZE
+"""The word where the state of the hops begins."""
 
 
-def flow(
-    parameters: Any, constants: Any, hops: Any, outages: Any, losses: Any,
+def scratch_words(rows: Rows) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
+    ring = int(rows.parameters[:, P.RING].max(initial=0))
+    return hops.scratch_words(rows) + int(state.scratch_words(WAYS, ring)), 0
+
+
+@cold
+def begin(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
+    """Set the state at the start."""
+    handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
+    state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
+    s[Event.T1] = p[P.START]
+    s[Word.FIRST_OUTAGE] = FOREVER
+    for hop in range(of_hops.shape[1]):
+        for path in range(PATHS):
+            if of_hops[path, hop, Hop.PRESENT] == 1:
+                w = way_at(path)
+                s[w + Way.LAST_BYTE_TIME] = of_hops[path, hop, Hop.BYTE_TIME]
+                s[w + Way.LAST_DELAY] = of_hops[path, hop, Hop.DELAY]
+        if outages.shape[2] > 0:
+            s[Word.FIRST_OUTAGE] = min(s[Word.FIRST_OUTAGE], outages[0, hop, 0, 0])
+    for column in (Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX):
+        s[OUTCOMES + column] = NEVER
+
+
+def simulate(
+    parameters: Any, constants: Any, of_hops: Any, outages: Any, losses: Any,
     scratch: Any, memory: Any, out: Any, rows: Any,
 ) -> Any:  # fmt: skip
     """Simulate one row; see `models` for the arguments.  Returns the number of trace `rows`."""
     p, s = parameters, scratch
     trace = rows.shape[0] > 0
-    handshake.begin(p, s, hops, outages, prepare(p, hops, outages, losses, s))
+    begin(p, s, of_hops, outages, losses)
     next_sample = p[P.SAMPLE] // 2
     while s[OUTCOMES + Out.STATUS] == STATUS_OK:
         now, event = next_event(p, s)
@@ -65,7 +91,10 @@ def flow(
             next_sample += p[P.SAMPLE]
         if now > p[P.END]:
             break
-        happen(p, s, now, event)
+        if event < Event.ARRIVAL + WAYS:
+            arrive(p, s, now, event - Event.ARRIVAL)
+        else:
+            ends.expire(p, s, now, event)
         if trace:
             record.note_event(p, s, rows, now, event)
         for way in range(WAYS):
@@ -108,26 +137,6 @@ def first(p: Any, s: Any, now: Any, way: Any) -> Any:
     return way
 
 
-def happen(p: Any, s: Any, now: Any, event: Any) -> None:
-    """Carry out an event."""
-    if event < Event.ARRIVAL + WAYS:
-        arrive(p, s, now, event - Event.ARRIVAL)
-    elif event == Event.T1:
-        handshake.t1_due(p, s, now)
-    elif event < Event.T3 + PATHS:
-        sender.t3_due(p, s, now, event - Event.T3)
-    elif event < Event.DEGRADE + PATHS:
-        sender.degrade_due(p, s, now, event - Event.DEGRADE)
-    elif event == Event.SACK_TIMER:
-        s[Word.UNACKED] = 0
-        s[Event.SACK_TIMER] = OFF
-        receiver.sack(p, s, now, 0)
-    elif event < Event.HEARTBEAT_TIMEOUT + WAYS:
-        paths.heartbeat_lost(p, s, now, event - Event.HEARTBEAT_TIMEOUT)
-    else:
-        paths.heartbeat_due(p, s, now, event - Event.HEARTBEAT_TIMER)
-
-
 @cold
 def arrive(p: Any, s: Any, now: Any, way: Any) -> None:
     """The oldest packet of a way reaches the other end, for which that path is way ^ PATHS."""
@@ -139,52 +148,11 @@ def arrive(p: Any, s: Any, now: Any, way: Any) -> None:
     if s[w + Way.FLYING] > 0:
         s[Event.ARRIVAL + way] = s[packet_at(p, s, way, s[w + Way.OLDEST]) + Packet.ARRIVES]
     if way < PATHS:
-        at_receiver(p, s, now, way + PATHS, at)
+        if s[at + Packet.KIND] == Kind.DATA:
+            record.count_arrival(s, now, s[at + Packet.SENT])
+        ends.at_receiver(p, s, now, way + PATHS, at)
     else:
-        at_sender(p, s, now, way - PATHS, at)
-
-
-@cold
-def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
-    """The sender gets the packet at `at` on a way."""
-    kind, state = s[at + Packet.KIND], s[end_at(SENDER) + End.STATE]
-    if state == State.CLOSED:
-        return
-    if state == State.ESTABLISHED:
-        if kind == Kind.SACK:
-            sack.on_sack(p, s, now, s[at + Packet.NUMBER], s[at + Packet.ROOM], s[at + Packet.SEEN])
-            s[Word.SEND_NEW] = 1
-        elif kind == Kind.HEARTBEAT:
-            paths.put(p, s, now, way, Kind.HEARTBEAT_ACK, HEARTBEAT_BYTES, s[at + Packet.NUMBER])
-        elif kind == Kind.HEARTBEAT_ACK:
-            handshake.on_heartbeat_ack(p, s, now, way, s[at + Packet.NUMBER])
-    else:
-        handshake.answered(p, s, now)
-    if s[Word.SEND_NEW] == 1 and s[Word.MARKED] == 0:
-        sender.send_new(p, s, now)
-        s[Word.SEND_NEW] = 0
-
-
-@cold
-def at_receiver(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
-    """The receiver gets the packet at `at` on a way."""
-    kind = s[at + Packet.KIND]
-    established = s[end_at(RECEIVER) + End.STATE] == State.ESTABLISHED
-    s[Word.REPLY_WAY] = way
-    if kind == Kind.DATA:
-        receiver.record(s, now, s[at + Packet.SENT])
-        if established:
-            receiver.on_data(p, s, now, s[at + Packet.NUMBER])
-    elif kind == Kind.HEARTBEAT and established:
-        paths.put(p, s, now, way, Kind.HEARTBEAT_ACK, HEARTBEAT_BYTES, s[at + Packet.NUMBER])
-    elif kind == Kind.HEARTBEAT_ACK and established:
-        handshake.on_heartbeat_ack(p, s, now, way, s[at + Packet.NUMBER])
-    elif kind == Kind.INIT and not established:
-        paths.put(p, s, now, way, Kind.INIT_ACK, INIT_BYTES, now)
-    elif kind == Kind.COOKIE_ECHO:
-        paths.put(p, s, now, way, Kind.COOKIE_ACK, COOKIE_BYTES, now)
-        if not established:
-            handshake.establish(p, s, now)
+        ends.at_sender(p, s, now, way - PATHS, at)
 
 
 def hand_over(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:

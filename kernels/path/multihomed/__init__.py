@@ -1,0 +1,1 @@
+"""An SCTP association over one path or two."""

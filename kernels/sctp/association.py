@@ -1,0 +1,279 @@
+"""An SCTP association of one path as a machine that an engine drives with events, as `tcp.association`.
+
+Each end numbers the packets that it puts out, whatever they carry, and keeps what is in them in a ring of
+`P.RING`.  A packet that is still on its way when its place is needed makes the association `overfull`.  What
+an end wants to put out waits in its ring until the engine takes it.
+
+The receiver may be ahead of the sender: it shares no word with it but TSNs, and SACKs name what it had then.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import PATHS, STATUS_OK, STATUS_RING_FULL, Out, P
+from netcarlo.kernels.sctp import ends, handshake, state
+from netcarlo.kernels.sctp.state import (
+    FIRST_WAY,
+    OUTCOMES,
+    STATE_SIZE,
+    Chunk,
+    Event,
+    Kind,
+    Packet,
+    Way,
+    Word,
+    chunk_at,
+    packet_at,
+    way_at,
+)
+
+NONE = -1
+"""No packet."""
+FULL = -2
+"""More packets on their way than `P.RING`."""
+FLOATS = 0
+"""Of float memory."""
+
+_FORTH = np.int64(0)  # the way of the sender,
+_BACK = np.int64(PATHS)  # and that of the receiver
+
+
+class Counter(IntEnum):
+    """Words of scratch that an engine may read."""
+
+    SENT = OUTCOMES + Out.SENT
+    REPEATED = OUTCOMES + Out.RETRANSMITTED
+    HANDSHAKES = OUTCOMES + Out.HANDSHAKES
+    TIMEOUTS = OUTCOMES + Out.TIMEOUTS
+    FAST_RETRANSMITS = OUTCOMES + Out.FAST_RETRANSMITS
+    CUTS = OUTCOMES + Out.CWND_CUTS
+    RTT = FIRST_WAY + Way.RTT
+    SPARED = Word.NOTHING
+    PROBING = Word.NOTHING
+    PROBING_SINCE = Word.NOTHING
+    PROBES = Word.NOTHING
+    PROBE_CYCLES = Word.NOTHING
+    PROBE_TIME = Word.NOTHING
+
+
+def scratch_words(window: Any, ring: Any) -> Any:
+    """Words of scratch of an association with this window and `P.RING`, or of many."""
+    return state.scratch_words(2, ring)
+
+
+@cold
+def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
+    """Before the start; `limit` chunks are to be sent, by association `flow` of the row.
+
+    Returns the words of `s` in use.
+    """
+    handshake.prepare(p, s, np.int64(1), limit, flow)
+    return state.lay_out(p, s, np.int64(2), np.int64(STATE_SIZE))
+
+
+@cold
+def start(p: Any, s: Any, g: Any, now: Any) -> None:
+    """The application begins to send."""
+    handshake.t1_due(p, s, now)
+
+
+# Packets.
+
+
+def place_of(p: Any, s: Any, way: Any, number: Any) -> Any:
+    """Where a packet on its way is in scratch."""
+    w = way_at(way)
+    if s[w + Way.OLDEST] + s[w + Way.WAITING] - number > p[P.RING]:
+        s[OUTCOMES + Out.STATUS] = STATUS_RING_FULL
+    return packet_at(p, s, way, number)
+
+
+def next_of(s: Any, way: Any) -> Any:
+    """The next packet that an end puts out, NONE or FULL."""
+    w = way_at(way)
+    if s[OUTCOMES + Out.STATUS] != STATUS_OK:
+        return np.int64(FULL)
+    if s[w + Way.WAITING] == 0:
+        return np.int64(NONE)
+    s[w + Way.WAITING] -= 1
+    s[w + Way.OLDEST] += 1
+    return s[w + Way.OLDEST] - 1
+
+
+def overfull(s: Any) -> Any:
+    """A packet on its way was overwritten: what comes of the row is worthless."""
+    return s[OUTCOMES + Out.STATUS] != STATUS_OK
+
+
+def size_of(p: Any, s: Any, packet: Any) -> Any:
+    """A packet of the sender [byte]."""
+    return s[place_of(p, s, _FORTH, packet) + Packet.SIZE]
+
+
+def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
+    """A packet of the receiver [byte]."""
+    return s[place_of(p, s, _BACK, serial) + Packet.SIZE]
+
+
+def is_data(p: Any, s: Any, packet: Any) -> Any:
+    """Whether a packet of the sender carries data."""
+    return s[place_of(p, s, _FORTH, packet) + Packet.KIND] == Kind.DATA
+
+
+def is_ack(p: Any, s: Any, serial: Any) -> Any:
+    """Whether a packet of the receiver acknowledges data."""
+    return s[place_of(p, s, _BACK, serial) + Packet.KIND] == Kind.SACK
+
+
+# The sender.
+
+
+def take(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
+    """The next packet to put out, NONE, or FULL.  While `blocked` all wait."""
+    if blocked:
+        return np.int64(NONE)
+    return next_of(s, _FORTH)
+
+
+def resume(p: Any, s: Any, g: Any) -> Any:
+    """No longer blocked; returns whether something has waited for that."""
+    return s[way_at(_FORTH) + Way.WAITING] > 0
+
+
+@cold
+def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+    """A packet of the receiver arrives at the sender."""
+    ends.at_sender(p, s, now, _FORTH, place_of(p, s, _BACK, serial))
+
+
+@cold
+def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+    """The first of the sender's timers goes off."""
+    ends.expire(p, s, now, _timer(s))
+
+
+def due(s: Any) -> Any:
+    """When the sender's next timer goes off [ns]."""
+    return s[_timer(s)]
+
+
+@cold
+def _timer(s: Any) -> Any:
+    timer = _earlier(s, np.int64(Event.T1), np.int64(Event.T3))
+    timer = _earlier(s, timer, np.int64(Event.DEGRADE))
+    timer = _earlier(s, timer, np.int64(Event.HEARTBEAT_TIMEOUT))
+    return _earlier(s, timer, np.int64(Event.HEARTBEAT_TIMER))
+
+
+def _earlier(s: Any, one: Any, other: Any) -> Any:
+    return other if s[other] < s[one] else one
+
+
+def finished(s: Any) -> Any:
+    """All there is has been acknowledged."""
+    return s[Word.CUM] == s[Word.LIMIT]
+
+
+def acked(p: Any, s: Any) -> Any:
+    """Packets with data that are acknowledged with all before them."""
+    return s[Word.CUM]
+
+
+def cwnd_of(p: Any, s: Any, g: Any) -> Any:
+    """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
+    return 1024 * min(s[way_at(_FORTH) + Way.CWND], p[P.RWND]) // s[Word.CHUNK]
+
+
+# The receiver.
+
+
+@cold
+def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
+    """A packet of the sender arrives at time t [ns].
+
+    Returns the packet with which the receiver answers, NONE or FULL; and whether data have come that were
+    not there before.
+    """
+    accepted = s[Word.ACCEPTED]
+    ends.at_receiver(p, s, t, _BACK, place_of(p, s, _FORTH, packet))
+    return next_of(s, _BACK), s[Word.ACCEPTED] > accepted
+
+
+@cold
+def on_delay(p: Any, s: Any) -> Any:
+    """The first of the receiver's timers goes off; returns the packet that goes out, NONE or FULL."""
+    timer = _timer_at_sink(s)
+    ends.expire(p, s, s[timer], timer)
+    return next_of(s, _BACK)
+
+
+def due_at_sink(s: Any) -> Any:
+    """When the receiver's next timer goes off [ns]."""
+    return s[_timer_at_sink(s)]
+
+
+@cold
+def _timer_at_sink(s: Any) -> Any:
+    timer = _earlier(s, np.int64(Event.SACK_TIMER), np.int64(Event.HEARTBEAT_TIMEOUT + PATHS))
+    return _earlier(s, timer, np.int64(Event.HEARTBEAT_TIMER + 1))
+
+
+def in_order(p: Any, s: Any) -> Any:
+    """Packets with data that the receiver has without a gap."""
+    return s[Word.RCV_CUM]
+
+
+def complete(p: Any, s: Any) -> Any:
+    """The receiver has all the data that there is."""
+    return s[Word.ACCEPTED] == s[Word.LIMIT]
+
+
+def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
+    """Time since the data of a packet were first put out [ns]."""
+    tsn = s[place_of(p, s, _FORTH, packet) + Packet.NUMBER]
+    return t - s[chunk_at(p, s, tsn) + Chunk.BORN]
+
+
+# What only TCP has: copies of a packet, marks, probe segments, notices.
+
+
+def copy_of(s: Any) -> Any:
+    """Every packet is the only one of its number."""
+    return np.int64(0)
+
+
+def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
+    """Nothing to be noted."""
+
+
+def note_stamp(s: Any, packet: Any, sent: Any) -> None:
+    """Nothing to be noted."""
+
+
+def corrupted(p: Any, s: Any, packet: Any) -> None:
+    """A packet that arrives destroyed is lost."""
+
+
+def tells_cut(s: Any, packet: Any) -> Any:
+    """Not capable of ECN."""
+    return False
+
+
+def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+    """Not capable of ECN."""
+
+
+def probe(p: Any, s: Any, now: Any) -> Any:
+    """No probe segments."""
+    return np.int64(NONE)
+
+
+def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
+    """No probe segments."""
+
+
+def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+    """Not told of broken routes."""

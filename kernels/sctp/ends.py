@@ -1,0 +1,83 @@
+"""What the ends of an SCTP association do with a packet that arrives, and when a timer expires."""
+
+from typing import Any
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import PATHS
+from netcarlo.kernels.sctp import handshake, paths, receiver, sack, sender
+from netcarlo.kernels.sctp.state import (
+    COOKIE_BYTES,
+    HEARTBEAT_BYTES,
+    INIT_BYTES,
+    OFF,
+    RECEIVER,
+    SENDER,
+    WAYS,
+    End,
+    Event,
+    Kind,
+    Packet,
+    State,
+    Word,
+    end_at,
+)
+
+
+@cold
+def expire(p: Any, s: Any, now: Any, timer: Any) -> None:
+    """A timer goes off, one of `Event`."""
+    if timer == Event.T1:
+        handshake.t1_due(p, s, now)
+    elif timer < Event.T3 + PATHS:
+        sender.t3_due(p, s, now, timer - Event.T3)
+    elif timer < Event.DEGRADE + PATHS:
+        sender.degrade_due(p, s, now, timer - Event.DEGRADE)
+    elif timer == Event.SACK_TIMER:
+        s[Word.UNACKED] = 0
+        s[Event.SACK_TIMER] = OFF
+        receiver.sack(p, s, now, 0)
+    elif timer < Event.HEARTBEAT_TIMEOUT + WAYS:
+        paths.heartbeat_lost(p, s, now, timer - Event.HEARTBEAT_TIMEOUT)
+    else:
+        paths.heartbeat_due(p, s, now, timer - Event.HEARTBEAT_TIMER)
+
+
+@cold
+def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
+    """The sender gets the packet at `at` on a way."""
+    kind, state = s[at + Packet.KIND], s[end_at(SENDER) + End.STATE]
+    if state == State.CLOSED:
+        return
+    if state == State.ESTABLISHED:
+        if kind == Kind.SACK:
+            sack.on_sack(p, s, now, s[at + Packet.NUMBER], s[at + Packet.ROOM], s[at + Packet.SEEN])
+            s[Word.SEND_NEW] = 1
+        elif kind == Kind.HEARTBEAT:
+            paths.put(p, s, now, way, Kind.HEARTBEAT_ACK, HEARTBEAT_BYTES, s[at + Packet.NUMBER])
+        elif kind == Kind.HEARTBEAT_ACK:
+            handshake.on_heartbeat_ack(p, s, now, way, s[at + Packet.NUMBER])
+    else:
+        handshake.answered(p, s, now)
+    if s[Word.SEND_NEW] == 1 and s[Word.MARKED] == 0:
+        sender.send_new(p, s, now)
+        s[Word.SEND_NEW] = 0
+
+
+@cold
+def at_receiver(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
+    """The receiver gets the packet at `at` on a way, and answers with a packet at most."""
+    kind = s[at + Packet.KIND]
+    established = s[end_at(RECEIVER) + End.STATE] == State.ESTABLISHED
+    s[Word.REPLY_WAY] = way
+    if kind == Kind.DATA and established:
+        receiver.on_data(p, s, now, s[at + Packet.NUMBER])
+    elif kind == Kind.HEARTBEAT and established:
+        paths.put(p, s, now, way, Kind.HEARTBEAT_ACK, HEARTBEAT_BYTES, s[at + Packet.NUMBER])
+    elif kind == Kind.HEARTBEAT_ACK and established:
+        handshake.on_heartbeat_ack(p, s, now, way, s[at + Packet.NUMBER])
+    elif kind == Kind.INIT and not established:
+        paths.put(p, s, now, way, Kind.INIT_ACK, INIT_BYTES, now)
+    elif kind == Kind.COOKIE_ECHO:
+        paths.put(p, s, now, way, Kind.COOKIE_ACK, COOKIE_BYTES, now)
+        if not established:
+            handshake.establish(p, s, now)

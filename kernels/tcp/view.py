@@ -1,0 +1,59 @@
+"""What an engine asks an association for: when its timers go off, how far it is, what its packets are."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.tcp.state import Tcp
+
+kind: Any = slot("kind")
+
+
+def due(s: Any) -> Any:
+    """When the sender's timer goes off [ns]."""
+    return s[Tcp.DEADLINE]
+
+
+def due_at_sink(s: Any) -> Any:
+    """When the receiver's timer goes off [ns]."""
+    return s[Tcp.PENDING]
+
+
+def acked(p: Any, s: Any) -> Any:
+    """Packets with data that are acknowledged with all before them."""
+    return max(s[Tcp.ACKED] - kind.first_of(p) + 1, 0)
+
+
+def cwnd_of(p: Any, s: Any, g: Any) -> Any:
+    """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
+    return np.int64(min(g[0], float(p[P.WINDOW])) * 1024.0)
+
+
+def is_data(p: Any, s: Any, packet: Any) -> Any:
+    """Whether a packet of the sender carries data."""
+    return packet >= kind.first_of(p)
+
+
+def is_ack(p: Any, s: Any, serial: Any) -> Any:
+    """Whether a packet of the receiver acknowledges data."""
+    return True
+
+
+def size_of(p: Any, s: Any, packet: Any) -> Any:
+    """A packet of the sender [byte]."""
+    return p[P.DATA] + p[P.HEADER] if packet >= kind.first_of(p) else p[P.HANDSHAKE]
+
+
+def tells_cut(s: Any, packet: Any) -> Any:
+    """Whether a packet is to tell the receiver that the window was reduced for a mark (RFC 3168)."""
+    if s[Tcp.REDUCED] != 0 and packet > s[Tcp.REDUCED_AT]:
+        s[Tcp.REDUCED] = 0
+        return True
+    return False
+
+
+def overfull(s: Any) -> Any:
+    """Never: no packet on its way is kept in a place that another may need."""
+    return False

@@ -1,0 +1,76 @@
+"""A flow that is an SCTP association of one path: the two ends of the path twin."""
+
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.base.layout import NEVER, Out
+from tests.twins.outcomes import Outcomes
+from tests.twins.path.link import Packet
+from tests.twins.sctp.endpoint import Destination
+from tests.twins.sctp.receiver import SctpReceiver
+from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.shared.clock import Phase, ReceiverClock, SenderClock, Turn
+from tests.twins.shared.flows import Association
+from tests.twins.shared.links import Segment
+
+if TYPE_CHECKING:
+    from tests.twins.shared.world import World
+
+
+class Sctp(Association):
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        super().__init__(world, number, columns)
+        streams = world.tables.streams
+        self.sender = SctpSender(
+            self.outcomes, SenderClock(self.agenda, number), columns, streams, flow=number,
+            destinations=[Road(0, columns)], put_out=lambda _, packet: self.put_out(packet),
+        )  # fmt: skip
+        self.receiver = SctpReceiver(
+            self.outcomes, ReceiverClock(self.agenda, number), columns, streams, flow=number,
+            destinations=[Destination(0, columns)], put_out=lambda _, packet: self.put_back(packet),
+        )  # fmt: skip
+        self.coming: list[Segment] = []  # past the last link
+        self.agenda.plan(columns.START, Phase.HOST, number, self.sender.start, turn=Turn.START)
+
+    def _deliver(self, segment: Segment, time: int) -> None:
+        super()._deliver(segment, time)
+        self.coming.append(segment)
+
+    def arrive(self, segment: Segment) -> None:
+        receiver = self.receiver
+        for timer in (receiver.timer, *receiver.unanswered, receiver.idle_timer):
+            timer.ring_if_due()  # before the packet
+        self.take_in(segment)
+
+    def take_in(self, segment: Segment) -> None:
+        """The receiver gets a packet; data that are not new there, or find no room, are of no use."""
+        self.coming.remove(segment)
+        before = self.receiver.outcomes.values[Out.DELIVERED]
+        self.receiver.receive(segment.packet)
+        if segment in self.through and self.receiver.outcomes.values[Out.DELIVERED] == before:
+            self.through.remove(segment)
+
+    def arrive_back(self, segment: Segment) -> None:
+        self.sender.receive(segment.packet)
+        if self.sender.cumulative == self.columns.LIMIT and self.finished == NEVER:
+            self.finished = self.agenda.now
+
+    def useful(self) -> int:
+        """What comes to the sink after the end counts, too, as it is taken in."""
+        self.receiver.outcomes = Outcomes(limit=self.columns.LIMIT)
+        self.receiver.outcomes.delivered = set(self.outcomes.delivered)
+        self.receiver.put_out = _nowhere
+        for segment in list(self.coming):
+            self.take_in(segment)
+        return super().useful()
+
+    def sample(self) -> None:
+        road = self.sender.current
+        self.outcomes.add(Out.SAMPLES)
+        self.outcomes.add(Out.CWND_SUM, min(road.cwnd, self.columns.RWND) * 1024 // self.sender.chunk_size)
+        if road.latest_rtt > 0:
+            self.outcomes.add(Out.RTT_SUM, road.latest_rtt)
+            self.outcomes.add(Out.RTT_SAMPLES)
+
+
+def _nowhere(path: int, packet: Packet) -> None:
+    """The run is over."""
