@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import PATHS, STATUS_OK, STATUS_RING_FULL, Out, P
+from netcarlo.kernels.base.layout import PATHS, STATUS_OK, STATUS_RING_FULL, Out, P, Trace
 from netcarlo.kernels.sctp import ends, handshake, state
 from netcarlo.kernels.sctp.state import (
     FIRST_WAY,
@@ -185,6 +185,20 @@ def acked(p: Any, s: Any) -> Any:
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
     """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
     return 1024 * min(s[way_at(_FORTH) + Way.CWND], p[P.RWND]) // s[Word.CHUNK]
+
+
+def sequence_of(p: Any, s: Any, packet: Any) -> Any:
+    """What a trace calls a packet of the sender with data: its TSN."""
+    return s[place_of(p, s, _FORTH, packet) + Packet.NUMBER]
+
+
+def show(s: Any, g: Any, trace: Any, n: Any) -> None:
+    """The state of the sender in row n of a trace; windows in chunks."""
+    w = way_at(_FORTH)
+    trace[n, Trace.CWND] = s[w + Way.CWND] / s[Word.CHUNK]
+    trace[n, Trace.SSTHRESH] = s[w + Way.SSTHRESH] / s[Word.CHUNK]
+    trace[n, Trace.RTO] = s[w + Way.RTO] / 1e9
+    trace[n, Trace.ACKED] = s[Word.CUM]
 
 
 # The receiver.

@@ -39,6 +39,8 @@ from netcarlo.kernels.tcp.view import (
     is_ack,
     is_data,
     overfull,
+    sequence_of,
+    show,
     size_of,
     tells_cut,
 )
@@ -75,6 +77,8 @@ __all__ = [
     "prepare",
     "probe",
     "resume",
+    "sequence_of",
+    "show",
     "size_of",
     "size_of_ack",
     "start",

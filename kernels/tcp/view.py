@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import P, Trace
 from netcarlo.kernels.tcp.state import Tcp
 
 kind: Any = slot("kind")
@@ -44,6 +44,19 @@ def is_ack(p: Any, s: Any, serial: Any) -> Any:
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """A packet of the sender [byte]."""
     return p[P.DATA] + p[P.HEADER] if packet >= kind.first_of(p) else p[P.HANDSHAKE]
+
+
+def sequence_of(p: Any, s: Any, packet: Any) -> Any:
+    """What a trace calls a packet of the sender."""
+    return packet
+
+
+def show(s: Any, g: Any, trace: Any, n: Any) -> None:
+    """The state of the sender in row n of a trace."""
+    trace[n, Trace.CWND] = g[0]
+    trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
+    trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
+    trace[n, Trace.ACKED] = s[Tcp.ACKED]
 
 
 def tells_cut(s: Any, packet: Any) -> Any:
