@@ -40,13 +40,13 @@ class Word(IntEnum):
     NOTICE = auto()  # 1: the source has learnt of a broken link
     FULL = auto()  # 1: too many acknowledgements on their way
     WAITING_SINCE = auto()  # packets of the source wait for a route [ns]; NO_TIME: none does
-    # Residual errors, in the order of STREAM_RESIDUAL.
+    # Residual errors, in the order of STREAM_RESIDUAL: two words each, see `Countdown`.
     GAP_OF_DATA = auto()  # data segments until the sink's host loses one
+    GAPS_OF_DATA = auto()  # such gaps drawn so far
     GAP_AT_SOURCE = auto()  # segments without data until the source's host loses one
-    GAP_AT_SINK = auto()  # and until the sink's host does
-    DRAWN_OF_DATA = auto()  # such gaps drawn so far
-    DRAWN_AT_SOURCE = auto()
-    DRAWN_AT_SINK = auto()
+    GAPS_AT_SOURCE = auto()
+    GAP_AT_SINK = auto()  # segments without data until the sink's host loses one
+    GAPS_AT_SINK = auto()
     # Statistics of the topology.
     INTEGRATED = auto()  # up to here [ns]
     HOPS = auto()  # of the shortest path from source to sink, 0: none
@@ -105,7 +105,7 @@ class Node(IntEnum):
     BACKOFFS = auto()  # drawn so far
     HEARD = auto()  # mask of the nodes that decode its broadcast
     GAP = auto()  # frames until its radio loses one
-    GAPS = auto()  # drawn so far
+    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
     # Queues of packets and of routing frames.
     PACKETS_HEAD = auto()  # this and the next as in `Queue`
     PACKETS_COUNT = auto()

@@ -73,7 +73,7 @@ class LinkWord(IntEnum):
 
     FREE = Link.COLUMNS  # its transmitter is busy until [ns]
     GAP = Link.COLUMNS + 1  # packets before the next lost one
-    LOSSES = Link.COLUMNS + 2  # gaps drawn
+    GAPS = Link.COLUMNS + 2  # gaps drawn so far: this and the one before as in `Countdown`
     HEAD = Link.COLUMNS + 3  # packets that are known to have left, of those that waited
     TAIL = Link.COLUMNS + 4  # packets that have come to wait
     DEPARTURES = Link.COLUMNS + 5  # where the times at which they leave lie, a ring

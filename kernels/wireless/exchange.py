@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.countdown import lost
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import gap
@@ -24,7 +25,6 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
 )
 from netcarlo.kernels.wireless.state import (
-    LINK_WORDS,
     NO_EVENT,
     NODE_COUNTS,
     NODE_WORDS,
@@ -34,7 +34,7 @@ from netcarlo.kernels.wireless.state import (
     Mac,
     Wait,
     Word,
-    link_at,
+    link_number,
     node_at,
     rate_at,
 )
@@ -153,13 +153,8 @@ def _receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> 
         m[counts + NodeOut.COLLIDED] += 1
         return False
     good = m[at + Node.NEAR] >> i & 1 != 0
-    if good:
-        if m[link + LinkState.GAP] == 0:
-            draw_gap(m, losses, (link - m[Word.LINKS]) // LINK_WORDS)
-            good = False
-        else:
-            m[link + LinkState.GAP] -= 1
-    if not good:
+    stream = STREAM_FRAME + link_number(m, link)
+    if not good or lost(m, losses, m, link + LinkState.GAP, m[link + Link.LOSS], stream):
         m[counts + NodeOut.NOISE] += 1
         return False
     _answer(m, at, i, sender, t, np.int64(Frame.ACK))
@@ -172,24 +167,12 @@ def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
     row = m[link + Link.FRAGILITY]
     if row == 0:
         return False
-    number = (link - m[Word.LINKS]) // LINK_WORDS
     most = gap(
         losses, row - 1, m[P.SEED], m[P.SCENARIO], m[P.REPLICATION],
-        STREAM_DISTURBED + number, m[link + LinkState.ENDURED],
+        STREAM_DISTURBED + link_number(m, link), m[link + LinkState.ENDURED],
     )  # fmt: skip
     m[link + LinkState.ENDURED] += 1
     return (m[at + Mac.DISTURBED] + 999) // 1000 <= most
-
-
-@cold
-def draw_gap(m: Any, losses: Any, link: Any) -> None:
-    """Draw how many data frames get through on a link, by its number, before the next one lost to noise."""
-    at = link_at(m, link)
-    m[at + LinkState.GAP] = gap(
-        losses, m[at + Link.LOSS], m[P.SEED], m[P.SCENARIO], m[P.REPLICATION],
-        STREAM_FRAME + link, m[at + LinkState.LOSSES],
-    )  # fmt: skip
-    m[at + LinkState.LOSSES] += 1
 
 
 @cold

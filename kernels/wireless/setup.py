@@ -2,13 +2,13 @@
 
 from typing import Any
 
+from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.wireless import host
-from netcarlo.kernels.wireless.exchange import draw_gap
 from netcarlo.kernels.wireless.frame import air_time
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Leg, Link, Node, Radio, Rate
+from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
     FLOW_COUNTS,
     FLOW_WORDS,
@@ -114,7 +114,7 @@ def _set_up_links(m: Any, network: Any, losses: Any) -> None:
         _copy(m, at, network, m[Radio.LINKS_AT] + link * _LINK, _LINK)
         m[at + LinkState.UP] = m[Radio.ARF_UP]
         m[at + LinkState.WAIT] = m[Radio.ARF_TIMER]
-        draw_gap(m, losses, link)
+        draw_gap(m, losses, m, at + LinkState.GAP, m[at + Link.LOSS], STREAM_FRAME + link)
 
 
 def _set_up_legs(m: Any, network: Any, free: Any) -> Any:

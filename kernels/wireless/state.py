@@ -144,7 +144,7 @@ class LinkState(IntEnum):
     WAIT = auto()  # attempts after which it is raised anyway
     # Noise.
     GAP = auto()  # data frames until the next that noise destroys
-    LOSSES = auto()  # gaps drawn
+    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
     ENDURED = auto()  # disturbances drawn
 
 
@@ -205,6 +205,11 @@ def node_at(m: Any, node: Any) -> Any:
 def link_at(m: Any, link: Any) -> Any:
     """The word where a link begins."""
     return m[Word.LINKS] + link * LINK_WORDS
+
+
+def link_number(m: Any, at: Any) -> Any:
+    """The link that begins at a word."""
+    return (at - m[Word.LINKS]) // LINK_WORDS
 
 
 def rate_at(m: Any, rate: Any) -> Any:
