@@ -106,8 +106,8 @@ class Node(IntEnum):
     HEARD = auto()  # mask of the nodes that decode its broadcast
     GAP = auto()  # frames until its radio loses one
     GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
-    # Queues of packets and of routing frames.
-    PACKETS_HEAD = auto()  # this and the next as in `Queue`
+    # Queues of packets and of routing frames, words as in `Ring`.
+    PACKETS_HEAD = auto()
     PACKETS_COUNT = auto()
     PACKETS_ROOM = auto()
     PACKETS_RING = auto()
@@ -141,15 +141,6 @@ class Node(IntEnum):
     CHECK_AT = auto()  # the others are looked at [ns]
     # The last transmission that others overheard, of data and probes; then of their answers: see `Tap`.
     TAP = auto()
-
-
-class Queue(IntEnum):
-    """Words of a queue: a ring of frames."""
-
-    HEAD = 0  # position of the first
-    COUNT = 1  # how many wait
-    ROOM = 2  # for how many there is room
-    RING = 3  # first word of the ring
 
 
 class Tap(IntEnum):

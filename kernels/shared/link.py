@@ -17,6 +17,7 @@ from netcarlo.kernels.base.countdown import draw_gap, lost
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared.layout import (
@@ -58,7 +59,7 @@ def enter(p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, ma
         m[b + LinkWord.FREE] = departure
         if limited:
             tail = m[b + LinkWord.TAIL]
-            m[m[b + LinkWord.DEPARTURES] + (tail & m[b + LinkWord.MASK])] = departure
+            m[numbered(m[b + LinkWord.DEPARTURES], m[b + LinkWord.MASK], 1, tail)] = departure
             m[b + LinkWord.TAIL] = tail + 1
         _count(p, m, b, t, begin, departure)
         far = departure + m[b + Link.DELAY]
@@ -79,7 +80,7 @@ def _held(m: Any, b: Any, t: Any) -> Any:
     limit = m[b + Link.QUEUE]
     if m[b + Link.RED] != DROP_TAIL or (limit > 0 and tail - head >= min(limit, mask + 1)):
         ring = m[b + LinkWord.DEPARTURES]
-        while head < tail and m[ring + (head & mask)] <= t:
+        while head < tail and m[numbered(ring, mask, 1, head)] <= t:
             head += 1
         m[b + LinkWord.HEAD] = head
     return tail - head

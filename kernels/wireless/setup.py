@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
@@ -95,7 +96,7 @@ def _set_up_nodes(m: Any, nodes: Any, free: Any) -> Any:
         m[at + Mac.LOCK] = NOBODY
         m[at + Mac.DATA_RATE] = NOBODY
         m[at + Mac.NEXT] = NOBODY
-        m[at + Mac.RING] = free
+        ring.lay(m, at + Mac.HEAD, free, m[at + Node.QUEUE])
         free += m[at + Node.QUEUE]
     return free
 
@@ -122,7 +123,7 @@ def _set_up_legs(m: Any, network: Any, free: Any) -> Any:
         at = leg_at(m, leg)
         _copy(m, at, network, m[Radio.LEGS_AT] + leg * _LEG, _LEG)
         m[at + LegState.INTERVAL] = -1
-        m[at + LegState.RING] = free
+        ring.lay(m, at + LegState.HEAD, free, m[at + Leg.ROOM])
         free += 2 * m[at + Leg.ROOM]
     return free
 

@@ -120,10 +120,11 @@ class Mac(IntEnum):
     WITH_RTS = auto()  # 1: an RTS announces the data
     AIR = auto()  # the data's time on the air
     HEAD_RECEIVED = auto()  # 1: the head of the queue has been received, though not acknowledged
-    # Its queue: frames (see `frame`) in a ring, with the one that it sends as its head.
-    RING = auto()  # the word where the ring begins
-    HEAD = auto()  # place of the head in the ring
-    COUNT = auto()  # frames
+    # Its queue, words as in `Ring`: frames (see `frame`), the one that it sends first.
+    HEAD = auto()
+    COUNT = auto()
+    ROOM = auto()
+    RING = auto()
     COUNTED_AT = auto()  # NodeOut.QUEUE_SUM counts until then
 
 
@@ -166,9 +167,12 @@ class LegState(IntEnum):
 
     FREE = len(Leg)  # its server is free from then on
     LAST = auto()  # the last packet is released
-    RING = auto()  # the word where its packets begin: (release, frame) each
-    HEAD = auto()  # place of the first in the ring
-    COUNT = auto()  # packets
+    # Its packets, words as in `Ring`: when one is released, and its frame.
+    HEAD = auto()
+    COUNT = auto()
+    ROOM = auto()
+    RING = auto()
+    # How it goes.
     INTERVAL = auto()  # number of the interval of SLOWNESS
     SLOWNESS = auto()  # relative to the mean, times 2**30
     UNREAD = auto()  # packets at the head that are released, but not read

@@ -9,7 +9,7 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_SEND, Trace
 from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.tcp.state import Tcp
-from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT, PROBE
+from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT, PROBE, head_of
 from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import (
     FIRST_NOTE,
@@ -55,7 +55,7 @@ def record_sent(m: Any, f: Any, trace: Any, t: Any, first_node: Any) -> None:
         at = node_at(m, j)
         sends = m[Word.ON_AIR] >> j & 1 != 0 and m[at + Mac.FRAME] == Frame.DATA
         if sends and m[at + Mac.END] - m[at + Mac.AIR] == t:
-            record(m, f, trace, t, EVENT_SEND, m[m[at + Mac.RING] + m[at + Mac.HEAD]], j)
+            record(m, f, trace, t, EVENT_SEND, head_of(m, at), j)
 
 
 def note(m: Any, event: Any, frame: Any, node: Any) -> None:
