@@ -7,6 +7,7 @@ from typing import Any
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_SEND, Trace
+from netcarlo.kernels.base.trace import begin, show_sender
 from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.tcp.state import Tcp
 from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT, PROBE, head_of
@@ -31,20 +32,13 @@ def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any
     if frame & PROBE:
         return
     n = m[Word.TRACED]
-    if n < trace.shape[0]:
+    if begin(trace, n, t * 1e-9, event, frame >> PACKET_SHIFT, node):
         flow = frame & FLOW_MASK
-        trace[n, Trace.TIME] = t * 1e-9
-        trace[n, Trace.EVENT] = event
-        trace[n, Trace.SEQUENCE] = frame >> PACKET_SHIFT
-        trace[n, Trace.PATH] = node
         trace[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
         at = flow_at(m, flow)
         if WITH_TCP and m[at + Flow.TCP] != 0:
             s = m[m[at + FlowState.ASSOCIATION] :]
-            trace[n, Trace.CWND] = f[flow * FLOATS]
-            trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
-            trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
-            trace[n, Trace.ACKED] = s[Tcp.ACKED]
+            show_sender(trace, n, f[flow * FLOATS], s[Tcp.SSTHRESH], s[Tcp.RTO] * 1e-9, s[Tcp.ACKED])
     m[Word.TRACED] = n + 1
 
 
