@@ -58,10 +58,10 @@ from netcarlo.kernels.adhoc.state import (
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.base.ring import Ring, entry
 
-_MS = 10**6
-HOLD = 1000 * _MS
+HOLD = 1000 * MS
 """A route in use is looked at, and a gratuitous reply repeated, after this time."""
 MOST_SALVAGES = 15
 _FORWARDED = NODE_COUNTS + NodeOut.FORWARDED
