@@ -5,6 +5,7 @@ congestion control, is a `slot`: a name of the module that `bind` fills with the
 """
 
 import dis
+import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -86,9 +87,7 @@ class Binder:
         if isinstance(value, FunctionType):
             return self.function(value)
         if isinstance(value, type) and issubclass(value, IntEnum):
-            space = Namespace(value.__name__)
-            vars(space).update({key: int(member) for key, member in value.__members__.items()})
-            return space
+            return _numbers(value)
         if isinstance(value, Namespace) or (isinstance(value, ModuleType) and _is_ours(value)):
             return self.space(value, names)
         return value
@@ -106,6 +105,30 @@ def bind(
     Members of an `IntEnum` become plain integers.
     """
     return Binder(step, slots or {}, inlined).function(function)
+
+
+def with_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A copy of a function that finds plain integers where its source names members of enumerations.
+
+    numba-cuda does not index with them, and Numba compiles integers faster.
+    """
+    numbers = {
+        name: _numbers(value)
+        for name, value in function.__globals__.items()
+        if isinstance(value, type) and issubclass(value, IntEnum)
+    }
+    copy = FunctionType(
+        function.__code__, {**function.__globals__, **numbers}, function.__name__, None, function.__closure__
+    )
+    return functools.update_wrapper(copy, function)
+
+
+@functools.cache
+def _numbers(enumeration: type[IntEnum]) -> Namespace:
+    """An enumeration as integers by name."""
+    space = Namespace(enumeration.__name__)
+    vars(space).update({key: int(member) for key, member in enumeration.__members__.items()})
+    return space
 
 
 def _looked_up(code: CodeType) -> dict[str, set[str]]:

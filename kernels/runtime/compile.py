@@ -14,11 +14,10 @@ import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from enum import IntEnum
 from pathlib import Path
-from types import FunctionType, ModuleType
 from typing import Any
 
+from netcarlo.kernels.base.bind import with_numbers
 from netcarlo.kernels.congestion.user import refusals
 from netcarlo.kernels.runtime import cache
 from netcarlo.kernels.runtime.threads import aside, cores, each
@@ -165,7 +164,7 @@ def ptx(model: Any) -> str:
         from netcarlo.kernels.runtime import cuda
 
         with refusals(model.file):
-            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})")
+            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})", ENTRY)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
@@ -173,30 +172,6 @@ def ptx(model: Any) -> str:
         ) from error
     cache.keep(file, text.encode())
     return text
-
-
-def with_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A copy of a function that finds plain integers where its source names members of enumerations.
-
-    numba-cuda does not index with them, and Numba compiles integers faster.
-    """
-    numbers = {
-        name: _numbers(value)
-        for name, value in function.__globals__.items()
-        if isinstance(value, type) and issubclass(value, IntEnum)
-    }
-    copy = FunctionType(
-        function.__code__, {**function.__globals__, **numbers}, function.__name__, None, function.__closure__
-    )
-    return functools.update_wrapper(copy, function)
-
-
-@functools.cache
-def _numbers(enumeration: type[IntEnum]) -> ModuleType:
-    """An enumeration as a module of integers: compilers take those for constants."""
-    module = ModuleType(enumeration.__name__)
-    module.__dict__.update({member.name: int(member) for member in enumeration})
-    return module
 
 
 def _arrays(dimensions: tuple[int, ...]) -> str:

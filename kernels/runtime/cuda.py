@@ -11,7 +11,7 @@ from typing import Any
 
 from numba import cuda
 
-from netcarlo.kernels.runtime.compile import ENTRY, with_numbers
+from netcarlo.kernels.base.bind import with_numbers
 
 CAPABILITY = (7, 5)
 """The PTX asks for this compute capability; every device from it on takes it."""
@@ -39,13 +39,13 @@ def make_kernel(model: Any) -> Callable[..., None]:
     return kernel
 
 
-def compile_kernel(model: Any, signature: str) -> str:
-    """The PTX of a model's kernel, whose name there is `ENTRY`."""
+def compile_kernel(model: Any, signature: str, entry: str) -> str:
+    """The PTX of a model's kernel, whose name there is `entry`."""
     with settings():
         text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
     entries = re.findall(r"\.entry (\w+)\(", text)
     assert len(entries) == 1, f"PTX with the kernels {entries}"
-    return str(text).replace(entries[0], ENTRY)
+    return str(text).replace(entries[0], entry)
 
 
 @contextmanager
