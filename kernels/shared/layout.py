@@ -40,7 +40,7 @@ class Flow(IntEnum):
     KIND = len(P)  # UDP, one of the transports below, or ALONE
     HOPS = auto()  # links on the way of the data, at least 1
     BACK_HOPS = auto()  # links on the way of the acknowledgements (TCP), at least 1
-    ROUTE = auto()  # the links on the way of the data in order, MOST_HOPS columns
+    ROUTE = len(P) + 3  # the links on the way of the data in order, MOST_HOPS columns
     BACK = ROUTE + MOST_HOPS  # the links on the way of the acknowledgements in order, MOST_HOPS columns
     # Access links: BYTE_TIME_BITS fraction bits.
     ACCESS = BACK + MOST_HOPS  # source host to first router, data [ns / byte]

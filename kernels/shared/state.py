@@ -61,7 +61,7 @@ class FlowWord(IntEnum):
     UNTIL = auto()  # UDP: the time of sending ends [ns]
     PERIODS = auto()  # UDP: lengths of periods drawn
     LATE = auto()  # data packets that arrive after the end
-    TO_LINK = auto()  # FIFO of data on their way to the first link
+    TO_LINK = Flow.COLUMNS + 10  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
@@ -82,7 +82,7 @@ class LinkWord(IntEnum):
     COUNT = auto()  # RED: packets since the last one dropped or marked
     DRAWS = auto()  # RED: decisions drawn
     NUMBER = auto()  # of the link
-    FIFO = auto()  # packets on their way to another link
+    FIFO = Link.COLUMNS + 10  # packets on their way to another link
     COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 
