@@ -3,7 +3,6 @@
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import gap
 
@@ -28,7 +27,6 @@ def lost(p: Any, losses: Any, m: Any, at: Any, row: Any, stream: Any) -> Any:
     return False
 
 
-@cold
 def draw_gap(p: Any, losses: Any, m: Any, at: Any, row: Any, stream: Any) -> None:
     """Draw the next gap: before the first packet, and when one is lost."""
     number = m[at + Countdown.GAPS]
