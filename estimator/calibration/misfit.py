@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.calibration.trials import Sample
+from netcarlo.numerics.arrays import Floats
 from netcarlo.studies.calibrated import Calibration
 from netcarlo.studies.study import Published
-
-Floats = NDArray[np.float64]
 
 
 class Misfit(NamedTuple):

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.errors import InputError
+from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches
 from netcarlo.simulation.ensemble import build, build_rows
@@ -17,8 +18,6 @@ from netcarlo.simulation.simulate import resolve_target
 from netcarlo.studies.calibrated import Calibration, Target
 from netcarlo.studies.cells import Cell, Metric
 from netcarlo.studies.study import Published, Study, Value
-
-Floats = NDArray[np.float64]
 
 AS_IT_IS: Point = ()
 """The candidate that sets nothing: the scenario files as they stand."""

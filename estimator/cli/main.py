@@ -265,7 +265,7 @@ for command in (*cli_sweeps.COMMANDS, cli_plan.plan):
 def devices(as_json: AsJson = False) -> None:
     """List what simulations can run on."""
     from netcarlo.kernels.runtime import device
-    from netcarlo.simulation.simulate import cores
+    from netcarlo.kernels.runtime.threads import cores
 
     found = [("cpu", platform.processor() or platform.machine(), f"{cores()} cores")]
     found += [

@@ -17,7 +17,8 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.numerics import statistics
-from netcarlo.numerics.statistics import Floats, Mean
+from netcarlo.numerics.arrays import Floats
+from netcarlo.numerics.statistics import Mean
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.outcomes import BY_NAME, MEANING, Outcomes

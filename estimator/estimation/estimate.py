@@ -11,6 +11,7 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation import measurable
 from netcarlo.simulation.launches import Job
@@ -179,7 +180,7 @@ def _until_precise(
 ) -> Outcomes:
     parts: list[Outcomes] = []
 
-    def draw(first: int, count: int) -> statistics.Floats:
+    def draw(first: int, count: int) -> Floats:
         def report(done: int, _: int) -> None:
             if progress:
                 progress(first + done, first + count)

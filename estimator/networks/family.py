@@ -15,7 +15,8 @@ from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outcome import Outcome
 from netcarlo.networks.repeated import one_by_one
 from netcarlo.networks.run import Run
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.record import Record
 from netcarlo.transport.tcp import PROTOCOLS
 

@@ -7,14 +7,11 @@ What these leave out, and how far off they are, is in docs/models/formulas.md.
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.numerics.formulas import pftk
 
-NS = 1e9
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Found = dict[str, Floats]
 """Outcomes of rows by name, [n] each; the names are those of `netcarlo.simulation.outcomes.MEANING`."""
 

@@ -5,12 +5,13 @@ from typing import ClassVar
 import numpy as np
 from pydantic import Field, SerializeAsAny
 
-from netcarlo.kernels.base.layout import P
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.kernels.base.layout import NS, P
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Duration, Interval, Precision, Time
 from netcarlo.schema.record import Record
 from netcarlo.transport.columns import fill
-from netcarlo.transport.tcp import NS, AnyTransport, Tcp
+from netcarlo.transport.tcp import AnyTransport, Tcp
 
 
 class Run(Record):

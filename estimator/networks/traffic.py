@@ -6,10 +6,10 @@ Numbers that are drawn count with their mean; loss and queues would make it less
 import math
 from typing import Any
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.quantity import Number, bounds
-from netcarlo.transport.tcp import NS, Sctp, Tcp
+from netcarlo.transport.tcp import Sctp, Tcp
 
 AGAIN = 10
 """A transfer is sent so often at most, about."""

@@ -1,11 +1,9 @@
 """The incomplete beta function, the same on every machine and with every version of a library."""
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.numerics import portable
-
-Floats = NDArray[np.float64]
+from netcarlo.numerics.arrays import Floats
 
 _HALF_LOG_2PI = 0.9189385332046727
 _SHIFT = 12

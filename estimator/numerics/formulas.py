@@ -5,9 +5,9 @@ All take and give arrays that broadcast; rates are data packets per second.
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from netcarlo.numerics.arrays import Floats
 
 
 def window_limited(rtt_s: ArrayLike, window: ArrayLike) -> Floats:

@@ -7,11 +7,9 @@ from decimal import Decimal, localcontext
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.numerics import portable
-
-Floats = NDArray[np.float64]
+from netcarlo.numerics.arrays import Floats
 
 _PI = Decimal("3.14159265358979323846264338327950288419716939937511")
 _FAR = 5

@@ -8,9 +8,8 @@ import math
 from decimal import Context, Decimal
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from netcarlo.numerics.arrays import Floats
 
 DIGITS = Context(prec=40)
 """What decimal numbers are computed with; their logarithms and exponentials are rounded exactly."""

@@ -13,15 +13,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netcarlo.numerics import normal, portable, student
+from netcarlo.numerics.arrays import Floats, Ints
 
 LEVEL = 0.95
 """Confidence of every interval."""
 
 MOST = 1_000_000
 """Replications after which `StoppingRule` gives up."""
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Mean(NamedTuple):

@@ -12,15 +12,13 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from netcarlo.numerics.arrays import Floats
 from netcarlo.planning import evidence
 from netcarlo.planning.file import Plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.planning.trials import Trials
-
-Floats = NDArray[np.float64]
 
 FIRST = 32
 """Replications of a value before its first look."""

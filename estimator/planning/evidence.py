@@ -9,11 +9,10 @@ Sekhon, "Time-uniform, nonparametric, nonasymptotic confidence sequences" (Annal
 """
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from netcarlo.numerics import beta, portable
-
-Floats = NDArray[np.float64]
+from netcarlo.numerics.arrays import Floats
 
 PRIOR = 20.0
 """The prior is the part above p of the beta distribution of mean p that is worth so many trials.  It does

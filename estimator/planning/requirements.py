@@ -10,11 +10,10 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import dimension
+from netcarlo.numerics.arrays import Floats
 from netcarlo.schema import expressions, units
 from netcarlo.schema.axes import DIMENSIONS
 from netcarlo.simulation.outcomes import MEANING
-
-Floats = NDArray[np.float64]
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.planning.file import Plan, Resource
 from netcarlo.planning.trials import Trials
-
-Floats = NDArray[np.float64]
 
 REPLICATIONS = 256
 """Of each value beside which a resource is looked at; the same ones with and without more of it."""

@@ -7,14 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.schema.output import unwritten
 from netcarlo.simulation.simulate import simulate
 from netcarlo.sweeps.space.identity import key
-
-Floats = NDArray[np.float64]
 
 JOURNAL = "runs.jsonl"
 

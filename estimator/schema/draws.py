@@ -7,15 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import ENDLESS, STREAM_HOST
 from netcarlo.kernels.base.philox import uniforms
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.quantity import Number
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _EACH = re.compile(r"\.each\.\d+")
 

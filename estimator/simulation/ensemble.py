@@ -11,8 +11,9 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.scenario import Scenario
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.schema.draws import Draws
 
 MOST_NUMBERS = 2**32
 """Replications that have random numbers of their own."""

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.rows import concatenate, trim
+from netcarlo.numerics.arrays import Ints
 from netcarlo.scenario import Scenario
-from netcarlo.schema.draws import Ints
 from netcarlo.simulation import fidelity, workload
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import Outcomes, by_formula, outcomes

@@ -10,11 +10,11 @@ from collections.abc import Collection, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.networks.outcome import dimension
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema.fields import flat
 from netcarlo.schema.quantity import bounds
@@ -22,9 +22,6 @@ from netcarlo.simulation import fidelity
 from netcarlo.simulation import outcomes as named
 from netcarlo.simulation.ensemble import build_rows
 from netcarlo.simulation.outcomes import MEANING
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 ROWS = 16
 """Replications whose rows are looked at: what is drawn may have a part in one network and not in another."""

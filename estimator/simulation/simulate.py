@@ -1,6 +1,5 @@
 """Runs scenarios, as many at a time as a launch takes."""
 
-import os
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -69,11 +68,6 @@ def simulate_all(
         done += sum(job.replications for _, job in batch)
         report(0, done)
     return [_join(part) for part in parts]
-
-
-def cores() -> int:
-    """The processor cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def resolve_target(target: str) -> str:

@@ -23,6 +23,7 @@ Samples = NDArray[Any]
 """A metric of a cell, float64 or bool, one value per replication; of bools the metric is their share [%]."""
 
 NS = 1e-9
+"""A nanosecond [s]."""
 
 
 def estimate(samples: Samples) -> Mean:

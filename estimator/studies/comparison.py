@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from netcarlo.numerics.statistics import Floats, Mean, mean
+from netcarlo.numerics.arrays import Floats
+from netcarlo.numerics.statistics import Mean, mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, ends, every, inside
 from netcarlo.studies.study import Published, Study, Tolerance, Value, matches

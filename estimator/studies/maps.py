@@ -4,13 +4,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, mean
 from netcarlo.studies.cells import Cells, Samples
 from netcarlo.studies.study import Value
 
-Floats = NDArray[np.float64]
 Reading = Mapping[str, Value]
 """Values of the two unknowns."""
 

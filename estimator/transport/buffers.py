@@ -8,7 +8,8 @@ back for overhead and not advertised.
 import numpy as np
 
 from netcarlo.kernels.base.layout import P
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Payload, Probability, Transfer, bounds
 from netcarlo.schema.record import Record
 

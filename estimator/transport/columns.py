@@ -4,10 +4,11 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import P
-from netcarlo.schema.draws import Draws, Ints
+from netcarlo.kernels.base.layout import NS, P
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
-from netcarlo.transport.tcp import NS, Sctp
+from netcarlo.transport.tcp import Sctp
 from netcarlo.transport.udp import Udp
 
 

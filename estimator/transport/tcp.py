@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError, nearest
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import NS, P
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Constant,
@@ -29,8 +29,6 @@ from netcarlo.schema.record import Record
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
 from netcarlo.transport.congestion import BUILT_IN, NAMES, STANDARD, default_constants
 from netcarlo.transport.udp import Udp
-
-NS = 1e9
 
 VARIANTS = (
     "tahoe",

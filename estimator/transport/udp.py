@@ -5,12 +5,10 @@ from typing import Annotated, ClassVar, Literal, Self
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import NS, P
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Number, Packets, Payload, Quantity, Size, Time, Transfer, bounds
 from netcarlo.schema.record import Record
-
-NS = 1e9
 
 Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
 

@@ -37,24 +37,23 @@ from netcarlo.kernels.adhoc.state import (
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue, rekey
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import MS, P
 from netcarlo.kernels.base.philox import draw
 
-_MS = 10**6
-REQUEST_PERIOD = 500 * _MS
+REQUEST_PERIOD = 500 * MS
 """Wait after the first request [ns]; four times as long after each further one."""
-REQUEST_MOST = 10_000 * _MS
-RING_WAIT = 30 * _MS
+REQUEST_MOST = 10_000 * MS
+RING_WAIT = 30 * MS
 """A request to the neighbours only is followed by one to all after this time."""
-JITTER = 10 * _MS
+JITTER = 10 * MS
 """Requests, and replies of the node that was looked for, wait up to this time."""
-CHECK = 30 * _MS
+CHECK = 30 * MS
 """Packets that wait for a route are looked at again after this time, and up to twice that."""
-SPACING = 30 * _MS
+SPACING = 30 * MS
 """Packets that have waited for a route are sent with these intervals."""
-WAIT_MOST = 30_000 * _MS
+WAIT_MOST = 30_000 * MS
 """Packets wait no longer for a route."""
-PASS_ON = 1000 * _MS
+PASS_ON = 1000 * MS
 """A broken link is passed on with a request if it is no older."""
 
 

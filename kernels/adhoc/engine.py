@@ -32,6 +32,7 @@ from netcarlo.kernels.adhoc.state import (
 from netcarlo.kernels.adhoc.station import back_off, next_frame
 from netcarlo.kernels.adhoc.topology import Change
 from netcarlo.kernels.adhoc.trace import trace_flow, trace_leg, trace_link, trace_start
+from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import (
     EVENT_LOST,
@@ -92,16 +93,10 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
     Returns when the run ends.
     """
     end = m[P.END]
-    keys = m[Word.KEYS]
     n = m[Manet.NODES]
     completion = m[Manet.OBSERVE] == OBSERVE_COMPLETION
     while True:
-        key = m[keys]
-        who = np.int64(0)
-        for i in range(1, n + 1):
-            if m[keys + i] < key:
-                key = m[keys + i]
-                who = np.int64(i)
+        who, key = earliest(m, m[Word.KEYS], n + 1)
         t = min(key >> PHASE_BITS, m[Word.TOPOLOGY_AT])
         if t > end:
             break

@@ -24,8 +24,8 @@ from netcarlo.kernels.base.layout import (
     FOREVER,
     NEVER,
     P,
-    Trace,
 )
+from netcarlo.kernels.base.trace import show_sender
 from netcarlo.kernels.tcp import association as tcp
 from netcarlo.kernels.tcp.state import Tcp
 
@@ -200,7 +200,4 @@ def report(m: Any, end: Any, out: Any) -> None:
 def show(m: Any, f: Any, trace: Any, n: Any) -> None:
     """The state of the sender in row n of the trace."""
     s = m[m[Word.TCP] :]
-    trace[n, Trace.CWND] = f[0]
-    trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
-    trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
-    trace[n, Trace.ACKED] = s[Tcp.ACKED]
+    show_sender(trace, n, f[0], s[Tcp.SSTHRESH], s[Tcp.RTO] * 1e-9, s[Tcp.ACKED])

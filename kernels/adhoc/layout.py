@@ -5,7 +5,7 @@ of 2**-16 m and speeds in units of 2**-16 m/s: so positions and the moments at w
 computed with integers, and are the same on every target.
 """
 
-from enum import IntEnum
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -28,50 +28,50 @@ class Manet(IntEnum):
     """Parameters of the network (columns of `ManetRows.parameters`, behind those of `P`)."""
 
     NODES = len(P)  # number of nodes
-    SOURCE = len(P) + 1  # the node that sends
-    SINK = len(P) + 2  # the node that receives
-    OBSERVE = len(P) + 3  # one of the constants below
+    SOURCE = auto()  # the node that sends
+    SINK = auto()  # the node that receives
+    OBSERVE = auto()  # one of the constants below
     # How nodes move.
-    MOBILITY = len(P) + 4  # one of the constants below
-    WIDTH = len(P) + 5  # of the area
-    HEIGHT = len(P) + 6
-    SPEED_MIN = len(P) + 7  # of a leg, drawn evenly; Gauss-Markov: standard deviation on each axis, twice
-    SPEED_MAX = len(P) + 8
-    PAUSE_MIN = len(P) + 9  # after a leg of random waypoint, drawn evenly [us]
-    PAUSE_MAX = len(P) + 10
-    LEG = len(P) + 11  # mean time of a leg of random direction, step of Gauss-Markov [us]
-    MEMORY = len(P) + 12  # Gauss-Markov: weight of the old speed, times 2**16
-    FRESH = len(P) + 13  # and of the new one
-    MOTION_BEFORE = len(P) + 14  # nodes have been on the way for so long at time 0 [ns]
+    MOBILITY = auto()  # one of the constants below
+    WIDTH = auto()  # of the area
+    HEIGHT = auto()
+    SPEED_MIN = auto()  # least speed of a leg, drawn evenly
+    SPEED_MAX = auto()  # greatest speed; Gauss-Markov: both are the standard deviation on each axis
+    PAUSE_MIN = auto()  # least pause after a leg of random waypoint, drawn evenly [us]
+    PAUSE_MAX = auto()  # longest [us]
+    LEG = auto()  # mean time of a leg of random direction, step of Gauss-Markov [us]
+    MEMORY = auto()  # Gauss-Markov: weight of the old speed, times 2**16
+    FRESH = auto()  # Gauss-Markov: weight of what is drawn, times 2**16
+    MOTION_BEFORE = auto()  # nodes have been on the way for so long at time 0 [ns]
     # Radio.
-    RANGE = len(P) + 15  # a frame is decoded up to this distance
-    SENSE = len(P) + 16  # and sensed up to this one; not below RANGE
-    CAPTURE = len(P) + 17  # an interferer this many times as far away does no harm: square of it times 2**10
+    RANGE = auto()  # a frame is decoded up to this distance
+    SENSE = auto()  # a frame is sensed up to this distance, not below RANGE
+    CAPTURE = auto()  # an interferer this many times as far away does no harm: square of it times 2**10
     # Medium access.
-    SLOT = len(P) + 18  # [ns]
-    SIFS = len(P) + 19
-    EIFS = len(P) + 20  # wait after a frame that was sensed and not decoded [ns]
-    CW_MIN = len(P) + 21  # slots
-    CW_MAX = len(P) + 22
-    SHORT_RETRY = len(P) + 23  # attempts of an RTS
-    LONG_RETRY = len(P) + 24  # attempts of a data frame
-    PREAMBLE = len(P) + 25  # preamble and PLCP header [ns]
-    RTS = len(P) + 26  # time on air, preamble included [ns]
-    CTS = len(P) + 27
-    MAC_ACK = len(P) + 28
-    BYTE_TIME = len(P) + 29  # of a unicast data frame [ns]
-    BROADCAST_BYTE_TIME = len(P) + 30  # [ns]
-    OVERHEAD = len(P) + 31  # bytes that network and MAC layer add to a packet
-    QUEUE = len(P) + 32  # most packets that wait in a node, the one being sent not counted
+    SLOT = auto()  # [ns]
+    SIFS = auto()
+    EIFS = auto()  # wait after a frame that was sensed and not decoded [ns]
+    CW_MIN = auto()  # slots
+    CW_MAX = auto()
+    SHORT_RETRY = auto()  # attempts of an RTS
+    LONG_RETRY = auto()  # attempts of a data frame
+    PREAMBLE = auto()  # preamble and PLCP header [ns]
+    RTS = auto()  # time on air, preamble included [ns]
+    CTS = auto()
+    MAC_ACK = auto()
+    BYTE_TIME = auto()  # of a unicast data frame [ns]
+    BROADCAST_BYTE_TIME = auto()  # [ns]
+    OVERHEAD = auto()  # bytes that network and MAC layer add to a packet
+    QUEUE = auto()  # most packets that wait in a node, the one being sent not counted
     # Errors: rows of `ManetRows.losses`.
-    FRAME_LOSS = len(P) + 33  # each frame at the radio that it is for
-    RESIDUAL = len(P) + 34  # data segments that reach the sink's host
-    ACK_RESIDUAL = len(P) + 35  # segments without data that reach a host: ACKs, probes, a SYN
-    ROUTING = len(P) + 36  # one of the constants below
+    FRAME_LOSS = auto()  # each frame at the radio that it is for
+    RESIDUAL = auto()  # data segments that reach the sink's host
+    ACK_RESIDUAL = auto()  # segments without data that reach a host: ACKs, probes, a SYN
+    ROUTING = auto()  # one of the constants below
     # Source and sink are so far apart when the flow starts.
-    APART_MIN = len(P) + 37
-    APART_MAX = len(P) + 38  # 0: anything goes
-    COLUMNS = len(P) + 39
+    APART_MIN = auto()
+    APART_MAX = auto()  # 0: any distance
+    COLUMNS = auto()
 
 
 OBSERVE_END = 0
@@ -107,7 +107,7 @@ class ManetOut(IntEnum):
     are integrals over the time ELAPSED; they count in microseconds.
     """
 
-    STATUS = 0  # one of the STATUS_ constants of `kernels.layout`
+    STATUS = 0  # one of the STATUS_ constants of `base.layout`
     EXCHANGES = 1  # frames put on the air, with their RTS, CTS and ACK
     ELAPSED = 2  # end of the run [ns]
     # The flow.
@@ -123,7 +123,7 @@ class ManetOut(IntEnum):
     HANDSHAKES = 12  # SYNs put out
     PROBES = 13  # probe segments put out
     PROBE_CYCLES = 14  # times that the sender stopped to probe, or was frozen
-    PROBE_TIME = 15  # it was so [ns]
+    PROBE_TIME = 15  # time for which it was stopped or frozen [ns]
     SPARED = 16  # losses after which the window was not reduced
     DROPS_QUEUE = 17  # data segments that found a queue full
     DROPS_ROUTE = 18  # given up on a broken link without another route
@@ -137,7 +137,7 @@ class ManetOut(IntEnum):
     COMPLETED = 26  # arrival of the last missing segment of a finite transfer [ns] or NEVER
     FINISHED = 27  # its acknowledgement is back [ns] or NEVER
     HOPS = 28  # hops of the data segments that reached the sink's node, summed
-    ARRIVED = 29  # how many those are
+    ARRIVED = 29  # data segments that reached the sink's node
     # Routing.
     BREAKS = 30  # links that the MAC gave up
     FALSE_BREAKS = 31  # of those, links that were there
@@ -157,10 +157,10 @@ class ManetOut(IntEnum):
     HOPS_5 = 44  # or more
     HOPS_SHORTEST = 45  # hops of the shortest path, integrated [hop us]
     HOPS_KEPT = 46  # hops of a route that is kept until it breaks, integrated [hop us]
-    KEPT_BREAKS = 47  # such breaks
-    KEPT_LIFE = 48  # how long those routes had lived [us]
+    KEPT_BREAKS = 47  # breaks of such routes
+    KEPT_LIFE = 48  # life of the routes that broke, summed [us]
     OUTAGES = 49  # times without a path that began and ended in the run
-    OUTAGE_TIME = 50  # how long those were [us]
+    OUTAGE_TIME = 50  # their length, summed [us]
     LINK_CHANGES = 51  # links that came or went
     LINK_TIME = 52  # number of links, integrated [link us]
     COLUMNS = 53

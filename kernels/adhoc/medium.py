@@ -32,34 +32,22 @@ from netcarlo.kernels.adhoc.state import (
     Word,
 )
 from netcarlo.kernels.adhoc.station import occupy, rekey
+from netcarlo.kernels.base.countdown import draw_gap, lost
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.base.loss import gap
 
 _SENT, _FAILED = NODE_COUNTS + NodeOut.SENT, NODE_COUNTS + NodeOut.FAILED
 _TRANSMIT, _RECEIVE = NODE_COUNTS + NodeOut.TRANSMIT, NODE_COUNTS + NodeOut.RECEIVE
 _OVERHEAR = NODE_COUNTS + NodeOut.OVERHEAR
 
 
-@cold
 def first_gap(m: Any, losses: Any, i: Any) -> None:
     """Draws how many frames reach node i before its radio loses the next."""
-    at = NODES + i * NODE_WORDS
-    stream = STREAM_FRAME + i
-    m[at + Node.GAP] = gap(
-        losses, m[Manet.FRAME_LOSS], m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], stream, m[at + Node.GAPS]
-    )
-    m[at + Node.GAPS] += 1
+    draw_gap(m, losses, m, NODES + i * NODE_WORDS + Node.GAP, m[Manet.FRAME_LOSS], STREAM_FRAME + i)
 
 
 def _lost(m: Any, losses: Any, i: Any) -> Any:
     """Whether the radio of node i loses the frame that arrives."""
-    at = NODES + i * NODE_WORDS
-    if m[at + Node.GAP] == 0:
-        first_gap(m, losses, i)
-        return True
-    m[at + Node.GAP] -= 1
-    return False
+    return lost(m, losses, m, NODES + i * NODE_WORDS + Node.GAP, m[Manet.FRAME_LOSS], STREAM_FRAME + i)
 
 
 def next_node(m: Any, i: Any) -> Any:

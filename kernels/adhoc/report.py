@@ -15,12 +15,12 @@ from netcarlo.kernels.adhoc.state import (
     NODES,
     WAITING_WORDS,
     Node,
-    Queue,
     Waiting,
     Word,
     hosts,
 )
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.ring import Ring, entry
 
 _COLUMNS, _NODE_COLUMNS = int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 
@@ -54,9 +54,8 @@ def _in_flight(m: Any) -> Any:
         if m[at + Node.SERVING] != 0 and m[at + Node.RECEIVED] == 0 and is_data(m, m[at + Node.FRAME]):
             count += 1
         queue = at + Node.PACKETS_HEAD
-        for k in range(m[queue + Queue.COUNT]):
-            position = (m[queue + Queue.HEAD] + k) % m[queue + Queue.ROOM]
-            if is_data(m, m[m[queue + Queue.RING] + FRAME_WORDS * position]):
+        for k in range(m[queue + Ring.COUNT]):
+            if is_data(m, m[entry(m, queue, FRAME_WORDS, k)]):
                 count += 1
         for k in range(m[at + Node.WAITING]):
             if is_data(m, m[m[at + Node.BUFFER] + WAITING_WORDS * k + Waiting.HEAD]):

@@ -53,15 +53,15 @@ from netcarlo.kernels.adhoc.state import (
     NODES,
     TAP_WORDS,
     Node,
-    Queue,
     Tap,
     Word,
 )
 from netcarlo.kernels.adhoc.station import drop, enqueue
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import MS
+from netcarlo.kernels.base.ring import Ring, entry
 
-_MS = 10**6
-HOLD = 1000 * _MS
+HOLD = 1000 * MS
 """A route in use is looked at, and a gratuitous reply repeated, after this time."""
 MOST_SALVAGES = 15
 _FORWARDED = NODE_COUNTS + NodeOut.FORWARDED
@@ -230,16 +230,15 @@ def _take_out(m: Any, queue: Any, j: Any, aside: Any) -> Any:
     """
     taken = np.int64(0)
     kept = np.int64(0)
-    head, room, ring = m[queue + Queue.HEAD], m[queue + Queue.ROOM], m[queue + Queue.RING]
-    for k in range(m[queue + Queue.COUNT]):
-        frame = frames.read(m, ring + FRAME_WORDS * ((head + k) % room))
+    for k in range(m[queue + Ring.COUNT]):
+        frame = frames.read(m, entry(m, queue, FRAME_WORDS, k))
         if kind_of(frame.head) != Kind.REQUEST and node(frame.route, hop_of(frame.head) + 1) == j:
             m[aside + taken] = frame.head
             taken += 1
         else:
-            frames.write(m, ring + FRAME_WORDS * ((head + kept) % room), frame)
+            frames.write(m, entry(m, queue, FRAME_WORDS, kept), frame)
             kept += 1
-    m[queue + Queue.COUNT] = kept
+    m[queue + Ring.COUNT] = kept
     return taken
 
 

@@ -25,6 +25,7 @@ from netcarlo.kernels.adhoc.state import (
     Word,
     hosts,
 )
+from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import NEVER
 
@@ -92,11 +93,9 @@ def _lay_out_node(m: Any, losses: Any, i: Any, free: Any) -> Any:
     for entry in range(free, free + CACHE):
         m[entry] = 0
     free += CACHE
-    m[at + Node.PACKETS_ROOM] = m[Manet.QUEUE]
-    m[at + Node.PACKETS_RING] = free
+    ring.lay(m, at + Node.PACKETS_HEAD, free, m[Manet.QUEUE])
     free += FRAME_WORDS * m[Manet.QUEUE]
-    m[at + Node.ROUTING_ROOM] = ROUTING_FRAMES
-    m[at + Node.ROUTING_RING] = free
+    ring.lay(m, at + Node.ROUTING_HEAD, free, ROUTING_FRAMES)
     free += FRAME_WORDS * ROUTING_FRAMES
     if i == m[Manet.SOURCE] or i == m[Manet.SINK]:
         m[at + Node.BUFFER] = free

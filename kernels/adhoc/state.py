@@ -40,21 +40,21 @@ class Word(IntEnum):
     NOTICE = auto()  # 1: the source has learnt of a broken link
     FULL = auto()  # 1: too many acknowledgements on their way
     WAITING_SINCE = auto()  # packets of the source wait for a route [ns]; NO_TIME: none does
-    # Residual errors, in the order of STREAM_RESIDUAL.
+    # Residual errors, in the order of STREAM_RESIDUAL: two words each, see `Countdown`.
     GAP_OF_DATA = auto()  # data segments until the sink's host loses one
+    GAPS_OF_DATA = auto()  # such gaps drawn so far
     GAP_AT_SOURCE = auto()  # segments without data until the source's host loses one
-    GAP_AT_SINK = auto()  # and until the sink's host does
-    DRAWN_OF_DATA = auto()  # such gaps drawn so far
-    DRAWN_AT_SOURCE = auto()
-    DRAWN_AT_SINK = auto()
+    GAPS_AT_SOURCE = auto()
+    GAP_AT_SINK = auto()  # segments without data until the sink's host loses one
+    GAPS_AT_SINK = auto()
     # Statistics of the topology.
     INTEGRATED = auto()  # up to here [ns]
     HOPS = auto()  # of the shortest path from source to sink, 0: none
     SPLIT = auto()  # 1: a node is out of reach of the source
     LINKS = auto()  # links there are
     KEPT = auto()  # route that is kept until it breaks, 0: none
-    KEPT_SINCE = auto()  # [ns]
-    OUTAGE_SINCE = auto()  # [ns]; NO_TIME: no outage, or one that lasts from the beginning
+    KEPT_SINCE = auto()  # begin of that route [ns]
+    OUTAGE_SINCE = auto()  # begin of the outage [ns]; NO_TIME: none, or it lasts from time 0
     # The trace.
     TRACED = auto()  # rows so far
     SHOWN_ROUTE = auto()  # last ROUTE in it
@@ -72,21 +72,21 @@ class Node(IntEnum):
     """Words of a node; its outcomes (`NodeOut`) follow."""
 
     # Motion: the present leg.
-    STREAM = 0  # random stream
-    T0 = auto()  # it began [ns]
-    X = auto()  # there, see `layout` for the units
+    STREAM = 0  # random stream of the node's motion
+    T0 = auto()  # begin of the leg [ns]
+    X = auto()  # position at T0, see `layout` for the units
     Y = auto()
     VX = auto()  # velocity
     VY = auto()
-    T1 = auto()  # it ends [ns]
-    LEG = auto()  # its number
-    REST = auto()  # what is left of it behind a wall [us]
-    MIRROR = auto()  # which velocity turns there: 1 VX, 2 VY, 3 both
-    PAUSE = auto()  # pause behind it [us]
+    T1 = auto()  # end of the leg, or the node is at a wall [ns]
+    LEG = auto()  # number of the leg
+    REST = auto()  # time that is left of the leg at that wall; 0: none, or no wall [us]
+    MIRROR = auto()  # velocity that changes its sign at the wall: 1 VX, 2 VY, 3 both
+    PAUSE = auto()  # pause after the leg [us]
     # Topology.
     LINK = auto()  # mask of the nodes within range
     SENSE = auto()  # mask of those within sensing range
-    ROW_AT = auto()  # its leg, or a pair with a later node, changes [ns]
+    ROW_AT = auto()  # next change of its leg, or of a pair with a node of a higher number [ns]
     # Medium access.
     SERVING = auto()  # 1: a frame is in service
     FRAME = auto()  # that frame, three words
@@ -97,7 +97,7 @@ class Node(IntEnum):
     SHORT = auto()  # attempts of its RTS
     LONG = auto()  # attempts of the frame itself
     SLOTS = auto()  # backoff that is left [slots]
-    SINCE = auto()  # it is counted from here on [ns]
+    SINCE = auto()  # the backoff counts from then on [ns]
     AIR = auto()  # some frame is sensed until then [ns]
     BUSY = auto()  # the medium is taken to be busy until then [ns]
     END = auto()  # its exchange ends [ns]; NO_KEY: it has none
@@ -105,9 +105,9 @@ class Node(IntEnum):
     BACKOFFS = auto()  # drawn so far
     HEARD = auto()  # mask of the nodes that decode its broadcast
     GAP = auto()  # frames until its radio loses one
-    GAPS = auto()  # drawn so far
-    # Queues of packets and of routing frames.
-    PACKETS_HEAD = auto()  # this and the next as in `Queue`
+    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
+    # Queues of packets and of routing frames, words as in `Ring`.
+    PACKETS_HEAD = auto()
     PACKETS_COUNT = auto()
     PACKETS_ROOM = auto()
     PACKETS_RING = auto()
@@ -121,35 +121,26 @@ class Node(IntEnum):
     MEMO = auto()  # route to the flow's other end, 0: none; or UNKNOWN
     MEMO_VERSION = auto()  # VERSION at that time
     HOLD = auto()  # last route that it has shortened
-    HOLD_AT = auto()  # [ns]
-    FROM = auto()  # the last broken link that it was told of
-    TO = auto()
-    BROKEN_AT = auto()  # [ns]
+    HOLD_AT = auto()  # when [ns]
+    FROM = auto()  # node where the last broken link that it was told of begins
+    TO = auto()  # node where that link ends
+    BROKEN_AT = auto()  # when it was told [ns]
     # Discovery.
     OUTSTANDING = auto()  # requests since it has learnt a route
-    LAST_REQUEST = auto()  # [ns]
-    RINGED = auto()  # it asked its neighbours only [ns]
-    DELAYED_AT = auto()  # a frame goes into the queue [ns]
+    LAST_REQUEST = auto()  # when it last sent one [ns]
+    RINGED = auto()  # when it asked its neighbours only, and nobody else since; or NO_TIME [ns]
+    DELAYED_AT = auto()  # when a delayed frame goes into the queue [ns]
     DELAYED = auto()  # that frame, three words
     DELAYED_ROUTE = auto()
     DELAYED_LOAD = auto()
     DRAWN = auto()  # random words of STREAM_ROUTING
     # Packets that wait for a route, at source and sink.
     BUFFER = auto()  # first word, see `Waiting`
-    WAITING = auto()  # how many
-    DUE_AT = auto()  # the next one that has a route goes [ns]
-    CHECK_AT = auto()  # the others are looked at [ns]
+    WAITING = auto()  # packets that wait
+    DUE_AT = auto()  # when the next one that has a route goes [ns]
+    CHECK_AT = auto()  # when those without a route are looked at [ns]
     # The last transmission that others overheard, of data and probes; then of their answers: see `Tap`.
     TAP = auto()
-
-
-class Queue(IntEnum):
-    """Words of a queue: a ring of frames."""
-
-    HEAD = 0  # position of the first
-    COUNT = 1  # how many wait
-    ROOM = 2  # for how many there is room
-    RING = 3  # first word of the ring
 
 
 class Tap(IntEnum):

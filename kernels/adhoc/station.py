@@ -20,12 +20,13 @@ from netcarlo.kernels.adhoc.state import (
     PHASE_BITS,
     Node,
     Phase,
-    Queue,
     Word,
 )
+from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.base.ring import Ring
 
 
 def rekey(m: Any, i: Any) -> None:
@@ -80,16 +81,14 @@ def next_frame(m: Any, i: Any, t: Any) -> None:
     """Node i takes its next frame into service, routing first."""
     at = NODES + i * NODE_WORDS
     queue = at + Node.ROUTING_HEAD
-    if m[queue + Queue.COUNT] == 0:
+    if m[queue + Ring.COUNT] == 0:
         queue = at + Node.PACKETS_HEAD
-    if m[queue + Queue.COUNT] == 0:
+    if m[queue + Ring.COUNT] == 0:
         m[at + Node.SERVING] = 0
         rekey(m, i)
     else:
-        head = m[queue + Queue.HEAD]
-        frames.write(m, at + Node.FRAME, frames.read(m, m[queue + Queue.RING] + FRAME_WORDS * head))
-        m[queue + Queue.HEAD] = head + 1 if head + 1 < m[queue + Queue.ROOM] else 0
-        m[queue + Queue.COUNT] -= 1
+        frames.write(m, at + Node.FRAME, frames.read(m, ring.first(m, queue, FRAME_WORDS)))
+        ring.pop(m, queue)
         m[at + Node.SERVING] = 1
         m[at + Node.RECEIVED] = 0
         back_off(m, i, t)
@@ -100,15 +99,11 @@ def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
     """A frame waits in node i, or is dropped if its queue is full."""
     at = NODES + i * NODE_WORDS
     queue = at + (Node.ROUTING_HEAD if kind_of(frame.head) >= Kind.REQUEST else Node.PACKETS_HEAD)
-    count, room = m[queue + Queue.COUNT], m[queue + Queue.ROOM]
-    if count >= room:
+    if m[queue + Ring.COUNT] >= m[queue + Ring.ROOM]:
         m[at + NODE_COUNTS + NodeOut.DROPS] += 1
         drop(m, frame.head, np.int64(ManetOut.DROPS_QUEUE))
     else:
-        position = m[queue + Queue.HEAD] + count
-        position -= 0 if position < room else room
-        frames.write(m, m[queue + Queue.RING] + FRAME_WORDS * position, frame)
-        m[queue + Queue.COUNT] = count + 1
+        frames.write(m, ring.push(m, queue, FRAME_WORDS), frame)
         if m[at + Node.SERVING] == 0 and m[at + Node.END] >= NO_KEY:
             next_frame(m, i, t)
 

@@ -10,6 +10,7 @@ from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
 from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word, hosts
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_LINK, EVENT_PLACE, EVENT_ROUTE, Trace
+from netcarlo.kernels.base.trace import begin
 
 
 @cold
@@ -17,13 +18,7 @@ def _record(m: Any, trace: Any, t: Any, event: Any, sequence: Any, at_node: Any)
     """Begins a row.  Returns its number, or -1 if the trace is full; it is counted in any case."""
     n = m[Word.TRACED]
     m[Word.TRACED] = n + 1
-    if n >= trace.shape[0]:
-        return np.int64(-1)
-    trace[n, Trace.TIME] = t * 1e-9
-    trace[n, Trace.EVENT] = event
-    trace[n, Trace.SEQUENCE] = sequence
-    trace[n, Trace.PATH] = at_node
-    return n
+    return n if begin(trace, n, t * 1e-9, event, sequence, at_node) else np.int64(-1)
 
 
 @cold

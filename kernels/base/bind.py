@@ -5,6 +5,7 @@ congestion control, is a `slot`: a name of the module that `bind` fills with the
 """
 
 import dis
+import functools
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
@@ -91,9 +92,7 @@ class Binder:
         if isinstance(value, FunctionType):
             return self.function(value)
         if isinstance(value, type) and issubclass(value, IntEnum):
-            space = Namespace(value.__name__)
-            vars(space).update({key: int(member) for key, member in value.__members__.items()})
-            return space
+            return _numbers(value)
         if isinstance(value, Namespace) or (isinstance(value, ModuleType) and _is_ours(value)):
             return self.space(value, names)
         return value
@@ -111,6 +110,14 @@ def bind(
     Members of an `IntEnum` become plain integers.
     """
     return Binder(step, slots or {}, inlined).function(function)
+
+
+@functools.cache
+def _numbers(enumeration: type[IntEnum]) -> Namespace:
+    """An enumeration as integers by name."""
+    space = Namespace(enumeration.__name__)
+    vars(space).update({key: int(member) for key, member in enumeration.__members__.items()})
+    return space
 
 
 def _looked_up(code: CodeType) -> dict[str, set[str]]:

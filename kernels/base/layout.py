@@ -12,6 +12,12 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.rows import Table
 
+NS = 1e9
+"""Nanoseconds in a second."""
+
+MS = 1_000_000
+"""A millisecond [ns]."""
+
 ENDLESS = 1 << 62
 """`P.LIMIT` of a transfer without end, `Hop.QUEUE` of a queue without limit is 0."""
 

@@ -7,6 +7,8 @@ grows by one every so many ACKs, time in ms.
 
 from typing import Any
 
+from netcarlo.kernels.base.layout import MS
+
 MAX_INCREMENT = 16  # most packets per round trip
 LOW_WINDOW = 14  # up to this window it is standard TCP [packet]
 SMOOTH = 20  # near the old maximum: round trips for a search range
@@ -14,7 +16,6 @@ SEARCH = 4  # a search step covers this part of the distance
 BETA, ONE = 819, 1024  # share of the window kept after a loss
 HASTE = 20  # at most so many ACKs per packet before the first loss
 CACHED_MS = 31  # `_EVERY` holds so long if the window stays
-MS = 1_000_000  # [ns]
 
 # Words of memory; all are 0 at the start and after a timeout.
 _EVERY = 0  # the window grows by one packet after more ACKs than this

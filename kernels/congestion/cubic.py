@@ -7,6 +7,8 @@ HyStart, a window of whole packets that grows by one every so many ACKs, time in
 
 from typing import Any
 
+from netcarlo.kernels.base.layout import MS
+
 BETA, ONE = 819, 1024  # share of the window kept after a loss
 SCALE = 410  # C = 410 / 1024 packets / s^3
 ROOT_FACTOR = (1 << 40) // SCALE  # K^3 [(s / 1024)^3] of a packet below the maximum
@@ -17,7 +19,6 @@ MAX_INCREMENT = 16  # past the old maximum, at most so many packets per 0.1 s
 HASTE = 50  # so many ACKs per packet before the first loss
 CACHED_MS = 31  # `_EVERY` holds so long if the window stays
 SETTLE_MS = 1000  # after a loss no measurement counts for the least RTT
-MS = 1_000_000  # [ns]
 
 # Words of memory; all are 0 at the start and after a timeout.
 _EVERY = 0  # the window grows by one packet after more ACKs than this

@@ -8,11 +8,11 @@ recovery, unless the measured one is larger.
 
 from typing import Any
 
+from netcarlo.kernels.base.layout import MS
 from netcarlo.kernels.congestion import linux_reno
 
 LEAST_MS = 50  # a bandwidth sample covers more than this, and more than a round trip
 UNKNOWN_MS = 20_000  # the RTT as long as there is none
-MS = 1_000_000  # [ns]
 
 # Words of memory behind those of Reno; all are 0 at the start.
 _BEGAN = 1  # the bandwidth sample began [ms]

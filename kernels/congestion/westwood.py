@@ -9,9 +9,10 @@ one per window of packets acknowledged.
 
 from typing import Any
 
+from netcarlo.kernels.base.layout import MS
+
 SEGMENT = 1460  # a packet counts as so many bytes; only rounding depends on it
 LEAST_MS = 50  # a bandwidth sample covers more than this, and more than a round trip
-MS = 1_000_000  # [ns]
 
 # Words of memory; all are 0 at the start.
 _BEGAN = 0  # the bandwidth sample began [ms]

@@ -13,15 +13,15 @@ In all functions `m` is the scratch, with the state of the hops from word `BASE`
 lane (a path in one direction) has, then hop by hop the `Word`s of all lanes, then the rings.
 """
 
-from enum import IntEnum
+from enum import IntEnum, auto
 from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.countdown import draw_gap, lost
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
-from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, Rows
 
 BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""
@@ -43,27 +43,27 @@ class Word(IntEnum):
     """Words of scratch of a hop in one direction."""
 
     FREE = 0  # the server is free from then on [ns]
-    GAP = 1  # packets until the next random loss
-    SAFE = 2  # what reaches the far end by then is neither destroyed nor held for a tick [ns]
-    BYTE_TIME = 3  # as Hop.BYTE_TIME
-    DELAY = 4  # propagation [ns]
-    LIMIT = 5  # most packets held; 0: no limit
-    RING = 6  # the word where the ring of departure times begins
-    SLOT = 7  # next place in that ring
-    ALERT = 8  # the earlier of DOWN and CROSS: nothing to catch up with before [ns]
-    DOWN = 9  # start of the next outage, or of the one that lasts [ns]
-    UP = 10  # its end [ns]
-    OUTAGE = 11  # its number
-    CROSS = 12  # arrival of the next packet of cross traffic [ns]
-    CROSS_EVERY = 13  # time from one to the next [ns]
-    CROSS_TIME = 14  # time that the server needs for one [ns]
-    TICK = 15  # packets leave the far end at multiples of this; 0: at any time [ns]
-    TICK_PHASE = 16  # plus this [ns]
-    PATH = 17  # the hop's path
-    HOP = 18  # its place on that path, seen from the sender
-    LOSS = 19  # row of the loss table
-    STREAM = 20  # random stream of the gaps
-    LOSSES = 21  # gaps drawn so far
+    SAFE = auto()  # what reaches the far end by then is neither destroyed nor held for a tick [ns]
+    BYTE_TIME = auto()  # as Hop.BYTE_TIME
+    DELAY = auto()  # propagation [ns]
+    LIMIT = auto()  # most packets held; 0: no limit
+    RING = auto()  # the word where the ring of departure times begins
+    SLOT = auto()  # next place in that ring
+    ALERT = auto()  # the earlier of DOWN and CROSS: nothing to catch up with before [ns]
+    GAP = auto()  # packets until the next random loss
+    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
+    DOWN = auto()  # start of the next outage, or of the one that lasts [ns]
+    UP = auto()  # its end [ns]
+    OUTAGE = auto()  # its number
+    CROSS = auto()  # arrival of the next packet of cross traffic [ns]
+    CROSS_EVERY = auto()  # time from one to the next [ns]
+    CROSS_TIME = auto()  # time that the server needs for one [ns]
+    TICK = auto()  # packets leave the far end at multiples of this; 0: at any time [ns]
+    TICK_PHASE = auto()  # plus this [ns]
+    PATH = auto()  # the hop's path
+    HOP = auto()  # its place on that path, seen from the sender
+    LOSS = auto()  # row of the loss table
+    STREAM = auto()  # random stream of the gaps
 
 
 _SIZE = len(Word)
@@ -122,8 +122,8 @@ def _prepare_hop(
     _next_outage(outages, m, at)
     m[at + Word.LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
     m[at + Word.STREAM] = STREAM_LOSS + (path * 64 + hop) * 2 + direction
-    m[at + Word.LOSSES] = 0
-    _next_gap(parameters, losses, m, at)
+    m[at + Word.GAPS] = 0
+    draw_gap(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM])
     m[at + Word.CROSS] = FOREVER
     if direction == 0 and hops[path, hop, Hop.CROSS_EVERY] > 0 and m[at + Word.BYTE_TIME] > 0:
         size = hops[path, hop, Hop.CROSS_SIZE]
@@ -161,11 +161,8 @@ def carry(
             t = _released(m, at, t)
             if m[at + Word.DOWN] < t:
                 return DESTROYED, m[at + Word.DOWN]
-        left = m[at + Word.GAP]
-        if left == 0:
-            _next_gap(parameters, losses, m, at)
+        if lost(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM]):
             return LOST, t
-        m[at + Word.GAP] = left - 1
         at += _LANES * _SIZE
     return ARRIVED, t
 
@@ -237,15 +234,6 @@ def _released(m: Any, at: Any, t: Any) -> Any:
     """When the far end lets go of a packet that arrives there at time `t`."""
     tick = m[at + Word.TICK]
     return t + (m[at + Word.TICK_PHASE] - t) % tick if tick > 0 else t
-
-
-@cold
-def _next_gap(parameters: Any, losses: Any, m: Any, at: Any) -> None:
-    """Draw how many packets pass until the next random loss."""
-    seed, scenario, replication = parameters[P.SEED], parameters[P.SCENARIO], parameters[P.REPLICATION]
-    stream, number = m[at + Word.STREAM], m[at + Word.LOSSES]
-    m[at + Word.GAP] = gap(losses, m[at + Word.LOSS], seed, scenario, replication, stream, number)
-    m[at + Word.LOSSES] += 1
 
 
 @cold

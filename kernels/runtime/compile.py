@@ -8,7 +8,6 @@ a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of th
 """
 
 import functools
-import os
 import platform
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from typing import Any
 
 from netcarlo.kernels.congestion.user import refusals
 from netcarlo.kernels.runtime import cache
-from netcarlo.kernels.runtime.threads import aside, each
+from netcarlo.kernels.runtime.threads import aside, cores, each
 
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
@@ -146,11 +145,6 @@ def prepare(models: Iterable[Any]) -> None:
         missing.clear()
         for helper in helpers:
             helper.kill()
-
-
-def cores() -> int:
-    """The processor cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @functools.cache

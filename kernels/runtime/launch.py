@@ -16,7 +16,7 @@ from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, P,
 from netcarlo.kernels.base.rows import STATUS, AnyRows, take
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device
-from netcarlo.kernels.runtime.threads import aside, each
+from netcarlo.kernels.runtime.threads import aside, cores, each
 
 LARGEST_RING = 1 << 24
 """Packets in flight beyond which a row is refused: more than any path of this simulator holds."""
@@ -43,7 +43,7 @@ def run(
     def launch(rows: AnyRows, progress: Progress | None) -> NDArray[np.int64]:
         if target == "cuda" or (target == "auto" and device.devices()):
             return aside(lambda: device.run(model, rows, progress=progress))
-        workers = min(threads or compilers.cores(), max(len(rows.parameters), 1))
+        workers = min(threads or cores(), max(len(rows.parameters), 1))
         if most_bytes is not None and len(rows.parameters):
             needed = 8 * sum(model.scratch(rows))
             if needed > most_bytes:

@@ -5,6 +5,7 @@ takes, and so is LLVM at work.  Nothing can stop either, but nobody needs to wai
 threads.
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from queue import Empty, SimpleQueue
@@ -14,6 +15,11 @@ T = TypeVar("T")
 
 WAIT_S = 0.2
 """Seconds between two looks at what else the main thread has to do, where waiting cannot be interrupted."""
+
+
+def cores() -> int:
+    """The processor cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def aside(work: Callable[[], T]) -> T:

@@ -4,16 +4,19 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.shared import agenda
 from netcarlo.kernels.shared.agenda import NO_EVENT
 from netcarlo.kernels.shared.state import Fifo, Word
+
+_WORDS = 2
 
 
 def lay(m: Any, fifo: Any, free: Any, room: Any) -> None:
     """Lay out an empty FIFO with room for so many packets, a power of two, from word `free` on."""
     m[fifo + Fifo.HEAD] = 0
     m[fifo + Fifo.TAIL] = 0
-    m[fifo + Fifo.ROOM] = free
+    m[fifo + Fifo.BEGIN] = free
     m[fifo + Fifo.MASK] = room - 1
 
 
@@ -24,7 +27,7 @@ def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
     if held > mask:
         m[Word.FULL] = 1
     else:
-        at = m[fifo + Fifo.ROOM] + 2 * (tail & mask)
+        at = numbered(m[fifo + Fifo.BEGIN], mask, _WORDS, tail)
         m[at] = t
         m[at + 1] = word
         m[fifo + Fifo.TAIL] = tail + 1
@@ -35,24 +38,24 @@ def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
 def pop(m: Any, fifo: Any) -> Any:
     """Take the first packet; returns it, and when the next one arrives, or NO_EVENT."""
     head, mask = m[fifo + Fifo.HEAD], m[fifo + Fifo.MASK]
-    word = m[m[fifo + Fifo.ROOM] + 2 * (head & mask) + 1]
+    word = m[numbered(m[fifo + Fifo.BEGIN], mask, _WORDS, head) + 1]
     head += 1
     if head == m[fifo + Fifo.TAIL]:  # empty: begin anew, where the words are near
         m[fifo + Fifo.HEAD] = 0
         m[fifo + Fifo.TAIL] = 0
         return word, np.int64(NO_EVENT)
     m[fifo + Fifo.HEAD] = head
-    return word, m[m[fifo + Fifo.ROOM] + 2 * (head & mask)]
+    return word, m[numbered(m[fifo + Fifo.BEGIN], mask, _WORDS, head)]
 
 
 def due(m: Any, fifo: Any) -> Any:
     """When the first packet arrives, or NO_EVENT."""
     head = m[fifo + Fifo.HEAD]
     if head < m[fifo + Fifo.TAIL]:
-        return m[m[fifo + Fifo.ROOM] + 2 * (head & m[fifo + Fifo.MASK])]
+        return m[numbered(m[fifo + Fifo.BEGIN], m[fifo + Fifo.MASK], _WORDS, head)]
     return np.int64(NO_EVENT)
 
 
 def word_of(m: Any, fifo: Any, entry: Any) -> Any:
     """A packet in it, with entry from HEAD to TAIL."""
-    return m[m[fifo + Fifo.ROOM] + 2 * (entry & m[fifo + Fifo.MASK]) + 1]
+    return m[numbered(m[fifo + Fifo.BEGIN], m[fifo + Fifo.MASK], _WORDS, entry) + 1]

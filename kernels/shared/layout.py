@@ -5,7 +5,7 @@ a cable between two routers, with a queue of its own; each flow has a source hos
 own, behind access links without limit or loss.
 """
 
-from enum import IntEnum
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from netcarlo.kernels.base.rows import Table
 MOST_FLOWS = 64
 MOST_LINKS = 64
 MOST_HOPS = 16
-"""Of links in a route."""
+"""Links in a route."""
 
 NOWHERE = -1
 """Fills a route behind its last link."""
@@ -28,9 +28,9 @@ class Shared(IntEnum):
     reads SEED, SCENARIO, REPLICATION, END, SAMPLE and RING)."""
 
     FLOWS = len(P)  # number of flows
-    LINKS = len(P) + 1  # number of links
-    WARM_UP = len(P) + 2  # the window of measurement begins [ns]; it lasts until END
-    COLUMNS = len(P) + 3
+    LINKS = auto()  # number of links
+    WARM_UP = auto()  # the window of measurement begins [ns]; it lasts until END
+    COLUMNS = auto()
 
 
 class Flow(IntEnum):
@@ -38,22 +38,23 @@ class Flow(IntEnum):
     LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row)."""
 
     KIND = len(P)  # UDP, one of the transports below, or ALONE
-    HOPS = len(P) + 1  # links on the way of the data, at least 1
-    BACK_HOPS = len(P) + 2  # on the way of the acknowledgements (TCP), at least 1
-    ROUTE = len(P) + 3  # those links in order, MOST_HOPS columns
-    BACK = len(P) + 3 + MOST_HOPS  # likewise
-    ACCESS = len(P) + 3 + 2 * MOST_HOPS  # source host to first router: ns per byte, BYTE_TIME_BITS fraction
-    ACCESS_BACK = len(P) + 4 + 2 * MOST_HOPS  # and that of acknowledgements to the source host
-    SOURCE_DELAY = len(P) + 5 + 2 * MOST_HOPS  # of that cable, one way [ns]
-    SINK = len(P) + 6 + 2 * MOST_HOPS  # last router to sink host [ns / byte]
-    SINK_BACK = len(P) + 7 + 2 * MOST_HOPS  # and that of acknowledgements from the sink host
-    SINK_DELAY = len(P) + 8 + 2 * MOST_HOPS  # [ns]
-    ECN = len(P) + 9 + 2 * MOST_HOPS  # 1: routers may mark its data packets instead of dropping them
-    SPREAD = len(P) + 10 + 2 * MOST_HOPS  # UDP: width of the uniform distribution around INTERVAL [ns]
-    ON = len(P) + 11 + 2 * MOST_HOPS  # UDP: mean length of the exponential times of sending [ns]; 0: always
-    OFF = len(P) + 12 + 2 * MOST_HOPS  # UDP: and of those of silence between them [ns]
-    PERIODS = len(P) + 13 + 2 * MOST_HOPS  # UDP: row of `losses` with the probability PERIOD
-    COLUMNS = len(P) + 14 + 2 * MOST_HOPS
+    HOPS = auto()  # links on the way of the data, at least 1
+    BACK_HOPS = auto()  # links on the way of the acknowledgements (TCP), at least 1
+    ROUTE = len(P) + 3  # the links on the way of the data in order, MOST_HOPS columns
+    BACK = ROUTE + MOST_HOPS  # the links on the way of the acknowledgements in order, MOST_HOPS columns
+    # Access links: BYTE_TIME_BITS fraction bits.
+    ACCESS = BACK + MOST_HOPS  # source host to first router, data [ns / byte]
+    ACCESS_BACK = auto()  # first router to source host, acknowledgements [ns / byte]
+    SOURCE_DELAY = auto()  # of that cable, one way [ns]
+    SINK = auto()  # last router to sink host, data [ns / byte]
+    SINK_BACK = auto()  # sink host to last router, acknowledgements [ns / byte]
+    SINK_DELAY = auto()  # of that cable, one way [ns]
+    ECN = auto()  # 1: routers may mark its data packets instead of dropping them
+    SPREAD = auto()  # UDP: width of the uniform distribution around INTERVAL [ns]
+    ON = auto()  # UDP: mean length of the exponential times of sending [ns]; 0: always
+    OFF = auto()  # UDP: mean length of the exponential times of silence between them [ns]
+    PERIODS = auto()  # UDP: row of `losses` with the probability PERIOD
+    COLUMNS = auto()
 
 
 UDP = 0
@@ -81,8 +82,8 @@ class Link(IntEnum):
     ROOM = 4  # packets that are expected on it at most, waiting and on the wire (a power of two)
     RED = 5  # one of the constants below
     RED_LEAST = 6  # mean queue from which on packets are dropped or marked [packet]
-    RED_MOST = 7  # mean queue up to which not all are [packet]
-    RED_PROBABILITY = 8  # there, times 2**16
+    RED_MOST = 7  # mean queue from which on all are, or twice that (RED_GENTLE) [packet]
+    RED_PROBABILITY = 8  # of dropping or marking where the mean queue comes to RED_MOST, times 2**16
     RED_WEIGHT = 9  # the mean follows the queue with 2**-RED_WEIGHT
     RED_PACKET = 10  # time of a packet of mean size: an idle queue counts as such arrivals [ns]
     RED_GENTLE = 11  # 1: from RED_MOST to twice that the probability rises to 1
@@ -97,7 +98,7 @@ RED_MARKS = 2
 class SharedOut(IntEnum):
     """The first outcomes of a row; those of the flows (`FlowOut`) and of the links (`LinkOut`) follow."""
 
-    STATUS = 0  # one of the STATUS_ constants of `kernels.layout`
+    STATUS = 0  # one of the STATUS_ constants of `base.layout`
     EVENTS = 1  # events simulated
     COLUMNS = 2
 

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.countdown import draw_gap, lost
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared.layout import (
@@ -58,35 +59,19 @@ def enter(p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, ma
         m[b + LinkWord.FREE] = departure
         if limited:
             tail = m[b + LinkWord.TAIL]
-            m[m[b + LinkWord.DEPARTURES] + (tail & m[b + LinkWord.MASK])] = departure
+            m[numbered(m[b + LinkWord.DEPARTURES], m[b + LinkWord.MASK], 1, tail)] = departure
             m[b + LinkWord.TAIL] = tail + 1
         _count(p, m, b, t, begin, departure)
         far = departure + m[b + Link.DELAY]
-        if m[b + LinkWord.GAP] == 0:
-            _draw_gap(p, losses, m, b)
+        if lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], STREAM_LINK + m[b + LinkWord.NUMBER]):
+            m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
             fate |= Fate.LOST
-        else:
-            m[b + LinkWord.GAP] -= 1
     return fate, far
 
 
 def prepare_loss(p: Any, losses: Any, m: Any, b: Any) -> None:
     """Before the start: the gap to the first lost packet."""
-    m[b + LinkWord.GAP] = _gap(p, losses, m, b)
-
-
-def _gap(p: Any, losses: Any, m: Any, b: Any) -> Any:
-    return gap(
-        losses, m[b + Link.LOSS], p[P.SEED], p[P.SCENARIO], p[P.REPLICATION],
-        STREAM_LINK + m[b + LinkWord.NUMBER], m[b + LinkWord.LOSSES],
-    )  # fmt: skip
-
-
-def _draw_gap(p: Any, losses: Any, m: Any, b: Any) -> None:
-    # A packet is lost.
-    m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
-    m[b + LinkWord.LOSSES] += 1
-    m[b + LinkWord.GAP] = _gap(p, losses, m, b)
+    draw_gap(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], STREAM_LINK + m[b + LinkWord.NUMBER])
 
 
 def _held(m: Any, b: Any, t: Any) -> Any:
@@ -95,7 +80,7 @@ def _held(m: Any, b: Any, t: Any) -> Any:
     limit = m[b + Link.QUEUE]
     if m[b + Link.RED] != DROP_TAIL or (limit > 0 and tail - head >= min(limit, mask + 1)):
         ring = m[b + LinkWord.DEPARTURES]
-        while head < tail and m[ring + (head & mask)] <= t:
+        while head < tail and m[numbered(ring, mask, 1, head)] <= t:
             head += 1
         m[b + LinkWord.HEAD] = head
     return tail - head

@@ -47,8 +47,7 @@ def _lay_link(p: Any, link: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
     room = link[Link.ROOM] * (p[P.RING] >> 6)
     fifo.lay(m, b + LinkWord.FIFO, free, room)
     free += 2 * room
-    m[b + LinkWord.DEPARTURES] = free
-    m[b + LinkWord.MASK] = room - 1
+    fifo.lay(m, b + LinkWord.HEAD, free, room)
     m[b + LinkWord.NUMBER] = i
     m[b + LinkWord.COUNT] = -1
     prepare_loss(p, losses, m, b)

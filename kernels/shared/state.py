@@ -5,7 +5,7 @@ concerns it: nearby words are cheap.  `b` is where the block of a flow or link b
 """
 
 from collections.abc import Callable
-from enum import IntEnum
+from enum import IntEnum, auto
 from typing import Any
 
 import numpy as np
@@ -33,8 +33,8 @@ class Word(IntEnum):
     SHIFT = 3  # a class of events has 2**SHIFT leaves in the tree
     TREE = 4  # the keys of events, see `agenda`
     EARLIEST = 5  # the first of them: node 1 of the tree
-    FLOWS = 4 + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
-    SIZE = 4 + 8 * max(MOST_FLOWS, MOST_LINKS) + MOST_FLOWS
+    FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
+    SIZE = FLOWS + MOST_FLOWS
 
 
 class Fifo(IntEnum):
@@ -42,47 +42,48 @@ class Fifo(IntEnum):
 
     HEAD = 0  # entries taken out
     TAIL = 1  # entries put in
-    ROOM = 2  # where they lie
-    MASK = 3  # one less than fit in, a power of two
+    BEGIN = 2  # the word where they lie
+    MASK = 3  # one less than there is room for, a power of two
     SIZE = 4
 
 
 class FlowWord(IntEnum):
     """The block of a flow: behind its columns of `Flow`.  Its ring and association follow."""
 
-    NEXT = Flow.COLUMNS  # it starts, or its next datagram is put out [ns]
-    SOURCE_BUSY = Flow.COLUMNS + 1  # its source host puts data on the wire until [ns]
-    SINK_BUSY = Flow.COLUMNS + 2  # its last router puts data on the wire until [ns]
-    BACK_BUSY = Flow.COLUMNS + 3  # its sink host puts acknowledgements on the wire until [ns]
-    ACK_BUSY = Flow.COLUMNS + 4  # its first router puts acknowledgements on the wire until [ns]
-    ECHO = Flow.COLUMNS + 5  # 1: the sink echoes congestion
-    NUMBER = Flow.COLUMNS + 6  # UDP: the next datagram
-    UNTIL = Flow.COLUMNS + 7  # UDP: the time of sending ends [ns]
-    PERIODS = Flow.COLUMNS + 8  # UDP: lengths of periods drawn
-    LATE = Flow.COLUMNS + 9  # data packets that arrive after the end
+    NEXT = int(Flow.COLUMNS)  # it starts, or its next datagram is put out [ns]
+    SOURCE_BUSY = auto()  # its source host puts data on the wire until [ns]
+    SINK_BUSY = auto()  # its last router puts data on the wire until [ns]
+    BACK_BUSY = auto()  # its sink host puts acknowledgements on the wire until [ns]
+    ACK_BUSY = auto()  # its first router puts acknowledgements on the wire until [ns]
+    ECHO = auto()  # 1: the sink echoes congestion
+    NUMBER = auto()  # UDP: the next datagram
+    UNTIL = auto()  # UDP: the time of sending ends [ns]
+    PERIODS = auto()  # UDP: lengths of periods drawn
+    LATE = auto()  # data packets that arrive after the end
     TO_LINK = Flow.COLUMNS + 10  # FIFO of data on their way to the first link
-    BACK_TO_LINK = Flow.COLUMNS + 10 + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
-    TO_SOURCE = Flow.COLUMNS + 10 + 2 * Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
-    COUNTS = Flow.COLUMNS + 10 + 3 * Fifo.SIZE  # the columns of FlowOut
-    ASSOCIATION = Flow.COLUMNS + 10 + 3 * Fifo.SIZE + FlowOut.COLUMNS
+    BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
+    TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
+    COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
+    ASSOCIATION = COUNTS + FlowOut.COLUMNS
 
 
 class LinkWord(IntEnum):
     """The block of a link: behind its columns of `Link`."""
 
-    FREE = Link.COLUMNS  # its transmitter is busy until [ns]
-    GAP = Link.COLUMNS + 1  # packets before the next lost one
-    LOSSES = Link.COLUMNS + 2  # gaps drawn
-    HEAD = Link.COLUMNS + 3  # packets that are known to have left, of those that waited
-    TAIL = Link.COLUMNS + 4  # packets that have come to wait
-    DEPARTURES = Link.COLUMNS + 5  # where the times at which they leave lie, a ring
-    MASK = Link.COLUMNS + 6  # one less than its length
-    COUNT = Link.COLUMNS + 7  # RED: packets since the last one dropped or marked
-    DRAWS = Link.COLUMNS + 8  # RED: decisions drawn
-    NUMBER = Link.COLUMNS + 9  # of the link
+    FREE = int(Link.COLUMNS)  # its transmitter is busy until [ns]
+    GAP = auto()  # packets before the next lost one
+    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
+    # The times at which packets leave the queue: words as in `Fifo`.
+    HEAD = auto()  # packets that are known to have left
+    TAIL = auto()  # packets that have come
+    DEPARTURES = auto()
+    MASK = auto()
+    COUNT = auto()  # RED: packets since the last one dropped or marked
+    DRAWS = auto()  # RED: decisions drawn
+    NUMBER = auto()  # of the link
     FIFO = Link.COLUMNS + 10  # packets on their way to another link
-    COUNTS = Link.COLUMNS + 10 + Fifo.SIZE  # the columns of LinkOut
-    SIZE = Link.COLUMNS + 10 + Fifo.SIZE + LinkOut.COLUMNS
+    COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
+    SIZE = COUNTS + LinkOut.COLUMNS
 
 
 def scratch_words(

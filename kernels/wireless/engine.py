@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, FOREVER, STATUS_TRACE_FULL, P
 from netcarlo.kernels.tcp import slots
@@ -53,7 +54,7 @@ def simulate(
     n_legs = m[Radio.LEGS]
     entities = n + n_legs + m[Radio.FLOWS]
     while True:
-        who, key = _earliest(m, entities)
+        who, key = earliest(m, START_OF_KEYS, entities)
         t = key >> 2
         if t > end:
             break
@@ -74,17 +75,6 @@ def simulate(
     if tracing and m[Word.TRACED] > trace.shape[0]:
         out[WifiOut.STATUS] = STATUS_TRACE_FULL
     return m[Word.TRACED]
-
-
-def _earliest(m: Any, entities: Any) -> Any:
-    """The first of the nodes, legs and flows whose event is the next, and its key."""
-    key = m[START_OF_KEYS]
-    who = np.int64(0)
-    for i in range(1, entities):
-        if m[START_OF_KEYS + i] < key:
-            key = m[START_OF_KEYS + i]
-            who = np.int64(i)
-    return who, key
 
 
 def _on_node(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any, key: Any) -> None:

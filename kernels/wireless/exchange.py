@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import ring
+from netcarlo.kernels.base.countdown import lost
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.wireless import rate_control
-from netcarlo.kernels.wireless.frame import link_of
+from netcarlo.kernels.wireless.frame import head_of, link_of
 from netcarlo.kernels.wireless.layout import (
     NOBODY,
     STREAM_DISTURBED,
@@ -24,7 +26,6 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
 )
 from netcarlo.kernels.wireless.state import (
-    LINK_WORDS,
     NO_EVENT,
     NODE_COUNTS,
     NODE_WORDS,
@@ -34,7 +35,7 @@ from netcarlo.kernels.wireless.state import (
     Mac,
     Wait,
     Word,
-    link_at,
+    link_number,
     node_at,
     rate_at,
 )
@@ -73,7 +74,7 @@ def end(m: Any, losses: Any, i: Any, t: Any) -> Any:
                     received = _receive(m, losses, j, at, i, sender, t)
                     if received == _FRESH:
                         reached = np.int64(j)
-                        frame = m[m[sender + Mac.RING] + m[sender + Mac.HEAD]]
+                        frame = head_of(m, sender)
                     elif received == _CONCLUDED:
                         left = np.int64(j)
                 if quiet:
@@ -148,18 +149,13 @@ def _receive(m: Any, losses: Any, j: Any, at: Any, i: Any, sender: Any, t: Any) 
 def _receive_data(m: Any, losses: Any, at: Any, i: Any, sender: Any, t: Any) -> Any:
     """The node at word `at` has heard all of a data frame of node i for it; returns whether it is good."""
     counts = at + NODE_COUNTS
-    link = link_of(m, m[m[sender + Mac.RING] + m[sender + Mac.HEAD]])
+    link = link_of(m, head_of(m, sender))
     if m[at + Mac.CORRUPT] != 0 and not _endure(m, losses, at, link):
         m[counts + NodeOut.COLLIDED] += 1
         return False
     good = m[at + Node.NEAR] >> i & 1 != 0
-    if good:
-        if m[link + LinkState.GAP] == 0:
-            draw_gap(m, losses, (link - m[Word.LINKS]) // LINK_WORDS)
-            good = False
-        else:
-            m[link + LinkState.GAP] -= 1
-    if not good:
+    stream = STREAM_FRAME + link_number(m, link)
+    if not good or lost(m, losses, m, link + LinkState.GAP, m[link + Link.LOSS], stream):
         m[counts + NodeOut.NOISE] += 1
         return False
     _answer(m, at, i, sender, t, np.int64(Frame.ACK))
@@ -172,24 +168,12 @@ def _endure(m: Any, losses: Any, at: Any, link: Any) -> Any:
     row = m[link + Link.FRAGILITY]
     if row == 0:
         return False
-    number = (link - m[Word.LINKS]) // LINK_WORDS
     most = gap(
         losses, row - 1, m[P.SEED], m[P.SCENARIO], m[P.REPLICATION],
-        STREAM_DISTURBED + number, m[link + LinkState.ENDURED],
+        STREAM_DISTURBED + link_number(m, link), m[link + LinkState.ENDURED],
     )  # fmt: skip
     m[link + LinkState.ENDURED] += 1
     return (m[at + Mac.DISTURBED] + 999) // 1000 <= most
-
-
-@cold
-def draw_gap(m: Any, losses: Any, link: Any) -> None:
-    """Draw how many data frames get through on a link, by its number, before the next one lost to noise."""
-    at = link_at(m, link)
-    m[at + LinkState.GAP] = gap(
-        losses, m[at + Link.LOSS], m[P.SEED], m[P.SCENARIO], m[P.REPLICATION],
-        STREAM_FRAME + link, m[at + LinkState.LOSSES],
-    )  # fmt: skip
-    m[at + LinkState.LOSSES] += 1
 
 
 @cold
@@ -238,7 +222,7 @@ def _note_rts(m: Any, at: Any, sender: Any, t: Any) -> None:
 @cold
 def _succeed(m: Any, at: Any, t: Any) -> None:
     """The head of the queue was acknowledged."""
-    rate_control.succeeded(m, link_of(m, m[m[at + Mac.RING] + m[at + Mac.HEAD]]))
+    rate_control.succeeded(m, link_of(m, head_of(m, at)))
     m[at + NODE_COUNTS + NodeOut.SUCCEEDED] += 1
     m[at + Mac.WAITING] = Wait.SUCCEEDED
     m[at + Mac.TIMEOUT] = NO_EVENT
@@ -249,12 +233,9 @@ def _succeed(m: Any, at: Any, t: Any) -> None:
 def _pop(m: Any, at: Any, t: Any) -> None:
     """The head leaves the queue of the node at word `at`."""
     counts = at + NODE_COUNTS
-    waiting = m[at + Mac.COUNT]
-    m[counts + NodeOut.QUEUE_SUM] += waiting * (t - m[at + Mac.COUNTED_AT])
+    m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (t - m[at + Mac.COUNTED_AT])
     m[at + Mac.COUNTED_AT] = t
-    head = m[at + Mac.HEAD] + 1
-    m[at + Mac.HEAD] = head if head < m[at + Node.QUEUE] else 0
-    m[at + Mac.COUNT] = waiting - 1
+    ring.pop(m, at + Mac.HEAD)
     m[at + Mac.SHORT] = 0
     m[at + Mac.LONG] = 0
     m[at + Mac.CW] = m[Radio.CW_MIN]
@@ -313,7 +294,7 @@ def _fail(m: Any, j: Any, at: Any, t: Any) -> Any:
     m[at + Mac.WAITING] = Wait.NOTHING
     m[at + Mac.BURST] = 0
     m[counts + NodeOut.FAILED] += 1
-    frame = m[m[at + Mac.RING] + m[at + Mac.HEAD]]
+    frame = head_of(m, at)
     if awaited == Wait.ACK:
         m[counts + NodeOut.AIR_FAILED] += m[at + Mac.AIR]
         rate_control.failed(m, link_of(m, frame))

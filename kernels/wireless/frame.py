@@ -2,10 +2,11 @@
 
 from typing import Any
 
+from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
 from netcarlo.kernels.wireless.layout import Flow, Rate
-from netcarlo.kernels.wireless.state import WITH_TCP, FlowState, Word, flow_at, link_at, rate_at, tcp
+from netcarlo.kernels.wireless.state import WITH_TCP, FlowState, Mac, Word, flow_at, link_at, rate_at, tcp
 
 FLOW_BITS = 10
 _HOP_BITS = 7
@@ -41,6 +42,11 @@ def data_frame(flow: Any, packet: Any, copy: Any) -> Any:
 def copy_of(frame: Any) -> Any:
     """Which copy of its packet a frame is."""
     return frame >> _COPY_SHIFT & (COPIES - 1)
+
+
+def head_of(m: Any, at: Any) -> Any:
+    """The frame at the head of the queue of the node at word `at`."""
+    return m[ring.first(m, at + Mac.HEAD, 1)]
 
 
 def link_of(m: Any, frame: Any) -> Any:

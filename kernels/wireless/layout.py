@@ -5,7 +5,7 @@ consists of differs from row to row, so its tables lie one after the other in on
 the columns of `Radio` say where each begins.
 """
 
-from enum import IntEnum
+from enum import IntEnum, auto
 from typing import NamedTuple
 
 import numpy as np
@@ -25,37 +25,39 @@ class Radio(IntEnum):
     """Parameters of the channel and the tables (columns of `WifiRows.parameters`, behind those of `P`)."""
 
     NODES = len(P)  # number of nodes
-    FLOWS = len(P) + 1
-    LINKS = len(P) + 2
-    LEGS = len(P) + 3
-    RATES = len(P) + 4
-    FLOWS_AT = len(P) + 5  # where the table begins in a row of `network`
-    LINKS_AT = len(P) + 6
-    LEGS_AT = len(P) + 7
-    RATES_AT = len(P) + 8
-    PATHS_AT = len(P) + 9  # links by number, the paths of all flows one after the other
-    WARM_UP = len(P) + 10  # counting begins [ns]
-    BIN = len(P) + 11  # length of the intervals of `FlowOut.BEST` [ns]; 0: none
-    SLOT = len(P) + 12  # [ns]
-    SIFS = len(P) + 13  # [ns]
-    EIFS = len(P) + 14  # after a frame that was not decoded [ns]
-    CW_MIN = len(P) + 15  # slots
-    CW_MAX = len(P) + 16
-    SHORT_RETRY = len(P) + 17  # attempts of an RTS, or of a frame without one
-    LONG_RETRY = len(P) + 18  # attempts of a frame after an RTS
-    RTS_THRESHOLD = len(P) + 19  # frames longer than this are announced by an RTS [byte]
-    PROTECTION = len(P) + 20  # rate of a CTS to self before OFDM frames, or NOBODY
-    BURST = len(P) + 21  # data frames per access to the channel
-    RATE_CONTROL = len(P) + 22  # one of the constants below
-    ARF_UP = len(P) + 23  # successes in a row that raise the rate
-    ARF_DOWN = len(P) + 24  # failures in a row that lower it
-    ARF_TIMER = len(P) + 25  # attempts after which it is raised anyway
-    AARF_FACTOR = len(P) + 26  # AARF: a failed probe multiplies the first threshold by this
-    AARF_MOST = len(P) + 27  # up to this
-    BACK_PRESSURE = len(P) + 28  # 1: a full queue stops the TCP of its own node instead of dropping
-    MAC_OVERHEAD = len(P) + 29  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
-    GATEWAY_BURST = len(P) + 30  # the same as BURST for the last node
-    COLUMNS = len(P) + 31
+    FLOWS = auto()
+    LINKS = auto()
+    LEGS = auto()
+    RATES = auto()
+    # Where the tables begin in a row of `network`.
+    FLOWS_AT = auto()
+    LINKS_AT = auto()
+    LEGS_AT = auto()
+    RATES_AT = auto()
+    PATHS_AT = auto()  # links by number, the paths of all flows one after the other
+    # What is measured, and the channel.
+    WARM_UP = auto()  # counting begins [ns]
+    BIN = auto()  # length of the intervals of `FlowOut.BEST` [ns]; 0: none
+    SLOT = auto()  # [ns]
+    SIFS = auto()  # [ns]
+    EIFS = auto()  # after a frame that was not decoded [ns]
+    CW_MIN = auto()  # slots
+    CW_MAX = auto()
+    SHORT_RETRY = auto()  # attempts of an RTS, or of a frame without one
+    LONG_RETRY = auto()  # attempts of a frame after an RTS
+    RTS_THRESHOLD = auto()  # frames longer than this are announced by an RTS [byte]
+    PROTECTION = auto()  # rate of a CTS to self before OFDM frames, or NOBODY
+    BURST = auto()  # data frames per access to the channel
+    RATE_CONTROL = auto()  # one of the constants below
+    ARF_UP = auto()  # successes in a row that raise the rate
+    ARF_DOWN = auto()  # failures in a row that lower it
+    ARF_TIMER = auto()  # attempts after which it is raised anyway
+    AARF_FACTOR = auto()  # AARF: a failed probe multiplies ARF_UP by this
+    AARF_MOST = auto()  # AARF: largest ARF_UP
+    BACK_PRESSURE = auto()  # 1: a full queue stops the TCP of its own node instead of dropping
+    MAC_OVERHEAD = auto()  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
+    GATEWAY_BURST = auto()  # BURST of the last node
+    COLUMNS = auto()
 
 
 class Node(IntEnum):
@@ -102,13 +104,13 @@ class Flow(IntEnum):
     HEADER = 5  # added by transport and network layer [byte]
     INTERVAL = 6  # UDP: from one packet to the next [ns]
     FORTH_AT = 7  # data: first entry in PATHS
-    FORTH = 8  # and number of links
-    BACK_AT = 9  # TCP acknowledgements
-    BACK = 10
+    FORTH = 8  # data: number of links
+    BACK_AT = 9  # TCP acknowledgements: first entry in PATHS
+    BACK = 10  # TCP acknowledgements: number of links
     BEFORE = 11  # leg that data passes before the radio, or NOBODY
-    AFTER = 12  # leg that data passes after it
-    ACK_BEFORE = 13  # the same for acknowledgements
-    ACK_AFTER = 14
+    AFTER = 12  # leg that data passes after the radio, or NOBODY
+    ACK_BEFORE = 13  # leg that acknowledgements pass before the radio, or NOBODY
+    ACK_AFTER = 14  # leg that acknowledgements pass after the radio, or NOBODY
     ACK_COST = 15  # making an acknowledgement occupies leg AFTER so long [ns]
 
 
@@ -117,22 +119,22 @@ class Leg(IntEnum):
 
     BYTE_TIME = 0  # ns per byte, BYTE_TIME_BITS fraction bits
     OVERHEAD = 1  # bytes added to each packet
-    PACKET_TIME = 2  # and per packet [ns]
-    DELAY = 3  # then [ns]
-    TICK = 4  # released at multiples of this (0: at once) [ns]
-    PHASE = 5  # plus this [ns]
+    PACKET_TIME = 2  # time of the server for a packet, besides that for its bytes [ns]
+    DELAY = 3  # behind the server [ns]
+    TICK = 4  # packets are released at multiples of this, plus PHASE; 0: at once [ns]
+    PHASE = 5  # [ns]
     ROOM = 6  # most packets in it: what comes when it is full is lost
-    SWING = 7  # standard deviation of its relative slowness, times 2**20
-    SWING_EVERY = 8  # which changes after this time [ns]
-    READ = 9  # the application reads at most so much at once (0: it has everything at once) [byte]
-    READ_TIME = 10  # which takes this for a packet, while no packet is served [ns]
-    SIZE = 11  # of a packet that is read [byte]
+    SWING = 7  # standard deviation of the server's relative slowness, times 2**20
+    SWING_EVERY = 8  # that slowness changes after this time [ns]
+    READ = 9  # most that the application reads at once; 0: it has everything at once [byte]
+    READ_TIME = 10  # to read a packet, while no packet is served [ns]
+    SIZE = 11  # size of a packet that is read [byte]
 
 
 class WifiOut(IntEnum):
     """The first outcomes of a row; those of the flows (`FlowOut`) and of the nodes (`NodeOut`) follow."""
 
-    STATUS = 0  # one of the STATUS_ constants of `kernels.layout`
+    STATUS = 0  # one of the STATUS_ constants of `base.layout`
     EVENTS = 1  # events simulated
     COLUMNS = 2
 
@@ -152,7 +154,7 @@ class FlowOut(IntEnum):
     ACKS_SENT = 9
     ACKS_LOST = 10  # all causes
     IN_FLIGHT = 11  # data packets on the way at the end
-    IN_FLIGHT_BEFORE = 12  # and at the end of the warm-up
+    IN_FLIGHT_BEFORE = 12  # data packets on the way at the end of the warm-up
     TIMEOUTS = 13
     FAST_RETRANSMITS = 14
     CWND_CUTS = 15
@@ -185,7 +187,7 @@ class NodeOut(IntEnum):
     RECEIVED = 6  # data frames received for the first time
     DUPLICATES = 7  # data frames received again
     COLLIDED = 8  # data frames to this node that another transmission destroyed, or found it occupied
-    NOISE = 9  # that noise destroyed
+    NOISE = 9  # data frames to this node that noise destroyed
     AIR_DATA = 10  # its data frames on the air [ns]
     AIR_FAILED = 11  # of those, without an answer [ns]
     AIR_CONTROL = 12  # its RTS, CTS and ACK [ns]
@@ -193,7 +195,7 @@ class NodeOut(IntEnum):
     QUEUE_SUM = 14  # integral of the queue [frame us]
     QUEUE_MOST = 15
     IN_QUEUE = 16  # frames in the queue at the end
-    IN_QUEUE_BEFORE = 17  # and at the end of the warm-up
+    IN_QUEUE_BEFORE = 17  # frames in the queue at the end of the warm-up
     COLUMNS = 18
 
 

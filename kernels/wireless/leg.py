@@ -11,12 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.wireless.layout import STREAM_SWING, Leg, Radio
 from netcarlo.kernels.wireless.state import NO_EVENT, START_OF_KEYS, LegState, Phase, leg_at
 
+_WORDS = 2  # of a packet in the ring: when it is released, and its frame
 _HALF = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
 _MEAN = 131070  # of the sum of four 16-bit numbers
@@ -41,10 +43,9 @@ def enter(m: Any, leg: Any, t: Any, size: Any, frame: Any) -> Any:
         release += (m[at + Leg.PHASE] - release) % tick
     release = max(release, m[at + LegState.LAST])
     m[at + LegState.LAST] = release
-    entry = _entry(m, at, m[at + LegState.COUNT])
+    entry = ring.push(m, at + LegState.HEAD, _WORDS)
     m[entry] = release
     m[entry + 1] = frame
-    m[at + LegState.COUNT] += 1
     if m[at + LegState.COUNT] == 1 or m[at + LegState.READING] > 0:
         _schedule(m, leg, at)
     return True
@@ -67,10 +68,8 @@ def due(m: Any, leg: Any, t: Any) -> Any:
 def leave(m: Any, leg: Any) -> Any:
     """The first packet leaves; returns it."""
     at = leg_at(m, leg)
-    frame = m[m[at + LegState.RING] + 2 * m[at + LegState.HEAD] + 1]
-    head = m[at + LegState.HEAD] + 1
-    m[at + LegState.HEAD] = head if head < m[at + Leg.ROOM] else 0
-    m[at + LegState.COUNT] -= 1
+    frame = m[ring.first(m, at + LegState.HEAD, _WORDS) + 1]
+    ring.pop(m, at + LegState.HEAD)
     m[at + LegState.UNREAD] = max(m[at + LegState.UNREAD] - 1, 0)
     _schedule(m, leg, at)
     return frame
@@ -100,17 +99,11 @@ def occupy(m: Any, leg: Any, t: Any, time: Any) -> None:
     _schedule(m, leg, at)
 
 
-def _entry(m: Any, at: Any, number: Any) -> Any:
-    """The word of a packet in the ring, by its number from the head on."""
-    place = m[at + LegState.HEAD] + number
-    return m[at + LegState.RING] + 2 * (place if place < m[at + Leg.ROOM] else place - m[at + Leg.ROOM])
-
-
 def _schedule(m: Any, leg: Any, at: Any) -> None:
     """The leg's next event: a packet is released, or read."""
     key = np.int64(NO_EVENT)
     if m[at + LegState.COUNT] > m[at + LegState.UNREAD]:
-        key = m[_entry(m, at, m[at + LegState.UNREAD])] << 2 | Phase.FLOW
+        key = m[ring.entry(m, at + LegState.HEAD, _WORDS, m[at + LegState.UNREAD])] << 2 | Phase.FLOW
     if m[at + LegState.READING] > 0:
         key = min(key, m[at + LegState.READ_END] << 2 | Phase.FLOW)
     m[START_OF_KEYS + m[Radio.NODES] + leg] = key

@@ -6,9 +6,10 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.base.ring import entry
 from netcarlo.kernels.tcp.state import Tcp
 from netcarlo.kernels.wireless.frame import FLOW_MASK, is_data
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Node, NodeOut, Radio, WifiOut
+from netcarlo.kernels.wireless.layout import Flow, FlowOut, Node, NodeOut, Radio, WifiOut
 from netcarlo.kernels.wireless.state import (
     FLOW_COUNTS,
     NODE_COUNTS,
@@ -74,13 +75,11 @@ def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
         m[at + NODE_COUNTS + node_column] = m[at + Mac.COUNT]
         for i in range(m[at + Mac.COUNT]):
             if i > 0 or m[at + Mac.HEAD_RECEIVED] == 0:
-                place = (m[at + Mac.HEAD] + i) % m[at + Node.QUEUE]
-                _count_data(m, m[m[at + Mac.RING] + place], flow_column)
+                _count_data(m, m[entry(m, at + Mac.HEAD, 1, i)], flow_column)
     for leg in range(m[Radio.LEGS]):
         at = leg_at(m, leg)
         for i in range(m[at + LegState.COUNT]):
-            place = (m[at + LegState.HEAD] + i) % m[at + Leg.ROOM]
-            _count_data(m, m[m[at + LegState.RING] + 2 * place + 1], flow_column)
+            _count_data(m, m[entry(m, at + LegState.HEAD, 2, i) + 1], flow_column)
 
 
 def _count_data(m: Any, frame: Any, column: Any) -> None:

@@ -2,13 +2,14 @@
 
 from typing import Any
 
+from netcarlo.kernels.base import ring
+from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.wireless import host
-from netcarlo.kernels.wireless.exchange import draw_gap
 from netcarlo.kernels.wireless.frame import air_time
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Leg, Link, Node, Radio, Rate
+from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
     FLOW_COUNTS,
     FLOW_WORDS,
@@ -95,7 +96,7 @@ def _set_up_nodes(m: Any, nodes: Any, free: Any) -> Any:
         m[at + Mac.LOCK] = NOBODY
         m[at + Mac.DATA_RATE] = NOBODY
         m[at + Mac.NEXT] = NOBODY
-        m[at + Mac.RING] = free
+        ring.lay(m, at + Mac.HEAD, free, m[at + Node.QUEUE])
         free += m[at + Node.QUEUE]
     return free
 
@@ -114,7 +115,7 @@ def _set_up_links(m: Any, network: Any, losses: Any) -> None:
         _copy(m, at, network, m[Radio.LINKS_AT] + link * _LINK, _LINK)
         m[at + LinkState.UP] = m[Radio.ARF_UP]
         m[at + LinkState.WAIT] = m[Radio.ARF_TIMER]
-        draw_gap(m, losses, link)
+        draw_gap(m, losses, m, at + LinkState.GAP, m[at + Link.LOSS], STREAM_FRAME + link)
 
 
 def _set_up_legs(m: Any, network: Any, free: Any) -> Any:
@@ -122,7 +123,7 @@ def _set_up_legs(m: Any, network: Any, free: Any) -> Any:
         at = leg_at(m, leg)
         _copy(m, at, network, m[Radio.LEGS_AT] + leg * _LEG, _LEG)
         m[at + LegState.INTERVAL] = -1
-        m[at + LegState.RING] = free
+        ring.lay(m, at + LegState.HEAD, free, m[at + Leg.ROOM])
         free += 2 * m[at + Leg.ROOM]
     return free
 

@@ -24,12 +24,14 @@ class Word(IntEnum):
     """Words of the network."""
 
     ON_AIR = Radio.COLUMNS  # mask of the nodes that are sending
-    NODES = auto()  # the word where the nodes begin ...
+    # The words where these begin.
+    NODES = auto()
     LINKS = auto()
     RATES = auto()
     LEGS = auto()
     FLOWS = auto()
-    PATHS = auto()  # ... and the paths, as in the row
+    PATHS = auto()  # as in the row
+    # What happens.
     FRAMES = auto()  # frames put on the air
     FULL = auto()  # 1: a ring was too small
     TRACED = auto()  # rows of the trace so far
@@ -97,9 +99,9 @@ class Mac(IntEnum):
     BUSY_SINCE = auto()  # the first of the transmissions that it senses began
     # Its reception.
     LOCK = auto()  # node that it receives from, or NOBODY
-    LOCKED_AT = auto()  # since when
-    CORRUPT = auto()  # 1: it was disturbed
-    DISTURBED = auto()  # for how long
+    LOCKED_AT = auto()  # begin of that reception
+    CORRUPT = auto()  # 1: that reception was disturbed
+    DISTURBED = auto()  # time for which it was
     DISTURBED_SINCE = auto()  # the disturbance at present began
     # Its transmission.
     FRAME = auto()  # kind, one of `Frame`
@@ -120,10 +122,11 @@ class Mac(IntEnum):
     WITH_RTS = auto()  # 1: an RTS announces the data
     AIR = auto()  # the data's time on the air
     HEAD_RECEIVED = auto()  # 1: the head of the queue has been received, though not acknowledged
-    # Its queue: frames (see `frame`) in a ring, with the one that it sends as its head.
-    RING = auto()  # the word where the ring begins
-    HEAD = auto()  # place of the head in the ring
-    COUNT = auto()  # frames
+    # Its queue, words as in `Ring`: frames (see `frame`), the one that it sends first.
+    HEAD = auto()
+    COUNT = auto()
+    ROOM = auto()
+    RING = auto()
     COUNTED_AT = auto()  # NodeOut.QUEUE_SUM counts until then
 
 
@@ -144,7 +147,7 @@ class LinkState(IntEnum):
     WAIT = auto()  # attempts after which it is raised anyway
     # Noise.
     GAP = auto()  # data frames until the next that noise destroys
-    LOSSES = auto()  # gaps drawn
+    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
     ENDURED = auto()  # disturbances drawn
 
 
@@ -165,15 +168,18 @@ class LegState(IntEnum):
     """A leg, behind the columns of `Leg`."""
 
     FREE = len(Leg)  # its server is free from then on
-    LAST = auto()  # the last packet is released
-    RING = auto()  # the word where its packets begin: (release, frame) each
-    HEAD = auto()  # place of the first in the ring
-    COUNT = auto()  # packets
-    INTERVAL = auto()  # number of the interval of SLOWNESS
-    SLOWNESS = auto()  # relative to the mean, times 2**30
+    LAST = auto()  # release of the last packet that came
+    # Its packets, words as in `Ring`: when one is released, and its frame.
+    HEAD = auto()
+    COUNT = auto()
+    ROOM = auto()
+    RING = auto()
+    # The server's speed, and what the application reads.
+    INTERVAL = auto()  # number of the interval of length SWING_EVERY that SLOWNESS holds in
+    SLOWNESS = auto()  # of the server, relative to the mean, times 2**30
     UNREAD = auto()  # packets at the head that are released, but not read
-    READING = auto()  # of those, what the application reads now
-    READ_END = auto()  # and until when
+    READING = auto()  # packets of those that the application reads now
+    READ_END = auto()  # end of that read
     REST = auto()  # what is left of a packet that is read in part [byte]
 
 
@@ -205,6 +211,11 @@ def node_at(m: Any, node: Any) -> Any:
 def link_at(m: Any, link: Any) -> Any:
     """The word where a link begins."""
     return m[Word.LINKS] + link * LINK_WORDS
+
+
+def link_number(m: Any, at: Any) -> Any:
+    """The link that begins at a word."""
+    return (at - m[Word.LINKS]) // LINK_WORDS
 
 
 def rate_at(m: Any, rate: Any) -> Any:

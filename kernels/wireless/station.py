@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.philox import draw
-from netcarlo.kernels.wireless.frame import air_time, link_of, size_of
+from netcarlo.kernels.wireless.frame import air_time, head_of, link_of, size_of
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_BACKOFF, Link, Node, NodeOut, Radio, Rate
 from netcarlo.kernels.wireless.state import (
     NO_EVENT,
@@ -91,10 +92,8 @@ def enqueue(m: Any, j: Any, t: Any, frame: Any) -> Any:
     m[counts + NodeOut.QUEUED] += 1
     m[counts + NodeOut.QUEUE_SUM] += waiting * (t - m[at + Mac.COUNTED_AT])
     m[at + Mac.COUNTED_AT] = t
-    place = m[at + Mac.HEAD] + waiting
-    m[m[at + Mac.RING] + (place if place < m[at + Node.QUEUE] else place - m[at + Node.QUEUE])] = frame
+    m[ring.push(m, at + Mac.HEAD, 1)] = frame
     waiting += 1
-    m[at + Mac.COUNT] = waiting
     m[counts + NodeOut.QUEUE_MOST] = max(m[counts + NodeOut.QUEUE_MOST], waiting)
     if waiting == 1 and m[at + Mac.WAITING] == Wait.NOTHING:
         _contend(m, j, at, t)
@@ -194,7 +193,7 @@ def _send_data(m: Any, at: Any, kind: Any) -> Any:
     Returns what is sent: kind, rate and time on the air [ns].
     """
     sifs = m[Radio.SIFS]
-    frame = m[m[at + Mac.RING] + m[at + Mac.HEAD]]
+    frame = head_of(m, at)
     link = link_of(m, frame)
     size = size_of(m, frame) + m[Radio.MAC_OVERHEAD]
     if kind == NOBODY or m[at + Mac.DATA_RATE] == NOBODY:  # an exchange begins

@@ -7,9 +7,10 @@ from typing import Any
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_SEND, Trace
+from netcarlo.kernels.base.trace import begin, show_sender
 from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.tcp.state import Tcp
-from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT, PROBE
+from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT, PROBE, head_of
 from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import (
     FIRST_NOTE,
@@ -31,20 +32,13 @@ def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any
     if frame & PROBE:
         return
     n = m[Word.TRACED]
-    if n < trace.shape[0]:
+    if begin(trace, n, t * 1e-9, event, frame >> PACKET_SHIFT, node):
         flow = frame & FLOW_MASK
-        trace[n, Trace.TIME] = t * 1e-9
-        trace[n, Trace.EVENT] = event
-        trace[n, Trace.SEQUENCE] = frame >> PACKET_SHIFT
-        trace[n, Trace.PATH] = node
         trace[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
         at = flow_at(m, flow)
         if WITH_TCP and m[at + Flow.TCP] != 0:
             s = m[m[at + FlowState.ASSOCIATION] :]
-            trace[n, Trace.CWND] = f[flow * FLOATS]
-            trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
-            trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
-            trace[n, Trace.ACKED] = s[Tcp.ACKED]
+            show_sender(trace, n, f[flow * FLOATS], s[Tcp.SSTHRESH], s[Tcp.RTO] * 1e-9, s[Tcp.ACKED])
     m[Word.TRACED] = n + 1
 
 
@@ -55,7 +49,7 @@ def record_sent(m: Any, f: Any, trace: Any, t: Any, first_node: Any) -> None:
         at = node_at(m, j)
         sends = m[Word.ON_AIR] >> j & 1 != 0 and m[at + Mac.FRAME] == Frame.DATA
         if sends and m[at + Mac.END] - m[at + Mac.AIR] == t:
-            record(m, f, trace, t, EVENT_SEND, m[m[at + Mac.RING] + m[at + Mac.HEAD]], j)
+            record(m, f, trace, t, EVENT_SEND, head_of(m, at), j)
 
 
 def note(m: Any, event: Any, frame: Any, node: Any) -> None:

@@ -2,13 +2,14 @@
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Ints
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import INK, Plot, plot
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.answers import PERCENT
 from netcarlo.reports.sweep.parts import line_and_bounds, logarithmic, numbers, pointer
-from netcarlo.reports.sweep.results import Axis, Estimates, Ints, Results
+from netcarlo.reports.sweep.results import Axis, Estimates, Results
 from netcarlo.reports.sweep.slices import Slices, thinned
 
 MOST_VALUES = 60

@@ -6,12 +6,13 @@ Of a time after which something is done, with which probability it is by then: w
 import numpy as np
 import pandas as pd
 
+from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.numerics.statistics import wilson
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import Plot, plot
 from netcarlo.reports.sweep.parts import WIDE, known, line_and_bounds, logarithmic, numbers, pointer, ratio
-from netcarlo.reports.sweep.results import DONE, Bools, Floats, Ints, Results, average
+from netcarlo.reports.sweep.results import DONE, Results, average
 from netcarlo.reports.sweep.slices import Slices
 from netcarlo.sweeps.analysis import population
 

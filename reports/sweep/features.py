@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import Plot, plot
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.parts import fitting, known, line_and_bounds, logarithmic, numbers
-from netcarlo.reports.sweep.results import Floats, Ints, Results, average
+from netcarlo.reports.sweep.results import Results, average
 from netcarlo.reports.sweep.wins import gain_scale, judged, wins
 from netcarlo.sweeps.analysis import population
 

@@ -5,13 +5,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, Plot, plot
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.answers import PERCENT
 from netcarlo.reports.sweep.parts import numbers, pointer
-from netcarlo.reports.sweep.results import Axis, Bools, Estimates, Floats, Ints, Results
+from netcarlo.reports.sweep.results import Axis, Estimates, Results
 from netcarlo.reports.sweep.slices import thinned
 from netcarlo.reports.sweep.wins import clearly_better, gain_scale, judged
 

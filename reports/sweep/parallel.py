@@ -3,12 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, plot
 from netcarlo.reports.sweep.features import features, unit_of
 from netcarlo.reports.sweep.parts import WIDE, known, numbers, pointer, ratio
-from netcarlo.reports.sweep.results import Bools, Floats, Results
+from netcarlo.reports.sweep.results import Results
 from netcarlo.reports.sweep.slices import sampled
 from netcarlo.reports.sweep.wins import TIE, best, judged
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Floats
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS, Plot
 from netcarlo.reports.parts.intervals import MOST_BANDS, band, sparse
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.reports.sweep.results import Estimates, Floats
+from netcarlo.reports.sweep.results import Estimates
 
 MOST_LINES = 8
 """Labels shown at first; a click in the legend shows another."""

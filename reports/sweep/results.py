@@ -10,16 +10,13 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import ANY, YES_NO, Values
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.numerics.statistics import bounded
 from netcarlo.reports.parts import scales
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.sweeps.analysis import population
 from netcarlo.sweeps.space import controls
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 KEY_DIGITS = 10
 """Digits of a key that are shown: enough to tell the cells of any sweep apart."""

@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Floats
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, Plot, plot
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.parts import numbers
-from netcarlo.reports.sweep.results import Axis, Floats, Results
+from netcarlo.reports.sweep.results import Axis, Results
 from netcarlo.reports.sweep.slices import thinned
 from netcarlo.reports.sweep.wins import Wins, judged, wins
 

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Bools, Ints
 from netcarlo.reports.parts.choices import Choice
-from netcarlo.reports.sweep.results import Axis, Bools, Ints, Results
+from netcarlo.reports.sweep.results import Axis, Results
 
 MOST, MOST_EACH = 5, 3
 """Values to choose from, beside the average over all: of one axis, and of each of several."""

@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.scales import Scale
-from netcarlo.reports.sweep.results import Bools, Estimates, Floats, Ints, Results
+from netcarlo.reports.sweep.results import Estimates, Results
 from netcarlo.sweeps.analysis import population
 
 TIE, UNKNOWN = -1, -2

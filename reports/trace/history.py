@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from netcarlo.numerics.arrays import Floats
+
 Link = tuple[int, int]
 
 

@@ -5,9 +5,9 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 
+from netcarlo.numerics.arrays import Floats
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, line, plot, steps
 from netcarlo.reports.trace import history
-from netcarlo.reports.trace.history import Floats
 from netcarlo.reports.trace.parts import (
     WINDOW,
     Mark,

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.special import gamma, ndtr, ndtri
 
 from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.sweeps.analysis import population
 from netcarlo.sweeps.space.designs import Design
 
@@ -160,7 +161,7 @@ def measure_stopping(
         relative = 1.96 * pilot.sd / math.sqrt(wanted) / mean
         covered = used = 0
 
-        def more(_: int, n: int, draw: Draw = truth.draw, shift: float = shift) -> statistics.Floats:
+        def more(_: int, n: int, draw: Draw = truth.draw, shift: float = shift) -> Floats:
             return draw((n,)) + shift
 
         for _ in range(samples):

@@ -20,6 +20,7 @@ from netcarlo.estimation.control_variates import MOST_DRAWS, controlled, draws_w
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import launch
 from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.ensemble import build
@@ -102,8 +103,8 @@ def sweeps() -> Iterator[tuple[str, Scenario]]:
 class Pool(NamedTuple):
     """Runs of a scenario that stand for all: packets and formula of the same networks."""
 
-    y: statistics.Floats
-    x: statistics.Floats
+    y: Floats
+    x: Floats
 
 
 def pool(scenario: Scenario, *, runs: int, control: str = "formula") -> Pool:

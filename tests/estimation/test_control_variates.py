@@ -10,7 +10,7 @@ from netcarlo import InputError, estimate, load_scenario
 from netcarlo.cli.main import app
 from netcarlo.estimation.control_variates import controlled, draws_wanted
 from netcarlo.numerics import statistics
-from netcarlo.numerics.statistics import Floats
+from netcarlo.numerics.arrays import Floats
 from tests.benchmarks.fidelity import EXAMPLES, Pool, cover
 
 

@@ -9,13 +9,13 @@ from pydantic_core import PydanticCustomError
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.adhoc.layout import MOST_NODES, Manet
+from netcarlo.kernels.base.layout import NS
 from netcarlo.networks.adhoc import start as adhoc_start
 from netcarlo.networks.adhoc.start import Apart, Start
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Delay, Interval, Number, Probability, Quantity, Size, Time, bounds
 from netcarlo.schema.record import Record
-from netcarlo.transport.tcp import NS
 
 FASTEST = 300.0
 """Most speed of a node [m/s].  This and the limits below keep every product of the engine below 2**63."""

@@ -12,7 +12,8 @@ from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.transport.tcp import COMMON, PROBING, Tcp
 from netcarlo.transport.udp import Udp
 

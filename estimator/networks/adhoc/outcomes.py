@@ -7,13 +7,9 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import MOST_ATTEMPTS, Manet, ManetOut, ManetRows, NodeOut
-from netcarlo.kernels.base.layout import STATUS_NO_START, P
+from netcarlo.kernels.base.layout import NS, STATUS_NO_START, P
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, YES_NO, Outcome
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-NS = 1e9
+from netcarlo.numerics.arrays import Floats, Ints, divisors, seconds
 
 
 class Power(IntEnum):
@@ -251,15 +247,15 @@ def _flow(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     p = rows.parameters
     start, elapsed = p[:, P.START], out[:, ManetOut.ELAPSED]
     done, finished = out[:, ManetOut.COMPLETED] >= 0, out[:, ManetOut.FINISHED] >= 0
-    active_s = _positive(np.where(done, out[:, ManetOut.COMPLETED], elapsed) - start) / NS
+    active_s = divisors(np.where(done, out[:, ManetOut.COMPLETED], elapsed) - start) / NS
     useful = np.where(p[:, P.INTERVAL] > 0, out[:, ManetOut.DELIVERED], out[:, ManetOut.IN_ORDER])
     transfer_s = np.where(finished, (out[:, ManetOut.FINISHED] - start) / NS, np.nan)
     nodes = tables(out)
     return {
         "goodput_bps": useful * p[:, P.DATA] * 8.0 / active_s,
         "throughput_bps": out[:, ManetOut.RECEIVED] * (p[:, P.DATA] + p[:, P.HEADER]) * 8.0 / active_s,
-        "first_delivery_s": _seconds(out[:, ManetOut.FIRST_RX]),
-        "last_delivery_s": _seconds(out[:, ManetOut.LAST_RX]),
+        "first_delivery_s": seconds(out[:, ManetOut.FIRST_RX]),
+        "last_delivery_s": seconds(out[:, ManetOut.LAST_RX]),
         "completion_s": np.where(done, active_s, np.nan),
         "elapsed_s": elapsed / NS,
         "transfer_s": transfer_s,
@@ -267,16 +263,16 @@ def _flow(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
         "finished": finished.astype(np.int64),
         "probe_time_s": out[:, ManetOut.PROBE_TIME] / NS,
         "waited_s": out[:, ManetOut.WAITED] / NS,
-        "mean_route_hops": out[:, ManetOut.HOPS] / _positive(out[:, ManetOut.ARRIVED]),
+        "mean_route_hops": out[:, ManetOut.HOPS] / divisors(out[:, ManetOut.ARRIVED]),
         "failed_attempt_ratio": nodes[:, :, NodeOut.FAILED].sum(axis=1)
-        / _positive(nodes[:, :, NodeOut.SENT].sum(axis=1)),
+        / divisors(nodes[:, :, NodeOut.SENT].sum(axis=1)),
     }
 
 
 def _network(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     nodes = rows.parameters[:, Manet.NODES]
-    time_us = _positive(out[:, ManetOut.ELAPSED] // 1000)
-    connected_us = _positive(out[:, ManetOut.CONNECTED])
+    time_us = divisors(out[:, ManetOut.ELAPSED] // 1000)
+    connected_us = divisors(out[:, ManetOut.CONNECTED])
     breaks, outages = out[:, ManetOut.KEPT_BREAKS], out[:, ManetOut.OUTAGES]
     hops = {f"share_hops_{k}": out[:, ManetOut.HOPS_1 + k - 1] / connected_us for k in range(1, 6)}
     return {
@@ -286,9 +282,9 @@ def _network(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
         "mean_shortest_hops": out[:, ManetOut.HOPS_SHORTEST] / connected_us,
         "mean_kept_hops": out[:, ManetOut.HOPS_KEPT] / connected_us,
         "breaks_per_connected_s": breaks / connected_us * 1e6,
-        "mean_route_life_s": out[:, ManetOut.KEPT_LIFE] / 1e6 / _positive(breaks),
+        "mean_route_life_s": out[:, ManetOut.KEPT_LIFE] / 1e6 / divisors(breaks),
         "outages_per_s": outages / time_us * 1e6,
-        "mean_outage_s": out[:, ManetOut.OUTAGE_TIME] / 1e6 / _positive(outages),
+        "mean_outage_s": out[:, ManetOut.OUTAGE_TIME] / 1e6 / divisors(outages),
         "link_changes_per_pair_s": out[:, ManetOut.LINK_CHANGES]
         / (nodes * (nodes - 1) / 2) / time_us * 1e6,
         "mean_degree": 2 * out[:, ManetOut.LINK_TIME] / nodes / time_us,
@@ -303,26 +299,17 @@ def _energy(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     joules = energy_J(out, rows)
     most, total = joules.max(axis=1, initial=0.0), joules.sum(axis=1)
     megabytes = out[:, ManetOut.DELIVERED] * p[:, P.DATA] / 1e6
-    battery = _positive(p[:, Power.BATTERY]) / 1e6
+    battery = divisors(p[:, Power.BATTERY]) / 1e6
     return {
         "energy_source_J": joules[each, p[:, Manet.SOURCE]],
         "energy_sink_J": joules[each, p[:, Manet.SINK]],
         "energy_J": total,
         "energy_most_J": most,
-        "joules_per_MB": total / _positive(megabytes),
-        "network_life_s": battery / _positive(most) * out[:, ManetOut.ELAPSED] / NS,
+        "joules_per_MB": total / divisors(megabytes),
+        "network_life_s": battery / divisors(most) * out[:, ManetOut.ELAPSED] / NS,
     }
 
 
 def _present(rows: ManetRows) -> NDArray[np.bool_]:
     """Which nodes [n, N] there are."""
     return np.asarray(np.arange(rows.times.shape[1]) < rows.parameters[:, Manet.NODES, None])
-
-
-def _seconds(times: Ints) -> Floats:
-    return np.where(times >= 0, times / NS, np.nan)
-
-
-def _positive(values: Ints | Floats) -> Floats:
-    """The values as divisors: NaN where they are not positive."""
-    return np.where(values > 0, values, np.nan).astype(np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 
 from netcarlo.kernels.adhoc import layout
 from netcarlo.kernels.adhoc.layout import METRE, Manet, ManetOut, ManetRows, NodeOut, Place
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.networks.adhoc.description import (
     Adhoc,
@@ -19,8 +19,8 @@ from netcarlo.networks.adhoc.description import (
     TimeRange,
 )
 from netcarlo.networks.adhoc.outcomes import Power
-from netcarlo.schema.draws import Draws, Floats, Ints
-from netcarlo.transport.tcp import NS
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 
 RTS_BYTES, CTS_BYTES, ACK_BYTES = 20, 14, 14
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import Hop, P, Rows
-from netcarlo.networks.formula import NS, Found, byte_s, lossy, most_in_flight, probability
+from netcarlo.kernels.base.layout import NS, Hop, P, Rows
+from netcarlo.networks.formula import Found, byte_s, lossy, most_in_flight, probability
 from netcarlo.numerics.formulas import sawtooth
 
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, Hop, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NS, Hop, P, Rows
 from netcarlo.kernels.path.mobility.schedule import JOURNEY, Journey, depart
 from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
 from netcarlo.networks.interruption import Interruption, Kind
-from netcarlo.transport.tcp import NS
 
 
 def of_rows(rows: Rows) -> list[Interruption]:

@@ -8,11 +8,11 @@ from pydantic import Field, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base import layout
-from netcarlo.kernels.base.layout import ENDLESS, P
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Delay, Duration, Length, Probability, Room, Routers, Speed, Time, bounds
 from netcarlo.schema.record import Record
-from netcarlo.transport.tcp import NS
 
 PROTOCOLS = {
     "mipv6": layout.MIPV6,

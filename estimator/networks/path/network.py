@@ -18,7 +18,8 @@ from netcarlo.networks.path.description import Hop, Hops, Route
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.tcp import COMMON, PROBES, Sctp, Tcp
 

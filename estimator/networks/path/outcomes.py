@@ -5,10 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import FOREVER, Out, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NS, Out, P, Rows
 from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Outcome
-
-NS = 1e9
+from netcarlo.numerics.arrays import divisors, seconds
 
 COUNTS = {
     "delivered": Out.DELIVERED,
@@ -174,7 +173,7 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
     wire_bits = 8.0 * (p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER])
     values: dict[str, Any] = {
         **{name: integers[:, column] for name, column in COUNTS.items()},
-        **{name: _seconds(integers[:, column]) for name, column in TIMES.items()},
+        **{name: seconds(integers[:, column]) for name, column in TIMES.items()},
     }
     useful = np.where(p[:, P.INTERVAL] > 0, values["delivered"], values["in_order"])
     values["goodput_bps"] = useful * p[:, P.DATA] * 8.0 / active_s
@@ -191,8 +190,8 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
         integers[:, low] + integers[:, high] * 2.0**63  # sums of two words (`kernels.sums`)
         for low, high in ((Out.CWND_SUM, Out.CWND_SUM_HIGH), (Out.RTT_SUM, Out.RTT_SUM_HIGH))
     )
-    values["mean_cwnd_packets"] = cwnd / 1024.0 / _positive(integers[:, Out.SAMPLES])
-    values["mean_rtt_s"] = rtt / NS / _positive(integers[:, Out.RTT_SAMPLES])
+    values["mean_cwnd_packets"] = cwnd / 1024.0 / divisors(integers[:, Out.SAMPLES])
+    values["mean_rtt_s"] = rtt / NS / divisors(integers[:, Out.RTT_SAMPLES])
     return values
 
 
@@ -202,12 +201,3 @@ def first_outage_end_s(rows: Rows) -> NDArray[np.float64]:
     first = outages[:, :, 0].argmin(axis=1)
     start, end = outages[np.arange(len(outages)), first].T
     return np.where(start < FOREVER, end / NS, np.nan)
-
-
-def _seconds(times: NDArray[np.int64]) -> NDArray[np.float64]:
-    return np.where(times >= 0, times / NS, np.nan)
-
-
-def _positive(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-    """The counts as divisors: nan where nothing was counted."""
-    return np.where(counts > 0, counts, np.nan)

@@ -5,14 +5,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.networks.path.description import CrossTraffic, Hops, Outage, Route, most_hops
 from netcarlo.networks.path.description import Hop as HopSpec
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
-from netcarlo.schema.draws import Draws, Floats, Ints
-from netcarlo.transport.tcp import NS
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.transport.udp import Udp
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run

@@ -1,18 +1,15 @@
 """A hop that goes up and down as a Markov chain."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import FOREVER, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NS, P, Rows
 from netcarlo.kernels.base.loss import DIGITS, thresholds
 from netcarlo.kernels.base.philox import philox4x32
 from netcarlo.kernels.shared.layout import PERIOD
-from netcarlo.transport.tcp import NS
+from netcarlo.numerics.arrays import Ints
 
 STREAM_SWITCH = 1 << 30
 """+ hop; draw k: length of its k-th time up (even) or down (odd)."""
-
-Ints = NDArray[np.int64]
 
 
 def switched(rows: Rows, *, up_s: float, down_s: float, hop: int = 0) -> Rows:

@@ -10,6 +10,7 @@ import networkx
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.schema import units
@@ -29,7 +30,7 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 from netcarlo.transport.congestion import BUILT_IN
-from netcarlo.transport.tcp import NS, Sctp, Tcp, Vegas
+from netcarlo.transport.tcp import Sctp, Tcp, Vegas
 from netcarlo.transport.udp import Datagrams
 
 MOST_ROUTERS = MOST_HOPS + 1

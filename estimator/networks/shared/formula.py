@@ -5,10 +5,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.rows import take
 from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, UDP, Flow, Link, Shared, SharedRows
-from netcarlo.networks.formula import NS, Floats, Found, Ints, byte_s, lossy, most_in_flight, probability
+from netcarlo.networks.formula import Found, byte_s, lossy, most_in_flight, probability
+from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.formulas import max_min
 
 CHUNK = 1024
@@ -49,12 +50,12 @@ def _shared(rows: SharedRows) -> Found:
         "goodput_bps": (goodput * active).sum(axis=1),
         "tcp_goodput_bps": total,
         "acked_bps": total,
-        "fairness": mine.sum(axis=1) ** 2 / (count * _positive((mine * mine).sum(axis=1))),
+        "fairness": mine.sum(axis=1) ** 2 / (count * divisors((mine * mine).sum(axis=1))),
         "worst_flow_bps": np.where(tcp, goodput, np.inf).min(axis=1, initial=np.inf) * np.sign(count),
         "mean_flow_bps": mine.sum(axis=1) / count,
         "best_flow_bps": mine.max(axis=1, initial=0.0) * np.sign(count),
         "utilisation": load.max(axis=1, initial=0.0),
-        "loss_ratio": 1 - arrived / _positive(offered),
+        "loss_ratio": 1 - arrived / divisors(offered),
     }
 
 
@@ -128,8 +129,3 @@ def _udp(flows: Ints) -> Floats:
     on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
     duty = np.where(on > 0, on / np.maximum(on + off, 1), 1.0)
     return np.where(interval > 0, wire * NS / np.maximum(interval, 1) * duty, 0.0)
-
-
-def _positive(values: Floats) -> Floats:
-    """The values as divisors: NaN where they are not positive."""
-    return np.where(values > 0, values, np.nan)

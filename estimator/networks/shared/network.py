@@ -20,7 +20,8 @@ from netcarlo.networks.run import Run, row_parameters, warm_up
 from netcarlo.networks.shared import formula, outcomes, rows, workload
 from netcarlo.networks.shared.description import MOST_CABLES, TCPS, Cable, Flows, Shared, kinds
 from netcarlo.networks.shared.description import Flow as FlowSpec
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.tcp import COMMON, PROBES, Sctp
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS, P
 from netcarlo.kernels.shared.layout import (
     KINDS,
     MOST_HOPS,
@@ -20,11 +20,7 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
 )
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Outcome
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-NS = 1e9
+from netcarlo.numerics.arrays import Floats, Ints, divisors
 
 OUTCOMES = (
     Outcome(
@@ -151,7 +147,7 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     start, completed = flows[:, :, P.START], out[:, :, FlowOut.COMPLETED]
     begin = np.maximum(start, p[:, Shared.WARM_UP, None])
     done = present & (completed >= 0)
-    active_s = _positive(np.where(done, completed, p[:, P.END, None]) - begin) / NS
+    active_s = divisors(np.where(done, completed, p[:, P.END, None]) - begin) / NS
     bits = 8.0 * out[:, :, FlowOut.USEFUL]
     acked = 8.0 * flows[:, :, P.DATA] * (out[:, :, FlowOut.ACKED] - out[:, :, FlowOut.ACKED_BEFORE])
     found: dict[str, Ints | Floats] = {
@@ -161,10 +157,10 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "acked_bits": np.where(tcp, acked, 0.0),
         "completion_s": np.where(done, (completed - start) / NS, np.nan),
         "base_rtt_s": np.where(present, propagation_ns(rows) / NS, np.nan),
-        "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM] / 1024.0 / _positive(out[:, :, FlowOut.SAMPLES]),
+        "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM] / 1024.0 / divisors(out[:, :, FlowOut.SAMPLES]),
         "mean_rtt_s": _long(out, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH)
         / NS
-        / _positive(out[:, :, FlowOut.RTT_SAMPLES]),
+        / divisors(out[:, :, FlowOut.RTT_SAMPLES]),
         "acked": np.where(tcp, out[:, :, FlowOut.ACKED], np.nan),
         "in_order": np.where(tcp, out[:, :, FlowOut.IN_ORDER], np.nan),
     }
@@ -180,7 +176,7 @@ def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """
     p, out = rows.parameters, tables(integers, rows).links
     present = np.arange(rows.links.shape[1]) < p[:, Shared.LINKS, None]
-    window_ns = _positive(p[:, P.END] - p[:, Shared.WARM_UP])[:, None]
+    window_ns = divisors(p[:, P.END] - p[:, Shared.WARM_UP])[:, None]
     arrivals = out[:, :, LinkOut.ARRIVALS] - out[:, :, LinkOut.ARRIVALS_BEFORE]
     drops = out[:, :, LinkOut.DROPS] - out[:, :, LinkOut.DROPS_BEFORE]
     found: dict[str, Ints | Floats] = {
@@ -203,7 +199,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     present = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
     udp = present & (flows[:, :, Flow.KIND] == UDP)
     tcp = present & ~udp
-    window_s = _positive(p[:, P.END] - p[:, Shared.WARM_UP]) / NS
+    window_s = divisors(p[:, P.END] - p[:, Shared.WARM_UP]) / NS
     goodput = np.asarray(flow["goodput_bps"])
     mine = np.where(tcp, goodput, np.nan)
     bits = np.asarray(flow["useful_bits"])
@@ -220,8 +216,8 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "acked": out.flows[:, :, FlowOut.ACKED].sum(axis=1),
         "in_order": out.flows[:, :, FlowOut.IN_ORDER].sum(axis=1),
         "fairness": np.nansum(mine, axis=1) ** 2
-        / _positive((~np.isnan(mine)).sum(axis=1) * np.nansum(mine * mine, axis=1)),
-        "loss_ratio": 1.0 - arrived / _positive(np.where(udp, settled, 0).sum(axis=1)),
+        / divisors((~np.isnan(mine)).sum(axis=1) * np.nansum(mine * mine, axis=1)),
+        "loss_ratio": 1.0 - arrived / divisors(np.where(udp, settled, 0).sum(axis=1)),
         "worst_flow_bps": _over(np.nanmin, mine),
         "mean_flow_bps": _over(np.nanmean, mine),
         "best_flow_bps": _over(np.nanmax, mine),
@@ -258,7 +254,7 @@ def _completion(times_s: Floats, finite: NDArray[np.bool_]) -> dict[str, Floats]
     done = (finite & ~np.isnan(times_s)).sum(axis=1)
     all_done = finite.any(axis=1) & (done == finite.sum(axis=1))
     return {
-        "completed_share": done / _positive(finite.sum(axis=1)),
+        "completed_share": done / divisors(finite.sum(axis=1)),
         "completion_mean_s": _over(np.nanmean, times_s),
         "completion_p95_s": _over(lambda x, axis: np.nanquantile(x, 0.95, axis=axis), times_s),
         "completion_s": np.where(all_done, _over(np.nanmax, times_s), np.nan),
@@ -272,8 +268,3 @@ def _over(function: object, values: Floats) -> Floats:
     if some.any():
         found[some] = function(values[some], axis=1)  # type: ignore[operator]
     return found
-
-
-def _positive(values: Ints | Floats) -> Floats:
-    """The values as divisors: NaN where they are not positive."""
-    return np.where(values > 0, values, np.nan).astype(np.float64)

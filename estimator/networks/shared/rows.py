@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
     ALONE,
@@ -29,9 +29,9 @@ from netcarlo.networks.shared.description import Flow as FlowSpec
 from netcarlo.networks.shared.description import Link as LinkSpec
 from netcarlo.networks.shared.description import Shared as SharedSpec
 from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, routes, topology, way_back
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
-from netcarlo.transport.tcp import NS
 from netcarlo.transport.udp import Datagrams, Udp
 
 

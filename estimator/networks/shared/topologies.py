@@ -10,7 +10,8 @@ import numpy as np
 
 from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE
 from netcarlo.networks.shared.description import MOST_CABLES, Graph, Shared
-from netcarlo.schema.draws import Draws, Ints
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
 
 _FAR = 1 << 60
 _HOP = 1 << 52

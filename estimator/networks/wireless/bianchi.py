@@ -15,16 +15,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless.layout import Rate
 from netcarlo.networks.wireless import dot11
 from netcarlo.networks.wireless.description import Wireless
+from netcarlo.numerics.arrays import Floats
 from netcarlo.schema.quantity import Number
 
-NS = 1e9
 RTS_BYTES = 20
 BISECTIONS = 50
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Discriminator, Field, Tag, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless import layout
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_NODES
 from netcarlo.networks.radio import Frames, Slots, Times
@@ -30,7 +31,6 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.transport.tcp import NS
 from netcarlo.transport.udp import Datagrams
 
 MOST_STATIONS = MOST_NODES - 1

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Link, Radio, Rate, WifiRows
-from netcarlo.networks.formula import NS, Found
+from netcarlo.networks.formula import Found
 from netcarlo.networks.wireless import bianchi, dot11
 from netcarlo.networks.wireless.rows import air_ns
 

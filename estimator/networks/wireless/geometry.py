@@ -7,14 +7,12 @@ Arrays are over the rows [n] of an ensemble; networks may differ in size.  The n
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.networks.wireless.description import PathLoss, Ranges, Reach, Wireless
 from netcarlo.numerics import normal, portable
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Bools, Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Number
-
-Bools = NDArray[np.bool_]
 
 MASKS = ("sense", "decode", "control", "disturb", "disturb_control")
 

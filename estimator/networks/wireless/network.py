@@ -12,7 +12,8 @@ from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
 from netcarlo.networks.wireless import events, formula, outcomes, rows, workload
 from netcarlo.networks.wireless.description import Link, Wireless
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.tcp import COMMON, PROBES, Tcp
 from netcarlo.transport.udp import Udp

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS, NS, P
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
     DELAY_LOW,
@@ -17,11 +17,7 @@ from netcarlo.kernels.wireless.layout import (
     WifiRows,
 )
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, Outcome
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-NS = 1e9
+from netcarlo.numerics.arrays import Floats, Ints, divisors
 
 RESOLUTION = "interpolated in a bin 12 to 25 % of it wide"
 """Of quantiles of the delay, which the kernel counts in four bins an octave, from 8 us to 137 s."""
@@ -107,15 +103,15 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     begin = np.maximum(spec[:, :, Flow.START], p[:, Radio.WARM_UP, None])
     completed = present & (out[FlowOut.COMPLETED] >= 0)
     end = np.where(completed, out[FlowOut.COMPLETED], p[:, P.END, None])
-    active_s = _positive(np.where(present, end - begin, 0)) / NS
+    active_s = divisors(np.where(present, end - begin, 0)) / NS
     arrived = np.where(tcp, out[FlowOut.IN_ORDER], out[FlowOut.DELIVERED])
     goodput = np.where(present, arrived * size * 8.0 / active_s, 0.0)
     wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0
     sent_udp = np.where(tcp, 0, out[FlowOut.SENT]).sum(axis=1)
-    sent = _positive(total[FlowOut.SENT])
+    sent = divisors(total[FlowOut.SENT])
     first = np.where(present, spec[:, :, Flow.START], p[:, P.END, None]).min(axis=1)
     finite = (spec[:, :, Flow.LIMIT] < ENDLESS) | (spec[:, :, Flow.STOP] < p[:, P.END, None])
-    interval_s = _positive(p[:, Radio.BIN]) / NS
+    interval_s = divisors(p[:, Radio.BIN]) / NS
     return {
         "goodput_bps": goodput.sum(axis=1),
         "throughput_bps": np.where(present, wire / active_s, 0.0).sum(axis=1),
@@ -134,25 +130,25 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
         "last_delivery_s": _latest(out[FlowOut.LAST_RX], present) / NS,
         "completion_s": _all_done(out[FlowOut.COMPLETED], present, first),
         "source_done_s": _all_done(np.where(finite, out[FlowOut.SOURCE_DONE], -1), present, first),
-        "loss_ratio": total[FlowOut.LOST] / _positive(sent_udp),
+        "loss_ratio": total[FlowOut.LOST] / divisors(sent_udp),
         "loss_source": total[FlowOut.DROPS_SOURCE] / sent,
         "loss_relay": total[FlowOut.DROPS_RELAY] / sent,
         "loss_retries": total[FlowOut.RETRY_LOST] / sent,
         "loss_leg": total[FlowOut.DROPS_LEG] / sent,
-        "mean_delay_s": total[FlowOut.DELAY_SUM] / 1e6 / _positive(total[FlowOut.DELIVERED]),
-        "fairness": goodput.sum(axis=1) ** 2 / _positive(p[:, Radio.FLOWS] * (goodput**2).sum(axis=1)),
+        "mean_delay_s": total[FlowOut.DELAY_SUM] / 1e6 / divisors(total[FlowOut.DELIVERED]),
+        "fairness": goodput.sum(axis=1) ** 2 / divisors(p[:, Radio.FLOWS] * (goodput**2).sum(axis=1)),
         "best_bps": (out[FlowOut.BEST] * size * 8.0).max(axis=1, initial=0.0) / interval_s,
     }
 
 
 def _radio(nodes: Ints, p: Ints) -> dict[str, Ints | Floats]:
     total = nodes.sum(axis=1)
-    time = _positive(p[:, P.END] - p[:, Radio.WARM_UP])
+    time = divisors(p[:, P.END] - p[:, Radio.WARM_UP])
     attempts = total[:, NodeOut.ATTEMPTS]
     return {
         "attempts": attempts,
         "attempts_station": nodes[:, 0, NodeOut.ATTEMPTS],
-        "failed_attempt_ratio": total[:, NodeOut.FAILED] / _positive(attempts),
+        "failed_attempt_ratio": total[:, NodeOut.FAILED] / divisors(attempts),
         "retry_drops": total[:, NodeOut.RETRY_DROPS],
         "collisions": total[:, NodeOut.COLLIDED],
         "noise_losses": total[:, NodeOut.NOISE],
@@ -194,8 +190,3 @@ def _all_done(times: Ints, present: NDArray[np.bool_], first: Ints) -> Floats:
     """From the first start to the last of the times [n, F]; NaN where one did not happen."""
     done = (~present | (times >= 0)).all(axis=1)
     return np.where(done, (times.max(axis=1, initial=-1) - first) / NS, np.nan)
-
-
-def _positive(values: Ints | Floats) -> Floats:
-    """The values as divisors: NaN where they are not positive."""
-    return np.where(values > 0, values, np.nan).astype(np.float64)

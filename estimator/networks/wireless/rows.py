@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.wireless.layout import (
     NOBODY,
@@ -24,8 +24,8 @@ from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
 from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics import portable
-from netcarlo.schema.draws import Draws, Floats, Ints
-from netcarlo.transport.tcp import NS
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 
 
 def build(

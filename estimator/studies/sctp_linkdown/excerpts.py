@@ -7,11 +7,9 @@ import numpy as np
 from netcarlo.kernels.base.layout import EVENT_RECEIVE, EVENT_SEND, P, Trace
 from netcarlo.kernels.sctp.state import COOKIE_BYTES, HEARTBEAT_BYTES, INIT_BYTES
 from netcarlo.studies import judging
-from netcarlo.studies.cells import Cell, Cells, Samples, estimate
+from netcarlo.studies.cells import NS, Cell, Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, inside, verdict
 from netcarlo.studies.sctp_linkdown.metrics import METRICS, PACKET, heartbeat_path
-
-NS = 1e-9
 
 
 def claims(cells: Cells) -> Iterator[Claim]:

@@ -6,9 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.wireless.layout import FlowOut, NodeOut
-from netcarlo.studies.cells import Cell, Samples
-
-NS = 1e-9
+from netcarlo.studies.cells import NS, Cell, Samples
 
 
 def udp(cell: Cell) -> bool:

@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, Proportion
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Floats = NDArray[np.float64]
 
 
 def mean(values: ArrayLike, blocks: ArrayLike) -> Mean:

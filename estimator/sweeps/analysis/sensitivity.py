@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.sweeps.space.designs import Design
 
 if TYPE_CHECKING:
@@ -25,7 +26,6 @@ GROUPS = 32
 HARMONICS = 10
 """Of the Fourier series that stands for the dependence on one input: as many as SALib has."""
 
-Floats = NDArray[np.float64]
 Estimator = Callable[[NDArray[np.bool_]], Floats]
 
 

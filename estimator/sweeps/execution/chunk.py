@@ -9,6 +9,7 @@ import numpy as np
 
 from netcarlo.estimation.estimate import QUANTILES
 from netcarlo.numerics import statistics
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.ensemble import FEATURES, build_rows
 from netcarlo.simulation.launches import Part
@@ -16,7 +17,7 @@ from netcarlo.simulation.outcomes import BY_NAME, MEANING
 from netcarlo.simulation.provenance import model_version
 from netcarlo.simulation.simulate import resolve_target
 from netcarlo.sweeps.space.identity import keys
-from netcarlo.sweeps.space.space import GAINS, STATISTICS, Batch, Floats, Ints, Sweep, sweep_of
+from netcarlo.sweeps.space.space import GAINS, STATISTICS, Batch, Sweep, sweep_of
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,7 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from netcarlo.errors import InputError
-from netcarlo.simulation.simulate import TARGETS, cores, resolve_target
+from netcarlo.kernels.runtime.threads import cores
+from netcarlo.simulation.simulate import TARGETS, resolve_target
 
 T = TypeVar("T")
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import STREAM_HOST
 from netcarlo.kernels.base.philox import uniforms
+from netcarlo.numerics.arrays import Floats, Ints
 
 METHODS = ("plain", "latin", "sobol", "saltelli")
 MOST = 10_000_000
@@ -26,9 +27,6 @@ LARGEST_BLOCK = 1 << 16
 """Draws of a block, unless asked otherwise, so that a worker holds no more than that of a large design."""
 MOST_DIMENSIONS = 21_201
 """Dimensions of the Sobol sequence (Joe and Kuo, 2008)."""
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _STREAM = STREAM_HOST | (zlib.crc32(b"design") >> 1)
 _BELOW_ONE = 1 - 2.0**-53

@@ -12,11 +12,11 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.estimation import goals
 from netcarlo.estimation.goals import Goal
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema import expressions, fields
 from netcarlo.schema.axes import AxisSpec, Points, points
@@ -29,9 +29,6 @@ from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
 from netcarlo.sweeps.space import controls
 from netcarlo.sweeps.space.designs import Design
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 MOST_CELLS = 10**9
 MOST_VARIANTS = 10_000

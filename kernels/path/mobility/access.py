@@ -16,6 +16,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out, P
+from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.path import hops as link
 from netcarlo.kernels.path.hops import ARRIVED, BACK, DOWN, FORTH, FULL_QUEUE, MAIN
 from netcarlo.kernels.path.mobility import handovers
@@ -257,7 +258,7 @@ def _handover(m: Any, k: Any) -> Any:
 
 def _entry(parameters: Any, m: Any, i: Any) -> Any:
     """Where the words of an entry of the queue begin."""
-    return m[BASE + Word.QUEUE] + _ENTRY * (i & (parameters[P.RING] - 1))
+    return numbered(m[BASE + Word.QUEUE], parameters[P.RING] - 1, _ENTRY, i)
 
 
 @cold

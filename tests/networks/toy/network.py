@@ -6,16 +6,16 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.toy.engine import Line, ToyOut, ToyRows
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import MORE, SHARE, Outcome
 from netcarlo.networks.run import Run, constants, parameters
 from netcarlo.networks.traffic import datagrams, mean
-from netcarlo.schema.draws import Draws, Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Delay, Probability, bounds
-from netcarlo.transport.tcp import NS
 
 
 class ToyNetwork(Network):

@@ -1,0 +1,24 @@
+"""The rows of a trace: float64[T, len(Trace)], see `layout.Trace`."""
+
+from typing import Any
+
+from netcarlo.kernels.base.layout import Trace
+
+
+def begin(trace: Any, n: Any, time: Any, event: Any, sequence: Any, path: Any) -> Any:
+    """Begin row `n`: an event at `time` [s].  Returns whether the trace had room for it."""
+    if n >= trace.shape[0]:
+        return False
+    trace[n, Trace.TIME] = time
+    trace[n, Trace.EVENT] = event
+    trace[n, Trace.SEQUENCE] = sequence
+    trace[n, Trace.PATH] = path
+    return True
+
+
+def show_sender(trace: Any, n: Any, cwnd: Any, ssthresh: Any, rto: Any, acked: Any) -> None:
+    """The state of a sender in row `n`: its windows [packet], `rto` [s], the last packet acknowledged."""
+    trace[n, Trace.CWND] = cwnd
+    trace[n, Trace.SSTHRESH] = ssthresh
+    trace[n, Trace.RTO] = rto
+    trace[n, Trace.ACKED] = acked
