@@ -75,7 +75,7 @@ def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
     s[Tcp.DEADLINE] = now + s[Tcp.RTO]
     s[Tcp.NEXT] = s[Tcp.ACKED] + 1 if back else max(s[Tcp.NEXT], forced + 1)
     s[Tcp.FORCED] = NONE
-    allow(p, s, g, SEND, forced)
+    allow(p, s, g[0], SEND, forced)
 
 
 @cold

@@ -28,7 +28,7 @@ from netcarlo.kernels.tcp.recovery import (
     SPARE,
     TIMER,
 )
-from netcarlo.kernels.tcp.state import END, NONE, Ack, Cause, Phase, Tcp, Then
+from netcarlo.kernels.tcp.state import END, NONE, Ack, Cause, Phase, Tcp, Then, Window
 from netcarlo.kernels.tcp.window import (
     allow,
     clock_of,
@@ -219,7 +219,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> Non
         elif news:
             duplicate(p, s, g, constants, now, at)
         else:
-            allow(p, s, g, SEND, NONE)
+            allow(p, s, g[0], SEND, NONE)
 
 
 def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
@@ -237,16 +237,16 @@ def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any)
         s[Tcp.CUTS] += 1
     advance(p, s, ack)
     s[Tcp.DEADLINE] = now + s[Tcp.RTO] if ack < s[Tcp.LAST] else FOREVER
-    allow(p, s, g, SEND, NONE)
+    allow(p, s, g[0], SEND, NONE)
 
 
 def new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
     """An ACK of new data."""
     row = row_of(p, s, g, constants)
     before = s[Tcp.ACKED]
-    order, forced = np.int64(SEND), np.int64(NONE)
+    order, forced, cwnd = np.int64(SEND), np.int64(NONE), g[0]
     if s[Tcp.PHASE] != Phase.NORMAL:
-        g[0], order, forced = variant.new_ack(row, at, ack, before, g[0])
+        cwnd, order, forced = variant.new_ack(row, at, ack, before, cwnd)
     advance(p, s, ack)
     s[Tcp.NEXT] = max(s[Tcp.NEXT], ack + 1)
     if order & PARTIAL:
@@ -265,16 +265,18 @@ def new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any
         if order & NO_GROWTH:
             s[Tcp.DUPACKS] = 0
         else:
-            window, forced = variant.grow(
-                row, clock_of(s, now), ack, before, s[Tcp.NEXT], window_of(s, g)
-            )
-            set_window(s, g, window)
+            window = Window(cwnd, s[Tcp.SSTHRESH], s[Tcp.DUPACKS])
+            window, forced = variant.grow(row, clock_of(s, now), ack, before, s[Tcp.NEXT], window)
+            cwnd = window.cwnd
+            s[Tcp.SSTHRESH] = window.ssthresh
+            s[Tcp.DUPACKS] = window.dupacks
         if ack == 0 and kind.first_of(p) == 1 and p[P.HANDSHAKE] > 0:
-            g[0] = float(s[Tcp.INITIAL_WINDOW])
+            cwnd = float(s[Tcp.INITIAL_WINDOW])
         if ack == s[Tcp.LAST]:  # all there is has been acknowledged
             s[Tcp.DEADLINE] = FOREVER
             forced = np.int64(NONE)
-    allow(p, s, g, order, forced)
+    g[0] = cwnd  # kept in a register until here: reading it again is what an ACK would wait for
+    allow(p, s, cwnd, order, forced)
 
 
 def duplicate(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None:
@@ -299,7 +301,7 @@ def duplicate(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None
         begin_pause(p, s, now, Cause.DUPLICATES)
     else:
         set_window(s, g, window)
-        allow(p, s, g, order, forced)
+        allow(p, s, window.cwnd, order, forced)
 
 
 @cold

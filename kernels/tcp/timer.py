@@ -56,4 +56,4 @@ def fall_back(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     if not STAMPS:
         s[Tcp.NEXT] = s[Tcp.ACKED] + 1
     s[Tcp.FORCED] = NONE
-    allow(p, s, g, SEND, NONE)
+    allow(p, s, g[0], SEND, NONE)

@@ -50,13 +50,13 @@ def fill(p: Any, s: Any, g: Any) -> None:
         s[Tcp.LIMIT] = s[Tcp.ACKED] + min(np.int64(g[0]) + s[Tcp.INFLATION], p[P.WINDOW])
 
 
-def may_go_further(s: Any, g: Any, una: Any, seq: Any) -> Any:
+def may_go_further(s: Any, cwnd: Any, una: Any, seq: Any) -> Any:
     """Whether limited transmit lets the packet `seq` out."""
-    return float(seq) <= float(una) + g[0] + float(s[Tcp.DUPACKS])
+    return float(seq) <= float(una) + cwnd + float(s[Tcp.DUPACKS])
 
 
-def allow(p: Any, s: Any, g: Any, order: Any, forced: Any) -> None:
-    """What an event with this order, and a packet to send at once or NONE, allows to send."""
+def allow(p: Any, s: Any, cwnd: Any, order: Any, forced: Any) -> None:
+    """What an event allows to send, by its order and the cwnd that it left; `forced`: this at once, or NONE."""
     if forced != NONE:
         s[Tcp.FORCED] = forced
     if STAMPS:
@@ -67,9 +67,9 @@ def allow(p: Any, s: Any, g: Any, order: Any, forced: Any) -> None:
         s[Tcp.REPAIR] = 1 if repair else 0
         limit = np.int64(NONE)
         if order & (SEND | SEND_TWO) and not repair:
-            limit = una + min(np.int64(g[0]) + s[Tcp.INFLATION], window)
+            limit = una + min(np.int64(cwnd) + s[Tcp.INFLATION], window)
             if order & SEND_TWO:
                 limit = min(limit, seq + 1)
-        if order & LIMITED and seq <= una + window and may_go_further(s, g, una, seq):
+        if order & LIMITED and seq <= una + window and may_go_further(s, cwnd, una, seq):
             limit = max(limit, seq)
         s[Tcp.LIMIT] = limit
