@@ -56,7 +56,7 @@ def may_go_further(s: Any, cwnd: Any, una: Any, seq: Any) -> Any:
 
 
 def allow(p: Any, s: Any, cwnd: Any, order: Any, forced: Any) -> None:
-    """What an event allows to send, by its order and the cwnd that it left; `forced`: this at once, or NONE."""
+    """What an event that left this cwnd allows to send, by its order; `forced`: a packet to send at once."""
     if forced != NONE:
         s[Tcp.FORCED] = forced
     if STAMPS:
