@@ -40,8 +40,7 @@ def answer(p: Any, s: Any, packet: Any) -> Any:
     serial, mask = s[Tcp.SERIAL], p[P.RING] - 1
     if serial - s[Tcp.CONSUMED] > mask:
         return np.int64(FULL)
-    at = place_of(p, s, serial)
-    s[at + Ack.COUNT] = 0
+    at, count = place_of(p, s, serial), np.int64(0)
     s[at + Ack.PACKET] = s[Tcp.EXPECTED] - 1
     if STAMPS:
         s[Tcp.SAID] = s[Tcp.EXPECTED] - 1
@@ -49,9 +48,10 @@ def answer(p: Any, s: Any, packet: Any) -> Any:
     if MARKS:
         variant.mark(s, p, at, s[Tcp.EXPECTED])
     if kind.sack_of(p):
-        s[at + Ack.COUNT] = blocks(
+        count = blocks(
             s, Tcp.STACK, s[Tcp.BITS], mask, packet, s[Tcp.EXPECTED], s[Tcp.HIGHEST], at + Ack.BLOCK
         )
+    s[at + Ack.COUNT] = count
     s[Tcp.SERIAL] = serial + 1
     return serial
 

@@ -55,13 +55,12 @@ def blocks(
 ) -> Any:  # fmt: skip
     """Write the SACK blocks of the ACK for `packet` to `m[at:]`; returns their number.
 
-    A pair (left, right) each and -1 behind the last; the STACK_WORDS at `stack` remember the latest.
+    A pair (left, right) each; the STACK_WORDS at `stack` remember the latest.
     """
-    m[at] = -1
+    count = np.int64(0)
     if expected > highest:
         m[stack] = 0
-        return 0
-    count = 0
+        return count
     fresh = packet >= expected
     left = np.int64(0)
     right = expected
@@ -89,8 +88,6 @@ def blocks(
         m[at + 2 * count + 1] = m[entry + 1]
         count += 1
         k += 1
-    if count < BLOCKS:
-        m[at + 2 * count] = -1
     if fresh:
         m[stack] = min(m[stack], BLOCKS - 1) + 1
         for j in range(2 * m[stack] - 1, 1, -1):

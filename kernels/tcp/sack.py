@@ -14,9 +14,8 @@ from netcarlo.kernels.base.bits import drop, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.receiver import BLOCKS
 from netcarlo.kernels.tcp.recovery import CUT, END_BACKOFF, LIMITED, NO_GROWTH, PARTIAL, SEND, TIMER
-from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
+from netcarlo.kernels.tcp.state import NONE, Ack, Phase, Tcp, Window
 
 BASE = reno
 SACK = True
@@ -72,11 +71,9 @@ def record(m: Any, p: Any, at: Any) -> Any:
     """Enter an ACK's blocks, a word of 64 packets at a time; do they report anything new?"""
     news = False
     mask = p[P.RING] - 1
-    for block in range(BLOCKS):
-        left = m[at + 2 + 2 * block]
-        if left < 0:
-            break
-        right = m[at + 3 + 2 * block]
+    for block in range(m[at + Ack.COUNT]):
+        left = m[at + Ack.BLOCK + 2 * block]
+        right = m[at + Ack.BLOCK + 1 + 2 * block]
         m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
         while left < right:
             stop = min(right, (left | 63) + 1)

@@ -16,8 +16,7 @@ import numpy as np
 from netcarlo.kernels.base.bits import drop, put, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.tcp.receiver import BLOCKS
-from netcarlo.kernels.tcp.state import NONE, Tcp
+from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
 
 class Board(IntEnum):
@@ -128,11 +127,9 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
     distance = p[P.DUPACKS]
     arrived = m[Board.ARRIVED]  # a retransmission that this ACK reports proves nothing before the next one
     reported = False
-    for block in range(BLOCKS):
-        left = m[at + 2 + 2 * block]
-        if left < 0:
-            break
-        right = m[at + 3 + 2 * block]
+    for block in range(m[at + Ack.COUNT]):
+        left = m[at + Ack.BLOCK + 2 * block]
+        right = m[at + Ack.BLOCK + 1 + 2 * block]
         left = max(left, ack + 1)
         m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
         while left < right:  # a word of 64 packets at a time
@@ -166,7 +163,7 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
 
 def report(m: Any, p: Any, at: Any, ack: Any) -> Any:
     """Take in the blocks of the ACK at `at`, of `ack`: did it report packets, are more lost?"""
-    if m[at + 2] >= 0 or ack < m[Board.HIGHEST] or ack < m[Board.JUDGED]:
+    if m[at + Ack.COUNT] > 0 or ack < m[Board.HIGHEST] or ack < m[Board.JUDGED]:
         return update(m, p, at, ack)
     return False, False
 

@@ -184,8 +184,8 @@ class Ack(IntEnum):
     PACKET = 1
     """What it acknowledges, with all before it."""
     BLOCK = 2
-    """Pairs (left, right), and -1 behind the last; or a mark (`eln`)."""
-    STAMP = BLOCK + 2 * BLOCKS + 1
+    """Pairs (left, right); or a mark (`eln`)."""
+    STAMP = BLOCK + 2 * BLOCKS
     """When the packet that it answers was put out (`linux`)."""
 
 

@@ -20,7 +20,7 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp import rto, sack, slots
 from netcarlo.kernels.tcp.recovery import CUT
-from netcarlo.kernels.tcp.state import Clock, Row, Sent, Window
+from netcarlo.kernels.tcp.state import Ack, Clock, Row, Sent, Window
 from tests.twins import simulate
 from tests.twins.path.scenarios import describe, sctp_rows, tcp_rows
 
@@ -80,7 +80,7 @@ def test_a_hole_is_resent_again_after_three_later_packets() -> None:
     prepare(m, p, 30)
     row, clock, window, resent = Row(p, np.zeros(0), m, f), Clock(0, 0), Window(20.0, 50, 0), []
     for last in range(11, 25):  # all that follow arrive one by one
-        m[at + 2 : at + 5] = 11, last + 1, -1
+        m[[at + Ack.COUNT, at + Ack.BLOCK, at + Ack.BLOCK + 1]] = 1, 11, last + 1
         after = Sent(una, max(seq, last), top)
         window, orders, forced = dup_ack(row, clock, at, after, Window(window.cwnd, 50, window.dupacks))
         if orders & CUT:
