@@ -1,5 +1,9 @@
-"""What a study says does not hang on its seed: every demand is met beyond doubt with others, too."""
+"""What a study says does not hang on its seed: every demand is met beyond doubt with others, too.
 
+`NETCARLO_LONG=4 pytest tests/papers/test_seeds.py` asks seeds 1 to 5, not only 1 and 2.
+"""
+
+import os
 from importlib import import_module
 from typing import Any
 
@@ -8,6 +12,8 @@ import pytest
 from netcarlo.studies.cells import Cells, simulate_cells
 from netcarlo.studies.comparison import check, compare
 from netcarlo.studies.study import load, names
+
+SEEDS = range(1, 2 + int(os.environ.get("NETCARLO_LONG", "1")))
 
 SHOWN_ONLY = {
     "manet_probing": ("min_rto", "range_m", "start_m"),
@@ -20,7 +26,7 @@ FEWER = {"manet_probing": 50}
 """Where the study's own replications take minutes: so few that a demand may stay undecided."""
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("name", names())
 def test_every_demand_is_met(name: str, seed: int) -> None:
     study = load(name)
