@@ -20,6 +20,7 @@ from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.sctp import association as sctp_association
 from netcarlo.kernels.shared import engine as shared
+from netcarlo.kernels.shared import mixture
 from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
@@ -29,7 +30,6 @@ from netcarlo.kernels.tcp import (
     elfn,
     eln,
     linux,
-    mixture,
     new_probing,
     newreno,
     probing,
