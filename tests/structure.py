@@ -1,8 +1,8 @@
 """The shape of the house in figures: `python -m tests.structure`, with netcarlo and its `dev` tools.
 
 A room is a folder of `estimator/`, of `kernels/`, of `networks/` and of `reports/`, or a file beside them; an
-arrow says that modules of one room import modules of another, and is short if no other way leads there; a circle
-is a set of rooms that reach each other.
+arrow says that modules of one room import modules of another, and is short if no other way leads there; a
+circle is a set of rooms that reach each other.
 """
 
 import ast
