@@ -54,7 +54,7 @@ class Radio(IntEnum):
     ARF_TIMER = auto()  # attempts after which it is raised anyway
     AARF_FACTOR = auto()  # AARF: a failed probe multiplies ARF_UP by this
     AARF_MOST = auto()  # AARF: largest ARF_UP
-    BACK_PRESSURE = auto()  # 1: a full queue stops the TCP of its own node instead of dropping
+    BACK_PRESSURE = auto()  # 1: a full queue stops the TCP or SCTP of its own node instead of dropping
     MAC_OVERHEAD = auto()  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
     GATEWAY_BURST = auto()  # BURST of the last node
     COLUMNS = auto()
