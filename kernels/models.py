@@ -135,15 +135,28 @@ def _sctp(address: Address) -> Model:
 
 def _wireless(address: Address, variant: Any = None, control: Any = None) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"with_tcp": variant is not None, "tcp": None}
+        found: dict[str, Any] = {"associated": variant is not None, "association": None}
         if variant is not None:
-            found |= {"tcp": association} | slots.of_sender(variant, control)
+            found |= {"association": association} | slots.of_sender(variant, control)
         return bind(wireless.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return wireless.scratch_words(rows, variant)
+        if variant is None:
+            return wireless.scratch_words(rows, lambda window, ring: 0, 0)
+        words = functools.partial(slots.scratch_words, variant)
+        return wireless.scratch_words(rows, words, association.FLOATS)
 
     return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=40.0)
+
+
+def _wireless_sctp(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        return bind(wireless.simulate, step, {"associated": True, "association": sctp_association})
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return wireless.scratch_words(rows, sctp_association.scratch_words, sctp_association.FLOATS)
+
+    return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=45.0)
 
 
 def _adhoc(address: Address, variant: Any = None, control: Any = None) -> Model:
@@ -229,6 +242,7 @@ def _others() -> Iterator[Model]:
     for mobile in (False, True):
         yield _datagrams(Address("path", "udp", mobile=mobile))
     yield _wireless(Address("wireless", "udp"))
+    yield _wireless_sctp(Address("wireless", "sctp"))
     yield _adhoc(Address("adhoc", "udp"))
     yield _shared(Address("shared", "mixed"))
     yield _shared_sctp(Address("shared", "sctp"))
@@ -247,7 +261,8 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
-    *("wifi_udp", "wifi_sack", "manet_newreno", "shared_mixed", "shared_sctp", "fluid", "fluid_newreno"),
+    *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "shared_mixed", "shared_sctp"),
+    *("fluid", "fluid_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

@@ -94,13 +94,21 @@ def trim(outcomes: Ints, launched: AnyRows, rows: AnyRows) -> Ints:
 
     What comes out of a launch is as wide as its widest row.
     """
-    at, before = launched.tables()
-    _, own = rows.tables()
+    return _resized(outcomes, launched, [table.room for table in rows.tables()[1]])
+
+
+def widened(outcomes: Ints, launched: AnyRows, rows: AnyRows) -> Ints:
+    """The outcomes [n, ...] of the rows `launched` as wide as a launch of all `rows` writes them."""
+    return _resized(outcomes, launched, [table.written for table in rows.tables()[1]])
+
+
+def _resized(outcomes: Ints, launched: AnyRows, sizes: Sequence[int]) -> Ints:
+    at, tables = launched.tables()
     parts = [outcomes[:, :at]]
-    for theirs, mine in zip(before, own, strict=True):
-        end = at + theirs.written * theirs.columns
-        table = outcomes[:, at:end].reshape(len(outcomes), theirs.written, theirs.columns)[:, : mine.room]
-        table = np.pad(table, [(0, 0), (0, mine.room - table.shape[1]), (0, 0)])
+    for given, size in zip(tables, sizes, strict=True):
+        end = at + given.written * given.columns
+        table = outcomes[:, at:end].reshape(len(outcomes), given.written, given.columns)[:, :size]
+        table = np.pad(table, [(0, 0), (0, size - table.shape[1]), (0, 0)])
         parts.append(table.reshape(len(outcomes), -1))
         at = end
     return np.concatenate(parts, axis=1)

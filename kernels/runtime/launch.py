@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, P, Trace
-from netcarlo.kernels.base.rows import STATUS, AnyRows, take
+from netcarlo.kernels.base.rows import STATUS, AnyRows, take, widened
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device
 from netcarlo.kernels.runtime.threads import aside, cores, each
@@ -60,7 +60,8 @@ def run(
         rows.parameters[full, P.RING] *= 2
         if rows.parameters[full, P.RING].max() > LARGEST_RING:
             raise MemoryError(f"more than {LARGEST_RING // 2} packets in flight in replication row {full[0]}")
-        out[full] = launch(take(rows, full), None)
+        again = take(rows, full)
+        out[full] = widened(launch(again, None), again, rows)
     return out
 
 

@@ -177,6 +177,20 @@ def finished(s: Any) -> Any:
     return s[Word.CUM] == s[Word.LIMIT]
 
 
+def all_sent(s: Any) -> Any:
+    """All there is has been put out."""
+    return s[Word.LAST_TSN] == s[Word.LIMIT]
+
+
+@cold
+def data_waiting(p: Any, s: Any) -> Any:
+    """Packets with data that are put out, but wait, blocked."""
+    first, count = s[way_at(_FORTH) + Way.OLDEST], np.int64(0)
+    for number in range(first, first + s[way_at(_FORTH) + Way.WAITING]):
+        count += s[packet_at(p, s, _FORTH, number) + Packet.KIND] == Kind.DATA
+    return count
+
+
 def acked(p: Any, s: Any) -> Any:
     """Packets with data that are acknowledged with all before them."""
     return s[Word.CUM]

@@ -33,7 +33,9 @@ from netcarlo.kernels.tcp.state import NONE, Tcp
 from netcarlo.kernels.tcp.state import Tcp as Counter
 from netcarlo.kernels.tcp.view import (
     acked,
+    all_sent,
     cwnd_of,
+    data_waiting,
     due,
     due_at_sink,
     is_ack,
@@ -52,10 +54,12 @@ __all__ = [
     "Counter",
     "Tcp",
     "acked",
+    "all_sent",
     "complete",
     "copy_of",
     "corrupted",
     "cwnd_of",
+    "data_waiting",
     "delay_of",
     "due",
     "due_at_sink",

@@ -21,6 +21,16 @@ def due_at_sink(s: Any) -> Any:
     return s[Tcp.PENDING]
 
 
+def all_sent(s: Any) -> Any:
+    """All there is has been put out."""
+    return s[Tcp.TOP] == s[Tcp.LAST]
+
+
+def data_waiting(p: Any, s: Any) -> Any:
+    """None: what is blocked is not put out."""
+    return np.int64(0)
+
+
 def acked(p: Any, s: Any) -> Any:
     """Packets with data that are acknowledged with all before them."""
     return max(s[Tcp.ACKED] - kind.first_of(p) + 1, 0)

@@ -1,10 +1,11 @@
 """An 802.11 network, frame by frame: stations, flows, and what lies behind the radio.
 
-One thread simulates a cell or a multi-hop network with UDP flows and TCP flows of one variant.  Every
-node, leg and flow knows when its next event comes; the earliest is found by a scan, so there is no heap
-and no allocation.
+One thread simulates a cell or a multi-hop network with UDP flows and flows of SCTP or of one TCP.
+Every node, leg and flow knows when its next event comes; the earliest is found by a scan, so there is no
+heap and no allocation.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ import numpy as np
 from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, FOREVER, STATUS_TRACE_FULL, P
-from netcarlo.kernels.tcp import slots
-from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.wireless import exchange, host, state, station
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import lose, to_leg, to_queue
@@ -21,7 +20,7 @@ from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_BITS, FLOW_MASK, HOP_
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
 from netcarlo.kernels.wireless.report import end_warm_up, report
 from netcarlo.kernels.wireless.setup import set_up
-from netcarlo.kernels.wireless.state import START_OF_KEYS, WITH_TCP, Phase, Word, flow_at
+from netcarlo.kernels.wireless.state import ASSOCIATED, START_OF_KEYS, Phase, Word, flow_at
 from netcarlo.kernels.wireless.trace import record, record_notes, record_sent
 
 
@@ -31,13 +30,14 @@ def outcomes(rows: WifiRows) -> int:
     return int(WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS)
 
 
-def scratch_words(rows: WifiRows, way: Any) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row needs; `way` of recovery, or None for UDP."""
+def scratch_words(rows: WifiRows, words: Callable[[Any, Any], Any], floats: int) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row needs.
+
+    An association needs `words(window, ring)` and `floats` of these.
+    """
     most_flows = int(rows.parameters[:, Radio.FLOWS].max())
-    if way is None:
-        return state.words(rows, 0), 1
     window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
-    return state.words(rows, int(slots.scratch_words(way, window, ring))), FLOATS * most_flows
+    return state.words(rows, int(words(window, ring))), max(floats * most_flows, 1)
 
 
 @cold
@@ -45,7 +45,7 @@ def simulate(
     parameters: Any, constants: Any, nodes: Any, network: Any, losses: Any,
     m: Any, f: Any, out: Any, trace: Any,
 ) -> Any:  # fmt: skip
-    """Simulate one row, see `models.Model`; `m` is scratch, `f` the floats of the TCP flows."""
+    """Simulate one row, see `models.Model`; `m` is scratch, `f` the floats of the associations."""
     set_up(parameters, nodes, network, losses, m, f)
     tracing = trace.shape[0] > 0
     end = m[P.END]
@@ -56,7 +56,7 @@ def simulate(
     while True:
         who, key = earliest(m, START_OF_KEYS, entities)
         t = key >> 2
-        if t > end:
+        if t > end or m[Word.FULL] != 0:
             break
         if t >= warm_up:
             end_warm_up(m, warm_up)
@@ -99,7 +99,7 @@ def _on_node(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
         if frame != NOBODY:
             lose(m, frame, np.int64(FlowOut.RETRY_LOST), node)
     if left != NOBODY:
-        if WITH_TCP and m[Radio.BACK_PRESSURE] != 0:
+        if ASSOCIATED and m[Radio.BACK_PRESSURE] != 0:
             host.on_room(m, f, t, left)
         exchange.conclude(m, left, t)
 

@@ -13,7 +13,7 @@ from netcarlo.kernels.wireless.frame import (
     FLOW_MASK,
     HOP_MASK,
     PACKET_SHIFT,
-    PROBE,
+    is_ack,
     is_data,
     link_of,
     size_of,
@@ -54,9 +54,9 @@ def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
     """A frame is lost at a node, or NOBODY; `cause`: column of `FlowOut` that counts it if it is data."""
     note(m, EVENT_LOST if cause == FlowOut.RETRY_LOST else EVENT_DROP, frame, node)
     at = flow_at(m, frame & FLOW_MASK)
-    if frame & BACKWARD:
-        m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += frame & PROBE == 0
-    elif is_data(m, frame):
+    if is_ack(frame):
+        m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
+    elif is_data(frame):
         m[at + FLOW_COUNTS + cause] += 1
         if m[at + Flow.TCP] == 0 and put_out_at(m, at, frame >> PACKET_SHIFT) >= m[Radio.WARM_UP]:
             m[at + FLOW_COUNTS + FlowOut.LOST] += 1

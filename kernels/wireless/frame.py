@@ -3,16 +3,25 @@
 from typing import Any
 
 from netcarlo.kernels.base import ring
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
 from netcarlo.kernels.wireless.layout import Flow, Rate
-from netcarlo.kernels.wireless.state import WITH_TCP, FlowState, Mac, Word, flow_at, link_at, rate_at, tcp
+from netcarlo.kernels.wireless.state import (
+    ASSOCIATED,
+    FlowState,
+    Mac,
+    Word,
+    association,
+    flow_at,
+    link_at,
+    rate_at,
+)
 
 FLOW_BITS = 10
 _HOP_BITS = 7
 _DIRECTION = FLOW_BITS + _HOP_BITS
 _PROBE = _DIRECTION + 1
-_COPY_SHIFT = _PROBE + 1
+_CONTROL = _PROBE + 1
+_COPY_SHIFT = _CONTROL + 1
 PACKET_SHIFT = _COPY_SHIFT + COPY_BITS
 FLOW_MASK = (1 << FLOW_BITS) - 1
 HOP_MASK = (1 << _HOP_BITS) - 1
@@ -20,22 +29,25 @@ HOPS = HOP_MASK << FLOW_BITS
 """The bits of the hop."""
 ONE_HOP = 1 << FLOW_BITS
 BACKWARD = 1 << _DIRECTION
-"""Set in an acknowledgement of TCP, whose packet is the number of the acknowledgement."""
+"""Set in what a sink answers, an acknowledgement as a rule; its packet is the number of the answer."""
 PROBE = 1 << _PROBE
 """Set in a probe segment of TCP, and in the reply to it, whose packet is the number of the probe."""
+CONTROL = 1 << _CONTROL
+"""Set in what is neither data nor an acknowledgement of data: of a handshake, a heartbeat."""
 
 
-def is_data(m: Any, frame: Any) -> Any:
-    """Whether a frame is neither an acknowledgement, nor the SYN or a probe of TCP."""
-    if frame & (BACKWARD | PROBE):
-        return False
-    if WITH_TCP and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
-        return frame >> PACKET_SHIFT >= tcp.first_of(m)
-    return True
+def is_data(frame: Any) -> Any:
+    """Whether a frame carries data of the application."""
+    return frame & (BACKWARD | PROBE | CONTROL) == 0
 
 
-def data_frame(flow: Any, packet: Any, copy: Any) -> Any:
-    """A packet of a TCP flow, the how-manieth copy of it."""
+def is_ack(frame: Any) -> Any:
+    """Whether a frame carries an acknowledgement of data."""
+    return frame & (BACKWARD | PROBE | CONTROL) == BACKWARD
+
+
+def frame_of(flow: Any, packet: Any, copy: Any) -> Any:
+    """A packet of a flow, the how-manieth copy of it."""
     return packet << PACKET_SHIFT | copy << _COPY_SHIFT | flow
 
 
@@ -60,14 +72,14 @@ def link_of(m: Any, frame: Any) -> Any:
 def size_of(m: Any, frame: Any) -> Any:
     """The size of a frame's packet, with the headers of transport and network layer [byte]."""
     at = flow_at(m, frame & FLOW_MASK)
-    if WITH_TCP and m[at + Flow.TCP] != 0:
+    if ASSOCIATED and m[at + Flow.TCP] != 0:
         packet = frame >> PACKET_SHIFT
         if frame & PROBE:
             return m[at + Flow.HEADER]
         if frame & BACKWARD:
-            return tcp.size_of_ack(m, m[m[at + FlowState.ASSOCIATION] :], packet)
-        if packet < tcp.first_of(m):
-            return m[P.HANDSHAKE]
+            return association.size_of_ack(m, m[m[at + FlowState.ASSOCIATION] :], packet)
+        if frame & CONTROL:
+            return association.size_of(m, m[m[at + FlowState.ASSOCIATION] :], packet)
     return m[at + Flow.SIZE] + m[at + Flow.HEADER]
 
 

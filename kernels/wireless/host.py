@@ -6,19 +6,18 @@ import numpy as np
 
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, NEVER, P
-from netcarlo.kernels.tcp.acks import FULL as RING_FULL
-from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import Tcp
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import put_out, put_out_at
 from netcarlo.kernels.wireless.frame import (
     BACKWARD,
+    CONTROL,
     FLOW_MASK,
     HOPS,
     PACKET_SHIFT,
     PROBE,
     copy_of,
-    data_frame,
+    frame_of,
+    is_data,
 )
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
@@ -31,18 +30,18 @@ from netcarlo.kernels.wireless.layout import (
     Radio,
 )
 from netcarlo.kernels.wireless.state import (
+    ASSOCIATED,
     FLOW_COUNTS,
     NO_EVENT,
     START_OF_KEYS,
-    WITH_TCP,
     FlowState,
     Mac,
     Phase,
     Word,
+    association,
     flow_at,
     link_at,
     node_at,
-    tcp,
 )
 from netcarlo.kernels.wireless.trace import note
 
@@ -52,9 +51,9 @@ def schedule(m: Any, flow: Any) -> None:
     """Find the next event of a flow."""
     at = flow_at(m, flow)
     event = m[at + FlowState.NEXT]
-    if WITH_TCP and m[at + Flow.TCP] != 0:
+    if ASSOCIATED and m[at + Flow.TCP] != 0:
         s = m[m[at + FlowState.ASSOCIATION] :]
-        event = min(event, min(s[Tcp.DEADLINE], s[Tcp.PENDING]))
+        event = min(event, min(association.due(s), association.due_at_sink(s)))
     key = event << 2 | Phase.FLOW if event < FOREVER else np.int64(NO_EVENT)
     m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + flow] = key
 
@@ -62,8 +61,8 @@ def schedule(m: Any, flow: Any) -> None:
 @cold
 def on_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
     """The next event of a flow is now."""
-    if WITH_TCP and m[flow_at(m, flow) + Flow.TCP] != 0:
-        _on_tcp_event(m, f, constants, t, flow)
+    if ASSOCIATED and m[flow_at(m, flow) + Flow.TCP] != 0:
+        _on_association_event(m, f, constants, t, flow)
     else:
         _put_out_datagram(m, t, flow)
 
@@ -84,45 +83,49 @@ def _put_out_datagram(m: Any, t: Any, flow: Any) -> None:
     schedule(m, flow)
 
 
-def _on_tcp_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
-    """A TCP source begins, its timer goes off, or its sink sends an acknowledgement that it has delayed."""
+def _on_association_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
+    """An association begins, or a timer goes off, at its source or at its sink."""
     at = flow_at(m, flow)
     s = m[m[at + FlowState.ASSOCIATION] :]
-    g = f[flow * FLOATS :]
+    g = f[flow * association.FLOATS :]
     if m[at + FlowState.NEXT] == t:
         m[at + FlowState.NEXT] = FOREVER
-        tcp.start(m, s, g, t)
+        association.start(m, s, g, t)
         _send(m, f, t, flow)
-    elif s[Tcp.DEADLINE] == t:
-        before = s[Tcp.TIMEOUTS]
-        tcp.on_timeout(m, s, g, constants, t)
-        if s[Tcp.TIMEOUTS] > before:
-            note(m, EVENT_TIMEOUT, (s[Tcp.ACKED] + 1) << PACKET_SHIFT | flow, _first_node(m, at))
+    elif association.due(s) == t:
+        before = s[association.Counter.TIMEOUTS]
+        association.on_timeout(m, s, g, constants, t)
+        if s[association.Counter.TIMEOUTS] > before:
+            note(m, EVENT_TIMEOUT, flow, _first_node(m, at))
         _send(m, f, t, flow)
     else:
-        _send_ack(m, t, flow, tcp.on_delay(m, s))
+        _answer(m, t, flow, association.on_delay(m, s))
         schedule(m, flow)
 
 
 @cold
 def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
-    """Put out what the TCP source may."""
+    """Put out what the source of an association may."""
     at = flow_at(m, flow)
     s = m[m[at + FlowState.ASSOCIATION] :]
-    g = f[flow * FLOATS :]
+    g = f[flow * association.FLOATS :]
     node = np.int64(NOBODY)
     if m[Radio.BACK_PRESSURE] != 0 and m[at + Flow.BEFORE] == NOBODY:
         node = node_at(m, _first_node(m, at))
     while True:
         blocked = node != NOBODY and m[node + Mac.COUNT] >= m[node + Node.QUEUE]
-        packet = tcp.take(m, s, g, t, blocked)
+        packet = association.take(m, s, g, t, blocked)
         if packet < 0:
             break
-        last = packet - tcp.first_of(m) == m[at + Flow.LIMIT] - 1
-        if last and m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER:
-            m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
-        put_out(m, t, data_frame(flow, packet, tcp.copy_of(s)))
-    probe = tcp.probe(m, s, t)
+        frame = frame_of(flow, packet, association.copy_of(s))
+        if not association.is_data(m, s, packet):
+            frame |= CONTROL
+        put_out(m, t, frame)
+    if packet == association.FULL:
+        m[Word.FULL] = 1
+    if m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER and association.all_sent(s):
+        m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
+    probe = association.probe(m, s, t)
     if probe >= 0:
         put_out(m, t, probe << PACKET_SHIFT | PROBE | flow)
     schedule(m, flow)
@@ -130,12 +133,12 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
 
 @cold
 def on_room(m: Any, f: Any, t: Any, node: Any) -> None:
-    """A frame has left the queue of a node: TCP sources that waited for that go on."""
+    """A frame has left the queue of a node: sources that waited for that go on."""
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
             s = m[m[at + FlowState.ASSOCIATION] :]
-            if _first_node(m, at) == node and tcp.resume(m, s, f[flow * FLOATS :]):
+            if _first_node(m, at) == node and association.resume(m, s, f[flow * association.FLOATS :]):
                 _send(m, f, t, flow)
 
 
@@ -147,7 +150,7 @@ def _first_node(m: Any, at: Any) -> Any:
 @cold
 def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> None:
     """A packet reaches its end host; whether `more` do at once."""
-    if WITH_TCP and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
+    if ASSOCIATED and m[flow_at(m, frame & FLOW_MASK) + Flow.TCP] != 0:
         if frame & BACKWARD:
             _on_ack(m, f, constants, t, frame)
         elif frame & PROBE:
@@ -159,57 +162,59 @@ def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> Non
 
 
 def _on_ack(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
-    """An acknowledgement, or the reply to a probe, reaches its TCP source."""
+    """An acknowledgement, or another answer of the sink, reaches its source."""
     flow = frame & FLOW_MASK
     s = m[m[flow_at(m, flow) + FlowState.ASSOCIATION] :]
     if frame & PROBE:
-        tcp.on_probe(m, s, f[flow * FLOATS :], constants, t, frame >> PACKET_SHIFT)
+        association.on_probe(m, s, f[flow * association.FLOATS :], constants, t, frame >> PACKET_SHIFT)
     else:
-        tcp.on_ack(m, s, f[flow * FLOATS :], constants, t, frame >> PACKET_SHIFT)
+        association.on_ack(m, s, f[flow * association.FLOATS :], constants, t, frame >> PACKET_SHIFT)
     _send(m, f, t, flow)
 
 
 def _on_data(m: Any, t: Any, frame: Any, more: Any) -> None:
-    """A packet reaches its TCP sink."""
+    """A packet reaches the sink of its association."""
     flow = frame & FLOW_MASK
     packet = frame >> PACKET_SHIFT
     at = flow_at(m, flow)
     counts = at + FLOW_COUNTS
     s = m[m[at + FlowState.ASSOCIATION] :]
-    before = tcp.in_order(m, s)
-    tcp.note_copy(m, s, packet, copy_of(frame))
-    ack, fresh = tcp.on_data(m, s, t, packet, more)
-    m[counts + FlowOut.IN_ORDER] += tcp.in_order(m, s) - before
-    if packet >= tcp.first_of(m):
-        m[counts + FlowOut.RECEIVED] += 1
-        m[counts + FlowOut.LAST_RX] = t
+    before = association.in_order(m, s)
+    association.note_copy(m, s, packet, copy_of(frame))
+    answer, fresh = association.on_data(m, s, t, packet, more)
+    m[counts + FlowOut.IN_ORDER] += association.in_order(m, s) - before
+    if is_data(frame):
+        _count_packet(m, counts, t)
         if fresh:
-            _count_arrival(m, at, t, tcp.delay_of(m, s, t, packet))
-        if m[counts + FlowOut.COMPLETED] == NEVER and tcp.complete(m, s):
+            _count_arrival(m, at, t, association.delay_of(m, s, t, packet))
+        if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m, s):
             m[counts + FlowOut.COMPLETED] = t
-    _send_ack(m, t, flow, ack)
+    _answer(m, t, flow, answer)
     schedule(m, flow)
 
 
 @cold
-def _send_ack(m: Any, t: Any, flow: Any, ack: Any) -> None:
-    """A TCP sink sends an acknowledgement, by its number, or has none to send (negative)."""
+def _answer(m: Any, t: Any, flow: Any, answer: Any) -> None:
+    """A sink answers with a packet, by its number, an acknowledgement as a rule, or with none (negative)."""
     at = flow_at(m, flow)
-    if ack == RING_FULL:
+    if answer == association.FULL:
         m[Word.FULL] = 1
-    elif ack >= 0:
-        m[at + FLOW_COUNTS + FlowOut.ACKS_SENT] += 1
-        if m[at + Flow.ACK_COST] > 0 and m[at + Flow.AFTER] != NOBODY:
-            legs.occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])
-        put_out(m, t, ack << PACKET_SHIFT | BACKWARD | flow)
+    elif answer >= 0:
+        frame = answer << PACKET_SHIFT | BACKWARD | flow
+        if association.is_ack(m, m[m[at + FlowState.ASSOCIATION] :], answer):
+            m[at + FLOW_COUNTS + FlowOut.ACKS_SENT] += 1
+            if m[at + Flow.ACK_COST] > 0 and m[at + Flow.AFTER] != NOBODY:
+                legs.occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])
+        else:
+            frame |= CONTROL
+        put_out(m, t, frame)
 
 
 def _on_datagram(m: Any, t: Any, frame: Any) -> None:
     """A packet reaches its UDP sink."""
     at = flow_at(m, frame & FLOW_MASK)
     counts = at + FLOW_COUNTS
-    m[counts + FlowOut.RECEIVED] += 1
-    m[counts + FlowOut.LAST_RX] = t
+    _count_packet(m, counts, t)
     m[at + FlowState.ARRIVED] += 1
     if m[at + FlowState.ARRIVED] == m[at + Flow.LIMIT]:
         m[counts + FlowOut.COMPLETED] = t
@@ -217,6 +222,14 @@ def _on_datagram(m: Any, t: Any, frame: Any) -> None:
     if sent >= m[Radio.WARM_UP]:
         m[counts + FlowOut.ARRIVED] += 1
     _count_arrival(m, at, t, t - sent)
+
+
+def _count_packet(m: Any, counts: Any, t: Any) -> None:
+    """Data have come to a sink, whether they are new there or not."""
+    m[counts + FlowOut.RECEIVED] += 1
+    m[counts + FlowOut.LAST_RX] = t
+    if m[counts + FlowOut.FIRST_RX] == NEVER:
+        m[counts + FlowOut.FIRST_RX] = t
 
 
 @cold
@@ -227,8 +240,6 @@ def _count_arrival(m: Any, at: Any, t: Any, delay: Any) -> None:
     m[at + FlowState.DELAY_NS] += delay
     m[counts + FlowOut.DELAY_SUM] += m[at + FlowState.DELAY_NS] // 1000
     m[at + FlowState.DELAY_NS] %= 1000
-    if m[counts + FlowOut.FIRST_RX] == NEVER:
-        m[counts + FlowOut.FIRST_RX] = t
     m[counts + FlowOut.DELAYS + _delay_bin(delay)] += 1
     length = m[Radio.BIN]
     if length > 0 and t >= m[Radio.WARM_UP]:

@@ -54,7 +54,7 @@ class Radio(IntEnum):
     ARF_TIMER = auto()  # attempts after which it is raised anyway
     AARF_FACTOR = auto()  # AARF: a failed probe multiplies ARF_UP by this
     AARF_MOST = auto()  # AARF: largest ARF_UP
-    BACK_PRESSURE = auto()  # 1: a full queue stops the TCP of its own node instead of dropping
+    BACK_PRESSURE = auto()  # 1: a full queue stops the TCP or SCTP of its own node instead of dropping
     MAC_OVERHEAD = auto()  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
     GATEWAY_BURST = auto()  # BURST of the last node
     COLUMNS = auto()
@@ -94,19 +94,19 @@ class Rate(IntEnum):
 
 
 class Flow(IntEnum):
-    """A flow: UDP at a constant rate, or TCP as the columns of `P` say."""
+    """A flow: UDP at a constant rate, or TCP (or SCTP) as the columns of `P` say."""
 
-    TCP = 0  # 1, or 0 for UDP
+    TCP = 0  # 1 (also of SCTP), or 0 for UDP
     START = 1  # [ns]
     STOP = 2  # nothing is put out after [ns]
     LIMIT = 3  # packets to send, or ENDLESS
     SIZE = 4  # payload of a packet [byte]
-    HEADER = 5  # added by transport and network layer [byte]
+    HEADER = 5  # added by transport (SCTP: of the chunk, too) and network layer [byte]
     INTERVAL = 6  # UDP: from one packet to the next [ns]
     FORTH_AT = 7  # data: first entry in PATHS
     FORTH = 8  # data: number of links
-    BACK_AT = 9  # TCP acknowledgements: first entry in PATHS
-    BACK = 10  # TCP acknowledgements: number of links
+    BACK_AT = 9  # acknowledgements: first entry in PATHS
+    BACK = 10  # acknowledgements: number of links
     BEFORE = 11  # leg that data passes before the radio, or NOBODY
     AFTER = 12  # leg that data passes after the radio, or NOBODY
     ACK_BEFORE = 13  # leg that acknowledgements pass before the radio, or NOBODY

@@ -7,17 +7,17 @@ import numpy as np
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.base.ring import entry
-from netcarlo.kernels.tcp.state import Tcp
 from netcarlo.kernels.wireless.frame import FLOW_MASK, is_data
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Node, NodeOut, Radio, WifiOut
 from netcarlo.kernels.wireless.state import (
+    ASSOCIATED,
     FLOW_COUNTS,
     NODE_COUNTS,
-    WITH_TCP,
     FlowState,
     LegState,
     Mac,
     Word,
+    association,
     flow_at,
     leg_at,
     node_at,
@@ -33,10 +33,13 @@ def end_warm_up(m: Any, t: Any) -> None:
             if column < FlowOut.FIRST_RX or column > FlowOut.SOURCE_DONE:
                 m[at + FLOW_COUNTS + column] = 0
         m[at + FlowState.DELAY_NS] = 0
-        if WITH_TCP and m[at + Flow.TCP] != 0:
+        if ASSOCIATED and m[at + Flow.TCP] != 0:
             s = m[m[at + FlowState.ASSOCIATION] :]
-            for word in (Tcp.SENT, Tcp.REPEATED, Tcp.TIMEOUTS, Tcp.FAST_RETRANSMITS, Tcp.CUTS):
-                s[word] = 0
+            s[association.Counter.SENT] = 0
+            s[association.Counter.REPEATED] = 0
+            s[association.Counter.TIMEOUTS] = 0
+            s[association.Counter.FAST_RETRANSMITS] = 0
+            s[association.Counter.CUTS] = 0
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         for column in range(NodeOut.COLUMNS):
@@ -53,7 +56,6 @@ def report(m: Any, nodes: Any, out: Any) -> None:
     _take_stock(m, np.int64(FlowOut.IN_FLIGHT), np.int64(NodeOut.IN_QUEUE))
     for i in range(out.shape[0]):
         out[i] = 0
-    out[WifiOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] != 0 else STATUS_OK
     out[WifiOut.EVENTS] = m[Word.FRAMES]
     to = np.int64(WifiOut.COLUMNS)
     for flow in range(m[Radio.FLOWS]):
@@ -63,13 +65,18 @@ def report(m: Any, nodes: Any, out: Any) -> None:
     for j in range(m[Radio.NODES]):
         _report_node(m, j, out, to)
         to += NodeOut.COLUMNS
+    out[WifiOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] != 0 else STATUS_OK
 
 
 @cold
 def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
-    """Count what is in queues and legs in these columns of `FlowOut` and `NodeOut`."""
+    """Count what is in queues and legs, or waits for room, in these columns of `FlowOut` and `NodeOut`."""
     for flow in range(m[Radio.FLOWS]):
-        m[flow_at(m, flow) + FLOW_COUNTS + flow_column] = 0
+        at = flow_at(m, flow)
+        m[at + FLOW_COUNTS + flow_column] = 0
+        if ASSOCIATED and m[at + Flow.TCP] != 0:
+            waiting = association.data_waiting(m, m[m[at + FlowState.ASSOCIATION] :])
+            m[at + FLOW_COUNTS + flow_column] = waiting
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         m[at + NODE_COUNTS + node_column] = m[at + Mac.COUNT]
@@ -84,7 +91,7 @@ def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
 
 def _count_data(m: Any, frame: Any, column: Any) -> None:
     """Count a frame in a column of `FlowOut` if it is data."""
-    if is_data(m, frame):
+    if is_data(frame):
         m[flow_at(m, frame & FLOW_MASK) + FLOW_COUNTS + column] += 1
 
 
@@ -92,13 +99,15 @@ def _report_flow(m: Any, flow: Any, out: Any, to: Any) -> None:
     """Write the outcomes of a flow from column `to` on."""
     at = flow_at(m, flow)
     counts = at + FLOW_COUNTS
-    if WITH_TCP and m[at + Flow.TCP] != 0:
+    if ASSOCIATED and m[at + Flow.TCP] != 0:
         s = m[m[at + FlowState.ASSOCIATION] :]
-        m[counts + FlowOut.SENT] = s[Tcp.SENT]
-        m[counts + FlowOut.RETRANSMITTED] = s[Tcp.REPEATED]
-        m[counts + FlowOut.TIMEOUTS] = s[Tcp.TIMEOUTS]
-        m[counts + FlowOut.FAST_RETRANSMITS] = s[Tcp.FAST_RETRANSMITS]
-        m[counts + FlowOut.CWND_CUTS] = s[Tcp.CUTS]
+        m[counts + FlowOut.SENT] = s[association.Counter.SENT]
+        m[counts + FlowOut.RETRANSMITTED] = s[association.Counter.REPEATED]
+        m[counts + FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
+        m[counts + FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
+        m[counts + FlowOut.CWND_CUTS] = s[association.Counter.CUTS]
+        if association.overfull(s):
+            m[Word.FULL] = 1
     for column in range(FlowOut.COLUMNS):
         out[to + column] = m[counts + column]
 

@@ -6,11 +6,11 @@ from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
-from netcarlo.kernels.tcp.sender import FLOATS
 from netcarlo.kernels.wireless import host
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
+    ASSOCIATED,
     FLOW_COUNTS,
     FLOW_WORDS,
     LEG_WORDS,
@@ -19,19 +19,18 @@ from netcarlo.kernels.wireless.state import (
     NODE_WORDS,
     RATE_WORDS,
     START_OF_KEYS,
-    WITH_TCP,
     AirTime,
     FlowState,
     LegState,
     LinkState,
     Mac,
     Word,
+    association,
     flow_at,
     leg_at,
     link_at,
     node_at,
     rate_at,
-    tcp,
 )
 
 _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
@@ -42,7 +41,7 @@ _NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), le
 
 @cold
 def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> None:
-    """Set up scratch `m` and the floats `f` of the TCP flows from a row's arrays, see `WifiRows`."""
+    """Set up scratch `m` and the floats `f` of the associations from a row's arrays, see `WifiRows`."""
     for i in range(Radio.COLUMNS):
         m[i] = parameters[i]
     free = _lay_out(m, network)
@@ -136,10 +135,11 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
         m[at + FlowState.BIN] = -1
         for column in range(FlowOut.FIRST_RX, FlowOut.SOURCE_DONE + 1):
             m[at + FLOW_COUNTS + column] = NEVER
-        if WITH_TCP and m[at + Flow.TCP] != 0:
+        if ASSOCIATED and m[at + Flow.TCP] != 0:
             m[at + FlowState.ASSOCIATION] = free
             phase = m[P.CLOCK_PHASE] + _CLOCK_STEP * flow
-            free += tcp.prepare(m, m[free:], f[flow * FLOATS :], m[at + Flow.LIMIT], phase, flow)
+            g = f[flow * association.FLOATS :]
+            free += association.prepare(m, m[free:], g, m[at + Flow.LIMIT], phase, flow)
         elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
             m[at + FlowState.NEXT] = FOREVER
         host.schedule(m, flow)

@@ -14,10 +14,10 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
-WITH_TCP: Any = slot("with_tcp")
-"""Whether there may be flows of TCP; False leaves out all code for them."""
-tcp: Any = slot("tcp")
-"""The functions of a TCP association."""
+ASSOCIATED: Any = slot("associated")
+"""Whether there may be flows of TCP, or of SCTP; False leaves out all code for them."""
+association: Any = slot("association")
+"""The functions of an association."""
 
 
 class Word(IntEnum):
@@ -189,10 +189,10 @@ LEG_WORDS = max(LegState) + 1
 class FlowState(IntEnum):
     """A flow, behind the columns of `Flow`."""
 
-    NEXT = len(Flow)  # UDP: its next packet is put out; TCP: it begins; or FOREVER
+    NEXT = len(Flow)  # UDP: its next packet is put out; else: it begins; or FOREVER
     NUMBER = auto()  # UDP: packets put out
     ARRIVED = auto()  # UDP: packets that arrived
-    ASSOCIATION = auto()  # TCP: the word where its association begins
+    ASSOCIATION = auto()  # not UDP: the word where its association begins
     BIN = auto()  # number of the interval that FlowOut.BEST looks at
     IN_BIN = auto()  # packets that arrived in it
     DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
@@ -233,8 +233,8 @@ def flow_at(m: Any, flow: Any) -> Any:
     return m[Word.FLOWS] + flow * FLOW_WORDS
 
 
-def words(rows: WifiRows, association: int) -> int:
-    """Words of scratch that any row of `rows` needs; `association` words for a TCP flow."""
+def words(rows: WifiRows, each: int) -> int:
+    """Words of scratch that any row of `rows` needs; `each` for a flow that is not UDP."""
     p = rows.parameters
     queues = rows.nodes[..., Node.QUEUE].sum(axis=1)
     rooms = np.zeros(len(p), np.int64)
@@ -249,7 +249,7 @@ def words(rows: WifiRows, association: int) -> int:
         + p[:, Radio.LINKS] * LINK_WORDS
         + p[:, Radio.RATES] * RATE_WORDS
         + p[:, Radio.LEGS] * LEG_WORDS
-        + p[:, Radio.FLOWS] * (FLOW_WORDS + association)
+        + p[:, Radio.FLOWS] * (FLOW_WORDS + each)
         + rows.network.shape[1]
         + queues
         + 2 * rooms

@@ -1,26 +1,35 @@
-"""Rows of a trace of the 802.11 engine: what becomes of frames, and how their TCP senders stand.
+"""Rows of a trace of the 802.11 engine: what becomes of frames, and how their senders stand.
 
 What ends a frame's way or a sender's patience is noted where it happens and written after the event.
 """
 
 from typing import Any
 
+import numpy as np
+
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import EVENT_SEND, Trace
-from netcarlo.kernels.base.trace import begin, show_sender
-from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import Tcp
-from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_MASK, PACKET_SHIFT, PROBE, head_of
+from netcarlo.kernels.base.layout import EVENT_SEND, EVENT_TIMEOUT, Trace
+from netcarlo.kernels.base.trace import begin
+from netcarlo.kernels.wireless.frame import (
+    BACKWARD,
+    CONTROL,
+    FLOW_MASK,
+    PACKET_SHIFT,
+    PROBE,
+    head_of,
+    is_data,
+)
 from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import (
+    ASSOCIATED,
     FIRST_NOTE,
     NOTE_ROOM,
     NOTE_WORDS,
-    WITH_TCP,
     FlowState,
     Frame,
     Mac,
     Word,
+    association,
     flow_at,
     node_at,
 )
@@ -28,17 +37,25 @@ from netcarlo.kernels.wireless.state import (
 
 @cold
 def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any) -> None:
-    """Write what happens to a frame at a node, and count it even where the trace is full; no probes."""
+    """Write what happens to a frame at a node, and count it even where the trace is full; no probes.
+
+    Of a timeout the frame names the flow only: the sequence is that of the first packet not acknowledged.
+    """
     if frame & PROBE:
         return
     n = m[Word.TRACED]
-    if begin(trace, n, t * 1e-9, event, frame >> PACKET_SHIFT, node):
+    number = np.int64(0) if frame & CONTROL else frame >> PACKET_SHIFT
+    if begin(trace, n, t * 1e-9, event, number, node):
         flow = frame & FLOW_MASK
         trace[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
         at = flow_at(m, flow)
-        if WITH_TCP and m[at + Flow.TCP] != 0:
+        if ASSOCIATED and m[at + Flow.TCP] != 0:
             s = m[m[at + FlowState.ASSOCIATION] :]
-            show_sender(trace, n, f[flow * FLOATS], s[Tcp.SSTHRESH], s[Tcp.RTO] * 1e-9, s[Tcp.ACKED])
+            association.show(s, f[flow * association.FLOATS :], trace, n)
+            if event == EVENT_TIMEOUT:
+                trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + 1
+            elif is_data(frame):
+                trace[n, Trace.SEQUENCE] = association.sequence_of(m, s, number)
     m[Word.TRACED] = n + 1
 
 

@@ -25,6 +25,7 @@ from tests.twins.path.scenarios import tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
 from tests.twins.shared.scenarios import all_alone, all_sctp
 from tests.twins.wireless.run import simulate as simulate_wireless
+from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
@@ -52,6 +53,7 @@ WIRELESS = Case(
     lambda model, rows, row: simulate_wireless(model, rows, row=row),
     WifiOut.COLUMNS + WifiFlowOut.SENT, 10,
 )  # fmt: skip
+WIRELESS_SCTP = WIRELESS._replace(rows=all_sctp_over_wireless, count=40)
 ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
 SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
 SHARED_SCTP = SHARED._replace(rows=all_sctp, count=40)
@@ -74,6 +76,7 @@ CASES = {
     "shared_linux_bic": SHARED,
     "shared_newreno_cubic": SHARED,
     "shared_sctp": SHARED_SCTP,
+    "wifi_sctp": WIRELESS_SCTP,
 }
 
 

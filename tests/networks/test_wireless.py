@@ -57,6 +57,16 @@ def heard(rows, column, row=0):
     return [[k for k in range(64) if int(mask) >> k & 1] for mask in masks]
 
 
+def test_a_packet_of_sctp_has_the_header_of_its_chunk():
+    udp = {"udp": {"rate": "1 Mbit/s"}}
+    flows = [{"packets": 7}, {"source": 1, **udp}]
+    found = rows({"cell": {"stations": 2}, "flows": flows}, {"protocol": "sctp"})
+    mine, other = table(found, Flow)
+    assert (mine[Flow.TCP], mine[Flow.SIZE], mine[Flow.HEADER], mine[Flow.LIMIT]) == (1, 1452, 48, 7)
+    assert (other[Flow.TCP], other[Flow.HEADER]) == (0, 28)
+    assert found.parameters[0, [P.DATA, P.CHUNK_HEADER, P.HEADER, P.WINDOW]].tolist() == [1452, 16, 32, 44]
+
+
 def test_standards_are_integers_of_the_engine():
     p = rows().parameters[0]
     expected = {
@@ -408,7 +418,11 @@ def test_a_network_that_cannot_be_is_refused_in_one_line(wireless, complaint):
 
 SCENARIOS = [
     ({"hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}]}, "wireless and paths are both given"),
-    ({"transport": {"protocol": "sctp"}}, "'sctp' is not for wireless; allowed .* udp"),
+    ({"transport": {"protocol": "elfn"}}, "'elfn' is not for wireless; allowed .* udp"),
+    (
+        {"transport": {"protocol": "sctp"}, "wireless": {**CELL, "receiver": {"read": "8 KiB"}}},
+        "wireless.receiver.read is not for sctp, .*; remove it",
+    ),
     ({"warm_up": "3 s"}, "warm_up can be at or after the end"),
     ({"transport": {"protocol": "udp"}}, "transport.rate is missing"),
     ({"transport": {**UDP, "bytes": "1 MB", "packets": 3}}, "bytes and packets are both given"),

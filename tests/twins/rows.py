@@ -11,6 +11,7 @@ from tests.twins.adhoc.scenarios import manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import sctp_rows, tcp_rows
 from tests.twins.shared.scenarios import all_sctp, shared_rows
+from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
 AnyRows = Rows | WifiRows | ManetRows | SharedRows
@@ -27,6 +28,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         kind = control or sender
         kinds = (UDP, KINDS.index(kind)) if kind in KINDS else range(len(KINDS))
         return shared_rows(count, seed=seed, kinds=kinds)
+    if family == "wireless" and sender == "sctp":
+        return all_sctp_over_wireless(count, seed=seed)
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if mobile:

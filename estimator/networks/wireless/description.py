@@ -251,7 +251,7 @@ class Wireless(Record):
     gateway_burst: Times | None = None  # the same for the gateway; `burst` unless given
     mac_overhead: Size = 36.0  # LLC, MAC header and FCS
     queue: Frames = 50.0
-    back_pressure: bool = False  # a full queue stops the TCP of its own node instead of dropping
+    back_pressure: bool = False  # a full queue stops the TCP or SCTP of its own node instead of dropping
 
     rates: list[PhyRate] | None = Field(default=None, min_length=1, max_length=32)
     rate: FirstRate

@@ -187,7 +187,8 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
     udp = _datagrams(transport, end)
-    table[:, Flow.SIZE], table[:, Flow.HEADER] = parameters[:, P.DATA], parameters[:, P.HEADER]
+    table[:, Flow.SIZE] = parameters[:, P.DATA]
+    table[:, Flow.HEADER] = parameters[:, P.HEADER] + parameters[:, P.CHUNK_HEADER]
     table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, P.START], parameters[:, P.LIMIT]
     table[:, Flow.STOP] = parameters[:, P.END]
     if udp is None:

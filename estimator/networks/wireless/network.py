@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 
 import pandas as pd
 
+from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows
@@ -15,7 +16,7 @@ from netcarlo.networks.wireless.description import Link, Wireless
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.tcp import COMMON, PROBES, Tcp
+from netcarlo.transport.tcp import COMMON, PROBES, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
 
@@ -23,16 +24,20 @@ class WirelessNetwork(Wireless, Network):
     """An 802.11 network, see `Wireless`."""
 
     key = "wireless"
-    transports = (*COMMON, "linux", *PROBES, "udp")
+    transports = (*COMMON, "linux", *PROBES, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Slots take time whatever else does."""
+        """Slots take time whatever else does; the reading application is TCP's."""
+        reads = self.receiver is not None and self.receiver.read is not None
+        if reads and isinstance(run.transport, Sctp):
+            why = "whose receiver answers before the application reads"
+            raise InputError(f"wireless.receiver.read is not for sctp, {why}; remove it")
 
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """A model for each TCP, and one for UDP alone."""
+        """A model for each TCP, one for SCTP, and one for UDP alone."""
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
         return Address("wireless", transport.protocol, str(control or ""))

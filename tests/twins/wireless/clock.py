@@ -45,6 +45,22 @@ class Clock(Simulation):
         self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: Any = None
     ) -> None:
         """Do `action(*arguments)` at `time`; `rank` is a turn, or what the TCPs say."""
-        turn = _OF_TCP[rank] if isinstance(rank, Rank) else Turn(rank)
-        place = (self._number, turn, self._simulation.next_order())
+        place = (self._number, self.turn(rank), self._simulation.next_order())
         self._simulation.at(time, self._phase, action, *arguments, order=place)  # type: ignore[arg-type]
+
+    def turn(self, rank: int) -> int:
+        return _OF_TCP[rank] if isinstance(rank, Rank) else Turn(rank)
+
+
+class SenderClock(Clock):
+    """The simulation as the sender of SCTP sees it: its timers in the order of their ranks,"""
+
+    def turn(self, rank: int) -> int:
+        return Turn.SECOND + rank
+
+
+class ReceiverClock(Clock):
+    """and as the receiver does, whose timers come after those of the sender."""
+
+    def turn(self, rank: int) -> int:
+        return 2 * max(Rank) + rank

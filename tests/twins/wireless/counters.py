@@ -48,11 +48,10 @@ class FlowOutcomes(Outcomes):
                 self.source_done = now
 
     def arrived(self, packet: Packet, sequence: int | None, now: int) -> None:
-        assert sequence is not None
-        if sequence not in self.delivered:
+        if sequence is not None and sequence not in self.delivered:
             self.delays.append(now - self.first_put_out[sequence])
             self.arrivals.append(now)
-        self._end(sequence, FlowOut.ARRIVED)
+        self._end(packet.content, FlowOut.ARRIVED)
         super().arrived(packet, sequence, now)
 
     def lost(self, packet: Packet, cause: str) -> None:

@@ -40,7 +40,15 @@ class Flow:
         """A data packet (or SYN) leaves the source."""
         packet.path, packet.sent = self.number, self.clock.now
         self.outcomes.put_out(packet, self.clock.now, last=self.columns.LIMIT - 1 + self.first_data)
+        self.send(packet)
+
+    def send(self, packet: Packet) -> None:
+        """It sets off."""
         self.forth.send(packet)
+
+    def waiting(self) -> list[Packet]:
+        """What has left the source, but waits for room at its node."""
+        return []
 
     def arrive(self, packet: Packet) -> None:
         raise NotImplementedError
@@ -67,28 +75,53 @@ class Udp(Flow):
         self.outcomes.arrived(packet, packet.content, self.clock.now)
 
 
-class Tcp(Flow):
+class Association(Flow):
+    """A flow whose sink answers."""
+
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        super().__init__(world, number, columns)
+        self.back = Way(
+            world, before=columns.ACK_BEFORE, links=world.tables.path(columns.BACK_AT, columns.BACK),
+            after=columns.ACK_AFTER, arrive=self.arrive_back, lost=self.outcomes.lost,
+        )  # fmt: skip
+        self.station = None  # whose full queue holds the source back
+        if world.radio.BACK_PRESSURE and columns.BEFORE == NOBODY:
+            self.station = world.stations[world.tables.links[self.forth.links[0]].FROM]
+            self.station.pumps.append(self.pump)
+
+    def put_back(self, packet: Packet) -> None:
+        """The sink answers."""
+        packet.path = self.number
+        if packet.kind == "ack":
+            self.outcomes.more[FlowOut.ACKS_SENT] += 1
+            if self.columns.AFTER != NOBODY:
+                self.world.legs[self.columns.AFTER].occupy(self.columns.ACK_COST)
+        self.back.send(packet)
+
+    def arrive_back(self, packet: Packet) -> None:
+        raise NotImplementedError
+
+    def pump(self) -> None:
+        """A frame has left the queue."""
+        raise NotImplementedError
+
+
+class Tcp(Association):
     def __init__(
         self, world: "World", number: int, columns: Any, protocol: str, parameters: FlowParameters
     ) -> None:
         sender, control = tcp_of(protocol)
         self.first_data = sender.first_data
         super().__init__(world, number, columns)
-        self.back = Way(
-            world, before=columns.ACK_BEFORE, links=world.tables.path(columns.BACK_AT, columns.BACK),
-            after=columns.ACK_AFTER, arrive=self._arrive_back, lost=self.outcomes.lost,
-        )  # fmt: skip
         self.sender = sender(self.clock, self.outcomes, parameters, self.put_out, control())
         self.sender.send_probe = self._put_probe_out
         self.receiver = Receiver(
             self.clock, self.outcomes, first=self.sender.next_number, first_data=sender.first_data,
             ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
-            block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=self._acknowledge,
+            block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=self.put_back,
         )  # fmt: skip
         self.held = False
-        if world.radio.BACK_PRESSURE and columns.BEFORE == NOBODY:
-            self.station = world.stations[world.tables.links[self.forth.links[0]].FROM]
-            self.station.pumps.append(self._pump)
+        if self.station is not None:
             self.sender.may_send = self._has_room
         self.clock.at(columns.START, Rank.HOP, self.sender.start)
 
@@ -106,14 +139,7 @@ class Tcp(Flow):
         else:
             self.receiver.receive(packet)
 
-    def _acknowledge(self, packet: Packet) -> None:
-        packet.path = self.number
-        self.outcomes.more[FlowOut.ACKS_SENT] += 1
-        if self.columns.AFTER != NOBODY:
-            self.world.legs[self.columns.AFTER].occupy(self.columns.ACK_COST)
-        self.back.send(packet)
-
-    def _arrive_back(self, packet: Packet) -> None:
+    def arrive_back(self, packet: Packet) -> None:
         if packet.kind == "reply":
             self.sender.on_probe_reply(packet.content)
         else:
@@ -121,11 +147,11 @@ class Tcp(Flow):
 
     def _has_room(self) -> bool:
         """Asked by a sender that has something to send; a full queue holds it."""
+        assert self.station is not None
         self.held = self.station.is_full()
         return not self.held
 
-    def _pump(self) -> None:
-        """A frame has left the queue."""
+    def pump(self) -> None:
         if self.held:
             self.held = False
             self.sender.resume()

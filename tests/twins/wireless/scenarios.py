@@ -21,7 +21,7 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
     WifiRows,
 )
-from tests.twins.path.scenarios import pick, tcp_parameters
+from tests.twins.path.scenarios import pick, sctp_parameters, tcp_parameters
 
 US = 1000
 MS = 1000 * US
@@ -89,6 +89,27 @@ class Net:
 def wifi_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
     """`count` scenarios, UDP only or some `tcp` too; row k of a seed is the same for every `count`."""
     return stack([_net(np.random.default_rng([seed, k, 3]), tcp).row() for k in range(count)])
+
+
+def all_sctp(count: int, *, seed: int) -> WifiRows:
+    """The same networks with SCTP for TCP."""
+    rows = wifi_rows(count, seed=seed, tcp=True)
+    for k, p in enumerate(rows.parameters):
+        rng = np.random.default_rng([seed, k, 7])
+        size, header = pick(rng, 100, 1000, 1452, 40), pick(rng, 0, 16, 20)
+        columns = sctp_parameters(rng, size + header, int(p[P.WINDOW])) | {
+            "DATA": size, "CHUNK_HEADER": header, "HEADER": pick(rng, 0, 20, 32),
+            "MIN_RTO": pick(rng, 0, 5 * MS, 20 * MS), "MAX_RTO": pick(rng, 20 * MS, 1000 * MS),
+            "INITIAL_RTO": pick(rng, 10 * MS, 30 * MS), "ACK_DELAY": pick(rng, US, 2 * MS, 20 * MS),
+            "HEARTBEAT": pick(rng, 0, MS, 10 * MS, rng.integers(MS, 40 * MS)),
+        }  # fmt: skip
+        for name, value in columns.items():
+            p[P[name]] = value
+        p[P.WINDOW] = p[P.RWND] // (size + header)
+        flows = rows.network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow))  # FLOWS_AT is 0
+        of_sctp = flows[:, Flow.TCP] == 1
+        flows[of_sctp, Flow.SIZE], flows[of_sctp, Flow.HEADER] = size, header + p[P.HEADER]
+    return rows
 
 
 def stack(rows: Sequence[WifiRows]) -> WifiRows:

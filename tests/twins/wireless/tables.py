@@ -46,6 +46,7 @@ class FlowParameters(Parameters):
     def __init__(self, rows: WifiRows, row: int, flow: Any, number: int) -> None:
         super().__init__(rows, row)
         self._values |= {
-            "START": flow.START, "LIMIT": flow.LIMIT, "DATA": flow.SIZE, "HEADER": flow.HEADER,
+            "START": flow.START, "LIMIT": flow.LIMIT, "DATA": flow.SIZE,
+            "HEADER": flow.HEADER - self.CHUNK_HEADER,
             "CLOCK_PHASE": self.CLOCK_PHASE + 7919 * number,
         }  # fmt: skip

@@ -14,6 +14,7 @@ from tests.twins.wireless.flows import Flow, Tcp, Udp
 from tests.twins.wireless.frames import AirTimes
 from tests.twins.wireless.legs import Server
 from tests.twins.wireless.rate_control import RateControl
+from tests.twins.wireless.sctp import Sctp
 from tests.twins.wireless.station import Station
 from tests.twins.wireless.tables import FlowParameters, Tables
 
@@ -48,7 +49,7 @@ class Link:
 
 class World:
     def __init__(self, rows: WifiRows, row: int, *, protocol: str) -> None:
-        """The TCP flows use `protocol`, as "sack" or "sack_cubic"."""
+        """The TCP flows use `protocol`, as "sack" or "sack_cubic", or are those of "sctp"."""
         self.tables = Tables(rows, row)
         self.p = self.tables.p
         self.radio = self.tables.radio
@@ -70,10 +71,13 @@ class World:
         ]
         self.flows: list[Flow] = []
         for n, columns in enumerate(self.tables.flows):
-            if columns.TCP:
-                self.flows.append(Tcp(self, n, columns, protocol, FlowParameters(rows, row, columns, n)))
-            else:
+            parameters = FlowParameters(rows, row, columns, n)
+            if not columns.TCP:
                 self.flows.append(Udp(self, n, columns))
+            elif protocol == "sctp":
+                self.flows.append(Sctp(self, n, columns, parameters))
+            else:
+                self.flows.append(Tcp(self, n, columns, protocol, parameters))
 
     def _gaps(self, stream: int, row: int) -> Iterator[int] | None:
         thresholds = self.tables.losses[row]
@@ -87,11 +91,14 @@ class World:
         return self._gaps(stream, fragility - 1) or repeat(FOREVER)
 
     def in_flight(self, flow: Flow) -> int:
-        """Data packets of a flow on their way: in legs and queues, where nobody else has received them."""
+        """Data packets of a flow on their way: in legs and queues, where nobody else has received them.
+
+        Those that wait for room at their own node are as well.
+        """
         queued = [f.packet for station in self.stations for f in station.queue if not f.received]
         inside = [packet for leg in self.legs for packet, _ in leg.inside]
 
         def counts(packet: Packet) -> bool:
             return packet.path == flow.number and packet.kind == "data"
 
-        return sum(counts(packet) for packet in queued + inside)
+        return sum(counts(packet) for packet in queued + inside + flow.waiting())

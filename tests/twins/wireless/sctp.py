@@ -1,0 +1,56 @@
+"""A flow that is an SCTP association of one path: the two ends of the path twin."""
+
+from typing import TYPE_CHECKING, Any
+
+from tests.twins.path.link import Packet
+from tests.twins.sctp.endpoint import Destination
+from tests.twins.sctp.receiver import SctpReceiver
+from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.wireless.clock import Phase, ReceiverClock, SenderClock, Turn
+from tests.twins.wireless.flows import Association
+from tests.twins.wireless.tables import FlowParameters
+
+if TYPE_CHECKING:
+    from tests.twins.wireless.world import World
+
+
+class Sctp(Association):
+    first_data = 1
+
+    def __init__(self, world: "World", number: int, columns: Any, parameters: FlowParameters) -> None:
+        super().__init__(world, number, columns)
+        self.parameters = parameters
+        at_sender, at_receiver = (
+            clock(world.simulation, Phase.FLOW, number) for clock in (SenderClock, ReceiverClock)
+        )
+        self.sender = SctpSender(
+            self.outcomes, at_sender, parameters, world.streams, flow=number,
+            destinations=[Road(0, parameters)], put_out=lambda _, packet: self.put_out(packet),
+        )  # fmt: skip
+        self.receiver = SctpReceiver(
+            self.outcomes, at_receiver, parameters, world.streams, flow=number,
+            destinations=[Destination(0, parameters)], put_out=lambda _, packet: self.put_back(packet),
+        )  # fmt: skip
+        self.held: list[Packet] = []
+        self.clock.at(columns.START, Turn.FIRST, self.sender.start)
+
+    def send(self, packet: Packet) -> None:
+        self.held.append(packet)
+        self.pump()
+
+    def pump(self) -> None:
+        """Everything waits, in order, while the queue of the source's own node is full."""
+        while self.held and not (self.station is not None and self.station.is_full()):
+            super().send(self.held.pop(0))
+
+    def waiting(self) -> list[Packet]:
+        return self.held
+
+    def arrive(self, packet: Packet) -> None:
+        packet.path = 0
+        packet.last_hop = self.parameters.ACK_DELAY  # packets come before timers
+        self.receiver.receive(packet)
+
+    def arrive_back(self, packet: Packet) -> None:
+        packet.path = 0
+        self.sender.receive(packet)
