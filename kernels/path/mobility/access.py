@@ -61,12 +61,12 @@ class Entry(IntEnum):
 STATE_WORDS = len(Word) + handovers.STATE_WORDS
 
 # Flags of a packet.
-_COPIED = 1  # the MAP has made a copy for the next place
-_TWIN = 2  # a copy has gone to the next place
-_IS_COPY = 4  # it is a copy that waits for what the old router sends on
-_WAITED = 8  # it has waited at this place
-_TUNNELLED = 16
-_COUNTS = 32  # it carries data
+_COUNTS = 1  # it carries data
+_COPIED = 2  # the MAP has made a copy for the next place
+_TWIN = 4  # a copy has gone to the next place
+_IS_COPY = 8  # it is a copy that waits for what the old router sends on
+_WAITED = 16  # it has waited at this place
+_TUNNELLED = 32
 _FLAGS = 6  # bits; the place stands above them
 
 _ENTRY = len(Entry)
@@ -112,7 +112,7 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
     if place < count and m[_handover(m, place) + Handover.BEGIN] <= t:
         _bind_map(m, t)
         place = m[BASE + Word.MAP]
-    flags = counts * _COUNTS
+    flags = counts
     away = m[BASE + Word.AWAY]
     arrival = t + parameters[P.MAP_TO_AR] + away
     ahead = m[BASE + Word.HEAD] == m[BASE + Word.TAIL] and away == 0 and arrival <= parameters[P.END]
@@ -258,7 +258,7 @@ def _handover(m: Any, k: Any) -> Any:
 
 def _counts(tag: Any) -> Any:
     """1 for data, else 0."""
-    return tag // _COUNTS & 1
+    return tag & _COUNTS
 
 
 def _entry(parameters: Any, m: Any, i: Any) -> Any:
