@@ -139,7 +139,7 @@ def _sctp(address: Address) -> Model:
 
 def _sctp_mobile(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found = {"mobile": True, "access_base": path.ACCESS, "hops_base": path.HOPS}
+        found: dict[str, Any] = {"mobile": True, "access_base": path.ACCESS, "hops_base": path.HOPS}
         found |= {"association": sctp_association, "sctp": True, "first": 0, "pauses": False}
         return bind(path.simulate, step, found)
 
@@ -147,7 +147,7 @@ def _sctp_mobile(address: Address) -> Model:
         words = path.scratch_words(rows, sctp_association.scratch_words, mobile=True)
         return words, sctp_association.FLOATS
 
-    return Model(address, make, scratch, window=_chunks, compile_s=30.0, apart=True)
+    return Model(address, make, scratch, window=_chunks, compile_s=25.0, apart=True)
 
 
 def _wireless(address: Address, variant: Any = None, control: Any = None) -> Model:
