@@ -104,17 +104,19 @@ def _path(address: Address, variant: Any, control: Any) -> Model:
         found = slots.of_sender(variant, control)
         found |= {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
         found |= {"plain": not found["sack"], "delays": False, "copied": False}
+        found |= {"association": association, "sctp": False}
         return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return path.scratch_words(rows, variant, mobile=address.mobile)
+        words = functools.partial(slots.scratch_words, variant)
+        return path.scratch_words(rows, words, mobile=address.mobile), association.FLOATS
 
     return Model(address, make, scratch, compile_s=16.0 if address.mobile else 8.0, apart=True)
 
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found = {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS, "first": 0}
+        found = {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -123,14 +125,29 @@ def _datagrams(address: Address) -> Model:
     return Model(address, make, scratch, compile_s=10.0 if address.mobile else 3.0, apart=True)
 
 
-def _sctp(address: Address) -> Model:
-    def window(p: Any) -> Any:
-        return p[:, P.RWND] // (p[:, P.DATA] + p[:, P.CHUNK_HEADER])
+def _chunks(p: Any) -> Any:
+    """Those that the window of an SCTP receiver holds."""
+    return p[:, P.RWND] // (p[:, P.DATA] + p[:, P.CHUNK_HEADER])
 
+
+def _sctp(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
 
-    return Model(address, make, multihomed.scratch_words, window=window, compile_s=20.0, apart=True)
+    return Model(address, make, multihomed.scratch_words, window=_chunks, compile_s=20.0, apart=True)
+
+
+def _sctp_mobile(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        found: dict[str, Any] = {"mobile": True, "access_base": path.ACCESS, "hops_base": path.HOPS}
+        found |= {"association": sctp_association, "sctp": True, "first": 0, "pauses": False}
+        return bind(path.simulate, step, found)
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        words = path.scratch_words(rows, sctp_association.scratch_words, mobile=True)
+        return words, sctp_association.FLOATS
+
+    return Model(address, make, scratch, window=_chunks, compile_s=25.0, apart=True)
 
 
 def _wireless(address: Address, variant: Any = None, control: Any = None) -> Model:
@@ -239,6 +256,7 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     yield _sctp(Address("path", "sctp"))
+    yield _sctp_mobile(Address("path", "sctp", mobile=True))
     for mobile in (False, True):
         yield _datagrams(Address("path", "udp", mobile=mobile))
     yield _wireless(Address("wireless", "udp"))
@@ -260,7 +278,7 @@ def _kind(number: int) -> tuple[str, str]:
 MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
-    *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
+    *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno"),
 )

@@ -44,7 +44,7 @@ def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
     """A datagram put out at `sent` has arrived at time t [ns]."""
     what = np.int64(sink.NEW)
     if MOBILE:
-        what = sink.arrive(m, p, m[Path.TCP], number)
+        what = sink.arrive(m, p, m[Path.ASSOCIATION], number)
         if what == sink.OLD:
             m[Path.FULL] = 1
     out[Out.RECEIVED] += 1
@@ -64,7 +64,7 @@ def simulate(
     wire = p[P.DATA] + p[P.HEADER]
     number, upcoming, due = np.int64(0), put_out_at(p, np.int64(0)), np.int64(FOREVER)
     if MOBILE:
-        m[Path.TCP] = free
+        m[Path.ASSOCIATION] = free
         sink.prepare(m, p, free)
     while m[Path.FULL] == 0 and min(upcoming, due) <= end:
         packet, sent, fate, tag = number, upcoming, np.int64(ARRIVED), np.int64(NONE)
@@ -74,11 +74,11 @@ def simulate(
             out[Out.SENT] += 1
             if traced:
                 events = note(trace, events, sent, EVENT_SEND, packet)
-            fate, t, tag = put_on_path(p, outages, losses, m, out, sent, packet, wire)
+            fate, t, tag = put_on_path(p, outages, losses, m, out, sent, packet, True, wire)
             number += 1
             upcoming = put_out_at(p, number)
         if MOBILE and tag != NONE:
-            fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, np.int64(1), wire)
+            fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
         if traced and t <= end and fate != access.WAITS:
             events = note(trace, events, t, EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST, packet)
         if t <= end and fate == ARRIVED:
@@ -89,7 +89,7 @@ def simulate(
                 m[Path.FULL] = 1
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
     if MOBILE:
-        out[Out.IN_FLIGHT] += access.under_way(p, m, np.int64(0))
+        out[Out.IN_FLIGHT] += access.under_way(p, m)
     if m[Path.FULL] != 0:
         out[Out.STATUS] = STATUS_RING_FULL
         events = np.int64(0)

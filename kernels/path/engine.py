@@ -1,4 +1,4 @@
-"""A one-way TCP transfer over a path, packet by packet.
+"""A one-way transfer of an association, TCP or SCTP, over a path, packet by packet.
 
 Because the path is FIFO, what becomes of a packet, and which ACK it causes, is known when it is sent: ACKs
 wait in a ring in order of arrival, and the next event is the smaller of its head and the timer.
@@ -7,6 +7,7 @@ To a mobile host packets can overtake each other on the way from the MAP on: the
 in order of time (see `mobility.access`), and are received before the sender's next event.
 """
 
+from collections.abc import Callable
 from enum import IntEnum, auto
 from typing import Any
 
@@ -33,18 +34,19 @@ from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN
 from netcarlo.kernels.path.mobility import access
-from netcarlo.kernels.tcp import association as tcp
-from netcarlo.kernels.tcp import slots
-from netcarlo.kernels.tcp.acks import FULL, place_of
-from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
+from netcarlo.kernels.tcp.acks import FULL
+from netcarlo.kernels.tcp.state import NONE
+
+association: Any = slot("association")
 
 MOBILE: Any = slot("mobile")
 """The last hop is a radio link, and access routers and a MAP stand before it."""
 FIRST: Any = slot("first")
 """The first data packet: 1 behind a handshake, else 0."""
-PLAIN: Any = slot("plain")
 PAUSES: Any = slot("pauses")
+SCTP: Any = slot("sctp")
+"""Packets say themselves what they are, and the receiver has timers of its own, which go off before a packet
+that arrives in the same nanosecond."""
 
 PROBE = FULL - 1
 """A packet or acknowledgement with this number or a lower one is a probe segment or the reply to it, the
@@ -78,7 +80,7 @@ class Path(IntEnum):
     """1: more is on its way than there is room for."""
     RING = auto()
     """Where the ring of ACKs begins: arrival [ns] and number of each;"""
-    TCP = auto()
+    ASSOCIATION = auto()
     """and the scratch of the association, or of the sink of datagrams."""
     ACCESS = auto()
     """The state of the access network begins here."""
@@ -91,14 +93,16 @@ HOPS = ACCESS + access.STATE_WORDS
 _ENTRY = 2  # words of an ACK in the ring
 
 
-def scratch_words(rows: Rows, way: Any, *, mobile: bool) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row of `rows` needs, for a way of recovery."""
+def scratch_words(rows: Rows, of_association: Callable[[int, int], Any], *, mobile: bool) -> int:
+    """Words of int64 scratch that any row of `rows` needs; `of_association(window, ring)` says how many an
+    association does.
+    """
     ring = int(rows.parameters[:, P.RING].max())
     window = int(rows.parameters[:, P.WINDOW].max())
-    words = HOPS + _ENTRY * ring + int(slots.scratch_words(way, window, ring))
+    words = HOPS + _ENTRY * ring + int(of_association(window, ring))
     if mobile:
         words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
-    return hops.scratch_words(rows) + words, FLOATS
+    return hops.scratch_words(rows) + words
 
 
 @cold
@@ -133,24 +137,37 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> 
 def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
     """The samples that are due by time `until` [ns] see the sender as it is."""
     while m[Path.SAMPLE] <= until:
-        cwnd = min(g[0], float(p[P.WINDOW]))
-        add(m, Path.CWND_SUM, Path.CWND_SUM_HIGH, np.int64(cwnd * 1024.0))
-        if s[Tcp.RTT] > 0:
-            add(m, Path.RTT_SUM, Path.RTT_SUM_HIGH, s[Tcp.RTT])
+        add(m, Path.CWND_SUM, Path.CWND_SUM_HIGH, association.cwnd_of(p, s, g))
+        rtt = s[association.Counter.RTT]
+        if rtt > 0:
+            add(m, Path.RTT_SUM, Path.RTT_SUM_HIGH, rtt)
             m[Path.RTT_SAMPLES] += 1
         m[Path.SAMPLES] += 1
         m[Path.SAMPLE] += p[P.SAMPLE]
 
 
 @cold
-def record(trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
-    """An event of `packet` at time t [ns] as row n of the trace, with the sender's state; returns n + 1."""
+def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) -> Any:
+    """An event at time t [ns] as row n of the trace, with the sender's state; returns n + 1."""
     if n < trace.shape[0]:
-        trace[n, Trace.CWND] = g[0]
-        trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
-        trace[n, Trace.RTO] = s[Tcp.RTO] * 1e-9
-        trace[n, Trace.ACKED] = s[Tcp.ACKED]
-    return note(trace, n, t, event, packet)
+        association.show(s, g, trace, n)
+    return note(trace, n, t, event, number)
+
+
+@cold
+def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
+    """The same of a packet of the sender; returns the number of rows."""
+    if SCTP and not association.is_data(p, s, packet):
+        return n
+    return record(trace, n, t, event, association.sequence_of(p, s, packet), s, g)
+
+
+@cold
+def record_ack(p: Any, trace: Any, n: Any, t: Any, serial: Any, s: Any, g: Any) -> Any:
+    """The same of an acknowledgement that reaches the sender."""
+    if not association.is_ack(p, s, serial):
+        return n
+    return record(trace, n, t, EVENT_ACK, association.told_by(p, s, serial), s, g)
 
 
 def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
@@ -169,7 +186,7 @@ def acknowledge(
     """The ACK of this number leaves the receiver at time t [ns]; returns the ring's new end."""
     wire = p[P.HEADER]
     if not PAUSES or serial > PROBE:
-        wire = tcp.size_of_ack(p, s, serial)
+        wire = association.size_of_ack(p, s, serial)
     if MOBILE:
         fate, back = access.answer(p, outages, losses, m, t, wire)
     else:
@@ -179,29 +196,30 @@ def acknowledge(
         m[at] = back
         m[at + 1] = serial
         tail += 1
-    elif back <= p[P.END] and (not PAUSES or serial > PROBE):
+    elif back <= p[P.END] and (not PAUSES or serial > PROBE) and association.is_ack(p, s, serial):
         out[Out.ACK_DROPS] += 1
     return tail
 
 
 @cold
 def acknowledge_late(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
-    """A delayed ACK goes out; returns the ring's new end."""
-    due = s[Tcp.PENDING]
-    serial = tcp.on_delay(p, s)
-    if serial == FULL:
-        m[Path.FULL] = 1
+    """A timer of the receiver goes off, a delayed ACK goes out; returns the ring's new end."""
+    due = association.due_at_sink(s)
+    serial = association.on_delay(p, s)
+    if serial < 0:
+        if serial == association.FULL:
+            m[Path.FULL] = 1
         return tail
     return acknowledge(p, outages, losses, m, s, out, due, serial, tail)
 
 
 def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
     """A packet put out at `sent` has arrived at time t [ns]."""
-    if packet >= FIRST:
+    if association.is_data(p, s, packet):
         if not fresh:
             m[Path.DUPLICATES] += 1
         observe(m, out, t, sent)
-    if tcp.complete(p, s) and out[Out.COMPLETED] == NEVER:
+    if association.complete(p, s) and out[Out.COMPLETED] == NEVER:
         out[Out.COMPLETED] = t
 
 
@@ -230,8 +248,10 @@ def watch(m: Any, out: Any, t: Any, sent: Any) -> None:
         m[Path.WATCH] = FOREVER
 
 
-def size_of(p: Any, packet: Any) -> Any:
+def size_of(p: Any, s: Any, packet: Any) -> Any:
     """The size of a packet of the sender [byte]."""
+    if SCTP:
+        return association.size_of(p, s, packet)
     size = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
     if PAUSES and packet <= PROBE:
         size = p[P.HEADER]
@@ -239,9 +259,9 @@ def size_of(p: Any, packet: Any) -> Any:
 
 
 def put_on_path(
-    p: Any, outages: Any, losses: Any, m: Any, out: Any, now: Any, packet: Any, wire: Any
+    p: Any, outages: Any, losses: Any, m: Any, out: Any, now: Any, packet: Any, counts: Any, wire: Any
 ) -> Any:
-    """The sender puts a packet of `wire` bytes out.
+    """The sender puts a packet of `wire` bytes out; it `counts` if it carries data.
 
     Returns (fate, time) as `transmit`, and its tag at an access router or NONE.
     """
@@ -252,14 +272,13 @@ def put_on_path(
         )
     else:
         fate, t = hops.transmit(p, outages, losses, m, MAIN, FORTH, now, wire)
-    if packet >= FIRST:
+    if counts:
         if fate != ARRIVED and t <= p[P.END]:
             out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
         elif MOBILE and t > p[P.END]:
             out[Out.IN_FLIGHT] += 1
     if MOBILE and fate == ARRIVED and t <= p[P.END]:
-        counts = np.int64(1) if packet >= FIRST else np.int64(0)
-        ahead, t, tag = access.enter(p, m, out, packet, now, t, counts)
+        ahead, t, tag = access.enter(p, m, out, packet, now, t, np.int64(1) if counts else np.int64(0))
         if not ahead:
             fate = np.int64(access.WAITS)
             tag = np.int64(NONE)
@@ -270,17 +289,20 @@ def receive(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, packet: Any, sent: Any, tail: Any
 ) -> Any:
     """A packet put out at `sent` reaches the receiver at time t [ns]; returns the ring's new end."""
-    if p[P.ACK_EVERY] > 1 and s[Tcp.PENDING] < t:
+    if SCTP:
+        while association.due_at_sink(s) <= t:
+            tail = acknowledge_late(p, outages, losses, m, s, out, tail)
+    elif p[P.ACK_EVERY] > 1 and association.due_at_sink(s) < t:
         tail = acknowledge_late(p, outages, losses, m, s, out, tail)
     if PAUSES and packet <= PROBE:
         tail = acknowledge(p, outages, losses, m, s, out, t, packet, tail)
     else:
-        tcp.note_stamp(s, packet, sent)
-        serial, fresh = tcp.on_data(p, s, t, packet, False)
+        association.note_stamp(s, packet, sent)
+        serial, fresh = association.on_data(p, s, t, packet, False)
         count_arrival(p, m, s, out, packet, fresh, t, sent)
         if serial >= 0:
             tail = acknowledge(p, outages, losses, m, s, out, t, serial, tail)
-        elif serial == FULL:
+        elif serial == association.FULL:
             m[Path.FULL] = 1
     return tail
 
@@ -288,19 +310,19 @@ def receive(
 @cold
 def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     """Write the outcomes."""
-    out[Out.HANDSHAKES] = s[Tcp.HANDSHAKES]
-    out[Out.TIMEOUTS] = s[Tcp.TIMEOUTS]
-    out[Out.FAST_RETRANSMITS] = s[Tcp.FAST_RETRANSMITS]
-    out[Out.CWND_CUTS] = s[Tcp.CUTS]
-    out[Out.SENT] = s[Tcp.SENT]
-    out[Out.RETRANSMITTED] = s[Tcp.REPEATED]
-    out[Out.IN_ORDER] = tcp.in_order(p, s)
-    out[Out.DELIVERED] = out[Out.IN_ORDER] + s[Tcp.HELD]
+    out[Out.HANDSHAKES] = s[association.Counter.HANDSHAKES]
+    out[Out.TIMEOUTS] = s[association.Counter.TIMEOUTS]
+    out[Out.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
+    out[Out.CWND_CUTS] = s[association.Counter.CUTS]
+    out[Out.SENT] = s[association.Counter.SENT]
+    out[Out.RETRANSMITTED] = s[association.Counter.REPEATED]
+    out[Out.IN_ORDER] = association.in_order(p, s)
+    out[Out.DELIVERED] = out[Out.IN_ORDER] + s[association.Counter.HELD]
     out[Out.RECEIVED] = out[Out.DELIVERED] + m[Path.DUPLICATES]
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
-    out[Out.ACKED] = max(s[Tcp.ACKED] + 1 - FIRST, np.int64(0))
+    out[Out.ACKED] = association.acked(p, s)
     if MOBILE:
-        out[Out.IN_FLIGHT] += access.under_way(p, m, FIRST)
+        out[Out.IN_FLIGHT] += access.under_way(p, m)
     out[Out.CWND_SUM] = m[Path.CWND_SUM]
     out[Out.CWND_SUM_HIGH] = m[Path.CWND_SUM_HIGH]
     out[Out.RTT_SUM] = m[Path.RTT_SUM]
@@ -311,7 +333,8 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
 
 def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:
     """Whether a packet reaches an access router before the next ACK arrives, or anything else happens."""
-    return access.due(p, m) <= min(min(min(s[Tcp.DEADLINE], s[Tcp.PENDING]), p[P.END]), arrival)
+    timers = min(association.due(s), association.due_at_sink(s))
+    return access.due(p, m) <= min(min(timers, p[P.END]), arrival)
 
 
 def arrival_of(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
@@ -325,57 +348,57 @@ def simulate(
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
     free = begin(p, of_hops, outages, losses, m, out)
     m[Path.RING] = free
-    m[Path.TCP] = free + _ENTRY * p[P.RING]
-    tcp.prepare(p, m[m[Path.TCP] :], g, p[P.LIMIT], p[P.CLOCK_PHASE], 0)
+    m[Path.ASSOCIATION] = free + _ENTRY * p[P.RING]
+    association.prepare(p, m[m[Path.ASSOCIATION] :], g, p[P.LIMIT], p[P.CLOCK_PHASE], 0)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
-    delayed = p[P.ACK_EVERY] > 1
-    s, ring, mask = m[m[Path.TCP] :], m[Path.RING], p[P.RING] - 1
+    delayed = SCTP or p[P.ACK_EVERY] > 1
+    s, ring, mask = m[m[Path.ASSOCIATION] :], m[Path.RING], p[P.RING] - 1
     head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next
     if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
         m[Path.FULL] = 1
     sample(p, m, s, g, min(now, end))
     alarm = min(m[Path.SAMPLE], end + 1)  # the next sample, or the end
-    tcp.start(p, s, g, now)
+    association.start(p, s, g, now)
     while m[Path.FULL] == 0 and now <= end:
         # Send what the last event allows, and receive what comes of it.
         busy = True
         while busy:
-            packet = tcp.take(p, s, g, now, False)
+            packet = association.take(p, s, g, now, False)
             if PAUSES and packet == NONE:
-                probe = tcp.probe(p, s, now)
+                probe = association.probe(p, s, now)
                 packet = PROBE - probe if probe != NONE else packet
             sent, t, tag, fate = now, now, np.int64(NONE), np.int64(ARRIVED)
             if packet >= 0 or (PAUSES and packet <= PROBE):
                 if traced and packet >= 0:
-                    events = record(trace, events, now, EVENT_SEND, packet, s, g)
-                fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, size_of(p, packet))
+                    events = record_packet(p, trace, events, now, EVENT_SEND, packet, s, g)
+                counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
+                fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, counts, wire)
             elif MOBILE and packet == NONE and at_access(p, m, s, arrival_of(m, ring, mask, head, tail)):
                 t, packet, tag, sent = access.pop(p, m)
             else:
-                if packet == FULL:
+                if packet == association.FULL:
                     m[Path.FULL] = 1
                 busy = False
             if MOBILE and tag != NONE:
-                counts = np.int64(1) if packet >= FIRST else np.int64(0)
-                fate, t = access.step(
-                    p, outages, losses, m, out, t, packet, tag, sent, counts, size_of(p, packet)
-                )
+                wire = size_of(p, s, packet)
+                fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
             if busy:
                 if traced and t <= end and fate != access.WAITS and packet >= 0:
                     event = EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST
-                    events = record(trace, events, t, event, packet, s, g)
+                    events = record_packet(p, trace, events, t, event, packet, s, g)
                 if t <= end and fate == ARRIVED:
                     tail = receive(p, outages, losses, m, s, out, t, packet, sent, tail)
                     busy = tail - head <= mask
         if tail - head > mask or (MOBILE and access.overfull(m)):
             m[Path.FULL] = 1
 
-        # The next event: an ACK, the timer, or a delayed ACK that nothing can overtake any more.
+        # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can overtake
+        # any more.
         arrival = arrival_of(m, ring, mask, head, tail)
-        upcoming = min(arrival, s[Tcp.DEADLINE])
-        if delayed and s[Tcp.PENDING] < upcoming:
-            if s[Tcp.PENDING] > end:
-                now = s[Tcp.PENDING]
+        upcoming = min(arrival, association.due(s))
+        if delayed and association.due_at_sink(s) < upcoming:
+            if association.due_at_sink(s) > end:
+                now = association.due_at_sink(s)
             else:
                 tail = acknowledge_late(p, outages, losses, m, s, out, tail)
         else:
@@ -384,21 +407,22 @@ def simulate(
                 sample(p, m, s, g, min(now, end))
                 alarm = min(m[Path.SAMPLE], end + 1)
             if now <= end:
-                if arrival <= s[Tcp.DEADLINE]:
+                if arrival <= association.due(s):
                     serial = m[ring + _ENTRY * (head & mask) + 1]
                     head += 1
                     if PAUSES and serial <= PROBE:
-                        tcp.on_probe(p, s, g, constants, now, PROBE - serial)
+                        association.on_probe(p, s, g, constants, now, PROBE - serial)
                     else:
-                        tcp.on_ack(p, s, g, constants, now, serial)
+                        association.on_ack(p, s, g, constants, now, serial)
                     if traced and serial >= 0:
-                        ack = serial - 1 if PLAIN else s[place_of(p, s, serial) + Ack.PACKET]
-                        events = record(trace, events, now, EVENT_ACK, ack, s, g)
+                        events = record_ack(p, trace, events, now, serial, s, g)
                 else:
-                    tcp.on_timeout(p, s, g, constants, now)
-                    if traced:
-                        events = record(trace, events, now, EVENT_TIMEOUT, s[Tcp.ACKED] + 1, s, g)
-    if m[Path.FULL] == 0:
+                    timeouts = s[association.Counter.TIMEOUTS]
+                    association.on_timeout(p, s, g, constants, now)
+                    if traced and (not SCTP or s[association.Counter.TIMEOUTS] > timeouts):
+                        missing = s[association.Counter.ACKED] + 1
+                        events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
+    if m[Path.FULL] == 0 and not association.overfull(s):
         sample(p, m, s, g, end)
         finish(p, m, s, out)
         if traced and events > trace.shape[0]:

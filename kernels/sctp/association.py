@@ -50,6 +50,8 @@ class Counter(IntEnum):
     TIMEOUTS = OUTCOMES + Out.TIMEOUTS
     FAST_RETRANSMITS = OUTCOMES + Out.FAST_RETRANSMITS
     CUTS = OUTCOMES + Out.CWND_CUTS
+    ACKED = Word.CUM
+    HELD = Word.BUFFERED
     RTT = FIRST_WAY + Way.RTT
     SPARED = Word.NOTHING
     PROBING = Word.NOTHING
@@ -126,6 +128,11 @@ def is_data(p: Any, s: Any, packet: Any) -> Any:
 def is_ack(p: Any, s: Any, serial: Any) -> Any:
     """Whether a packet of the receiver acknowledges data."""
     return s[place_of(p, s, _BACK, serial) + Packet.KIND] == Kind.SACK
+
+
+def told_by(p: Any, s: Any, serial: Any) -> Any:
+    """The TSN up to which a SACK says that all have come."""
+    return s[place_of(p, s, _BACK, serial) + Packet.NUMBER]
 
 
 # The sender.

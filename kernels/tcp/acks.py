@@ -100,6 +100,11 @@ def on_delay(p: Any, s: Any) -> Any:
     return answer(p, s, s[Tcp.ANSWERED])
 
 
+def told_by(p: Any, s: Any, serial: Any) -> Any:
+    """The packet up to which an acknowledgement says that all have come."""
+    return serial - 1 if PLAIN else s[place_of(p, s, serial) + Ack.PACKET]
+
+
 def blocks_of(p: Any, s: Any, serial: Any) -> Any:
     """How many SACK blocks an acknowledgement has."""
     return np.int64(0) if PLAIN else s[place_of(p, s, serial) + Ack.COUNT]

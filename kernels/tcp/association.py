@@ -14,6 +14,7 @@ from netcarlo.kernels.tcp.acks import (
     on_data,
     on_delay,
     size_of_ack,
+    told_by,
 )
 from netcarlo.kernels.tcp.marks import on_echo
 from netcarlo.kernels.tcp.pausing import on_notice, on_probe, probe
@@ -88,4 +89,5 @@ __all__ = [
     "start",
     "take",
     "tells_cut",
+    "told_by",
 ]

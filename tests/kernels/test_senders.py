@@ -20,7 +20,7 @@ from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins import simulate
 from tests.twins.adhoc.run import simulate as simulate_adhoc
 from tests.twins.adhoc.scenarios import manet_rows
-from tests.twins.path.mobility.scenarios import mobile_rows
+from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
 from tests.twins.shared.scenarios import all_alone, all_sctp
@@ -48,6 +48,7 @@ class Case(NamedTuple):
 
 PATHS = Case(tcp_rows, lambda model, rows, row: simulate(model, rows, row=row), Out.SENT, 60)
 MOBILE = Case(mobile_rows, PATHS.twin, Out.SENT, 40)
+SCTP_MOBILE = MOBILE._replace(rows=sctp_mobile_rows)
 WIRELESS = Case(
     lambda count, seed: wifi_rows(count, seed=seed, tcp=True),
     lambda model, rows, row: simulate_wireless(model, rows, row=row),
@@ -75,6 +76,7 @@ CASES = {
     "shared_linux": SHARED,
     "shared_linux_bic": SHARED,
     "shared_newreno_cubic": SHARED,
+    "sctp_mobile": SCTP_MOBILE,
     "shared_sctp": SHARED_SCTP,
     "wifi_sctp": WIRELESS_SCTP,
 }

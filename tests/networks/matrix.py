@@ -17,7 +17,7 @@ NETWORKS: dict[str, dict[str, Any]] = {
     "paths": {"paths": [{"hops": [HOP]}]},
     "paths, mobile host": {
         "paths": [{"hops": [HOP, HOP]}],
-        "mobility": {"protocol": "mipv6", "times": ["100 ms"], "outage": "20 ms", "least_stay": "50 ms"},
+        "mobility": {"protocol": "mipv6", "times": ["200 ms"], "outage": "20 ms", "least_stay": "50 ms"},
     },
     "shared": {"shared": {"dumbbell": HOP, "flows": [{"count": 2, "each": {}}]}},
     "wireless": {"wireless": {"cell": {"stations": 2}}},

@@ -168,6 +168,27 @@ def test_the_trace_of_sctp_has_heartbeats_and_their_answers():
     assert drawn["heartbeat answered"] == answered["time_s"].round(6).tolist()
 
 
+def test_the_trace_of_sctp_to_a_mobile_host_is_of_chunks_and_sacks():
+    hop = {"rate": "2 Mbit/s", "delay": "20 ms", "queue": 30}
+    scenario = Scenario.check(
+        {
+            "duration": "30 s",
+            "seed": 2,
+            "transport": {"protocol": "sctp", "heartbeat_interval": "1 s"},
+            "hops": [hop, {**hop, "loss": "1 %"}],
+            "mobility": {"protocol": "hmipv6", "every": "7 s", "outage": "1500 ms"},
+        }
+    )
+    frame, outcomes = trace(scenario)
+    assert (outcomes.integers == simulate(scenario, replications=1, target="cpu").integers).all()
+    found, count = outcomes.frame.iloc[0], frame["event"].value_counts()
+    assert (count["send"], count["receive"]) == (found["sent"], found["received"])
+    assert count["timeout"] == found["timeouts"] > 0
+    arrived = frame[frame["event"] == "receive"]["sequence"]
+    assert (arrived.min(), arrived.nunique()) == (1, found["delivered"])
+    assert frame[frame["event"] == "ack"]["sequence"].max() == found["acked"]
+
+
 def test_the_rate_of_each_second_adds_up_to_what_arrived():
     scenario = chain(protocol="udp", rate="3 Mbit/s", payload="1000 B")
     traced = trace(scenario)

@@ -8,7 +8,7 @@ from netcarlo.kernels.base.layout import Rows
 from netcarlo.kernels.shared.layout import KINDS, UDP, SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import manet_rows
-from tests.twins.path.mobility.scenarios import mobile_rows
+from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import sctp_rows, tcp_rows
 from tests.twins.shared.scenarios import all_sctp, shared_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
@@ -32,6 +32,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return all_sctp_over_wireless(count, seed=seed)
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
+    if mobile and sender == "sctp":
+        return sctp_mobile_rows(count, seed=seed)
     if mobile:
         return mobile_rows(count, seed=seed)
     return sctp_rows(count, seed=seed) if sender == "sctp" else tcp_rows(count, seed=seed)

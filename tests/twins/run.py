@@ -56,14 +56,15 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     simulation = Simulation()
     outcomes = Outcomes(limit=parameters.LIMIT)
     network = Network(simulation, outcomes, parameters, streams, rows, row)
-    if protocol == "sctp":
-        run_sctp(simulation, outcomes, parameters, streams, [network.path(path) for path in range(PATHS)])
+    mobile = protocol.endswith("_mobile")
+    count = PATHS if protocol == "sctp" else 1
+    paths = [network.mobile_path()] if mobile else [network.path(path) for path in range(count)]
+    if protocol.removesuffix("_mobile") == "sctp":
+        run_sctp(simulation, outcomes, parameters, streams, paths)
     else:
-        mobile = protocol.endswith("_mobile")
-        path = network.mobile_path() if mobile else network.path(0)
-        run_one_way(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, path)
-        if isinstance(path, MobilePath):
-            outcomes.add(Out.IN_FLIGHT, path.in_flight())
+        run_one_way(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, paths[0])
+    if isinstance(paths[0], MobilePath):
+        outcomes.add(Out.IN_FLIGHT, paths[0].in_flight())
     return outcomes.vector()
 
 
@@ -126,8 +127,14 @@ def run_sctp(
         outcomes, simulation, parameters, streams, destinations=[Destination(n, parameters) for n in numbers],
         put_out=lambda number, packet: paths[number].send_back(packet),
     )
+
+    def at_mobile_host(packet: Packet) -> None:
+        receiver.catch_up()
+        receiver.receive(packet)
+
     for path in paths[: parameters.N_PATHS]:
-        path.connect(receiver.receive, sender.receive)
+        mobile = isinstance(path, MobilePath)
+        path.connect(at_mobile_host if mobile else receiver.receive, sender.receive)
     simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:

@@ -51,14 +51,14 @@ class PathNetwork(Network):
         return cls.model_construct(routes=run.paths, mobility=run.mobility)
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Two paths are for SCTP; a mobile host needs a TCP and a radio link that is always there."""
+        """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
         if len(self.routes) > 1 and not isinstance(run.transport, Sctp):
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
         workload.check_time_passes(self.routes, run.transport)
         if self.mobility is None:
             return
-        if isinstance(run.transport, Sctp):
-            raise InputError("mobility is not for sctp; write protocol: newreno, or remove mobility")
+        if len(self.routes) > 1:
+            raise InputError("mobility needs one path, and paths are two; remove one, or remove mobility")
         hops = self.routes[0].hops
         if len(hops) < 2 or not isinstance(hops[-1], Hop):
             remedy = "add one; it may not be part of a count"

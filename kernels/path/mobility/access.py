@@ -61,12 +61,13 @@ class Entry(IntEnum):
 STATE_WORDS = len(Word) + handovers.STATE_WORDS
 
 # Flags of a packet.
-_COPIED = 1  # the MAP has made a copy for the next place
-_TWIN = 2  # a copy has gone to the next place
-_IS_COPY = 4  # it is a copy that waits for what the old router sends on
-_WAITED = 8  # it has waited at this place
-_TUNNELLED = 16
-_FLAGS = 5  # bits; the place stands above them
+_COUNTS = 1  # it carries data
+_COPIED = 2  # the MAP has made a copy for the next place
+_TWIN = 4  # a copy has gone to the next place
+_IS_COPY = 8  # it is a copy that waits for what the old router sends on
+_WAITED = 16  # it has waited at this place
+_TUNNELLED = 32
+_FLAGS = 6  # bits; the place stands above them
 
 _ENTRY = len(Entry)
 _SHARED = len(Word)
@@ -111,12 +112,12 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
     if place < count and m[_handover(m, place) + Handover.BEGIN] <= t:
         _bind_map(m, t)
         place = m[BASE + Word.MAP]
-    flags = np.int64(0)
+    flags = counts
     away = m[BASE + Word.AWAY]
     arrival = t + parameters[P.MAP_TO_AR] + away
     ahead = m[BASE + Word.HEAD] == m[BASE + Word.TAIL] and away == 0 and arrival <= parameters[P.END]
     if m[BASE + Word.BY_TUNNEL] == 1:
-        flags = np.int64(_TUNNELLED)
+        flags |= _TUNNELLED
         out[Out.TUNNELLED] += counts
     leave = _past_false_alarms(m, place, t)
     if leave < count and m[_handover(m, leave) + Handover.COPY] <= t:
@@ -127,7 +128,7 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
             ahead = False
             out[Out.COPIES] += counts
             later = arrival + m[_handover(m, leave) + Handover.DETOUR]
-            copy = (leave + 1) << _FLAGS | _IS_COPY | flags & _TUNNELLED
+            copy = (leave + 1) << _FLAGS | _IS_COPY | flags & (_TUNNELLED | _COUNTS)
             _push(parameters, m, later, packet, copy, sent)
     tag = place << _FLAGS | flags
     if not ahead:
@@ -151,20 +152,20 @@ def pop(parameters: Any, m: Any) -> Any:
 
 def step(
     parameters: Any, outages: Any, losses: Any, m: Any, out: Any,
-    t: Any, packet: Any, tag: Any, sent: Any, counts: Any, wire: Any,
+    t: Any, packet: Any, tag: Any, sent: Any, wire: Any,
 ) -> Any:  # fmt: skip
-    """What becomes of a packet that is at an access router at `t` [ns]: returns (fate, time).
+    """What becomes of a packet of `wire` bytes at an access router at `t` [ns]: returns (fate, time).
 
-    The host receives it at `time`, it is lost, or it WAITS.  `counts` is 1 for data, else 0; it is of `wire`
-    bytes.
+    The host receives it at `time`, it is lost, or it WAITS.
     """
+    counts = _counts(tag)
     count = m[BASE + Word.COUNT]
     place = tag >> _FLAGS
     while True:
         if place > 0:
             at = _handover(m, place - 1)
             if t < m[at + Handover.RELEASE] or m[at + Handover.SETTLE] > 0 or tag & _IS_COPY:
-                fate = _hold(parameters, m, out, t, packet, tag, sent, counts)
+                fate = _hold(parameters, m, out, t, packet, tag, sent)
                 if fate != ARRIVED:
                     return fate, t
         at = _handover(m, place)
@@ -178,17 +179,17 @@ def step(
         if t >= m[at + Handover.BEGIN]:
             if t >= m[at + Handover.FORWARD]:
                 out[Out.TUNNELLED] += counts
-                _tunnel(parameters, m, t, packet, place, sent)
+                _tunnel(parameters, m, t, packet, tag, sent)
                 return WAITS, t
             if t >= m[at + Handover.ASTRAY] and t < down:
                 out[Out.DROPS_HANDOVER] += counts
                 return DOWN, t
             if parameters[P.HANDOVER] == S_BINDING and t >= m[at + Handover.COPY]:
                 out[Out.COPIES] += counts
-                _tunnel(parameters, m, t, packet, place, sent)
+                _tunnel(parameters, m, t, packet, tag, sent)
                 tag |= _TWIN
             if t >= down:
-                return _part(parameters, m, out, t, packet, tag, sent, counts), t
+                return _part(parameters, m, out, t, packet, tag, sent), t
         if m[at + Handover.UP] == down:
             down = _leaves(m, place)
     if place != m[BASE + Word.PLACE]:
@@ -199,7 +200,7 @@ def step(
         out[Out.DROPS_QUEUE] += counts
         return fate, t
     if arrival > down:
-        return _part(parameters, m, out, t, packet, tag, sent, counts), down
+        return _part(parameters, m, out, t, packet, tag, sent), down
     if arrival > parameters[P.END]:
         m[BASE + Word.LATE] += counts
         return WAITS, arrival
@@ -235,12 +236,11 @@ def overfull(m: Any) -> Any:
 
 
 @cold
-def under_way(parameters: Any, m: Any, first: Any) -> Any:
-    """Data packets, those from the `first` on, in the queue or on the radio link at the end."""
+def under_way(parameters: Any, m: Any) -> Any:
+    """Data packets in the queue or on the radio link at the end."""
     n = m[BASE + Word.LATE]
     for i in range(m[BASE + Word.HEAD], m[BASE + Word.TAIL]):
-        if m[_entry(parameters, m, i) + Entry.PACKET] >= first:
-            n += 1
+        n += _counts(m[_entry(parameters, m, i) + Entry.TAG])
     return n
 
 
@@ -254,6 +254,11 @@ def first_down(m: Any) -> Any:
 def _handover(m: Any, k: Any) -> Any:
     """Where the words of a handover begin."""
     return m[BASE + Word.TABLE] + k * WORDS
+
+
+def _counts(tag: Any) -> Any:
+    """1 for data, else 0."""
+    return tag & _COUNTS
 
 
 def _entry(parameters: Any, m: Any, i: Any) -> Any:
@@ -289,10 +294,15 @@ def _push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> 
     m[here + Entry.SENT] = sent
 
 
-def _tunnel(parameters: Any, m: Any, t: Any, packet: Any, place: Any, sent: Any) -> None:
+def _tunnel(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
     """The old router sends a packet on to the next place."""
-    new = (place + 1) << _FLAGS | _TUNNELLED
-    _push(parameters, m, t + m[_handover(m, place) + Handover.TUNNEL], packet, new, sent)
+    later = t + m[_handover(m, tag >> _FLAGS) + Handover.TUNNEL]
+    _push(parameters, m, later, packet, _next(tag), sent)
+
+
+def _next(tag: Any) -> Any:
+    """Of a packet that is tunnelled to the next place."""
+    return (tag >> _FLAGS) + 1 << _FLAGS | _TUNNELLED | tag & _COUNTS
 
 
 @cold
@@ -361,7 +371,7 @@ def _move(outages: Any, m: Any, place: Any, t: Any) -> None:
 
 
 @cold
-def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any, counts: Any) -> Any:
+def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
     """A packet comes to the new router; returns WAITS, FULL_QUEUE (lost), or ARRIVED: it need not wait."""
     at = _handover(m, (tag >> _FLAGS) - 1)
     if tag & _TUNNELLED:
@@ -375,10 +385,10 @@ def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent
     if t < gate:
         if tag & _WAITED == 0:
             if m[at + Handover.WAITING] >= parameters[P.BUFFER]:
-                out[Out.DROPS_BUFFER] += counts
+                out[Out.DROPS_BUFFER] += _counts(tag)
                 return FULL_QUEUE
             m[at + Handover.WAITING] += 1
-            out[Out.BUFFERED] += counts
+            out[Out.BUFFERED] += _counts(tag)
         _push(parameters, m, gate, packet, tag | _WAITED, sent)
         return WAITS
     if settles:  # packets to the new address wait no longer
@@ -387,15 +397,14 @@ def _hold(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent
 
 
 @cold
-def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any, counts: Any) -> Any:
+def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent: Any) -> Any:
     """The old router has a packet for a host that left, or will have left when it arrives."""
-    place = tag >> _FLAGS
-    at = _handover(m, place)
+    counts = _counts(tag)
+    at = _handover(m, tag >> _FLAGS)
     if tag & _COPIED and parameters[P.HANDOVER] == HIMIPV6:
         out[Out.COPIES] += counts
         out[Out.DISCARDED] += counts
-        new = (place + 1) << _FLAGS | _TUNNELLED
-        _push(parameters, m, t + m[at + Handover.DETOUR], packet, new, sent)
+        _push(parameters, m, t + m[at + Handover.DETOUR], packet, _next(tag), sent)
         return WAITS
     if tag & (_TWIN | _COPIED):
         out[Out.DISCARDED] += counts
@@ -410,7 +419,7 @@ def _part(parameters: Any, m: Any, out: Any, t: Any, packet: Any, tag: Any, sent
         m[at + Handover.KEEPING] += 1
         out[Out.BUFFERED] += counts
     out[Out.TUNNELLED] += counts
-    _tunnel(parameters, m, max(t, m[at + Handover.KEPT]), packet, place, sent)
+    _tunnel(parameters, m, max(t, m[at + Handover.KEPT]), packet, tag, sent)
     return WAITS
 
 

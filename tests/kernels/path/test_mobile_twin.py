@@ -15,8 +15,9 @@ from netcarlo.kernels.runtime import launch
 from tests.twins import simulate
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import describe
+from tests.twins.rows import rows_of
 
-TCPS = ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_sack", "tcp_vegas"]
+SENDERS = ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_sack", "tcp_vegas", "sctp"]
 HANDOVERS = [MIPV6, HMIPV6, FMIPV6, S_BINDING, S_MIP, FHMIPV6, HIMIPV6]
 SCENARIOS = 210 * int(os.environ.get("NETCARLO_LONG", "1"))
 
@@ -39,10 +40,10 @@ MEETS = {
 """Beyond that, what the scenarios of a handover protocol meet; it never meets the others of these."""
 
 
-@pytest.mark.parametrize("tcp", TCPS)
-def test_kernel_equals_twin(tcp: str) -> None:
-    name = f"{tcp}_mobile"
-    rows = mobile_rows(SCENARIOS, seed=TCPS.index(tcp))
+@pytest.mark.parametrize("sender", SENDERS)
+def test_kernel_equals_twin(sender: str) -> None:
+    name = f"{sender}_mobile"
+    rows = rows_of(name, SCENARIOS, seed=SENDERS.index(sender))
     outcomes = launch.run(models.model(name), rows)
     found: list[str] = []
     for row in range(SCENARIOS):

@@ -51,6 +51,11 @@ class SctpReceiver(Endpoint[Destination]):
         elif packet.kind == "data":
             self.receive_data(packet)
 
+    def catch_up(self) -> None:
+        """Do what is due now before a packet that arrives."""
+        for timer in (self.timer, *self.unanswered, self.idle_timer):
+            timer.ring_if_due()
+
     def close(self) -> None:
         super().close()
         self.timer.stop()

@@ -36,9 +36,7 @@ class Sctp(Association):
         self.coming.append(segment)
 
     def arrive(self, segment: Segment) -> None:
-        receiver = self.receiver
-        for timer in (receiver.timer, *receiver.unanswered, receiver.idle_timer):
-            timer.ring_if_due()  # before the packet
+        self.receiver.catch_up()
         self.take_in(segment)
 
     def take_in(self, segment: Segment) -> None:

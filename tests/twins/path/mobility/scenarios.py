@@ -12,6 +12,7 @@ from netcarlo.kernels.base.layout import (
     SCHEDULE_PERIODIC,
     SCHEDULE_RANDOM,
     Hop,
+    P,
     Rows,
 )
 from tests.twins.path.scenarios import (
@@ -25,6 +26,7 @@ from tests.twins.path.scenarios import (
     empty_row,
     fill,
     pick,
+    sctp_parameters,
     stack,
     tcp_parameters,
 )
@@ -44,6 +46,20 @@ def mobile_rows(count: int, *, seed: int, protocol: int | None = None) -> Rows:
         _mobile_row(np.random.default_rng([seed, k, 2]), protocol or MIPV6 + k % turns) for k in range(count)
     ]
     return stack(rows)
+
+
+def sctp_mobile_rows(count: int, *, seed: int, protocol: int | None = None) -> Rows:
+    """The same networks with SCTP for TCP, the windows alike."""
+    rows = mobile_rows(count, seed=seed, protocol=protocol)
+    for k, p in enumerate(rows.parameters):
+        rng = np.random.default_rng([seed, k, 8])
+        header = pick(rng, 0, 16, 20)
+        columns = sctp_parameters(rng, int(p[P.DATA]) + header, int(p[P.WINDOW]))
+        columns |= {"MAX_RTO": 2 * SECOND, "INITIAL_RTO": pick(rng, 500 * MS, SECOND)}
+        columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
+        for name, value in (columns | {"N_PATHS": 1, "CHUNK_HEADER": header}).items():
+            p[P[name]] = value
+    return rows
 
 
 def _mobile_row(rng: Generator, protocol: int) -> Rows:
