@@ -215,6 +215,8 @@ def as_sctp(rows: ManetRows, *, seed: int) -> ManetRows:
         columns = sctp_parameters(rng, chunk, int(row[P.WINDOW]))
         columns["INITIAL_RTO"] = pick(rng, 300 * MS, SECOND, 3 * SECOND)
         columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
+        if row[P.WINDOW] >= 64:  # more than a node keeps while it has no route
+            columns["INITIAL_CWND"] = columns["INITIAL_SSTHRESH"] = columns["RWND"]
         for name, value in (columns | {"CHUNK_HEADER": header}).items():
             row[P[name]] = value
         row[P.WINDOW] = row[P.RWND] // chunk
