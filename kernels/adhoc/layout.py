@@ -103,7 +103,7 @@ class Place(IntEnum):
 class ManetOut(IntEnum):
     """The first outcomes of a row; those of the nodes (`NodeOut`) follow.
 
-    Data segments only: a SYN is counted in HANDSHAKES alone.  Statistics of the network, from CONNECTED on,
+    Data segments only: what else an association puts out counts in no column but HANDSHAKES.  Statistics of the network, from CONNECTED on,
     are integrals over the time ELAPSED; they count in microseconds.
     """
 
