@@ -264,7 +264,8 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
-    *("wifi_udp", "wifi_sack", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp", "fluid", "fluid_newreno"),
+    *("wifi_udp", "wifi_sack", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
+    *("fluid", "fluid_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

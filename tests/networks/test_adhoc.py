@@ -320,7 +320,7 @@ def test_a_way_that_cannot_be_walked_is_refused():
 HOPS = [{"rate": "1 Mbit/s", "delay": "1 ms"}]
 SCENARIOS = [
     ({"transport": SCTP | {"receiver_window": "1 kB"}}, "holds no packet; allowed is 1468 B or more"),
-    ({"transport": SCTP | {"congestion_control": "cubic"}}, "congestion_control is an unknown name; known are"),
+    ({"transport": SCTP | {"congestion_control": "cubic"}}, "congestion_control is an unknown name"),
     ({"hops": HOPS}, "adhoc and paths are both given; remove one"),
     ({"warm_up": "1 s"}, "warm_up is for wireless and shared networks; write adhoc.mobility.warm_up"),
     ({"mobility": {"protocol": "mipv6", "every": "9 s"}}, "adhoc and mobility are both given; remove one"),
