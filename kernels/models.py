@@ -41,6 +41,7 @@ from netcarlo.kernels.tcp import (
     timer,
     vegas,
 )
+from netcarlo.kernels.udp import sink
 from netcarlo.kernels.wireless import engine as wireless
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
@@ -126,7 +127,7 @@ def _datagrams(address: Address) -> Model:
 
 
 def _chunks(p: Any) -> Any:
-    """Those that the window of an SCTP receiver holds."""
+    """The most chunks in flight of rows with these parameters."""
     return p[:, P.RWND] // (p[:, P.DATA] + p[:, P.CHUNK_HEADER])
 
 
@@ -176,15 +177,28 @@ def _wireless_sctp(address: Address) -> Model:
     return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=45.0)
 
 
-def _adhoc(address: Address, variant: Any = None, control: Any = None) -> Model:
+def _adhoc(address: Address, variant: Any, control: Any) -> Model:
+    found = {"hosts": adhoc_flow, "association": association} | slots.of_sender(variant, control)
+    return _adhoc_with(address, found, functools.partial(slots.scratch_words, variant), association.FLOATS)
+
+
+def _adhoc_sctp(address: Address) -> Model:
+    found = {"hosts": adhoc_flow, "association": sctp_association}
+    return _adhoc_with(address, found, sctp_association.scratch_words, sctp_association.FLOATS)
+
+
+def _adhoc_udp(address: Address) -> Model:
+    return _adhoc_with(address, {"hosts": adhoc_datagrams}, lambda _, ring: sink.scratch_words(ring), 0)
+
+
+def _adhoc_with(
+    address: Address, found: dict[str, Any], of_hosts: Callable[[Any, Any], Any], floats: int
+) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"hosts": adhoc_datagrams}
-        if variant is not None:
-            found = {"hosts": adhoc_flow} | slots.of_sender(variant, control)
         return bind(adhoc.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return adhoc.scratch_words(rows, variant)
+        return adhoc.scratch_words(rows, of_hosts, floats)
 
     return Model(address, make, scratch, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=35.0)
 
@@ -261,7 +275,8 @@ def _others() -> Iterator[Model]:
         yield _datagrams(Address("path", "udp", mobile=mobile))
     yield _wireless(Address("wireless", "udp"))
     yield _wireless_sctp(Address("wireless", "sctp"))
-    yield _adhoc(Address("adhoc", "udp"))
+    yield _adhoc_sctp(Address("adhoc", "sctp"))
+    yield _adhoc_udp(Address("adhoc", "udp"))
     yield _shared(Address("shared", "mixed"))
     yield _shared_sctp(Address("shared", "sctp"))
     for number in mixture.PARTS:
@@ -279,7 +294,7 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
-    *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "shared_mixed", "shared_sctp"),
+    *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""

@@ -22,19 +22,19 @@ from netcarlo.kernels.udp.source import put_out_at
 @cold
 def prepare(m: Any, f: Any, free: Any) -> None:
     """Lays out the sink from word `free` on."""
-    m[Word.TCP] = free
+    m[Word.ASSOCIATION] = free
     m[Word.FLOW_AT] = put_out_at(m, np.int64(0))
     sink.prepare(m, m, free)
 
 
-def first_of(m: Any) -> Any:
-    """The first datagram."""
+def size_of(m: Any, head: Any) -> Any:
+    """There are no packets but of data."""
     return np.int64(0)
 
 
-def size_of_ack(m: Any, serial: Any) -> Any:
-    """Nothing is acknowledged."""
-    return np.int64(0)
+def sequence_of(m: Any, number: Any) -> Any:
+    """What a trace calls a datagram."""
+    return number
 
 
 @cold
@@ -79,7 +79,7 @@ def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
 
 def _count(m: Any, t: Any, number: Any) -> None:
     """A datagram has reached the application."""
-    what = sink.arrive(m, m, m[Word.TCP], number)
+    what = sink.arrive(m, m, m[Word.ASSOCIATION], number)
     if what == sink.OLD:
         m[Word.FULL] = 1
     m[COUNTS + ManetOut.RECEIVED] += 1

@@ -1,4 +1,4 @@
-"""A mobile ad hoc network with one flow: nodes move, links come and go, routes break, TCP has to cope.
+"""A mobile ad hoc network with one flow: nodes move, links come and go, routes break, transport has to cope.
 
 One thread simulates a network.  The next event is the earliest among the nodes' keys, the flow and the
 topology; a scan finds it, so there is no heap and no allocation.
@@ -6,12 +6,13 @@ topology; a scan finds it, so there is no heap and no allocation.
 `m` is scratch, `f` the sender's floats, `t` the time [ns].
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.adhoc import discovery, frames, medium, routing, topology
-from netcarlo.kernels.adhoc.frames import Kind, goes_forth, hop_of, kind_of, number_of
+from netcarlo.kernels.adhoc.frames import goes_forth, hop_of
 from netcarlo.kernels.adhoc.layout import IDEAL, OBSERVE_COMPLETION, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.adhoc.report import write_out
 from netcarlo.kernels.adhoc.routes import node
@@ -31,7 +32,7 @@ from netcarlo.kernels.adhoc.state import (
 )
 from netcarlo.kernels.adhoc.station import back_off, next_frame
 from netcarlo.kernels.adhoc.topology import Change
-from netcarlo.kernels.adhoc.trace import trace_flow, trace_leg, trace_link, trace_start
+from netcarlo.kernels.adhoc.trace import trace_leg, trace_link, trace_packet, trace_start
 from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import (
@@ -44,9 +45,6 @@ from netcarlo.kernels.base.layout import (
     STATUS_TRACE_FULL,
     P,
 )
-from netcarlo.kernels.tcp import slots
-from netcarlo.kernels.tcp.sender import FLOATS
-from netcarlo.kernels.udp import sink
 
 
 def outcomes(rows: ManetRows) -> int:
@@ -54,12 +52,13 @@ def outcomes(rows: ManetRows) -> int:
     return int(ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS)
 
 
-def scratch_words(rows: ManetRows, way: Any) -> tuple[int, int]:
-    """Words of int64 scratch and of float64 memory that any row needs; `way` of recovery, or None for UDP."""
+def scratch_words(rows: ManetRows, of_hosts: Callable[[Any, Any], Any], floats: int) -> tuple[int, int]:
+    """Words of int64 scratch and of float64 memory that any row needs.
+
+    The hosts need `floats`, and `of_hosts` words of a window and ring.
+    """
     window, ring = (int(rows.parameters[:, column].max()) for column in (P.WINDOW, P.RING))
-    if way is None:
-        return words(rows, sink.scratch_words(ring)), 1
-    return words(rows, int(slots.scratch_words(way, window, ring))), FLOATS
+    return words(rows, int(of_hosts(window, ring))), max(floats, 1)
 
 
 @cold
@@ -150,8 +149,8 @@ def _at_start(m: Any, f: Any, losses: Any, i: Any, t: Any, trace: Any) -> None:
     if trace.shape[0] > 0:
         for k in range(m[Manet.NODES]):
             head = m[NODES + k * NODE_WORDS + Node.FRAME]
-            if starters >> k & 1 and kind_of(head) == Kind.DATA:
-                trace_flow(m, f, trace, t, np.int64(EVENT_SEND), number_of(head), np.int64(k))
+            if starters >> k & 1:
+                trace_packet(m, f, trace, t, np.int64(EVENT_SEND), head, np.int64(k))
 
 
 @cold
@@ -218,8 +217,8 @@ def _give_up(m: Any, f: Any, constants: Any, i: Any, t: Any, trace: Any) -> None
     frame = frames.read(m, at + Node.FRAME)
     j = medium.next_node(m, i)
     m[at + Node.SERVING] = 0
-    if trace.shape[0] > 0 and kind_of(frame.head) == Kind.DATA:
-        trace_flow(m, f, trace, t, np.int64(EVENT_LOST), number_of(frame.head), i)
+    if trace.shape[0] > 0:
+        trace_packet(m, f, trace, t, np.int64(EVENT_LOST), frame.head, i)
     routing.broken(m, i, j, t, frame, m[at + Node.RECEIVED] != 0)
     if m[at + Node.SERVING] == 0:
         next_frame(m, i, t)

@@ -3,6 +3,8 @@
 from enum import IntEnum
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK
 from netcarlo.kernels.adhoc.state import hosts
 from netcarlo.kernels.base.inline import cold
@@ -13,8 +15,8 @@ from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
 class Kind(IntEnum):
     """What a frame is; those from REQUEST on are routing."""
 
-    DATA = 0  # and SYN
-    ACK = 1
+    DATA = 0  # and what else an association sends to the sink
+    ACK = 1  # and what else it sends to the source
     PROBE = 2
     REPLY = 3  # to a probe
     REQUEST = 4  # for a route, broadcast
@@ -26,8 +28,8 @@ class Frame(NamedTuple):
     """A frame."""
 
     head: Any
-    """Its kind (4 bits), the hop that it is on (4), how often it was salvaged (4), which copy of a segment
-    it is (4), number of the segment."""
+    """Its kind (3 bits), CONTROL (1), the hop that it is on (4), how often it was salvaged (4), which copy of
+    a segment it is (4), number of the packet."""
     route: Any
     """Those of requests: so far."""
     load: Any
@@ -35,12 +37,16 @@ class Frame(NamedTuple):
     request: its target (6 bits), time to live (1), whether there is a broken link (1), that, and its id."""
 
 
+CONTROL = 1 << 3
+"""Of DATA and ACK: it neither carries nor acknowledges data (a SYN, the handshake and heartbeats of SCTP)."""
+
 HOP_SHIFT, SALVAGE_SHIFT, _COPY_SHIFT = 4, 8, 12
 _NUMBER_SHIFT = _COPY_SHIFT + COPY_BITS
 ONE_HOP = 1 << HOP_SHIFT
 ONE_SALVAGE = 1 << SALVAGE_SHIFT
 TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 6, 7, 8, 14, 20
-_MASK = 15
+_KIND_MASK, _MASK = 7, 15
+_JOURNEY = (_MASK << HOP_SHIFT) | (_MASK << SALVAGE_SHIFT)
 
 _REQUEST_BYTES, _REPLY_BYTES, _ERROR_BYTES, _HOP_BYTES = 12, 8, 16, 4
 
@@ -64,7 +70,7 @@ def head_of(kind: Any, number: Any, copy: Any) -> Any:
 
 def kind_of(head: Any) -> Any:
     """Its kind."""
-    return head & _MASK
+    return head & _KIND_MASK
 
 
 def hop_of(head: Any) -> Any:
@@ -77,8 +83,13 @@ def salvages_of(head: Any) -> Any:
     return head >> SALVAGE_SHIFT & _MASK
 
 
+def afresh(head: Any) -> Any:
+    """The first word of a packet that is put out again, as if for the first time."""
+    return head & ~np.int64(_JOURNEY)
+
+
 def number_of(head: Any) -> Any:
-    """The packet, the acknowledgement or the probe."""
+    """Its number among the packets of its end; probes have numbers of their own."""
     return head >> _NUMBER_SHIFT
 
 
@@ -87,9 +98,14 @@ def copy_of(head: Any) -> Any:
     return head >> _COPY_SHIFT & (COPIES - 1)
 
 
-def is_data(m: Any, head: Any) -> Any:
-    """Whether it is a data segment, not a SYN."""
-    return kind_of(head) == Kind.DATA and number_of(head) >= hosts.first_of(m)
+def is_data(head: Any) -> Any:
+    """Whether it is a data segment."""
+    return head & (_KIND_MASK | CONTROL) == Kind.DATA
+
+
+def is_ack(head: Any) -> Any:
+    """Whether it is an acknowledgement of data."""
+    return head & (_KIND_MASK | CONTROL) == Kind.ACK
 
 
 def goes_forth(head: Any) -> Any:
@@ -101,10 +117,10 @@ def goes_forth(head: Any) -> Any:
 def size_of(m: Any, frame: Any) -> Any:
     """Its packet [byte]."""
     kind = kind_of(frame.head)
-    if kind == Kind.DATA:
-        return m[P.DATA] + m[P.HEADER] if is_data(m, frame.head) else m[P.HANDSHAKE]
-    if kind == Kind.ACK:
-        return hosts.size_of_ack(m, number_of(frame.head))
+    if is_data(frame.head):
+        return m[P.DATA] + m[P.CHUNK_HEADER] + m[P.HEADER]
+    if kind <= Kind.ACK:
+        return hosts.size_of(m, frame.head)
     if kind <= Kind.REPLY:
         return m[P.HEADER]
     length = frame.route & LENGTH_MASK

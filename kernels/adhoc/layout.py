@@ -103,8 +103,8 @@ class Place(IntEnum):
 class ManetOut(IntEnum):
     """The first outcomes of a row; those of the nodes (`NodeOut`) follow.
 
-    Data segments only: a SYN is counted in HANDSHAKES alone.  Statistics of the network, from CONNECTED on,
-    are integrals over the time ELAPSED; they count in microseconds.
+    Data segments only: what else an association puts out counts in HANDSHAKES at most.  Statistics of the
+    network, from CONNECTED on, are integrals over the time ELAPSED; they count in microseconds.
     """
 
     STATUS = 0  # one of the STATUS_ constants of `base.layout`

@@ -51,13 +51,13 @@ def _in_flight(m: Any) -> Any:
     count = np.int64(0)
     for i in range(m[Manet.NODES]):
         at = NODES + i * NODE_WORDS
-        if m[at + Node.SERVING] != 0 and m[at + Node.RECEIVED] == 0 and is_data(m, m[at + Node.FRAME]):
+        if m[at + Node.SERVING] != 0 and m[at + Node.RECEIVED] == 0 and is_data(m[at + Node.FRAME]):
             count += 1
         queue = at + Node.PACKETS_HEAD
         for k in range(m[queue + Ring.COUNT]):
-            if is_data(m, m[entry(m, queue, FRAME_WORDS, k)]):
+            if is_data(m[entry(m, queue, FRAME_WORDS, k)]):
                 count += 1
         for k in range(m[at + Node.WAITING]):
-            if is_data(m, m[m[at + Node.BUFFER] + WAITING_WORDS * k + Waiting.HEAD]):
+            if is_data(m[m[at + Node.BUFFER] + WAITING_WORDS * k + Waiting.HEAD]):
                 count += 1
     return count

@@ -25,12 +25,10 @@ from netcarlo.kernels.adhoc.frames import (
     TTL_SHIFT,
     Frame,
     Kind,
-    copy_of,
+    afresh,
     goes_forth,
-    head_of,
     hop_of,
     kind_of,
-    number_of,
     salvages_of,
 )
 from netcarlo.kernels.adhoc.layout import DSR, MOST_ROUTE, Manet, ManetOut, NodeOut
@@ -249,7 +247,7 @@ def _undeliverable(m: Any, i: Any, t: Any, head: Any) -> None:
         return
     forth = goes_forth(head)
     if i == (m[Manet.SOURCE] if forth else m[Manet.SINK]):
-        send(m, i, t, head_of(kind_of(head), number_of(head), copy_of(head)))
+        send(m, i, t, afresh(head))
         return
     route = find(m, i, m[Manet.SINK] if forth else m[Manet.SOURCE])
     if route != 0 and salvages_of(head) < MOST_SALVAGES:

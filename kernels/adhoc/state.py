@@ -26,7 +26,7 @@ class Word(IntEnum):
     PAIRS = auto()  # next changes of the link and sense bit of each pair of nodes i < j [ns]
     SEEN = auto()  # for each node and origin, the last request that the node has seen
     ASIDE = auto()  # first words of frames that have been taken out of a queue
-    TCP = auto()  # the association, or the sink of datagrams
+    ASSOCIATION = auto()  # the association, or the sink of datagrams
     # Events that are not a node's.
     FLOW_AT = auto()  # the sender starts [ns]
     TOPOLOGY_AT = auto()  # next change of a leg, link or sense bit [ns]
@@ -38,7 +38,7 @@ class Word(IntEnum):
     # The flow.
     ROUTE = auto()  # of the last data packet that the source has put out, 0: there was none
     NOTICE = auto()  # 1: the source has learnt of a broken link
-    FULL = auto()  # 1: too many acknowledgements on their way
+    FULL = auto()  # 1: too many packets on their way
     WAITING_SINCE = auto()  # packets of the source wait for a route [ns]; NO_TIME: none does
     # Residual errors, in the order of STREAM_RESIDUAL: two words each, see `Countdown`.
     GAP_OF_DATA = auto()  # data segments until the sink's host loses one
@@ -199,7 +199,7 @@ class Phase(IntEnum):
 
 
 hosts: Any = slot("hosts")
-"""The hosts of source and sink: of a TCP (`flow`) or of datagrams (`datagrams`)."""
+"""The hosts of source and sink: of an association (`flow`) or of datagrams (`datagrams`)."""
 
 UNKNOWN = -1
 """Of MEMO: the route has to be looked up."""

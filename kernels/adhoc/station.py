@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc import frames
-from netcarlo.kernels.adhoc.frames import Kind, is_data, kind_of
+from netcarlo.kernels.adhoc.frames import Kind, is_ack, is_data, kind_of
 from netcarlo.kernels.adhoc.layout import STREAM_BACKOFF, Manet, ManetOut, NodeOut
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
@@ -111,7 +111,7 @@ def enqueue(m: Any, i: Any, t: Any, frame: Any) -> None:
 @cold
 def drop(m: Any, head: Any, column: Any) -> None:
     """A packet is dropped: data counts in a `column` of `ManetOut`."""
-    if is_data(m, head):
+    if is_data(head):
         m[COUNTS + column] += 1
-    elif kind_of(head) == Kind.ACK:
+    elif is_ack(head):
         m[COUNTS + ManetOut.ACK_DROPS] += 1

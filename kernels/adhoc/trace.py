@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.adhoc.frames import Kind, kind_of, number_of
 from netcarlo.kernels.adhoc.layout import METRE, Manet
 from netcarlo.kernels.adhoc.motion import place
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
@@ -27,6 +28,15 @@ def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: A
     n = _record(m, trace, t, event, number, i)
     if n >= 0:
         hosts.show(m, f, trace, n)
+
+
+@cold
+def trace_packet(m: Any, f: Any, trace: Any, t: Any, event: Any, head: Any, i: Any) -> None:
+    """What happens at node i to a packet of the source that has a number in a trace."""
+    if kind_of(head) == Kind.DATA:
+        sequence = hosts.sequence_of(m, number_of(head))
+        if sequence >= 0:
+            trace_flow(m, f, trace, t, event, sequence, i)
 
 
 @cold

@@ -209,8 +209,9 @@ def cwnd_of(p: Any, s: Any, g: Any) -> Any:
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:
-    """What a trace calls a packet of the sender with data: its TSN."""
-    return s[place_of(p, s, _FORTH, packet) + Packet.NUMBER]
+    """What a trace calls a packet of the sender: the TSN of its data, or NONE."""
+    at = place_of(p, s, _FORTH, packet)
+    return s[at + Packet.NUMBER] if s[at + Packet.KIND] == Kind.DATA else np.int64(NONE)
 
 
 def show(s: Any, g: Any, trace: Any, n: Any) -> None:

@@ -57,7 +57,7 @@ def blocks(
 
     A pair (left, right) each; the STACK_WORDS at `stack` remember the latest.
     """
-    count = np.int64(0)
+    count = 0
     if expected > highest:
         m[stack] = 0
         return count

@@ -19,7 +19,7 @@ from netcarlo.kernels.wireless.layout import WifiOut
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins import simulate
 from tests.twins.adhoc.run import simulate as simulate_adhoc
-from tests.twins.adhoc.scenarios import manet_rows
+from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
@@ -56,6 +56,7 @@ WIRELESS = Case(
 )  # fmt: skip
 WIRELESS_SCTP = WIRELESS._replace(rows=all_sctp_over_wireless, count=40)
 ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
+ADHOC_SCTP = ADHOC._replace(rows=sctp_manet_rows, count=30)
 SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
 SHARED_SCTP = SHARED._replace(rows=all_sctp, count=40)
 
@@ -79,6 +80,7 @@ CASES = {
     "sctp_mobile": SCTP_MOBILE,
     "shared_sctp": SHARED_SCTP,
     "wifi_sctp": WIRELESS_SCTP,
+    "manet_sctp": ADHOC_SCTP,
 }
 
 

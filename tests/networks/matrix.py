@@ -32,12 +32,11 @@ TRANSPORTS: dict[str, dict[str, Any]] = {"udp": {"rate": "500 kbit/s"}}
 
 FIDELITIES = {"packet": "packets", "fluid": "fluid", "formula": "formula"}
 
-REASONS = {
-    "a": "code, not physics: the engine of that network does not drive this sender yet",
-    "b": "the sender acts on what the network tells it, a broken route or a packet seen destroyed, and "
-    "nobody there can tell: queues drop in silence, and 802.11 throws away a frame that it cannot read",
-}
-"""Why a cell is refused, see `reason`."""
+REASON = (
+    "the sender acts on what the network tells it, a broken route or a packet seen destroyed, and "
+    "nobody there can tell: queues drop in silence, and 802.11 throws away a frame that it cannot read"
+)
+"""Why a cell is refused."""
 
 HEAD = """\
 # Which transport goes with which network
@@ -47,7 +46,7 @@ with them by `tests/networks/test_matrix.py`, which estimates every cell that is
 
 A cell names the fidelities ([what they are](../fidelity.md)) of a network in its simplest form; more of it
 (outages, ends, buffers, congestion controls of your own) may be for packets only, and is then refused by
-name. A letter stands for a refusal.
+name. An (a) stands for a refusal.
 """
 
 TAIL = """
@@ -57,11 +56,6 @@ packets. The TCP flows of a shared network are all of one kind, whichever it is,
 `newreno`, `sack`, `vegas`, `bic`, `cubic` and `westwood`, or SCTP; UDP goes beside them all. Two paths
 are for SCTP alone.
 """
-
-
-def reason(network: str, protocol: str) -> str:
-    """The letter of the reason why a cell is refused."""
-    return "b" if protocol in ("elfn", "eln") else "a"
 
 
 def scenario(network: str, protocol: str, fidelity: str = "packet") -> Scenario:
@@ -94,11 +88,9 @@ def page() -> str:
         cells = []
         for network in NETWORKS:
             known = [FIDELITIES[f] for f in fidelities(network, protocol)]
-            letter = reason(network, protocol)
-            cells.append(", ".join(known) or f"({letter})")
+            cells.append(", ".join(known) or "(a)")
         lines.append(f"| `{protocol}` | {' | '.join(cells)} |")
-    reasons = [f"* ({letter}) {text}." for letter, text in REASONS.items()]
-    return "\n".join([HEAD, *lines, "", *reasons, TAIL])
+    return "\n".join([HEAD, *lines, "", f"(a) {REASON}.", TAIL])
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from netcarlo.simulation.ensemble import build, build_rows, features
 from netcarlo.simulation.launches import model_of
 
 WALK = {"model": "random_waypoint", "speed": "5 m/s"}
+SCTP = {"protocol": "sctp"}
 GIVEN = {
     "model": "given",
     "nodes": [
@@ -233,6 +234,16 @@ def test_the_model_is_that_of_the_transport():
     assert model_of(scenario()).name == "manet_newreno"
     transport = {"protocol": "sack", "congestion_control": "cubic"}
     assert model_of(scenario(transport=transport)).name == "manet_sack_cubic"
+    assert model_of(scenario(transport=SCTP)).name == "manet_sctp"
+
+
+def test_an_association_has_its_columns():
+    p = build(scenario(transport=SCTP | {"packets": 9}), replications=1).rows.parameters[0]
+    assert p[[P.DATA, P.CHUNK_HEADER, P.HEADER, P.ACK]].tolist() == [1452, 16, 32, 48]
+    assert p[[P.RWND, P.WINDOW, P.LIMIT]].tolist() == [65536, 44, 9]
+    found = features(scenario(transport=SCTP), given={}, rows=1)
+    on_air_us = 40 + 352 + 304 + 304 + 40 + 192 + 4 * (1500 + 54)
+    assert found["bottleneck_bps"] == pytest.approx(1500 * 8e6 / on_air_us)
 
 
 REFUSED = [
@@ -308,7 +319,8 @@ def test_a_way_that_cannot_be_walked_is_refused():
 
 HOPS = [{"rate": "1 Mbit/s", "delay": "1 ms"}]
 SCENARIOS = [
-    ({"transport": {"protocol": "sctp"}}, "protocol = 'sctp' is not for adhoc; allowed with adhoc is tahoe"),
+    ({"transport": SCTP | {"receiver_window": "1 kB"}}, "holds no packet; allowed is 1468 B or more"),
+    ({"transport": SCTP | {"congestion_control": "cubic"}}, "congestion_control is an unknown name"),
     ({"hops": HOPS}, "adhoc and paths are both given; remove one"),
     ({"warm_up": "1 s"}, "warm_up is for wireless and shared networks; write adhoc.mobility.warm_up"),
     ({"mobility": {"protocol": "mipv6", "every": "9 s"}}, "adhoc and mobility are both given; remove one"),

@@ -108,6 +108,30 @@ def test_whole_numbers_are_written_without_a_point(column):
     assert values.str.fullmatch(r"-?\d+").all()
 
 
+def test_the_trace_of_an_association_in_an_adhoc_network_agrees_with_its_outcomes():
+    scenario = Scenario.check(
+        {
+            "duration": "40 s",
+            "seed": 3,
+            "transport": {"protocol": "sctp", "payload": "1000 B", "heartbeat_interval": "1 s"},
+            "adhoc": {
+                "nodes": 8, "area": {"side": "350 m"}, "range": "130 m", "residual_error": "3 %",
+                "mobility": {"model": "random_waypoint", "speed": "10 m/s"}, "observe": "end",
+            },
+        }
+    )  # fmt: skip
+    frame, outcomes = trace(scenario, replication=1)
+    assert (outcomes.integers == simulate(scenario, first=1, replications=1, target="cpu").integers).all()
+    found = outcomes.frame.loc[1]
+    at_sink = frame[frame["event"] == "receive"]
+    assert len(at_sink) == found["received"] > 0
+    assert at_sink["sequence"].nunique() == found["delivered"]
+    assert (frame["event"] == "timeout").sum() == found["timeouts"] > 0
+    sent = frame[(frame["event"] == "send") & (frame["node"] == 0)]
+    assert set(at_sink["sequence"]) <= set(sent["sequence"]) <= set(range(1, int(found["sent"]) + 1))
+    assert frame["acked"].max() == found["acked"]
+
+
 def test_the_trace_of_an_adhoc_network_agrees_with_its_outcomes():
     reach_m = 130.0
     scenario = Scenario.check(

@@ -7,7 +7,7 @@ from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import Rows
 from netcarlo.kernels.shared.layout import KINDS, UDP, SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
-from tests.twins.adhoc.scenarios import manet_rows
+from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import sctp_rows, tcp_rows
 from tests.twins.shared.scenarios import all_sctp, shared_rows
@@ -20,6 +20,8 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
     family, sender, control, mobile, _ = models.model(name).address
+    if family == "adhoc" and sender == "sctp":
+        return sctp_manet_rows(count, seed=seed)
     if family == "adhoc":
         return manet_rows(count, seed=seed)
     if family == "shared" and sender == "sctp":

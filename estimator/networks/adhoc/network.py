@@ -22,7 +22,7 @@ class AdhocNetwork(Adhoc, Network):
     """Nodes without any other network, see `Adhoc`."""
 
     key = "adhoc"
-    transports = (*COMMON, "linux", *PROBING, "udp")
+    transports = (*COMMON, "linux", *PROBING, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
     no_warm_up = "write adhoc.mobility.warm_up"
 
@@ -32,7 +32,7 @@ class AdhocNetwork(Adhoc, Network):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """A model for each TCP."""
+        """A model for each transport."""
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
         return Address("adhoc", transport.protocol, str(control or ""))

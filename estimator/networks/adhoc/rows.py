@@ -168,7 +168,7 @@ def _ways(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
 def features(adhoc: Adhoc, draws: Draws, rows: ManetRows) -> dict[str, Floats]:
     """What one hop looks like, see `ensemble.features`; how many there are changes all the time."""
     p = rows.parameters
-    packet = p[:, P.DATA] + p[:, P.HEADER]
+    packet = p[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
     data_ns, ack_ns = _exchange_ns(p, packet), _exchange_ns(p, p[:, P.ACK])
     return {
         "n_hops": np.ones(len(p)),

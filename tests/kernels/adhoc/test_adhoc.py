@@ -5,6 +5,7 @@
 
 import math
 import os
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -33,16 +34,25 @@ from netcarlo.kernels.adhoc.layout import (
     NodeOut,
 )
 from netcarlo.kernels.adhoc.state import NODES, Node
-from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, P
+from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.runtime import launch
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.adhoc.dsr import Cache
 from tests.twins.adhoc.links import Topology
 from tests.twins.adhoc.run import simulate
-from tests.twins.adhoc.scenarios import SECOND, describe, manet_rows, network, select, stack
+from tests.twins.adhoc.scenarios import (
+    SECOND,
+    as_sctp,
+    describe,
+    manet_rows,
+    network,
+    sctp_manet_rows,
+    select,
+    stack,
+)
 from tests.twins.adhoc.tables import Tables
 
-COMPILED = "manet_newreno"
+COMPILED, SCTP = "manet_newreno", "manet_sctp"
 OTHERS = [
     *("manet_tahoe", "manet_reno", "manet_sack", "manet_vegas", "manet_newreno_westwood"),
     *("manet_probing", "manet_new_probing", "manet_elfn", "manet_eln"),
@@ -56,8 +66,8 @@ quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCh
 Ints = NDArray[np.int64]
 
 
-def run(rows: ManetRows, **options: Any) -> Ints:
-    return launch.run(models.model(COMPILED), rows, **options)
+def run(rows: ManetRows, *, model: str = COMPILED, **options: Any) -> Ints:
+    return launch.run(models.model(model), rows, **options)
 
 
 def nodes_of(out: Ints) -> Ints:
@@ -102,6 +112,29 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = stack([manet_rows(2 * LONG, seed=10 + OTHERS.index(model)), scripted_breaks()])
     found = differences(model, rows, run_as_python(model, rows))
     assert not found, "\n\n".join(found)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_sctp_over_breaks_equals_twin() -> None:
+    rows = as_sctp(stack([scripted_breaks()] * 2 * LONG), seed=3)
+    out = run_as_python(SCTP, rows)
+    assert (out[:, ManetOut.RETRANSMITTED] > 0).all() and (out[:, ManetOut.BREAKS] > 0).all()
+    found = differences(SCTP, rows, out)
+    assert not found, "\n\n".join(found)
+
+
+def test_packets_of_sctp_that_are_overwritten_on_their_way_are_noticed() -> None:
+    """With rings too small for some networks, which run again, and with rings that hold everything."""
+    rows = sctp_manet_rows(400, seed=101)
+    small, large = (
+        replace(models.model(SCTP), window=lambda p, room=room: np.full(len(p), room)) for room in (0, 1000)
+    )
+    once = launch._run_cpu(small, launch._with_rings(small, rows), workers=1, progress=None)
+    full = once[:, ManetOut.STATUS] == STATUS_RING_FULL
+    expected = launch.run(large, rows)
+    assert full.sum() >= 5
+    assert (once[~full] == expected[~full]).all()
+    assert (launch.run(small, rows) == expected).all()
 
 
 def scripted_breaks(**net: int) -> ManetRows:
@@ -192,11 +225,12 @@ def test_scenarios_visit_the_corners() -> None:
     assert (met_by_nodes >= 0.05).all()
 
 
-@given(seeds)
+@pytest.mark.parametrize("model", [COMPILED, SCTP])
+@given(seed=seeds)
 @quick
-def test_segments_are_conserved(seed: int) -> None:
-    rows = manet_rows(25, seed=seed)
-    out = run(rows)
+def test_segments_are_conserved(model: str, seed: int) -> None:
+    rows = sctp_manet_rows(25, seed=seed) if model == SCTP else manet_rows(25, seed=seed)
+    out = run(rows, model=model)
     v = {column: out[:, column] for column in ManetOut if column != ManetOut.COLUMNS}
     assert (v[ManetOut.STATUS] == STATUS_OK).all() and (out >= NEVER).all()
     lost = out[:, LOST].sum(axis=1)

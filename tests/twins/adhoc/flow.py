@@ -1,4 +1,4 @@
-"""The flow: one of the TCPs of the path twin over the changing route."""
+"""The flow: an association over the changing route, here one of the TCPs of the path twin."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,8 +15,14 @@ from tests.twins.tcp.receiver import Receiver
 if TYPE_CHECKING:
     from tests.twins.adhoc.world import World
 
-ORDER = {Rank.HOP: 0, Rank.RETRANSMISSION: 1, Rank.DELAYED_ACK: 2}
-"""Of events at the same time: the start, timeouts, delayed acknowledgements."""
+_IN_ORDER = [
+    *(Rank.HOP, Rank.RETRANSMISSION, Rank.DELAYED_ACK),
+    *(Rank.T1, Rank.T3, Rank.DEGRADE, Rank.HEARTBEAT, Rank.IDLE),
+    *(Rank.SACK, Rank.HEARTBEAT + 2, Rank.IDLE + 1),
+]
+ORDER = {int(rank): place for place, rank in enumerate(_IN_ORDER)}
+"""Of events at the same time: the start; timeouts and delayed acknowledgements of TCP; the timers of SCTP's
+sender, then those of its receiver."""
 
 
 class Clock(Simulation):
@@ -37,38 +43,29 @@ class Clock(Simulation):
     def at(
         self, time: int, rank: int, action: Callable[..., None], *arguments: Any, order: Any = None
     ) -> None:
-        super().at(time, ORDER[Rank(rank)], action, *arguments, order=order)
+        super().at(time, ORDER[rank], action, *arguments, order=order)
 
 
-class Flow:
-    def __init__(self, world: "World", protocol: str) -> None:
-        p = world.p
+class Association:
+    """What TCP and SCTP have in common."""
+
+    def __init__(self, world: "World") -> None:
         self.world = world
         self.counters = world.counters
         self.clock = Clock(world)
-        sender, control = tcp_of(protocol)
-        self.sender = sender(self.clock, self.counters.of_tcp, p, self._put_out, control())
-        self.sender.send_probe = self._put_probe_out
-        self.receiver = Receiver(
-            self.clock, self.counters.of_tcp, first=self.sender.next_number, first_data=sender.first_data,
-            ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
-            sack=sender.sack, send_back=self._acknowledge,
-        )  # fmt: skip
         self.errors = Errors(world.tables, STREAM_RESIDUAL, world.net.RESIDUAL)
         self.errors_at_source = Errors(world.tables, STREAM_RESIDUAL + 1, world.net.ACK_RESIDUAL)
         self.errors_at_sink = Errors(world.tables, STREAM_RESIDUAL + 2, world.net.ACK_RESIDUAL)
-        self.clock.at(p.START, Rank.HOP, self.sender.start)
 
-    def _put_out(self, packet: Packet) -> None:
+    def put_out(self, packet: Packet) -> None:
+        """A packet leaves the source."""
         packet.sent = self.world.now
         self.world.routers[self.world.source].send(Kind.DATA, packet)
 
-    def _put_probe_out(self, number: int) -> None:
-        packet = Packet("probe", self.world.p.HEADER, number)
-        self.world.routers[self.world.source].send(Kind.PROBE, packet)
-
-    def _acknowledge(self, packet: Packet) -> None:
-        self.counters.add(ManetOut.ACKS_SENT)
+    def put_back(self, packet: Packet) -> None:
+        """A packet leaves the sink."""
+        if packet.kind == "ack":
+            self.counters.add(ManetOut.ACKS_SENT)
         self.world.routers[self.world.sink].send(Kind.ACK, packet)
 
     def arrive(self, frame: Frame) -> None:
@@ -86,38 +83,98 @@ class Flow:
         if (self.errors if frame.is_data else self.errors_at_sink).strike():
             if frame.is_data:
                 self.counters.add(ManetOut.DROPS_RANDOM)
-            if frame.kind == Kind.DATA:
-                self.receiver.corrupted(frame.packet.content)
-        elif frame.kind == Kind.DATA:
-            self.receiver.receive(frame.packet)
+            self.destroyed(frame)
         else:
-            self.world.routers[self.world.sink].send(Kind.REPLY, frame.packet)
+            self.at_sink(frame)
 
     def _arrive_at_source(self, frame: Frame) -> None:
         assert frame.packet is not None
         if self.errors_at_source.strike():
-            if frame.kind == Kind.ACK:
+            if frame.packet.kind == "ack":
                 self.counters.add(ManetOut.ACK_DROPS)
-        elif frame.kind == Kind.ACK:
-            self.sender.receive(frame.packet)
-            if self.sender.finished and self.counters.values[ManetOut.FINISHED] == NEVER:
-                self.counters.values[ManetOut.FINISHED] = self.world.now
-        else:
-            self.sender.on_probe_reply(frame.packet.content)
+            return
+        self.at_source(frame)
+        if self.finished() and self.counters.values[ManetOut.FINISHED] == NEVER:
+            self.counters.values[ManetOut.FINISHED] = self.world.now
+
+    def at_sink(self, frame: Frame) -> None:
+        """The sink's host gets a packet."""
+        raise NotImplementedError
+
+    def at_source(self, frame: Frame) -> None:
+        """The source's host gets a packet."""
+        raise NotImplementedError
+
+    def finished(self) -> bool:
+        """Whether all there is has been acknowledged."""
+        raise NotImplementedError
+
+    def destroyed(self, frame: Frame) -> None:
+        """A residual error at the sink's host."""
 
     def notice(self) -> None:
         """The source has learnt of a broken link."""
-        self.sender.on_notice()
 
     def dropped(self, frame: Frame, cause: ManetOut) -> None:
         """A frame was lost; `cause` is for data."""
         if frame.is_data:
             self.counters.add(cause)
-        elif frame.kind == Kind.ACK:
+        elif frame.packet is not None and frame.packet.kind == "ack":
             self.counters.add(ManetOut.ACK_DROPS)
 
     def count(self) -> None:
         """What the sender counts itself, when the run is over."""
+
+
+class Tcp(Association):
+    def __init__(self, world: "World", protocol: str) -> None:
+        super().__init__(world)
+        p = world.p
+        sender, control = tcp_of(protocol)
+        self.sender = sender(self.clock, self.counters.of_tcp, p, self._send, control())
+        self.sender.send_probe = self._send_probe
+        self.receiver = Receiver(
+            self.clock, self.counters.of_tcp, first=self.sender.next_number, first_data=sender.first_data,
+            ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
+            sack=sender.sack, send_back=self.put_back,
+        )  # fmt: skip
+        self.clock.at(p.START, Rank.HOP, self.sender.start)
+
+    def _send(self, packet: Packet) -> None:
+        p = self.world.p
+        packet.size = p.DATA + p.HEADER if packet.kind == "data" else p.HANDSHAKE  # Vegas has no header
+        self.put_out(packet)
+
+    def _send_probe(self, number: int) -> None:
+        packet = Packet("probe", self.world.p.HEADER, number)
+        self.world.routers[self.world.source].send(Kind.PROBE, packet)
+
+    def at_sink(self, frame: Frame) -> None:
+        assert frame.packet is not None
+        if frame.kind == Kind.DATA:
+            self.receiver.receive(frame.packet)
+        else:
+            self.world.routers[self.world.sink].send(Kind.REPLY, frame.packet)
+
+    def at_source(self, frame: Frame) -> None:
+        assert frame.packet is not None
+        if frame.kind == Kind.ACK:
+            self.sender.receive(frame.packet)
+        else:
+            self.sender.on_probe_reply(frame.packet.content)
+
+    def finished(self) -> bool:
+        return bool(self.sender.finished)
+
+    def destroyed(self, frame: Frame) -> None:
+        assert frame.packet is not None
+        if frame.kind == Kind.DATA:
+            self.receiver.corrupted(frame.packet.content)
+
+    def notice(self) -> None:
+        self.sender.on_notice()
+
+    def count(self) -> None:
         values, sender = self.counters.values, self.sender
         values[ManetOut.PROBES] = sender.probes
         values[ManetOut.PROBE_CYCLES] = sender.pauses

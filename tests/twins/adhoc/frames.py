@@ -62,11 +62,9 @@ def size(frame: Frame, p: Any) -> int:
     if frame.kind == Kind.ROUTE_ERROR:
         return 16 + 4 * len(frame.route)
     assert frame.packet is not None
-    if frame.kind == Kind.ACK:
-        return frame.packet.size
     if frame.kind in (Kind.PROBE, Kind.REPLY):
         return int(p.HEADER)
-    return int(p.DATA + p.HEADER if frame.is_data else p.HANDSHAKE)
+    return frame.packet.size
 
 
 def on_air(frame: Frame, p: Any, net: Any) -> int:

@@ -24,7 +24,7 @@ from netcarlo.kernels.adhoc.layout import (
 )
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
-from tests.twins.path.scenarios import pick, tcp_parameters
+from tests.twins.path.scenarios import pick, sctp_parameters, tcp_parameters
 
 US = 1000
 MS = 1000 * US
@@ -203,3 +203,26 @@ def as_datagrams(rows: ManetRows, *, seed: int) -> ManetRows:
     p[:, P.STOP] = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
     p[:, P.WINDOW] = 0
     return rows._replace(parameters=p)
+
+
+def as_sctp(rows: ManetRows, *, seed: int) -> ManetRows:
+    """The same networks with SCTP for TCP."""
+    p = rows.parameters.copy()
+    for k, row in enumerate(p):
+        rng = np.random.default_rng([seed, k, 8])
+        header = pick(rng, 0, 16, 20)
+        chunk = int(row[P.DATA]) + header
+        columns = sctp_parameters(rng, chunk, int(row[P.WINDOW]))
+        columns["INITIAL_RTO"] = pick(rng, 300 * MS, SECOND, 3 * SECOND)
+        columns["HEARTBEAT"] = pick(rng, 0, 100 * MS, SECOND, rng.integers(MS, 2 * SECOND))
+        if row[P.WINDOW] >= 64:  # more than a node keeps while it has no route
+            columns["INITIAL_CWND"] = columns["INITIAL_SSTHRESH"] = columns["RWND"]
+        for name, value in (columns | {"CHUNK_HEADER": header}).items():
+            row[P[name]] = value
+        row[P.WINDOW] = row[P.RWND] // chunk
+    return rows._replace(parameters=p)
+
+
+def sctp_manet_rows(count: int, *, seed: int) -> ManetRows:
+    """`count` scenarios with SCTP; row k of a seed is the same for every `count`."""
+    return as_sctp(manet_rows(count, seed=seed), seed=seed)

@@ -7,11 +7,12 @@ from netcarlo.kernels.base.layout import FOREVER, NEVER
 from tests.twins.adhoc.counters import Counters
 from tests.twins.adhoc.datagrams import Datagrams
 from tests.twins.adhoc.dsr import Dsr
-from tests.twins.adhoc.flow import Flow
+from tests.twins.adhoc.flow import Tcp
 from tests.twins.adhoc.frames import Frame
 from tests.twins.adhoc.links import Topology
 from tests.twins.adhoc.medium import Medium, Station
 from tests.twins.adhoc.routing import Ideal, Router
+from tests.twins.adhoc.sctp import Sctp
 from tests.twins.adhoc.statistics import Statistics
 from tests.twins.adhoc.tables import Tables
 
@@ -20,7 +21,7 @@ Event = tuple[int, Callable[[], None]]
 
 class World:
     def __init__(self, rows: ManetRows, row: int, *, protocol: str) -> None:
-        """The flow uses `protocol`, as "sack" or "sack_cubic"."""
+        """The flow uses `protocol`, as "sack", "sack_cubic", "sctp" or "udp"."""
         self.now = 0
         self.tables = Tables(rows, row)
         self.p = self.tables.p
@@ -38,7 +39,12 @@ class World:
         self.routers: list[Router] = [
             Ideal(self, n) if self.net.ROUTING == IDEAL else Dsr(self, n) for n in nodes
         ]
-        self.flow = Datagrams(self) if protocol == "udp" else Flow(self, protocol)
+        self.flow = self._flow(protocol)
+
+    def _flow(self, protocol: str) -> Datagrams | Sctp | Tcp:
+        if protocol == "udp":
+            return Datagrams(self)
+        return Sctp(self) if protocol == "sctp" else Tcp(self, protocol)
 
     def to_host(self, frame: Frame) -> None:
         self.flow.arrive(frame)

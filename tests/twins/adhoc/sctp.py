@@ -1,0 +1,44 @@
+"""The flow as an SCTP association of one path: the two ends of the path twin."""
+
+from typing import TYPE_CHECKING
+
+from netcarlo.kernels.base.layout import FOREVER
+from tests.twins.adhoc.flow import Association
+from tests.twins.adhoc.frames import Frame
+from tests.twins.path.engine import Rank
+from tests.twins.path.link import Packet
+from tests.twins.sctp.endpoint import Destination
+from tests.twins.sctp.receiver import SctpReceiver
+from tests.twins.sctp.sender import Road, SctpSender
+
+if TYPE_CHECKING:
+    from tests.twins.adhoc.world import World
+
+
+class Sctp(Association):
+    def __init__(self, world: "World") -> None:
+        super().__init__(world)
+        p, streams, outcomes = world.p, world.tables.streams, self.counters.of_tcp
+        self.sender = SctpSender(
+            outcomes, self.clock, p, streams, destinations=[Road(0, p)], put_out=self._send,
+        )  # fmt: skip
+        self.receiver = SctpReceiver(
+            outcomes, self.clock, p, streams, destinations=[Destination(0, p)],
+            put_out=lambda _, packet: self.put_back(packet),
+        )  # fmt: skip
+        self.clock.at(p.START, Rank.HOP, self.sender.start)
+
+    def _send(self, _: int, packet: Packet) -> None:
+        packet.last_hop = FOREVER  # it comes before timers of that instant
+        self.put_out(packet)
+
+    def at_sink(self, frame: Frame) -> None:
+        assert frame.packet is not None
+        self.receiver.receive(frame.packet)
+
+    def at_source(self, frame: Frame) -> None:
+        assert frame.packet is not None
+        self.sender.receive(frame.packet)
+
+    def finished(self) -> bool:
+        return bool(self.sender.cumulative == self.world.p.LIMIT)
