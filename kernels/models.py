@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
@@ -100,19 +100,55 @@ class Model:
         return f"{engine}user_{self.file.stem}_{self.address.sender}{mobile}"
 
 
-def _path(address: Address, variant: Any, control: Any) -> Model:
+class Ends(NamedTuple):
+    """What an engine drives at the ends of a flow."""
+
+    slots: dict[str, Any]
+    """What they fill in the engine and below it."""
+    words: Callable[[Any, Any], Any] = lambda window, ring: 0
+    """Of scratch, by window and ring."""
+    floats: int = 0
+    """Of float64 memory."""
+    window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
+    """The most packets in flight over paths of rows with these parameters, by their windows [n]."""
+
+
+def _tcp(variant: Any, control: Any) -> Ends:
+    found = {"association": association} | slots.of_sender(variant, control)
+    return Ends(found, functools.partial(slots.scratch_words, variant), association.FLOATS)
+
+
+SCTP = Ends(
+    {"association": sctp_association, "first": 0, "pauses": False, "sack": True},
+    sctp_association.scratch_words,
+    sctp_association.FLOATS,
+    lambda parameters: parameters[:, P.RWND] // (parameters[:, P.DATA] + parameters[:, P.CHUNK_HEADER]),
+)
+
+
+def _in_order(ends: Ends) -> dict[str, Any]:
+    """The slots where nothing is overtaken: what is acknowledged tells all unless there are SACK blocks."""
+    return ends.slots | {"plain": not ends.slots["sack"], "delays": False}
+
+
+def _path(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found = slots.of_sender(variant, control)
-        found |= {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
-        found |= {"plain": not found["sack"], "delays": False, "copied": False}
-        found |= {"association": association, "sctp": False}
+        found = {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
+        found |= _in_order(ends) | {"sctp": ends is SCTP, "copied": False}
         return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        words = functools.partial(slots.scratch_words, variant)
-        return path.scratch_words(rows, words, mobile=address.mobile), association.FLOATS
+        return path.scratch_words(rows, ends.words, mobile=address.mobile), ends.floats
 
-    return Model(address, make, scratch, compile_s=16.0 if address.mobile else 8.0, apart=True)
+    seconds = 12.0 if address.mobile else 6.0
+    return Model(address, make, scratch, window=ends.window, compile_s=seconds, apart=True)
+
+
+def _multihomed(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
+
+    return Model(address, make, multihomed.scratch_words, window=SCTP.window, compile_s=12.0, apart=True)
 
 
 def _datagrams(address: Address) -> Model:
@@ -123,109 +159,48 @@ def _datagrams(address: Address) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return datagrams.scratch_words(rows, mobile=address.mobile)
 
-    return Model(address, make, scratch, compile_s=10.0 if address.mobile else 3.0, apart=True)
+    return Model(address, make, scratch, compile_s=8.0 if address.mobile else 3.0, apart=True)
 
 
-def _chunks(p: Any) -> Any:
-    """The most chunks in flight of rows with these parameters."""
-    return p[:, P.RWND] // (p[:, P.DATA] + p[:, P.CHUNK_HEADER])
-
-
-def _sctp(address: Address) -> Model:
+def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
-
-    return Model(address, make, multihomed.scratch_words, window=_chunks, compile_s=20.0, apart=True)
-
-
-def _sctp_mobile(address: Address) -> Model:
-    def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": True, "access_base": path.ACCESS, "hops_base": path.HOPS}
-        found |= {"association": sctp_association, "sctp": True, "first": 0, "pauses": False}
-        return bind(path.simulate, step, found)
+        return bind(wireless.simulate, step, {"associated": True} | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        words = path.scratch_words(rows, sctp_association.scratch_words, mobile=True)
-        return words, sctp_association.FLOATS
+        return wireless.scratch_words(rows, ends.words, ends.floats)
 
-    return Model(address, make, scratch, window=_chunks, compile_s=25.0, apart=True)
+    return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=20.0)
 
 
-def _wireless(address: Address, variant: Any = None, control: Any = None) -> Model:
+def _adhoc(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"associated": variant is not None, "association": None}
-        if variant is not None:
-            found |= {"association": association} | slots.of_sender(variant, control)
-        return bind(wireless.simulate, step, found)
+        return bind(adhoc.simulate, step, {"hosts": adhoc_flow} | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        if variant is None:
-            return wireless.scratch_words(rows, lambda window, ring: 0, 0)
-        words = functools.partial(slots.scratch_words, variant)
-        return wireless.scratch_words(rows, words, association.FLOATS)
+        return adhoc.scratch_words(rows, ends.words, ends.floats)
 
-    return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=40.0)
+    return Model(address, make, scratch, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=25.0)
 
 
-def _wireless_sctp(address: Address) -> Model:
+def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(wireless.simulate, step, {"associated": True, "association": sctp_association})
+        return bind(shared.simulate, step, _in_order(ends), inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return wireless.scratch_words(rows, sctp_association.scratch_words, sctp_association.FLOATS)
+        return shared_scratch(rows, ends.words, ends.floats)
 
-    return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=45.0)
-
-
-def _adhoc(address: Address, variant: Any, control: Any) -> Model:
-    found = {"hosts": adhoc_flow, "association": association} | slots.of_sender(variant, control)
-    return _adhoc_with(address, found, functools.partial(slots.scratch_words, variant), association.FLOATS)
+    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=12.0)
 
 
-def _adhoc_sctp(address: Address) -> Model:
-    found = {"hosts": adhoc_flow, "association": sctp_association}
-    return _adhoc_with(address, found, sctp_association.scratch_words, sctp_association.FLOATS)
-
-
-def _adhoc_udp(address: Address) -> Model:
-    return _adhoc_with(address, {"hosts": adhoc_datagrams}, lambda _, ring: sink.scratch_words(ring), 0)
-
-
-def _adhoc_with(
-    address: Address, found: dict[str, Any], of_hosts: Callable[[Any, Any], Any], floats: int
-) -> Model:
+def _mixed(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(adhoc.simulate, step, found)
+        found = {"association": association} | mixture.of_sender(step)
+        return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return adhoc.scratch_words(rows, of_hosts, floats)
+        return shared_scratch(rows, functools.partial(slots.scratch_words, sack), association.FLOATS)
 
-    return Model(address, make, scratch, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=35.0)
-
-
-def _shared(address: Address, variant: Any = None, control: Any = None) -> Model:
-    def make(step: Step) -> Any:
-        if variant is None:
-            found = mixture.of_sender(step)
-        else:
-            found = slots.of_sender(variant, control)
-            found |= {"plain": not found["sack"], "delays": False}
-        return bind(shared.simulate, step, found | {"association": association}, inlined=INLINED)
-
-    def scratch(rows: Any) -> tuple[int, int]:
-        return shared_scratch(rows, functools.partial(slots.scratch_words, variant), association.FLOATS)
-
-    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=20.0)
-
-
-def _shared_sctp(address: Address) -> Model:
-    def make(step: Step) -> Any:
-        return bind(shared.simulate, step, {"association": sctp_association})
-
-    def scratch(rows: Any) -> tuple[int, int]:
-        return shared_scratch(rows, sctp_association.scratch_words, sctp_association.FLOATS)
-
-    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=25.0)
+    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=22.0)
 
 
 def _fluid_path(address: Address) -> Model:
@@ -244,13 +219,19 @@ def _fluid_shared(address: Address) -> Model:
     return Model(address, make, fluid.scratch_words, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=10.0)
 
 
-FAMILIES: dict[str, Callable[[Address, Any, Any], Model]] = {
+FAMILIES: dict[str, Callable[[Address, Ends], Model]] = {
     "path": _path,
     "wireless": _wireless,
     "adhoc": _adhoc,
     "shared": _shared,
 }
-"""How a model of a TCP is made in each kind of network, from its variant and its congestion control."""
+"""How a model is made of what stands at the ends of its flows, in each kind of network."""
+
+DATAGRAMS: dict[str, Ends] = {
+    "wireless": Ends({"associated": False, "association": None}),
+    "adhoc": Ends({"hosts": adhoc_datagrams}, lambda window, ring: sink.scratch_words(ring)),
+}
+"""Where the engines of TCP take UDP for ends of another kind."""
 
 
 def _tcps() -> Iterator[Model]:
@@ -260,25 +241,23 @@ def _tcps() -> Iterator[Model]:
         for name, control in controls.items():
             if tcp == "vegas" and name:
                 continue
-            yield _adhoc(Address("adhoc", tcp, name), variant, control)
+            ends = _tcp(variant, control)
+            for family in ("adhoc",) if tcp in ADHOC else FAMILIES:
+                yield FAMILIES[family](Address(family, tcp, name), ends)
             if tcp not in ADHOC:
-                for mobile in (False, True):
-                    yield _path(Address("path", tcp, name, mobile), variant, control)
-                yield _wireless(Address("wireless", tcp, name), variant, control)
-                yield _shared(Address("shared", tcp, name), variant, control)
+                yield _path(Address("path", tcp, name, mobile=True), ends)
 
 
 def _others() -> Iterator[Model]:
-    yield _sctp(Address("path", "sctp"))
-    yield _sctp_mobile(Address("path", "sctp", mobile=True))
+    yield _multihomed(Address("path", "sctp"))
+    yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):
         yield _datagrams(Address("path", "udp", mobile=mobile))
-    yield _wireless(Address("wireless", "udp"))
-    yield _wireless_sctp(Address("wireless", "sctp"))
-    yield _adhoc_sctp(Address("adhoc", "sctp"))
-    yield _adhoc_udp(Address("adhoc", "udp"))
-    yield _shared(Address("shared", "mixed"))
-    yield _shared_sctp(Address("shared", "sctp"))
+    for family, ends in DATAGRAMS.items():
+        yield FAMILIES[family](Address(family, "sctp"), SCTP)
+        yield FAMILIES[family](Address(family, "udp"), ends)
+    yield _shared(Address("shared", "sctp"), SCTP)
+    yield _mixed(Address("shared", "mixed"))
     for number in mixture.PARTS:
         yield _fluid_path(Address("path", *_kind(number), fluid=True))
     yield _fluid_shared(Address("shared", "mixed", fluid=True))
@@ -324,4 +303,4 @@ def user_model(path: Path, content: bytes, address: Address) -> Model:
 @functools.cache
 def _user_model(path: Path, address: Address, content: bytes) -> Model:
     variant = {**VARIANTS, **PROBING, **ADHOC, "linux": linux}[address.sender]
-    return replace(FAMILIES[address.family](address, variant, user.load(path, content)), file=path)
+    return replace(FAMILIES[address.family](address, _tcp(variant, user.load(path, content))), file=path)

@@ -14,11 +14,3 @@ def begin(trace: Any, n: Any, time: Any, event: Any, sequence: Any, path: Any) -
     trace[n, Trace.SEQUENCE] = sequence
     trace[n, Trace.PATH] = path
     return True
-
-
-def show_sender(trace: Any, n: Any, cwnd: Any, ssthresh: Any, rto: Any, acked: Any) -> None:
-    """The state of a sender in row `n`: its windows [packet], `rto` [s], the last packet acknowledged."""
-    trace[n, Trace.CWND] = cwnd
-    trace[n, Trace.SSTHRESH] = ssthresh
-    trace[n, Trace.RTO] = rto
-    trace[n, Trace.ACKED] = acked

@@ -19,7 +19,7 @@ LINES = {
     },
     "kernels/models.py": {
         "from netcarlo.kernels.shared.layout import KINDS": "from netcarlo.kernels.toy import engine as toy",
-        '    yield _sctp(Address("path", "sctp"))': '    yield Model(Address("toy", "udp"), '
+        '    yield _multihomed(Address("path", "sctp"))': '    yield Model(Address("toy", "udp"), '
         "lambda step: bind(toy.simulate, step), toy.scratch_words, toy.outcomes, (2, 2, 3, 2, 2))",
     },
 }
