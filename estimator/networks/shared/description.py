@@ -108,7 +108,7 @@ class Cable(Line):
     reverse: Reverse = Reverse()
 
 
-class Link(Line):
+class LinkSpec(Line):
     """A link by the numbers of the routers that it leads from and to; the list has its opposite, too."""
 
     ends: tuple[Router, Router]
@@ -211,7 +211,7 @@ class Stream(Datagrams):
         return self
 
 
-class Flow(Record):
+class FlowSpec(Record):
     """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
 
     What is given here replaces the field of the transport.  A `route` lists the numbers of links: `0 2 4`.
@@ -264,20 +264,20 @@ class Flows(Record):
 
     count: FlowCount
     each: Annotated[
-        Annotated[Flow, Tag("<flow>")] | Annotated[list[Flow], Tag("<flows>")],
+        Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
-    ] = Flow()
+    ] = FlowSpec()
 
     @property
     def most_each(self) -> int:
         """The most flows there can be."""
         return int(bounds(self.count)[1])
 
-    def flow(self, k: int) -> Flow:
+    def flow(self, k: int) -> FlowSpec:
         """What flow `k` of them is."""
-        if isinstance(self.each, Flow):
+        if isinstance(self.each, FlowSpec):
             return self.each
-        return self.each[k] if k < len(self.each) else Flow()
+        return self.each[k] if k < len(self.each) else FlowSpec()
 
 
 def _tag(data: Any) -> str:
@@ -285,12 +285,14 @@ def _tag(data: Any) -> str:
     return "<flows>" if several else "<flow>"
 
 
-AnyFlow = Annotated[Annotated[Flow, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)]
+AnyFlow = Annotated[
+    Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)
+]
 
 LAYOUTS = ("dumbbell", "parking_lot", "tree", "graph", "links")
 
 
-class Shared(Record):
+class SharedSpec(Record):
     """A network of shared links: exactly one of `dumbbell`, `parking_lot`, `tree`, `graph` and `links`.
 
     Data take the shortest way, by number of `hops` or by `delay` (of equals the one that is shorter by the
@@ -303,7 +305,7 @@ class Shared(Record):
     parking_lot: ParkingLot | None = None
     tree: Tree | None = None
     graph: Graph | None = None
-    links: list[Link] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
+    links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
     redraw: bool = True
     routing: Literal["hops", "delay"] = "hops"
     access: Access = Access()
@@ -368,13 +370,13 @@ class Shared(Record):
             if b != c:
                 raise InputError(f"{name}.route goes nowhere after link {link}; the next link starts at {b}")
 
-    def each_flow(self) -> list[tuple[str, Flow]]:
+    def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows that there can be, by the name of their fields; those of one record once."""
         found = []
         for g, item in enumerate(self.flows):
-            if isinstance(item, Flow):
+            if isinstance(item, FlowSpec):
                 found.append((f"flows.{g}", item))
-            elif isinstance(item.each, Flow):
+            elif isinstance(item.each, FlowSpec):
                 found.append((f"flows.{g}.each", item.each))
             else:
                 found += [(f"flows.{g}.each.{k}", flow) for k, flow in enumerate(item.each)]
@@ -402,7 +404,7 @@ class Shared(Record):
             self.way(flow) == "random" for _, flow in self.each_flow() if not (flow.source or flow.route)
         )
 
-    def way(self, flow: Flow) -> str:
+    def way(self, flow: FlowSpec) -> str:
         """Between which routers a flow goes that names none."""
         return flow.between or ("random" if self.random_cables else "ends")
 
@@ -480,7 +482,7 @@ def kind(tcp: Tcp | Sctp) -> str:
     return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
 
 
-def kinds(shared: Shared, transport: Any) -> dict[str, Tcp | Sctp]:
+def kinds(shared: SharedSpec, transport: Any) -> dict[str, Tcp | Sctp]:
     """The kinds of TCP, or SCTP, that flows of a network can be."""
     protocols = {flow.protocol for _, flow in shared.each_flow() if flow.udp is None}
     tcps = [tcp_like(transport, protocol) for protocol in protocols]

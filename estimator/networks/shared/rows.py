@@ -23,11 +23,20 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.networks.shared.description import Access, Flows, Line, Red, Reverse, Stream, kind, tcp_like
-from netcarlo.networks.shared.description import Cable as CableSpec
-from netcarlo.networks.shared.description import Flow as FlowSpec
-from netcarlo.networks.shared.description import Link as LinkSpec
-from netcarlo.networks.shared.description import Shared as SharedSpec
+from netcarlo.networks.shared.description import (
+    Access,
+    Cable,
+    Flows,
+    FlowSpec,
+    Line,
+    LinkSpec,
+    Red,
+    Reverse,
+    SharedSpec,
+    Stream,
+    kind,
+    tcp_like,
+)
 from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, routes, topology, way_back
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -75,7 +84,7 @@ def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Float
     loss = np.zeros((n, most))
     for k in range(most):
         if shared.links is not None:
-            line: LinkSpec | CableSpec = shared.links[k]
+            line: LinkSpec | Cable = shared.links[k]
             loss[:, k] = _line(table[:, k], line, f"shared.links.{k}", draws)
             continue
         cable = shared.cable(k // 2)

@@ -9,7 +9,7 @@ import networkx
 import numpy as np
 
 from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE
-from netcarlo.networks.shared.description import MOST_CABLES, Graph, Shared
+from netcarlo.networks.shared.description import MOST_CABLES, Graph, SharedSpec
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 
@@ -33,7 +33,7 @@ class Topology(NamedTuple):
     """The link in the other direction [n, L]."""
 
 
-def topology(shared: Shared, draws: Draws) -> Topology:
+def topology(shared: SharedSpec, draws: Draws) -> Topology:
     """The networks of the rows [n]; what is random is drawn anew for each, or by topology alone."""
     if shared.random_cables:
         return _random(shared, draws)
@@ -53,14 +53,14 @@ def topology(shared: Shared, draws: Draws) -> Topology:
     return Topology(routers, links, ends, np.tile(back, (n, 1)))
 
 
-def redrawn(shared: Shared, draws: Draws) -> Draws:
+def redrawn(shared: SharedSpec, draws: Draws) -> Draws:
     """Where what is random beside the fields comes from: the replication, or the topology alone."""
     if shared.redraw:
         return draws
     return Draws(draws.seed, np.zeros_like(draws.replications), draws.topology)
 
 
-def _random(shared: Shared, draws: Draws) -> Topology:
+def _random(shared: SharedSpec, draws: Draws) -> Topology:
     layout = shared.tree or shared.graph
     assert layout is not None
     name = "shared.tree" if shared.tree else "shared.graph"

@@ -7,9 +7,7 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg
-from netcarlo.networks.wireless.description import Flow as FlowSpec
-from netcarlo.networks.wireless.description import Leg as LegSpec
-from netcarlo.networks.wireless.description import Wireless
+from netcarlo.networks.wireless.description import FlowSpec, LegSpec, Wireless
 from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
