@@ -1,4 +1,4 @@
-"""Trials: candidates simulated over the cells of a study, all of them in one launch per model."""
+"""Candidates simulated over the cells of a study, all of them in one launch per model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -53,7 +53,7 @@ class _Source(NamedTuple):
         return 100 * (ratio - 1), 100 * abs(ratio) * float(np.hypot(sd / mean, other_sd / other))
 
 
-class Trials:
+class CandidateRunner:
     """Runs candidates with common random numbers and remembers what came out.
 
     `numbers` are the published numbers to be met, those of the declared targets.
