@@ -250,8 +250,8 @@ class FlowSpec(Record):
                     raise InputError(f"udp and {name} are both given; {remedy}")
         if (self.source is None) != (self.sink is None):
             raise InputError("source and sink belong together; give both, or remove one")
-        ways = {"between": self.between, "source": self.source, "route": self.route}
-        given = [name for name, way in ways.items() if way is not None]
+        ends = {"between": self.between, "source": self.source, "route": self.route}
+        given = [name for name, value in ends.items() if value is not None]
         if len(given) > 1:
             raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
         if self.source is not None and self.source == self.sink:
@@ -295,8 +295,8 @@ LAYOUTS = ("dumbbell", "parking_lot", "tree", "graph", "links")
 class SharedSpec(Record):
     """A network of shared links: exactly one of `dumbbell`, `parking_lot`, `tree`, `graph` and `links`.
 
-    Data take the shortest way, by number of `hops` or by `delay` (of equals the one that is shorter by the
-    other, then that over the lower router number); acknowledgements the same way back.  Random trees,
+    Data take the shortest path, by number of `hops` or by `delay` (of equals the one that is shorter by the
+    other, then that over the lower router number); acknowledgements the same path back.  Random trees,
     graphs and ends of flows are new in every replication; with `redraw: false` they are those of the
     scenario's `topology`.
     """
@@ -401,10 +401,12 @@ class SharedSpec(Record):
     def random_places(self) -> bool:
         """Whether anything is drawn beside the fields: who is connected, or between whom flows go."""
         return self.random_cables or any(
-            self.way(flow) == "random" for _, flow in self.each_flow() if not (flow.source or flow.route)
+            self.placement(flow) == "random"
+            for _, flow in self.each_flow()
+            if not (flow.source or flow.route)
         )
 
-    def way(self, flow: FlowSpec) -> str:
+    def placement(self, flow: FlowSpec) -> str:
         """Between which routers a flow goes that names none."""
         return flow.between or ("random" if self.random_cables else "ends")
 

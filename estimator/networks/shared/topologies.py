@@ -97,14 +97,14 @@ def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]
 
 
 class Routes(NamedTuple):
-    """The ways of flows [n, F]: numbers of links [n, F, MOST_HOPS], filled with NOWHERE, and how many."""
+    """The routes of flows [n, F]: numbers of links [n, F, MOST_HOPS], filled with NOWHERE, and how many."""
 
     links: Ints
     hops: Ints
 
 
 def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: str) -> Routes:
-    """The shortest ways from `source` to `sink` [n, F]; `delay_ns` [n, L] is that of the links."""
+    """The shortest paths from `source` to `sink` [n, F]; `delay_ns` [n, L] is that of the links."""
     n, most = len(net.routers), int(net.routers.max(initial=2))
     rows = np.arange(n)[:, None]
     cost = np.full((n, most, most), _FAR)
@@ -130,8 +130,8 @@ def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: 
     return Routes(found, hops)
 
 
-def way_back(net: Topology, forth: Routes) -> Routes:
-    """The same ways in the other direction."""
+def reverse_routes(net: Topology, forth: Routes) -> Routes:
+    """The same routes in the other direction."""
     length = forth.hops[:, :, None]
     k = np.arange(MOST_HOPS)
     turned = np.take_along_axis(forth.links, np.maximum(length - 1 - k, 0), axis=2)
@@ -140,7 +140,7 @@ def way_back(net: Topology, forth: Routes) -> Routes:
 
 
 def _distances(cost: Ints) -> Ints:
-    """The cost of the shortest ways [n, R, R] (Floyd, Warshall)."""
+    """The cost of the shortest paths [n, R, R] (Floyd, Warshall)."""
     total = cost.copy()
     each = np.arange(total.shape[1])
     total[:, each, each] = 0

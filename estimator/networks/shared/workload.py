@@ -41,7 +41,7 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
         if flow.route is not None:
             links = flow.route if shared.links else [link // 2 for link in flow.route]
             times = [sum(times[link] for link in links)]
-        elif not (shared.links or shared.random_cables) and shared.way(flow) == "ends":
+        elif not (shared.links or shared.random_cables) and shared.placement(flow) == "ends":
             times = [sum(times)]
         if not min(times):
             raise InputError(

@@ -142,7 +142,7 @@ class PathLoss(Record):
 
 
 class Link(Record):
-    """What the way from a station to the next node has of its own, in both directions."""
+    """What the link from a station to its next hop has of its own, in both directions."""
 
     spacing: Length | None = None
     rate: FirstRate | None = None

@@ -124,11 +124,11 @@ def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
 def _errors(wireless: Wireless, draws: Draws, links: int) -> Floats:
     """The frame error probability of the links of so many stations [n, links]."""
     every = draws.floats("wireless.frame_error", wireless.frame_error)
-    own = [
+    each = [
         draws.either(f"wireless.each.{k}.frame_error", wireless.link(k).frame_error, every)
         for k in range(links)
     ]
-    return np.stack(own, axis=1)
+    return np.stack(each, axis=1)
 
 
 def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
