@@ -40,7 +40,7 @@ class _Source(NamedTuple):
 
     @property
     def cells(self) -> list[int]:
-        """The cells that it takes."""
+        """Numbers of the cells that it is computed from."""
         return [self.cell] if self.over is None else [self.cell, self.over[0]]
 
     def read(self, known: Mapping[int, tuple[Floats, Floats]]) -> tuple[float, float]:
@@ -107,7 +107,7 @@ class CandidateRunner:
 
     @property
     def candidates(self) -> int:
-        """How many different candidates have been simulated."""
+        """Number of different candidates simulated so far."""
         return len({point for _, _, point, _ in self._known})
 
     def prepare(self) -> None:

@@ -50,7 +50,7 @@ class Point:
 
 
 class Ledger:
-    """Replicates the values of a plan and says what is known of them; values are called by their place."""
+    """Replicates the values of a plan, named by their places in `Plan.values`; says what is known of them."""
 
     def __init__(self, plan: Plan, runner: ReplicationRunner) -> None:
         """Nothing is known yet."""

@@ -36,13 +36,13 @@ class Stopped(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class State:
-    """How far a plan is."""
+    """The progress of a plan."""
 
     bracket: Bracket
     values: int
     replications: int
     forecast: int
-    """About so many replications in all."""
+    """Replications in all, about."""
 
 
 Progress = Callable[[State], object]
@@ -78,7 +78,7 @@ class Answer:
 
     @property
     def decided(self) -> bool:
-        """Whether anything is known."""
+        """Whether any value has been simulated."""
         return self.holds is not None or self.fails is not None
 
     def record(self) -> dict[str, Any]:

@@ -74,7 +74,7 @@ class Line:
         self._locate(self._locate(start, min(COARSE, self.n)), self.n)
 
     def _locate(self, start: int, replications: int) -> int:
-        """The last place that holds, by so many replications; 0 if there is none."""
+        """The last place that holds, judged by `replications`; 0 if there is none."""
         n = len(self.plan.values)
         step, low, high, i = 1, -1, n, start
         while True:

@@ -57,7 +57,7 @@ def build_rows(
 
 
 def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> dict[str, Floats]:
-    """What the first path looks like, float64[rows] each, for fields `given` as in `build_rows`.
+    """Features of the first path, float64[rows] each, for fields `given` as in `build_rows`.
 
     `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from the sending of a lone data packet to
     the arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at

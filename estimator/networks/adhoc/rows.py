@@ -152,7 +152,7 @@ def _power(adhoc: Adhoc, draws: Draws) -> dict[Power, Any]:
 
 
 def _trajectories(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
-    """Times [n, N, K] and places [n, N, K, len(Place)] of so many `nodes`; empty unless given."""
+    """Times [n, N, K] and places [n, N, K, len(Place)] of the `nodes`; empty unless given."""
     trajectories = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
     times = np.full((len(draws.replications), nodes, max(map(len, trajectories), default=1)), FOREVER)
     places = np.zeros((*times.shape, len(Place)), np.int64)
@@ -166,7 +166,7 @@ def _trajectories(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
 
 
 def features(adhoc: Adhoc, draws: Draws, rows: ManetRows) -> dict[str, Floats]:
-    """What one hop looks like, see `ensemble.features`; how many there are changes all the time."""
+    """Features of one hop, see `ensemble.features`: the number of hops changes all the time."""
     p = rows.parameters
     packet = p[:, P.DATA] + p[:, P.HEADER]
     data_ns, ack_ns = _exchange_ns(p, packet), _exchange_ns(p, p[:, P.ACK])

@@ -133,7 +133,7 @@ class ParkingLot(Record):
 
 
 class Tree(Record):
-    """A random tree of so many routers, all equally likely; each cable is drawn on its own from `each`."""
+    """A random tree of `routers`, all trees equally likely; each cable is drawn on its own from `each`."""
 
     routers: Routers
     each: AnyCables
@@ -147,7 +147,7 @@ class Tree(Record):
 class Graph(Record):
     """A random connected graph: a random tree, and further cables between random routers.
 
-    So many `cables` in all, or so many at a router on average (`degree`); at least those of the tree, at
+    With `cables` in all, or `degree` at a router on average; at least those of the tree, at
     most one between any two routers.
     """
 
@@ -274,7 +274,7 @@ class Flows(Record):
         return int(bounds(self.count)[1])
 
     def flow(self, k: int) -> FlowSpec:
-        """What flow `k` of them is."""
+        """The description of flow `k`."""
         if isinstance(self.each, FlowSpec):
             return self.each
         return self.each[k] if k < len(self.each) else FlowSpec()
@@ -407,7 +407,7 @@ class SharedSpec(Record):
         )
 
     def placement(self, flow: FlowSpec) -> str:
-        """Between which routers a flow goes that names none."""
+        """How the routers of a flow that names none are chosen: the value of `between`."""
         return flow.between or ("random" if self.random_cables else "ends")
 
     @property
@@ -451,7 +451,7 @@ class SharedSpec(Record):
         return 2 * self.most_cables
 
     def cable(self, k: int) -> Cable:
-        """What cable `k` is, where links are not given one by one."""
+        """The description of cable `k`, where links are not given one by one."""
         layout = self.parking_lot or self.tree or self.graph
         if layout is None:
             assert self.dumbbell is not None

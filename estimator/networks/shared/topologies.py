@@ -85,7 +85,7 @@ def _random(shared: SharedSpec, draws: Draws) -> Topology:
 
 
 def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]:
-    """Random tree of so many routers, and cables between random others up to `cables`; in order of routers.
+    """Random tree of the `routers`, and cables between random others up to `cables`; in order of routers.
 
     All trees are equally likely, and so are all sets of further cables.
     """

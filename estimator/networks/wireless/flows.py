@@ -27,7 +27,7 @@ class End(NamedTuple):
 
 
 def flows(wireless: Wireless, *, stations: int) -> list[End]:
-    """The flows of a network of so many stations."""
+    """The flows of a network of `stations`."""
     if isinstance(wireless.flows, list):
         return [
             End(f"wireless.flows.{k}", _number(flow.source), _number(flow.sink), flow)
@@ -181,7 +181,7 @@ def _route(net: Network, source: Ints, sink: Ints) -> tuple[Ints, Ints]:
 
 
 def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints, end: End, f: int) -> Ints:
-    """What a flow sends: [n, len(Flow)] without its way."""
+    """What a flow sends: [n, len(Flow)] without its route."""
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
     udp = _datagrams(transport, end)
