@@ -13,8 +13,8 @@ from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.calibration.misfit import Noise
 from netcarlo.calibration.profile import Profile, Rise
 from netcarlo.calibration.result import Calibrated, Errors, Fold, Number, Parameter, Step, Verdict, Work
+from netcarlo.calibration.runner import AS_IT_IS, CandidateRunner
 from netcarlo.calibration.search import Numbers, Search
-from netcarlo.calibration.trials import AS_IT_IS, Trials
 from netcarlo.errors import InputError, nearest
 from netcarlo.simulation.provenance import versions
 from netcarlo.studies.calibrated import Calibration
@@ -44,13 +44,13 @@ def calibrate(
     numbers = _numbers(study, declared)
     meter = _Meter(progress)
     own: Any = import_module(f"netcarlo.studies.{study.name}.claims")
-    trials = Trials(
+    runner = CandidateRunner(
         study, grid, declared,
         metrics=own.METRICS, numbers=numbers, target=target, threads=threads, progress=meter.add,
     )  # fmt: skip
     noise = Noise(declared, numbers)
-    search = Search(trials, noise, grid, declared.effort, declared.seed, declared.rise)
-    trials.prepare()
+    search = Search(runner, noise, grid, declared.effort, declared.seed, declared.rise)
+    runner.prepare()
     acts = _acts(search)
     folds = _folds(declared, numbers)
     meter.expect(search, acts, [~left_out for _, _, left_out in folds])
@@ -66,7 +66,7 @@ def calibrate(
 
     def judged(point: Point) -> tuple[list[Number], float, float]:
         """The numbers of a candidate on fresh random numbers, its misfit and the doubt in it."""
-        sample = trials.run([point], replications=declared.effort.evaluation, seed=declared.seed + 2)
+        sample = runner.run([point], replications=declared.effort.evaluation, seed=declared.seed + 2)
         misfit = noise.misfit(sample)
         rows = [
             _number(
@@ -98,9 +98,9 @@ def calibrate(
         left_out=_errors([row for fold in judged_folds for row in fold.numbers]),
         folds=judged_folds,
         work=Work(
-            candidates=trials.candidates,
-            runs=trials.runs,
-            packets=trials.packets,
+            candidates=runner.candidates,
+            runs=runner.runs,
+            packets=runner.packets,
             wall_s=round(time.perf_counter() - start, 1),
             versions=versions(),
         ),
@@ -139,7 +139,7 @@ def _acts(search: Search) -> Numbers:
         for k in range(len(grid.last)) for point in around
     ]  # fmt: skip
     points = [*around, *(point for pair in moved for point in pair)]
-    sample = search.trials.run(points, replications=2, seed=search.seed)
+    sample = search.runner.run(points, replications=2, seed=search.seed)
     base = np.stack([sample.mean, sample.sd])[:, :PROBES]
     others = np.stack([sample.mean, sample.sd])[:, PROBES:]
     others = others.reshape(2, len(grid.last), PROBES, 2, -1)
@@ -270,16 +270,16 @@ class _Meter:
 
     def expect(self, search: Search, acts: Numbers, folds: Sequence[Numbers]) -> None:
         """Work out the total."""
-        effort, trials = search.effort, search.trials
-        cells = len(trials.cells)
+        effort, runner = search.effort, search.runner
+        cells = len(runner.cells)
 
         def one(numbers: Numbers) -> int:
-            seen = len(np.unique(trials.cell_of[numbers]))
+            seen = len(np.unique(runner.cell_of[numbers]))
             tried = max(5, effort.population * len(_free(acts, numbers))) * (effort.generations + 1)
             kept = effort.finalists * effort.again + search.n_final * effort.final
             return seen * (tried * effort.replications + kept)
 
-        everything = np.ones(len(trials.numbers), bool)
+        everything = np.ones(len(runner.numbers), bool)
         donors, last = search.n_final * effort.again, effort.again + effort.final
         each = (effort.points + 1) * (donors + effort.final + last) + 4 * (donors + last)
         profiles = cells * len(_free(acts, everything)) * each

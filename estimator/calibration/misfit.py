@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from netcarlo.calibration.trials import Sample
+from netcarlo.calibration.runner import Sample
 from netcarlo.numerics.arrays import Floats
 from netcarlo.studies.calibrated import Calibration
 from netcarlo.studies.study import Published

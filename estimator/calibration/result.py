@@ -77,7 +77,7 @@ class Fold(Record):
 
 
 class Work(Record):
-    """What it took."""
+    """The cost of the calibration."""
 
     candidates: int
     runs: int

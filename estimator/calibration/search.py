@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.calibration.misfit import Misfit, Noise
-from netcarlo.calibration.trials import Trials
+from netcarlo.calibration.runner import CandidateRunner
 from netcarlo.studies.calibrated import Effort
 
 Numbers = NDArray[np.bool_]
@@ -18,7 +18,7 @@ Numbers = NDArray[np.bool_]
 class Search(NamedTuple):
     """What all searches of a calibration share."""
 
-    trials: Trials
+    runner: CandidateRunner
     noise: Noise
     grid: Grid
     effort: Effort
@@ -43,7 +43,7 @@ class Search(NamedTuple):
 
     def _misfit(self, points: Sequence[Point], numbers: Numbers, replications: int, seed: int) -> Misfit:
         return self.noise.misfit(
-            self.trials.run(points, replications=replications, seed=seed, numbers=numbers)
+            self.runner.run(points, replications=replications, seed=seed, numbers=numbers)
         )
 
     def best(self, numbers: Numbers, free: Sequence[int]) -> list[Point]:

@@ -97,7 +97,7 @@ class Network(Record):
 
     @abstractmethod
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
-        """What the way of the first flow looks like, see `ensemble.features`; `rows_of` builds those
+        """Features of the route of the first flow, see `ensemble.features`; `rows_of` builds those
         of `draws`."""
 
     @abstractmethod

@@ -16,7 +16,7 @@ _FAR = 5
 """Beyond it the fraction converges fast; within it the series does, and its digits do not cancel."""
 _FRACTIONS = 200
 _BLOCK = 1 << 16
-"""Quantiles at once: so many stay in the cache."""
+"""Quantiles per block, so that a block stays in the cache."""
 
 # Rational approximations P / Q of the quantile, coefficients from the highest power down to the constant.
 _CENTRE = (

@@ -201,7 +201,7 @@ class Plan:
 
     @property
     def level(self) -> float:
-        """The error that each value may have in being called to hold; see `board`."""
+        """The error that each value may have in being called to hold; see `ledger`."""
         return (1 - self.confidence) / len(self.values)
 
     def _check_replications(self) -> None:

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from netcarlo.planning import thresholds
-from netcarlo.planning.board import FIRST, Board, Point
 from netcarlo.planning.file import Plan, load_plan
+from netcarlo.planning.ledger import FIRST, Ledger, Point
+from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
-from netcarlo.planning.trials import Trials
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.provenance import model_version, versions
 from netcarlo.simulation.simulate import resolve_target
@@ -36,13 +36,13 @@ class Stopped(KeyboardInterrupt):
 
 @dataclass(frozen=True)
 class State:
-    """How far a plan is."""
+    """The progress of a plan."""
 
     bracket: Bracket
     values: int
     replications: int
     forecast: int
-    """About so many replications in all."""
+    """Replications in all, about."""
 
 
 Progress = Callable[[State], object]
@@ -78,7 +78,7 @@ class Answer:
 
     @property
     def decided(self) -> bool:
-        """Whether anything is known."""
+        """Whether any value has been simulated."""
         return self.holds is not None or self.fails is not None
 
     def record(self) -> dict[str, Any]:
@@ -158,27 +158,27 @@ def plan(
 
     def report(done: int) -> None:
         if progress:
-            left = _left(asked, bracket, board)
-            progress(State(bracket, len(board.replications), done, done + left))
+            left = _left(asked, bracket, ledger)
+            progress(State(bracket, len(ledger.replications), done, done + left))
 
-    trials = Trials(
+    runner = ReplicationRunner(
         asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
     )
-    board = Board(asked, trials)
+    ledger = Ledger(asked, runner)
     try:
-        for found in search(len(asked.values), board.decide, most=asked.most):
+        for found in search(len(asked.values), ledger.decide, most=asked.most):
             bracket = found
         for i in _spread(len(asked.values)):
-            board.decide(i, min(CURVE_REPLICATIONS, asked.most))
+            ledger.decide(i, min(CURVE_REPLICATIONS, asked.most))
         if asked.resources:
             near, at = min(max(bracket.low, 0), last), min(bracket.low + 1, last)
-            for gain in thresholds.gains(asked, trials, start=near, at=at, known=board.replications):
+            for gain in thresholds.gains(asked, runner, start=near, at=at, known=ledger.replications):
                 gains.append(gain)
     except Stopped as why:
-        if not board.replications:
+        if not ledger.replications:
             raise
         stopped = str(why)
-    curve = [board.point(i) for i in sorted(board.replications)]
+    curve = [ledger.point(i) for i in sorted(ledger.replications)]
     alone = _alone(asked, curve)
     binding = thresholds.first(asked, alone)
     return Answer(
@@ -193,11 +193,11 @@ def plan(
         curve=curve,
         gains=gains,
         cost={
-            "replications": trials.used,
-            "simulated": trials.simulated,
+            "replications": runner.used,
+            "simulated": runner.simulated,
             "values": len(curve),
             "of_values": len(asked.values),
-            "damaged": trials.damaged,
+            "damaged": runner.damaged,
             "seconds": time.monotonic() - begun,
         },
         provenance={
@@ -210,11 +210,11 @@ def plan(
     )
 
 
-def _left(asked: Plan, bracket: Bracket, board: Board) -> int:
+def _left(asked: Plan, bracket: Bracket, ledger: Ledger) -> int:
     """About how many replications are left."""
-    looked = list(board.replications.values()) or [FIRST_CAP]
-    values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(board.replications))
-    curve = len([i for i in _spread(len(asked.values)) if i not in board.replications])
+    looked = list(ledger.replications.values()) or [FIRST_CAP]
+    values = math.ceil(math.log2(max(bracket.high - bracket.low, 1))) * (1 + bool(ledger.replications))
+    curve = len([i for i in _spread(len(asked.values)) if i not in ledger.replications])
     resources = 3 * len(asked.resources) * min(thresholds.REPLICATIONS, asked.most)
     mean = max(int(np.mean(looked)), FIRST_CAP)
     return values * mean + curve * FIRST + resources

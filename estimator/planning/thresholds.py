@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.planning.file import Plan, Resource
-from netcarlo.planning.trials import Trials
+from netcarlo.planning.runner import ReplicationRunner
 
 REPLICATIONS = 256
 """Of each value beside which a resource is looked at; the same ones with and without more of it."""
@@ -61,9 +61,9 @@ def crossing(values: Sequence[float], margins: Sequence[float], *, log: bool) ->
 class Line:
     """Margins of a plan's requirements along its values, with more of a resource or without."""
 
-    def __init__(self, plan: Plan, trials: Trials, resource: Resource | None, n: int) -> None:
+    def __init__(self, plan: Plan, runner: ReplicationRunner, resource: Resource | None, n: int) -> None:
         """Nothing is simulated yet; each value will have `n` replications."""
-        self.plan, self.trials, self.resource, self.n = plan, trials, resource, n
+        self.plan, self.runner, self.resource, self.n = plan, runner, resource, n
         self.measured: dict[int, list[Floats]] = {}
 
     def locate(self, start: int) -> None:
@@ -74,7 +74,7 @@ class Line:
         self._locate(self._locate(start, min(COARSE, self.n)), self.n)
 
     def _locate(self, start: int, replications: int) -> int:
-        """The last place that holds, by so many replications; 0 if there is none."""
+        """The last place that holds, judged by `replications`; 0 if there is none."""
         n = len(self.plan.values)
         step, low, high, i = 1, -1, n, start
         while True:
@@ -97,7 +97,7 @@ class Line:
 
     def _measures(self, i: int, replications: int) -> list[Floats]:
         value = self.plan.values[i]
-        outcomes = self.trials.of(self.plan.scenario(value, self.resource), replications)
+        outcomes = self.runner.of(self.plan.scenario(value, self.resource), replications)
         return [r.measured(outcomes, value) for r in self.plan.requirements]
 
     def held(self, i: int) -> NDArray[np.bool_]:
@@ -129,19 +129,21 @@ def first(plan: Plan, answers: Sequence[float]) -> int:
     return int(np.argmin(keys))
 
 
-def gains(plan: Plan, trials: Trials, *, start: int, at: int, known: Mapping[int, int]) -> Iterator[Gain]:
+def gains(
+    plan: Plan, runner: ReplicationRunner, *, start: int, at: int, known: Mapping[int, int]
+) -> Iterator[Gain]:
     """What more of each resource of a plan buys: near place `start`, and in probability at place `at`.
 
     `known` tells how many replications without it there are at which places.
     """
     n = min(REPLICATIONS, plan.most)
-    base = Line(plan, trials, None, n)
+    base = Line(plan, runner, None, n)
     for place, replications in known.items():
         if replications >= n:
             base.look(place)
     base.locate(start)
     for resource in plan.resources:
-        line = Line(plan, trials, resource, n)
+        line = Line(plan, runner, resource, n)
         line.locate(start)
         before, after = base.held(at), line.held(at)
         rise = statistics.paired(before.astype(np.float64), after.astype(np.float64))

@@ -57,11 +57,11 @@ def build_rows(
 
 
 def features(scenario: Scenario, *, given: Mapping[str, Floats], rows: int) -> dict[str, Floats]:
-    """What the first path looks like, float64[rows] each, for fields `given` as in `build_rows`.
+    """Features of the first path, float64[rows] each, for fields `given` as in `build_rows`.
 
     `n_hops`; `bottleneck_bps`, the lowest rate; `base_rtt_s`, from the sending of a lone data packet to
     the arrival of its acknowledgement; `path_loss`, the probability that a data packet is lost at
-    random; `bdp_packets`, the bandwidth-delay product.  In a wireless network it is the way of the first
+    random; `bdp_packets`, the bandwidth-delay product.  In a wireless network it is the route of the first
     flow, `path_loss` is that of a frame, and `bottleneck_bps` allows for spaces and acknowledgements; in an
     ad hoc network it is one hop, and `path_loss` is the residual one; in a shared network it is again that of
     the first flow.

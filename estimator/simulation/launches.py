@@ -167,8 +167,8 @@ def integers(
         done += len(out)
         report(0, done)
         ends = np.cumsum([len(part.parameters) for part in mine])[:-1]
-        for i, part, own in zip(members, mine, np.split(out, ends), strict=True):
-            found[i] = trim(own, rows, part)
+        for i, part, raw in zip(members, mine, np.split(out, ends), strict=True):
+            found[i] = trim(raw, rows, part)
     return [found[i] for i in range(len(parts))]
 
 
@@ -177,12 +177,12 @@ def trace(scenario: Scenario, *, replication: int = 0) -> tuple[NDArray[np.float
     from netcarlo.kernels.runtime import launch
 
     part = Job(scenario, replication, 1).part()
-    events, own = launch.trace(model_of(scenario), part.rows, row=0)
-    return events, _named(part, trim(own[None], part.rows, part.rows))
+    events, raw = launch.trace(model_of(scenario), part.rows, row=0)
+    return events, _named(part, trim(raw[None], part.rows, part.rows))
 
 
-def _named(part: Part, own: Ints) -> Outcomes:
-    return outcomes(part.scenario.network, own, part.rows, part.drawn)
+def _named(part: Part, trimmed: Ints) -> Outcomes:
+    return outcomes(part.scenario.network, trimmed, part.rows, part.drawn)
 
 
 @contextmanager

@@ -45,7 +45,7 @@ class Forecast:
 
 
 def forecast(scenario: Scenario, replications: int, *, traced: bool = False) -> Forecast:
-    """The forecast of so many replications of a scenario, or of a trace of each."""
+    """The forecast of `replications` of a scenario, or of a trace of each."""
     packets = 0.0 if scenario.fidelity == "formula" else _packets(scenario) * replications
     each = TRACED * len(Trace) * 8.0 * packets if traced else 0.0
     return Forecast(packets, 2 * 8.0 * (OUTCOMES + len(Out)) * replications + each)

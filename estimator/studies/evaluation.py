@@ -50,21 +50,21 @@ def evaluate(
     replications = replications or study.description.replications
     seed = study.description.seed if seed is None else seed
     target = resolve_target(target)
-    own: Any = import_module(f"netcarlo.studies.{study.name}.claims")
+    module: Any = import_module(f"netcarlo.studies.{study.name}.claims")
     start = time.perf_counter()
     simulated = simulate_cells(
         study, replications=replications, seed=seed, target=target, progress=progress, large=large
     )
     simulated_s = time.perf_counter() - start
-    cells = Cells(study, simulated, own.METRICS)
-    rows = compare(study, cells, own.summaries(cells))
-    claims = sorted(own.claims(cells), key=lambda claim: (claim.id[0], int(claim.id[1:])))
+    cells = Cells(study, simulated, module.METRICS)
+    rows = compare(study, cells, module.summaries(cells))
+    claims = sorted(module.claims(cells), key=lambda claim: (claim.id[0], int(claim.id[1:])))
     return Evaluation(
         study=study,
         cells=cells,
         rows=rows,
         claims=claims,
-        maps=list(own.maps(cells)) if hasattr(own, "maps") else [],
+        maps=list(module.maps(cells)) if hasattr(module, "maps") else [],
         checks=check(study, rows, claims, cells),
         replications=replications,
         seed=seed,

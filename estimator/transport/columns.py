@@ -12,16 +12,16 @@ from netcarlo.transport.tcp import Sctp
 from netcarlo.transport.udp import Udp
 
 
-def fill(table: Ints, transport: Any, draws: Draws, *, own: Any = None, name: str = "transport") -> None:
+def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, name: str = "transport") -> None:
     """Fill in what a transport says of parameters [n, len(P)].
 
-    Fields that the record `own`, whose field is `name`, has as well and gives are taken from there, and the
-    phase of the clock is its own.
+    Fields that the record `override` (the field `name` of a scenario) gives replace those of the transport;
+    the phase of the clock is drawn for `name`.
     """
 
     def where(field: str) -> tuple[str, Any]:
-        given = getattr(own, field, None) is not None
-        return (name, own) if given else ("transport", transport)
+        given = getattr(override, field, None) is not None
+        return (name, override) if given else ("transport", transport)
 
     def value(field: str, factor: float = 1) -> Ints:
         at, record = where(field)
@@ -29,8 +29,8 @@ def fill(table: Ints, transport: Any, draws: Draws, *, own: Any = None, name: st
 
     for field, (column, factor) in transport.fills.items():
         table[:, column] = value(field, factor)
-    finite = own is not None and (own.bytes is not None or own.packets is not None)
-    limited = (name, own) if finite else ("transport", transport)
+    finite = override is not None and (override.bytes is not None or override.packets is not None)
+    limited = (name, override) if finite else ("transport", transport)
     table[:, P.LIMIT] = draws.limit(*limited, table[:, P.DATA])
     if isinstance(transport, Udp):
         interval = 8e9 * table[:, P.DATA] / draws.floats("transport.rate", transport.rate)
@@ -43,7 +43,7 @@ def fill(table: Ints, transport: Any, draws: Draws, *, own: Any = None, name: st
         table[:, P.RESPONSE_ALTERNATE] = 1
         table[:, P.WINDOW] = table[:, P.RWND] // (table[:, P.DATA] + table[:, P.CHUNK_HEADER])
         return
-    receive = None if where("window")[1] is own else transport.receive_buffer
+    receive = None if where("window")[1] is override else transport.receive_buffer
     buffers.fill(table, send=transport.send_buffer, receive=receive, draws=draws)
     table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
     if transport.initial_ssthresh is not None:

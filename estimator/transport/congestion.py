@@ -56,9 +56,10 @@ def locate(name: str, scenario: Path) -> Path:
     folder = scenario if scenario.is_dir() else scenario.parent
     path = folder / name
     if os.path.isfile(path):
-        content, real, own = read(path), path.resolve(), scenario.resolve()
+        content, real, described = read(path), path.resolve(), scenario.resolve()
         if not any(
-            real.is_relative_to(home) for home in (folder.resolve(), own if own.is_dir() else own.parent)
+            real.is_relative_to(home)
+            for home in (folder.resolve(), described if described.is_dir() else described.parent)
         ):
             refuse_unless_trusted(path, content, "lies outside the folder of the scenario")
         elif (digest := sha256(content)) not in _trusted:

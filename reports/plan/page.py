@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from netcarlo.planning.board import Point
+from netcarlo.planning.ledger import Point
 from netcarlo.planning.run import WORDS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.page import page

@@ -4,8 +4,8 @@ import math
 from itertools import pairwise
 
 from netcarlo.networks.outcome import FRACTION
-from netcarlo.planning.board import Point
 from netcarlo.planning.file import Plan, Resource
+from netcarlo.planning.ledger import Point
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import Answer, State
 from netcarlo.planning.search import FAILS

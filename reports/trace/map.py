@@ -132,9 +132,9 @@ class _Sender:
     def says(self, t: float, nodes: list[int], *, broken: bool) -> list[str]:
         """Its state, cwnd, packets acknowledged, and the route."""
         k = int(np.searchsorted(self._at_s, t, side="right")) - 1
-        way = " → ".join(map(str, nodes)) if nodes else "none"
+        route = " → ".join(map(str, nodes)) if nodes else "none"
         if k < 0:
-            return ["not begun", "–", "–", way]
+            return ["not begun", "–", "–", route]
         quiet_s = t - self._sent_s[: np.searchsorted(self._sent_s, t, side="right")].max(initial=0.0)
         if any(a <= t < b for a, b in self._stopped):
             state = "probing or frozen"
@@ -143,8 +143,8 @@ class _Sender:
         else:
             state = "sending"
         if broken:
-            way += " (a link is gone)"
-        return [state, f"{self._cwnd[k]:.1f}", f"{max(self._acked[k], 0):.0f}", way]
+            route += " (a link is gone)"
+        return [state, f"{self._cwnd[k]:.1f}", f"{max(self._acked[k], 0):.0f}", route]
 
 
 def _source(frame: pd.DataFrame) -> int | None:

@@ -16,7 +16,7 @@ from netcarlo.calibration.candidates import Grid, Point
 from netcarlo.calibration.misfit import Misfit, Noise
 from netcarlo.calibration.profile import Rise
 from netcarlo.calibration.result import Calibrated, read
-from netcarlo.calibration.trials import Sample
+from netcarlo.calibration.runner import Sample
 from netcarlo.cli import main as cli
 from netcarlo.errors import InputError
 from netcarlo.studies import study as studies

@@ -20,7 +20,7 @@ from netcarlo.kernels.shared.layout import (
     Link,
     Shared,
 )
-from netcarlo.networks.shared.topologies import Topology, draw_graph, routes, topology, way_back
+from netcarlo.networks.shared.topologies import Topology, draw_graph, reverse_routes, routes, topology
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.schema import fields
 from netcarlo.schema.document import read_value
@@ -254,7 +254,7 @@ def test_equal_ways_are_told_apart_the_same_way_everywhere():
     delay[1, 2] = 1001
     found = routes(net, delay, np.zeros((2, 1), np.int64), np.full((2, 1), 3), routing="hops")
     assert found.links[:, 0, :3].tolist() == [[0, 2, NOWHERE], [4, 6, NOWHERE]]
-    assert way_back(net, found).links[:, 0, :3].tolist() == [[3, 1, NOWHERE], [7, 5, NOWHERE]]
+    assert reverse_routes(net, found).links[:, 0, :3].tolist() == [[3, 1, NOWHERE], [7, 5, NOWHERE]]
 
 
 def test_ends_of_flows():

@@ -17,9 +17,9 @@ from netcarlo.cli.main import app
 from netcarlo.errors import InputError
 from netcarlo.planning import Answer, Plan, load_plan, make_plan, plan
 from netcarlo.planning import run as runs
-from netcarlo.planning.board import Board
+from netcarlo.planning.ledger import Ledger
+from netcarlo.planning.runner import JOURNAL, ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
-from netcarlo.planning.trials import JOURNAL, Trials
 from netcarlo.reports.plan import words
 from tests.verification.plan_coverage import Coins
 
@@ -118,7 +118,7 @@ def test_what_was_simulated_serves_another_requirement(tmp_path: Path) -> None:
 
 
 class Made:
-    """Trials of a given curve instead of a network."""
+    """Replications of a given curve instead of a network."""
 
     curve: list[float] = []
 
@@ -128,7 +128,7 @@ class Made:
 
 def on_curve(monkeypatch: pytest.MonkeyPatch, curve: list[float], **changes: Any) -> Answer:
     """The answer of a plan whose requirement holds so probably at queues of 1, 2, ..."""
-    monkeypatch.setattr(runs, "Trials", Made)
+    monkeypatch.setattr(runs, "ReplicationRunner", Made)
     monkeypatch.setattr(Made, "curve", curve)
     asked = {
         "scenario": {
@@ -159,8 +159,8 @@ def test_an_answer_is_what_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     curve = [1.0, 0.99, 0.96, 0.88, 0.7, 0.1]
     found = on_curve(monkeypatch, curve)
     assert (found.holds, found.fails, found.undecided) == (3, 5, [4])
-    board = Board(found.plan, Coins(np.array(curve), seed=3))
-    points = [(board.decide(i, 4000), board.point(i)) for i in range(len(curve))]
+    ledger = Ledger(found.plan, Coins(np.array(curve), seed=3))
+    points = [(ledger.decide(i, 4000), ledger.point(i)) for i in range(len(curve))]
     assert [(verdict, point.replications) for verdict, point in points] == [
         (HOLDS, 72), (HOLDS, 72), (HOLDS, 243), (OPEN, 4000), (FAILS, 48), (FAILS, 32)
     ]  # fmt: skip
@@ -196,8 +196,8 @@ def test_several_requirements_and_expressions() -> None:
     goodput, delay = found.plan.requirements
     assert delay.bound == 0.045
     assert (goodput.at_least, delay.at_least) == (True, False)
-    board = Board(found.plan, Trials(found.plan.outcomes, target="cpu"))
-    assert board.fails_level == board.holds_level / 2
+    ledger = Ledger(found.plan, ReplicationRunner(found.plan.outcomes, target="cpu"))
+    assert ledger.fails_level == ledger.holds_level / 2
     assert found.alone["delay"] is None  # the drawn delay alone decides
     assert found.binding == "goodput"
 

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 
 from netcarlo.networks.wireless import bianchi
 from netcarlo.planning import make_plan
-from netcarlo.planning.board import Board
 from netcarlo.planning.file import Plan
+from netcarlo.planning.ledger import Ledger
+from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import Bracket, search
-from netcarlo.planning.trials import Trials
 from netcarlo.scenario import Scenario
 
 REPETITIONS = 200
@@ -142,11 +142,12 @@ def covers(case: Case, seed: int) -> tuple[bool, int]:
     Only the search is run, which decides the interval, not the curve beside it.
     """
     made = case.plan(seed)
-    return _covers(made, Board(made, Trials(made.outcomes, target="cpu")), made.values.index(case.truth))
+    runner = ReplicationRunner(made.outcomes, target="cpu")
+    return _covers(made, Ledger(made, runner), made.values.index(case.truth))
 
 
 class Coins:
-    """Trials of a curve of probabilities: replication k holds at value i if coin k is below probability i."""
+    """Coins instead of a network: replication k holds at value i if coin k is below probability i."""
 
     def __init__(self, probabilities: NDArray[np.float64], seed: int) -> None:
         self.probabilities, self.rng = probabilities, np.random.default_rng(seed)
@@ -181,12 +182,12 @@ def coins(asked: float, slope: float, *, values: int = 40, most: int = 2000) -> 
 def covers_coins(asked: float, slope: float, seed: int) -> tuple[bool, int]:
     """`covers` of the tests alone."""
     made, curve, answer = coins(asked, slope)
-    return _covers(made, Board(made, Coins(np.array(curve), seed)), answer)  # type: ignore[arg-type]
+    return _covers(made, Ledger(made, Coins(np.array(curve), seed)), answer)  # type: ignore[arg-type]
 
 
-def _covers(made: Plan, board: Board, answer: int) -> tuple[bool, int]:
+def _covers(made: Plan, ledger: Ledger, answer: int) -> tuple[bool, int]:
     bracket = Bracket(-1, len(made.values))
-    for found in search(len(made.values), board.decide, most=made.most):
+    for found in search(len(made.values), ledger.decide, most=made.most):
         bracket = found
     return bracket.low <= answer < bracket.high, bracket.high - bracket.low
 

@@ -51,7 +51,7 @@ class Area(Record):
 
 
 class _Between(Record):
-    """Anything from `min` to `max`, drawn evenly for each leg of a node's way."""
+    """Anything from `min` to `max`, drawn evenly for each leg of a node."""
 
     min: Any
     max: Any
@@ -143,7 +143,7 @@ class Stop(Record):
 
 
 class Given(Record):
-    """Every node's way; before the first and after the last of its places it stands still."""
+    """Every node's trajectory; before the first and after the last of its places it stands still."""
 
     model: Literal["given"]
     nodes: list[Annotated[list[Stop], Field(min_length=1)]] = Field(min_length=2, max_length=MOST_NODES)
@@ -158,10 +158,10 @@ class Given(Record):
                         f"nodes.{n}.{k}.time can be at or before the one before it; allowed is 1 us later or "
                         "more; write times in rising order"
                     )
-                way = [
+                displacement = [
                     max(abs(p - q) for p in bounds(u) for q in bounds(v)) for u, v in ((a.x, b.x), (a.y, b.y))
                 ]
-                if (speed := math.hypot(*way) / time) > FASTEST:
+                if (speed := math.hypot(*displacement) / time) > FASTEST:
                     raise InputError(
                         f"nodes.{n}.{k} needs {speed:.4g} m/s to be reached; allowed is {FASTEST:.0f} m/s or "
                         "less; give it more time"

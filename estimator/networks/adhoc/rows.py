@@ -67,7 +67,7 @@ def build(adhoc: Adhoc, draws: Draws, parameters: Ints, *, constants: Floats) ->
     for column, values in columns.items():
         table[:, column] = values
     most = max(adhoc.most_nodes, int(nodes.max(initial=0)))
-    return ManetRows(table, constants, *_ways(adhoc, draws, most), thresholds(probabilities))
+    return ManetRows(table, constants, *_trajectories(adhoc, draws, most), thresholds(probabilities))
 
 
 def _motion(adhoc: Adhoc, draws: Draws) -> dict[Manet, Any]:
@@ -151,12 +151,12 @@ def _power(adhoc: Adhoc, draws: Draws) -> dict[Power, Any]:
     }
 
 
-def _ways(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
-    """Times [n, N, K] and places [n, N, K, len(Place)] of so many `nodes`; empty unless ways are given."""
-    ways = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
-    times = np.full((len(draws.replications), nodes, max(map(len, ways), default=1)), FOREVER)
+def _trajectories(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
+    """Times [n, N, K] and places [n, N, K, len(Place)] of the `nodes`; empty unless given."""
+    trajectories = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
+    times = np.full((len(draws.replications), nodes, max(map(len, trajectories), default=1)), FOREVER)
     places = np.zeros((*times.shape, len(Place)), np.int64)
-    for i, stops in enumerate(ways):
+    for i, stops in enumerate(trajectories):
         for k, stop in enumerate(stops):
             at = f"adhoc.mobility.nodes.{i}.{k}"
             times[:, i, k] = draws.whole(f"{at}.time", stop.time, NS)
@@ -166,7 +166,7 @@ def _ways(adhoc: Adhoc, draws: Draws, nodes: int) -> tuple[Ints, Ints]:
 
 
 def features(adhoc: Adhoc, draws: Draws, rows: ManetRows) -> dict[str, Floats]:
-    """What one hop looks like, see `ensemble.features`; how many there are changes all the time."""
+    """Features of one hop, see `ensemble.features`: the number of hops changes all the time."""
     p = rows.parameters
     packet = p[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
     data_ns, ack_ns = _exchange_ns(p, packet), _exchange_ns(p, p[:, P.ACK])
@@ -188,6 +188,6 @@ def _exchange_ns(p: Ints, size: Ints) -> Floats:
 
 def row_bytes(adhoc: Adhoc) -> int:
     """Memory of one row and of its outcomes."""
-    ways = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
-    per_node = max(map(len, ways), default=1) * (1 + len(Place)) + NodeOut.COLUMNS
+    trajectories = adhoc.mobility.nodes if isinstance(adhoc.mobility, Given) else []
+    per_node = max(map(len, trajectories), default=1) * (1 + len(Place)) + NodeOut.COLUMNS
     return 8 * (Manet.COLUMNS + len(Power) + ManetOut.COLUMNS + adhoc.most_nodes * per_node)

@@ -168,7 +168,7 @@ class Mobility(Record):
 
 
 def _most_chords(diameters: Floats) -> Ints:
-    """How many random chords of a circle are together longer than so many of its `diameters` [n].
+    """The number of random chords of a circle that are together longer than `diameters` [n] of it.
 
     The mean chord is pi / 4 of a diameter, so by Hoeffding's inequality n chords are shorter than t
     with a probability of at most exp(-2 (n pi / 4 - t)^2 / n), here exp(-40).

@@ -174,7 +174,7 @@ def row_bytes(routes: list[Route], mobility: Mobility | None) -> int:
 
 
 def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:
-    """What the first path looks like, see `ensemble.features`."""
+    """Features of the first path, see `ensemble.features`."""
     slots = slots_of(routes[0], "paths.0", draws)
     table = parameters(run, draws)
     packet = table[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)

@@ -108,7 +108,7 @@ class Cable(Line):
     reverse: Reverse = Reverse()
 
 
-class Link(Line):
+class LinkSpec(Line):
     """A link by the numbers of the routers that it leads from and to; the list has its opposite, too."""
 
     ends: tuple[Router, Router]
@@ -133,7 +133,7 @@ class ParkingLot(Record):
 
 
 class Tree(Record):
-    """A random tree of so many routers, all equally likely; each cable is drawn on its own from `each`."""
+    """A random tree of `routers`, all trees equally likely; each cable is drawn on its own from `each`."""
 
     routers: Routers
     each: AnyCables
@@ -147,7 +147,7 @@ class Tree(Record):
 class Graph(Record):
     """A random connected graph: a random tree, and further cables between random routers.
 
-    So many `cables` in all, or so many at a router on average (`degree`); at least those of the tree, at
+    With `cables` in all, or `degree` at a router on average; at least those of the tree, at
     most one between any two routers.
     """
 
@@ -211,7 +211,7 @@ class Stream(Datagrams):
         return self
 
 
-class Flow(Record):
+class FlowSpec(Record):
     """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
 
     What is given here replaces the field of the transport.  A `route` lists the numbers of links: `0 2 4`.
@@ -250,8 +250,8 @@ class Flow(Record):
                     raise InputError(f"udp and {name} are both given; {remedy}")
         if (self.source is None) != (self.sink is None):
             raise InputError("source and sink belong together; give both, or remove one")
-        ways = {"between": self.between, "source": self.source, "route": self.route}
-        given = [name for name, way in ways.items() if way is not None]
+        ends = {"between": self.between, "source": self.source, "route": self.route}
+        given = [name for name, value in ends.items() if value is not None]
         if len(given) > 1:
             raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
         if self.source is not None and self.source == self.sink:
@@ -264,20 +264,20 @@ class Flows(Record):
 
     count: FlowCount
     each: Annotated[
-        Annotated[Flow, Tag("<flow>")] | Annotated[list[Flow], Tag("<flows>")],
+        Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
-    ] = Flow()
+    ] = FlowSpec()
 
     @property
     def most_each(self) -> int:
         """The most flows there can be."""
         return int(bounds(self.count)[1])
 
-    def flow(self, k: int) -> Flow:
-        """What flow `k` of them is."""
-        if isinstance(self.each, Flow):
+    def flow(self, k: int) -> FlowSpec:
+        """The description of flow `k`."""
+        if isinstance(self.each, FlowSpec):
             return self.each
-        return self.each[k] if k < len(self.each) else Flow()
+        return self.each[k] if k < len(self.each) else FlowSpec()
 
 
 def _tag(data: Any) -> str:
@@ -285,16 +285,18 @@ def _tag(data: Any) -> str:
     return "<flows>" if several else "<flow>"
 
 
-AnyFlow = Annotated[Annotated[Flow, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)]
+AnyFlow = Annotated[
+    Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)
+]
 
 LAYOUTS = ("dumbbell", "parking_lot", "tree", "graph", "links")
 
 
-class Shared(Record):
+class SharedSpec(Record):
     """A network of shared links: exactly one of `dumbbell`, `parking_lot`, `tree`, `graph` and `links`.
 
-    Data take the shortest way, by number of `hops` or by `delay` (of equals the one that is shorter by the
-    other, then that over the lower router number); acknowledgements the same way back.  Random trees,
+    Data take the shortest path, by number of `hops` or by `delay` (of equals the one that is shorter by the
+    other, then that over the lower router number); acknowledgements the same path back.  Random trees,
     graphs and ends of flows are new in every replication; with `redraw: false` they are those of the
     scenario's `topology`.
     """
@@ -303,7 +305,7 @@ class Shared(Record):
     parking_lot: ParkingLot | None = None
     tree: Tree | None = None
     graph: Graph | None = None
-    links: list[Link] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
+    links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
     redraw: bool = True
     routing: Literal["hops", "delay"] = "hops"
     access: Access = Access()
@@ -368,13 +370,13 @@ class Shared(Record):
             if b != c:
                 raise InputError(f"{name}.route goes nowhere after link {link}; the next link starts at {b}")
 
-    def each_flow(self) -> list[tuple[str, Flow]]:
+    def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows that there can be, by the name of their fields; those of one record once."""
         found = []
         for g, item in enumerate(self.flows):
-            if isinstance(item, Flow):
+            if isinstance(item, FlowSpec):
                 found.append((f"flows.{g}", item))
-            elif isinstance(item.each, Flow):
+            elif isinstance(item.each, FlowSpec):
                 found.append((f"flows.{g}.each", item.each))
             else:
                 found += [(f"flows.{g}.each.{k}", flow) for k, flow in enumerate(item.each)]
@@ -399,11 +401,13 @@ class Shared(Record):
     def random_places(self) -> bool:
         """Whether anything is drawn beside the fields: who is connected, or between whom flows go."""
         return self.random_cables or any(
-            self.way(flow) == "random" for _, flow in self.each_flow() if not (flow.source or flow.route)
+            self.placement(flow) == "random"
+            for _, flow in self.each_flow()
+            if not (flow.source or flow.route)
         )
 
-    def way(self, flow: Flow) -> str:
-        """Between which routers a flow goes that names none."""
+    def placement(self, flow: FlowSpec) -> str:
+        """How the routers of a flow that names none are chosen: the value of `between`."""
         return flow.between or ("random" if self.random_cables else "ends")
 
     @property
@@ -447,7 +451,7 @@ class Shared(Record):
         return 2 * self.most_cables
 
     def cable(self, k: int) -> Cable:
-        """What cable `k` is, where links are not given one by one."""
+        """The description of cable `k`, where links are not given one by one."""
         layout = self.parking_lot or self.tree or self.graph
         if layout is None:
             assert self.dumbbell is not None
@@ -480,7 +484,7 @@ def kind(tcp: Tcp | Sctp) -> str:
     return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
 
 
-def kinds(shared: Shared, transport: Any) -> dict[str, Tcp | Sctp]:
+def kinds(shared: SharedSpec, transport: Any) -> dict[str, Tcp | Sctp]:
     """The kinds of TCP, or SCTP, that flows of a network can be."""
     protocols = {flow.protocol for _, flow in shared.each_flow() if flow.udp is None}
     tcps = [tcp_like(transport, protocol) for protocol in protocols]

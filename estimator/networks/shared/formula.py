@@ -32,19 +32,19 @@ def formula(rows: SharedRows) -> Found:
 
 def _shared(rows: SharedRows) -> Found:
     p, flows = rows.parameters, rows.flows
-    ways = _ways(rows)
-    rates = _shares(rows, ways)  # [byte/s]
-    payload = flows[:, :, P.DATA] / np.maximum(ways.wire, 1)
-    goodput = 8.0 * np.where(ways.present, rates * ways.survive * payload, 0.0)
-    offered = 8.0 * np.where(ways.udp, _udp(flows) * payload, 0.0).sum(axis=1)
-    tcp = ways.present & ~ways.udp
+    routes = _routes(rows)
+    rates = _shares(rows, routes)  # [byte/s]
+    payload = flows[:, :, P.DATA] / np.maximum(routes.wire, 1)
+    goodput = 8.0 * np.where(routes.present, rates * routes.survive * payload, 0.0)
+    offered = 8.0 * np.where(routes.udp, _udp(flows) * payload, 0.0).sum(axis=1)
+    tcp = routes.present & ~routes.udp
     count = np.where(tcp.any(axis=1), tcp.sum(axis=1), np.nan)
     mine = np.where(tcp, goodput, 0.0)
     begin = np.maximum(flows[:, :, P.START], p[:, Shared.WARM_UP, None])
-    stop = np.where(ways.udp, np.minimum(flows[:, :, P.STOP], p[:, P.END, None]), p[:, P.END, None])
+    stop = np.where(routes.udp, np.minimum(flows[:, :, P.STOP], p[:, P.END, None]), p[:, P.END, None])
     active = np.maximum(stop - begin, 0) / np.maximum(p[:, P.END] - p[:, Shared.WARM_UP], 1)[:, None]
-    load = np.einsum("nfl,nf->nl", ways.uses, rates) * ways.byte_s
-    arrived = 8.0 * np.where(ways.udp, rates * ways.survive * payload, 0.0).sum(axis=1)
+    load = np.einsum("nfl,nf->nl", routes.uses, rates) * routes.byte_s
+    arrived = 8.0 * np.where(routes.udp, rates * routes.survive * payload, 0.0).sum(axis=1)
     total = (mine * active).sum(axis=1) * np.sign(count)
     return {
         "goodput_bps": (goodput * active).sum(axis=1),
@@ -59,7 +59,7 @@ def _shared(rows: SharedRows) -> Found:
     }
 
 
-class _Ways(NamedTuple):
+class _Routes(NamedTuple):
     """What the flows of `SharedRows` pass: arrays [n, F], unless said otherwise."""
 
     present: NDArray[np.bool_]
@@ -72,7 +72,7 @@ class _Ways(NamedTuple):
     byte_s: Floats  # [n, L]
 
 
-def _ways(rows: SharedRows) -> _Ways:
+def _routes(rows: SharedRows) -> _Routes:
     p, flows, links = rows.parameters, rows.flows, rows.links
     n, count, _ = flows.shape
     present = np.arange(count) < p[:, Shared.FLOWS, None]
@@ -97,29 +97,29 @@ def _ways(rows: SharedRows) -> _Ways:
     slowest = np.maximum(byte_s(flows[:, :, Flow.ACCESS]), byte_s(flows[:, :, Flow.SINK]))
     with np.errstate(divide="ignore"):
         most = 1 / slowest
-    return _Ways(present, udp, wire, uses, np.where(present, rtt_s, 1.0), np.exp(survive), most, line_s)
+    return _Routes(present, udp, wire, uses, np.where(present, rtt_s, 1.0), np.exp(survive), most, line_s)
 
 
-def _shares(rows: SharedRows, ways: _Ways) -> Floats:
-    """Bytes put on the way per second [n, F].  A share is as the window over the round trip, queues included;
-    UDP does not give way."""
+def _shares(rows: SharedRows, routes: _Routes) -> Floats:
+    """Bytes sent per second [n, F].  A share is as the window over the round trip, queues included;
+    UDP does not yield."""
     flows, links = rows.flows, rows.links
     with np.errstate(divide="ignore"):
-        capacity = 1 / ways.byte_s
+        capacity = 1 / routes.byte_s
     queue_s = np.zeros_like(capacity)
     window = np.maximum(most_in_flight(flows), 1)
-    rates = np.zeros_like(ways.wire)
+    rates = np.zeros_like(routes.wire)
     for _ in range(ROUNDS):
-        rtt_s = ways.rtt_s + np.einsum("nfl,nl->nf", ways.uses > 0, queue_s)
-        asks = lossy(flows, rtt_s, 1 - ways.survive, window) * ways.wire
-        asks = np.where(ways.present, np.minimum(np.where(ways.udp, _udp(flows), asks), ways.most), 0.0)
-        weight = np.where(ways.udp, UDP_WEIGHT, ways.wire / rtt_s)
-        rates = max_min(ways.uses, capacity, most=asks, weight=np.where(ways.present, weight, 1.0))
+        rtt_s = routes.rtt_s + np.einsum("nfl,nl->nf", routes.uses > 0, queue_s)
+        asks = lossy(flows, rtt_s, 1 - routes.survive, window) * routes.wire
+        asks = np.where(routes.present, np.minimum(np.where(routes.udp, _udp(flows), asks), routes.most), 0.0)
+        weight = np.where(routes.udp, UDP_WEIGHT, routes.wire / rtt_s)
+        rates = max_min(routes.uses, capacity, most=asks, weight=np.where(routes.present, weight, 1.0))
         # The queue of a link that is full stands at three quarters on average.
-        load = ways.uses * rates[:, :, None]
-        packet = (load * ways.wire[:, :, None]).sum(axis=1) / np.maximum(load.sum(axis=1), 1e-9)
-        full = load.sum(axis=1) * ways.byte_s > 0.999
-        queue_s = np.where(full, 0.75 * links[:, :, Link.QUEUE] * packet * ways.byte_s, 0.0)
+        load = routes.uses * rates[:, :, None]
+        packet = (load * routes.wire[:, :, None]).sum(axis=1) / np.maximum(load.sum(axis=1), 1e-9)
+        full = load.sum(axis=1) * routes.byte_s > 0.999
+        queue_s = np.where(full, 0.75 * links[:, :, Link.QUEUE] * packet * routes.byte_s, 0.0)
     return rates
 
 

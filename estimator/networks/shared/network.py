@@ -18,8 +18,7 @@ from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, row_parameters, warm_up
 from netcarlo.networks.shared import formula, outcomes, rows, workload
-from netcarlo.networks.shared.description import MOST_CABLES, TCPS, Cable, Flows, Shared, kinds
-from netcarlo.networks.shared.description import Flow as FlowSpec
+from netcarlo.networks.shared.description import MOST_CABLES, TCPS, Cable, Flows, FlowSpec, SharedSpec, kinds
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
@@ -29,8 +28,8 @@ NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT)
 """What the fluid model does not know of a flow."""
 
 
-class SharedNetwork(Shared, Network):
-    """Links that many flows share, see `Shared`."""
+class SharedNetwork(SharedSpec, Network):
+    """Links that many flows share, see `SharedSpec`."""
 
     key = "shared"
     transports = (*COMMON, "linux", *PROBES, "sctp", "udp")

@@ -138,7 +138,7 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and for TCP's of UDP.
 
     `goodput_bps` is new payload over the time from the start or the warm-up, whichever is later, to the end
-    or to the arrival of the last missing packet.  It counts where it is passed on by the last link of the way
+    or to the arrival of the last missing packet.  It counts where the last link of the route passes it on
     or, if that is slower, the cable to the sink: of a packet at an edge of the window, the part inside.
     """
     p, flows, out = rows.parameters, rows.flows, tables(integers, rows).flows
@@ -236,7 +236,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
 
 
 def propagation_ns(rows: SharedRows) -> Ints:
-    """Twice the way of each flow [n, F] without any time for bytes, access included."""
+    """Twice the propagation delay of each flow [n, F] without any time for bytes, access included."""
     route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
     delay = rows.links[:, :, Link.DELAY]
     each = np.arange(len(delay))[:, None, None]

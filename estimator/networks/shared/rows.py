@@ -23,12 +23,21 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.networks.shared.description import Access, Flows, Line, Red, Reverse, Stream, kind, tcp_like
-from netcarlo.networks.shared.description import Cable as CableSpec
-from netcarlo.networks.shared.description import Flow as FlowSpec
-from netcarlo.networks.shared.description import Link as LinkSpec
-from netcarlo.networks.shared.description import Shared as SharedSpec
-from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, routes, topology, way_back
+from netcarlo.networks.shared.description import (
+    Access,
+    Cable,
+    Flows,
+    FlowSpec,
+    Line,
+    LinkSpec,
+    Red,
+    Reverse,
+    SharedSpec,
+    Stream,
+    kind,
+    tcp_like,
+)
+from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, reverse_routes, routes, topology
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
@@ -75,7 +84,7 @@ def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Float
     loss = np.zeros((n, most))
     for k in range(most):
         if shared.links is not None:
-            line: LinkSpec | CableSpec = shared.links[k]
+            line: LinkSpec | Cable = shared.links[k]
             loss[:, k] = _line(table[:, k], line, f"shared.links.{k}", draws)
             continue
         cable = shared.cable(k // 2)
@@ -177,7 +186,7 @@ def _flows(
             forth.links[:, k] = NOWHERE
             forth.links[:, k, :length] = member.spec.route
             forth.hops[:, k] = length
-    _ways(table, forth, way_back(net, forth))
+    _put_routes(table, forth, reverse_routes(net, forth))
     for column in (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE):
         table[:, :, column] = parameters[:, None, column]
     present = np.stack([member.present for member in members], axis=1)
@@ -188,7 +197,7 @@ def _flows(
     return table, count
 
 
-def _ways(table: Ints, forth: Routes, back: Routes) -> None:
+def _put_routes(table: Ints, forth: Routes, back: Routes) -> None:
     tcp = table[:, :, Flow.KIND] != UDP
     table[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS] = forth.links
     table[:, :, Flow.BACK : Flow.BACK + MOST_HOPS] = np.where(tcp[:, :, None], back.links, NOWHERE)
@@ -201,7 +210,7 @@ def _ends(shared: SharedSpec, draws: Draws, net: Topology, member: Member) -> In
     n, flow = len(net.routers), member.spec
     if flow.source is not None:
         return np.tile([flow.source, flow.sink], (n, 1))
-    if flow.route is not None or shared.way(flow) == "ends":
+    if flow.route is not None or shared.placement(flow) == "ends":
         return np.stack([np.zeros(n, np.int64), net.routers - 1], axis=1)
     if flow.between == "hops":
         step = 1 if shared.links is not None else 2
@@ -220,7 +229,7 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
     if udp is None and isinstance(transport, Udp):
         udp = transport
     if udp is None:
-        transports.fill(table, transport, draws, own=flow, name=name)
+        transports.fill(table, transport, draws, override=flow, name=name)
         table[:, Flow.KIND] = KINDS.index(kind(transport)) if kind(transport) in KINDS else ALONE
         table[:, Flow.ECN] = int(flow.ecn)
         return
@@ -249,8 +258,8 @@ def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> No
     for name, columns in (
         ("source_rate", (Flow.ACCESS, Flow.ACCESS_BACK)), ("sink_rate", (Flow.SINK, Flow.SINK_BACK))
     ):  # fmt: skip
-        own = draws.either(f"{at}.{name}", getattr(access, name), rate)
-        byte_time = np.rint(8e9 * 2**BYTE_TIME_BITS / own)
+        cable = draws.either(f"{at}.{name}", getattr(access, name), rate)
+        byte_time = np.rint(8e9 * 2**BYTE_TIME_BITS / cable)
         for column in columns:
             table[:, column] = byte_time
     draws.fill(table, access, at)
@@ -260,7 +269,7 @@ def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> No
 
 
 def features(rows: SharedRows) -> dict[str, Floats]:
-    """What the way of the first flow looks like, see `ensemble.features`."""
+    """Features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
     packet = (flow[:, P.DATA] + flow[:, P.HEADER]).astype(np.float64)
     forth, there = _along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])

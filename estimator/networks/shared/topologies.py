@@ -9,7 +9,7 @@ import networkx
 import numpy as np
 
 from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE
-from netcarlo.networks.shared.description import MOST_CABLES, Graph, Shared
+from netcarlo.networks.shared.description import MOST_CABLES, Graph, SharedSpec
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 
@@ -33,7 +33,7 @@ class Topology(NamedTuple):
     """The link in the other direction [n, L]."""
 
 
-def topology(shared: Shared, draws: Draws) -> Topology:
+def topology(shared: SharedSpec, draws: Draws) -> Topology:
     """The networks of the rows [n]; what is random is drawn anew for each, or by topology alone."""
     if shared.random_cables:
         return _random(shared, draws)
@@ -53,14 +53,14 @@ def topology(shared: Shared, draws: Draws) -> Topology:
     return Topology(routers, links, ends, np.tile(back, (n, 1)))
 
 
-def redrawn(shared: Shared, draws: Draws) -> Draws:
+def redrawn(shared: SharedSpec, draws: Draws) -> Draws:
     """Where what is random beside the fields comes from: the replication, or the topology alone."""
     if shared.redraw:
         return draws
     return Draws(draws.seed, np.zeros_like(draws.replications), draws.topology)
 
 
-def _random(shared: Shared, draws: Draws) -> Topology:
+def _random(shared: SharedSpec, draws: Draws) -> Topology:
     layout = shared.tree or shared.graph
     assert layout is not None
     name = "shared.tree" if shared.tree else "shared.graph"
@@ -85,7 +85,7 @@ def _random(shared: Shared, draws: Draws) -> Topology:
 
 
 def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]:
-    """Random tree of so many routers, and cables between random others up to `cables`; in order of routers.
+    """Random tree of the `routers`, and cables between random others up to `cables`; in order of routers.
 
     All trees are equally likely, and so are all sets of further cables.
     """
@@ -97,14 +97,14 @@ def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]
 
 
 class Routes(NamedTuple):
-    """The ways of flows [n, F]: numbers of links [n, F, MOST_HOPS], filled with NOWHERE, and how many."""
+    """The routes of flows [n, F]: numbers of links [n, F, MOST_HOPS], filled with NOWHERE, and how many."""
 
     links: Ints
     hops: Ints
 
 
 def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: str) -> Routes:
-    """The shortest ways from `source` to `sink` [n, F]; `delay_ns` [n, L] is that of the links."""
+    """The shortest paths from `source` to `sink` [n, F]; `delay_ns` [n, L] is that of the links."""
     n, most = len(net.routers), int(net.routers.max(initial=2))
     rows = np.arange(n)[:, None]
     cost = np.full((n, most, most), _FAR)
@@ -130,8 +130,8 @@ def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: 
     return Routes(found, hops)
 
 
-def way_back(net: Topology, forth: Routes) -> Routes:
-    """The same ways in the other direction."""
+def reverse_routes(net: Topology, forth: Routes) -> Routes:
+    """The same routes in the other direction."""
     length = forth.hops[:, :, None]
     k = np.arange(MOST_HOPS)
     turned = np.take_along_axis(forth.links, np.maximum(length - 1 - k, 0), axis=2)
@@ -140,7 +140,7 @@ def way_back(net: Topology, forth: Routes) -> Routes:
 
 
 def _distances(cost: Ints) -> Ints:
-    """The cost of the shortest ways [n, R, R] (Floyd, Warshall)."""
+    """The cost of the shortest paths [n, R, R] (Floyd, Warshall)."""
     total = cost.copy()
     each = np.arange(total.shape[1])
     total[:, each, each] = 0

@@ -4,7 +4,7 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.networks.run import Run
-from netcarlo.networks.shared.description import Cable, Shared, tcp_like
+from netcarlo.networks.shared.description import Cable, SharedSpec, tcp_like
 from netcarlo.networks.traffic import (
     NO_TIME,
     datagrams,
@@ -19,7 +19,7 @@ from netcarlo.schema.quantity import bounds
 from netcarlo.transport.udp import Udp
 
 
-def check_time_passes(shared: Shared, transport: Any) -> None:
+def check_time_passes(shared: SharedSpec, transport: Any) -> None:
     """Raises InputError where a packet of TCP can be at its receiver in the nanosecond in which it was sent:
     such a run could go round without an end.
     """
@@ -41,7 +41,7 @@ def check_time_passes(shared: Shared, transport: Any) -> None:
         if flow.route is not None:
             links = flow.route if shared.links else [link // 2 for link in flow.route]
             times = [sum(times[link] for link in links)]
-        elif not (shared.links or shared.random_cables) and shared.way(flow) == "ends":
+        elif not (shared.links or shared.random_cables) and shared.placement(flow) == "ends":
             times = [sum(times)]
         if not min(times):
             raise InputError(
@@ -59,7 +59,7 @@ def _least_ns(line: Any, size: float) -> int:
     return min(forth, wire_ns(back.rate or line.rate, size) + whole_ns(either(back.delay, line.delay)))
 
 
-def packets(shared: Shared, run: Run, *, fluid: bool) -> float:
+def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:
     """Packets of one replication, about; steps, of a fluid."""
     duration, transport = mean(run.duration), run.transport
     lines: list[Any] = shared.links or [shared.cable(k) for k in range(shared.least_cables)]

@@ -142,14 +142,14 @@ class PathLoss(Record):
 
 
 class Link(Record):
-    """What the way from a station to the next node has of its own, in both directions."""
+    """What the link from a station to its next hop has of its own, in both directions."""
 
     spacing: Length | None = None
     rate: FirstRate | None = None
     frame_error: Probability | None = None
 
 
-class Leg(Record):
+class LegSpec(Record):
     """A FIFO server beside the radio: a wire, a delay element, a slow host.
 
     A packet takes its bytes (and `overhead` more) at `rate`, and `packet_time`, then `delay`; with `tick`
@@ -179,7 +179,7 @@ class Leg(Record):
     }
 
 
-class Receiver(Leg):
+class Receiver(LegSpec):
     """The receiving host; making an acknowledgement takes it `ack_time`.
 
     With `read` TCP has what the application has read: at most so much at once, in `read_time` for a packet,
@@ -191,7 +191,7 @@ class Receiver(Leg):
     read_time: Delay = 0.0
 
 
-class Flow(Record):
+class FlowSpec(Record):
     """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
 
     The times and sizes given here replace those of the transport.
@@ -215,7 +215,7 @@ class Flow(Record):
 
 
 AnyFlows = Annotated[
-    Annotated[Literal["up", "down", "both"], Tag("<word>")] | Annotated[list[Flow], Tag("<flows>")],
+    Annotated[Literal["up", "down", "both"], Tag("<word>")] | Annotated[list[FlowSpec], Tag("<flows>")],
     Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<word>"),
 ]
 AnyLinks = Annotated[
@@ -277,8 +277,8 @@ class Wireless(Record):
     ranges: Ranges | None = None
     path_loss: PathLoss | None = None
 
-    wire: Leg | None = None  # between the gateway and the end host behind it, in both directions
-    sender_delay: Leg | None = None  # the sender's packets pass it first
+    wire: LegSpec | None = None  # between the gateway and the end host behind it, in both directions
+    sender_delay: LegSpec | None = None  # the sender's packets pass it first
     receiver: Receiver | None = None  # and this last
     flows: AnyFlows = "up"
     best_interval: Interval | None = None  # `best_bps` is the most in an interval of this length

@@ -33,7 +33,7 @@ def per_second(rows: WifiRows, frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def rates(frame: pd.DataFrame, payload: Sequence[int], *, end_s: float) -> pd.DataFrame:
-    """What reached the end of each flow's way for the first time [bit/s], a row for each whole second.
+    """What reached the end of each flow's route for the first time [bit/s], a row for each whole second.
 
     `frame` is that of an 802.11 network, `payload` is of a packet of each flow [byte].
     """

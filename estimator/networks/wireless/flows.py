@@ -7,9 +7,7 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg
-from netcarlo.networks.wireless.description import Flow as FlowSpec
-from netcarlo.networks.wireless.description import Leg as LegSpec
-from netcarlo.networks.wireless.description import Wireless
+from netcarlo.networks.wireless.description import FlowSpec, LegSpec, Wireless
 from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
@@ -29,7 +27,7 @@ class End(NamedTuple):
 
 
 def flows(wireless: Wireless, *, stations: int) -> list[End]:
-    """The flows of a network of so many stations."""
+    """The flows of a network of `stations`."""
     if isinstance(wireless.flows, list):
         return [
             End(f"wireless.flows.{k}", _number(flow.source), _number(flow.sink), flow)
@@ -183,7 +181,7 @@ def _route(net: Network, source: Ints, sink: Ints) -> tuple[Ints, Ints]:
 
 
 def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints, end: End, f: int) -> Ints:
-    """What a flow sends: [n, len(Flow)] without its way."""
+    """What a flow sends: [n, len(Flow)] without its route."""
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
     udp = _datagrams(transport, end)

@@ -122,13 +122,13 @@ def _links(wireless: Wireless, draws: Draws, net: Network) -> tuple[Any, Ints]:
 
 
 def _errors(wireless: Wireless, draws: Draws, links: int) -> Floats:
-    """The frame error probability of the links of so many stations [n, links]."""
+    """The frame error probability of each link [n, links]."""
     every = draws.floats("wireless.frame_error", wireless.frame_error)
-    own = [
+    each = [
         draws.either(f"wireless.each.{k}.frame_error", wireless.link(k).frame_error, every)
         for k in range(links)
     ]
-    return np.stack(own, axis=1)
+    return np.stack(each, axis=1)
 
 
 def _per_microsecond(wireless: Wireless, draws: Draws) -> Floats:
@@ -145,7 +145,7 @@ def _rate_rows(wireless: Wireless, rate: Floats) -> Ints:
 
 
 def features(wireless: Wireless, draws: Draws, rows: WifiRows) -> dict[str, Floats]:
-    """What the way of the first flow looks like, see `ensemble.features`."""
+    """Features of the route of the first flow, see `ensemble.features`."""
     p, net, each = rows.parameters, rows.network, np.arange(len(rows.parameters))
     flow = net[:, : len(Flow)]  # FLOWS_AT is 0
     hops, errors = flow[:, Flow.FORTH], _errors(wireless, draws, rows.nodes.shape[1] - 1)

@@ -68,7 +68,7 @@ def averages(value: Lookup) -> Numbers:
 
 
 def plateau(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> float:
-    """What larger buffers bring no more than: the mean of the averages at the two largest [Mbit/s]."""
+    """The goodput that larger buffers do not exceed: the mean of the averages at the two largest [Mbit/s]."""
     return float(np.mean([np.mean(numbers(rtt, kb)) for kb in buffers[-2:]]))
 
 

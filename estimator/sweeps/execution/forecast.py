@@ -248,7 +248,7 @@ class _Pilot:
 
 
 def _fixed(sweep: Sweep, replications: int) -> Sweep:
-    """The sweep with so many replications of each cell, whatever they show."""
+    """The sweep with a fixed number of replications of each cell."""
     definition = copy.deepcopy(sweep.definition)
     definition["scenario"] |= {"replications": replications, "precision": None}
     definition["outcomes"] = list(dict.fromkeys([*definition["outcomes"], "goodput_bps"]))

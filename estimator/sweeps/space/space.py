@@ -254,17 +254,17 @@ class Sweep:
         for axis in self.axes:
             for name, column in axis.columns.items():
                 given |= dict.fromkeys(self.names(number, name), column[place[axis.name]])
-        look = features(variant, given=given, rows=len(at))
+        found = features(variant, given=given, rows=len(at))
         if self.derive:
-            known: dict[str, Any] = dict(look)
+            known: dict[str, Any] = dict(found)
             for axis in self.axes:
                 index = place[axis.name]
                 known[axis.name] = np.array(axis.labels)[index] if axis.numeric else axis.labels[index[0]]
             for name, text in self.derive.items():
                 full = self.names(number, name)
                 given |= dict.fromkeys(full, self._derived(name, full[0], text, known, variant, cells))
-            look = features(variant, given=given, rows=len(at))
-        return Batch(number, at, given, look)
+            found = features(variant, given=given, rows=len(at))
+        return Batch(number, at, given, found)
 
     def names(self, variant: int, name: str) -> list[str]:
         """The fields of a variant that a name stands for."""

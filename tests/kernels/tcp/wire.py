@@ -113,7 +113,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
     ) -> Any:  # fmt: skip
         n = np.int64(0)
         constants = g[:0]
-        tcp.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE])
+        tcp.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], np.int64(0))
         start = p[P.START]
         told = np.int64(0)
         while n < log.shape[0] - 100:
@@ -128,7 +128,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
             pump = True
             if start == now:
                 start = np.int64(FOREVER)
-                tcp.start(p, s, g)
+                tcp.start(p, s, g, now)
             elif at_sink == now:
                 pump = False
                 row = ways[0, forth]

@@ -17,8 +17,8 @@ from netcarlo.numerics.arrays import Floats
 from netcarlo.planning import evidence
 from netcarlo.planning.file import Plan
 from netcarlo.planning.requirements import Requirement
+from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
-from netcarlo.planning.trials import Trials
 
 FIRST = 32
 """Replications of a value before its first look."""
@@ -49,12 +49,12 @@ class Point:
     shares: tuple[Share, ...]
 
 
-class Board:
-    """Replicates the values of a plan and says what is known of them; values are called by their place."""
+class Ledger:
+    """Replicates the values of a plan, named by their places in `Plan.values`; says what is known of them."""
 
-    def __init__(self, plan: Plan, trials: Trials) -> None:
+    def __init__(self, plan: Plan, runner: ReplicationRunner) -> None:
         """Nothing is known yet."""
-        self.plan, self.trials = plan, trials
+        self.plan, self.runner = plan, runner
         self.replications: dict[int, int] = {}
         self.verdicts: dict[int, int] = {}
         self.holds_level = plan.level
@@ -91,7 +91,7 @@ class Board:
 
     def _measured(self, i: int, n: int) -> list[tuple[Requirement, Floats]]:
         value = self.plan.values[i]
-        outcomes = self.trials.of(self.plan.scenario(value), n)
+        outcomes = self.runner.of(self.plan.scenario(value), n)
         return [(r, r.measured(outcomes, value)) for r in self.plan.requirements]
 
     def _verdict(self, successes: Floats, n: int) -> int:

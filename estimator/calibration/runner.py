@@ -1,4 +1,4 @@
-"""Trials: candidates simulated over the cells of a study, all of them in one launch per model."""
+"""Candidates simulated over the cells of a study, all of them in one launch per model."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -40,7 +40,7 @@ class _Source(NamedTuple):
 
     @property
     def cells(self) -> list[int]:
-        """The cells that it takes."""
+        """Numbers of the cells that it is computed from."""
         return [self.cell] if self.over is None else [self.cell, self.over[0]]
 
     def read(self, known: Mapping[int, tuple[Floats, Floats]]) -> tuple[float, float]:
@@ -53,7 +53,7 @@ class _Source(NamedTuple):
         return 100 * (ratio - 1), 100 * abs(ratio) * float(np.hypot(sd / mean, other_sd / other))
 
 
-class Trials:
+class CandidateRunner:
     """Runs candidates with common random numbers and remembers what came out.
 
     `numbers` are the published numbers to be met, those of the declared targets.
@@ -107,7 +107,7 @@ class Trials:
 
     @property
     def candidates(self) -> int:
-        """How many different candidates have been simulated."""
+        """Number of different candidates simulated so far."""
         return len({point for _, _, point, _ in self._known})
 
     def prepare(self) -> None:

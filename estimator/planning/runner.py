@@ -17,7 +17,7 @@ from netcarlo.sweeps.space.identity import key
 JOURNAL = "runs.jsonl"
 
 
-class Trials:
+class ReplicationRunner:
     """Outcomes of replications 0, 1, 2, ... of scenarios.
 
     With a `folder`, batches are added to a journal in it as they come, and those there are not simulated
