@@ -16,14 +16,14 @@ from netcarlo.kernels.adhoc.trace import trace_flow, trace_route
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_LOST, EVENT_RECEIVE, FOREVER, NEVER, P
 from netcarlo.kernels.udp import sink
-from netcarlo.kernels.udp.source import put_out_at
+from netcarlo.kernels.udp.source import sent_at
 
 
 @cold
 def prepare(m: Any, f: Any, free: Any) -> None:
     """Lays out the sink from word `free` on."""
     m[Word.ASSOCIATION] = free
-    m[Word.FLOW_AT] = put_out_at(m, np.int64(0))
+    m[Word.FLOW_AT] = sent_at(m, np.int64(0))
     sink.prepare(m, m, free)
 
 
@@ -49,7 +49,7 @@ def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     """The next datagram is put out."""
     number = m[COUNTS + ManetOut.SENT]
     m[COUNTS + ManetOut.SENT] += 1
-    m[Word.FLOW_AT] = put_out_at(m, number + 1)
+    m[Word.FLOW_AT] = sent_at(m, number + 1)
     send(m, m[Manet.SOURCE], t, head_of(np.int64(Kind.DATA), number, np.int64(0)))
     rekey(m)
     if trace.shape[0] > 0:

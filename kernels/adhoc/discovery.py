@@ -48,7 +48,7 @@ RING_WAIT = 30 * MS
 JITTER = 10 * MS
 """Requests, and replies of the node that was looked for, wait up to this time."""
 CHECK = 30 * MS
-"""Packets that wait for a route are looked at again after this time, and up to twice that."""
+"""Least time between checks of the packets that wait for a route [ns]; at most twice that."""
 SPACING = 30 * MS
 """Packets that have waited for a route are sent with these intervals."""
 WAIT_MOST = 30_000 * MS
@@ -204,7 +204,7 @@ def _reckon(m: Any, i: Any, t: Any) -> None:
 
 @cold
 def _schedule(m: Any, i: Any, t: Any) -> None:
-    """The buffer of node i will be looked at."""
+    """Schedule a check of the buffer of node i."""
     m[NODES + i * NODE_WORDS + Node.CHECK_AT] = t + CHECK + _random_part(m, i, np.int64(CHECK))
     rekey(m, i)
 

@@ -101,13 +101,13 @@ def noticed(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
 def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
     """Puts out what the sender may, or a probe."""
     s = m[m[Word.ASSOCIATION] :]
-    packet = association.take(m, s, f, t, False)
+    packet = association.next_segment(m, s, f, t, False)
     while packet >= 0:
         head = head_of(np.int64(Kind.DATA), packet, association.copy_of(s))
         if not association.is_data(m, s, packet):
             head |= CONTROL
         send(m, m[Manet.SOURCE], t, head)
-        packet = association.take(m, s, f, t, False)
+        packet = association.next_segment(m, s, f, t, False)
     if packet == association.FULL:
         m[Word.FULL] = 1
     number = association.probe(m, s, t)
@@ -123,13 +123,13 @@ def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
 
 
 @cold
-def _acknowledge(m: Any, t: Any, serial: Any) -> None:
+def _acknowledge(m: Any, t: Any, ack_id: Any) -> None:
     """The sink sends an acknowledgement, or what else the receiver puts out, if there is something."""
-    if serial == association.FULL:
+    if ack_id == association.FULL:
         m[Word.FULL] = 1
-    elif serial >= 0:
-        head = head_of(np.int64(Kind.ACK), serial, np.int64(0))
-        if association.is_ack(m, m[m[Word.ASSOCIATION] :], serial):
+    elif ack_id >= 0:
+        head = head_of(np.int64(Kind.ACK), ack_id, np.int64(0))
+        if association.is_ack(m, m[m[Word.ASSOCIATION] :], ack_id):
             m[COUNTS + ManetOut.ACKS_SENT] += 1
         else:
             head |= CONTROL
@@ -158,13 +158,13 @@ def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
     else:
         before = association.in_order(m, s)
         association.note_copy(m, s, packet, copy_of(head))
-        serial, fresh = association.on_data(m, s, t, packet, False)
+        ack_id, fresh = association.on_data(m, s, t, packet, False)
         m[COUNTS + ManetOut.IN_ORDER] += association.in_order(m, s) - before
         if data:
             _count_data(m, t, fresh)
             if trace.shape[0] > 0:
                 trace_packet(m, f, trace, t, np.int64(EVENT_RECEIVE), head, m[Manet.SINK])
-        _acknowledge(m, t, serial)
+        _acknowledge(m, t, ack_id)
         rekey(m)
 
 
@@ -210,14 +210,14 @@ def report(m: Any, end: Any, out: Any) -> None:
     out[ManetOut.ACKED] = association.acked(m, s)
     out[ManetOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
     out[ManetOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
-    out[ManetOut.CWND_CUTS] = s[association.Counter.CUTS]
+    out[ManetOut.CWND_CUTS] = s[association.Counter.REDUCTIONS]
     out[ManetOut.HANDSHAKES] = s[association.Counter.HANDSHAKES]
     out[ManetOut.PROBES] = s[association.Counter.PROBES]
     out[ManetOut.PROBE_CYCLES] = s[association.Counter.PROBE_CYCLES]
     out[ManetOut.PROBE_TIME] = s[association.Counter.PROBE_TIME]
     if s[association.Counter.PROBING] != 0:
         out[ManetOut.PROBE_TIME] += end - s[association.Counter.PROBING_SINCE]
-    out[ManetOut.SPARED] = s[association.Counter.SPARED]
+    out[ManetOut.SPARED] = s[association.Counter.AVOIDED]
     if association.overfull(s):
         m[Word.FULL] = 1
 

@@ -64,7 +64,7 @@ def write(m: Any, at: Any, frame: Any) -> None:
 
 
 def head_of(kind: Any, number: Any, copy: Any) -> Any:
-    """The first word of a packet that is put out, the how-manieth copy of its segment."""
+    """The first word of a packet that is put out, with the number of this copy of its segment."""
     return number << _NUMBER_SHIFT | copy << _COPY_SHIFT | kind
 
 

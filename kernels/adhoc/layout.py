@@ -42,7 +42,7 @@ class Manet(IntEnum):
     LEG = auto()  # mean time of a leg of random direction, step of Gauss-Markov [us]
     MEMORY = auto()  # Gauss-Markov: weight of the old speed, times 2**16
     FRESH = auto()  # Gauss-Markov: weight of what is drawn, times 2**16
-    MOTION_BEFORE = auto()  # nodes have been on the way for so long at time 0 [ns]
+    MOTION_BEFORE = auto()  # time that nodes have moved before time 0 [ns]
     # Radio.
     RANGE = auto()  # a frame is decoded up to this distance
     SENSE = auto()  # a frame is sensed up to this distance, not below RANGE
@@ -90,7 +90,7 @@ GIVEN = 4
 
 DSR = 0
 IDEAL = 1
-"""Every packet goes the shortest way there is at that moment; no control traffic."""
+"""Every packet takes the shortest path of that moment; no control traffic."""
 
 
 class Place(IntEnum):
@@ -144,7 +144,7 @@ class ManetOut(IntEnum):
     DISCOVERIES = 32  # route requests originated
     ROUTING_FRAMES = 33  # requests, replies and errors put on the air
     ROUTE_ERRORS = 34  # originated
-    SALVAGED = 35  # packets sent another way by the node that found the link broken
+    SALVAGED = 35  # packets sent on another route by the node that found the link broken
     SHORTENED = 36  # gratuitous replies: a later node of a route heard the packet itself
     WAITED = 37  # time during which the source had packets and no route [ns]
     # The network.

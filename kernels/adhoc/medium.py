@@ -17,7 +17,7 @@ import numpy as np
 from netcarlo.kernels.adhoc import frames
 from netcarlo.kernels.adhoc.frames import Kind, hop_of, kind_of
 from netcarlo.kernels.adhoc.layout import STREAM_FRAME, Manet, ManetOut, NodeOut
-from netcarlo.kernels.adhoc.motion import place
+from netcarlo.kernels.adhoc.motion import position
 from netcarlo.kernels.adhoc.routes import node
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
@@ -59,12 +59,12 @@ def next_node(m: Any, i: Any) -> Any:
 @cold
 def _undisturbed(m: Any, i: Any, n: Any, starters: Any, t: Any) -> Any:
     """Whether no other starter harms the reception of i's frame at node n."""
-    x, y = place(m, n, t)
-    ax, ay = place(m, i, t)
+    x, y = position(m, n, t)
+    ax, ay = position(m, i, t)
     own = ((ax - x) >> 6) * ((ax - x) >> 6) + ((ay - y) >> 6) * ((ay - y) >> 6)
     for k in range(m[Manet.NODES]):
         if starters >> k & 1 and k != i and m[NODES + n * NODE_WORDS + Node.SENSE] >> k & 1:
-            bx, by = place(m, np.int64(k), t)
+            bx, by = position(m, np.int64(k), t)
             far = ((bx - x) >> 6) * ((bx - x) >> 6) + ((by - y) >> 6) * ((by - y) >> 6)
             if far * 1024 < m[Manet.CAPTURE] * own:
                 return False

@@ -40,7 +40,7 @@ _NORMAL = 1774  # (sum - _MEAN) * _NORMAL >> 16 has standard deviation 1024
 _NEVER_NS = 9e17
 
 
-def place(m: Any, i: Any, t: Any) -> Any:
+def position(m: Any, i: Any, t: Any) -> Any:
     """Where node i is at `t`, which is on its present leg: (x, y)."""
     at = NODES + i * NODE_WORDS
     us = (t - m[at + Node.T0]) // _MICROSECOND
@@ -69,8 +69,8 @@ def _set_apart(m: Any, times: Any, places: Any) -> None:
         attempt = np.int64(k)
         _set_out(m, times, places, source, attempt, start)
         _set_out(m, times, places, sink, attempt, start)
-        ax, ay = place(m, source, start)
-        bx, by = place(m, sink, start)
+        ax, ay = position(m, source, start)
+        bx, by = position(m, sink, start)
         square = (bx - ax) * (bx - ax) + (by - ay) * (by - ay)
         if least * least <= square <= most * most:
             _set_out(m, times, places, source, attempt, np.int64(0))
@@ -81,7 +81,7 @@ def _set_apart(m: Any, times: Any, places: Any) -> None:
 
 @cold
 def _set_out(m: Any, times: Any, places: Any, i: Any, attempt: Any, until: Any) -> None:
-    """Node i is on the leg that holds then; every attempt draws another way."""
+    """Node i is on the leg that holds then; every attempt draws another trajectory."""
     at = NODES + i * NODE_WORDS
     m[at + Node.STREAM] = STREAM_MOTION + i + MOST_NODES * attempt
     m[at + Node.LEG] = 0
@@ -108,7 +108,7 @@ def advance(m: Any, times: Any, places: Any, i: Any, now: Any) -> None:
     mobility = m[Manet.MOBILITY]
     while m[at + Node.T1] <= now:
         t = m[at + Node.T1]
-        m[at + Node.X], m[at + Node.Y] = place(m, i, t)
+        m[at + Node.X], m[at + Node.Y] = position(m, i, t)
         m[at + Node.T0] = t
         if mobility == GIVEN:
             _given(m, times, places, i, at)
@@ -254,8 +254,8 @@ def change(m: Any, i: Any, j: Any, now: Any, inside: Any, reach: Any) -> Any:
     square = vx * vx + vy * vy
     if square == 0:
         return np.int64(FOREVER)
-    ax, ay = place(m, i, now)
-    bx, by = place(m, j, now)
+    ax, ay = position(m, i, now)
+    bx, by = position(m, j, now)
     dx, dy = bx - ax, by - ay
     along = dx * vx + dy * vy
     if not inside and along >= 0:
@@ -265,8 +265,8 @@ def change(m: Any, i: Any, j: Any, now: Any, inside: Any, reach: Any) -> Any:
     if q <= across:  # they only touch the circle, or miss it
         return now if inside else np.int64(FOREVER)
     half = np.int64(math.sqrt(float(q - across) * float(q + across)))
-    way = -8 * along + (half if inside else -half)
-    ns = float(way) / float(8 * square) * 1e9
+    numerator = -8 * along + (half if inside else -half)
+    ns = float(numerator) / float(8 * square) * 1e9
     if ns >= _NEVER_NS:
         return np.int64(FOREVER)
     return now + max(np.int64(ns), np.int64(0))

@@ -122,9 +122,9 @@ class Node(IntEnum):
     MEMO_VERSION = auto()  # VERSION at that time
     HOLD = auto()  # last route that it has shortened
     HOLD_AT = auto()  # when [ns]
-    FROM = auto()  # node where the last broken link that it was told of begins
-    TO = auto()  # node where that link ends
-    BROKEN_AT = auto()  # when it was told [ns]
+    FROM = auto()  # first node of the broken link that was last reported to it
+    TO = auto()  # second node of that link
+    BROKEN_AT = auto()  # time of that report [ns]
     # Discovery.
     OUTSTANDING = auto()  # requests since it has learnt a route
     LAST_REQUEST = auto()  # when it last sent one [ns]
@@ -138,7 +138,7 @@ class Node(IntEnum):
     BUFFER = auto()  # first word, see `Waiting`
     WAITING = auto()  # packets that wait
     DUE_AT = auto()  # when the next one that has a route goes [ns]
-    CHECK_AT = auto()  # when those without a route are looked at [ns]
+    CHECK_AT = auto()  # next check of those without a route [ns]
     # The last transmission that others overheard, of data and probes; then of their answers: see `Tap`.
     TAP = auto()
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc.layout import MOST_ROUTE, Manet, ManetOut
-from netcarlo.kernels.adhoc.motion import advance, change, place, set_out
+from netcarlo.kernels.adhoc.motion import advance, change, position, set_out
 from netcarlo.kernels.adhoc.routes import LENGTH_BITS, LENGTH_MASK, NODE_BITS, NODE_MASK
 from netcarlo.kernels.adhoc.state import COUNTS, NO_TIME, NODE_WORDS, NODES, Node, Word
 from netcarlo.kernels.base.inline import cold
@@ -177,10 +177,10 @@ def begin(m: Any, times: Any, places: Any) -> None:
     zero = np.int64(0)
     for i in range(n):
         at = NODES + i * NODE_WORDS
-        x, y = place(m, i, zero)
+        x, y = position(m, i, zero)
         for j in range(n):
             if j != i:
-                other_x, other_y = place(m, np.int64(j), zero)
+                other_x, other_y = position(m, np.int64(j), zero)
                 square = (other_x - x) * (other_x - x) + (other_y - y) * (other_y - y)
                 if square <= m[Manet.RANGE] * m[Manet.RANGE]:
                     m[at + Node.LINK] |= np.int64(1) << j

@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.kernels.adhoc.frames import Kind, kind_of, number_of
 from netcarlo.kernels.adhoc.layout import METRE, Manet
-from netcarlo.kernels.adhoc.motion import place
+from netcarlo.kernels.adhoc.motion import position
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
 from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word, hosts
 from netcarlo.kernels.base.inline import cold
@@ -45,7 +45,7 @@ def trace_leg(m: Any, trace: Any, t: Any, i: Any) -> None:
     n = _record(m, trace, t, np.int64(EVENT_PLACE), i, np.int64(-1))
     if n >= 0:
         at = NODES + i * NODE_WORDS
-        x, y = place(m, i, t)
+        x, y = position(m, i, t)
         trace[n, Trace.CWND] = x / METRE
         trace[n, Trace.SSTHRESH] = y / METRE
         trace[n, Trace.RTO] = m[at + Node.VX] / METRE
@@ -62,7 +62,7 @@ def trace_link(m: Any, trace: Any, t: Any, i: Any, j: Any) -> None:
 
 @cold
 def trace_route(m: Any, trace: Any, t: Any) -> None:
-    """The nodes on the way of the data, if it has changed; -1: there is none."""
+    """The nodes on the route of the data, if it has changed; -1: there is none."""
     now = m[Word.ROUTE]
     if now == m[Word.SHOWN_ROUTE]:
         return

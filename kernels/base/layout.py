@@ -83,8 +83,8 @@ class P(IntEnum):
     LEAST_STAY = 43  # least time at an access router [ns]
     DOMAIN_SIZE = 44  # access routers under one MAP; 0: all
     OUTAGE = 45  # the radio link is down during a handover [ns]
-    OUTAGE_JITTER = 46  # that time varies uniformly by so much either way [ns]
-    ANTICIPATION = 47  # signalling may begin so long before the link goes down [ns]
+    OUTAGE_JITTER = 46  # half-width of the uniform variation of OUTAGE [ns]
+    ANTICIPATION = 47  # time from the earliest signalling to link down [ns]
     PREPARATION = 48  # the new access router needs to accept the host (address check) [ns]
     ANNOUNCE = 49  # from link up to the host's first message at a prepared router [ns]
     DETECTION = 50  # the same at an unprepared one: movement detection, new address [ns]
@@ -94,13 +94,13 @@ class P(IntEnum):
     BUFFER = 54  # packets that an access router holds for a host
     SETTLE = 55  # HIMIPv6: quiet time of the tunnel before the n-buffer opens [ns]
     PING_PONG = 56  # probability that the host soon returns, times 2**32
-    PING_PONG_STAY = 57  # after so long [ns]
+    PING_PONG_STAY = 57  # time that it stays before it returns [ns]
     FALSE_ALARM = 58  # probability that an anticipated handover does not come, times 2**32
-    FALSE_ALARM_TIME = 59  # the mistake is undone so long after the handover should have come [ns]
-    MARGIN = 60  # a handover is prepared if the answer reaches the host so long before link down [ns]
+    FALSE_ALARM_TIME = 59  # time from the handover that does not come to its cancellation [ns]
+    MARGIN = 60  # least time from the answer at the host to link down in a prepared handover [ns]
     SIGNAL_LOSS = 61  # probability that a signalling message is lost on the radio link, times 2**32
     SEND_BUFFER = 62  # most data packets in the sender's socket buffer, sent ones included; 0: no limit
-    SEND_WAKE = 63  # a writer that found it full goes on when no more than so many (fewer) are left
+    SEND_WAKE = 63  # packets left in SEND_BUFFER, at most, when a writer that found it full goes on
     INTERVAL = 64  # UDP: from one datagram to the next [ns]; 0 for all other transports
     STOP = 65  # UDP: nothing is put out at or after [ns]
 

@@ -14,8 +14,8 @@ LOW_WINDOW = 14  # up to this window it is standard TCP [packet]
 SMOOTH = 20  # near the old maximum: round trips for a search range
 SEARCH = 4  # a search step covers this part of the distance
 BETA, ONE = 819, 1024  # share of the window kept after a loss
-HASTE = 20  # at most so many ACKs per packet before the first loss
-CACHED_MS = 31  # `_EVERY` holds so long if the window stays
+HASTE = 20  # most ACKs per packet of growth before the first loss
+CACHED_MS = 31  # time that `_EVERY` holds while the window stays [ms]
 
 # Words of memory; all are 0 at the start and after a timeout.
 _EVERY = 0  # the window grows by one packet after more ACKs than this

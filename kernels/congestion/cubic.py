@@ -15,9 +15,9 @@ ROOT_FACTOR = (1 << 40) // SCALE  # K^3 [(s / 1024)^3] of a packet below the max
 ROOT_BITS = 18  # K is shorter than 256 s
 LONGEST = 1 << ROOT_BITS  # |t - K| beyond it counts as this [s / 1024]: the cube fits in 63 bits
 FRIENDLY = 23  # standard TCP with the same BETA grows a packet per 23/8 windows of ACKs
-MAX_INCREMENT = 16  # past the old maximum, at most so many packets per 0.1 s
-HASTE = 50  # so many ACKs per packet before the first loss
-CACHED_MS = 31  # `_EVERY` holds so long if the window stays
+MAX_INCREMENT = 16  # most packets per 0.1 s beyond the old maximum
+HASTE = 50  # ACKs per packet of growth before the first loss
+CACHED_MS = 31  # time that `_EVERY` holds while the window stays [ms]
 SETTLE_MS = 1000  # after a loss no measurement counts for the least RTT
 
 # Words of memory; all are 0 at the start and after a timeout.

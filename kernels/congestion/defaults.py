@@ -11,7 +11,7 @@ def heard(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
     """At every ACK, whatever it does (see `westwood`)."""
 
 
-def listen(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
+def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
     """At every ACK of a sender like that of Linux (see `tcp.linux`)."""
 
 

@@ -9,7 +9,7 @@ ACKED = 0
 """Word of memory: packets acknowledged since the window grew or was cut, in a recovery as well."""
 
 
-def listen(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
+def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
     """An ACK has arrived; see `linux`."""
     memory[ACKED] += packets
 

@@ -27,7 +27,7 @@ grow = linux_reno.grow
 reduce = linux_reno.reduce
 
 
-def listen(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
+def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
     """An ACK has arrived; see `linux`."""
     memory[linux_reno.ACKED] += packets
     ms = now // MS

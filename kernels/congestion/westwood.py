@@ -11,7 +11,7 @@ from typing import Any
 
 from netcarlo.kernels.base.layout import MS
 
-SEGMENT = 1460  # a packet counts as so many bytes; only rounding depends on it
+SEGMENT = 1460  # bytes that a packet counts as; only rounding depends on it
 LEAST_MS = 50  # a bandwidth sample covers more than this, and more than a round trip
 
 # Words of memory; all are 0 at the start.

@@ -35,8 +35,8 @@ class PathWord(IntEnum):
 class HopWord(IntEnum):
     """Words of a hop."""
 
-    ENTERS = 0  # a packet enters it so long after it is put out [ns]
-    LEAVES = 1  # and leaves it so long after [ns]
+    ENTERS = 0  # delay from the sender to its queue [ns]
+    LEAVES = 1  # delay from the sender to its far end [ns]
     OUTAGE = 2  # its next outage
     SIZE = 3
 
@@ -221,7 +221,7 @@ def _until_trouble(
 
 
 def _put_out(m: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any) -> None:
-    # So much is put out, and acknowledged; the window is that of so many round trips later.
+    # `flow` is put out and acknowledged; the window grows as in `rounds` round trips.
     m[FlowWord.SENT] += flow
     acked = float(flow >> m[FlowWord.DELAYED]) * PACKET
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)

@@ -26,7 +26,7 @@ from netcarlo.kernels.path.hops import ARRIVED
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.tcp.state import NONE
 from netcarlo.kernels.udp import sink
-from netcarlo.kernels.udp.source import put_out_at
+from netcarlo.kernels.udp.source import sent_at
 
 MOBILE: Any = slot("mobile")
 
@@ -62,7 +62,7 @@ def simulate(
     free = begin(p, of_hops, outages, losses, m, out)
     traced, end, events = trace.shape[0] > 0, p[P.END], np.int64(0)
     wire = p[P.DATA] + p[P.HEADER]
-    number, upcoming, due = np.int64(0), put_out_at(p, np.int64(0)), np.int64(FOREVER)
+    number, upcoming, due = np.int64(0), sent_at(p, np.int64(0)), np.int64(FOREVER)
     if MOBILE:
         m[Path.ASSOCIATION] = free
         sink.prepare(m, p, free)
@@ -76,7 +76,7 @@ def simulate(
                 events = note(trace, events, sent, EVENT_SEND, packet)
             fate, t, tag = put_on_path(p, outages, losses, m, out, sent, packet, True, wire)
             number += 1
-            upcoming = put_out_at(p, number)
+            upcoming = sent_at(p, number)
         if MOBILE and tag != NONE:
             fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
         if traced and t <= end and fate != access.WAITS:

@@ -135,7 +135,7 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> 
 
 @cold
 def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
-    """The samples that are due by time `until` [ns] see the sender as it is."""
+    """Take the samples that are due by time `until` [ns] from the sender's present state."""
     while m[Path.SAMPLE] <= until:
         add(m, Path.CWND_SUM, Path.CWND_SUM_HIGH, association.cwnd_of(p, s, g))
         rtt = s[association.Counter.RTT]
@@ -163,11 +163,11 @@ def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s
 
 
 @cold
-def record_ack(p: Any, trace: Any, n: Any, t: Any, serial: Any, s: Any, g: Any) -> Any:
+def record_ack(p: Any, trace: Any, n: Any, t: Any, ack_id: Any, s: Any, g: Any) -> Any:
     """The same of an acknowledgement that reaches the sender."""
-    if not association.is_ack(p, s, serial):
+    if not association.is_ack(p, s, ack_id):
         return n
-    return record(trace, n, t, EVENT_ACK, association.told_by(p, s, serial), s, g)
+    return record(trace, n, t, EVENT_ACK, association.told_by(p, s, ack_id), s, g)
 
 
 def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
@@ -181,12 +181,12 @@ def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
 
 
 def acknowledge(
-    p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, serial: Any, tail: Any
+    p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tail: Any
 ) -> Any:
     """The ACK of this number leaves the receiver at time t [ns]; returns the ring's new end."""
     wire = p[P.HEADER]
-    if not PAUSES or serial > PROBE:
-        wire = association.size_of_ack(p, s, serial)
+    if not PAUSES or ack_id > PROBE:
+        wire = association.size_of_ack(p, s, ack_id)
     if MOBILE:
         fate, back = access.answer(p, outages, losses, m, t, wire)
     else:
@@ -194,9 +194,9 @@ def acknowledge(
     if fate == ARRIVED:
         at = m[Path.RING] + _ENTRY * (tail & (p[P.RING] - 1))
         m[at] = back
-        m[at + 1] = serial
+        m[at + 1] = ack_id
         tail += 1
-    elif back <= p[P.END] and (not PAUSES or serial > PROBE) and association.is_ack(p, s, serial):
+    elif back <= p[P.END] and (not PAUSES or ack_id > PROBE) and association.is_ack(p, s, ack_id):
         out[Out.ACK_DROPS] += 1
     return tail
 
@@ -205,12 +205,12 @@ def acknowledge(
 def acknowledge_late(p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, tail: Any) -> Any:
     """A timer of the receiver goes off, a delayed ACK goes out; returns the ring's new end."""
     due = association.due_at_sink(s)
-    serial = association.on_delay(p, s)
-    if serial < 0:
-        if serial == association.FULL:
+    ack_id = association.on_delay(p, s)
+    if ack_id < 0:
+        if ack_id == association.FULL:
             m[Path.FULL] = 1
         return tail
-    return acknowledge(p, outages, losses, m, s, out, due, serial, tail)
+    return acknowledge(p, outages, losses, m, s, out, due, ack_id, tail)
 
 
 def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: Any, sent: Any) -> None:
@@ -298,11 +298,11 @@ def receive(
         tail = acknowledge(p, outages, losses, m, s, out, t, packet, tail)
     else:
         association.note_stamp(s, packet, sent)
-        serial, fresh = association.on_data(p, s, t, packet, False)
+        ack_id, fresh = association.on_data(p, s, t, packet, False)
         count_arrival(p, m, s, out, packet, fresh, t, sent)
-        if serial >= 0:
-            tail = acknowledge(p, outages, losses, m, s, out, t, serial, tail)
-        elif serial == association.FULL:
+        if ack_id >= 0:
+            tail = acknowledge(p, outages, losses, m, s, out, t, ack_id, tail)
+        elif ack_id == association.FULL:
             m[Path.FULL] = 1
     return tail
 
@@ -313,7 +313,7 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.HANDSHAKES] = s[association.Counter.HANDSHAKES]
     out[Out.TIMEOUTS] = s[association.Counter.TIMEOUTS]
     out[Out.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
-    out[Out.CWND_CUTS] = s[association.Counter.CUTS]
+    out[Out.CWND_CUTS] = s[association.Counter.REDUCTIONS]
     out[Out.SENT] = s[association.Counter.SENT]
     out[Out.RETRANSMITTED] = s[association.Counter.REPEATED]
     out[Out.IN_ORDER] = association.in_order(p, s)
@@ -363,7 +363,7 @@ def simulate(
         # Send what the last event allows, and receive what comes of it.
         busy = True
         while busy:
-            packet = association.take(p, s, g, now, False)
+            packet = association.next_segment(p, s, g, now, False)
             if PAUSES and packet == NONE:
                 probe = association.probe(p, s, now)
                 packet = PROBE - probe if probe != NONE else packet
@@ -408,14 +408,14 @@ def simulate(
                 alarm = min(m[Path.SAMPLE], end + 1)
             if now <= end:
                 if arrival <= association.due(s):
-                    serial = m[ring + _ENTRY * (head & mask) + 1]
+                    ack_id = m[ring + _ENTRY * (head & mask) + 1]
                     head += 1
-                    if PAUSES and serial <= PROBE:
-                        association.on_probe(p, s, g, constants, now, PROBE - serial)
+                    if PAUSES and ack_id <= PROBE:
+                        association.on_probe(p, s, g, constants, now, PROBE - ack_id)
                     else:
-                        association.on_ack(p, s, g, constants, now, serial)
-                    if traced and serial >= 0:
-                        events = record_ack(p, trace, events, now, serial, s, g)
+                        association.on_ack(p, s, g, constants, now, ack_id)
+                    if traced and ack_id >= 0:
+                        events = record_ack(p, trace, events, now, ack_id, s, g)
                 else:
                     timeouts = s[association.Counter.TIMEOUTS]
                     association.on_timeout(p, s, g, constants, now)

@@ -49,11 +49,11 @@ class Counter(IntEnum):
     HANDSHAKES = OUTCOMES + Out.HANDSHAKES
     TIMEOUTS = OUTCOMES + Out.TIMEOUTS
     FAST_RETRANSMITS = OUTCOMES + Out.FAST_RETRANSMITS
-    CUTS = OUTCOMES + Out.CWND_CUTS
+    REDUCTIONS = OUTCOMES + Out.CWND_CUTS
     ACKED = Word.CUM
     HELD = Word.BUFFERED
     RTT = FIRST_WAY + Way.RTT
-    SPARED = Word.NOTHING
+    AVOIDED = Word.NOTHING
     PROBING = Word.NOTHING
     PROBING_SINCE = Word.NOTHING
     PROBES = Word.NOTHING
@@ -115,9 +115,9 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
     return s[place_of(p, s, _FORTH, packet) + Packet.SIZE]
 
 
-def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
+def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """A packet of the receiver [byte]."""
-    return s[place_of(p, s, _BACK, serial) + Packet.SIZE]
+    return s[place_of(p, s, _BACK, ack_id) + Packet.SIZE]
 
 
 def is_data(p: Any, s: Any, packet: Any) -> Any:
@@ -125,20 +125,20 @@ def is_data(p: Any, s: Any, packet: Any) -> Any:
     return s[place_of(p, s, _FORTH, packet) + Packet.KIND] == Kind.DATA
 
 
-def is_ack(p: Any, s: Any, serial: Any) -> Any:
+def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """Whether a packet of the receiver acknowledges data."""
-    return s[place_of(p, s, _BACK, serial) + Packet.KIND] == Kind.SACK
+    return s[place_of(p, s, _BACK, ack_id) + Packet.KIND] == Kind.SACK
 
 
-def told_by(p: Any, s: Any, serial: Any) -> Any:
+def told_by(p: Any, s: Any, ack_id: Any) -> Any:
     """The TSN up to which a SACK says that all have come."""
-    return s[place_of(p, s, _BACK, serial) + Packet.NUMBER]
+    return s[place_of(p, s, _BACK, ack_id) + Packet.NUMBER]
 
 
 # The sender.
 
 
-def take(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
+def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """The next packet to put out, NONE, or FULL.  While `blocked` all wait."""
     if blocked:
         return np.int64(NONE)
@@ -151,9 +151,9 @@ def resume(p: Any, s: Any, g: Any) -> Any:
 
 
 @cold
-def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """A packet of the receiver arrives at the sender."""
-    ends.at_sender(p, s, now, _FORTH, place_of(p, s, _BACK, serial))
+    ends.at_sender(p, s, now, _FORTH, place_of(p, s, _BACK, ack_id))
 
 
 @cold
@@ -293,12 +293,12 @@ def corrupted(p: Any, s: Any, packet: Any) -> None:
     """A packet that arrives destroyed is lost."""
 
 
-def tells_cut(s: Any, packet: Any) -> Any:
+def carries_cwr(s: Any, packet: Any) -> Any:
     """Not capable of ECN."""
     return False
 
 
-def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """Not capable of ECN."""
 
 

@@ -137,7 +137,7 @@ class Packet(IntEnum):
     SIZE = 2  # on the wire [byte]
     NUMBER = 3  # DATA: TSN; SACK: cumulative TSN; heartbeats: when the request was put out [ns]
     SENT = 4  # when it was put out [ns]
-    ORDER = 5  # the how-manieth packet of the association
+    ORDER = 5  # number of the packet in the association
     ROOM = 6  # SACK: receiver window [byte]
     SEEN = 7  # SACK: chunks accepted when it was sent, 0 if it reports no gap
 
@@ -171,7 +171,7 @@ class Chunk(IntEnum):
     REPORTS = 4  # missing reports
     SENDS = 5  # how often it was sent
     TIMED = 6  # sending time if it measures the RTT [ns], else 0
-    ACCEPT_NUMBER = 7  # it was the how-manieth distinct chunk accepted by the receiver; 0: not yet
+    ACCEPT_NUMBER = 7  # its number among the distinct chunks that the receiver accepted, from 1; 0: not yet
     IN_PARTIAL = 8  # 1: its gap acknowledgement is in partial_bytes_acked
     BORN = 9  # when it was sent first [ns]
 

@@ -16,7 +16,7 @@ class Event(IntEnum):
     """Classes of events, in the order of precedence at equal times."""
 
     CLOCK = 0  # samples are due
-    DATA = 1  # data of a flow reach the first link of their way
+    DATA = 1  # data of a flow reach the first link of their route
     ACK = 2  # acknowledgements of a flow do
     HOST = 3  # something happens at the hosts of a flow
     FAR = 4  # a packet reaches the far end of a link and has another before it

@@ -49,7 +49,7 @@ def simulate(
 
 
 def _on_arrival(p: Any, losses: Any, m: Any, means: Any, kind: Any, i: Any, t: Any) -> Any:
-    # A packet comes to the next link of its way; returns when the one behind it does [ns], or NO_EVENT.
+    # A packet comes to the next link of its route; returns when the one behind it does [ns], or NO_EVENT.
     if kind == Event.FAR:
         queue = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.FIFO
     else:

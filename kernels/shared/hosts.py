@@ -1,7 +1,7 @@
 """The hosts of a flow: applications, TCP or SCTP, and the cables to the first and last router.
 
-A cable to a host has neither limit nor loss, and the order of its packets is known: what happens behind the
-last shared link of a way is computed at once.  `b` is where the block of flow `i` begins in scratch `m`, `p`
+A cable to a host has neither limit nor loss, and the order of its packets is known: what happens behind
+the last link of a route is computed at once.  `b` is where the block of flow `i` begins in scratch `m`, `p`
 are the columns of the row.
 """
 
@@ -98,15 +98,15 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> No
 def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
     # All that the window allows.
     flow = m[b:]
-    number = association.take(flow, s, g, t, False)
+    number = association.next_segment(flow, s, g, t, False)
     while number >= 0:
         word = packet.pack(i, number, association.copy_of(s))
         if not association.is_data(flow, s, number):
             word |= packet.CONTROL
-        if association.tells_cut(s, number):
+        if association.carries_cwr(s, number):
             word |= packet.REDUCED
         _to_link(m, b, i, t, word)
-        number = association.take(flow, s, g, t, False)
+        number = association.next_segment(flow, s, g, t, False)
     if number == association.FULL:
         m[Word.FULL] = 1
     probe = association.probe(flow, s, t)
@@ -146,7 +146,7 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
         m[b + FlowWord.ECHO] = 1
     was = association.in_order(m[b:], s)
     association.note_copy(m[b:], s, number, packet.copy_of(word))
-    serial, fresh = association.on_data(m[b:], s, t, number, False)
+    ack_id, fresh = association.on_data(m[b:], s, t, number, False)
     if not late:
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
     if packet.is_payload(word):
@@ -161,7 +161,7 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
     if not late:
-        _answer(m, b, i, t, serial)
+        _answer(m, b, i, t, ack_id)
         due = association.due_at_sink(s)
         if due < FOREVER:
             agenda.lower(m, Event.HOST, i, due)
@@ -195,18 +195,18 @@ def _serve_sink(m: Any, b: Any, i: Any) -> None:
     _answer(m, b, i, t, association.on_delay(m[b:], s))
 
 
-def _answer(m: Any, b: Any, i: Any, t: Any, serial: Any) -> None:
+def _answer(m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> None:
     # The receiver puts out a packet, or NONE.
-    if serial >= 0:
-        word = packet.pack(i, serial, np.int64(0))
-        if association.is_ack(m[b:], m[b + FlowWord.ASSOCIATION :], serial):
+    if ack_id >= 0:
+        word = packet.pack(i, ack_id, np.int64(0))
+        if association.is_ack(m[b:], m[b + FlowWord.ASSOCIATION :], ack_id):
             m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
         else:
             word |= packet.CONTROL
         if m[b + FlowWord.ECHO] != 0:
             word |= packet.MARKED
         _send_back(m, b, i, t, word)
-    elif serial == association.FULL:
+    elif ack_id == association.FULL:
         m[Word.FULL] = 1
 
 

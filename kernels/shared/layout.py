@@ -38,10 +38,10 @@ class Flow(IntEnum):
     LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row)."""
 
     KIND = len(P)  # UDP, one of the transports below, or ALONE
-    HOPS = auto()  # links on the way of the data, at least 1
-    BACK_HOPS = auto()  # links on the way of the acknowledgements (TCP), at least 1
-    ROUTE = len(P) + 3  # the links on the way of the data in order, MOST_HOPS columns
-    BACK = ROUTE + MOST_HOPS  # the links on the way of the acknowledgements in order, MOST_HOPS columns
+    HOPS = auto()  # links on the route of the data, at least 1
+    BACK_HOPS = auto()  # links on the route of the acknowledgements (TCP), at least 1
+    ROUTE = len(P) + 3  # numbers of the links on the route of the data, MOST_HOPS columns
+    BACK = ROUTE + MOST_HOPS  # the same of the acknowledgements, MOST_HOPS columns
     # Access links: BYTE_TIME_BITS fraction bits.
     ACCESS = BACK + MOST_HOPS  # source host to first router, data [ns / byte]
     ACCESS_BACK = auto()  # first router to source host, acknowledgements [ns / byte]
@@ -116,7 +116,7 @@ class FlowOut(IntEnum):
     ACKED_BEFORE = 7  # of those, by the end of the warm-up
     DROPS_QUEUE = 8  # data packets dropped by queues (RED included)
     DROPS_RANDOM = 9  # data packets lost at random
-    IN_FLIGHT = 10  # data packets on their way at the end
+    IN_FLIGHT = 10  # data packets in flight at the end
     ACKS_SENT = 11
     ACK_DROPS = 12  # all causes
     MARKED = 13  # marks that RED put on its packets

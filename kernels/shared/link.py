@@ -75,7 +75,7 @@ def prepare_loss(p: Any, losses: Any, m: Any, b: Any) -> None:
 
 
 def _held(m: Any, b: Any, t: Any) -> Any:
-    # Packets in the queue, or more where their number does not matter: departures are only looked at if so.
+    # Packets in the queue: exact where the number decides (RED, perhaps full), else an upper bound.
     head, tail, mask = m[b + LinkWord.HEAD], m[b + LinkWord.TAIL], m[b + LinkWord.MASK]
     limit = m[b + Link.QUEUE]
     if m[b + Link.RED] != DROP_TAIL or (limit > 0 and tail - head >= min(limit, mask + 1)):

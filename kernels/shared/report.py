@@ -63,7 +63,7 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
             counts[FlowOut.ACKED] = association.acked(m[b:], s)
             counts[FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
             counts[FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
-            counts[FlowOut.CWND_CUTS] = s[association.Counter.CUTS]
+            counts[FlowOut.CWND_CUTS] = s[association.Counter.REDUCTIONS]
             counts[FlowOut.HANDSHAKES] = s[association.Counter.HANDSHAKES]
             if association.overfull(s):
                 out[SharedOut.STATUS] = STATUS_RING_FULL

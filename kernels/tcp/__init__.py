@@ -1,1 +1,1 @@
-"""TCP: the sender, its ways of loss recovery, and the receiver."""
+"""TCP: the sender, its schemes of loss recovery, and the receiver."""

@@ -1,7 +1,7 @@
 """The receiver of an association: what it acknowledges, and when.
 
-Acknowledgements that are on their way are kept in a ring by their number; where what is acknowledged tells
-all (PLAIN), the number is the packet that is expected next, and there is no ring.
+Acknowledgements in flight are kept in a ring by their id; where they hold nothing but what is acknowledged
+(PLAIN), the id is the packet that is expected next, and there is no ring.
 """
 
 from typing import Any
@@ -28,32 +28,32 @@ variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
-def place_of(p: Any, s: Any, serial: Any) -> Any:
+def place_of(p: Any, s: Any, ack_id: Any) -> Any:
     """Where an acknowledgement is in scratch."""
-    return s[Tcp.ACKS] + WORDS * (serial & (p[P.RING] - 1))
+    return s[Tcp.ACKS] + WORDS * (ack_id & (p[P.RING] - 1))
 
 
-def answer(p: Any, s: Any, packet: Any) -> Any:
-    """The number of the acknowledgement that `packet` causes, or FULL."""
+def acknowledge(p: Any, s: Any, packet: Any) -> Any:
+    """Make the acknowledgement of `packet`; its id, or FULL."""
     if PLAIN:
-        return s[Tcp.EXPECTED]
-    serial, mask = s[Tcp.SERIAL], p[P.RING] - 1
-    if serial - s[Tcp.CONSUMED] > mask:
+        return s[Tcp.RCV_NXT]
+    ack_id, mask = s[Tcp.NEXT_ACK], p[P.RING] - 1
+    if ack_id - s[Tcp.CONSUMED] > mask:
         return np.int64(FULL)
-    at, count = place_of(p, s, serial), np.int64(0)
-    s[at + Ack.PACKET] = s[Tcp.EXPECTED] - 1
+    at, count = place_of(p, s, ack_id), np.int64(0)
+    s[at + Ack.PACKET] = s[Tcp.RCV_NXT] - 1
     if STAMPS:
-        s[Tcp.SAID] = s[Tcp.EXPECTED] - 1
+        s[Tcp.SAID] = s[Tcp.RCV_NXT] - 1
         s[at + Ack.STAMP] = s[Tcp.ECHO]
     if MARKS:
-        variant.mark(s, p, at, s[Tcp.EXPECTED])
+        variant.mark(s, p, at, s[Tcp.RCV_NXT])
     if kind.sack_of(p):
         count = blocks(
-            s, Tcp.STACK, s[Tcp.BITS], mask, packet, s[Tcp.EXPECTED], s[Tcp.HIGHEST], at + Ack.BLOCK
+            s, Tcp.STACK, s[Tcp.BITS], mask, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST], at + Ack.BLOCK
         )
     s[at + Ack.COUNT] = count
-    s[Tcp.SERIAL] = serial + 1
-    return serial
+    s[Tcp.NEXT_ACK] = ack_id + 1
+    return ack_id
 
 
 def note_stamp(s: Any, packet: Any, sent: Any) -> None:
@@ -63,23 +63,23 @@ def note_stamp(s: Any, packet: Any, sent: Any) -> None:
 
 
 def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
-    """The packet that is about to arrive is this copy of it, see `sender.copy_of`."""
+    """Note which copy of a packet is about to arrive, see `sender.copy_of`."""
     if STAMPS:
-        note_stamp(s, packet, variant.put_out_at(s, p, packet, copy))
+        note_stamp(s, packet, variant.sent_at(s, p, packet, copy))
 
 
 @cold
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """A packet arrives at time t [ns].
 
-    Returns the number of the acknowledgement that the receiver sends, NONE or FULL; and whether it is the
+    Returns the id of the acknowledgement that the receiver sends, NONE or FULL; and whether it is the
     packet's first arrival.  If `more` come at once, an acknowledgement that may wait does so.
     """
     duplicates = s[Tcp.DUPLICATES]
     expected, highest = arrive(
-        s, Tcp.HELD, s[Tcp.BITS], p[P.RING] - 1, packet, s[Tcp.EXPECTED], s[Tcp.HIGHEST]
+        s, Tcp.HELD, s[Tcp.BITS], p[P.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST]
     )
-    s[Tcp.EXPECTED] = expected
+    s[Tcp.RCV_NXT] = expected
     s[Tcp.HIGHEST] = highest
     fresh = s[Tcp.DUPLICATES] == duplicates
     if p[P.ACK_EVERY] > 1:
@@ -90,29 +90,29 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
             s[Tcp.ANSWERED] = packet
             return np.int64(NONE), fresh
         s[Tcp.PENDING] = FOREVER
-    return answer(p, s, packet), fresh
+    return acknowledge(p, s, packet), fresh
 
 
 @cold
 def on_delay(p: Any, s: Any) -> Any:
-    """PENDING has come: the number of the acknowledgement that goes out."""
+    """PENDING has come: the id of the acknowledgement that goes out."""
     s[Tcp.PENDING] = FOREVER
-    return answer(p, s, s[Tcp.ANSWERED])
+    return acknowledge(p, s, s[Tcp.ANSWERED])
 
 
-def told_by(p: Any, s: Any, serial: Any) -> Any:
+def told_by(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet up to which an acknowledgement says that all have come."""
-    return serial - 1 if PLAIN else s[place_of(p, s, serial) + Ack.PACKET]
+    return ack_id - 1 if PLAIN else s[place_of(p, s, ack_id) + Ack.PACKET]
 
 
-def blocks_of(p: Any, s: Any, serial: Any) -> Any:
+def blocks_of(p: Any, s: Any, ack_id: Any) -> Any:
     """How many SACK blocks an acknowledgement has."""
-    return np.int64(0) if PLAIN else s[place_of(p, s, serial) + Ack.COUNT]
+    return np.int64(0) if PLAIN else s[place_of(p, s, ack_id) + Ack.COUNT]
 
 
-def size_of_ack(p: Any, s: Any, serial: Any) -> Any:
+def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet of an acknowledgement [byte]."""
-    return p[P.ACK] + p[P.SACK_BLOCK] * blocks_of(p, s, serial)
+    return p[P.ACK] + p[P.SACK_BLOCK] * blocks_of(p, s, ack_id)
 
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
@@ -123,16 +123,16 @@ def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
 def complete(p: Any, s: Any) -> Any:
     """The receiver has all the data that there is."""
     if STAMPS:  # data may come before the SYN
-        return max(s[Tcp.EXPECTED], kind.first_of(p)) + s[Tcp.HELD] > s[Tcp.LAST]
-    return s[Tcp.EXPECTED] > s[Tcp.LAST]
+        return max(s[Tcp.RCV_NXT], kind.first_of(p)) + s[Tcp.HELD] > s[Tcp.LAST]
+    return s[Tcp.RCV_NXT] > s[Tcp.LAST]
 
 
 def in_order(p: Any, s: Any) -> Any:
     """Packets that the receiver has without a gap, the data among them."""
-    return max(s[Tcp.EXPECTED] - kind.first_of(p), np.int64(0))
+    return max(s[Tcp.RCV_NXT] - kind.first_of(p), np.int64(0))
 
 
 def corrupted(p: Any, s: Any, packet: Any) -> None:
     """A packet reaches the receiver destroyed by an error."""
     if MARKS:
-        variant.corrupted(s, p, packet, s[Tcp.EXPECTED])
+        variant.corrupted(s, p, packet, s[Tcp.RCV_NXT])

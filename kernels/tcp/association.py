@@ -23,18 +23,19 @@ from netcarlo.kernels.tcp.sender import (
     copy_of,
     finished,
     first_of,
+    next_segment,
     on_ack,
     on_timeout,
     prepare,
     resume,
     start,
-    take,
 )
 from netcarlo.kernels.tcp.state import NONE, Tcp
 from netcarlo.kernels.tcp.state import Tcp as Counter
 from netcarlo.kernels.tcp.view import (
     acked,
     all_sent,
+    carries_cwr,
     cwnd_of,
     data_waiting,
     due,
@@ -45,7 +46,6 @@ from netcarlo.kernels.tcp.view import (
     sequence_of,
     show,
     size_of,
-    tells_cut,
 )
 
 __all__ = [
@@ -56,6 +56,7 @@ __all__ = [
     "Tcp",
     "acked",
     "all_sent",
+    "carries_cwr",
     "complete",
     "copy_of",
     "corrupted",
@@ -69,6 +70,7 @@ __all__ = [
     "in_order",
     "is_ack",
     "is_data",
+    "next_segment",
     "note_copy",
     "note_stamp",
     "on_ack",
@@ -87,7 +89,5 @@ __all__ = [
     "size_of",
     "size_of_ack",
     "start",
-    "take",
-    "tells_cut",
     "told_by",
 ]

@@ -30,11 +30,11 @@ def _place(p: Any, begin: Any, packet: Any) -> Any:
 def note(m: Any, p: Any, begin: Any, packet: Any, now: Any) -> Any:
     """A packet is put out; returns the number of this copy."""
     at = _place(p, begin, packet)
-    m[at] = 0 if packet > m[Tcp.TOP] else (m[at] + 1) & (COPIES - 1)
+    m[at] = 0 if packet > m[Tcp.SND_MAX] else (m[at] + 1) & (COPIES - 1)
     m[at + 1 + m[at]] = now
     return m[at]
 
 
-def put_out_at(m: Any, p: Any, begin: Any, packet: Any, copy: Any) -> Any:
+def sent_at(m: Any, p: Any, begin: Any, packet: Any, copy: Any) -> Any:
     """When that copy of a packet was put out [ns]."""
     return m[_place(p, begin, packet) + 1 + copy]

@@ -8,7 +8,7 @@ reply the sender repairs what is missing with the window and the timeout that it
 from typing import Any
 
 from netcarlo.kernels.tcp import newreno
-from netcarlo.kernels.tcp.probing import listen, repair
+from netcarlo.kernels.tcp.probing import on_paused_ack, repair
 from netcarlo.kernels.tcp.state import Then
 
 BASE = newreno
@@ -23,7 +23,7 @@ NOTICED = True
 
 def decide(current: Any, before: Any, backoff: Any) -> Any:
     """Timeouts are as ever."""
-    return Then.LOSE
+    return Then.FALL_BACK
 
 
 def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
@@ -31,4 +31,4 @@ def lowered(row: Any, clock: Any, cwnd: Any) -> Any:
     return cwnd, 0
 
 
-__all__ = ["decide", "listen", "lowered", "repair"]
+__all__ = ["decide", "lowered", "on_paused_ack", "repair"]

@@ -12,7 +12,7 @@ from netcarlo.kernels.base.bits import drop, put, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import newreno
-from netcarlo.kernels.tcp.recovery import CUT, SEND_TWO, SPARE
+from netcarlo.kernels.tcp.recovery import AVOIDED, REDUCE, SEND_TWO
 from netcarlo.kernels.tcp.state import Ack, Phase, Tcp, Window
 
 BASE = newreno
@@ -57,11 +57,15 @@ def mark(m: Any, p: Any, at: Any, expected: Any) -> None:
 
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """A third with the mark resends the packet, and leaves the window as it is."""
-    m, una, threshold = row.m, sent.una, row.p[P.DUPACKS]
-    third = window.dupacks + 1 == threshold and (una > m[Tcp.RECOVER] or una == 0)
+    m, acked, threshold = row.m, sent.acked, row.p[P.DUPACKS]
+    third = window.dupacks + 1 == threshold and (acked > m[Tcp.RECOVER] or acked == 0)
     if third and m[at + Ack.BLOCK] != 0:
         m[Tcp.PHASE] = Phase.RECOVERY
-        m[Tcp.RECOVER] = sent.top
+        m[Tcp.RECOVER] = sent.snd_max
         m[Tcp.INFLATION] = threshold
-        return Window(window.cwnd, window.ssthresh, window.dupacks + 1), SEND_TWO | CUT | SPARE, una + 1
+        return (
+            Window(window.cwnd, window.ssthresh, window.dupacks + 1),
+            SEND_TWO | REDUCE | AVOIDED,
+            acked + 1,
+        )
     return newreno.dup_ack(row, clock, at, sent, window)

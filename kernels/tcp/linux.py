@@ -8,7 +8,7 @@ shrinks by a packet for every packet sent and so by one per two ACKs.  Lost pack
 
 A congestion control is a module like `aimd`: `grow` gives cwnd, `reduce` ssthresh, `acked` is called outside
 of recoveries only, `rtt` is 0 at an ACK that is no good for measurement.  It may also have
-`listen(packets, plain, now, rtt, size, memory)`, called at every ACK with the smoothed RTT [ns] and the
+`on_linux_ack(packets, plain, now, rtt, size, memory)`, called at every ACK with the smoothed RTT [ns] and the
 packets' payload (`plain`: it acknowledges new data, reports nothing out of order, and nothing is being
 recovered), and `bottom(ssthresh, size, memory)`, the window during a recovery, else ssthresh.
 """
@@ -22,7 +22,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import copies, recovery, scoreboard
-from netcarlo.kernels.tcp.recovery import CUT
+from netcarlo.kernels.tcp.recovery import REDUCE
 from netcarlo.kernels.tcp.scoreboard import acknowledge, clear, flight, lose, next_lost, report, resend
 from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Tcp, Window
 
@@ -48,7 +48,7 @@ class Linux(IntEnum):
     """[packet]"""
     HALVING = scoreboard.Board.FREE + 1
     """In a recovery as many packets may be in flight, if more; else 0."""
-    UNA = scoreboard.Board.FREE + 2
+    ACKED = scoreboard.Board.FREE + 2
     """Highest packet acknowledged."""
     COPY = scoreboard.Board.FREE + 3
     """Number of the copy that was put out last,"""
@@ -82,7 +82,7 @@ def reduced(row: Any, clock: Any, timeout: Any) -> Any:
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """Lay out the scoreboard."""
     m[Linux.CWND] = p[P.INITIAL_WINDOW]
-    m[Linux.UNA] = NONE if p[P.HANDSHAKE] > 0 else 0
+    m[Linux.ACKED] = NONE if p[P.HANDSHAKE] > 0 else 0
     free = scoreboard.prepare(m, p, free)
     if COPIED:
         m[Linux.COPIES] = free
@@ -101,55 +101,55 @@ def copy_of(m: Any) -> Any:
     return m[Linux.COPY]
 
 
-def put_out_at(m: Any, p: Any, packet: Any, copy: Any) -> Any:
+def sent_at(m: Any, p: Any, packet: Any, copy: Any) -> Any:
     """When that copy of a packet was put out [ns]."""
-    return copies.put_out_at(m, p, m[Linux.COPIES], packet, copy)
+    return copies.sent_at(m, p, m[Linux.COPIES], packet, copy)
 
 
 @cold
-def recover(row: Any, clock: Any, lost: Any, ack: Any, top: Any, ssthresh: Any) -> Any:
-    """A recovery ends or begins; returns the slow start threshold and an order."""
+def recover(row: Any, clock: Any, lost: Any, ack: Any, snd_max: Any, ssthresh: Any) -> Any:
+    """A recovery ends or begins; returns the slow start threshold and the actions."""
     m, f, p = row.m, row.f, row.p
     if m[Tcp.PHASE] != Phase.NORMAL and ack >= m[Tcp.RECOVER]:
         m[Tcp.PHASE] = Phase.NORMAL
         m[Linux.HALVING] = 0
         clear(m, p, ack)
         if m[Linux.CWND] < ssthresh:
-            m[Linux.CWND] = min(ssthresh, flight(m, ack, top + 1) + BURST)
+            m[Linux.CWND] = min(ssthresh, flight(m, ack, snd_max + 1) + BURST)
     elif m[Tcp.PHASE] != Phase.RECOVERY and lost:
         m[Tcp.PHASE] = Phase.RECOVERY
-        m[Tcp.RECOVER] = top
+        m[Tcp.RECOVER] = snd_max
         m[Linux.HALVING] = m[Linux.CWND]
         ssthresh = int(reduced(row, clock, False))
         m[Linux.CWND] = max(control.bottom(ssthresh, p[P.DATA], f), 1)
-        return ssthresh, CUT
+        return ssthresh, REDUCE
     return ssthresh, 0
 
 
-def on_mark(row: Any, clock: Any, top: Any, ssthresh: Any) -> Any:
+def on_mark(row: Any, clock: Any, snd_max: Any, ssthresh: Any) -> Any:
     """A router has marked a packet: the window shrinks as after a loss.  Returns the slow start threshold."""
     here = Clock(clock.now + row.p[P.CLOCK_PHASE], clock.rtt)
-    after, _ = recover(row, here, True, row.m[Linux.UNA], top, ssthresh)
+    after, _ = recover(row, here, True, row.m[Linux.ACKED], snd_max, ssthresh)
     return after
 
 
 def on_ack(
-    row: Any, clock: Any, srtt: Any, echo: Any, at: Any, ack: Any, top: Any, ssthresh: Any
+    row: Any, clock: Any, srtt: Any, echo: Any, at: Any, ack: Any, snd_max: Any, ssthresh: Any
 ) -> Any:
-    """An ACK of `ack` for a packet put out at `echo`; returns the window to show, ssthresh, an order."""
+    """An ACK of `ack` for a packet put out at `echo`; returns the window to show, ssthresh, the actions."""
     m, f, p = row.m, row.f, row.p
-    una = m[Linux.UNA]
-    packets = ack - una
-    before = flight(m, una, top + 1)
-    acknowledge(m, p, ack, una)
-    m[Linux.UNA] = ack
+    acked = m[Linux.ACKED]
+    packets = ack - acked
+    before = flight(m, acked, snd_max + 1)
+    acknowledge(m, p, ack, acked)
+    m[Linux.ACKED] = ack
     reported, lost = report(m, p, at, ack)
     plain = packets > 0 and not reported and m[Tcp.PHASE] == Phase.NORMAL
     here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
     if packets > 0 and m[Tcp.PHASE] == Phase.NORMAL:
         control.acked(packets, f)
     control.heard(packets, here.now, here.rtt, f)
-    control.listen(packets, plain, here.now, srtt, p[P.DATA], f)
+    control.on_linux_ack(packets, plain, here.now, srtt, p[P.DATA], f)
     if packets > 0 and m[Tcp.PHASE] != Phase.RECOVERY and before >= m[Linux.CWND]:
         sample = np.int64(0)
         if plain:
@@ -157,38 +157,38 @@ def on_ack(
             sample = max((here.now // MS - sent // MS) * MS, np.int64(1))
         cwnd = control.grow(float(m[Linux.CWND]), ssthresh, here.now, sample, row.constants, f)
         m[Linux.CWND] = min(np.int64(cwnd), max(m[Linux.CWND], p[P.WINDOW]))
-    order = 0
+    actions = 0
     if not plain:
-        ssthresh, order = recover(row, here, lost, ack, top, ssthresh)
+        ssthresh, actions = recover(row, here, lost, ack, snd_max, ssthresh)
     cwnd = float(max(m[Linux.CWND], m[Linux.HALVING]))
-    m[Linux.HALVING] = min(m[Linux.HALVING], flight(m, ack, top + 1) + 1)
-    return cwnd, ssthresh, order
+    m[Linux.HALVING] = min(m[Linux.HALVING], flight(m, ack, snd_max + 1) + 1)
+    return cwnd, ssthresh, actions
 
 
 @cold
-def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Everything that was not reported is lost; begin again with one packet."""
     m, p = row.m, row.p
     here = Clock(clock.now + p[P.CLOCK_PHASE], clock.rtt)
     ssthresh = int(reduced(row, here, True))
     m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
-    m[Tcp.RECOVER] = top
+    m[Tcp.RECOVER] = snd_max
     m[Linux.CWND] = 1
     m[Linux.HALVING] = 0
-    lose(m, p, m[Linux.UNA], top + 1)
+    lose(m, p, m[Linux.ACKED], snd_max + 1)
     return Window(1.0, ssthresh, 0)
 
 
-def next_packet(m: Any, p: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
+def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
     """The first lost packet, or new data, while the window has room."""
-    out = flight(m, una, seq)
+    out = flight(m, acked, snd_nxt)
     if out >= max(m[Linux.CWND], m[Linux.HALVING]):
         return NONE
-    packet = next_lost(m, p, una)
+    packet = next_lost(m, p, acked)
     if packet != NONE:
-        resend(m, p, packet, seq)
-    elif seq <= last:
-        packet = seq
+        resend(m, p, packet, snd_nxt)
+    elif snd_nxt <= last:
+        packet = snd_nxt
     else:
         return NONE
     m[Linux.HALVING] = min(m[Linux.HALVING], max(out, 1))

@@ -21,21 +21,21 @@ kind: Any = slot("kind")
 
 
 @cold
-def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """The acknowledgement that is about to arrive echoes a mark."""
-    ack = serial - 1 if PLAIN else s[place_of(p, s, serial) + Ack.PACKET]
+    ack = ack_id - 1 if PLAIN else s[place_of(p, s, ack_id) + Ack.PACKET]
     first = kind.first_of(p)
     recovers = s[Tcp.PHASE] != Phase.NORMAL and first == 1  # Vegas never returns to NORMAL
     if ack <= s[Tcp.REDUCED_AT] or recovers or ack < first:
         return
     if STAMPS:
         row = row_of(p, s, g, constants)
-        s[Tcp.SSTHRESH] = variant.on_mark(row, clock_of(s, now), s[Tcp.TOP], s[Tcp.SSTHRESH])
+        s[Tcp.SSTHRESH] = variant.on_mark(row, clock_of(s, now), s[Tcp.SND_MAX], s[Tcp.SSTHRESH])
     else:
         window = min(g[0], float(p[P.WINDOW]))
         half = max(kind.reduce(p, g[1:], constants, now, s[Tcp.RTT], window), 2.0)
         g[0] = half
         s[Tcp.SSTHRESH] = np.int64(half)
-    s[Tcp.CUTS] += 1
-    s[Tcp.REDUCED_AT] = s[Tcp.TOP]
-    s[Tcp.REDUCED] = 1
+    s[Tcp.REDUCTIONS] += 1
+    s[Tcp.REDUCED_AT] = s[Tcp.SND_MAX]
+    s[Tcp.CWR_PENDING] = 1

@@ -10,7 +10,7 @@ from typing import Any
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.tcp import sack
 from netcarlo.kernels.tcp.probing import REPLIES
-from netcarlo.kernels.tcp.recovery import CUT, SPARE
+from netcarlo.kernels.tcp.recovery import AVOIDED, REDUCE
 from netcarlo.kernels.tcp.state import Then, Window
 
 BASE = sack
@@ -31,14 +31,14 @@ def reduce(window: Any, timeout: Any, now: Any, rtt: Any, constants: Any, memory
 
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """Recover as SACK does, with the window as it is."""
-    after, order, forced = sack.dup_ack(row, clock, at, sent, window)
+    after, actions, forced = sack.dup_ack(row, clock, at, sent, window)
     kept = Window(window.cwnd, window.ssthresh, after.dupacks)
-    return kept, order | SPARE if order & CUT else order, forced
+    return kept, actions | AVOIDED if actions & REDUCE else actions, forced
 
 
 def decide(current: Any, before: Any, backoff: Any) -> Any:
     """A first timeout that has not risen is taken for bit errors."""
-    return Then.SPARE_IT if backoff == 1 and current <= before else Then.ASK
+    return Then.KEEP_WINDOW if backoff == 1 and current <= before else Then.PAUSE
 
 
 def lowered(row: Any, clock: Any, cwnd: Any) -> Any:

@@ -15,7 +15,7 @@ BASE = reno
 
 
 @cold
-def new_ack(row: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
+def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     """Recovery ends when all that was out at its beginning is acknowledged; before, resend the next hole."""
     m = row.m
     if ack >= m[Tcp.RECOVER]:
@@ -23,17 +23,17 @@ def new_ack(row: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
         m[Tcp.INFLATION] = 0
         m[Tcp.SEEN_PARTIAL] = 0
         return cwnd, SEND, NONE
-    order = PARTIAL | SEND_TWO
+    actions = PARTIAL | SEND_TWO
     if m[Tcp.SEEN_PARTIAL] == 0:
         m[Tcp.SEEN_PARTIAL] = 1
-        order |= TIMER
-    deflate = ack - una
+        actions |= TIMER
+    deflate = ack - acked
     if m[Tcp.INFLATION] > deflate:
         m[Tcp.INFLATION] -= deflate - 1
     else:
         cwnd -= float(deflate - m[Tcp.INFLATION])
         m[Tcp.INFLATION] = 1
-    return max(cwnd, 1.0), order, ack + 1
+    return max(cwnd, 1.0), actions, ack + 1
 
 
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Flows of one kind: the way of recovery and the congestion control are those of the model."""
+"""Flows of one kind: loss recovery and the congestion control are those of the model."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ SACK: Any = slot("sack")
 
 control: Any = slot("control")
 inner: Any = slot("inner")
-"""The congestion control itself, where a way of recovery stands before it (`new_probing`)."""
+"""The congestion control itself, where loss recovery stands before it (`new_probing`)."""
 
 
 def first_of(p: Any) -> Any:

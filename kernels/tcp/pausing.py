@@ -1,14 +1,15 @@
 """Pauses: a sender that stops sending data and asks with probe segments whether the network is in order.
 
 In a pause no data goes out and the window stays.  When enough probes have come back, one after the other, the
-sender goes on with the window that it had, or does what it would have done without the pause.  A way of
-recovery that pauses (`probing`, `new_probing`, `elfn`) has
+sender goes on with the window that it had, or does what it would have done without the pause.  A scheme
+of recovery that pauses (`probing`, `new_probing`, `elfn`) has
 
     REPLIES, JUDGED, INTERVAL, NOTICED                 see `probing`
     decide(current, before, backoff) -> Then           at a timeout, from those that the estimator found last
                                                        and before [ns] and the factor of the back-off
-    listen(m, p, at, ack, una)                         an ACK of `ack` >= `una` arrives in a pause
-    repair(m, p, una, top, dupacks) -> (forced, back)  after it: what is missing; `back`: go back to una
+    on_paused_ack(m, p, at, ack, acked)                an ACK of `ack` >= `acked` arrives in a pause
+    repair(m, p, acked, snd_max, dupacks) -> (forced, back)
+                                                       after it: what is missing; `back`: go back to acked
     lowered(row, clock, cwnd) -> (cwnd, ssthresh)      after one that found the network worse
 """
 
@@ -33,7 +34,7 @@ PAUSES: Any = slot("pauses")
 variant: Any = slot("variant")
 
 
-def ask(p: Any, s: Any, now: Any) -> None:
+def request_probe(p: Any, s: Any, now: Any) -> None:
     """A round trip of probes begins."""
     s[Tcp.WANTED] = 1
     wait = timeout_of(s[Tcp.CURRENT], 1, p[P.MIN_RTO], p[P.MAX_RTO], p[P.TICK])
@@ -56,7 +57,7 @@ def begin_pause(p: Any, s: Any, now: Any, cause: Any) -> None:
     s[Tcp.FORCED] = NONE
     s[Tcp.LIMIT] = NONE
     s[Tcp.REPAIR] = 0
-    ask(p, s, now)
+    request_probe(p, s, now)
 
 
 def end_pause(s: Any, now: Any) -> None:
@@ -68,12 +69,12 @@ def end_pause(s: Any, now: Any) -> None:
 @cold
 def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
     """Repair what is missing, with the window as it is."""
-    forced, back = variant.repair(s, p, s[Tcp.ACKED], s[Tcp.TOP], s[Tcp.DUPACKS])
+    forced, back = variant.repair(s, p, s[Tcp.ACKED], s[Tcp.SND_MAX], s[Tcp.DUPACKS])
     recovers = s[Tcp.PHASE] == Phase.RECOVERY
     s[Tcp.DUPACKS] = max(s[Tcp.DUPACKS], p[P.DUPACKS]) if recovers else 0
     s[Tcp.TIMED] = ENDLESS
     s[Tcp.DEADLINE] = now + s[Tcp.RTO]
-    s[Tcp.NEXT] = s[Tcp.ACKED] + 1 if back else max(s[Tcp.NEXT], forced + 1)
+    s[Tcp.SND_NXT] = s[Tcp.ACKED] + 1 if back else max(s[Tcp.SND_NXT], forced + 1)
     s[Tcp.FORCED] = NONE
     allow(p, s, g[0], SEND, forced)
 
@@ -81,16 +82,16 @@ def go_on(p: Any, s: Any, g: Any, now: Any) -> None:
 @cold
 def ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
     """An acknowledgement arrives in a pause: nothing is sent for it."""
-    una, last = s[Tcp.ACKED], s[Tcp.LAST]
-    if ack < una:
+    acked, last = s[Tcp.ACKED], s[Tcp.LAST]
+    if ack < acked:
         return
-    variant.listen(s, p, at, ack, una)
-    if ack == una:
+    variant.on_paused_ack(s, p, at, ack, acked)
+    if ack == acked:
         s[Tcp.DUPACKS] += 1
         return
     s[Tcp.ACKED] = ack
     s[Tcp.DUPACKS] = 0
-    s[Tcp.NEXT] = max(s[Tcp.NEXT], ack + 1)
+    s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], ack + 1)
     if s[Tcp.WRITTEN] - ack <= p[P.SEND_WAKE] and p[P.SEND_BUFFER] > 0:
         s[Tcp.WRITTEN] = min(last, ack + p[P.SEND_BUFFER])
     if ack == last:
@@ -100,7 +101,7 @@ def ack_in_pause(p: Any, s: Any, now: Any, at: Any, ack: Any) -> None:
 
 
 def probe(p: Any, s: Any, now: Any) -> Any:
-    """The number of a probe segment to put out, or NONE; asked once after `take`."""
+    """The number of a probe segment to put out, or NONE; asked once after `next_segment`."""
     if not PAUSES or s[Tcp.WANTED] == 0:
         return np.int64(NONE)
     s[Tcp.WANTED] = 0
@@ -119,23 +120,23 @@ def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> N
                 s[Tcp.WORSE] = 1
         s[Tcp.REPLIES] += 1
         if s[Tcp.REPLIES] < variant.REPLIES:
-            ask(p, s, now)
+            request_probe(p, s, now)
             return
         end_pause(s, now)
         if s[Tcp.WORSE] == 0:
-            s[Tcp.SPARED] += 1
+            s[Tcp.AVOIDED] += 1
         elif s[Tcp.CAUSE] == Cause.TIMER:
             fall_back(p, s, g, constants, now)
             return
         else:
-            s[Tcp.CUTS] += 1
+            s[Tcp.REDUCTIONS] += 1
             row = row_of(p, s, g, constants)
             g[0], s[Tcp.SSTHRESH] = variant.lowered(row, clock_of(s, now), g[0])
         go_on(p, s, g, now)
 
 
 def on_notice(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """The sender is told that a link of its route is broken."""
+    """A notice that a link of the route is broken reaches the sender."""
     if PAUSES:
         under_way = s[Tcp.ACKED] >= 0 and s[Tcp.ACKED] < s[Tcp.LAST]
         if variant.NOTICED and s[Tcp.PROBING] == 0 and under_way:

@@ -44,9 +44,9 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """The third begins a pause, and so does the third after a pause that still asks for the same packet."""
-    m, una, threshold = row.m, sent.una, row.p[P.DUPACKS]
-    third = window.dupacks + 1 == threshold and (una > m[Tcp.RECOVER] or una == 0)
-    if m[Probing.RESUMED] == una:
+    m, acked, threshold = row.m, sent.acked, row.p[P.DUPACKS]
+    third = window.dupacks + 1 == threshold and (acked > m[Tcp.RECOVER] or acked == 0)
+    if m[Probing.RESUMED] == acked:
         m[Probing.AGAIN] += 1
         third = third or m[Probing.AGAIN] == threshold
     if third:
@@ -58,31 +58,33 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
 
 def decide(current: Any, before: Any, backoff: Any) -> Any:
     """Every timeout begins a pause."""
-    return Then.ASK
+    return Then.PAUSE
 
 
-def listen(m: Any, p: Any, at: Any, ack: Any, una: Any) -> None:
+def on_paused_ack(m: Any, p: Any, at: Any, ack: Any, acked: Any) -> None:
     """An acknowledgement in a pause: count on how many packets behind the hole have arrived."""
     if m[Tcp.PHASE] == Phase.RECOVERY:
-        m[Tcp.INFLATION] = m[Tcp.INFLATION] + 1 if ack == una else max(m[Tcp.INFLATION] - (ack - una - 1), 0)
+        m[Tcp.INFLATION] = (
+            m[Tcp.INFLATION] + 1 if ack == acked else max(m[Tcp.INFLATION] - (ack - acked - 1), 0)
+        )
 
 
 @cold
-def repair(m: Any, p: Any, una: Any, top: Any, dupacks: Any) -> Any:
+def repair(m: Any, p: Any, acked: Any, snd_max: Any, dupacks: Any) -> Any:
     """Go on as NewReno in a recovery; as after a timeout if most of what is outstanding is missing."""
     arrived = m[Tcp.INFLATION] if m[Tcp.PHASE] == Phase.RECOVERY else dupacks
-    m[Probing.RESUMED] = una
+    m[Probing.RESUMED] = acked
     m[Probing.AGAIN] = 0
     m[Tcp.SEEN_PARTIAL] = 0
-    if top - una > 2 * arrived or una == top:
+    if snd_max - acked > 2 * arrived or acked == snd_max:
         m[Tcp.PHASE] = Phase.NORMAL
         m[Tcp.INFLATION] = 0
-        m[Tcp.RECOVER] = top
+        m[Tcp.RECOVER] = snd_max
         return NONE, True
     m[Tcp.PHASE] = Phase.RECOVERY
-    m[Tcp.RECOVER] = top
+    m[Tcp.RECOVER] = snd_max
     m[Tcp.INFLATION] = arrived
-    return una + 1, False
+    return acked + 1, False
 
 
 def lowered(row: Any, clock: Any, cwnd: Any) -> Any:

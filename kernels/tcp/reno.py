@@ -10,7 +10,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import recovery
-from netcarlo.kernels.tcp.recovery import CUT, LIMITED, SEND
+from netcarlo.kernels.tcp.recovery import LIMITED, REDUCE, SEND
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
 
 BASE = recovery
@@ -32,14 +32,14 @@ def reduced(row: Any, clock: Any, window: Any, timeout: Any) -> Any:
 
 
 @cold
-def new_ack(row: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
+def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     """Recovery ends with the first new data."""
     row.m[Tcp.PHASE] = Phase.NORMAL
     row.m[Tcp.INFLATION] = 0
     return cwnd, SEND, NONE
 
 
-def grow(row: Any, clock: Any, ack: Any, before: Any, seq: Any, window: Any) -> Any:
+def grow(row: Any, clock: Any, ack: Any, before: Any, snd_nxt: Any, window: Any) -> Any:
     """What the congestion control makes of it."""
     control.acked(ack - before, row.f)
     cwnd = control.grow(window.cwnd, window.ssthresh, clock.now, clock.rtt, row.constants, row.f)
@@ -52,7 +52,7 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
 
 
 def react(row: Any, clock: Any, sent: Any, window: Any, send: Any, again: Any) -> Any:
-    """`dup_ack` with the order that follows the threshold; `again`: also directly after another recovery."""
+    """`dup_ack` with the action that follows the threshold; `again`: also directly after another recovery."""
     m, dupacks, threshold = row.m, window.dupacks + 1, row.p[P.DUPACKS]
     counted = Window(window.cwnd, window.ssthresh, dupacks)
     if dupacks < threshold:
@@ -62,22 +62,22 @@ def react(row: Any, clock: Any, sent: Any, window: Any, send: Any, again: Any) -
         if recovers:
             m[Tcp.INFLATION] += 1
         return counted, send, NONE
-    if not (sent.una > m[Tcp.RECOVER] or sent.una == 0 or (again and recovers)):
+    if not (sent.acked > m[Tcp.RECOVER] or sent.acked == 0 or (again and recovers)):
         return counted, send, NONE
     half = reduced(row, clock, usable(window.cwnd, m[Tcp.INFLATION], row.p[P.WINDOW]), False)
     m[Tcp.PHASE] = Phase.RECOVERY
-    m[Tcp.RECOVER] = sent.top
+    m[Tcp.RECOVER] = sent.snd_max
     m[Tcp.INFLATION] = threshold
-    return Window(half, max(int(half), FLOOR), dupacks), send | CUT, sent.una + 1
+    return Window(half, max(int(half), FLOOR), dupacks), send | REDUCE, sent.acked + 1
 
 
 @cold
-def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Begin again with a window of one packet."""
     m = row.m
     half = reduced(row, clock, usable(max(window.cwnd, 1.0), 0, row.p[P.WINDOW]), True)
     m[Tcp.PHASE] = Phase.NORMAL
-    m[Tcp.RECOVER] = top
+    m[Tcp.RECOVER] = snd_max
     m[Tcp.INFLATION] = 0
     m[Tcp.SEEN_PARTIAL] = 0
     return Window(1.0, max(int(half), FLOOR), 0)

@@ -14,7 +14,7 @@ from netcarlo.kernels.base.bits import drop, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.recovery import CUT, END_BACKOFF, LIMITED, NO_GROWTH, PARTIAL, SEND, TIMER
+from netcarlo.kernels.tcp.recovery import END_BACKOFF, LIMITED, NO_GROWTH, PARTIAL, REDUCE, SEND, TIMER
 from netcarlo.kernels.tcp.state import NONE, Ack, Phase, Tcp, Window
 
 BASE = reno
@@ -88,14 +88,14 @@ def record(m: Any, p: Any, at: Any) -> Any:
     return news
 
 
-def forget(m: Any, p: Any, ack: Any, una: Any) -> None:
+def forget(m: Any, p: Any, ack: Any, acked: Any) -> None:
     """Packets that have been acknowledged leave the scoreboard."""
-    for packet in range(una + 1, ack + 1):
+    for packet in range(acked + 1, ack + 1):
         drop(m, m[Board.BITS], p[P.RING] - 1, packet)
 
 
 @cold
-def new_ack(row: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
+def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     """A partial ACK leaves two packets less in the pipe; recovery ends as in NewReno."""
     m, p = row.m, row.p
     if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
@@ -106,20 +106,20 @@ def new_ack(row: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
         m[Tcp.RECOVER] = 0
         clear(m, p)
         return cwnd, SEND | NO_GROWTH, NONE
-    forget(m, p, ack, una)
+    forget(m, p, ack, acked)
     record(m, p, at)
     m[Board.PIPE] -= 2  # the ACK's own packet, and the one that filled the hole
-    if PAUSING and una < m[Board.GONE]:
+    if PAUSING and acked < m[Board.GONE]:
         m[Board.PIPE] += 1
     return cwnd, SEND | PARTIAL | TIMER | END_BACKOFF, NONE
 
 
-def grow(row: Any, clock: Any, ack: Any, before: Any, seq: Any, window: Any) -> Any:
+def grow(row: Any, clock: Any, ack: Any, before: Any, snd_nxt: Any, window: Any) -> Any:
     """As Reno, with an empty scoreboard."""
     m, p = row.m, row.p
     if m[Board.HIGHEST] != NONE:
         clear(m, p)
-    return reno.grow(row, clock, ack, before, seq, window)
+    return reno.grow(row, clock, ack, before, snd_nxt, window)
 
 
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
@@ -127,7 +127,7 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
 
     A sender that pauses sees when the first hole, resent, is lost again: packets put out later are reported.
     """
-    m, p, una, dupacks = row.m, row.p, sent.una, window.dupacks
+    m, p, acked, dupacks = row.m, row.p, sent.acked, window.dupacks
     if m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
         return window, SEND, NONE
     news = record(m, p, at)
@@ -138,9 +138,9 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
         counted = Window(window.cwnd, window.ssthresh, dupacks)
         if PAUSING:
             later = m[Board.HIGHEST] - m[Board.NOTED] + 1
-            if m[Board.WATCHED] == una and m[Board.REPAIRED] > una + 1 and later >= p[P.DUPACKS]:
-                m[Board.NOTED] = sent.seq
-                return counted, SEND | CUT, una + 1
+            if m[Board.WATCHED] == acked and m[Board.REPAIRED] > acked + 1 and later >= p[P.DUPACKS]:
+                m[Board.NOTED] = sent.snd_nxt
+                return counted, SEND | REDUCE, acked + 1
         return counted, SEND, NONE
     if not news:
         return window, SEND if dupacks == 0 else 0, NONE
@@ -149,72 +149,72 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     threshold = p[P.DUPACKS]
     if dupacks < threshold:
         return counted, LIMITED, NONE
-    if dupacks > threshold or not (una > m[Tcp.RECOVER] or una == 0):
+    if dupacks > threshold or not (acked > m[Tcp.RECOVER] or acked == 0):
         return counted, 0, NONE
     half = reno.reduced(row, clock, reno.usable(window.cwnd, 0, p[P.WINDOW]), False)
     m[Tcp.PHASE] = Phase.RECOVERY
-    m[Tcp.RECOVER] = sent.top
-    m[Board.PIPE] = sent.top - una - threshold
-    m[Board.REPAIRED] = max(m[Board.REPAIRED], una + 2)
+    m[Tcp.RECOVER] = sent.snd_max
+    m[Board.PIPE] = sent.snd_max - acked - threshold
+    m[Board.REPAIRED] = max(m[Board.REPAIRED], acked + 2)
     m[Board.GONE] = NONE
-    m[Board.WATCHED] = una
-    m[Board.NOTED] = sent.seq
-    return Window(half, max(int(half), reno.FLOOR), dupacks), CUT, una + 1
+    m[Board.WATCHED] = acked
+    m[Board.NOTED] = sent.snd_nxt
+    return Window(half, max(int(half), reno.FLOOR), dupacks), REDUCE, acked + 1
 
 
 @cold
-def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """As Reno's; what was reported is forgotten."""
     clear(row.m, row.p)
-    after = reno.timeout(row, clock, top, window)
+    after = reno.timeout(row, clock, snd_max, window)
     row.m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
     return after
 
 
 @cold
-def next_packet(m: Any, p: Any, una: Any, seq: Any, last: Any, cwnd: Any) -> Any:
+def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
     """The first hole that was not resent, or new data, while the pipe has room."""
-    if PAUSING and m[Board.WATCHED] != una:
-        m[Board.WATCHED] = una
-        m[Board.NOTED] = seq
+    if PAUSING and m[Board.WATCHED] != acked:
+        m[Board.WATCHED] = acked
+        m[Board.NOTED] = snd_nxt
     if m[Board.PIPE] >= int(cwnd):
         return NONE
     bits = m[Board.BITS]
     mask = p[P.RING] - 1
-    hole = max(m[Board.REPAIRED], una + 1)
+    hole = max(m[Board.REPAIRED], acked + 1)
     while hole <= m[Board.HIGHEST] and test(m, bits, mask, hole):
         hole += 1
     m[Board.REPAIRED] = hole
     is_hole = hole < m[Board.HIGHEST]  # something above it has arrived
     if PAUSING:
         is_hole = is_hole or hole <= m[Board.GONE]
-    packet = hole if is_hole else seq
-    if packet > una + p[P.WINDOW] or packet > last:
+    packet = hole if is_hole else snd_nxt
+    if packet > acked + p[P.WINDOW] or packet > last:
         return NONE
     if is_hole:
         m[Board.REPAIRED] = hole + 1
-        if PAUSING and hole == una + 1:
-            m[Board.NOTED] = max(seq, hole + 1)
+        if PAUSING and hole == acked + 1:
+            m[Board.NOTED] = max(snd_nxt, hole + 1)
     m[Board.PIPE] += 1
     return packet
 
 
-def listen(m: Any, p: Any, at: Any, ack: Any, una: Any) -> None:
+def on_paused_ack(m: Any, p: Any, at: Any, ack: Any, acked: Any) -> None:
     """An acknowledgement in a pause (see `pausing`)."""
-    forget(m, p, ack, una)
+    forget(m, p, ack, acked)
     record(m, p, at)
 
 
 @cold
-def repair(m: Any, p: Any, una: Any, top: Any, dupacks: Any) -> Any:
+def repair(m: Any, p: Any, acked: Any, snd_max: Any, dupacks: Any) -> Any:
     """After a pause: recover all that was not reported, with nothing in the pipe."""
-    if una == top:
+    if acked == snd_max:
         m[Tcp.PHASE] = Phase.NORMAL
         clear(m, p)
         return NONE, False
     m[Tcp.PHASE] = Phase.RECOVERY
-    m[Tcp.RECOVER] = top
+    m[Tcp.RECOVER] = snd_max
     m[Board.PIPE] = 0
-    m[Board.REPAIRED] = una + 1
-    m[Board.GONE] = top
+    m[Board.REPAIRED] = acked + 1
+    m[Board.GONE] = snd_max
     return NONE, False

@@ -5,7 +5,7 @@ the detection of lost retransmissions of Linux 2.6, in the form of ns-2 (`Agent/
 
 A packet is lost once one `P.DUPACKS` or more above it has been reported.  Retransmissions are logged in the
 order of sending: one is lost when data first sent after it has arrived, or a retransmission more than
-`P.DUPACKS` later.  `una` is the highest packet acknowledged, `seq` the next new one.
+`P.DUPACKS` later.  `acked` is the highest packet acknowledged, `snd_nxt` the next new one.
 """
 
 from enum import IntEnum
@@ -74,16 +74,16 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     return m[Board.AFTER] + ring
 
 
-def flight(m: Any, una: Any, seq: Any) -> Any:
+def flight(m: Any, acked: Any, snd_nxt: Any) -> Any:
     """Packets in flight, those lost left out."""
-    return seq - 1 - una - m[Board.LOST_OUT] - m[Board.REPORTED_OUT]
+    return snd_nxt - 1 - acked - m[Board.LOST_OUT] - m[Board.REPORTED_OUT]
 
 
 @cold
-def remove(m: Any, p: Any, ack: Any, una: Any) -> None:
-    """Packets behind `una` up to `ack` leave the scoreboard."""
+def remove(m: Any, p: Any, ack: Any, acked: Any) -> None:
+    """Packets behind `acked` up to `ack` leave the scoreboard."""
     mask = p[P.RING] - 1
-    for packet in range(una + 1, min(ack, max(m[Board.HIGHEST], m[Board.JUDGED])) + 1):
+    for packet in range(acked + 1, min(ack, max(m[Board.HIGHEST], m[Board.JUDGED])) + 1):
         if test(m, m[Board.REPORTED], mask, packet):
             drop(m, m[Board.REPORTED], mask, packet)
             m[Board.REPORTED_OUT] -= 1
@@ -95,10 +95,10 @@ def remove(m: Any, p: Any, ack: Any, una: Any) -> None:
                 m[Board.ARRIVED] = max(m[Board.ARRIVED], m[m[Board.NUMBER] + (packet & mask)])
 
 
-def acknowledge(m: Any, p: Any, ack: Any, una: Any) -> None:
+def acknowledge(m: Any, p: Any, ack: Any, acked: Any) -> None:
     """Packets up to `ack` have arrived."""
-    if una < m[Board.HIGHEST] or una < m[Board.JUDGED]:
-        remove(m, p, ack, una)
+    if acked < m[Board.HIGHEST] or acked < m[Board.JUDGED]:
+        remove(m, p, ack, acked)
 
 
 def enter(m: Any, mask: Any, packet: Any) -> None:
@@ -169,12 +169,12 @@ def report(m: Any, p: Any, at: Any, ack: Any) -> Any:
 
 
 @cold
-def next_lost(m: Any, p: Any, una: Any) -> Any:
+def next_lost(m: Any, p: Any, acked: Any) -> Any:
     """The first lost packet, or NONE."""
     if m[Board.LOST_OUT] == 0:
         return NONE
     mask = p[P.RING] - 1
-    packet = max(m[Board.NEXT_LOST], una + 1)
+    packet = max(m[Board.NEXT_LOST], acked + 1)
     while not test(m, m[Board.LOST], mask, packet):
         packet += 1
     m[Board.NEXT_LOST] = packet
@@ -182,26 +182,26 @@ def next_lost(m: Any, p: Any, una: Any) -> Any:
 
 
 @cold
-def resend(m: Any, p: Any, packet: Any, seq: Any) -> None:
-    """A lost packet is sent again; `seq` is the next new one."""
+def resend(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
+    """A lost packet is sent again; `snd_nxt` is the next new one."""
     mask = p[P.RING] - 1
     drop(m, m[Board.LOST], mask, packet)
     m[Board.LOST_OUT] -= 1
     m[m[Board.NUMBER] + (packet & mask)] = m[Board.END]
     m[m[Board.RESENT] + (m[Board.END] & mask)] = packet
-    m[m[Board.AFTER] + (m[Board.END] & mask)] = seq
+    m[m[Board.AFTER] + (m[Board.END] & mask)] = snd_nxt
     m[Board.END] += 1
 
 
 @cold
-def lose(m: Any, p: Any, una: Any, seq: Any) -> None:
+def lose(m: Any, p: Any, acked: Any, snd_nxt: Any) -> None:
     """Everything that was not reported is lost."""
     mask = p[P.RING] - 1
-    for packet in range(una + 1, seq):
+    for packet in range(acked + 1, snd_nxt):
         lost = packet <= m[Board.JUDGED] and test(m, m[Board.LOST], mask, packet)
         if not lost and not test(m, m[Board.REPORTED], mask, packet):
             mark_lost(m, mask, packet)
-    m[Board.JUDGED] = seq - 1
+    m[Board.JUDGED] = snd_nxt - 1
     m[Board.FIRST] = m[Board.END]
     m[Board.ARRIVED] = m[Board.END] - 1
 

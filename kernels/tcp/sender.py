@@ -15,17 +15,17 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.tcp import timer
 from netcarlo.kernels.tcp.acks import FULL, PLAIN, WORDS, place_of
-from netcarlo.kernels.tcp.pausing import ack_in_pause, ask, begin_pause, go_on
+from netcarlo.kernels.tcp.pausing import ack_in_pause, begin_pause, go_on, request_probe
 from netcarlo.kernels.tcp.recovery import (
+    AVOIDED,
     BACK_OFF,
-    CUT,
     END_BACKOFF,
     GO_BACK,
     NO_GROWTH,
     PARTIAL,
     PAUSE,
+    REDUCE,
     SEND,
-    SPARE,
     TIMER,
 )
 from netcarlo.kernels.tcp.state import END, NONE, Ack, Cause, Phase, Tcp, Then, Window
@@ -68,7 +68,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
     for i in range(s[Tcp.BITS], s[Tcp.ACKS]):
         s[i] = 0
     s[Tcp.TIMES] = s[Tcp.ACKS] + ring * WORDS
-    p[P.LIMIT] = limit  # where ways of recovery look for it
+    p[P.LIMIT] = limit  # loss recovery reads it there
     free = variant.prepare(s, p, s[Tcp.TIMES] + ring)
     first = kind.first_of(p)
     s[Tcp.CURRENT] = p[P.INITIAL_RTO]
@@ -76,7 +76,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
     s[Tcp.TIMED] = ENDLESS
     s[Tcp.CLOCK_PHASE] = phase
     s[Tcp.ACKED] = -1
-    s[Tcp.TOP] = -1
+    s[Tcp.SND_MAX] = -1
     s[Tcp.LAST] = first + limit - 1
     s[Tcp.WRITTEN] = s[Tcp.LAST]
     if p[P.SEND_BUFFER] > 0:
@@ -91,11 +91,11 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
     g[0] = float(p[P.INITIAL_WINDOW]) if connected or STAMPS else 1.0
     if connected:
         s[Tcp.ACKED] = 0
-        s[Tcp.NEXT] = 1
-        s[Tcp.TOP] = 0
-    s[Tcp.EXPECTED] = s[Tcp.NEXT]
-    s[Tcp.HIGHEST] = s[Tcp.NEXT] - 1
-    s[Tcp.ANSWERED] = s[Tcp.NEXT]
+        s[Tcp.SND_NXT] = 1
+        s[Tcp.SND_MAX] = 0
+    s[Tcp.RCV_NXT] = s[Tcp.SND_NXT]
+    s[Tcp.HIGHEST] = s[Tcp.SND_NXT] - 1
+    s[Tcp.ANSWERED] = s[Tcp.SND_NXT]
     s[Tcp.RTO] = timer.length(p, s)
     return free
 
@@ -111,11 +111,10 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 
 
 @cold
-def take(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """The next packet to put out, NONE, or FULL.
+def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
+    """The next packet to put out, NONE, or FULL; to be called until NONE comes.
 
-    Window by window, so it is to be called until NONE comes.  While `blocked` only a forced retransmission
-    comes.
+    While the engine says `blocked`, only a forced retransmission comes.
     """
     packet = s[Tcp.FORCED]
     last = s[Tcp.WRITTEN]
@@ -123,37 +122,37 @@ def take(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     if forced:
         s[Tcp.FORCED] = NONE
     elif blocked:
-        if s[Tcp.REPAIR] != 0 or s[Tcp.NEXT] <= min(s[Tcp.LIMIT], last):
+        if s[Tcp.REPAIR] != 0 or s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], last):
             s[Tcp.HELD_BACK] = 1
         return np.int64(NONE)
-    elif s[Tcp.NEXT] <= min(s[Tcp.LIMIT], last):
-        packet = s[Tcp.NEXT]
-        s[Tcp.NEXT] += 1
+    elif s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], last):
+        packet = s[Tcp.SND_NXT]
+        s[Tcp.SND_NXT] += 1
     elif s[Tcp.REPAIR] != 0:
-        packet = variant.next_packet(s, p, s[Tcp.ACKED], s[Tcp.NEXT], last, g[0])
-        s[Tcp.NEXT] = max(s[Tcp.NEXT], packet + 1)
+        packet = variant.next_packet(s, p, s[Tcp.ACKED], s[Tcp.SND_NXT], last, g[0])
+        s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], packet + 1)
         if STAMPS and packet - s[Tcp.ACKED] >= p[P.RING]:
             return np.int64(FULL)
     if packet == NONE:
         return packet
     if not forced:
         s[Tcp.HELD_BACK] = 0
-    put_out(p, s, packet, now)
+    transmitted(p, s, packet, now)
     return packet
 
 
-def put_out(p: Any, s: Any, packet: Any, now: Any) -> None:
-    """Take account of a packet that goes out."""
+def transmitted(p: Any, s: Any, packet: Any, now: Any) -> None:
+    """A packet is put out: count it, start the timer, time its round trip."""
     variant.on_send(s, p, packet, now)
-    if s[Tcp.ACKED] == s[Tcp.TOP]:  # nothing else is out
+    if s[Tcp.ACKED] == s[Tcp.SND_MAX]:  # nothing else is out
         s[Tcp.DEADLINE] = now + s[Tcp.RTO]
     first = kind.first_of(p)
     if packet >= first:
         s[Tcp.SENT] += 1
     else:
         s[Tcp.HANDSHAKES] += 1
-    if packet > s[Tcp.TOP]:
-        s[Tcp.TOP] = packet
+    if packet > s[Tcp.SND_MAX]:
+        s[Tcp.SND_MAX] = packet
         if DELAYS:
             s[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))] = now
         if s[Tcp.TIMED] == ENDLESS:
@@ -164,7 +163,7 @@ def put_out(p: Any, s: Any, packet: Any, now: Any) -> None:
 
 
 def copy_of(s: Any) -> Any:
-    """Of the packet that `take` has just given, which copy it is: to be told to `note_copy`."""
+    """Number of the copy that `next_segment` gave last, for `note_copy` at the receiver."""
     if STAMPS:
         return variant.copy_of(s)
     return np.int64(0)
@@ -184,7 +183,7 @@ def resume(p: Any, s: Any, g: Any) -> Any:
 
 
 def finished(s: Any) -> Any:
-    """All there is has been acknowledged."""
+    """All data have been acknowledged."""
     return s[Tcp.ACKED] == s[Tcp.LAST]
 
 
@@ -196,25 +195,25 @@ def advance(p: Any, s: Any, ack: Any) -> None:
 
 
 @cold
-def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, serial: Any) -> None:
+def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
     """An acknowledgement arrives at the sender."""
     if PLAIN:
-        at, ack = np.int64(0), serial - 1
+        at, ack = np.int64(0), ack_id - 1
     else:
-        s[Tcp.CONSUMED] = serial + 1
-        at = place_of(p, s, serial)
+        s[Tcp.CONSUMED] = ack_id + 1
+        at = place_of(p, s, ack_id)
         ack = s[at + Ack.PACKET]
-    una, last = s[Tcp.ACKED], s[Tcp.LAST]
-    news = ack > una or (ack == una and una < last)  # after the last ACK there is nothing to repair
+    acked, last = s[Tcp.ACKED], s[Tcp.LAST]
+    news = ack > acked or (ack == acked and acked < last)  # after the last ACK there is nothing to repair
     if STAMPS:
         if news:
             stamped(p, s, g, constants, now, at, ack)
     else:
         if news:
-            kind.heard(p, ack - una, now, s[Tcp.RTT], g[1:])
+            kind.heard(p, ack - acked, now, s[Tcp.RTT], g[1:])
         if PAUSES and s[Tcp.PROBING] != 0:
             ack_in_pause(p, s, now, at, ack)
-        elif ack > una:
+        elif ack > acked:
             new_data(p, s, g, constants, now, at, ack)
         elif news:
             duplicate(p, s, g, constants, now, at)
@@ -229,12 +228,12 @@ def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any)
     timer.measure_rtt(p, s, now)
     srtt = (s[Tcp.SRTT] >> 3) * p[P.TICK]
     row = row_of(p, s, g, constants)
-    g[0], s[Tcp.SSTHRESH], order = variant.on_ack(
-        row, clock_of(s, now), srtt, echo, at, ack, s[Tcp.TOP], s[Tcp.SSTHRESH]
+    g[0], s[Tcp.SSTHRESH], actions = variant.on_ack(
+        row, clock_of(s, now), srtt, echo, at, ack, s[Tcp.SND_MAX], s[Tcp.SSTHRESH]
     )
-    if order & CUT:
+    if actions & REDUCE:
         s[Tcp.FAST_RETRANSMITS] += 1
-        s[Tcp.CUTS] += 1
+        s[Tcp.REDUCTIONS] += 1
     advance(p, s, ack)
     s[Tcp.DEADLINE] = now + s[Tcp.RTO] if ack < s[Tcp.LAST] else FOREVER
     allow(p, s, g[0], SEND, NONE)
@@ -244,15 +243,15 @@ def new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any
     """An ACK of new data."""
     row = row_of(p, s, g, constants)
     before = s[Tcp.ACKED]
-    order, forced, cwnd = np.int64(SEND), np.int64(NONE), g[0]
+    actions, forced, cwnd = np.int64(SEND), np.int64(NONE), g[0]
     if s[Tcp.PHASE] != Phase.NORMAL:
-        cwnd, order, forced = variant.new_ack(row, at, ack, before, cwnd)
+        cwnd, actions, forced = variant.new_ack(row, at, ack, before, cwnd)
     advance(p, s, ack)
-    s[Tcp.NEXT] = max(s[Tcp.NEXT], ack + 1)
-    if order & PARTIAL:
-        if order & TIMER:
+    s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], ack + 1)
+    if actions & PARTIAL:
+        if actions & TIMER:
             s[Tcp.DEADLINE] = now + s[Tcp.RTO]
-        if order & END_BACKOFF or ack >= s[Tcp.TIMED]:
+        if actions & END_BACKOFF or ack >= s[Tcp.TIMED]:
             s[Tcp.BACKOFF] = 1
             s[Tcp.RTO] = timer.length(p, s)
         if not kind.sack_of(p) and ack >= s[Tcp.TIMED]:
@@ -262,46 +261,46 @@ def new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any
             s[Tcp.TIMED] = ENDLESS
             timer.measure_rtt(p, s, now)
         s[Tcp.DEADLINE] = now + s[Tcp.RTO]
-        if order & NO_GROWTH:
+        if actions & NO_GROWTH:
             s[Tcp.DUPACKS] = 0
         else:
             window = Window(cwnd, s[Tcp.SSTHRESH], s[Tcp.DUPACKS])
-            window, forced = variant.grow(row, clock_of(s, now), ack, before, s[Tcp.NEXT], window)
+            window, forced = variant.grow(row, clock_of(s, now), ack, before, s[Tcp.SND_NXT], window)
             cwnd = window.cwnd
             s[Tcp.SSTHRESH] = window.ssthresh
             s[Tcp.DUPACKS] = window.dupacks
         if ack == 0 and kind.first_of(p) == 1 and p[P.HANDSHAKE] > 0:
             cwnd = float(s[Tcp.INITIAL_WINDOW])
-        if ack == s[Tcp.LAST]:  # all there is has been acknowledged
+        if ack == s[Tcp.LAST]:  # all data have been acknowledged
             s[Tcp.DEADLINE] = FOREVER
             forced = np.int64(NONE)
     g[0] = cwnd  # kept in a register until here: reading it again is what an ACK would wait for
-    allow(p, s, cwnd, order, forced)
+    allow(p, s, cwnd, actions, forced)
 
 
 def duplicate(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any) -> None:
     """An ACK of nothing new while something is out."""
     row = row_of(p, s, g, constants)
-    window, order, forced = variant.dup_ack(row, clock_of(s, now), at, sent_of(s), window_of(s, g))
-    if order & CUT:
+    window, actions, forced = variant.dup_ack(row, clock_of(s, now), at, sent_of(s), window_of(s, g))
+    if actions & REDUCE:
         s[Tcp.FAST_RETRANSMITS] += 1
-        if order & BACK_OFF:
+        if actions & BACK_OFF:
             timer.back_off_timer(p, s)
-        elif order & SPARE:
-            s[Tcp.SPARED] += 1
+        elif actions & AVOIDED:
+            s[Tcp.AVOIDED] += 1
         else:
-            s[Tcp.CUTS] += 1
+            s[Tcp.REDUCTIONS] += 1
         s[Tcp.DEADLINE] = now + s[Tcp.RTO]
         s[Tcp.TIMED] = ENDLESS
-        if order & GO_BACK:
-            s[Tcp.NEXT] = s[Tcp.ACKED] + 1
-    if PAUSES and order & PAUSE:
+        if actions & GO_BACK:
+            s[Tcp.SND_NXT] = s[Tcp.ACKED] + 1
+    if PAUSES and actions & PAUSE:
         s[Tcp.FAST_RETRANSMITS] += 1
         s[Tcp.DUPACKS] = window.dupacks
         begin_pause(p, s, now, Cause.DUPLICATES)
     else:
         set_window(s, g, window)
-        allow(p, s, window.cwnd, order, forced)
+        allow(p, s, window.cwnd, actions, forced)
 
 
 @cold
@@ -310,18 +309,18 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     if PAUSES and s[Tcp.PROBING] != 0:  # a probe or its reply was lost
         s[Tcp.REPLIES] = 0
         s[Tcp.WORSE] = 0
-        ask(p, s, now)
+        request_probe(p, s, now)
     else:
         s[Tcp.TIMEOUTS] += 1
-        what = np.int64(Then.LOSE)
+        what = np.int64(Then.FALL_BACK)
         if kind.first_of(p) == 1 and s[Tcp.ACKED] < 0:  # a lost SYN: start with one packet
             s[Tcp.INITIAL_WINDOW] = min(s[Tcp.INITIAL_WINDOW], np.int64(1))
         elif PAUSES:
             what = np.int64(variant.decide(s[Tcp.CURRENT], s[Tcp.BEFORE], s[Tcp.BACKOFF]))
-        if PAUSES and what == Then.ASK:
+        if PAUSES and what == Then.PAUSE:
             begin_pause(p, s, now, Cause.TIMER)
-        elif PAUSES and what == Then.SPARE_IT:
-            s[Tcp.SPARED] += 1
+        elif PAUSES and what == Then.KEEP_WINDOW:
+            s[Tcp.AVOIDED] += 1
             timer.back_off_timer(p, s)
             go_on(p, s, g, now)
         else:

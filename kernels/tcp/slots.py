@@ -1,4 +1,4 @@
-"""What a model fills in: a way of loss recovery and a congestion control, and what follows from them."""
+"""What a model fills in: a scheme of loss recovery and a congestion control, and what follows from them."""
 
 from types import ModuleType
 from typing import Any
@@ -9,21 +9,21 @@ from netcarlo.kernels.tcp import copies, linux, new_probing, one, recovery, rto,
 from netcarlo.kernels.tcp.state import Ack
 
 
-def whole(way: ModuleType) -> Namespace:
-    """A way of loss recovery with what it leaves out, which is that of its bases."""
-    modules = [way]
+def whole(scheme: ModuleType) -> Namespace:
+    """A scheme of loss recovery, completed by what it takes from its bases."""
+    modules = [scheme]
     while modules[0] is not recovery:
         modules.insert(0, modules[0].BASE)
-    return stacked(way.__name__, *modules)
+    return stacked(scheme.__name__, *modules)
 
 
-def of_sender(way: ModuleType, control: ModuleType) -> dict[str, Any]:
+def of_sender(scheme: ModuleType, control: ModuleType) -> dict[str, Any]:
     """The slots of `sender` and all below it for flows of one kind."""
     control = stacked(control.__name__, aimd, defaults, control)
     inner = control
-    if way is new_probing:
+    if scheme is new_probing:
         control = stacked(control.__name__, control, _only(new_probing, "reduce"))
-    variant = whole(way)
+    variant = whole(scheme)
     return {
         "variant": variant, "control": control, "inner": inner, "kind": one,
         "clock": linux if variant.STAMPS else rto,
@@ -32,7 +32,7 @@ def of_sender(way: ModuleType, control: ModuleType) -> dict[str, Any]:
 
 
 def facts(variant: Any) -> dict[str, Any]:
-    """What is known of a way of recovery before anything runs."""
+    """What is known of a scheme of recovery before anything runs."""
     words = int(Ack.BLOCK)
     if variant.SACK or variant.MARKS:
         words = int(Ack.STAMP) + variant.STAMPS
@@ -49,9 +49,9 @@ def _only(module: ModuleType, *names: str) -> Namespace:
     return space
 
 
-def scratch_words(way: ModuleType, window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this way of recovery, see `state.scratch_words`."""
+def scratch_words(scheme: ModuleType, window: Any, ring: Any) -> Any:
+    """Words of scratch of an association with this scheme of recovery, see `state.scratch_words`."""
     words = state.scratch_words(window, ring)
-    if way is linux:
+    if scheme is linux:
         words += scoreboard.scratch_words(ring) + copies.scratch_words(ring)
     return words

@@ -18,14 +18,14 @@ class Phase(IntEnum):
 
 
 class Then(IntEnum):
-    """What to do when the timer goes off."""
+    """What to do when the retransmission timer expires."""
 
-    LOSE = 0
-    """What TCP does: begin again with a window of one packet."""
-    SPARE_IT = 1
-    """Repair at once, and keep the window."""
-    ASK = 2
-    """Pause."""
+    FALL_BACK = 0
+    """As TCP does: reduce the window to one packet, and go back to the first unacknowledged one."""
+    KEEP_WINDOW = 1
+    """Retransmit at once with the window as it is."""
+    PAUSE = 2
+    """Pause, and send probe segments."""
 
 
 class Cause(IntEnum):
@@ -39,7 +39,7 @@ class Cause(IntEnum):
 class Tcp(IntEnum):
     """Words of an association's scratch.  Packets are numbered from 0 (the SYN); times are ns."""
 
-    # What the ways of loss recovery share.
+    # What the schemes of loss recovery share.
     PHASE = 0
     RECOVER = 1
     """Highest packet sent when the window was last reduced."""
@@ -48,7 +48,7 @@ class Tcp(IntEnum):
     SEEN_PARTIAL = 3
     """A partial ACK has been seen in this recovery."""
     OWN = 4
-    """Words from here on belong to the way of recovery."""
+    """Words from here on belong to the scheme of recovery."""
     KIND = 23
     """Which of several TCPs this one is (`mixture`)."""
 
@@ -62,21 +62,21 @@ class Tcp(IntEnum):
     CURRENT = auto()
     """Timeout by the estimator, neither floored nor backed off."""
     BEFORE = auto()
-    """The one before CURRENT."""
+    """CURRENT before the latest measurement."""
     BACKOFF = auto()
     """Factor of the back-off."""
     TIMED = auto()
     """The packet whose round trip is measured, or ENDLESS."""
     TIMED_AT = auto()
-    """When it was put out."""
+    """When TIMED was put out."""
     CLOCK_PHASE = auto()
-    """By so much the coarse clock is ahead."""
+    """How far the coarse clock is ahead of the simulation's [ns]."""
     ACKED = auto()
     """Highest packet acknowledged with all before it."""
-    NEXT = auto()
+    SND_NXT = auto()
     """The next packet to send."""
-    TOP = auto()
-    """Highest packet put out."""
+    SND_MAX = auto()
+    """Highest packet put out (ns-2: `maxseq_`)."""
     LAST = auto()
     """Last packet there is."""
     WRITTEN = auto()
@@ -94,11 +94,11 @@ class Tcp(IntEnum):
     LIMIT = auto()
     """The latest event allows packets up to this one, or NONE."""
     REPAIR = auto()
-    """1: and those that loss recovery asks for."""
+    """1: the latest event also allows the packets that loss recovery asks for (`next_packet`)."""
     HELD_BACK = auto()
     """1: the window had a packet while the sender was blocked."""
     DEADLINE = auto()
-    """The retransmission timer (in a pause: that of the probes) goes off."""
+    """When the retransmission timer (in a pause: that of the probes) expires, or FOREVER."""
     SENT = auto()
     """Data packets put out, retransmissions included."""
     REPEATED = auto()
@@ -107,19 +107,20 @@ class Tcp(IntEnum):
     """SYNs put out."""
     TIMEOUTS = auto()
     FAST_RETRANSMITS = auto()
-    CUTS = auto()
+    REDUCTIONS = auto()
     """Reductions of the window."""
-    SPARED = auto()
-    """Losses after which the window was not reduced."""
-    REDUCED = auto()
-    """ECN: 1: the window was reduced for a mark, and the receiver has not been told;"""
+    AVOIDED = auto()
+    """Reductions avoided: losses after which the window stayed as it was."""
+    CWR_PENDING = auto()
+    """ECN: 1: the window was reduced for a mark, and no packet has carried CWR since (RFC 3168)."""
     REDUCED_AT = auto()
-    """highest packet sent by then."""
+    """ECN: SND_MAX when the window was last reduced for a mark."""
 
     # Probe segments (`pausing`).
     PROBING = auto()
-    """1 while the sender pauses: it puts out probe segments instead of data,"""
+    """1 while the sender pauses: it puts out probe segments instead of data."""
     PROBING_SINCE = auto()
+    """When the pause began."""
     PROBES = auto()
     """Probe segments put out."""
     PROBE_CYCLES = auto()
@@ -131,7 +132,7 @@ class Tcp(IntEnum):
     REPLIES = auto()
     """Round trips of probes that came back, one after the other."""
     WORSE = auto()
-    """1: one of them was slower than the smoothed RTT allows."""
+    """1: the round trip of one of REPLIES exceeds the smoothed RTT by more than `pausing.TOLERANCE`."""
     WANTED = auto()
     """1: a probe is to be put out."""
     OLDEST = auto()
@@ -140,14 +141,14 @@ class Tcp(IntEnum):
     """When the latest probe was put out."""
 
     # The receiver.
-    EXPECTED = auto()
+    RCV_NXT = auto()
     """The next packet in order."""
     HIGHEST = auto()
     """Highest packet that has arrived."""
     ANSWERED = auto()
-    """The packet that a delayed ACK answers."""
+    """The packet that made the receiver delay its ACK."""
     PENDING = auto()
-    """A delayed ACK goes out."""
+    """When a delayed ACK goes out, or FOREVER."""
     HELD = auto()
     """Packets held out of order."""
     DUPLICATES = auto()
@@ -155,19 +156,19 @@ class Tcp(IntEnum):
     ECHO = auto()
     """The timestamp that the receiver echoes: when that packet was put out."""
     SAID = auto()
-    """The packet that the receiver acknowledged last."""
-    SERIAL = auto()
-    """Number of the next ACK."""
+    """What the latest ACK acknowledges (RFC 7323: Last.ACK.sent)."""
+    NEXT_ACK = auto()
+    """Id of the next ACK."""
     CONSUMED = auto()
-    """ACKs below this number are not needed any more."""
+    """ACKs with a smaller id are not needed any more."""
 
     # Where things begin in scratch.
     BITS = auto()
-    """The receiver's bitmap,"""
+    """The receiver's bitmap of packets that have arrived."""
     ACKS = auto()
-    """a ring of ACKs that are on their way,"""
+    """Ring of ACKs in flight (`Ack`)."""
     TIMES = auto()
-    """by packet, when it was first put out."""
+    """By packet, when it was first put out [ns]."""
     STACK = auto()
     """The receiver's memory of SACK blocks."""
 
@@ -182,7 +183,7 @@ class Ack(IntEnum):
     COUNT = 0
     """SACK blocks."""
     PACKET = 1
-    """What it acknowledges, with all before it."""
+    """Highest packet acknowledged, with all before it."""
     BLOCK = 2
     """Pairs (left, right); or a mark (`eln`)."""
     STAMP = BLOCK + 2 * BLOCKS
@@ -217,11 +218,11 @@ class Clock(NamedTuple):
 class Sent(NamedTuple):
     """How far the sender is."""
 
-    una: Any
+    acked: Any
     """Highest packet acknowledged with all before it."""
-    seq: Any
+    snd_nxt: Any
     """The next to send."""
-    top: Any
+    snd_max: Any
     """Highest put out."""
 
 

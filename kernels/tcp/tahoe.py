@@ -9,7 +9,7 @@ from typing import Any
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.recovery import CUT, GO_BACK, LIMITED, SEND
+from netcarlo.kernels.tcp.recovery import GO_BACK, LIMITED, REDUCE, SEND
 from netcarlo.kernels.tcp.state import NONE, Tcp, Window
 
 BASE = reno
@@ -21,15 +21,15 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     counted = Window(window.cwnd, window.ssthresh, dupacks)
     if dupacks < threshold:
         return counted, SEND | LIMITED, NONE
-    if dupacks > threshold or not (sent.una > m[Tcp.RECOVER] or sent.una == 0):
+    if dupacks > threshold or not (sent.acked > m[Tcp.RECOVER] or sent.acked == 0):
         return counted, SEND, NONE
     half = reno.reduced(row, clock, reno.usable(window.cwnd, 0, row.p[P.WINDOW]), False)
-    m[Tcp.RECOVER] = sent.top
-    return Window(1.0, max(int(half), reno.FLOOR), dupacks), SEND | CUT | GO_BACK, NONE
+    m[Tcp.RECOVER] = sent.snd_max
+    return Window(1.0, max(int(half), reno.FLOOR), dupacks), SEND | REDUCE | GO_BACK, NONE
 
 
 @cold
-def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """As Reno's, but Tahoe goes on counting duplicates."""
-    after = reno.timeout(row, clock, top, window)
+    after = reno.timeout(row, clock, snd_max, window)
     return Window(after.cwnd, after.ssthresh, window.dupacks)

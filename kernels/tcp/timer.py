@@ -47,13 +47,13 @@ def back_off_timer(p: Any, s: Any) -> None:
 
 def fall_back(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     """What a timeout does: reduce, back off, begin again behind what has been acknowledged."""
-    s[Tcp.CUTS] += 1
+    s[Tcp.REDUCTIONS] += 1
     row = row_of(p, s, g, constants)
-    set_window(s, g, variant.timeout(row, clock_of(s, now), s[Tcp.TOP], window_of(s, g)))
+    set_window(s, g, variant.timeout(row, clock_of(s, now), s[Tcp.SND_MAX], window_of(s, g)))
     back_off_timer(p, s)
     s[Tcp.DEADLINE] = now + s[Tcp.RTO]
     s[Tcp.TIMED] = ENDLESS
     if not STAMPS:
-        s[Tcp.NEXT] = s[Tcp.ACKED] + 1
+        s[Tcp.SND_NXT] = s[Tcp.ACKED] + 1
     s[Tcp.FORCED] = NONE
     allow(p, s, g[0], SEND, NONE)

@@ -14,7 +14,7 @@ import numpy as np
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
-from netcarlo.kernels.tcp.recovery import BACK_OFF, CUT, SEND
+from netcarlo.kernels.tcp.recovery import BACK_OFF, REDUCE, SEND
 from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
 
 BASE = reno
@@ -95,30 +95,30 @@ def first_ack(m: Any, t: Any) -> None:
         m[Vegas.TIMEOUT] = ((m[Vegas.MEAN] >> 2) + t) >> 1
 
 
-def new_ack(row: Any, at: Any, ack: Any, una: Any, cwnd: Any) -> Any:
+def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
     """The phase lasts until the next duplicate ACK that acts."""
     return cwnd, SEND, NONE
 
 
-def expired(m: Any, p: Any, una: Any, t: Any) -> Any:
-    """Whether the packet behind `una` was put out longer ago than the fine-grained timeout."""
-    if una + 1 >= m[Vegas.LIMIT]:  # no such packet
+def expired(m: Any, p: Any, acked: Any, t: Any) -> Any:
+    """Whether the packet behind `acked` was put out longer ago than the fine-grained timeout."""
+    if acked + 1 >= m[Vegas.LIMIT]:  # no such packet
         return False
-    return t - m[m[Vegas.TABLE] + 2 * ((una + 1) % p[P.WINDOW])] >= m[Vegas.TIMEOUT]
+    return t - m[m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])] >= m[Vegas.TIMEOUT]
 
 
 @cold
-def steer(m: Any, f: Any, p: Any, t: Any, ack: Any, seq: Any, cwnd: Any, ssthresh: Any) -> Any:
+def steer(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: Any, ssthresh: Any) -> Any:
     """Once per round trip: compare the rate with what the base RTT promises."""
     rtt = m[Vegas.SUM] // m[Vegas.COUNT] if m[Vegas.COUNT] > 0 else t - m[Vegas.MARK_TIME]
     m[Vegas.SUM] = 0
     m[Vegas.COUNT] = 0
-    sent = seq - m[Vegas.MARK]
+    sent = snd_nxt - m[Vegas.MARK]
     if rtt > 0:
         if rtt < m[Vegas.BASE] or sent <= 1:
             m[Vegas.BASE] = rtt
         # round((in flight / base - sent / rtt) * base), halves up, truncated toward zero
-        excess = 2 * (seq - ack) * rtt - 2 * sent * m[Vegas.BASE] + rtt
+        excess = 2 * (snd_nxt - ack) * rtt - 2 * sent * m[Vegas.BASE] + rtt
         delta = abs(excess) // (2 * rtt)
         if excess < 0:
             delta = -delta
@@ -135,7 +135,7 @@ def steer(m: Any, f: Any, p: Any, t: Any, ack: Any, seq: Any, cwnd: Any, ssthres
             cwnd = max(cwnd - 1.0, _RESTART)
         elif delta < p[P.VEGAS_ALPHA]:
             f[_STEP] = 1.0 / cwnd
-    m[Vegas.MARK] = seq
+    m[Vegas.MARK] = snd_nxt
     m[Vegas.MARK_TIME] = t
     return cwnd, ssthresh
 
@@ -168,7 +168,7 @@ def measure(m: Any, p: Any, t: Any, ack: Any, before: Any) -> None:
         m[Vegas.TIMEOUT] = timeout + (timeout >> 4)
 
 
-def grow(row: Any, clock: Any, ack: Any, before: Any, seq: Any, window: Any) -> Any:
+def grow(row: Any, clock: Any, ack: Any, before: Any, snd_nxt: Any, window: Any) -> Any:
     """Steer once per round trip, measure, and check the timeout after a retransmission."""
     m, f, p, now = row.m, row.f, row.p, clock.now
     cwnd, ssthresh, dupacks = window.cwnd, window.ssthresh, window.dupacks
@@ -180,10 +180,10 @@ def grow(row: Any, clock: Any, ack: Any, before: Any, seq: Any, window: Any) -> 
         cwnd = float(m[Vegas.DEFLATED])
         ssthresh = np.int64(2)
     if ack >= m[Vegas.MARK]:
-        cwnd, ssthresh = steer(m, f, p, t, ack, seq, cwnd, ssthresh)
+        cwnd, ssthresh = steer(m, f, p, t, ack, snd_nxt, cwnd, ssthresh)
     if f[_STEP] == 1.0 and cwnd >= ssthresh:
         f[_STEP] = 0.0
-    if f[_STEP] > 0.0 and cwnd - float(seq - ack) <= 2.0:
+    if f[_STEP] > 0.0 and cwnd - float(snd_nxt - ack) <= 2.0:
         cwnd = cwnd + f[_STEP]
     measure(m, p, t, ack, before)
     if m[Vegas.WORRIED] > 0:
@@ -197,24 +197,24 @@ def grow(row: Any, clock: Any, ack: Any, before: Any, seq: Any, window: Any) -> 
 @cold
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """The third, or an expired timeout, resends; the window shrinks once per packet that is resent."""
-    m, p, una, seq = row.m, row.p, sent.una, sent.seq
+    m, p, acked, snd_nxt = row.m, row.p, sent.acked, sent.snd_nxt
     cwnd, ssthresh = window.cwnd, window.ssthresh
     t = clock.now - m[Vegas.FIRST]
     first_ack(m, t)
     threshold = p[P.DUPACKS]
     dupacks = window.dupacks + 1
-    if not expired(m, p, una, t) and dupacks != threshold:
+    if not expired(m, p, acked, t) and dupacks != threshold:
         if dupacks > threshold:
             return Window(cwnd + 1.0, ssthresh, dupacks), SEND, NONE
         return Window(cwnd, ssthresh, dupacks), 0, NONE
-    order = SEND if dupacks >= threshold else 0
-    if una <= m[Tcp.RECOVER] and m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
-        return Window(cwnd, ssthresh, dupacks), order, NONE
-    entry = m[Vegas.TABLE] + 2 * ((una + 1) % p[P.WINDOW])
+    actions = SEND if dupacks >= threshold else 0
+    if acked <= m[Tcp.RECOVER] and m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
+        return Window(cwnd, ssthresh, dupacks), actions, NONE
+    entry = m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])
     transmissions = m[entry + 1]
     m[Tcp.PHASE] = Phase.RECOVERY
-    m[Tcp.RECOVER] = sent.top
-    m[Vegas.WORRIED] = min(2, seq - una)
+    m[Tcp.RECOVER] = sent.snd_max
+    m[Vegas.WORRIED] = min(2, snd_nxt - acked)
     m[Vegas.TIMEOUT] += m[Vegas.TIMEOUT] if transmissions > 1 else m[Vegas.TIMEOUT] >> 3
     if m[Vegas.CHANGED] < m[entry]:  # cwnd has not changed since this packet was sent
         size = np.int64(reno.usable(cwnd, 0, p[P.WINDOW]))
@@ -229,16 +229,16 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
         cwnd = float(size + dupacks)
     if transmissions == 1:
         dupacks = threshold
-    order |= (SEND if dupacks >= threshold else 0) | CUT | BACK_OFF
-    return Window(cwnd, ssthresh, dupacks), order, una + 1
+    actions |= (SEND if dupacks >= threshold else 0) | REDUCE | BACK_OFF
+    return Window(cwnd, ssthresh, dupacks), actions, acked + 1
 
 
 @cold
-def timeout(row: Any, clock: Any, top: Any, window: Any) -> Any:
+def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Slow start from two packets."""
     m = row.m
     m[Tcp.PHASE] = Phase.AFTER_TIMEOUT
-    m[Tcp.RECOVER] = top
+    m[Tcp.RECOVER] = snd_max
     m[Vegas.DEFLATED] = 0
     m[Vegas.CHANGED] = clock.now - m[Vegas.FIRST]
     half = reno.usable(window.cwnd, 0, row.p[P.WINDOW]) / 2.0

@@ -23,7 +23,7 @@ def due_at_sink(s: Any) -> Any:
 
 def all_sent(s: Any) -> Any:
     """All there is has been put out."""
-    return s[Tcp.TOP] == s[Tcp.LAST]
+    return s[Tcp.SND_MAX] == s[Tcp.LAST]
 
 
 def data_waiting(p: Any, s: Any) -> Any:
@@ -46,7 +46,7 @@ def is_data(p: Any, s: Any, packet: Any) -> Any:
     return packet >= kind.first_of(p)
 
 
-def is_ack(p: Any, s: Any, serial: Any) -> Any:
+def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """Whether a packet of the receiver acknowledges data."""
     return True
 
@@ -69,10 +69,10 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
     trace[n, Trace.ACKED] = s[Tcp.ACKED]
 
 
-def tells_cut(s: Any, packet: Any) -> Any:
-    """Whether a packet is to tell the receiver that the window was reduced for a mark (RFC 3168)."""
-    if s[Tcp.REDUCED] != 0 and packet > s[Tcp.REDUCED_AT]:
-        s[Tcp.REDUCED] = 0
+def carries_cwr(s: Any, packet: Any) -> Any:
+    """Whether a packet carries CWR: the window has been reduced for a mark (RFC 3168)."""
+    if s[Tcp.CWR_PENDING] != 0 and packet > s[Tcp.REDUCED_AT]:
+        s[Tcp.CWR_PENDING] = 0
         return True
     return False
 

@@ -27,7 +27,7 @@ def clock_of(s: Any, now: Any) -> Any:
 
 def sent_of(s: Any) -> Any:
     """How far the sender is."""
-    return Sent(s[Tcp.ACKED], s[Tcp.NEXT], s[Tcp.TOP])
+    return Sent(s[Tcp.ACKED], s[Tcp.SND_NXT], s[Tcp.SND_MAX])
 
 
 def window_of(s: Any, g: Any) -> Any:
@@ -50,26 +50,26 @@ def fill(p: Any, s: Any, g: Any) -> None:
         s[Tcp.LIMIT] = s[Tcp.ACKED] + min(np.int64(g[0]) + s[Tcp.INFLATION], p[P.WINDOW])
 
 
-def may_go_further(s: Any, cwnd: Any, una: Any, seq: Any) -> Any:
-    """Whether limited transmit lets the packet `seq` out."""
-    return float(seq) <= float(una) + cwnd + float(s[Tcp.DUPACKS])
+def may_go_further(s: Any, cwnd: Any, acked: Any, snd_nxt: Any) -> Any:
+    """Whether limited transmit lets the packet `snd_nxt` out."""
+    return float(snd_nxt) <= float(acked) + cwnd + float(s[Tcp.DUPACKS])
 
 
-def allow(p: Any, s: Any, cwnd: Any, order: Any, forced: Any) -> None:
-    """What an event that left this cwnd allows to send, by its order; `forced`: a packet to send at once."""
+def allow(p: Any, s: Any, cwnd: Any, actions: Any, forced: Any) -> None:
+    """What an event that left this cwnd allows to send, by its actions; `forced`: a packet to send at once."""
     if forced != NONE:
         s[Tcp.FORCED] = forced
     if STAMPS:
         s[Tcp.REPAIR] = 1
     else:
-        una, seq, window = s[Tcp.ACKED], s[Tcp.NEXT], p[P.WINDOW]
-        repair = kind.sack_of(p) and order & SEND != 0 and s[Tcp.PHASE] == Phase.RECOVERY
+        acked, snd_nxt, window = s[Tcp.ACKED], s[Tcp.SND_NXT], p[P.WINDOW]
+        repair = kind.sack_of(p) and actions & SEND != 0 and s[Tcp.PHASE] == Phase.RECOVERY
         s[Tcp.REPAIR] = 1 if repair else 0
         limit = np.int64(NONE)
-        if order & (SEND | SEND_TWO) and not repair:
-            limit = una + min(np.int64(cwnd) + s[Tcp.INFLATION], window)
-            if order & SEND_TWO:
-                limit = min(limit, seq + 1)
-        if order & LIMITED and seq <= una + window and may_go_further(s, cwnd, una, seq):
-            limit = max(limit, seq)
+        if actions & (SEND | SEND_TWO) and not repair:
+            limit = acked + min(np.int64(cwnd) + s[Tcp.INFLATION], window)
+            if actions & SEND_TWO:
+                limit = min(limit, snd_nxt + 1)
+        if actions & LIMITED and snd_nxt <= acked + window and may_go_further(s, cwnd, acked, snd_nxt):
+            limit = max(limit, snd_nxt)
         s[Tcp.LIMIT] = limit

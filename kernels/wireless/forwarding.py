@@ -1,4 +1,4 @@
-"""The way of a frame from its end host: through a leg, or into the queue of the node that sends it next."""
+"""The route of a frame from its end host: through a leg, or into the queue of the node that sends it next."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from netcarlo.kernels.wireless.station import enqueue
 from netcarlo.kernels.wireless.trace import note
 
 
-def put_out(m: Any, t: Any, frame: Any) -> None:
+def inject(m: Any, t: Any, frame: Any) -> None:
     """A packet leaves its end host."""
     at = flow_at(m, frame & FLOW_MASK)
     leg = m[at + Flow.ACK_BEFORE] if frame & BACKWARD else m[at + Flow.BEFORE]
@@ -58,10 +58,10 @@ def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
         m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
     elif is_data(frame):
         m[at + FLOW_COUNTS + cause] += 1
-        if m[at + Flow.TCP] == 0 and put_out_at(m, at, frame >> PACKET_SHIFT) >= m[Radio.WARM_UP]:
+        if m[at + Flow.TCP] == 0 and sent_at(m, at, frame >> PACKET_SHIFT) >= m[Radio.WARM_UP]:
             m[at + FLOW_COUNTS + FlowOut.LOST] += 1
 
 
-def put_out_at(m: Any, at: Any, packet: Any) -> Any:
+def sent_at(m: Any, at: Any, packet: Any) -> Any:
     """When the source of the UDP flow at word `at` puts out a packet [ns]."""
     return m[at + Flow.START] + packet * m[at + Flow.INTERVAL]

@@ -7,7 +7,7 @@ import numpy as np
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, NEVER, P
 from netcarlo.kernels.wireless import leg as legs
-from netcarlo.kernels.wireless.forwarding import put_out, put_out_at
+from netcarlo.kernels.wireless.forwarding import inject, sent_at
 from netcarlo.kernels.wireless.frame import (
     BACKWARD,
     CONTROL,
@@ -79,7 +79,7 @@ def _put_out_datagram(m: Any, t: Any, flow: Any) -> None:
             m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
     m[at + FlowState.NEXT] = following
     m[at + FLOW_COUNTS + FlowOut.SENT] += 1
-    put_out(m, t, number << PACKET_SHIFT | flow)
+    inject(m, t, number << PACKET_SHIFT | flow)
     schedule(m, flow)
 
 
@@ -114,20 +114,20 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
         node = node_at(m, _first_node(m, at))
     while True:
         blocked = node != NOBODY and m[node + Mac.COUNT] >= m[node + Node.QUEUE]
-        packet = association.take(m, s, g, t, blocked)
+        packet = association.next_segment(m, s, g, t, blocked)
         if packet < 0:
             break
         frame = frame_of(flow, packet, association.copy_of(s))
         if not association.is_data(m, s, packet):
             frame |= CONTROL
-        put_out(m, t, frame)
+        inject(m, t, frame)
     if packet == association.FULL:
         m[Word.FULL] = 1
     if m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER and association.all_sent(s):
         m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
     probe = association.probe(m, s, t)
     if probe >= 0:
-        put_out(m, t, probe << PACKET_SHIFT | PROBE | flow)
+        inject(m, t, probe << PACKET_SHIFT | PROBE | flow)
     schedule(m, flow)
 
 
@@ -154,7 +154,7 @@ def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> Non
         if frame & BACKWARD:
             _on_ack(m, f, constants, t, frame)
         elif frame & PROBE:
-            put_out(m, t, frame & ~HOPS | BACKWARD)
+            inject(m, t, frame & ~HOPS | BACKWARD)
         else:
             _on_data(m, t, frame, more)
     else:
@@ -207,7 +207,7 @@ def _answer(m: Any, t: Any, flow: Any, answer: Any) -> None:
                 legs.occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])
         else:
             frame |= CONTROL
-        put_out(m, t, frame)
+        inject(m, t, frame)
 
 
 def _on_datagram(m: Any, t: Any, frame: Any) -> None:
@@ -218,7 +218,7 @@ def _on_datagram(m: Any, t: Any, frame: Any) -> None:
     m[at + FlowState.ARRIVED] += 1
     if m[at + FlowState.ARRIVED] == m[at + Flow.LIMIT]:
         m[counts + FlowOut.COMPLETED] = t
-    sent = put_out_at(m, at, frame >> PACKET_SHIFT)
+    sent = sent_at(m, at, frame >> PACKET_SHIFT)
     if sent >= m[Radio.WARM_UP]:
         m[counts + FlowOut.ARRIVED] += 1
     _count_arrival(m, at, t, t - sent)

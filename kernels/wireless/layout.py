@@ -111,7 +111,7 @@ class Flow(IntEnum):
     AFTER = 12  # leg that data passes after the radio, or NOBODY
     ACK_BEFORE = 13  # leg that acknowledgements pass before the radio, or NOBODY
     ACK_AFTER = 14  # leg that acknowledgements pass after the radio, or NOBODY
-    ACK_COST = 15  # making an acknowledgement occupies leg AFTER so long [ns]
+    ACK_COST = 15  # time that making an acknowledgement occupies leg AFTER [ns]
 
 
 class Leg(IntEnum):
@@ -153,8 +153,8 @@ class FlowOut(IntEnum):
     RETRY_LOST = 8  # given up by the MAC, and not received either
     ACKS_SENT = 9
     ACKS_LOST = 10  # all causes
-    IN_FLIGHT = 11  # data packets on the way at the end
-    IN_FLIGHT_BEFORE = 12  # data packets on the way at the end of the warm-up
+    IN_FLIGHT = 11  # data packets in flight at the end
+    IN_FLIGHT_BEFORE = 12  # data packets in flight at the end of the warm-up
     TIMEOUTS = 13
     FAST_RETRANSMITS = 14
     CWND_CUTS = 15

@@ -39,7 +39,7 @@ def end_warm_up(m: Any, t: Any) -> None:
             s[association.Counter.REPEATED] = 0
             s[association.Counter.TIMEOUTS] = 0
             s[association.Counter.FAST_RETRANSMITS] = 0
-            s[association.Counter.CUTS] = 0
+            s[association.Counter.REDUCTIONS] = 0
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         for column in range(NodeOut.COLUMNS):
@@ -105,7 +105,7 @@ def _report_flow(m: Any, flow: Any, out: Any, to: Any) -> None:
         m[counts + FlowOut.RETRANSMITTED] = s[association.Counter.REPEATED]
         m[counts + FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
         m[counts + FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
-        m[counts + FlowOut.CWND_CUTS] = s[association.Counter.CUTS]
+        m[counts + FlowOut.CWND_CUTS] = s[association.Counter.REDUCTIONS]
         if association.overfull(s):
             m[Word.FULL] = 1
     for column in range(FlowOut.COLUMNS):

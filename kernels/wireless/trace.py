@@ -1,6 +1,6 @@
 """Rows of a trace of the 802.11 engine: what becomes of frames, and how their senders stand.
 
-What ends a frame's way or a sender's patience is noted where it happens and written after the event.
+What ends a frame's journey or a sender's timer is noted where it happens and written after the event.
 """
 
 from typing import Any

@@ -51,7 +51,7 @@ class CrossTraffic(Record):
         return self
 
 
-class Hop(Record):
+class HopSpec(Record):
     """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
 
     With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
@@ -80,7 +80,7 @@ class Hops(Record):
     """`count` hops, each drawn on its own from `each`."""
 
     count: Count
-    each: Hop
+    each: HopSpec
 
     @property
     def most_each(self) -> int:
@@ -93,10 +93,10 @@ def _tag(data: Any) -> str:
     return "<hops>" if several else "<hop>"
 
 
-AnyHop = Annotated[Annotated[Hop, Tag("<hop>")] | Annotated[Hops, Tag("<hops>")], Discriminator(_tag)]
+AnyHop = Annotated[Annotated[HopSpec, Tag("<hop>")] | Annotated[Hops, Tag("<hops>")], Discriminator(_tag)]
 
 
-def most_hops(hop: Hop | Hops) -> int:
+def most_hops(hop: HopSpec | Hops) -> int:
     """How many hops an item of `hops` can be."""
     return hop.most_each if isinstance(hop, Hops) else 1
 

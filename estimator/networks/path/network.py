@@ -14,7 +14,7 @@ from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
-from netcarlo.networks.path.description import Hop, Hops, Route
+from netcarlo.networks.path.description import Hops, HopSpec, Route
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
@@ -60,7 +60,7 @@ class PathNetwork(Network):
         if len(self.routes) > 1:
             raise InputError("mobility needs one path, and paths are two; remove one, or remove mobility")
         hops = self.routes[0].hops
-        if len(hops) < 2 or not isinstance(hops[-1], Hop):
+        if len(hops) < 2 or not isinstance(hops[-1], HopSpec):
             remedy = "add one; it may not be part of a count"
             raise InputError(f"mobility needs two hops or more, the last of them the radio link; {remedy}")
         if hops[-1].outages:

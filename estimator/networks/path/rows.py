@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.networks.path.description import CrossTraffic, Hops, Outage, Route, most_hops
-from netcarlo.networks.path.description import Hop as HopSpec
+from netcarlo.networks.path.description import CrossTraffic, Hops, HopSpec, Outage, Route, most_hops
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from netcarlo.errors import InputError
-from netcarlo.networks.path.description import Hop, Hops, Route
+from netcarlo.networks.path.description import Hops, HopSpec, Route
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import NO_TIME, datagrams, least_ns, mean, of_association
 from netcarlo.schema.quantity import bounds
@@ -42,6 +42,6 @@ def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:
     return total
 
 
-def _counted(route: Route) -> list[tuple[Hop, float]]:
+def _counted(route: Route) -> list[tuple[HopSpec, float]]:
     """The hops of a path, and how many of each there are on average."""
     return [(hop.each, mean(hop.count)) if isinstance(hop, Hops) else (hop, 1.0) for hop in route.hops]

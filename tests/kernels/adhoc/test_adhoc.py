@@ -311,14 +311,14 @@ def test_nodes_stay_in_the_area_and_do_not_jump(model: int, seed: int) -> None:
     rows = with_mobility(model, seed, MOTION_BEFORE=10 * SECOND, PAUSE_MAX=seed % 2 * 10**6)
     topology = Topology(Tables(rows, 0))
     fastest = 30 * (6 if model == GAUSS_MARKOV else 1)  # no axis is faster than 6 standard deviations
-    before = np.array([topology.place(n) for n in topology.nodes])
+    before = np.array([topology.position(n) for n in topology.nodes])
     step = SECOND // 20
     for time in range(step, 10 * SECOND, step):
         while topology.next_time <= time:
             topology.now = topology.next_time
             topology.step()
         topology.now = time
-        places = np.array([topology.place(n) for n in topology.nodes])
+        places = np.array([topology.position(n) for n in topology.nodes])
         assert (places >= -METRE // 100).all()
         assert (places <= np.array([300, 200]) * METRE + METRE // 100).all()
         moved = np.hypot(*(places - before).T) / METRE
@@ -341,7 +341,7 @@ def test_links_are_there_when_nodes_are_near(model: int, seed: int) -> None:
             topology.now = topology.next_time
             changes += topology.step() is not None
         topology.now = time
-        places = np.array([topology.place(n) for n in topology.nodes]) / METRE
+        places = np.array([topology.position(n) for n in topology.nodes]) / METRE
         apart = np.hypot(*(places[:, np.newaxis] - places).T)
         for masks, reach in ((topology.linked, topology.ranges[0]), (topology.sensed, topology.ranges[1])):
             for i in topology.nodes:
@@ -361,7 +361,7 @@ def test_source_and_sink_start_as_far_apart_as_asked(model: int) -> None:
             Topology(Tables(with_mobility(model, seed, MOTION_BEFORE=10 * SECOND, **ends, **more), 0))
             for more in ({}, asked)
         )
-        assert [before.place(n) for n in (0, 2, 4, 7)] == [after.place(n) for n in (0, 2, 4, 7)]
+        assert [before.position(n) for n in (0, 2, 4, 7)] == [after.position(n) for n in (0, 2, 4, 7)]
         apart = [distance(topology, 3, 1, at=5 * SECOND) for topology in (before, after)]
         assert 20 <= apart[1] <= 60
         kept += 20 <= apart[0] <= 60
@@ -373,7 +373,7 @@ def distance(topology: Topology, a: int, b: int, *, at: int) -> float:
     """Of two nodes at a time [m]."""
     for node in (a, b):
         topology.movers[node].go_on(at)
-    places = np.array([topology.movers[node].leg.place(at) for node in (a, b)])
+    places = np.array([topology.movers[node].leg.position(at) for node in (a, b)])
     return float(np.hypot(*(places[0] - places[1]))) / METRE
 
 
@@ -435,5 +435,5 @@ def steady_place(rng: np.random.Generator) -> NDArray[np.float64]:
         here, there = rng.uniform(0, SIDE, (2, 2))
         lasts = math.hypot(*(there - here)) / rng.uniform(LOW, HIGH)
         if rng.uniform(0, longest) < lasts:
-            place: NDArray[np.float64] = here + (there - here) * rng.uniform()
-            return place
+            position: NDArray[np.float64] = here + (there - here) * rng.uniform()
+            return position

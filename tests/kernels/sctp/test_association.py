@@ -56,7 +56,7 @@ class Wire:
                 self.carry(now, 1, sctp.on_delay(p, s))
 
     def put_out(self, now: int) -> None:
-        while (packet := sctp.take(self.p, self.s, NO_FLOATS, now, False)) >= 0:
+        while (packet := sctp.next_segment(self.p, self.s, NO_FLOATS, now, False)) >= 0:
             self.carry(now, 0, packet)
 
     def arrive(self, now: int) -> None:
@@ -95,15 +95,15 @@ def test_a_packet_that_is_overwritten_on_its_way_ends_the_row() -> None:
     for wire in small, large:
         wire.run(10 * SECOND)
     assert sctp.overfull(small.s) and not sctp.overfull(large.s)
-    assert sctp.take(small.p, small.s, NO_FLOATS, 0, False) == sctp.FULL
+    assert sctp.next_segment(small.p, small.s, NO_FLOATS, 0, False) == sctp.FULL
 
 
 def test_what_is_blocked_waits() -> None:
     wire = Wire(limit=1)
     sctp.start(wire.p, wire.s, NO_FLOATS, 5)
-    assert sctp.take(wire.p, wire.s, NO_FLOATS, 5, True) == sctp.NONE
+    assert sctp.next_segment(wire.p, wire.s, NO_FLOATS, 5, True) == sctp.NONE
     assert sctp.resume(wire.p, wire.s, NO_FLOATS)
-    assert sctp.take(wire.p, wire.s, NO_FLOATS, 6, False) == 0
+    assert sctp.next_segment(wire.p, wire.s, NO_FLOATS, 6, False) == 0
     assert sctp.size_of(wire.p, wire.s, 0) == 56 and not sctp.is_data(wire.p, wire.s, 0)
     assert not sctp.resume(wire.p, wire.s, NO_FLOATS)
 

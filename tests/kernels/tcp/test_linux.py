@@ -13,7 +13,7 @@ from netcarlo.kernels.congestion import linux_reno, linux_westwood
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp import linux
 from netcarlo.kernels.tcp import scoreboard as linux_scoreboard
-from netcarlo.kernels.tcp.state import END, NONE
+from netcarlo.kernels.tcp.state import END, NONE, Ack
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import model_of
@@ -58,37 +58,38 @@ def wide_windows(count: int, *, seed: int) -> Rows:
 
 
 class Board:
-    """A scoreboard, uncompiled, of packets of which `una` have been acknowledged and 20 more sent."""
+    """A scoreboard, uncompiled, of packets of which `acked` have been acknowledged and 20 more sent."""
 
-    def __init__(self, una: int = 100) -> None:
+    def __init__(self, acked: int = 100) -> None:
         self.functions = linux_scoreboard
         self.parameters = np.zeros(len(P), np.int64)
         self.parameters[P.RING] = RING
         self.parameters[P.DUPACKS] = 4
         self.m = np.zeros(END + linux_scoreboard.scratch_words(RING) + 8, np.int64)
         self.ack = self.functions.prepare(self.m, self.parameters, END)
-        self.una, self.seq = una, una + 21
-        self.functions.clear(self.m, self.parameters, una)
+        self.acked, self.snd_nxt = acked, acked + 21
+        self.functions.clear(self.m, self.parameters, acked)
 
     def hear(self, *blocks: tuple[int, int], ack: int = 0) -> tuple[bool, bool]:
-        ack = max(ack, self.una)
-        self.functions.acknowledge(self.m, self.parameters, ack, self.una)
-        self.una = ack
-        words = [edge for block in blocks for edge in block] + [-1] * (6 - 2 * len(blocks))
-        self.m[self.ack + 2 : self.ack + 8] = words
+        ack = max(ack, self.acked)
+        self.functions.acknowledge(self.m, self.parameters, ack, self.acked)
+        self.acked = ack
+        edges = [edge for block in blocks for edge in block]
+        self.m[self.ack + Ack.COUNT] = len(blocks)
+        self.m[self.ack + Ack.BLOCK : self.ack + Ack.BLOCK + len(edges)] = edges
         reported, lost = self.functions.report(self.m, self.parameters, self.ack, ack)
         return bool(reported), bool(lost)
 
     def lost(self) -> int:
-        return int(self.functions.next_lost(self.m, self.parameters, self.una))
+        return int(self.functions.next_lost(self.m, self.parameters, self.acked))
 
     def resend(self) -> int:
         packet = self.lost()
-        self.functions.resend(self.m, self.parameters, packet, self.seq)
+        self.functions.resend(self.m, self.parameters, packet, self.snd_nxt)
         return packet
 
     def flight(self) -> int:
-        return int(self.functions.flight(self.m, self.una, self.seq))
+        return int(self.functions.flight(self.m, self.acked, self.snd_nxt))
 
 
 def test_a_packet_is_lost_when_the_fourth_above_it_has_arrived() -> None:
@@ -113,7 +114,7 @@ def test_a_retransmission_is_lost_when_later_data_arrive() -> None:
     board = Board()
     board.hear((102, 121))
     assert board.resend() == 101
-    board.seq = 125
+    board.snd_nxt = 125
     assert board.hear((102, 121)) == (False, False)
     assert board.hear((102, 122)) == (True, True)  # 121 was the next new packet when 101 was sent again
     assert board.lost() == 101
@@ -132,7 +133,7 @@ def test_a_retransmission_is_lost_when_the_fifth_after_it_has_arrived() -> None:
 def test_a_timeout_loses_all_that_was_not_reported() -> None:
     board = Board()
     board.hear((105, 110))
-    board.functions.lose(board.m, board.parameters, board.una, board.seq)
+    board.functions.lose(board.m, board.parameters, board.acked, board.snd_nxt)
     assert board.flight() == 0
     assert [board.resend() for _ in range(5)] == [101, 102, 103, 104, 110]
 
@@ -160,8 +161,8 @@ def test_every_step_is_that_of_the_twin(module: Any, twin: Any, seed: int) -> No
             int(rng.choice([0, 1, 1, 2, 7])),
             rng.random() < 0.8,
         )
-        module.listen(packets, plain, now, srtt, size, memory)
-        naive.listen(packets, now, srtt, size, plain=plain)
+        module.on_linux_ack(packets, plain, now, srtt, size, memory)
+        naive.on_linux_ack(packets, now, srtt, size, plain=plain)
         if rng.random() < 0.01:
             ssthresh = int(module.reduce(cwnd, False, now, srtt, CONSTANTS, memory))
             assert ssthresh == naive.reduce(cwnd, timeout=False)
@@ -177,7 +178,7 @@ def test_westwood_measures_what_a_steady_stream_of_acks_carries() -> None:
     """1 packet of 1000 byte per ms with an RTT of 80 ms: 80 packets, but for rounding down in two filters."""
     memory = np.zeros(16)
     for ms in range(5000):
-        linux_westwood.listen(1, True, ms * MS, 80 * MS, 1000, memory)
+        linux_westwood.on_linux_ack(1, True, ms * MS, 80 * MS, 1000, memory)
     assert 78 <= linux_westwood.bottom(0, 1000, memory) <= 80
 
 

@@ -133,10 +133,10 @@ def test_who_keeps_the_window_after_one_loss(module: ModuleType, fate: int) -> N
     script.fates[0, 150] = fate
     log, words = drive(module, script)
     keeps = module in (probing, new_probing) or (module is eln and fate == DESTROYED)
-    assert words[Tcp.SPARED] == keeps and words[Tcp.CUTS] == (not keeps)
+    assert words[Tcp.AVOIDED] == keeps and words[Tcp.REDUCTIONS] == (not keeps)
     assert (largest_fall(log) < 1) == keeps
     assert words[Tcp.REPEATED] == 1 and words[Tcp.FAST_RETRANSMITS] == 1
-    assert words[Tcp.TIMEOUTS] == 0 and words[Tcp.EXPECTED] == 401
+    assert words[Tcp.TIMEOUTS] == 0 and words[Tcp.RCV_NXT] == 401
 
 
 @pytest.mark.parametrize("module", [newreno, probing, new_probing, elfn, eln])
@@ -156,9 +156,9 @@ def test_who_notices_that_the_repair_is_lost_too(module: ModuleType) -> None:
     notices = module in (probing, new_probing)
     assert words[Tcp.TIMEOUTS] == (not notices)
     assert words[Tcp.FAST_RETRANSMITS] == 1 + notices and words[Tcp.REPEATED] >= 2
-    assert words[Tcp.EXPECTED] == 401
+    assert words[Tcp.RCV_NXT] == 401
     if notices:  # the second pause of `probing` may find its own burst in the way
-        assert words[Tcp.SPARED] + words[Tcp.CUTS] == 2 and words[Tcp.SPARED] >= 1
+        assert words[Tcp.AVOIDED] + words[Tcp.REDUCTIONS] == 2 and words[Tcp.AVOIDED] >= 1
 
 
 def test_probing_is_silent_for_two_round_trips() -> None:
@@ -179,7 +179,7 @@ def test_window_falls_when_the_round_trip_has_grown() -> None:
     script.fates[0, 150] = LOST
     script.changes = np.array([[0, 20 * MS], [600 * MS, 200 * MS]])
     log, words = drive(probing, script)
-    assert words[Tcp.CUTS] >= 1 and largest_fall(log) >= 9
+    assert words[Tcp.REDUCTIONS] >= 1 and largest_fall(log) >= 9
 
 
 def outage(*, notice: bool) -> Script:
@@ -215,7 +215,7 @@ def test_no_data_goes_into_the_outage() -> None:
         apart = np.diff(probes[(probes > 1.5) & (probes < 5.3)])
         assert apart == pytest.approx(2.0 if module is elfn else apart[0])
         assert words[Tcp.PROBE_TIME] > 4 * SECOND
-    assert words[Tcp.CUTS] == 0 and words[Tcp.TIMEOUTS] == 0  # frozen: nothing was a loss
+    assert words[Tcp.REDUCTIONS] == 0 and words[Tcp.TIMEOUTS] == 0  # frozen: nothing was a loss
 
 
 def test_new_probing_asks_when_one_repair_has_failed() -> None:

@@ -115,22 +115,22 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
         constants = g[:0]
         tcp.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], np.int64(0))
         start = p[P.START]
-        told = np.int64(0)
+        notified = np.int64(0)
         while n < log.shape[0] - 100:
             forth, back = 1 + ways[0, 0, 1] % FATES, 1 + ways[1, 0, 1] % FATES
             at_sink = ways[0, forth, 0] if ways[0, 0, 1] < ways[0, 0, 0] else np.int64(FOREVER)
             at_source = ways[1, back, 0] if ways[1, 0, 1] < ways[1, 0, 0] else np.int64(FOREVER)
-            notice = notices[told] if told < notices.shape[0] else np.int64(FOREVER)
+            notice = notices[notified] if notified < notices.shape[0] else np.int64(FOREVER)
             of_tcp = min(s[Tcp.PENDING], s[Tcp.DEADLINE])
             now = min(min(start, min(at_sink, at_source)), min(of_tcp, notice))
             if now > p[P.END]:
                 break
-            pump = True
+            sending = True
             if start == now:
                 start = np.int64(FOREVER)
                 tcp.start(p, s, g, now)
             elif at_sink == now:
-                pump = False
+                sending = False
                 row = ways[0, forth]
                 ways[0, 0, 1] += 1
                 kind, number, fate = row[1], row[2], row[3]
@@ -141,32 +141,32 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
                     n = note(log, n, now, REPLY, number, 0, 0)
                     put(ways, 1, now, np.int64(REPLY), number, fates, changes, outages)
                 elif fate == GOOD:
-                    serial, _ = tcp.on_data(p, s, now, number, False)
-                    if serial >= 0:
-                        n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[Tcp.EXPECTED], 0)
-                        put(ways, 1, now, np.int64(ACK), serial, fates, changes, outages)
+                    ack_id, _ = tcp.on_data(p, s, now, number, False)
+                    if ack_id >= 0:
+                        n = note(log, n, now, ACK, tcp.size_of_ack(p, s, ack_id), s[Tcp.RCV_NXT], 0)
+                        put(ways, 1, now, np.int64(ACK), ack_id, fates, changes, outages)
             elif at_source == now:
                 row = ways[1, back]
                 ways[1, 0, 1] += 1
                 kind, number, fate = row[1], row[2], row[3]
-                pump = fate == GOOD
-                if pump and kind == ACK:
+                sending = fate == GOOD
+                if sending and kind == ACK:
                     tcp.on_ack(p, s, g, constants, now, number)
-                elif pump:
+                elif sending:
                     tcp.on_probe(p, s, g, constants, now, number)
             elif s[Tcp.PENDING] == now:
-                pump = False
-                serial = tcp.on_delay(p, s)
-                n = note(log, n, now, ACK, tcp.size_of_ack(p, s, serial), s[Tcp.EXPECTED], 0)
-                put(ways, 1, now, np.int64(ACK), serial, fates, changes, outages)
+                sending = False
+                ack_id = tcp.on_delay(p, s)
+                n = note(log, n, now, ACK, tcp.size_of_ack(p, s, ack_id), s[Tcp.RCV_NXT], 0)
+                put(ways, 1, now, np.int64(ACK), ack_id, fates, changes, outages)
             elif s[Tcp.DEADLINE] == now:
                 tcp.on_timeout(p, s, g, constants, now)
             else:
-                told += 1
+                notified += 1
                 tcp.on_notice(p, s, g, constants, now)
-            if pump:
+            if sending:
                 while True:
-                    packet = tcp.take(p, s, g, now, False)
+                    packet = tcp.next_segment(p, s, g, now, False)
                     if packet < 0:
                         break
                     n = note(log, n, now, DATA, packet, 0, 0)
@@ -223,7 +223,7 @@ class Twin:
         self.receiver = Receiver(
             self.simulation, self.outcomes, first=self.sender.next_number, first_data=1,
             ack_every=p.ACK_EVERY, ack_delay=p.ACK_DELAY, ack_size=p.ACK, block_size=p.SACK_BLOCK,
-            sack=tcp.sack, send_back=self.answer,
+            sack=tcp.sack, send_back=self.acknowledge,
         )  # fmt: skip
         ring = self.sender.timer._action
         self.sender.timer._action = lambda: self.after(ring)
@@ -266,7 +266,7 @@ class Twin:
         self.note(PROBE, number, 0, 0)
         self.travel(0, PROBE, self.probe_arrives, number)
 
-    def answer(self, packet: Packet) -> None:
+    def acknowledge(self, packet: Packet) -> None:
         self.note(ACK, packet.size, self.receiver.expected, 0)
         self.travel(1, ACK, self.ack_arrives, packet)
 
@@ -303,10 +303,10 @@ OF_TCP = [
 def counts(s: Ints, end: int) -> list[int]:
     """What an association has counted at the end, in the same order."""
     paused = s[Tcp.PROBE_TIME] + (end - s[Tcp.PROBING_SINCE] if s[Tcp.PROBING] else 0)
-    words = [Tcp.SENT, Tcp.REPEATED, Tcp.TIMEOUTS, Tcp.FAST_RETRANSMITS, Tcp.CUTS]
+    words = [Tcp.SENT, Tcp.REPEATED, Tcp.TIMEOUTS, Tcp.FAST_RETRANSMITS, Tcp.REDUCTIONS]
     words.append(Tcp.HANDSHAKES)
-    others = [Tcp.PROBES, Tcp.PROBE_CYCLES, Tcp.SPARED]
-    in_order = max(s[Tcp.EXPECTED] - 1, 0)
+    others = [Tcp.PROBES, Tcp.PROBE_CYCLES, Tcp.AVOIDED]
+    in_order = max(s[Tcp.RCV_NXT] - 1, 0)
     return [*(int(s[w]) for w in words), int(in_order), *(int(s[w]) for w in others), int(paused)]
 
 

@@ -44,9 +44,9 @@ class Cache:
     def remove(self, a: int, b: int) -> None:
         """Cut all paths before the link."""
         for k, path in enumerate(self.paths):
-            for place in range(len(path) - 1):
-                if path[place] == a and path[place + 1] == b:
-                    self.paths[k] = path[: place + 1] if place > 0 else ()
+            for index in range(len(path) - 1):
+                if path[index] == a and path[index + 1] == b:
+                    self.paths[k] = path[: index + 1] if index > 0 else ()
                     break
 
 
@@ -174,41 +174,41 @@ class Dsr(Router):
     # Learning from what others send.
 
     def overheard(self, frame: Frame) -> None:
-        place, route = frame.hop, frame.route
+        index, route = frame.hop, frame.route
         neighbours = self.world.topology.linked[self.number]
         if not frame.is_routing:
-            way = 0 if frame.kind in (Kind.DATA, Kind.PROBE) else 1
-            before = self.passed[way]
-            same = before is not None and before[:3] == (route, place, neighbours)
+            direction = 0 if frame.kind in (Kind.DATA, Kind.PROBE) else 1
+            before = self.passed[direction]
+            same = before is not None and before[:3] == (route, index, neighbours)
             if same and before is not None and self.now - before[3] < SECOND:
                 return
-            self.passed[way] = (route, place, set(neighbours), self.now)
-        for m in sorted(neighbours - {route[place + 1], route[0]}):
+            self.passed[direction] = (route, index, set(neighbours), self.now)
+        for m in sorted(neighbours - {route[index + 1], route[0]}):
             self.world.routers[m].overhear(frame)  # type: ignore[attr-defined]
 
     def overhear(self, frame: Frame) -> None:
         """A neighbour has sent the frame, and not to this node."""
-        me, place, route = self.number, frame.hop, frame.route
+        me, index, route = self.number, frame.hop, frame.route
         if frame.kind == Kind.ROUTE_ERROR:
             self.forget(*frame.load)
         if frame.kind == Kind.ROUTE_REPLY and me in frame.load[:-1]:
             self.learn(frame.load[frame.load.index(me) :])
         if me in route[:-1]:
             self.learn(route[route.index(me) :])
-        elif me not in route and 1 + len(route) - place <= MOST_NODES:
-            self.learn((me, *route[place:]))
-        if not frame.is_routing and me in route and route.index(me) > place + 1:
-            self._shorten(route, place)
+        elif me not in route and 1 + len(route) - index <= MOST_NODES:
+            self.learn((me, *route[index:]))
+        if not frame.is_routing and me in route and route.index(me) > index + 1:
+            self._shorten(route, index)
 
-    def _shorten(self, route: Route, place: int) -> None:
+    def _shorten(self, route: Route, index: int) -> None:
         """The nodes between that place and this node are not needed."""
         if self.hold is not None and self.hold[0] == route and self.now - self.hold[1] < SECOND:
             return
         self.hold = (route, self.now)
         self.counters.add(ManetOut.SHORTENED)
-        back = (self.number, *_reversed(route[: place + 1]))
+        back = (self.number, *_reversed(route[: index + 1]))
         self.learn(back)
-        short = route[: place + 1] + route[route.index(self.number) :]
+        short = route[: index + 1] + route[route.index(self.number) :]
         self.station.enqueue(Frame(Kind.ROUTE_REPLY, back, load=short))
 
 

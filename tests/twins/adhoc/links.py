@@ -6,7 +6,7 @@ from netcarlo.kernels.base.layout import FOREVER
 from tests.twins.adhoc.motion import Mover, attempt_that_fits, legs_of
 from tests.twins.adhoc.tables import Tables
 
-Place = tuple[int, int]
+Position = tuple[int, int]
 
 
 class Topology:
@@ -26,20 +26,20 @@ class Topology:
         for i in self.nodes:
             for j in range(i + 1, net.NODES):
                 for which in (0, 1):
-                    (xi, yi), (xj, yj) = self.place(i), self.place(j)
+                    (xi, yi), (xj, yj) = self.position(i), self.position(j)
                     if (xi - xj) ** 2 + (yi - yj) ** 2 <= self.ranges[which] ** 2:
                         self._flip(i, j, which)
         for i in self.nodes:
             self._expect_changes_of(i)
         self._find_next()
 
-    def place(self, node: int) -> Place:
+    def position(self, node: int) -> Position:
         """Where it is now."""
-        return self.movers[node].leg.place(self.now)
+        return self.movers[node].leg.position(self.now)
 
     def far(self, a: int, b: int) -> int:
         """The square of a distance, in coarse units."""
-        (xa, ya), (xb, yb) = self.place(a), self.place(b)
+        (xa, ya), (xb, yb) = self.position(a), self.position(b)
         return ((xa - xb) >> 6) ** 2 + ((ya - yb) >> 6) ** 2
 
     def links(self) -> int:
@@ -79,7 +79,7 @@ class Topology:
 
     def _next_change(self, i: int, j: int, which: int) -> int:
         """When the distance crosses the range, if both go on as they do."""
-        (xi, yi), (xj, yj) = self.place(i), self.place(j)
+        (xi, yi), (xj, yj) = self.position(i), self.position(j)
         dx, dy = xj - xi, yj - yi
         dvx = self.movers[j].leg.vx - self.movers[i].leg.vx
         dvy = self.movers[j].leg.vy - self.movers[i].leg.vy
@@ -114,10 +114,10 @@ def shortest(linked: list[set[int]], first: int, last: int) -> list[int]:
             return []
         levels.append(level)
         seen |= level
-    way = [last]
+    path = [last]
     for level in reversed(levels[:-1]):
-        way.insert(0, min(m for m in level if way[0] in linked[m]))
-    return way
+        path.insert(0, min(m for m in level if path[0] in linked[m]))
+    return path
 
 
 def reachable(linked: list[set[int]], first: int) -> set[int]:

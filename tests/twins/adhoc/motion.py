@@ -34,7 +34,7 @@ class Leg:
     vy: int
     end: int
 
-    def place(self, time: int) -> tuple[int, int]:
+    def position(self, time: int) -> tuple[int, int]:
         passed = (time - self.begin) // US
         return self.x + self.vx * passed // MICRO, self.y + self.vy * passed // MICRO
 
@@ -66,7 +66,7 @@ def random_waypoint(net: Any, draw: Draw) -> Iterator[Leg]:
         leg = Leg(time, x, y, vx, vy, time + US * max(distance * MICRO // speed, 1))
         yield leg
         time = leg.end
-        x, y = leg.place(time)
+        x, y = leg.position(time)
         if net.PAUSE_MAX > 0:
             pause = Leg(time, x, y, 0, 0, time + US * max(between(net.PAUSE_MIN, net.PAUSE_MAX, words[3]), 1))
             yield pause
@@ -91,7 +91,7 @@ def random_direction(net: Any, draw: Draw) -> Iterator[Leg]:
         for leg in _mirrored(net, time, x, y, ux * speed // length, uy * speed // length, rest):
             yield leg
             time = leg.end
-            x, y = leg.place(time)
+            x, y = leg.position(time)
 
 
 def gauss_markov(net: Any, draw: Draw) -> Iterator[Leg]:
@@ -109,7 +109,7 @@ def gauss_markov(net: Any, draw: Draw) -> Iterator[Leg]:
         for leg in _mirrored(net, time, x, y, vx, vy, net.LEG):
             yield leg
             time = leg.end
-            x, y = leg.place(time)
+            x, y = leg.position(time)
             vx, vy = leg.vx, leg.vy
 
 
@@ -132,7 +132,7 @@ def _mirrored(net: Any, time: int, x: int, y: int, vx: int, vy: int, rest: int) 
         leg = Leg(time, x, y, vx, vy, time + US * to_wall)
         yield leg
         time = leg.end
-        x, y = leg.place(time)
+        x, y = leg.position(time)
         rest -= to_wall
         if to_wall_x <= to_wall:
             vx = -vx
@@ -178,7 +178,7 @@ def attempt_that_fits(tables: Tables) -> int:
         return 0
     for attempt in range(1 << 15):
         movers = [Mover(legs_of(tables, node, attempt), start) for node in (net.SOURCE, net.SINK)]
-        (ax, ay), (bx, by) = (mover.leg.place(start) for mover in movers)
+        (ax, ay), (bx, by) = (mover.leg.position(start) for mover in movers)
         if net.APART_MIN**2 <= (ax - bx) ** 2 + (ay - by) ** 2 <= net.APART_MAX**2:
             return attempt
     raise ValueError("source and sink are never so far apart")

@@ -196,8 +196,8 @@ class Router:
 
 class Ideal(Router):
     def find(self, dest: int) -> Route:
-        way = shortest(self.world.topology.linked, self.number, dest)
-        return tuple(way) if len(way) <= MOST_HOPS + 1 else NO_ROUTE
+        path = shortest(self.world.topology.linked, self.number, dest)
+        return tuple(path) if len(path) <= MOST_HOPS + 1 else NO_ROUTE
 
     def link_has_come(self) -> None:
         for waiting in list(self.buffer):

@@ -22,14 +22,14 @@ class Statistics:
         self._keep()
 
     def _look(self) -> None:
-        self.way = shortest(self.topology.linked, self.source, self.sink)
-        self.hops = max(len(self.way) - 1, 0)
+        self.path = shortest(self.topology.linked, self.source, self.sink)
+        self.hops = max(len(self.path) - 1, 0)
         reached = reachable(self.topology.linked, self.source)
         self.split = len(reached) < len(self.topology.nodes)
 
     def _keep(self) -> None:
         if not self.kept and 0 < self.hops <= MOST_HOPS:
-            self.kept = self.way
+            self.kept = self.path
             self.since = self.topology.now
 
     def integrate(self, links: int) -> None:

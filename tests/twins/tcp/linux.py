@@ -93,7 +93,7 @@ class LinuxControl(Standard):
     def average(self, acked: int) -> None:
         """An ACK of new data outside of recoveries."""
 
-    def listen(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
+    def on_linux_ack(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
         """Any ACK."""
         self.acknowledged += packets
 
@@ -128,8 +128,8 @@ class LinuxWestwood(LinuxControl):
         self.least = 20_000 * MS
         self.accounted = 0
 
-    def listen(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
-        super().listen(packets, now, srtt, payload, plain=plain)
+    def on_linux_ack(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
+        super().on_linux_ack(packets, now, srtt, payload, plain=plain)
         time = now // MS
         fresh = packets * payload
         if self.began is None:
@@ -163,7 +163,7 @@ class LinuxWestwood(LinuxControl):
 class _AsWritten(Counting):
     """BIC and CUBIC go through a recovery with the window that they have after it."""
 
-    def listen(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
+    def on_linux_ack(self, packets: int, now: int, srtt: int, payload: int, *, plain: bool) -> None:
         pass
 
     def bottom(self, ssthresh: int, payload: int) -> int:
@@ -231,7 +231,7 @@ class Linux(TcpSender):
         if acked and self.state == "open":
             self.control.average(acked)
         srtt = (self.srtt_8 // 8) * self.parameters.TICK
-        self.control.listen(acked, now, srtt, payload, plain=plain)
+        self.control.on_linux_ack(acked, now, srtt, payload, plain=plain)
         if acked and self.state != "recovery" and limited:
             delay = now // MS - (ack.echo + self.phase + MS // 2) // MS
             rtt = max(1, delay * MS) if plain else 0

@@ -47,7 +47,7 @@ class NewProbing(Pausing, Sack):
         self.scoreboard.gone = -1
         self.spared += 1
 
-    def listen(self, ack: Ack) -> None:
+    def on_paused_ack(self, ack: Ack) -> None:
         self.scoreboard.update(ack.number, ack.blocks)
 
     def repair(self) -> None:

@@ -27,7 +27,7 @@ class Pausing(TcpSender):
         """What to do at a timeout: "lose", "spare" or "pause"."""
         raise NotImplementedError
 
-    def listen(self, ack: Ack) -> None:
+    def on_paused_ack(self, ack: Ack) -> None:
         """Take note of an acknowledgement in a pause, before anything else does."""
 
     def repair(self) -> None:
@@ -128,7 +128,7 @@ class Pausing(TcpSender):
             self.on_ack_in_pause(ack)
 
     def on_ack_in_pause(self, ack: Ack) -> None:
-        self.listen(ack)
+        self.on_paused_ack(ack)
         if ack.number > self.highest_ack:
             self.dupacks = 0
             self.highest_ack = ack.number

@@ -9,7 +9,7 @@ from tests.twins.tcp.receiver import Ack
 class Resuming(Pausing, NewReno):
     """NewReno that goes on after a pause as in the middle of a recovery, or as after a timeout."""
 
-    def listen(self, ack: Ack) -> None:
+    def on_paused_ack(self, ack: Ack) -> None:
         if self.last_cut != "dupack":
             return
         newly_acked = ack.number - self.highest_ack

@@ -10,8 +10,8 @@ from tests.twins.run import tcp_of
 from tests.twins.tcp.receiver import Receiver
 from tests.twins.wireless.clock import Clock, Phase, Turn
 from tests.twins.wireless.counters import FlowOutcomes
+from tests.twins.wireless.routes import NOBODY, Route
 from tests.twins.wireless.tables import FlowParameters
-from tests.twins.wireless.ways import NOBODY, Way
 
 if TYPE_CHECKING:
     from tests.twins.wireless.world import World
@@ -31,7 +31,7 @@ class Flow:
             limit=columns.LIMIT, tcp=bool(columns.TCP), warm_up=world.radio.WARM_UP,
             bin_length=world.radio.BIN, end=world.p.END,
         )  # fmt: skip
-        self.forth = Way(
+        self.forth = Route(
             world, before=columns.BEFORE, links=world.tables.path(columns.FORTH_AT, columns.FORTH),
             after=columns.AFTER, arrive=self.arrive, lost=self.outcomes.lost,
         )  # fmt: skip
@@ -80,14 +80,14 @@ class Association(Flow):
 
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
-        self.back = Way(
+        self.back = Route(
             world, before=columns.ACK_BEFORE, links=world.tables.path(columns.BACK_AT, columns.BACK),
             after=columns.ACK_AFTER, arrive=self.arrive_back, lost=self.outcomes.lost,
         )  # fmt: skip
         self.station = None  # whose full queue holds the source back
         if world.radio.BACK_PRESSURE and columns.BEFORE == NOBODY:
             self.station = world.stations[world.tables.links[self.forth.links[0]].FROM]
-            self.station.pumps.append(self.pump)
+            self.station.on_room.append(self.pump)
 
     def put_back(self, packet: Packet) -> None:
         """The sink answers."""

@@ -5,7 +5,7 @@ from enum import IntEnum
 from typing import Any
 
 from tests.twins.path.link import Packet
-from tests.twins.wireless.ways import Way
+from tests.twins.wireless.routes import Route
 
 ACK_BYTES = CTS_BYTES = 14
 RTS_BYTES = 20
@@ -25,13 +25,13 @@ class Frame:
     """A packet in the queue of a station."""
 
     packet: Packet
-    way: Way
-    hop: int  # the how-manieth link of the way it is to cross
+    route: Route
+    hop: int  # number of the link of the route that it is to cross
     received: bool = False  # by the other end, whose ACK is still missing
 
     @property
     def link(self) -> int:
-        return self.way.links[self.hop]
+        return self.route.links[self.hop]
 
 
 @dataclass(eq=False)

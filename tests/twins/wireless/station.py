@@ -11,7 +11,7 @@ from tests.twins.wireless.channel import members
 from tests.twins.wireless.clock import ANSWER_MISSING, NAV_RESET, Clock, Phase
 from tests.twins.wireless.counters import NodeOutcomes
 from tests.twins.wireless.frames import NOBODY, RTS_BYTES, Frame, Kind, Transmission
-from tests.twins.wireless.ways import Way
+from tests.twins.wireless.routes import Route
 
 if TYPE_CHECKING:
     from tests.twins.wireless.world import World
@@ -31,7 +31,7 @@ class Station:
         self.outcomes = NodeOutcomes()
 
         self.queue: list[Frame] = []  # the first stays until it is acknowledged or given up
-        self.pumps: list[Callable[[], None]] = []  # senders that a full queue holds back, perhaps
+        self.on_room: list[Callable[[], None]] = []  # senders that a full queue holds back, perhaps
 
         # Backoff.
         self.cw = self.radio.CW_MIN
@@ -120,12 +120,12 @@ class Station:
     def is_full(self) -> bool:
         return len(self.queue) >= self.capacity
 
-    def enqueue(self, packet: Packet, way: Way, hop: int) -> bool:
+    def enqueue(self, packet: Packet, route: Route, hop: int) -> bool:
         """Take a packet; False if the queue is full."""
         if self.is_full():
             self.count(NodeOut.DROPS)
             return False
-        self.queue.append(Frame(packet, way, hop))
+        self.queue.append(Frame(packet, route, hop))
         self.count(NodeOut.QUEUED)
         most = max(self.outcomes.values[NodeOut.QUEUE_MOST], len(self.queue))
         self.outcomes.values[NodeOut.QUEUE_MOST] = most
@@ -146,8 +146,8 @@ class Station:
     def _pop(self) -> None:
         """The head frame is done with; who waited for room may go on."""
         del self.queue[0]
-        for pump in self.pumps:
-            pump()
+        for transmit_pending in self.on_room:
+            transmit_pending()
 
     # Sending.
 
@@ -276,7 +276,7 @@ class Station:
         else:
             frame.received = True
             self.count(NodeOut.RECEIVED)
-            frame.way.cross(frame)
+            frame.route.cross(frame)
 
     def _is_answered_by(self, kind: Kind, answer: Transmission) -> bool:
         """Whether it waits for this; then it does no longer."""
@@ -330,7 +330,7 @@ class Station:
         if self.short >= self.radio.SHORT_RETRY or self.long >= self.radio.LONG_RETRY:
             self.count(NodeOut.RETRY_DROPS)
             if not frame.received:
-                frame.way.lost(frame.packet, "retry")
+                frame.route.lost(frame.packet, "retry")
             self.short = self.long = 0
             self.cw = self.radio.CW_MIN
             self._pop()

@@ -1,4 +1,4 @@
-"""The way of a flow's packets in one direction: perhaps a leg, links, perhaps a leg."""
+"""The route of a flow's packets in one direction: perhaps a leg, links, perhaps a leg."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ Lost = Callable[[Packet, str], None]
 NOBODY = -1
 
 
-class Way:
+class Route:
     """Handing over from one place to the next takes no time."""
 
     def __init__(
