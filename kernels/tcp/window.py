@@ -56,7 +56,7 @@ def may_go_further(s: Any, cwnd: Any, acked: Any, snd_nxt: Any) -> Any:
 
 
 def allow(p: Any, s: Any, cwnd: Any, actions: Any, forced: Any) -> None:
-    """What an event allows to send: by its actions, with this cwnd; and `forced`, a packet or NONE, at once."""
+    """What an event allows to send: by its actions, with this cwnd; and `forced`, a packet or NONE."""
     if forced != NONE:
         s[Tcp.FORCED] = forced
     if STAMPS:
