@@ -28,9 +28,9 @@ from netcarlo.kernels.base.layout import (
     Out,
     P,
     Rows,
-    Trace,
 )
 from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.base.trace import begin as begin_row
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN
 from netcarlo.kernels.path.mobility import access
@@ -149,9 +149,9 @@ def sample(p: Any, m: Any, s: Any, g: Any, until: Any) -> None:
 @cold
 def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) -> Any:
     """An event at time t [ns] as row n of the trace, with the sender's state; returns n + 1."""
-    if n < trace.shape[0]:
+    if begin_row(trace, n, t * 1e-9, event, number, 0):
         association.show(s, g, trace, n)
-    return note(trace, n, t, event, number)
+    return n + 1
 
 
 @cold
@@ -172,11 +172,7 @@ def record_ack(p: Any, trace: Any, n: Any, t: Any, ack_id: Any, s: Any, g: Any) 
 
 def note(trace: Any, n: Any, t: Any, event: Any, packet: Any) -> Any:
     """An event of `packet` at time t [ns] as row n of the trace; returns n + 1."""
-    if n < trace.shape[0]:
-        trace[n, Trace.TIME] = t * 1e-9
-        trace[n, Trace.EVENT] = event
-        trace[n, Trace.SEQUENCE] = packet
-        trace[n, Trace.PATH] = 0
+    begin_row(trace, n, t * 1e-9, event, packet, 0)
     return n + 1
 
 

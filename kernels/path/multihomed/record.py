@@ -17,6 +17,7 @@ from netcarlo.kernels.base.layout import (
     Trace,
 )
 from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.base.trace import begin
 from netcarlo.kernels.path.hops import DESTROYED, DOWN, FULL_QUEUE
 from netcarlo.kernels.sctp.state import (
     OUTCOMES,
@@ -65,14 +66,10 @@ def count_arrival(s: Any, now: Any, sent: Any) -> None:
 def note(s: Any, rows: Any, time: Any, event: Any, sequence: Any, path: Any) -> None:
     """Add a row to the trace `rows`, or end the simulation where it is full."""
     length = s[Word.TRACED]
-    if length == rows.shape[0]:
+    if not begin(rows, length, time / 1e9, event, sequence, path):
         s[OUTCOMES + Out.STATUS] = STATUS_TRACE_FULL
         return
     w = way_at(path)
-    rows[length, Trace.TIME] = time / 1e9
-    rows[length, Trace.EVENT] = event
-    rows[length, Trace.SEQUENCE] = sequence
-    rows[length, Trace.PATH] = path
     rows[length, Trace.CWND] = s[w + Way.CWND] / s[Word.CHUNK]
     rows[length, Trace.SSTHRESH] = s[w + Way.SSTHRESH] / s[Word.CHUNK]
     rows[length, Trace.RTO] = s[w + Way.RTO] / 1e9
