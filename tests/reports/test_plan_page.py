@@ -73,7 +73,7 @@ CASES: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def answers() -> dict[str, Answer]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(runs, "Trials", Made)
+        patch.setattr(runs, "ReplicationRunner", Made)
         return {name: answered(**changes) for name, changes in CASES.items()}
 
 
@@ -160,7 +160,7 @@ def test_a_measure_is_shaded_by_its_own_verdict_around_it_and_in_the_unit_of_its
 
 
 def test_page_says_how_to_get_it_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(runs, "Trials", Made)
+    monkeypatch.setattr(runs, "ReplicationRunner", Made)
     file = tmp_path / "a plan.yaml"
     file.write_text(json.dumps(DATA))
     html = plan_page(plan(load_plan(file, values={"confidence": "90 %", "seed": 3})))
