@@ -2,8 +2,7 @@
 
 Numba makes of every function something that Python could call: it optimises it, compiles it to machine code
 and links it.  Of the hundred functions of a model only the outermost is called from Python; of the others
-their optimised LLVM code is all that is wanted, and passes for what no kernel has (closures, `with`, `raise`)
-find nothing to do in any of them.  The code that comes out is the same; it takes about half the time.
+their optimised LLVM code is all that is wanted, and some passes find nothing to do in any of them.
 """
 
 import threading
@@ -25,11 +24,10 @@ _ONE_AT_A_TIME = threading.RLock()
 """Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
 
 _FOR_OTHERS = {
-    "WithLifting", "InlineClosureLikes", "RewriteDynamicRaises", "MakeFunctionToJitFunction",
-    "InlineInlinables", "FindLiterallyCalls", "LiteralUnroll", "LiteralPropagationSubPipelinePass",
-    "InlineOverloads", "NoPythonSupportedFeatureValidation", "AnnotateTypes", "DumpParforDiagnostics",
+    "WithLifting", "InlineInlinables", "FindLiterallyCalls", "LiteralUnroll", "InlineOverloads",
+    "LiteralPropagationSubPipelinePass", "AnnotateTypes", "DumpParforDiagnostics",
 }  # fmt: skip
-"""Passes that find nothing in a kernel."""
+"""Passes that find nothing in a kernel, nor in a user's congestion control (which may have closures)."""
 
 
 class _Nowhere:
