@@ -21,8 +21,10 @@ class Array:
         self.data = SimpleNamespace(ptr=self.host.ctypes.data)
 
 
-def fake_cupy(kernel: Callable[[str], Launch], *, free: int = 1 << 40) -> ModuleType:
-    """A CuPy with a device of one multiprocessor and so much free memory [byte].
+def fake_cupy(
+    kernel: Callable[[str], Launch], *, free: int = 1 << 40, multiprocessors: int = 1
+) -> ModuleType:
+    """A CuPy with a device of so many multiprocessors and so much free memory [byte].
 
     `kernel(ptx)` is what is launched, with a grid, a block and arguments.
     """
@@ -36,7 +38,8 @@ def fake_cupy(kernel: Callable[[str], Launch], *, free: int = 1 << 40) -> Module
             return self.kernel
 
     properties = {
-        "name": b"Pretended", "major": 9, "minor": 0, "totalGlobalMem": free, "multiProcessorCount": 1,
+        "name": b"Pretended", "major": 9, "minor": 0, "totalGlobalMem": free,
+        "multiProcessorCount": multiprocessors,
     }  # fmt: skip
     cupy: Any = ModuleType("cupy")
     cupy.asarray = Array

@@ -114,23 +114,38 @@ def _access(opcode: str, *operands: str) -> str:
     """A load or a store."""
     operation, *space, kind = opcode.split(".")
     target, other = operands if operation == "st" else operands[::-1]
-    found = re.fullmatch(r"\[([%\w]+)(?:\+(-?\d+))?\]", target)
-    if not found or space not in ([], ["global"], ["local"], ["param"]):
+    if space not in ([], ["global"], ["local"], ["param"]):
         raise KeyError(opcode)
-    base = variable(found[1])
-    if space == ["param"]:
-        number = re.search(r"_param_(\d+)$", base)
-        base = f"(uintptr_t)&param[{number[1]}]" if number else f"(uintptr_t)&{base}"
-    place = f"*({TYPES[kind]} *)({base} + {found[2] or 0})"
+    place = f"*({TYPES[kind]} *)({address(target, parameter=space == ['param'])})"
     return f"{place} = {value(other, kind)};" if operation == "st" else f"{variable(other)} = {place};"
 
 
+def address(target: str, *, parameter: bool = False) -> str:
+    """What stands in the brackets of a load or a store as a C expression."""
+    found = re.fullmatch(r"\[([%\w]+)(?:\+(-?\d+))?\]", target)
+    if not found:
+        raise ValueError(target)
+    base = variable(found[1])
+    if parameter:
+        number = re.search(r"_param_(\d+)$", base)
+        base = f"(uintptr_t)&param[{number[1]}]" if number else f"(uintptr_t)&{base}"
+    return f"{base} + {found[2] or 0}"
+
+
 def _call(rest: str, functions: Sequence[str]) -> str:
-    found = re.fullmatch(r"(?:\((\w+)\) ?, ?)?(\w+) ?, ?\( ?([\w, ]*?) ?\)", rest)
-    if not found or found[2] not in functions:
+    result, name, given = parts_of_call(rest)
+    if name not in functions:
         raise KeyError(rest)
-    result = f"{found[1]} = " if found[1] else ""
-    return f"{{ uint64_t given[] = {{{found[3]}}}; {result}{found[2]}(given, 0, 0, 0); }}"
+    to = f"{result} = " if result else ""
+    return f"{{ uint64_t given[] = {{{', '.join(given)}}}; {to}{name}(given, 0, 0, 0); }}"
+
+
+def parts_of_call(rest: str) -> tuple[str, str, list[str]]:
+    """The result, the function and the parameters of a call; no result is ""."""
+    found = re.fullmatch(r"(?:\((\w+)\) ?, ?)?(\w+) ?, ?\( ?([\w, ]*?) ?\)", rest)
+    if not found:
+        raise ValueError(rest)
+    return found[1] or "", found[2], re.findall(r"\w+", found[3])
 
 
 def value(operand: str, kind: str) -> str:

@@ -1,0 +1,300 @@
+"""Runs the PTX of a kernel on the CPU as a GPU does, in warps of 32 lanes, and counts what that takes.
+
+Each basic block becomes a C function that executes it for the lanes that are there; `warp.c` decides which
+those are, `memory.c` follows the addresses.
+"""
+
+import ctypes
+import re
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tests.device import flow, ptx
+from tests.device.instructions import TYPES, address, parts_of_call, to_c
+from tests.device.weights import MEETING, weight
+
+HERE = Path(__file__).parent
+GCC = "gcc", "-O1", "-fwrapv", "-ffp-contract=off", "-fno-strict-aliasing", "-w", "-shared", "-fPIC"
+
+LANES = 32
+
+KIB = 1024
+L1_BYTES = 200 * KIB
+"""Of the 256 KiB of a multiprocessor, the rest is shared memory or in use."""
+L2_BYTES = 50 * KIB * KIB // 132
+"""The share of one of 132 multiprocessors."""
+
+REGIONS, OTHER, LOCAL = 16, 14, 15
+"""Kinds of memory in `Counts.traffic`: arrays, what is in none of them, stacks."""
+
+TRAFFIC = (
+    *("loads", "stores", "load_lines", "store_lines", "load_sectors", "store_sectors"),
+    *("l2_reads", "l2_writes", "dram_reads", "dram_writes"),
+)
+"""Columns of `Counts.traffic`: of warps, lines of 128 bytes, sectors of 32 bytes."""
+
+
+class Region(NamedTuple):
+    """An array of which a thread owns `row` bytes at a time: the next thread's follow, and after `period`
+    bytes, its own again."""
+
+    name: str
+    address: int
+    bytes: int
+    row: int
+    period: int
+
+
+class Access(NamedTuple):
+    """An instruction that loads or stores in memory that is not a parameter."""
+
+    instruction: str
+    label: str
+    stores: bool
+    size: int
+
+
+class Code(NamedTuple):
+    """A module, its blocks numbered through all functions."""
+
+    c: str
+    blocks: list[flow.Block]
+    weights: list[float]
+    accesses: list[Access]
+    parameters: int
+
+
+class Counts(NamedTuple):
+    """What happened, summed over all warps."""
+
+    runs: NDArray[np.int64]
+    """Of each block."""
+    lanes: NDArray[np.int64]
+    """That took part in them."""
+    traffic: NDArray[np.int64]
+    """By region and column of TRAFFIC."""
+    requests: NDArray[np.int64]
+    """Of each access."""
+    access_lanes: NDArray[np.int64]
+    access_lines: NDArray[np.int64]
+    places: NDArray[np.int64]
+    """Of each access, the most frequent (count, region, byte of a thread's own), [accesses, 4, 3]."""
+
+
+class Warps:
+    """`warps(grid, block, arguments)` as a kernel of CuPy; compiled in `folder`, which must exist.
+
+    `regions` tells from the arguments where arrays are, so that traffic is counted by array.
+    """
+
+    def __init__(
+        self,
+        text: str,
+        folder: Path,
+        *,
+        regions: Callable[[Sequence[int]], Sequence[Region]] = lambda arguments: (),
+        resident: int = 14,
+        l1_bytes: int = L1_BYTES,
+        l2_bytes: int = L2_BYTES,
+    ) -> None:
+        self.code = translate(ptx.read(text))
+        self.regions = regions
+        self.sizes = resident, l1_bytes, l2_bytes
+        source, library = folder / "warps.c", folder / "warps.so"
+        source.write_text(self.code.c)
+        subprocess.run([*GCC, str(source), "-o", str(library), "-lm"], check=True)
+        self._library = ctypes.CDLL(str(library))
+
+    def __call__(self, grid: tuple[int], block: tuple[int], arguments: Sequence[np.int64]) -> None:
+        assert len(arguments) == self.code.parameters
+        given = np.array(arguments, np.int64)
+        arrays = np.zeros((REGIONS, 4), np.int64)
+        for i, region in enumerate(self.regions([int(value) for value in given])):
+            arrays[i] = region[1:]
+        resident, l1, l2 = self.sizes
+        self._library.launch(
+            ctypes.c_void_p(given.ctypes.data), ctypes.c_uint32(*grid), ctypes.c_uint32(*block),
+            ctypes.c_int(resident), ctypes.c_void_p(arrays.ctypes.data), ctypes.c_uint64(l1), ctypes.c_uint64(l2),
+        )  # fmt: skip
+
+    @property
+    def counts(self) -> Counts:
+        """Since this was made."""
+        blocks, accesses = len(self.code.blocks), len(self.code.accesses)
+
+        def read(name: str, *shape: int) -> NDArray[Any]:
+            numbers = (ctypes.c_int64 * int(np.prod(shape))).in_dll(self._library, name)
+            return np.array(numbers, np.int64).reshape(shape)
+
+        return Counts(
+            read("runs", blocks), read("lanes", blocks), read("traffic", REGIONS, len(TRAFFIC)),
+            *(read(name, accesses) for name in ("requests", "access_lanes", "access_lines")),
+            read("places", accesses, 4, 3),
+        )  # fmt: skip
+
+
+def translate(functions: Sequence[ptx.Function]) -> Code:
+    """A module in C."""
+    graphs = [flow.blocks(function) for function in functions]
+    starts = np.cumsum([0, *(len(graph) for graph in graphs)]).tolist()
+    entries = {function.name: start for function, start in zip(functions, starts, strict=False)}
+    [(kernel, parameters)] = [(f.name, f.parameters) for f in functions if f.is_kernel]
+    parts, table, weights, accesses, widest = list[str](), list[str](), list[float](), list[Access](), 0
+    for number, (function, graph) in enumerate(zip(functions, graphs, strict=True)):
+        meetings = flow.meetings([*(block.next for block in graph), []])
+        registers = Registers(function, graph)
+        parts.append(registers.frame(number))
+
+        def place(block: int, start: int = starts[number], count: int = len(graph)) -> int:
+            return start + block if block < count else -1
+
+        for i, block in enumerate(graph):
+            mine = [access for text in block.instructions if (access := _access(text, block.label))]
+            to, callee = [place(j) for j in block.next], -1
+            body = [registers.place(line) for line in _lines(block, function.is_kernel)]
+            if block.branch and block.branch[0].startswith("call"):
+                _, name, given = parts_of_call(block.branch[0].partition(" ")[2])
+                callee = entries[name]
+                called = [function.name for function in functions].index(name)
+                body.append(f"struct f{called} *to = (struct f{called} *)(callees + lane * frame_bytes);")
+                body += [f"to->param[{k}] = {value};" for k, value in enumerate(given)]
+            else:
+                body.append(f"warp->next[lane] = {registers.place(_condition(block))}{' : '.join(map(str, to))};")
+            parts.append(_function(number, place(i), registers.declared(block), body))
+            meeting = place(meetings[i])
+            following = to[-1] if callee >= 0 else -1
+            table.append(
+                f"{{b{place(i)}, {meeting}, {callee}, {following}, {len(accesses)}, {len(mine)}}},"
+            )
+            weights.append(_weight(block, i))
+            accesses += mine
+            widest = max(widest, len(mine))
+    sizes = {"BLOCKS": len(table), "ACCESSES": len(accesses), "ACCESSES_OF_A_BLOCK": widest, "KERNEL": entries[kernel]}
+    c = [
+        (HERE / "prelude.c").read_text(), "#include <stdio.h>", "#include <stdlib.h>",
+        f"enum {{ {', '.join(f'{name} = {size}' for name, size in sizes.items())} }};",
+        (HERE / "memory.c").read_text(), (HERE / "warp.c").read_text(), *parts,
+        f"union frame {{ {' '.join(f'struct f{k} f{k};' for k in range(len(functions)))} }};",
+        "static const uint64_t frame_bytes = sizeof(union frame);",
+        "static const Block block_table[BLOCKS] = {", *table, "};",
+        "static const Access access_table[ACCESSES + 1] = {",
+        *(f"{{{int(access.stores)}, {access.size}}}," for access in accesses), "};\n",
+    ]  # fmt: skip
+    return Code("\n".join(c), [block for graph in graphs for block in graph], weights, accesses, parameters)
+
+
+def _access(instruction: str, label: str) -> Access | None:
+    found = re.match(r"(?:@!?%\w+ )?(ld|st)\.(?:(?:global|local)\.)?[a-z](\d+) ", instruction)
+    return Access(instruction, label, found[1] == "st", int(found[2]) // 8) if found else None
+
+
+def _lines(block: flow.Block, is_kernel: bool) -> Iterator[str]:
+    """The instructions of a block in C, and what notes the addresses of its accesses."""
+    number = 0
+    for instruction in block.instructions:
+        if _access(instruction, block.label):
+            target = re.search(r"\[[^]]+\]", instruction)
+            assert target
+            condition = re.match(r"@(!?)%(\w+) ", instruction)
+            taken = f"{condition[1]}{condition[2]} ? {address(target[0])} : 0" if condition else address(target[0])
+            yield f"warp->at[{number}][lane] = {taken};"
+            number += 1
+        yield to_c(instruction).replace("param[", "kernel_parameters[" if is_kernel else "f->param[")
+
+
+def _condition(block: flow.Block) -> str:
+    """What stands before the numbers of the next blocks."""
+    condition = block.branch and re.match(r"@(!?)%(\w+) ", block.branch[0])
+    return f"{condition[1]}{condition[2]} ? " if condition else ""
+
+
+def _function(number: int, block: int, declared: str, body: Sequence[str]) -> str:
+    return "\n".join([
+        f"static void b{block}(Warp *warp, char *frames, char *callees, uint32_t lanes) {{",
+        "    for (; lanes; lanes &= lanes - 1) {",
+        "        int lane = __builtin_ctz(lanes);",
+        "        uint32_t ctaid_x = warp->ctaid, ntid_x = threads_of_a_block, tid_x = warp->tid + lane;",
+        f"        struct f{number} *f = (struct f{number} *)(frames + lane * frame_bytes);",
+        declared, *body, "    }", "}\n",
+    ])  # fmt: skip
+
+
+def _weight(block: flow.Block, number: int) -> float:
+    """Machine instructions of a block: a branch to the next block is none."""
+    branches = [weight(branch) for branch in block.branch]
+    if len(branches) == 2 and block.next[1] == number + 1 or block.next == [number + 1] and len(branches) == 1:
+        branches.pop()
+    meeting = MEETING if len(set(block.next)) == 2 else 0
+    return sum(map(weight, block.instructions)) + sum(branches) + meeting
+
+
+class Registers:
+    """Which registers of a function are variables of a block, and which must outlive it, in the frame of a
+    lane."""
+
+    def __init__(self, function: ptx.Function, graph: Sequence[flow.Block]) -> None:
+        self.function, self.types, self.depots = function, dict[str, str](), list[str]()
+        for statement in function.statements:
+            if found := re.fullmatch(r"\.reg \.(\w+) %(\w+?)(?:<\d+>)?", statement):
+                self.types[found[2]] = TYPES[found[1]]
+            elif found := re.fullmatch(r"\.local \.align (\d+) \.b8 (\w+)\[(\d+)\]", statement):
+                self.depots.append(f"_Alignas({found[1]}) unsigned char {found[2]}[{found[3]}];")
+            elif statement.startswith(".") and not re.match(r"\.(reg|param|pragma)\b", statement):
+                raise ptx.UnknownError(statement)
+        self.kept = set().union(*(_read_first(block) for block in graph))
+
+    def frame(self, number: int) -> str:
+        """The registers and the stack of a lane."""
+        kept = sorted(self.kept)
+        parameters = 0 if self.function.is_kernel else self.function.parameters
+        return "\n".join([
+            f"struct f{number} {{ uint64_t param[{parameters + 1}];", *self.depots,
+            *(f"{self.type(name)} {name};" for name in kept), "};",
+        ])  # fmt: skip
+
+    def type(self, name: str) -> str:
+        """In C."""
+        return self.types.get(name) or self.types[name.rstrip("0123456789")]
+
+    def declared(self, block: flow.Block) -> str:
+        """The variables of a block, in C."""
+        text = [*block.instructions, *block.branch]
+        names = {name for line in text for name in _registers(line)} - self.kept
+        parameters = {name for line in text for name in re.findall(r"\bparam\d+\b", line)}
+        return " ".join([
+            *(f"{self.type(name)} {name} = 0;" for name in sorted(names)),
+            *(f"uint64_t {name} = 0;" for name in sorted(parameters)),
+        ])  # fmt: skip
+
+    def place(self, line: str) -> str:
+        """A line of C in which registers are where they are kept."""
+
+        def found(name: re.Match[str]) -> str:
+            if name[0] in self.kept or name[0].startswith("__local_depot"):
+                return f"f->{name[0]}"
+            return "warp->result[lane]" if re.fullmatch(r"retval0|func_retval0", name[0]) else name[0]
+
+        return re.sub(r"(?<!->)\b[A-Za-z_]\w*", found, line)
+
+
+def _registers(instruction: str) -> list[str]:
+    return re.findall(r"%(\w+)\b(?!\.x)", instruction)
+
+
+def _read_first(block: flow.Block) -> set[str]:
+    """The registers that a block may read before it has written them."""
+    found, written = set[str](), set[str]()
+    for text in [*block.instructions, *block.branch]:
+        names = _registers(text)
+        writes = not re.match(r"@|st\.|bra|ret|call", text) and text.partition(" ")[2].startswith("%")
+        found |= {*names[writes:]} - written
+        if writes:
+            written.add(names[0])
+        elif text.startswith("@"):
+            found |= {*names} - written  # what it writes may stay as it was
+    return found

@@ -1,0 +1,154 @@
+/* Global memory as warps see it: 32-byte sectors and 128-byte lines of each access, the L1 of a multiprocessor,
+   its share of the L2, and the memory behind.  Local memory (stacks) is counted, not cached. */
+enum { WARP = 32, WAYS = 16, SECTOR = 32, LINE = 128, REGIONS = 16, OTHER = REGIONS - 2, LOCAL = REGIONS - 1 };
+enum { LOADS, STORES, LOAD_LINES, STORE_LINES, LOAD_SECTORS, STORE_SECTORS, L2_READS, L2_WRITES, DRAM_READS,
+       DRAM_WRITES, COLUMNS };
+
+/* An array: `row` bytes belong to a thread, then come the next thread's, `period` bytes are of all threads. */
+typedef struct { uint64_t address, bytes, row, period; } Region;
+
+/* An instruction that loads or stores. */
+typedef struct { int store, size; } Access;
+
+/* Where an instruction was most often: a byte of a thread's own in an array. */
+typedef struct { int64_t count, region, byte; } Place;
+
+typedef struct { uint64_t line; int64_t age; uint8_t valid, dirty; } Way;
+typedef struct { Way *way; uint64_t sets; int64_t clock; } Cache;
+
+static const Access access_table[ACCESSES + 1];
+static Region region[REGIONS];
+static Cache l1, l2;
+int64_t traffic[REGIONS][COLUMNS], requests[ACCESSES + 1], access_lanes[ACCESSES + 1], access_lines[ACCESSES + 1];
+Place places[ACCESSES + 1][4];
+
+static void cache_open(Cache *cache, uint64_t bytes) {
+    cache->sets = bytes / LINE / WAYS;
+    cache->clock = 0;
+    cache->way = calloc(cache->sets * WAYS, sizeof(Way));
+    for (uint64_t i = 0; i < cache->sets * WAYS; i++) cache->way[i].line = UINT64_MAX;
+}
+
+/* The way that holds a line, or the one of its set used longest ago. */
+static Way *cache_find(Cache *cache, uint64_t line, int *hit) {
+    uint64_t hash = line * UINT64_C(0x9E3779B97F4A7C15);
+    Way *set = cache->way + (hash >> 32) % cache->sets * WAYS, *oldest = set;
+    *hit = 1;
+    for (Way *way = set; way < set + WAYS; way++) {
+        if (way->line == line) return way;
+        if (way->age < oldest->age) oldest = way;
+    }
+    *hit = 0;
+    return oldest;
+}
+
+static int region_of_line(uint64_t line) { return line >> (48 - 7); }
+
+/* Written sectors stay until their line is replaced; a sector written in part needs no fetch. */
+static void l2_touch(uint64_t sector, int store, int whole) {
+    int hit, bit = 1 << sector % 4, of = region_of_line(sector / 4);
+    Way *way = cache_find(&l2, sector / 4, &hit);
+    if (!hit) {
+        if (way->dirty) traffic[region_of_line(way->line)][DRAM_WRITES] += __builtin_popcount(way->dirty);
+        *way = (Way){.line = sector / 4};
+    }
+    way->age = ++l2.clock;
+    traffic[of][store ? L2_WRITES : L2_READS]++;
+    if (store) way->dirty |= bit;
+    else if (!(way->valid & bit)) traffic[of][DRAM_READS]++;
+    if (!store || whole) way->valid |= bit;
+}
+
+/* Stores go through to the L2, and leave a line in the L1 only if it is there. */
+static void l1_touch(uint64_t sector, int store, int whole) {
+    int hit, bit = 1 << sector % 4;
+    Way *way = cache_find(&l1, sector / 4, &hit);
+    if (store) {
+        if (hit) way->age = ++l1.clock;
+        l2_touch(sector, 1, whole);
+        return;
+    }
+    if (!hit) *way = (Way){.line = sector / 4};
+    way->age = ++l1.clock;
+    if (way->valid & bit) return;
+    way->valid |= bit;
+    l2_touch(sector, 0, 1);
+}
+
+/* The four most frequent places of an access, as of M. Metwally et al., "Efficient computation of frequent and
+   top-k elements in data streams", 2005. */
+static void note_place(int access, int in, uint64_t offset) {
+    uint64_t row = region[in].row, period = region[in].period;
+    int64_t byte = row ? offset / period * row + offset % row : offset;
+    Place *least = places[access];
+    for (Place *place = places[access]; place < places[access] + 4; place++) {
+        if (place->count && place->region == in && place->byte == byte) {
+            place->count++;
+            return;
+        }
+        if (place->count < least->count) least = place;
+    }
+    *least = (Place){least->count + 1, in, byte};
+}
+
+static int region_of(uint64_t address) {
+    for (int i = 0; i < OTHER; i++)
+        if (address - region[i].address < region[i].bytes) return i;
+    return OTHER;
+}
+
+/* Different units of the addresses, and the bytes touched in each; returns how many there are. */
+static int distinct(const uint64_t *address, int n, uint64_t unit, uint64_t *found, int size, int *bytes) {
+    int count = 0;
+    for (int i = 0; i < n; i++) {
+        int j = count - 1;
+        while (j >= 0 && found[j] != address[i] / unit) j--;
+        if (j < 0) {
+            j = count++;
+            found[j] = address[i] / unit;
+            bytes[j] = 0;
+        }
+        bytes[j] += size;
+    }
+    return count;
+}
+
+/* One instruction of a warp: the addresses of its lanes, 0 where a lane takes no part; those of local memory
+   (`bytes` from `stack` on, `frame` for each lane) lie side by side word for word. */
+static void touch(int access, const uint64_t *at, uint32_t active, uint64_t stack, uint64_t bytes, uint64_t frame) {
+    int store = access_table[access].store, size = access_table[access].size, size_of[WARP], n = 0, locals = 0;
+    uint64_t address[WARP], own[WARP], unit[WARP];
+    for (uint32_t rest = active; rest; rest &= rest - 1) {
+        uint64_t a = at[__builtin_ctz(rest)];
+        if (!a) continue;
+        if (a % size) {
+            fprintf(stderr, "address %#lx of access %d is not aligned\n", (unsigned long)a, access);
+            abort();
+        }
+        if (a - stack < bytes) {
+            own[locals++] = (a - stack) % frame;
+            continue;
+        }
+        int in = region_of(a);
+        uint64_t offset = a - region[in].address;
+        if (n == 0) note_place(access, in, offset);
+        address[n++] = ((uint64_t)in << 48) + offset;
+    }
+    requests[access]++;
+    access_lanes[access] += n + locals;
+    if (locals) {
+        int lines = distinct(own, locals, 4, unit, 0, size_of) * (size > 4 ? 2 : 1);
+        traffic[LOCAL][store ? STORES : LOADS]++;
+        traffic[LOCAL][store ? STORE_LINES : LOAD_LINES] += lines;
+        access_lines[access] += lines;
+    }
+    if (!n) return;
+    int in = address[0] >> 48;
+    int lines = distinct(address, n, LINE, unit, 0, size_of);
+    int sectors = distinct(address, n, SECTOR, unit, size, size_of);
+    traffic[in][store ? STORES : LOADS]++;
+    traffic[in][store ? STORE_LINES : LOAD_LINES] += lines;
+    traffic[in][store ? STORE_SECTORS : LOAD_SECTORS] += sectors;
+    access_lines[access] += lines;
+    for (int i = 0; i < sectors; i++) l1_touch(unit[i], store, size_of[i] >= SECTOR);
+}

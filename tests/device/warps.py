@@ -1,0 +1,244 @@
+"""What models cost on a GPU, without one: warps in lockstep, machine instructions, memory traffic.
+
+    python -m tests.device.warps MODEL ... [--rows 448] [--seconds 2] [--loss 0.001] [--hot 5] [--memory 5]
+
+Paths carry a bulk transfer through the lossy hop of the benchmarks; networks are the first of their random
+scenarios, replicated.  A launch has one multiprocessor of an H200; the bounds are those of its 132.  Figures
+are of 32 packets, or of 32 events or frames of networks: what a warp in step does for a packet of each lane.
+"""
+
+import argparse
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.rows import AnyRows
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from tests.benchmarks import gpu, lossy_hop
+from tests.device.cupy import fake_cupy
+from tests.device.lockstep import LANES, LOCAL, OTHER, TRAFFIC, Counts, Region, Warps
+from tests.twins.rows import rows_of
+
+ARRAYS = (
+    *("parameters", "constants", "first", "second", "losses", "scratch", "memory", "out", "trace"),
+)
+"""What a kernel is launched with."""
+
+SHARED = "losses", "trace"
+"""Those of all threads."""
+
+MULTIPROCESSORS, CLOCK_GHZ, ISSUED = 132, 1.83, 4
+"""NVIDIA, "H200 Tensor Core GPU": each issues four warp instructions a cycle, its L1 serves one line."""
+
+L2_GB_S, HBM_GB_S = 5500, 4300
+"""L2 as others have measured it, memory 0.9 of what it says."""
+
+REGISTERS, GRANULE, BLOCK_WARPS, MOST_WARPS = 65536, 8, 2, 64
+"""Of a multiprocessor, how many a thread gets at once, warps in a block of 64 threads, warps at once."""
+
+
+def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Region]]:
+    """Where the arrays are, from the arguments of a launch (`device.arguments`).
+
+    The threads' axis of an array is the one as long as the first axis of the outcomes.
+    """
+
+    def regions(arguments: Sequence[int]) -> list[Region]:
+        heads, at = [], 0
+        for count in dimensions:
+            heads.append((arguments[at + 2 : at + 5], arguments[at + 5 :][:count], arguments[at + 5 + count :][:count]))
+            at += 5 + 2 * count
+        threads = heads[ARRAYS.index("out")][1][0]
+        found = []
+        for name, ((items, size, address), shape, strides) in zip(ARRAYS, heads, strict=True):
+            total = items * size
+            row, period = total, total
+            if name not in SHARED and threads in shape and total:
+                row = strides[shape.index(threads)]
+                period = row * threads
+            found.append(Region(name, address, total, row, period))
+        return found
+
+    return regions
+
+
+def scenario(name: str, rows: int, *, seconds: float, window: int, loss: float) -> AnyRows:
+    """What a model is run with."""
+    if gpu.network(name):
+        return gpu.benchmark(name, rows_of(name, 1, seed=7), rows)
+    return lossy_hop.rows(rows, window=window, loss=loss, duration_s=seconds)
+
+
+def machine(text: str, folder: Path, *, limit_s: float = 120) -> tuple[int, int] | None:
+    """Registers of a thread and instructions of all functions for sm_90; None without ptxas, or after so long."""
+    if not (ptxas := shutil.which("ptxas")):
+        return None
+    source, cubin = folder / "kernel.ptx", folder / "kernel.cubin"
+    source.write_text(text)
+    command = [ptxas, "-v", "-arch=sm_90", str(source), "-o", str(cubin)]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=limit_s)
+    except subprocess.TimeoutExpired:
+        return None
+    return max(int(n) for n in re.findall(r"Used (\d+) registers", done.stderr)), code_bytes(cubin) // 16
+
+
+def code_bytes(cubin: Path) -> int:
+    """Size of the sections .text of an ELF file of 64 bits."""
+    data = cubin.read_bytes()
+    start = int.from_bytes(data[40:48], "little")
+    size, count, names = (int.from_bytes(data[k : k + 2], "little") for k in (58, 60, 62))
+
+    def number(section: int, at: int, length: int) -> int:
+        return int.from_bytes(data[start + section * size + at :][:length], "little")
+
+    texts = number(names, 24, 8)
+    found = [k for k in range(count) if data[texts + number(k, 0, 4) :].startswith(b".text")]
+    return sum(number(k, 32, 8) for k in found)
+
+
+def resident_warps(registers: int) -> int:
+    """Warps of blocks of 64 threads that have room on a multiprocessor."""
+    blocks = REGISTERS // (-(-registers // GRANULE) * GRANULE) // LANES // BLOCK_WARPS
+    return min(blocks * BLOCK_WARPS, MOST_WARPS)
+
+
+def figures(warps: Warps, counts: Counts, packets: int) -> list[str]:
+    """The cells of a table's row, by COLUMNS."""
+    weights = np.array(warps.code.weights)
+    issued, useful = weights @ counts.runs, weights @ counts.lanes
+    total = dict(zip(TRAFFIC, counts.traffic.sum(axis=0).tolist(), strict=True))
+    local = dict(zip(TRAFFIC, counts.traffic[LOCAL].tolist(), strict=True))
+    warp = packets / LANES
+    lines = total["load_lines"] + total["store_lines"]
+    l2 = 32 * (total["l2_reads"] + total["l2_writes"])
+    dram = 32 * (total["dram_reads"] + total["dram_writes"])
+    rate = MULTIPROCESSORS * CLOCK_GHZ * packets
+    return [
+        f"{useful / issued / LANES:.3f}", f"{issued / warp:,.0f}", f"{rate * ISSUED / issued:.2f}",
+        *(f"{total[key] / warp:.1f}" for key in ("loads", "stores")),
+        *(f"{total[key] / warp:.0f}" for key in ("load_lines", "store_lines", "load_sectors", "store_sectors")),
+        *(f"{total[key] / packets:.1f}" for key in ("l2_reads", "l2_writes")),
+        f"{dram / packets:.0f}", f"{(local['loads'] + local['stores']) / warp:.1f}",
+        *(f"{bound / max(used, 1):.1f}" for bound, used in (
+            (rate, lines), (L2_GB_S * packets, l2), (HBM_GB_S * packets, dram))),
+    ]  # fmt: skip
+
+
+COLUMNS = (
+    *("model", "rows equal to the CPU's", "packets", "efficiency", "warp instructions", "issue bound [G/s]"),
+    *("loads", "stores", "lines loaded", "stored", "sectors loaded", "stored"),
+    *("L2 sectors read a packet", "written", "DRAM bytes a packet", "local accesses"),
+    *("L1 bound [G/s]", "L2", "HBM", "registers", "warps", "machine instructions, estimated"),
+)
+
+
+def by_array(counts: Counts, packets: int) -> str:
+    """Where traffic comes from: the lines of each array."""
+    names = {**dict(enumerate(ARRAYS)), OTHER: "elsewhere", LOCAL: "local"}
+    found = []
+    for i in np.flatnonzero(counts.traffic[:, :2].any(axis=1)):
+        row = dict(zip(TRAFFIC, (counts.traffic[i] * LANES / packets).tolist(), strict=True))
+        found.append(
+            f"  {names[int(i)]}: loads {row['loads']:.2f} of {row['load_lines']:.1f} lines, "
+            f"stores {row['stores']:.2f} of {row['store_lines']:.1f} lines; L2 sectors "
+            f"{row['l2_reads'] / LANES:.2f} + {row['l2_writes'] / LANES:.2f} a packet, DRAM bytes "
+            f"{row['dram_reads']:.1f} + {row['dram_writes']:.1f} a packet"
+        )
+    return "\n".join(found)
+
+
+def hottest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
+    """The blocks with the most issue slots that no lane used."""
+    weights = np.array(warps.code.weights)
+    wasted = weights * (LANES * counts.runs - counts.lanes)
+    found = [f"  {wasted.sum() / packets:,.0f} issue slots wasted a packet, most of them in"]
+    for i in np.argsort(-wasted)[:most]:
+        block, runs = warps.code.blocks[i], counts.runs[i]
+        first = "; ".join([*block.instructions, *block.branch][:4])
+        found.append(
+            f"  {block.label}: {wasted[i] / wasted.sum():.1%}, {runs * LANES / packets:.2f} runs of "
+            f"{weights[i]:g} instructions, {counts.lanes[i] / max(runs, 1):.1f} lanes: {first}"
+        )
+    return "\n".join(found)
+
+
+def busiest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
+    """The loads and stores with the most lines, and the places that they touch most."""
+    found = [f"  {counts.access_lines.sum() * LANES / packets:,.1f} lines, most of them by"]
+    for i in np.argsort(-counts.access_lines)[:most]:
+        access, requests = warps.code.accesses[i], max(int(counts.requests[i]), 1)
+        places = sorted((place for place in counts.places[i].tolist() if place[0]), reverse=True)
+        words = ", ".join(
+            f"{ARRAYS[region] if region < len(ARRAYS) else 'elsewhere'}[{byte / access.size:g}] "
+            f"{count / requests:.0%}" for count, region, byte in places[:2]
+        )  # fmt: skip
+        found.append(
+            f"  {access.label}: {counts.access_lines[i] * LANES / packets:.2f} lines, "
+            f"{requests * LANES / packets:.2f} requests of {counts.access_lanes[i] / requests:.1f} lanes: "
+            f"{access.instruction}; {words}"
+        )
+    return "\n".join(found)
+
+
+def examine(name: str, options: argparse.Namespace) -> bool:
+    """Print what a model costs; returns whether all outcomes are the CPU's."""
+    model = models.model(name)
+    text = compilers.ptx(model)
+    rows = scenario(
+        name, options.rows, seconds=options.seconds, window=options.window, loss=options.loss
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        warps = Warps(
+            text, Path(folder), regions=regions_of(model.dimensions + compilers._CUDA),
+            resident=options.resident, l1_bytes=options.l1 * 1024,
+        )  # fmt: skip
+        sys.modules["cupy"] = fake_cupy(lambda ptx: warps, multiprocessors=options.rows)
+        out = launch.run(model, rows, target="cuda")
+        counts, packets = warps.counts, gpu.packets(name, out)
+        made = machine(text, Path(folder)) if options.registers else None
+    equal = (out == launch.run(model, rows, target="cpu", threads=1)).all(axis=1)
+    cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(warps, counts, packets)]
+    cells += [str(made[0]), str(resident_warps(made[0])), f"{made[1]:,}, "] if made else ["", "", ""]
+    cells[-1] += f"{sum(warps.code.weights):,.0f}"
+    print(f"| {' | '.join(cells)} |")
+    for wanted, lines in (
+        (options.arrays, lambda: by_array(counts, packets)),
+        (options.hot, lambda: hottest(warps, counts, packets, options.hot)),
+        (options.memory, lambda: busiest(warps, counts, packets, options.memory)),
+    ):
+        if wanted:
+            print(lines())
+    sys.stdout.flush()
+    return bool(equal.all())
+
+
+def main() -> int:
+    """One row of a table for each model; exits with 1 if any outcome is not the CPU's."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("models", nargs="+", choices=models.NAMES, metavar="MODEL")
+    parser.add_argument("--rows", type=int, default=14 * LANES)
+    parser.add_argument("--seconds", type=float, default=2.0, help="of a transfer over a path")
+    parser.add_argument("--window", type=int, default=64, help="packets, of a path")
+    parser.add_argument("--loss", type=float, default=0.001, help="on a path")
+    parser.add_argument("--resident", type=int, default=14, help="warps at once on a multiprocessor")
+    parser.add_argument("--l1", type=int, default=200, help="KiB")
+    parser.add_argument("--arrays", action="store_true", help="traffic by array")
+    parser.add_argument("--hot", type=int, default=0, help="so many blocks with the most wasted issue slots")
+    parser.add_argument("--memory", type=int, default=0, help="so many accesses with the most lines")
+    parser.add_argument("--registers", action="store_true", help="ask ptxas (slow for ad hoc networks)")
+    options = parser.parse_args()
+    print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
+    return 0 if all([examine(name, options) for name in options.models]) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
