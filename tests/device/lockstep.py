@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tests.device import flow, ptx
 from tests.device.instructions import TYPES, address, parts_of_call, to_c
-from tests.device.weights import MEETING, weight
+from tests.device.weights import MEETING, weigher
 
 HERE = Path(__file__).parent
 GCC = "gcc", "-O1", "-fwrapv", "-ffp-contract=off", "-fno-strict-aliasing", "-w", "-shared", "-fPIC"
@@ -147,7 +147,7 @@ def translate(functions: Sequence[ptx.Function]) -> Code:
     parts, table, weights, accesses, widest = list[str](), list[str](), list[float](), list[Access](), 0
     for number, (function, graph) in enumerate(zip(functions, graphs, strict=True)):
         meetings = flow.meetings([*(block.next for block in graph), []])
-        registers = Registers(function, graph)
+        registers, weight = Registers(function, graph), weigher(function.statements)
         parts.append(registers.frame(number))
 
         def place(block: int, start: int = starts[number], count: int = len(graph)) -> int:
@@ -171,7 +171,7 @@ def translate(functions: Sequence[ptx.Function]) -> Code:
             table.append(
                 f"{{b{place(i)}, {meeting}, {callee}, {following}, {len(accesses)}, {len(mine)}}},"
             )
-            weights.append(_weight(block, i))
+            weights.append(_weight(block, i, weight))
             accesses += mine
             widest = max(widest, len(mine))
     sizes = {"BLOCKS": len(table), "ACCESSES": len(accesses), "ACCESSES_OF_A_BLOCK": widest, "KERNEL": entries[kernel]}
@@ -224,7 +224,7 @@ def _function(number: int, block: int, declared: str, body: Sequence[str]) -> st
     ])  # fmt: skip
 
 
-def _weight(block: flow.Block, number: int) -> float:
+def _weight(block: flow.Block, number: int, weight: Callable[[str], float]) -> float:
     """Machine instructions of a block: a branch to the next block is none."""
     branches = [weight(branch) for branch in block.branch]
     if len(branches) == 2 and block.next[1] == number + 1 or block.next == [number + 1] and len(branches) == 1:

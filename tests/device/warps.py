@@ -192,10 +192,9 @@ def busiest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
 def examine(name: str, options: argparse.Namespace) -> bool:
     """Print what a model costs; returns whether all outcomes are the CPU's."""
     model = models.model(name)
+    rows = scenario(name, options.rows, seconds=options.seconds, window=options.window, loss=options.loss)
+    expected = launch.run(model, rows, target="cpu", threads=1)
     text = compilers.ptx(model)
-    rows = scenario(
-        name, options.rows, seconds=options.seconds, window=options.window, loss=options.loss
-    )
     with tempfile.TemporaryDirectory() as folder:
         warps = Warps(
             text, Path(folder), regions=regions_of(model.dimensions + compilers._CUDA),
@@ -205,7 +204,7 @@ def examine(name: str, options: argparse.Namespace) -> bool:
         out = launch.run(model, rows, target="cuda")
         counts, packets = warps.counts, gpu.packets(name, out)
         made = machine(text, Path(folder)) if options.registers else None
-    equal = (out == launch.run(model, rows, target="cpu", threads=1)).all(axis=1)
+    equal = (out == expected).all(axis=1)
     cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(warps, counts, packets)]
     cells += [str(made[0]), str(resident_warps(made[0])), f"{made[1]:,}, "] if made else ["", "", ""]
     cells[-1] += f"{sum(warps.code.weights):,.0f}"
