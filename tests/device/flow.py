@@ -1,12 +1,15 @@
 """The control flow of a PTX function: basic blocks, loops, and where lanes that part meet again.
 
-The compiler puts a convergence barrier around a region that lanes can only leave at its end.  Two groups of
-lanes therefore meet at the nearest block that both must pass, its immediate post-dominator, where an edge back
-to the head of a loop counts as one out of the loop: lanes that jump back early go on alone until the loop ends.
-Where all paths of a loop end at one latch, they meet at the latch.
+What ptxas 13.0 was seen to do with branches and loops of every kind (its BSSY, BSYNC and BREAK for sm_90):
 
-Source: S. S. Muchnick, "Advanced Compiler Design and Implementation", 1997, chapter 7 (dominators, natural
-loops, reducibility); the iteration: K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance
+- Of the back edges of a loop, those without a condition become one, at which all lanes meet.  What is then left
+  of several becomes loops in one another: lanes that take the inner one's wait where it is left.
+- Lanes that part meet at the nearest block that all pass which stay in the innermost loop around them (its
+  immediate post-dominator there); nobody waits for lanes that leave the loop.
+- Those wait behind the loop, at the nearest block that all pass which leave it.
+
+Source of the rest: S. S. Muchnick, "Advanced Compiler Design and Implementation", 1997, chapter 7 (dominators,
+natural loops, reducibility); the iteration: K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance
 Algorithm", 2001.
 """
 
@@ -17,8 +20,11 @@ from typing import NamedTuple
 
 from tests.device.ptx import Function, UnknownError
 
+EXIT = -1
+"""What follows the last block of a function, and the loop around blocks that are in none."""
+
 Edges = Sequence[Sequence[int]]
-"""The blocks that may follow each block; the last one is the function's exit, which nothing follows."""
+"""The blocks that may follow each block."""
 
 
 class Block(NamedTuple):
@@ -31,12 +37,26 @@ class Block(NamedTuple):
     branch: list[str]
     """What ends it: "@%p1 bra $L1", "bra.uni $L2", "ret", a call; none where it goes on to the next."""
     next: list[int]
-    """The blocks that may follow, of a condition first the one where it holds; the number of blocks is the
-    function's exit."""
+    """The blocks that may follow, of a condition first the one where it holds."""
+
+
+class Plan(NamedTuple):
+    """Where lanes meet."""
+
+    meetings: list[int]
+    """Of each block, where those of its lanes meet that stay in the loop."""
+    loops: list[int]
+    """The innermost around each block."""
+    leaves: list[list[int]]
+    """The outermost that each edge of `Block.next` leaves, or EXIT."""
+    around: list[int]
+    """The loop around each loop."""
+    behind: list[int]
+    """Where those meet that leave each loop."""
 
 
 def blocks(function: Function) -> list[Block]:
-    """The basic blocks of a function, from its entry."""
+    """The basic blocks of a function, from its entry, and empty ones so that each loop has one back edge."""
     pieces = list(_pieces(function.statements))
     places = {label: number for number, (label, _) in enumerate(pieces)}
     found = []
@@ -47,11 +67,33 @@ def blocks(function: Function) -> list[Block]:
             if to := re.search(r"\bbra(?:\.uni)? (\S+)$", statement):
                 following.append(places[to[1]])
             elif re.search(r"\bret$", statement):
-                following.append(len(pieces))
+                following.append(EXIT)
         if not branch or branch[-1].startswith(("@", "call")):
-            following.append(number + 1)
+            following.append(number + 1 if number + 1 < len(pieces) else EXIT)
         found.append(Block(label, statements[: len(statements) - len(branch)], branch, following))
+    while _merged(found):
+        pass
     return found
+
+
+def _merged(found: list[Block]) -> bool:
+    """Whether some loop had several back edges; it has one less now, or they are those of several loops."""
+    graph = Graph([block.next for block in found])
+    for head, latches in graph.latches.items():
+        plain = [latch for latch in latches if found[latch].next == [head]]
+        if len(plain) > 1:
+            found.append(Block(f"{found[head].label} latch", [], [], [head]))
+            for latch in plain:
+                found[latch].next[:] = [len(found) - 1]
+            return True
+        if len(latches) > 1:
+            inner = min(latches, key=lambda latch: (len(graph.body(head, [latch])), latch not in plain, latch))
+            for number, block in enumerate(found):
+                if number != inner:
+                    block.next[:] = [len(found) if to == head else to for to in block.next]
+            found.append(Block(f"{found[head].label} outer", [], [], [head]))
+            return True
+    return False
 
 
 def _pieces(statements: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -79,44 +121,126 @@ def _ends(statement: str) -> bool:
     return re.match(r"(@!?%\w+ )?(bra|ret|call)\b", statement) is not None
 
 
-def meetings(following: Edges) -> list[int]:
-    """For each block, where lanes that go on to different blocks meet again.
+class Graph:
+    """Dominators and loops.  Raises UnknownError for a loop that can be entered at two places."""
 
-    Raises UnknownError if the graph is irreducible: a loop that one can enter at two places.
-    """
-    order, above = _order(following), _dominators(following)
+    def __init__(self, following: Edges) -> None:
+        self.following = following
+        self.order = _order(following)
+        self.place = {block: i for i, block in enumerate(self.order)}
+        self.before: dict[int, list[int]] = {block: [] for block in self.order}
+        for block in self.order:
+            for other in following[block]:
+                if other != EXIT:
+                    self.before[other].append(block)
+        self.above = self._dominators()
+        self.latches: dict[int, list[int]] = {}
+        for block in self.order:
+            for other in following[block]:
+                if other != EXIT and self.place[other] <= self.place[block]:
+                    if not self._dominates(other, block):
+                        raise UnknownError("a loop that can be entered at two places")
+                    self.latches.setdefault(other, []).append(block)
+        if 0 in self.latches:
+            raise UnknownError("a loop that begins at the entry")
 
-    def dominates(block: int, other: int) -> bool:
-        while other not in (block, 0):
-            other = above[other]
+    def _dominators(self) -> dict[int, int]:
+        """The immediate dominator of each block."""
+        above, changed = {0: 0}, True
+        place = {block: -i for block, i in self.place.items()}
+        while changed:
+            changed = False
+            for block in self.order[1:]:
+                known = [other for other in self.before[block] if other in above]
+                nearest = reduce(lambda a, b: _nearest(above, place, a, b), known)
+                changed |= above.get(block) != nearest
+                above[block] = nearest
+        return above
+
+    def _dominates(self, block: int, other: int) -> bool:
+        while self.place[other] > self.place[block]:
+            other = self.above[other]
         return other == block
 
-    back = {(u, v) for u in order for v in following[u] if dominates(v, u)}
-    bodies: dict[int, set[int]] = {}
-    before = _reversed(following, order)
-    for latch, head in back:
-        bodies.setdefault(head, {head}).update(_reaching(before, latch, head))
-    exits: dict[int, set[int]] = {}
+    def body(self, head: int, latches: Sequence[int]) -> set[int]:
+        """The natural loop: the blocks from which one comes to the latches without passing the head."""
+        found, todo = {head, *latches}, [latch for latch in latches if latch != head]
+        while todo:
+            new = set(self.before[todo.pop()]) - found
+            found |= new
+            todo += new
+        return found
 
-    def exits_of(head: int) -> set[int]:
-        """Where lanes may be when they have left a loop."""
-        if head not in exits:
-            body = bodies[head]
-            out = {(u, v) for u in body for v in following[u] if v not in body}
-            left = (exits_of(v) if (u, v) in back else {v} for u, v in out)
-            exits[head] = set().union(*left) or {len(following) - 1}
-        return exits[head]
 
-    forward = [
-        sorted(set().union(*(exits_of(v) if (u, v) in back else {v} for v in after)))
-        for u, after in enumerate(following)
+def plan(following: Edges) -> Plan:
+    """Where lanes meet, in a graph whose loops have one back edge each."""
+    graph = Graph(following)
+    bodies = [graph.body(head, latches) for head, latches in graph.latches.items()]
+    latches = [latch for [latch] in graph.latches.values()]
+    heads = list(graph.latches)
+    by_size = sorted(range(len(bodies)), key=lambda loop: len(bodies[loop]))
+    loops, around = [EXIT] * len(following), [EXIT] * len(bodies)
+    for loop in reversed(by_size):
+        around[loop] = loops[heads[loop]]
+        for block in bodies[loop]:
+            loops[block] = loop
+
+    def inside(loop: int) -> Iterator[int]:
+        """A loop and those around it."""
+        while loop != EXIT:
+            yield loop
+            loop = around[loop]
+
+    def leaves(block: int, other: int) -> int:
+        stays = set(inside(loops[other])) if other != EXIT else set()
+        return next((loop for loop in [*inside(loops[block])][::-1] if loop not in stays), EXIT)
+
+    exits = [
+        {(block, other) for block in body for other in following[block] if other not in body}
+        for body in bodies
     ]
-    return _post_dominators(forward)
+    back = {(latch, head): loop for loop, (latch, head) in enumerate(zip(latches, heads, strict=True))}
+
+    def within(block: int, outer: int) -> set[int]:
+        """Where lanes may go from a block in a loop, or in none, if they do not leave it; EXIT is its end."""
+        found = set()
+        todo = [(block, other) for other in following[block]]
+        while todo:
+            edge = todo.pop()
+            loop = back.get(edge, EXIT)
+            if loop != EXIT and loop != outer:
+                todo += exits[loop]
+            elif loop == outer != EXIT or (edge[1] == EXIT and outer == EXIT):
+                found.add(EXIT)
+            elif outer == EXIT or edge[1] in bodies[outer]:
+                found.add(edge[1])
+        return found or {EXIT}
+
+    ends = {
+        loop: _post_dominators({
+            block: within(block, loop) for block in (bodies[loop] if loop != EXIT else graph.order)
+        })
+        for loop in [EXIT, *by_size]
+    }  # fmt: skip
+
+    def meeting(block: int, loop: int) -> int:
+        """In the innermost loop that has one."""
+        while (found := ends[loop][block]) == EXIT != loop:
+            loop = around[loop]
+        return found
+
+    return Plan(
+        [meeting(block, loops[block]) if block in graph.place else EXIT for block in range(len(following))],
+        loops,
+        [[leaves(block, other) for other in after] for block, after in enumerate(following)],
+        around,
+        [meeting(latches[loop], around[loop]) for loop in range(len(bodies))],
+    )
 
 
-def _order(following: Edges) -> list[int]:
+def _order(following: Edges | Mapping[int, set[int]], first: int = 0) -> list[int]:
     """The blocks that can be reached, in reverse postorder."""
-    seen, done, stack = {0}, list[int](), [(0, iter(following[0]))]
+    seen, done, stack = {first, EXIT}, list[int](), [(first, iter(following[first]))]
     while stack:
         block, rest = stack[-1]
         new = next((other for other in rest if other not in seen), None)
@@ -129,54 +253,26 @@ def _order(following: Edges) -> list[int]:
     return done[::-1]
 
 
-def _reversed(following: Edges, order: Sequence[int]) -> list[list[int]]:
-    before: list[list[int]] = [[] for _ in following]
-    for block in order:
-        for other in following[block]:
-            before[other].append(block)
-    return before
-
-
-def _reaching(before: Edges, latch: int, head: int) -> set[int]:
-    """The blocks from which one comes to the latch without passing the head: those of the natural loop."""
-    found, todo = {head, latch}, [latch] if latch != head else []
-    while todo:
-        new = set(before[todo.pop()]) - found
-        found |= new
-        todo += new
-    return found
-
-
 def _nearest(above: Mapping[int, int], place: Mapping[int, int], a: int, b: int) -> int:
-    """The nearest block above both in a tree in which those above have lower places."""
+    """The nearest block above both in a tree in which those above have higher places."""
     while a != b:
-        a, b = (above[a], b) if place[a] > place[b] else (a, above[b])
+        a, b = (above[a], b) if place[a] < place[b] else (a, above[b])
     return a
 
 
-def _dominators(following: Edges) -> dict[int, int]:
-    """The immediate dominator of each block that can be reached."""
-    order = _order(following)
-    place, before = {block: i for i, block in enumerate(order)}, _reversed(following, order)
-    above, changed = {0: 0}, True
-    while changed:
-        changed = False
-        for block in order[1:]:
-            known = [other for other in before[block] if other in above]
-            nearest = reduce(lambda a, b: _nearest(above, place, a, b), known)
-            changed |= above.get(block) != nearest
-            above[block] = nearest
-    return above
-
-
-def _post_dominators(forward: Edges) -> list[int]:
-    """The immediate post-dominator of each block of a graph without loops; of unreachable ones the exit."""
-    order, last = _order(forward), len(forward) - 1
-    place = {block: -i for i, block in enumerate(order)} | {last: -len(order)}
-    if any(place[v] >= place[u] for u in order for v in forward[u]):
-        raise UnknownError("a loop that can be entered at two places")
-    above = {last: last}
+def _post_dominators(following: Mapping[int, set[int]]) -> dict[int, int]:
+    """The immediate post-dominator of each block of a graph without loops, up to EXIT."""
+    order: list[int] = []
+    seen: set[int] = set()
+    for block in following:
+        if block not in seen:
+            new = [other for other in _order(following, block) if other not in seen]
+            order[:0] = new
+            seen.update(new)
+    place = {block: i for i, block in enumerate(order)} | {EXIT: len(order)}
+    if any(place[other] <= place[block] for block in order for other in following[block]):
+        raise UnknownError("a loop with several back edges")
+    above = {EXIT: EXIT}
     for block in reversed(order):
-        if block != last:
-            above[block] = reduce(lambda a, b: _nearest(above, place, a, b), forward[block])
-    return [above.get(block, last) for block in range(len(forward))]
+        above[block] = reduce(lambda a, b: _nearest(above, place, a, b), following[block])
+    return above

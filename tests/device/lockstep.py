@@ -145,17 +145,21 @@ def translate(functions: Sequence[ptx.Function]) -> Code:
     entries = {function.name: start for function, start in zip(functions, starts, strict=False)}
     [(kernel, parameters)] = [(f.name, f.parameters) for f in functions if f.is_kernel]
     parts, table, weights, accesses, widest = list[str](), list[str](), list[float](), list[Access](), 0
+    loops: list[str] = []
     for number, (function, graph) in enumerate(zip(functions, graphs, strict=True)):
-        meetings = flow.meetings([*(block.next for block in graph), []])
+        plan = flow.plan([block.next for block in graph])
         registers, weight = Registers(function, graph), weigher(function.statements)
         parts.append(registers.frame(number))
 
-        def place(block: int, start: int = starts[number], count: int = len(graph)) -> int:
-            return start + block if block < count else -1
+        def place(block: int, start: int = starts[number]) -> int:
+            return block if block == flow.EXIT else start + block
+
+        def loop(number: int, start: int = len(loops)) -> int:
+            return number if number == flow.EXIT else start + number
 
         for i, block in enumerate(graph):
             mine = [access for text in block.instructions if (access := _access(text, block.label))]
-            to, callee = [place(j) for j in block.next], -1
+            to, callee = [place(j) for j in block.next], flow.EXIT
             body = [registers.place(line) for line in _lines(block, function.is_kernel)]
             if block.branch and block.branch[0].startswith("call"):
                 _, name, given = parts_of_call(block.branch[0].partition(" ")[2])
@@ -166,15 +170,20 @@ def translate(functions: Sequence[ptx.Function]) -> Code:
             else:
                 body.append(f"warp->next[lane] = {registers.place(_condition(block))}{' : '.join(map(str, to))};")
             parts.append(_function(number, place(i), registers.declared(block), body))
-            meeting = place(meetings[i])
-            following = to[-1] if callee >= 0 else -1
+            following = flow.EXIT if callee == flow.EXIT else to[-1]
+            edges = ", ".join(f"{{{t}, {loop(left)}}}" for t, left in zip(to, plan.leaves[i], strict=True))
             table.append(
-                f"{{b{place(i)}, {meeting}, {callee}, {following}, {len(accesses)}, {len(mine)}}},"
+                f"{{b{place(i)}, {place(plan.meetings[i])}, {loop(plan.loops[i])}, {{{edges}}}, {callee}, "
+                f"{following}, {len(accesses)}, {len(mine)}}},"
             )
             weights.append(_weight(block, i, weight))
             accesses += mine
             widest = max(widest, len(mine))
-    sizes = {"BLOCKS": len(table), "ACCESSES": len(accesses), "ACCESSES_OF_A_BLOCK": widest, "KERNEL": entries[kernel]}
+        loops += [
+            f"{{{loop(around)}, {place(behind)}}},"
+            for around, behind in zip(plan.around, plan.behind, strict=True)
+        ]
+    sizes = {"BLOCKS": len(table), "LOOPS": len(loops), "ACCESSES": len(accesses), "ACCESSES_OF_A_BLOCK": widest, "KERNEL": entries[kernel]}
     c = [
         (HERE / "prelude.c").read_text(), "#include <stdio.h>", "#include <stdlib.h>",
         f"enum {{ {', '.join(f'{name} = {size}' for name, size in sizes.items())} }};",
@@ -182,6 +191,7 @@ def translate(functions: Sequence[ptx.Function]) -> Code:
         f"union frame {{ {' '.join(f'struct f{k} f{k};' for k in range(len(functions)))} }};",
         "static const uint64_t frame_bytes = sizeof(union frame);",
         "static const Block block_table[BLOCKS] = {", *table, "};",
+        "static const Loop loop_table[LOOPS + 1] = {", *loops, "};",
         "static const Access access_table[ACCESSES + 1] = {",
         *(f"{{{int(access.stores)}, {access.size}}}," for access in accesses), "};\n",
     ]  # fmt: skip

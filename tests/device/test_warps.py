@@ -85,6 +85,49 @@ $latch:
 $end:
 """
 
+# The same, left at the head; all back edges are without a condition.
+PLAIN_LATCHES = """
+$head:
+    setp.ge.s64     %p2, %rd7, 10;
+    @%p2 bra        $end;
+$turn:
+    add.s64         %rd7, %rd7, 1;
+    and.b64         %rd8, %rd7, %rd5;
+    and.b64         %rd8, %rd8, 1;
+    setp.eq.s64     %p1, %rd8, 0;
+    @%p1 bra        $even;
+$odd:
+    add.s64         %rd6, %rd6, 5;
+    bra.uni         $head;
+$even:
+    add.s64         %rd6, %rd6, 7;
+    bra.uni         $head;
+$end:
+"""
+
+# As ONE_LATCH; the lane of word 1 leaves from the middle.
+BREAK = """
+$head:
+    add.s64         %rd7, %rd7, 1;
+    and.b64         %rd8, %rd7, %rd5;
+    and.b64         %rd8, %rd8, 1;
+    setp.eq.s64     %p1, %rd8, 0;
+    @%p1 bra        $latch;
+$odd:
+    add.s64         %rd6, %rd6, 5;
+    setp.eq.s64     %p3, %rd5, 1;
+    @%p3 bra        $left;
+$latch:
+    setp.lt.s64     %p2, %rd7, 10;
+    @%p2 bra        $head;
+$last:
+    add.s64         %rd6, %rd6, 1;
+    bra.uni         $end;
+$left:
+    add.s64         %rd6, %rd6, 9;
+$end:
+"""
+
 # As many turns as the word says.
 COUNTDOWN = """
 $head:
@@ -201,10 +244,26 @@ def test_where_all_paths_of_a_loop_end_at_one_latch_they_meet_in_each_turn(tmp_p
     assert found["$end"] == (1, 32)
 
 
-def test_lanes_that_jump_back_early_go_alone_until_the_loop_ends(tmp_path: Path) -> None:
+def test_lanes_that_jump_back_early_make_the_others_wait(tmp_path: Path) -> None:
+    """Until they come to where those are; the loop has become two."""
     found = counted(run(tmp_path, module("mov.u64 %rd7, 0;" + TWO_LATCHES), range(32)))
-    assert found["$head"] == (1 + 2 * 9, 320)  # they part in the first turn
     assert found["$odd"] == (5, 80)
+    assert found["$latch"] == (10, 5 * 32 + 5 * 16)
+    assert found["$head"] == (5 * 2 + 5, 5 * (32 + 16) + 5 * 16)
+    assert found["$end"] == (1, 32)
+
+
+def test_back_edges_without_a_condition_meet(tmp_path: Path) -> None:
+    found = counted(run(tmp_path, module("mov.u64 %rd7, 0;" + PLAIN_LATCHES), range(32)))
+    assert found["$head"] == (11, 352)
+    assert found["$odd"] == (5, 80) and found["$even"] == (10, 240)
+    assert found["$end"] == (1, 32)
+
+
+def test_nobody_in_a_loop_waits_for_lanes_that_leave_it(tmp_path: Path) -> None:
+    found = counted(run(tmp_path, module("mov.u64 %rd7, 0;" + BREAK), range(32)))
+    assert found["$head"] == (10, 311) and found["$latch"] == (10, 310)
+    assert found["$left"] == (1, 1) and found["$last"] == (1, 31)
     assert found["$end"] == (1, 32)
 
 
@@ -301,21 +360,26 @@ def test_an_address_that_is_not_aligned_ends_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("following", "meetings"),
     [
-        ([[1, 2], [3], [3], [4], []], {0: 3, 1: 3, 3: 4}),
-        ([[1], [2, 4], [3], [1], [5], []], {1: 4}),  # a loop that is left at its head
-        ([[1], [2, 3], [4], [4], [1, 5], [6], []], {1: 4, 4: 5}),  # one latch
-        ([[1], [2, 3], [1, 4], [1, 4], [5], []], {1: 4, 2: 4, 3: 4}),  # two
-        # an inner loop whose exit is the outer loop's latch
-        ([[1], [2], [2, 3], [1, 4], [5], []], {2: 3, 3: 4}),
-        # a return inside a loop
-        ([[1], [2, 4], [1, 3], [4], []], {1: 4, 2: 4}),
+        ([[1, 2], [3], [3], [4], [-1]], {0: 3, 1: 3, 3: 4}),
+        ([[1], [2, 4], [3], [1], [5], [-1]], {1: 2}),  # a loop that is left at its head: who stays goes on
+        ([[1], [2, 3], [4], [4], [1, 5], [6], [-1]], {1: 4, 4: 5}),
+        ([[1], [2], [2, 3], [1, 4], [5], [-1]], {2: 3, 3: 4}),  # a loop in a loop
+        ([[1], [2, 3], [-1, 4], [4], [1, 5], [-1]], {1: 4, 2: 4, 4: -1}),  # a return in a loop
     ],
 )
 def test_where_lanes_meet(following: list[list[int]], meetings: dict[int, int]) -> None:
-    found = flow.meetings(following)
+    found = flow.plan(following).meetings
     assert {block: found[block] for block in meetings} == meetings
+
+
+def test_which_loops_an_edge_leaves() -> None:
+    plan = flow.plan([[1], [2], [2, 3, 5], [1, 4], [5], [-1]])
+    outer, inner = plan.loops[1], plan.loops[2]
+    assert plan.around[inner] == outer and plan.around[outer] == plan.loops[0] == flow.EXIT
+    assert plan.leaves[2] == [flow.EXIT, inner, outer] and plan.leaves[3] == [flow.EXIT, outer]
+    assert plan.behind[inner] == 3 and plan.behind[outer] == 5
 
 
 def test_a_loop_with_two_entries_is_refused() -> None:
     with pytest.raises(ptx.UnknownError, match="two places"):
-        flow.meetings([[1, 2], [2, 3], [1, 3], []])
+        flow.plan([[1, 2], [2, 3], [1, 3], [-1]])

@@ -14,48 +14,95 @@ typedef struct {
     char *frames;                            /* [DEPTH][WARP][frame_bytes]: registers and stacks */
 } Warp;
 
+/* A way out of a block, and the outermost loop that it leaves, or EXIT. */
+typedef struct { int to, leaves; } Edge;
+
 /* `following` is the block after a call of `callee`, or EXIT where nothing is called. */
 typedef struct {
     void (*run)(Warp *warp, char *frames, char *callees, uint32_t lanes);
-    int meeting, callee, following, access, accesses;
+    int meeting, loop;
+    Edge edge[2];
+    int callee, following, access, accesses;
 } Block;
 
+/* The loop around a loop, and the block where those meet that leave it. */
+typedef struct { int around, behind; } Loop;
+
 static const Block block_table[BLOCKS];
+static const Loop loop_table[LOOPS + 1];
 static const uint64_t frame_bytes;
 static const uint64_t *kernel_parameters;
 static uint32_t threads_of_a_block;
 int64_t runs[BLOCKS], lanes[BLOCKS];
 
-static void push(Warp *warp, Group group) {
+/* Make a group the one at this place in the stack. */
+static void put(Warp *warp, int place, Group group) {
     if (warp->groups == GROUPS || group.depth == DEPTH) {
         fprintf(stderr, "more than %d groups in a warp, or calls deeper than %d\n", GROUPS, DEPTH);
         abort();
     }
-    warp->group[warp->groups++] = group;
+    memmove(warp->group + place + 1, warp->group + place, (warp->groups++ - place) * sizeof(Group));
+    warp->group[place] = group;
+}
+
+static int is_inside(int block, int loop) {
+    if (block == EXIT) return 0;
+    for (int around = block_table[block].loop; around != EXIT; around = loop_table[around].around)
+        if (around == loop) return 1;
+    return 0;
+}
+
+/* Lanes of the last group go where an edge out of a loop leads; nobody in the loop waits for them, they wait
+   behind it for those that stay. */
+static void leave(Warp *warp, uint32_t leaving, Edge edge) {
+    int depth = warp->group[warp->groups - 1].depth, behind = loop_table[edge.leaves].behind, place, lowest;
+    uint32_t all = 0;
+    for (place = lowest = warp->groups - 1; place >= 0; place--) {
+        Group *group = &warp->group[place];
+        if (group->depth != depth) break;
+        if (leaving & ~group->lanes) continue;  /* others */
+        if (!is_inside(group->block, edge.leaves)) break;
+        all = group->lanes;
+        lowest = place;
+        group->lanes &= ~leaving;
+    }
+    int beneath = place >= 0 && warp->group[place].depth == depth ? warp->group[place].block : EXIT;
+    place = lowest;
+    if (all != leaving && behind != beneath) {
+        for (int i = place; i < warp->groups; i++)
+            if (warp->group[i].meeting == beneath && !(warp->group[i].lanes & ~all)) warp->group[i].meeting = behind;
+        put(warp, place++, (Group){all, behind, beneath, depth});
+        beneath = behind;
+    }
+    if (edge.to != beneath) put(warp, place, (Group){leaving, edge.to, beneath, depth});
 }
 
 /* The lanes of the last group go on, each to its next block. */
-static void part(Warp *warp, int meeting) {
-    Group *group = &warp->group[warp->groups - 1], apart[WARP];
-    int count = 0;
-    for (uint32_t rest = group->lanes; rest; count++) {
-        int to = warp->next[__builtin_ctz(rest)];
-        uint32_t together = 0;
-        for (uint32_t left = rest; left; left &= left - 1)
-            if (warp->next[__builtin_ctz(left)] == to) together |= left & -left;
-        rest &= ~together;
-        apart[count] = (Group){together, to, meeting, group->depth};
-    }
-    if (count == 1) {
-        group->block = apart[0].block;
+static void part(Warp *warp, const Block *block) {
+    uint32_t left = warp->group[warp->groups - 1].lanes, first = 0;
+    int meeting = block->meeting;
+    for (uint32_t rest = left; rest; rest &= rest - 1)
+        if (warp->next[__builtin_ctz(rest)] == block->edge[0].to) first |= rest & -rest;
+    const uint32_t taking[2] = {first, left & ~first};
+    for (int i = 0; i < 2; i++)
+        if (taking[i] && block->edge[i].leaves != EXIT) {
+            leave(warp, taking[i], block->edge[i]);
+            left &= ~taking[i];
+        }
+    Group *group = &warp->group[warp->groups - 1];
+    if (!left) return;
+    if (left != (taking[0] | taking[1]) || !taking[0] || !taking[1]) {
+        group->block = block->edge[left == taking[1]].to;
         return;
     }
+    Group apart[2];
+    for (int i = 0; i < 2; i++) apart[i] = (Group){taking[i], block->edge[i].to, meeting, group->depth};
     if (meeting == group->meeting) warp->groups--;  /* they wait where the group itself is waited for */
     else group->block = meeting;
     /* The smaller group goes first: it is the exception. */
-    int swap = __builtin_popcount(apart[0].lanes) < __builtin_popcount(apart[1].lanes);
-    push(warp, apart[swap]);
-    push(warp, apart[!swap]);
+    int swap = __builtin_popcount(taking[0]) < __builtin_popcount(taking[1]);
+    put(warp, warp->groups, apart[swap]);
+    put(warp, warp->groups, apart[!swap]);
 }
 
 static void step(Warp *warp) {
@@ -70,12 +117,14 @@ static void step(Warp *warp) {
               DEPTH * WARP * frame_bytes, frame_bytes);
     if (block->callee != EXIT) {
         group->block = block->following;
-        push(warp, (Group){group->lanes, block->callee, EXIT, group->depth + 1});
+        put(warp, warp->groups, (Group){group->lanes, block->callee, EXIT, group->depth + 1});
     } else {
-        part(warp, block->meeting);
+        part(warp, block);
     }
-    while (warp->groups && warp->group[warp->groups - 1].block == warp->group[warp->groups - 1].meeting)
-        warp->groups--;
+    for (; warp->groups; warp->groups--) {
+        group = &warp->group[warp->groups - 1];
+        if (group->lanes && group->block != group->meeting) break;
+    }
 }
 
 static void start(Warp *warp, uint32_t ctaid, uint32_t tid) {
@@ -83,7 +132,7 @@ static void start(Warp *warp, uint32_t ctaid, uint32_t tid) {
     warp->ctaid = ctaid;
     warp->tid = tid;
     warp->groups = 0;
-    push(warp, (Group){(uint32_t)((UINT64_C(1) << count) - 1), KERNEL, EXIT, 0});
+    put(warp, warp->groups, (Group){(uint32_t)((UINT64_C(1) << count) - 1), KERNEL, EXIT, 0});
 }
 
 /* `resident` warps of one multiprocessor take turns, block by block; the next one begins when one ends. */
