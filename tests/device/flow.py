@@ -3,7 +3,8 @@
 What ptxas 13.0 was seen to do with branches and loops of every kind (its BSSY, BSYNC and BREAK for sm_90):
 
 - Of the back edges of a loop, those without a condition become one, at which all lanes meet.  What is then left
-  of several becomes loops in one another: lanes that take the inner one's wait where it is left.
+  of several becomes loops in one another (TCP over a path): lanes that take the inner one's make the others wait
+  where it is left.  Or they stay what they are (802.11): lanes that take different ones part until the loop ends.
 - Lanes that part meet at the nearest block that all pass which stay in the innermost loop around them (its
   immediate post-dominator there); nobody waits for lanes that leave the loop.
 - Those wait behind the loop, at the nearest block that all pass which leave it.
@@ -55,8 +56,9 @@ class Plan(NamedTuple):
     """Where those meet that leave each loop."""
 
 
-def blocks(function: Function) -> list[Block]:
-    """The basic blocks of a function, from its entry, and empty ones so that each loop has one back edge."""
+def blocks(function: Function, *, nested: bool = True) -> list[Block]:
+    """The basic blocks of a function, from its entry, and empty ones where back edges become one, and where loops
+    begin that are made of one with several back edges (`nested`)."""
     pieces = list(_pieces(function.statements))
     places = {label: number for number, (label, _) in enumerate(pieces)}
     found = []
@@ -71,12 +73,12 @@ def blocks(function: Function) -> list[Block]:
         if not branch or branch[-1].startswith(("@", "call")):
             following.append(number + 1 if number + 1 < len(pieces) else EXIT)
         found.append(Block(label, statements[: len(statements) - len(branch)], branch, following))
-    while _merged(found):
+    while _merged(found, nested):
         pass
     return found
 
 
-def _merged(found: list[Block]) -> bool:
+def _merged(found: list[Block], nested: bool) -> bool:
     """Whether some loop had several back edges; it has one less now, or they are those of several loops."""
     graph = Graph([block.next for block in found])
     for head, latches in graph.latches.items():
@@ -86,7 +88,7 @@ def _merged(found: list[Block]) -> bool:
             for latch in plain:
                 found[latch].next[:] = [len(found) - 1]
             return True
-        if len(latches) > 1:
+        if len(latches) > 1 and nested:
             inner = min(latches, key=lambda latch: (len(graph.body(head, [latch])), latch not in plain, latch))
             for number, block in enumerate(found):
                 if number != inner:
@@ -173,10 +175,9 @@ class Graph:
 
 
 def plan(following: Edges) -> Plan:
-    """Where lanes meet, in a graph whose loops have one back edge each."""
+    """Where lanes meet."""
     graph = Graph(following)
     bodies = [graph.body(head, latches) for head, latches in graph.latches.items()]
-    latches = [latch for [latch] in graph.latches.values()]
     heads = list(graph.latches)
     by_size = sorted(range(len(bodies)), key=lambda loop: len(bodies[loop]))
     loops, around = [EXIT] * len(following), [EXIT] * len(bodies)
@@ -199,7 +200,11 @@ def plan(following: Edges) -> Plan:
         {(block, other) for block in body for other in following[block] if other not in body}
         for body in bodies
     ]
-    back = {(latch, head): loop for loop, (latch, head) in enumerate(zip(latches, heads, strict=True))}
+    back = {
+        (latch, head): loop
+        for loop, (head, latches) in enumerate(graph.latches.items())
+        for latch in latches
+    }
 
     def within(block: int, outer: int) -> set[int]:
         """Where lanes may go from a block in a loop, or in none, if they do not leave it; EXIT is its end."""
@@ -234,7 +239,7 @@ def plan(following: Edges) -> Plan:
         loops,
         [[leaves(block, other) for other in after] for block, after in enumerate(following)],
         around,
-        [meeting(latches[loop], around[loop]) for loop in range(len(bodies))],
+        [meeting(latches[0], loop) for latches, loop in zip(graph.latches.values(), around, strict=True)],
     )
 
 

@@ -89,7 +89,8 @@ class Counts(NamedTuple):
 class Warps:
     """`warps(grid, block, arguments)` as a kernel of CuPy; compiled in `folder`, which must exist.
 
-    `regions` tells from the arguments where arrays are, so that traffic is counted by array.
+    `regions` tells from the arguments where arrays are, so that traffic is counted by array; `nested`: see
+    `flow.blocks`.
     """
 
     def __init__(
@@ -101,8 +102,9 @@ class Warps:
         resident: int = 14,
         l1_bytes: int = L1_BYTES,
         l2_bytes: int = L2_BYTES,
+        nested: bool = True,
     ) -> None:
-        self.code = translate(ptx.read(text))
+        self.code = translate(ptx.read(text), nested=nested)
         self.regions = regions
         self.sizes = resident, l1_bytes, l2_bytes
         source, library = folder / "warps.c", folder / "warps.so"
@@ -138,18 +140,18 @@ class Warps:
         )  # fmt: skip
 
 
-def translate(functions: Sequence[ptx.Function]) -> Code:
+def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code:
     """A module in C."""
-    graphs = [flow.blocks(function) for function in functions]
+    graphs = [flow.blocks(function, nested=nested) for function in functions]
     starts = np.cumsum([0, *(len(graph) for graph in graphs)]).tolist()
     entries = {function.name: start for function, start in zip(functions, starts, strict=False)}
     [(kernel, parameters)] = [(f.name, f.parameters) for f in functions if f.is_kernel]
     parts, table, weights, accesses, widest = list[str](), list[str](), list[float](), list[Access](), 0
-    loops: list[str] = []
+    loops, frames = list[str](), list[str]()
     for number, (function, graph) in enumerate(zip(functions, graphs, strict=True)):
         plan = flow.plan([block.next for block in graph])
         registers, weight = Registers(function, graph), weigher(function.statements)
-        parts.append(registers.frame(number))
+        frames.append(registers.frame(number))
 
         def place(block: int, start: int = starts[number]) -> int:
             return block if block == flow.EXIT else start + block
@@ -187,7 +189,7 @@ def translate(functions: Sequence[ptx.Function]) -> Code:
     c = [
         (HERE / "prelude.c").read_text(), "#include <stdio.h>", "#include <stdlib.h>",
         f"enum {{ {', '.join(f'{name} = {size}' for name, size in sizes.items())} }};",
-        (HERE / "memory.c").read_text(), (HERE / "warp.c").read_text(), *parts,
+        (HERE / "memory.c").read_text(), (HERE / "warp.c").read_text(), *frames, *parts,
         f"union frame {{ {' '.join(f'struct f{k} f{k};' for k in range(len(functions)))} }};",
         "static const uint64_t frame_bytes = sizeof(union frame);",
         "static const Block block_table[BLOCKS] = {", *table, "};",

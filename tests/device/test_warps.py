@@ -201,7 +201,9 @@ def module(code: str, *functions: str) -> str:
     return HEAD + "".join(functions) + ENTRY + code + END
 
 
-def run(folder: Path, text: str, words: Sequence[int], *, stride: int = 8, block: int = 32) -> Warps:
+def run(
+    folder: Path, text: str, words: Sequence[int], *, stride: int = 8, block: int = 32, nested: bool = True
+) -> Warps:
     """Warps after a launch over these words, which must leave what threads alone leave."""
     table = np.zeros((len(words), stride // 8), np.int64)
     table[:, 0] = words
@@ -210,7 +212,7 @@ def run(folder: Path, text: str, words: Sequence[int], *, stride: int = 8, block
     def regions(arguments: Sequence[int]) -> list[Region]:
         return [Region("words", arguments[0], table.nbytes, stride, table.nbytes)]
 
-    warps = Warps(text, folder, regions=regions)
+    warps = Warps(text, folder, regions=regions, nested=nested)
     for kernel, array in ((warps, table), (Kernel(text, folder), alone)):
         kernel((len(words) // block,), (block,), [np.int64(array.ctypes.data), np.int64(stride)])  # type: ignore[operator]
     assert table.tolist() == alone.tolist()
@@ -250,6 +252,14 @@ def test_lanes_that_jump_back_early_make_the_others_wait(tmp_path: Path) -> None
     assert found["$odd"] == (5, 80)
     assert found["$latch"] == (10, 5 * 32 + 5 * 16)
     assert found["$head"] == (5 * 2 + 5, 5 * (32 + 16) + 5 * 16)
+    assert found["$end"] == (1, 32)
+
+
+def test_or_they_go_on_alone_until_the_loop_ends(tmp_path: Path) -> None:
+    text = module("mov.u64 %rd7, 0;" + TWO_LATCHES)
+    found = counted(run(tmp_path, text, range(32), nested=False))
+    assert found["$head"] == (1 + 2 * 9, 320)  # they part in the first turn
+    assert found["$odd"] == (5, 80)
     assert found["$end"] == (1, 32)
 
 

@@ -198,7 +198,7 @@ def examine(name: str, options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         warps = Warps(
             text, Path(folder), regions=regions_of(model.dimensions + compilers._CUDA),
-            resident=options.resident, l1_bytes=options.l1 * 1024,
+            resident=options.resident, l1_bytes=options.l1 * 1024, nested=not options.apart,
         )  # fmt: skip
         sys.modules["cupy"] = fake_cupy(lambda ptx: warps, multiprocessors=options.rows)
         out = launch.run(model, rows, target="cuda")
@@ -230,6 +230,7 @@ def main() -> int:
     parser.add_argument("--loss", type=float, default=0.001, help="on a path")
     parser.add_argument("--resident", type=int, default=14, help="warps at once on a multiprocessor")
     parser.add_argument("--l1", type=int, default=200, help="KiB")
+    parser.add_argument("--apart", action="store_true", help="lanes that take different back edges part, see flow")
     parser.add_argument("--arrays", action="store_true", help="traffic by array")
     parser.add_argument("--hot", type=int, default=0, help="so many blocks with the most wasted issue slots")
     parser.add_argument("--memory", type=int, default=0, help="so many accesses with the most lines")
