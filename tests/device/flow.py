@@ -2,16 +2,17 @@
 
 What ptxas 13.0 was seen to do with branches and loops of every kind (its BSSY, BSYNC and BREAK for sm_90):
 
-- Of the back edges of a loop, those without a condition become one, at which all lanes meet.  What is then left
-  of several becomes loops in one another (TCP over a path): lanes that take the inner one's make the others wait
-  where it is left.  Or they stay what they are (802.11): lanes that take different ones part until the loop ends.
+- Of the back edges of a loop, those without a condition become one, at which all lanes meet.  What is then
+  left of several becomes loops in one another (TCP over a path): lanes that take the inner one's make the
+  others wait where it is left.  Or they stay what they are (802.11): lanes that take different ones part
+  until the loop ends.
 - Lanes that part meet at the nearest block that all pass which stay in the innermost loop around them (its
   immediate post-dominator there); nobody waits for lanes that leave the loop.
 - Those wait behind the loop, at the nearest block that all pass which leave it.
 
-Source of the rest: S. S. Muchnick, "Advanced Compiler Design and Implementation", 1997, chapter 7 (dominators,
-natural loops, reducibility); the iteration: K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple, Fast Dominance
-Algorithm", 2001.
+Source of the rest: S. S. Muchnick, "Advanced Compiler Design and Implementation", 1997, chapter 7
+(dominators, natural loops, reducibility); the iteration: K. D. Cooper, T. J. Harvey, K. Kennedy, "A Simple,
+Fast Dominance Algorithm", 2001.
 """
 
 import re
@@ -57,8 +58,8 @@ class Plan(NamedTuple):
 
 
 def blocks(function: Function, *, nested: bool = True) -> list[Block]:
-    """The basic blocks of a function, from its entry, and empty ones where back edges become one, and where loops
-    begin that are made of one with several back edges (`nested`)."""
+    """The basic blocks of a function, from its entry, and empty ones where back edges become one, and where
+    loops begin that are made of one with several back edges (`nested`)."""
     pieces = list(_pieces(function.statements))
     places = {label: number for number, (label, _) in enumerate(pieces)}
     found = []
@@ -89,7 +90,8 @@ def _merged(found: list[Block], nested: bool) -> bool:
                 found[latch].next[:] = [len(found) - 1]
             return True
         if len(latches) > 1 and nested:
-            inner = min(latches, key=lambda latch: (len(graph.body(head, [latch])), latch not in plain, latch))
+            sizes = {latch: len(graph.body(head, [latch])) for latch in latches}
+            inner = min(latches, key=lambda latch: (sizes[latch], latch not in plain, latch))
             for number, block in enumerate(found):
                 if number != inner:
                     block.next[:] = [len(found) if to == head else to for to in block.next]

@@ -121,7 +121,8 @@ class Warps:
         resident, l1, l2 = self.sizes
         self._library.launch(
             ctypes.c_void_p(given.ctypes.data), ctypes.c_uint32(*grid), ctypes.c_uint32(*block),
-            ctypes.c_int(resident), ctypes.c_void_p(arrays.ctypes.data), ctypes.c_uint64(l1), ctypes.c_uint64(l2),
+            ctypes.c_int(resident), ctypes.c_void_p(arrays.ctypes.data),
+            ctypes.c_uint64(l1), ctypes.c_uint64(l2),
         )  # fmt: skip
 
     @property
@@ -170,7 +171,8 @@ def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code
                 body.append(f"struct f{called} *to = (struct f{called} *)(callees + lane * frame_bytes);")
                 body += [f"to->param[{k}] = {value};" for k, value in enumerate(given)]
             else:
-                body.append(f"warp->next[lane] = {registers.place(_condition(block))}{' : '.join(map(str, to))};")
+                chosen = registers.place(_condition(block)) + " : ".join(map(str, to))
+                body.append(f"warp->next[lane] = {chosen};")
             parts.append(_function(number, place(i), registers.declared(block), body))
             following = flow.EXIT if callee == flow.EXIT else to[-1]
             edges = ", ".join(f"{{{t}, {loop(left)}}}" for t, left in zip(to, plan.leaves[i], strict=True))
@@ -185,7 +187,10 @@ def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code
             f"{{{loop(around)}, {place(behind)}}},"
             for around, behind in zip(plan.around, plan.behind, strict=True)
         ]
-    sizes = {"BLOCKS": len(table), "LOOPS": len(loops), "ACCESSES": len(accesses), "ACCESSES_OF_A_BLOCK": widest, "KERNEL": entries[kernel]}
+    sizes = {
+        "BLOCKS": len(table), "LOOPS": len(loops), "ACCESSES": len(accesses), "ACCESSES_OF_A_BLOCK": widest,
+        "KERNEL": entries[kernel],
+    }  # fmt: skip
     c = [
         (HERE / "prelude.c").read_text(), "#include <stdio.h>", "#include <stdlib.h>",
         f"enum {{ {', '.join(f'{name} = {size}' for name, size in sizes.items())} }};",
@@ -213,7 +218,8 @@ def _lines(block: flow.Block, is_kernel: bool) -> Iterator[str]:
             target = re.search(r"\[[^]]+\]", instruction)
             assert target
             condition = re.match(r"@(!?)%(\w+) ", instruction)
-            taken = f"{condition[1]}{condition[2]} ? {address(target[0])} : 0" if condition else address(target[0])
+            at = address(target[0])
+            taken = f"{condition[1]}{condition[2]} ? {at} : 0" if condition else at
             yield f"warp->at[{number}][lane] = {taken};"
             number += 1
         yield to_c(instruction).replace("param[", "kernel_parameters[" if is_kernel else "f->param[")
@@ -239,7 +245,7 @@ def _function(number: int, block: int, declared: str, body: Sequence[str]) -> st
 def _weight(block: flow.Block, number: int, weight: Callable[[str], float]) -> float:
     """Machine instructions of a block: a branch to the next block is none."""
     branches = [weight(branch) for branch in block.branch]
-    if len(branches) == 2 and block.next[1] == number + 1 or block.next == [number + 1] and len(branches) == 1:
+    if branches and block.branch[-1].startswith("bra") and block.next[-1] == number + 1:
         branches.pop()
     meeting = MEETING if len(set(block.next)) == 2 else 0
     return sum(map(weight, block.instructions)) + sum(branches) + meeting

@@ -1,10 +1,11 @@
-/* Global memory as warps see it: 32-byte sectors and 128-byte lines of each access, the L1 of a multiprocessor,
-   its share of the L2, and the memory behind.  Local memory (stacks) is counted, not cached. */
-enum { WARP = 32, WAYS = 16, SECTOR = 32, LINE = 128, REGIONS = 16, OTHER = REGIONS - 2, LOCAL = REGIONS - 1 };
+/* Global memory as warps see it: 32-byte sectors and 128-byte lines of each access, the L1 of a
+   multiprocessor, its share of the L2, and the memory behind.  Local memory (stacks) is counted, not cached. */
+enum { WARP = 32, WAYS = 16, SECTOR = 32, LINE = 128 };
+enum { REGIONS = 16, OTHER = REGIONS - 2, LOCAL = REGIONS - 1 };
 enum { LOADS, STORES, LOAD_LINES, STORE_LINES, LOAD_SECTORS, STORE_SECTORS, L2_READS, L2_WRITES, DRAM_READS,
        DRAM_WRITES, COLUMNS };
 
-/* An array: `row` bytes belong to a thread, then come the next thread's, `period` bytes are of all threads. */
+/* An array: `row` bytes belong to a thread, then come the next thread's, `period` bytes are of all. */
 typedef struct { uint64_t address, bytes, row, period; } Region;
 
 /* An instruction that loads or stores. */
@@ -19,7 +20,8 @@ typedef struct { Way *way; uint64_t sets; int64_t clock; } Cache;
 static const Access access_table[ACCESSES + 1];
 static Region region[REGIONS];
 static Cache l1, l2;
-int64_t traffic[REGIONS][COLUMNS], requests[ACCESSES + 1], access_lanes[ACCESSES + 1], access_lines[ACCESSES + 1];
+int64_t traffic[REGIONS][COLUMNS], requests[ACCESSES + 1], access_lanes[ACCESSES + 1];
+int64_t access_lines[ACCESSES + 1];
 Place places[ACCESSES + 1][4];
 
 static void cache_open(Cache *cache, uint64_t bytes) {
@@ -75,8 +77,8 @@ static void l1_touch(uint64_t sector, int store, int whole) {
     l2_touch(sector, 0, 1);
 }
 
-/* The four most frequent places of an access, as of M. Metwally et al., "Efficient computation of frequent and
-   top-k elements in data streams", 2005. */
+/* The four most frequent places of an access, as of A. Metwally et al., "Efficient computation of frequent
+   and top-k elements in data streams", 2005. */
 static void note_place(int access, int in, uint64_t offset) {
     uint64_t row = region[in].row, period = region[in].period;
     int64_t byte = row ? offset / period * row + offset % row : offset;
@@ -115,8 +117,10 @@ static int distinct(const uint64_t *address, int n, uint64_t unit, uint64_t *fou
 
 /* One instruction of a warp: the addresses of its lanes, 0 where a lane takes no part; those of local memory
    (`bytes` from `stack` on, `frame` for each lane) lie side by side word for word. */
-static void touch(int access, const uint64_t *at, uint32_t active, uint64_t stack, uint64_t bytes, uint64_t frame) {
-    int store = access_table[access].store, size = access_table[access].size, size_of[WARP], n = 0, locals = 0;
+static void touch(int access, const uint64_t *at, uint32_t active, uint64_t stack, uint64_t bytes,
+                  uint64_t frame) {
+    int store = access_table[access].store, size = access_table[access].size, size_of[WARP];
+    int n = 0, locals = 0;
     uint64_t address[WARP], own[WARP], unit[WARP];
     for (uint32_t rest = active; rest; rest &= rest - 1) {
         uint64_t a = at[__builtin_ctz(rest)];

@@ -1,10 +1,13 @@
 """What the model of warps counts, on kernels small enough to count by hand."""
 
-from collections.abc import Callable, Sequence
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from tests.device import flow, ptx
 from tests.device.kernel import Kernel
@@ -213,8 +216,9 @@ def run(
         return [Region("words", arguments[0], table.nbytes, stride, table.nbytes)]
 
     warps = Warps(text, folder, regions=regions, nested=nested)
-    for kernel, array in ((warps, table), (Kernel(text, folder), alone)):
-        kernel((len(words) // block,), (block,), [np.int64(array.ctypes.data), np.int64(stride)])  # type: ignore[operator]
+    kernels: list[tuple[Warps | Kernel, NDArray[np.int64]]] = [(warps, table), (Kernel(text, folder), alone)]
+    for kernel, array in kernels:
+        kernel((len(words) // block,), (block,), [np.int64(array.ctypes.data), np.int64(stride)])
     assert table.tolist() == alone.tolist()
     assert table[:, 0].tolist() != list(words)
     return warps
@@ -352,9 +356,6 @@ def test_stacks_are_local_memory(tmp_path: Path) -> None:
 
 
 def test_an_address_that_is_not_aligned_ends_the_run(tmp_path: Path) -> None:
-    import subprocess
-    import sys
-
     (tmp_path / "kernel.ptx").write_text(module("ld.global.u64 %rd6, [%rd4+4];"))
     code = (
         "from pathlib import Path; import numpy as np; from tests.device.lockstep import Warps;"
@@ -362,8 +363,9 @@ def test_an_address_that_is_not_aligned_ends_the_run(tmp_path: Path) -> None:
         "Warps((folder / 'kernel.ptx').read_text(), folder)((1,), (32,), [words.ctypes.data, 8])"
     )
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2]
-    )
+        [sys.executable, "-c", code],
+        capture_output=True, text=True, check=False, cwd=Path(__file__).parents[2],
+    )  # fmt: skip
     assert done.returncode != 0 and "not aligned" in done.stderr
 
 

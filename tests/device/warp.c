@@ -1,4 +1,4 @@
-/* Warps of 32 lanes in lockstep: a stack of groups each, the last of which goes on until it meets the others. */
+/* Warps of 32 lanes in lockstep: a stack of groups each, the last of which goes on until it meets others. */
 enum { EXIT = -1, GROUPS = 1024, DEPTH = 8 };
 
 /* Lanes that are at the same block, and the block at which they meet those beneath them in the stack. */
@@ -70,7 +70,8 @@ static void leave(Warp *warp, uint32_t leaving, Edge edge) {
     place = lowest;
     if (all != leaving && behind != beneath) {
         for (int i = place; i < warp->groups; i++)
-            if (warp->group[i].meeting == beneath && !(warp->group[i].lanes & ~all)) warp->group[i].meeting = behind;
+            if (warp->group[i].meeting == beneath && !(warp->group[i].lanes & ~all))
+                warp->group[i].meeting = behind;
         put(warp, place++, (Group){all, behind, beneath, depth});
         beneath = behind;
     }

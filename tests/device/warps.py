@@ -54,8 +54,10 @@ def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Regi
     def regions(arguments: Sequence[int]) -> list[Region]:
         heads, at = [], 0
         for count in dimensions:
-            heads.append((arguments[at + 2 : at + 5], arguments[at + 5 :][:count], arguments[at + 5 + count :][:count]))
-            at += 5 + 2 * count
+            shape = at + 5
+            strides = shape + count
+            heads.append((arguments[at + 2 : shape], arguments[shape:strides], arguments[strides:][:count]))
+            at = strides + count
         threads = heads[ARRAYS.index("out")][1][0]
         found = []
         for name, ((items, size, address), shape, strides) in zip(ARRAYS, heads, strict=True):
@@ -78,7 +80,7 @@ def scenario(name: str, rows: int, *, seconds: float, window: int, loss: float) 
 
 
 def machine(text: str, folder: Path, *, limit_s: float = 120) -> tuple[int, int] | None:
-    """Registers of a thread and instructions of all functions for sm_90; None without ptxas, or after so long."""
+    """Registers of a thread and instructions of the code for sm_90; None without ptxas, or after so long."""
     if not (ptxas := shutil.which("ptxas")):
         return None
     source, cubin = folder / "kernel.ptx", folder / "kernel.cubin"
@@ -125,7 +127,7 @@ def figures(warps: Warps, counts: Counts, packets: int) -> list[str]:
     return [
         f"{useful / issued / LANES:.3f}", f"{issued / warp:,.0f}", f"{rate * ISSUED / issued:.2f}",
         *(f"{total[key] / warp:.1f}" for key in ("loads", "stores")),
-        *(f"{total[key] / warp:.0f}" for key in ("load_lines", "store_lines", "load_sectors", "store_sectors")),
+        *(f"{total[key] / warp:.0f}" for key in TRAFFIC[2:6]),
         *(f"{total[key] / packets:.1f}" for key in ("l2_reads", "l2_writes")),
         f"{dram / packets:.0f}", f"{(local['loads'] + local['stores']) / warp:.1f}",
         *(f"{bound / max(used, 1):.1f}" for bound, used in (
@@ -222,7 +224,8 @@ def examine(name: str, options: argparse.Namespace) -> bool:
 
 def main() -> int:
     """One row of a table for each model; exits with 1 if any outcome is not the CPU's."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    keep = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=keep)
     parser.add_argument("models", nargs="+", choices=models.NAMES, metavar="MODEL")
     parser.add_argument("--rows", type=int, default=14 * LANES)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a transfer over a path")
@@ -230,14 +233,15 @@ def main() -> int:
     parser.add_argument("--loss", type=float, default=0.001, help="on a path")
     parser.add_argument("--resident", type=int, default=14, help="warps at once on a multiprocessor")
     parser.add_argument("--l1", type=int, default=200, help="KiB")
-    parser.add_argument("--apart", action="store_true", help="lanes that take different back edges part, see flow")
+    parser.add_argument("--apart", action="store_true", help="lanes of different back edges part, see flow")
     parser.add_argument("--arrays", action="store_true", help="traffic by array")
     parser.add_argument("--hot", type=int, default=0, help="so many blocks with the most wasted issue slots")
     parser.add_argument("--memory", type=int, default=0, help="so many accesses with the most lines")
     parser.add_argument("--registers", action="store_true", help="ask ptxas (slow for ad hoc networks)")
     options = parser.parse_args()
     print(f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|")
-    return 0 if all([examine(name, options) for name in options.models]) else 1
+    equal = [examine(name, options) for name in options.models]
+    return 0 if all(equal) else 1
 
 
 if __name__ == "__main__":
