@@ -2,9 +2,9 @@
 
 Registers have 32 bits, so that 64-bit integers are pairs: ptxas makes two instructions of a sum, a
 comparison, a selection, four of a product.  The numbers are how much longer the machine code of ptxas 13.0
-gets with each further instruction of a kind, its operands loaded from memory; divisions call a subroutine, whose length is
-added.  What follows from the neighbours: of chains of sums, and of logic, one instruction does two; a shift
-before a sum is part of it; copies mostly vanish; parameters are read where they are.
+gets with each further instruction of a kind, its operands loaded from memory; divisions call a subroutine,
+whose length is added.  What follows from the neighbours: of chains of sums, and of logic, one instruction
+does two; a shift before a sum is part of it; copies mostly vanish; parameters are read where they are.
 
 Of the whole code of a model that is 8 to 20 % more than ptxas makes (of mobile hosts 54 %: it finds more in
 common).
