@@ -101,13 +101,16 @@ def noticed(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
 def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
     """Puts out what the sender may, or a probe."""
     s = m[m[Word.ASSOCIATION] :]
-    packet = association.next_segment(m, s, f, t, False)
-    while packet >= 0:
-        head = head_of(np.int64(Kind.DATA), packet, association.copy_of(s))
-        if not association.is_data(m, s, packet):
-            head |= CONTROL
-        send(m, m[Manet.SOURCE], t, head)
+    packet = np.int64(association.NONE)
+    sends = association.may_send(m, s)
+    while sends:
         packet = association.next_segment(m, s, f, t, False)
+        if packet >= 0:
+            head = head_of(np.int64(Kind.DATA), packet, association.copy_of(s))
+            if not association.is_data(m, s, packet):
+                head |= CONTROL
+            send(m, m[Manet.SOURCE], t, head)
+        sends = packet >= 0 and association.may_send(m, s)
     if packet == association.FULL:
         m[Word.FULL] = 1
     number = association.probe(m, s, t)

@@ -1,7 +1,9 @@
 """A one-way transfer of an association, TCP or SCTP, over a path, packet by packet.
 
 Because the path is FIFO, what becomes of a packet, and which ACK it causes, is known when it is sent: ACKs
-wait in a ring in order of arrival, and the next event is the smaller of its head and the timer.
+wait in a ring in order of arrival, and the next event is the smaller of its head and the timer.  Each turn of
+the one loop takes at most an event and a packet, and all ways through it meet at its end: rows that run side
+by side on a device stay in step.
 
 To a mobile host packets can overtake each other on the way from the MAP on: there they wait in a queue
 in order of time (see `mobility.access`), and are received before the sender's next event.
@@ -355,69 +357,73 @@ def simulate(
     sample(p, m, s, g, min(now, end))
     alarm = min(m[Path.SAMPLE], end + 1)  # the next sample, or the end
     association.start(p, s, g, now)
+    busy = True  # the last event may let more packets out
     while m[Path.FULL] == 0 and now <= end:
-        # Send what the last event allows, and receive what comes of it.
-        busy = True
-        while busy:
+        if not busy:
+            # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can overtake
+            # any more.
+            arrival = arrival_of(m, ring, mask, head, tail)
+            upcoming = min(arrival, association.due(s))
+            if delayed and association.due_at_sink(s) < upcoming:
+                if association.due_at_sink(s) > end:
+                    now = association.due_at_sink(s)
+                else:
+                    tail = acknowledge_late(p, outages, losses, m, s, out, tail)
+            else:
+                now = upcoming
+                if alarm <= now:
+                    sample(p, m, s, g, min(now, end))
+                    alarm = min(m[Path.SAMPLE], end + 1)
+                if now <= end:
+                    if arrival <= association.due(s):
+                        ack_id = m[ring + _ENTRY * (head & mask) + 1]
+                        head += 1
+                        if PAUSES and ack_id <= PROBE:
+                            association.on_probe(p, s, g, constants, now, PROBE - ack_id)
+                        else:
+                            association.on_ack(p, s, g, constants, now, ack_id)
+                        if traced and ack_id >= 0:
+                            events = record_ack(p, trace, events, now, ack_id, s, g)
+                    else:
+                        timeouts = s[association.Counter.TIMEOUTS]
+                        association.on_timeout(p, s, g, constants, now)
+                        if traced and (not SCTP or s[association.Counter.TIMEOUTS] > timeouts):
+                            missing = s[association.Counter.ACKED] + 1
+                            events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
+
+        # At most one packet: the sender's, or one that waits at an access router; received if it arrives.
+        busy = now <= end
+        packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
+        if busy:
             packet = association.next_segment(p, s, g, now, False)
             if PAUSES and packet == NONE:
                 probe = association.probe(p, s, now)
                 packet = PROBE - probe if probe != NONE else packet
-            sent, t, tag, fate = now, now, np.int64(NONE), np.int64(ARRIVED)
-            if packet >= 0 or (PAUSES and packet <= PROBE):
-                if traced and packet >= 0:
-                    events = record_packet(p, trace, events, now, EVENT_SEND, packet, s, g)
-                counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
-                fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, counts, wire)
-            elif MOBILE and packet == NONE and at_access(p, m, s, arrival_of(m, ring, mask, head, tail)):
-                t, packet, tag, sent = access.pop(p, m)
-            else:
-                if packet == association.FULL:
-                    m[Path.FULL] = 1
-                busy = False
-            if MOBILE and tag != NONE:
-                wire = size_of(p, s, packet)
-                fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
-            if busy:
-                if traced and t <= end and fate != access.WAITS and packet >= 0:
-                    event = EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST
-                    events = record_packet(p, trace, events, t, event, packet, s, g)
-                if t <= end and fate == ARRIVED:
-                    tail = receive(p, outages, losses, m, s, out, t, packet, sent, tail)
-                    busy = tail - head <= mask
+        if busy and (packet >= 0 or (PAUSES and packet <= PROBE)):
+            if traced and packet >= 0:
+                events = record_packet(p, trace, events, now, EVENT_SEND, packet, s, g)
+            counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
+            fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, counts, wire)
+        elif MOBILE and busy and packet == NONE and at_access(p, m, s, arrival_of(m, ring, mask, head, tail)):
+            t, packet, tag, sent = access.pop(p, m)
+        else:
+            if packet == association.FULL:
+                m[Path.FULL] = 1
+            busy = False
+        if MOBILE and tag != NONE:
+            wire = size_of(p, s, packet)
+            fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
+        if busy:
+            if traced and t <= end and fate != access.WAITS and packet >= 0:
+                event = EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST
+                events = record_packet(p, trace, events, t, event, packet, s, g)
+            if t <= end and fate == ARRIVED:
+                tail = receive(p, outages, losses, m, s, out, t, packet, sent, tail)
+            busy = association.may_send(p, s)
+            if MOBILE and not busy:
+                busy = at_access(p, m, s, arrival_of(m, ring, mask, head, tail))
         if tail - head > mask or (MOBILE and access.overfull(m)):
             m[Path.FULL] = 1
-
-        # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can overtake
-        # any more.
-        arrival = arrival_of(m, ring, mask, head, tail)
-        upcoming = min(arrival, association.due(s))
-        if delayed and association.due_at_sink(s) < upcoming:
-            if association.due_at_sink(s) > end:
-                now = association.due_at_sink(s)
-            else:
-                tail = acknowledge_late(p, outages, losses, m, s, out, tail)
-        else:
-            now = upcoming
-            if alarm <= now:
-                sample(p, m, s, g, min(now, end))
-                alarm = min(m[Path.SAMPLE], end + 1)
-            if now <= end:
-                if arrival <= association.due(s):
-                    ack_id = m[ring + _ENTRY * (head & mask) + 1]
-                    head += 1
-                    if PAUSES and ack_id <= PROBE:
-                        association.on_probe(p, s, g, constants, now, PROBE - ack_id)
-                    else:
-                        association.on_ack(p, s, g, constants, now, ack_id)
-                    if traced and ack_id >= 0:
-                        events = record_ack(p, trace, events, now, ack_id, s, g)
-                else:
-                    timeouts = s[association.Counter.TIMEOUTS]
-                    association.on_timeout(p, s, g, constants, now)
-                    if traced and (not SCTP or s[association.Counter.TIMEOUTS] > timeouts):
-                        missing = s[association.Counter.ACKED] + 1
-                        events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
     if m[Path.FULL] == 0 and not association.overfull(s):
         sample(p, m, s, g, end)
         finish(p, m, s, out)

@@ -145,6 +145,11 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     return next_of(s, _FORTH)
 
 
+def may_send(p: Any, s: Any) -> Any:
+    """If not, `next_segment` would give none."""
+    return s[way_at(_FORTH) + Way.WAITING] > 0 or s[OUTCOMES + Out.STATUS] != STATUS_OK
+
+
 def resume(p: Any, s: Any, g: Any) -> Any:
     """No longer blocked; returns whether something has waited for that."""
     return s[way_at(_FORTH) + Way.WAITING] > 0

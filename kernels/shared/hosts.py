@@ -98,15 +98,18 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> No
 def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
     # All that the window allows.
     flow = m[b:]
-    number = association.next_segment(flow, s, g, t, False)
-    while number >= 0:
-        word = packet.pack(i, number, association.copy_of(s))
-        if not association.is_data(flow, s, number):
-            word |= packet.CONTROL
-        if association.carries_cwr(s, number):
-            word |= packet.REDUCED
-        _to_link(m, b, i, t, word)
+    number = np.int64(association.NONE)
+    sends = association.may_send(flow, s)
+    while sends:
         number = association.next_segment(flow, s, g, t, False)
+        if number >= 0:
+            word = packet.pack(i, number, association.copy_of(s))
+            if not association.is_data(flow, s, number):
+                word |= packet.CONTROL
+            if association.carries_cwr(s, number):
+                word |= packet.REDUCED
+            _to_link(m, b, i, t, word)
+        sends = number >= 0 and association.may_send(flow, s)
     if number == association.FULL:
         m[Word.FULL] = 1
     probe = association.probe(flow, s, t)

@@ -6,7 +6,9 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P, Trace
-from netcarlo.kernels.tcp.state import Tcp
+from netcarlo.kernels.tcp.state import NONE, Tcp
+
+PAUSES: Any = slot("pauses")
 
 kind: Any = slot("kind")
 
@@ -19,6 +21,12 @@ def due(s: Any) -> Any:
 def due_at_sink(s: Any) -> Any:
     """When the receiver's timer goes off [ns]."""
     return s[Tcp.PENDING]
+
+
+def may_send(p: Any, s: Any) -> Any:
+    """If not, `next_segment` and `probe` would give none."""
+    waits = s[Tcp.FORCED] != NONE or s[Tcp.REPAIR] != 0 or s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], s[Tcp.WRITTEN])
+    return waits or (PAUSES and s[Tcp.WANTED] != 0)
 
 
 def all_sent(s: Any) -> Any:

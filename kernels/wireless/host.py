@@ -112,15 +112,17 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
     node = np.int64(NOBODY)
     if m[Radio.BACK_PRESSURE] != 0 and m[at + Flow.BEFORE] == NOBODY:
         node = node_at(m, _first_node(m, at))
-    while True:
+    packet = np.int64(association.NONE)
+    sends = association.may_send(m, s)
+    while sends:
         blocked = node != NOBODY and m[node + Mac.COUNT] >= m[node + Node.QUEUE]
         packet = association.next_segment(m, s, g, t, blocked)
-        if packet < 0:
-            break
-        frame = frame_of(flow, packet, association.copy_of(s))
-        if not association.is_data(m, s, packet):
-            frame |= CONTROL
-        inject(m, t, frame)
+        if packet >= 0:
+            frame = frame_of(flow, packet, association.copy_of(s))
+            if not association.is_data(m, s, packet):
+                frame |= CONTROL
+            inject(m, t, frame)
+        sends = packet >= 0 and association.may_send(m, s)
     if packet == association.FULL:
         m[Word.FULL] = 1
     if m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER and association.all_sent(s):
