@@ -1,25 +1,95 @@
-"""Circular bitmaps in words of scratch."""
+"""Circular bitmaps in words of scratch, `mask + 1` bits from word `at` of scratch `m` on.
+
+Runs of bits are taken a word at a time: a lane of a device that goes bit by bit holds up all others.
+"""
 
 from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.inline import cold
+
 _ONE = np.int64(1)
 
 
 def test(m: Any, at: Any, mask: Any, i: Any) -> Any:
-    """Whether bit `i` is set in the circular bitmap of `mask + 1` bits at word `at` of scratch."""
+    """Whether bit `i` is set."""
     place = i & mask
     return (m[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
 
 
 def put(m: Any, at: Any, mask: Any, i: Any) -> None:
-    """Set bit `i` of such a bitmap."""
+    """Set bit `i`."""
     place = i & mask
     m[at + (place >> 6)] |= _ONE << np.int64(place & 63)
 
 
 def drop(m: Any, at: Any, mask: Any, i: Any) -> None:
-    """Clear bit `i` of such a bitmap."""
+    """Clear bit `i`."""
     place = i & mask
     m[at + (place >> 6)] &= ~(_ONE << np.int64(place & 63))
+
+
+def span(begin: Any, end: Any) -> Any:
+    """A word with the bits `begin` to `end` - 1 set, which are of the same word of a bitmap."""
+    bits = np.int64(-1) << np.int64(begin & 63)
+    if end & 63:
+        bits &= ~(np.int64(-1) << np.int64(end & 63))
+    return bits
+
+
+@cold
+def clear(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> None:
+    """Clear the bits `begin` to `end` - 1."""
+    i = begin
+    while i < end:
+        stop = min(end, (i | 63) + 1)
+        m[at + ((i & mask) >> 6)] &= ~span(i, stop)
+        i = stop
+
+
+def _lowest(word: Any) -> Any:
+    # How many bits of a word are set from the lowest on, without a gap.
+    count, width = np.int64(0), np.int64(32)
+    while width > 0:
+        low = (_ONE << width) - 1
+        if word & low == low:
+            word >>= width
+            count += width
+        width >>= np.int64(1)
+    return count + (word & _ONE)
+
+
+def _highest(word: Any) -> Any:
+    # How many are set from the highest on.
+    count, width = np.int64(0), np.int64(32)
+    while width > 0:
+        if word >> (np.int64(64) - width) == -1:
+            word <<= width
+            count += width
+        width >>= np.int64(1)
+    return count - (word >> np.int64(63))
+
+
+@cold
+def run_end(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> Any:
+    """The first bit from `begin` on that is not set, or `end`, if that is higher than `begin`."""
+    i, going = begin, begin < end
+    while going:
+        left = np.int64(64 - (i & 63))
+        run = min(_lowest(m[at + ((i & mask) >> 6)] >> np.int64(i & 63)), left)
+        i += run
+        going = run == left and i < end
+    return max(min(i, end), begin)
+
+
+@cold
+def run_begin(m: Any, at: Any, mask: Any, end: Any) -> Any:
+    """The first of the bits that are set without a gap up to `end` - 1; not all bits may be set."""
+    i, going = end, True
+    while going:
+        left = np.int64(((i - 1) & 63) + 1)
+        run = min(_highest(m[at + (((i - 1) & mask) >> 6)] << (np.int64(64) - left)), left)
+        i -= run
+        going = run == left
+    return i

@@ -360,8 +360,8 @@ def simulate(
     busy = True  # the last event may let more packets out
     while m[Path.FULL] == 0 and now <= end:
         if not busy:
-            # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can overtake
-            # any more.
+            # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can
+            # overtake any more.
             arrival = arrival_of(m, ring, mask, head, tail)
             upcoming = min(arrival, association.due(s))
             if delayed and association.due_at_sink(s) < upcoming:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bits import drop, put, test
+from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
 from netcarlo.kernels.base.inline import cold
 
 BLOCKS = 3
@@ -31,12 +31,10 @@ def _out_of_order(
         put(m, bits, mask, packet)
         m[counts] += 1
         return expected, highest
-    expected += 1
-    while expected <= highest and test(m, bits, mask, expected):
-        drop(m, bits, mask, expected)
-        m[counts] -= 1
-        expected += 1
-    return expected, highest
+    end = run_end(m, bits, mask, expected + 1, highest + 1)
+    clear(m, bits, mask, expected + 1, end)
+    m[counts] -= end - (expected + 1)
+    return end, highest
 
 
 def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
@@ -65,14 +63,11 @@ def blocks(
     left = np.int64(0)
     right = expected
     if fresh:
-        right = packet + 1
-        while right <= highest and test(m, bits, mask, right):
-            right += 1
+        right = run_end(m, bits, mask, packet + 1, highest + 1)
         left = packet
         if m[stack] > 0 and m[stack + 2] == packet:  # the newest block grows
             left = m[stack + 1]
-        while test(m, bits, mask, left - 1):
-            left -= 1
+        left = run_begin(m, bits, mask, left)
         m[at] = left
         m[at + 1] = right
         count = 1

@@ -7,10 +7,9 @@ the form of ns-2 (`Agent/TCP/Sack1`).
 from enum import IntEnum
 from typing import Any
 
-import numpy as np
-
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.bits import drop, test
+from netcarlo.kernels.base.bits import clear as clear_bits
+from netcarlo.kernels.base.bits import run_end, span
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
@@ -77,9 +76,7 @@ def record(m: Any, p: Any, at: Any) -> Any:
         m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
         while left < right:
             stop = min(right, (left | 63) + 1)
-            run = np.int64(-1) << np.int64(left & 63)
-            if stop & 63:
-                run &= ~(np.int64(-1) << np.int64(stop & 63))
+            run = span(left, stop)
             word = m[Board.BITS] + ((left & mask) >> 6)
             if m[word] & run != run:
                 news = True
@@ -90,8 +87,7 @@ def record(m: Any, p: Any, at: Any) -> Any:
 
 def forget(m: Any, p: Any, ack: Any, acked: Any) -> None:
     """Packets that have been acknowledged leave the scoreboard."""
-    for packet in range(acked + 1, ack + 1):
-        drop(m, m[Board.BITS], p[P.RING] - 1, packet)
+    clear_bits(m, m[Board.BITS], p[P.RING] - 1, acked + 1, ack + 1)
 
 
 @cold
@@ -181,9 +177,7 @@ def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) 
         return NONE
     bits = m[Board.BITS]
     mask = p[P.RING] - 1
-    hole = max(m[Board.REPAIRED], acked + 1)
-    while hole <= m[Board.HIGHEST] and test(m, bits, mask, hole):
-        hole += 1
+    hole = run_end(m, bits, mask, max(m[Board.REPAIRED], acked + 1), m[Board.HIGHEST] + 1)
     m[Board.REPAIRED] = hole
     is_hole = hole < m[Board.HIGHEST]  # something above it has arrived
     if PAUSING:

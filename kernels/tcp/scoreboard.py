@@ -11,9 +11,7 @@ order of sending: one is lost when data first sent after it has arrived, or a re
 from enum import IntEnum
 from typing import Any
 
-import numpy as np
-
-from netcarlo.kernels.base.bits import drop, put, test
+from netcarlo.kernels.base.bits import drop, put, span, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
@@ -134,9 +132,7 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
         m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
         while left < right:  # a word of 64 packets at a time
             stop = min(right, (left | 63) + 1)
-            run = np.int64(-1) << np.int64(left & 63)
-            if stop & 63:
-                run &= ~(np.int64(-1) << np.int64(stop & 63))
+            run = span(left, stop)
             if m[m[Board.REPORTED] + ((left & mask) >> 6)] & run != run:
                 reported = True
                 for packet in range(left, stop):

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bits import drop, put, test
+from netcarlo.kernels.base.bits import clear, put, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 
@@ -47,8 +47,7 @@ def arrive(m: Any, p: Any, begin: Any, number: Any) -> Any:
     if number + mask < highest:
         return np.int64(OLD)
     if number > highest:
-        for between in range(max(highest + 1, number - mask), number):
-            drop(m, bits, mask, between)
+        clear(m, bits, mask, max(highest + 1, number - mask), number)
         m[begin + Sink.HIGHEST] = number
     elif test(m, bits, mask, number):
         return np.int64(TWICE)

@@ -1,0 +1,84 @@
+"""Circular bitmaps beside sets of numbers."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from netcarlo.kernels.base import bits
+
+AT = 3
+"""Where the bitmap begins; the words around it must stay as they are."""
+WORDS = 2
+ROOM = 64 * WORDS
+
+
+def bitmap(members: set[int]) -> np.ndarray:  # type: ignore[type-arg]
+    """Scratch with a bitmap of these numbers."""
+    m = np.full(AT + WORDS + 1, 77, np.int64)
+    m[AT : AT + WORDS] = 0
+    for i in members:
+        bits.put(m, AT, ROOM - 1, np.int64(i))
+    return m
+
+
+firsts = st.integers(0, 10 * ROOM)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> tuple[int, set[int]]:
+    """The first number that a bitmap may hold, and those it does, in a few long runs."""
+    first = draw(firsts)
+    ends = sorted(draw(st.sets(st.integers(first, first + ROOM - 1), max_size=8)))
+    return first, {i for left, right in zip(ends[::2], ends[1::2], strict=False) for i in range(left, right)}
+
+
+@given(runs())
+def test_membership(held: tuple[int, set[int]]) -> None:
+    first, members = held
+    m = bitmap(members)
+    found = {i for i in range(first, first + ROOM) if bits.test(m, AT, ROOM - 1, np.int64(i))}
+    assert found == members
+    for i in members:
+        bits.drop(m, AT, ROOM - 1, np.int64(i))
+    assert m.tolist() == bitmap(set()).tolist()
+
+
+@given(runs(), st.integers(0, ROOM), st.integers(0, ROOM))
+def test_clear(held: tuple[int, set[int]], begin: int, length: int) -> None:
+    first, members = held
+    begin += first
+    end = min(begin + length, first + ROOM)
+    m = bitmap(members)
+    bits.clear(m, AT, ROOM - 1, np.int64(begin), np.int64(end))
+    assert m.tolist() == bitmap({i for i in members if not begin <= i < end}).tolist()
+
+
+@given(runs(), st.integers(0, ROOM - 1), st.integers(-3, ROOM))
+def test_the_end_of_a_run(held: tuple[int, set[int]], begin: int, length: int) -> None:
+    first, members = held
+    begin += first
+    end = min(begin + length, first + ROOM)
+    expected = begin
+    while expected < end and expected in members:
+        expected += 1
+    assert bits.run_end(bitmap(members), AT, ROOM - 1, np.int64(begin), np.int64(end)) == expected
+
+
+@given(runs(), st.integers(0, ROOM))
+def test_the_beginning_of_a_run(held: tuple[int, set[int]], end: int) -> None:
+    first, members = held
+    end += first + 1
+    members.discard(first)  # not all bits are set: the numbers below `first` share their places
+    members = {i for i in members if i < first + ROOM}
+    expected = end
+    while expected - 1 in members:
+        expected -= 1
+    if end - 1 < first + ROOM:
+        assert bits.run_begin(bitmap(members), AT, ROOM - 1, np.int64(end)) == expected
+
+
+@given(st.integers(0, 1000), st.data())
+def test_a_span_of_a_word(begin: int, data: st.DataObject) -> None:
+    end = data.draw(st.integers(begin + 1, (begin | 63) + 1))
+    word = int(bits.span(np.int64(begin), np.int64(end)))
+    assert [i for i in range(64) if word >> i & 1] == [i & 63 for i in range(begin, end)]
