@@ -25,7 +25,7 @@ ENTRY = "netcarlo"
 
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
-_CUDA = 2, 2, 2, 2  # scratch and memory of all threads
+_LOSSES = 4  # place of the only array of a model's that rows share
 
 Listener = Callable[[str, float], object]
 _listeners: list[Listener] = []
@@ -160,7 +160,7 @@ def ptx(model: Any) -> str:
         from netcarlo.kernels.runtime import cuda
 
         with refusals(model.file):
-            text = cuda.compile_kernel(model, f"void({_arrays(model.dimensions + _CUDA)})", ENTRY)
+            text = cuda.compile_kernel(model, f"void({_arrays(cuda_dimensions(model))})", ENTRY)
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
@@ -168,6 +168,12 @@ def ptx(model: Any) -> str:
         ) from error
     cache.keep(file, text.encode())
     return text
+
+
+def cuda_dimensions(model: Any) -> tuple[int, ...]:
+    """Of the arrays that a kernel for CUDA is launched with: one more where each lane of a warp has its own."""
+    of_rows = (n + (place != _LOSSES) for place, n in enumerate(model.dimensions))
+    return *of_rows, 3, 3, 3, 2  # scratch, memory, outcomes, trace
 
 
 def _arrays(dimensions: tuple[int, ...]) -> str:

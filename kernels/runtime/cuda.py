@@ -11,10 +11,15 @@ from typing import Any
 
 from numba import cuda
 
-from netcarlo.kernels.runtime import garbage
+from netcarlo.kernels.runtime import garbage, indices
 
 CAPABILITY = (7, 5)
 """The PTX asks for this compute capability; every device from it on takes it."""
+
+
+LANES = 32
+"""Threads of a warp.  Arrays with a row for each thread are laid out [warp][...][lane] (`interleaved`), so that
+what a warp reads or writes at once lies side by side."""
 
 
 def step(function: Callable[..., Any]) -> Any:
@@ -24,19 +29,70 @@ def step(function: Callable[..., Any]) -> Any:
 
 def make_kernel(model: Any) -> Callable[..., None]:
     """The kernel that simulates one row per thread, for `cuda.jit`."""
-    flow = model.make(step)
+    flow, own = model.make(step), _in_steps_of_a_warp()
 
     def kernel(
         parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
         scratch: Any, memory: Any, out: Any, trace: Any,
     ) -> None:  # fmt: skip
         i = cuda.grid(1)
-        if i < out.shape[0]:
+        warp, lane = i // LANES, i % LANES
+        if warp < out.shape[0]:
             flow(
-                parameters[i], constants[i], first[i], second[i], losses, scratch[i], memory[i], out[i], trace
+                own(parameters[warp, ..., lane]), own(constants[warp, ..., lane]),
+                own(first[warp, ..., lane]), own(second[warp, ..., lane]), losses,
+                own(scratch[warp, ..., lane]), own(memory[warp, ..., lane]), own(out[warp, ..., lane]), trace,
             )  # fmt: skip
 
     return kernel
+
+
+def _in_steps_of_a_warp() -> Any:
+    """An intrinsic that says of a view what it is: each item lies 32 of 8 bytes behind the one before.
+
+    Compilers then make constant indices part of loads and stores, and others cost a shift.
+    """
+    from llvmlite import ir
+    from numba.cuda.extending import intrinsic
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def own(typing: Any, view: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            array = context.make_array(view)(context, builder, arguments[0])
+            step = ir.Constant(ir.IntType(64), LANES * 8)
+            array.strides = builder.insert_value(array.strides, step, [view.ndim - 1])
+            return array._getvalue()
+
+        return view(view), generate
+
+    return own
+
+
+def _compile_ir(compile_ir: Any, code: Any, **options: Any) -> Any:
+    """PTX of LLVM code, in which no array of the kernel's shares memory with another, nothing fused."""
+    pieces = [code] if isinstance(code, str) else code
+    return compile_ir([_apart(piece) for piece in pieces], **{**options, "fma": False})
+
+
+def _apart(code: str) -> str:
+    """LLVM code with the arguments of its kernel as `noalias`: what stays the same need not be read again."""
+    heads = re.findall(r"^define void @.*$", code, re.M)
+    for head in heads:
+        code = code.replace(head, re.sub(r'\* (?=%"[^"]*\.4")', "* noalias ", head))
+    return code
+
+
+def _behind(builder: Any, pointer: Any, offset: Any, return_type: Any = None) -> Any:
+    """A pointer `offset` bytes further on.
+
+    Numba goes by way of an integer, of which compilers do not know that it is in global memory, nor in which
+    array.
+    """
+    from llvmlite import ir
+
+    offset = ir.Constant(ir.IntType(64), offset) if isinstance(offset, int) else offset
+    byte = builder.gep(builder.bitcast(pointer, ir.IntType(8).as_pointer()), [offset])
+    return builder.bitcast(byte, return_type or pointer.type)
 
 
 def compile_kernel(model: Any, signature: str, name: str) -> str:
@@ -50,21 +106,32 @@ def compile_kernel(model: Any, signature: str, name: str) -> str:
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Make numba-cuda compile without a device, and without fusing `a * b + c` into one rounding.
+    """Make numba-cuda compile without a device, without fusing `a * b + c` into one rounding, and with indices
+    as they are (see `indices`).
 
-    It asks the device for its compute capability, and has no option for the second.
+    It asks the device for its compute capability, and has no options for the others.
     """
-    from numba.cuda import dispatcher
+    from numba.cuda import cgutils, dispatcher
+    from numba.cuda.cpython import slicing
     from numba.cuda.cudadrv import nvvm
+    from numba.cuda.np import arrayobj
 
     class Device:
         compute_capability = CAPABILITY
 
-    originals = dispatcher.get_current_device, nvvm.compile_ir
-    dispatcher.get_current_device = Device
-    nvvm.compile_ir = functools.partial(nvvm.compile_ir, fma=False)
+    patches = [
+        (dispatcher, "get_current_device", Device),
+        (nvvm, "compile_ir", functools.partial(_compile_ir, nvvm.compile_ir)),
+        (arrayobj, "fix_integer_index", indices.cast),
+        (slicing, "fix_slice", indices.cut),
+        (cgutils, "pointer_add", _behind),
+    ]
+    originals = [(module, name, getattr(module, name)) for module, name, _ in patches]
     try:
+        for module, name, value in patches:
+            setattr(module, name, value)
         with garbage.kept():
             yield
     finally:
-        dispatcher.get_current_device, nvvm.compile_ir = originals
+        for module, name, value in originals:
+            setattr(module, name, value)

@@ -14,6 +14,9 @@ from netcarlo.kernels.base.layout import Trace
 from netcarlo.kernels.base.rows import AnyRows, replications
 from netcarlo.kernels.runtime import compile as compilers
 
+LANES = 32
+"""Threads of a warp."""
+
 THREADS = 64
 """Threads of a block: few, so that a block whose rows are done makes room soon."""
 
@@ -76,17 +79,18 @@ def run(model: Any, rows: AnyRows, *, progress: Callable[[int], object] | None) 
     hi, count = 0, min(fewest, most)
     while hi < n:
         lo, hi = hi, min(hi + count, n)
+        warps = -(-(hi - lo) // LANES)
         arrays = [
-            *(cupy.asarray(field[lo:hi]) for field in replications(rows)),
+            *(interleaved(cupy, cupy.asarray(field[lo:hi])) for field in replications(rows)),
             losses,
-            cupy.empty((hi - lo, words), np.int64),
-            cupy.empty((hi - lo, floats), np.float64),
-            cupy.zeros((hi - lo, columns), np.int64),
+            cupy.empty((warps, words, LANES), np.int64),
+            cupy.empty((warps, floats, LANES), np.float64),
+            cupy.zeros((warps, columns, LANES), np.int64),
             no_trace,
         ]
         start = time.perf_counter()
         kernel((-(-(hi - lo) // THREADS),), (THREADS,), arguments(arrays))
-        out[lo:hi] = cupy.asnumpy(arrays[7])
+        out[lo:hi] = cupy.asnumpy(in_rows(cupy, arrays[7]))[: hi - lo]
         seconds = max(time.perf_counter() - start, 1e-9)
         count = int((hi - lo) * min(LAUNCH_S / seconds, 2))  # not more than twice: rows differ
         count = min(max(count, fewest), most)
@@ -94,6 +98,21 @@ def run(model: Any, rows: AnyRows, *, progress: Callable[[int], object] | None) 
         if progress:
             progress(hi)
     return out
+
+
+def interleaved(cupy: Any, array: Any) -> Any:
+    """An array [row, ...] as [warp, ..., lane]; the last row also stands in lanes without one."""
+    missing = -len(array) % LANES
+    if missing:
+        array = cupy.concatenate([array, cupy.repeat(array[-1:], missing, axis=0)])
+    array = array.reshape(len(array) // LANES, LANES, *array.shape[1:])
+    return cupy.ascontiguousarray(cupy.moveaxis(array, 1, -1))
+
+
+def in_rows(cupy: Any, array: Any) -> Any:
+    """An array [warp, column, lane] as [row, column]."""
+    warps, columns, lanes = array.shape
+    return cupy.ascontiguousarray(cupy.moveaxis(array, -1, 1)).reshape(warps * lanes, columns)
 
 
 def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba.core import types
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, PassManager
 from numba.core.compiler_machinery import register_pass
@@ -18,7 +17,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.cpython import slicing
 from numba.np import arrayobj
 
-from netcarlo.kernels.runtime import garbage
+from netcarlo.kernels.runtime import garbage, indices
 
 _ONE_AT_A_TIME = threading.RLock()
 """Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
@@ -78,21 +77,10 @@ class Compiler(CompilerBase):  # type: ignore[misc]
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Make Numba use indices, and the beginnings of slices, as they are.
-
-    It would let negative ones count from the end, which no model uses; the engines that are mostly reads
-    and writes of scratch are a third faster without.  Numba has no option for it.
-    """
-
-    def cast(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
-        return context.cast(builder, index, kind, types.intp)
-
-    def cut(builder: Any, view: Any, size: Any) -> None:
-        view.stop = builder.select(builder.icmp_signed("<", view.stop, size), view.stop, size)
-
+    """Make Numba use indices as they are, see `indices`."""
     with _ONE_AT_A_TIME, garbage.kept():
         originals = arrayobj.fix_integer_index, slicing.fix_slice
-        arrayobj.fix_integer_index, slicing.fix_slice = cast, cut
+        arrayobj.fix_integer_index, slicing.fix_slice = indices.cast, indices.cut
         try:
             yield
         finally:

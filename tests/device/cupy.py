@@ -11,14 +11,18 @@ from netcarlo.kernels.runtime.compile import ENTRY
 Launch = Callable[[tuple[int], tuple[int], tuple[np.int64, ...]], None]
 
 
-class Array:
+class Array(np.ndarray[Any, Any]):
     """As much of `cupy.ndarray` as a launch uses."""
 
-    def __init__(self, host: np.ndarray[Any, Any]) -> None:
-        self.host = np.array(host, order="C")  # the device has its own memory
-        self.size, self.itemsize = self.host.size, self.host.itemsize
-        self.shape, self.strides = self.host.shape, self.host.strides
-        self.data = SimpleNamespace(ptr=self.host.ctypes.data)
+    @property
+    def data(self) -> Any:
+        """Where it is on the device."""
+        return SimpleNamespace(ptr=self.ctypes.data)
+
+
+def array(host: Any) -> Array:
+    """A copy, for the device has its own memory."""
+    return np.array(host, order="C").view(Array)
 
 
 def fake_cupy(
@@ -42,10 +46,12 @@ def fake_cupy(
         "multiProcessorCount": multiprocessors,
     }  # fmt: skip
     cupy: Any = ModuleType("cupy")
-    cupy.asarray = Array
-    cupy.asnumpy = lambda array: array.host
-    cupy.empty = lambda shape, dtype: Array(np.full(shape, 77, dtype))
-    cupy.zeros = lambda shape, dtype=float: Array(np.zeros(shape, dtype))
+    cupy.asarray = array
+    cupy.asnumpy = np.array
+    cupy.empty = lambda shape, dtype: array(np.full(shape, 77, dtype))
+    cupy.zeros = lambda shape, dtype=float: array(np.zeros(shape, dtype))
+    cupy.concatenate, cupy.repeat, cupy.moveaxis = np.concatenate, np.repeat, np.moveaxis
+    cupy.ascontiguousarray = array
     cupy.cuda = SimpleNamespace(
         function=SimpleNamespace(Module=Module),
         runtime=SimpleNamespace(

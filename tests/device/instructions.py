@@ -114,7 +114,7 @@ def _access(opcode: str, *operands: str) -> str:
     """A load or a store."""
     operation, *space, kind = opcode.split(".")
     target, other = operands if operation == "st" else operands[::-1]
-    if space not in ([], ["global"], ["local"], ["param"]):
+    if space not in ([], ["global"], ["global", "nc"], ["local"], ["param"]):
         raise KeyError(opcode)
     place = f"*({TYPES[kind]} *)({address(target, parameter=space == ['param'])})"
     return f"{place} = {value(other, kind)};" if operation == "st" else f"{variable(other)} = {place};"

@@ -40,14 +40,12 @@ TRAFFIC = (
 
 
 class Region(NamedTuple):
-    """An array of which a thread owns `row` bytes at a time: the next thread's follow, and after `period`
-    bytes, its own again."""
+    """An array [warp, word, lane], of which a thread owns `own` bytes; or one of all threads, with 0 of them."""
 
     name: str
     address: int
     bytes: int
-    row: int
-    period: int
+    own: int
 
 
 class Access(NamedTuple):
@@ -115,7 +113,7 @@ class Warps:
     def __call__(self, grid: tuple[int], block: tuple[int], arguments: Sequence[np.int64]) -> None:
         assert len(arguments) == self.code.parameters
         given = np.array(arguments, np.int64)
-        arrays = np.zeros((REGIONS, 4), np.int64)
+        arrays = np.zeros((REGIONS, 3), np.int64)
         for i, region in enumerate(self.regions([int(value) for value in given])):
             arrays[i] = region[1:]
         resident, l1, l2 = self.sizes
@@ -206,7 +204,7 @@ def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code
 
 
 def _access(instruction: str, label: str) -> Access | None:
-    found = re.match(r"(?:@!?%\w+ )?(ld|st)\.(?:(?:global|local)\.)?[a-z](\d+) ", instruction)
+    found = re.match(r"(?:@!?%\w+ )?(ld|st)\.(?:(?:global|local)\.)?(?:nc\.)?[a-z](\d+) ", instruction)
     return Access(instruction, label, found[1] == "st", int(found[2]) // 8) if found else None
 
 

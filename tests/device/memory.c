@@ -5,8 +5,9 @@ enum { REGIONS = 16, OTHER = REGIONS - 2, LOCAL = REGIONS - 1 };
 enum { LOADS, STORES, LOAD_LINES, STORE_LINES, LOAD_SECTORS, STORE_SECTORS, L2_READS, L2_WRITES, DRAM_READS,
        DRAM_WRITES, COLUMNS };
 
-/* An array: `row` bytes belong to a thread, then come the next thread's, `period` bytes are of all. */
-typedef struct { uint64_t address, bytes, row, period; } Region;
+/* An array, of which a thread owns `own` bytes: words that lie beside those of the warp's other lanes, and behind
+   which come the next words.  0: all belongs to all threads. */
+typedef struct { uint64_t address, bytes, own; } Region;
 
 /* An instruction that loads or stores. */
 typedef struct { int store, size; } Access;
@@ -80,8 +81,8 @@ static void l1_touch(uint64_t sector, int store, int whole) {
 /* The four most frequent places of an access, as of A. Metwally et al., "Efficient computation of frequent
    and top-k elements in data streams", 2005. */
 static void note_place(int access, int in, uint64_t offset) {
-    uint64_t row = region[in].row, period = region[in].period;
-    int64_t byte = row ? offset / period * row + offset % row : offset;
+    uint64_t own = region[in].own;
+    int64_t byte = own ? (offset / (8 * WARP) * 8 + offset % 8) % own : offset;
     Place *least = places[access];
     for (Place *place = places[access]; place < places[access] + 4; place++) {
         if (place->count && place->region == in && place->byte == byte) {

@@ -213,7 +213,7 @@ def run(
     alone = table.copy()
 
     def regions(arguments: Sequence[int]) -> list[Region]:
-        return [Region("words", arguments[0], table.nbytes, stride, table.nbytes)]
+        return [Region("words", arguments[0], table.nbytes, 8)]
 
     warps = Warps(text, folder, regions=regions, nested=nested)
     kernels: list[tuple[Warps | Kernel, NDArray[np.int64]]] = [(warps, table), (Kernel(text, folder), alone)]

@@ -46,27 +46,16 @@ REGISTERS, GRANULE, BLOCK_WARPS, MOST_WARPS = 65536, 8, 2, 64
 
 
 def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Region]]:
-    """Where the arrays are, from the arguments of a launch (`device.arguments`).
-
-    The threads' axis of an array is the one as long as the first axis of the outcomes.
-    """
+    """Where the arrays are, from the arguments of a launch (`device.arguments`)."""
 
     def regions(arguments: Sequence[int]) -> list[Region]:
-        heads, at = [], 0
-        for count in dimensions:
-            shape = at + 5
-            strides = shape + count
-            heads.append((arguments[at + 2 : shape], arguments[shape:strides], arguments[strides:][:count]))
-            at = strides + count
-        threads = heads[ARRAYS.index("out")][1][0]
-        found = []
-        for name, ((items, size, address), shape, strides) in zip(ARRAYS, heads, strict=True):
-            total = items * size
-            row, period = total, total
-            if name not in SHARED and threads in shape and total:
-                row = strides[shape.index(threads)]
-                period = row * threads
-            found.append(Region(name, address, total, row, period))
+        found, at = [], 0
+        for name, count in zip(ARRAYS, dimensions, strict=True):
+            items, size, address = arguments[at + 2 : at + 5]
+            shape = arguments[at + 5 :][:count]
+            own = 0 if name in SHARED or not items else items * size // (shape[0] * LANES)
+            found.append(Region(name, address, items * size, own))
+            at += 5 + 2 * count
         return found
 
     return regions
@@ -199,7 +188,7 @@ def examine(name: str, options: argparse.Namespace) -> bool:
     text = compilers.ptx(model)
     with tempfile.TemporaryDirectory() as folder:
         warps = Warps(
-            text, Path(folder), regions=regions_of(model.dimensions + compilers._CUDA),
+            text, Path(folder), regions=regions_of(compilers.cuda_dimensions(model)),
             resident=options.resident, l1_bytes=options.l1 * 1024, nested=not options.apart,
         )  # fmt: skip
         sys.modules["cupy"] = fake_cupy(lambda ptx: warps, multiprocessors=options.rows)

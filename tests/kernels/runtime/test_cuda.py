@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device, launch
-from tests.device.cupy import Array, fake_cupy
+from tests.device.cupy import array, fake_cupy
 from tests.device.kernel import Kernel
 from tests.twins.rows import rows_of
 
@@ -95,9 +95,9 @@ def test_a_product_in_a_sum_would_be_noticed() -> None:
 
 @pytest.mark.needs("numba_cuda")
 def test_parameters_are_those_that_a_launch_passes(name: str, ptx: str) -> None:
-    dimensions = models.model(name).dimensions + compilers._CUDA
+    dimensions = compilers.cuda_dimensions(models.model(name))
     arrays = [np.zeros((2,) * n, kind) for kind, n in zip(compilers._TYPES, dimensions, strict=True)]
-    passed = device.arguments([Array(array) for array in arrays])
+    passed = device.arguments([array(host) for host in arrays])
     head = ptx[ptx.index(".entry netcarlo(") : ptx.index("{")]
     assert re.findall(r"\.param (\S+) netcarlo_param_(\d+)", head) == [
         (".u64", str(i)) for i in range(len(passed))
