@@ -86,7 +86,7 @@ def run_end(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> Any:
 @cold
 def run_begin(m: Any, at: Any, mask: Any, end: Any) -> Any:
     """The first of the bits that are set without a gap up to `end` - 1; not all bits may be set."""
-    i, going = end, True
+    i, going = end, test(m, at, mask, end - 1)
     while going:
         left = np.int64(((i - 1) & 63) + 1)
         run = min(_highest(m[at + (((i - 1) & mask) >> 6)] << (np.int64(64) - left)), left)
