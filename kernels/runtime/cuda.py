@@ -106,8 +106,8 @@ def compile_kernel(model: Any, signature: str, name: str) -> str:
 
 @contextmanager
 def settings() -> Iterator[None]:
-    """Make numba-cuda compile without a device, without fusing `a * b + c` into one rounding, and with indices
-    as they are (see `indices`).
+    """Make numba-cuda compile without a device, with indices as they are (see `indices`), and without fusing
+    `a * b + c` into one rounding.
 
     It asks the device for its compute capability, and has no options for the others.
     """

@@ -40,7 +40,7 @@ TRAFFIC = (
 
 
 class Region(NamedTuple):
-    """An array [warp, word, lane], of which a thread owns `own` bytes; or one of all threads, with 0 of them."""
+    """An array [warp, word, lane], of which a thread owns `own` bytes; 0: one of all threads."""
 
     name: str
     address: int
