@@ -23,6 +23,9 @@ from netcarlo.kernels.runtime.threads import aside, cores, each
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
 
+CAPABILITY = 7, 5
+"""PTX asks for this compute capability; every device from it on takes it."""
+
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
 _CUDA = 2, 2, 2, 2  # scratch and memory of all threads

@@ -12,9 +12,11 @@ from typing import Any
 from numba import cuda
 
 from netcarlo.kernels.runtime import garbage
+from netcarlo.kernels.runtime.compile import CAPABILITY
 
-CAPABILITY = (7, 5)
-"""The PTX asks for this compute capability; every device from it on takes it."""
+VERSION = "8.0"
+"""Of PTX, written in place of the compiler's: that of CUDA 12.0.  Nothing in the PTX of a model is newer (ptxas
+checks it), and drivers refuse one that is newer than they are."""
 
 
 def step(function: Callable[..., Any]) -> Any:
@@ -45,6 +47,7 @@ def compile_kernel(model: Any, signature: str, name: str) -> str:
         text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
     entries = re.findall(r"\.entry (\w+)\(", text)
     assert len(entries) == 1, f"PTX with the kernels {entries}"
+    text = re.sub(r"^\.version .*$", f".version {VERSION}", text, flags=re.MULTILINE)
     return str(text).replace(entries[0], name)
 
 
