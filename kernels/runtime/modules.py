@@ -65,6 +65,18 @@ def version(number: int) -> str:
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
+def versions() -> dict[str, str]:
+    """Of CuPy, of the CUDA in it, and of that of the driver."""
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    return {
+        "cupy": cupy.__version__,
+        "cuda": version(runtime.runtimeGetVersion()),
+        "driver": version(runtime.driverGetVersion()),
+    }
+
+
 def machine_code(model: Any, capability: tuple[int, int]) -> Path:
     """Where the machine code of a model is kept for devices of a compute capability."""
     major, minor = capability

@@ -1,0 +1,105 @@
+"""The lease of a GPU, from end to end on a pretended one: what is carried, compared, timed, and what goes wrong."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tests.benchmarks import gpu
+
+CUPY = '''
+"""A CuPy whose driver runs machine code by the PTX beside it, and that some models break."""
+import os, signal, sys, tempfile, time
+from pathlib import Path
+
+name = sys.argv[sys.argv.index("--models") + 1]
+if name == "tcp_tahoe":
+    os.kill(os.getpid(), signal.SIGSEGV)
+if name == "tcp_reno":
+    time.sleep(1000)
+
+from tests.device import cupy as pretended
+from tests.device.kernel import Kernel
+
+class Module:
+    def load(self, code):
+        assert code[:4] == b"\\x7fELF"
+        [ptx] = Path(os.environ["NETCARLO_CACHE"]).glob("*.ptx")
+        self.kernel = Kernel(ptx.read_text(), Path(os.environ["NETCARLO_CACHE"]))
+
+    def get_function(self, name):
+        return self.kernel
+
+module = pretended.fake_cupy(None)
+module.cuda.function.Module, module.cuda.function.LinkState = Module, None
+sys.modules["cupy"] = module
+'''
+
+
+def script(*arguments: object, path: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.benchmarks.gpu", *map(str, arguments)]
+    environment = os.environ | ({"PYTHONPATH": str(path)} if path else {})
+    return subprocess.run(command, cwd=gpu.ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.needs("numba_cuda", "ptxas", "gcc")
+def test_a_lease_from_end_to_end(tmp_path: Path) -> None:
+    folder, pretended, out = (tmp_path / name for name in ("data", "pretended", "out"))
+    good, broken = ["udp", "tcp_newreno"], ["tcp_tahoe", "tcp_reno", "tcp_vegas"]
+    done = script("prepare", folder, "--models", ",".join(good), "--seconds", "0.2")
+    assert done.returncode == 0, done.stderr
+    assert sorted(file.name for file in folder.iterdir()) == [
+        f"{name}.{kind}" for name in sorted(good) for kind in ("npz", "zip")
+    ]
+    stored = dict(np.load(folder / "udp.npz"))
+    stored["outcomes"][17, 3] += 5
+    np.savez(folder / "udp.npz", **stored)
+    (folder / "prediction.json").write_text('{"tcp_newreno": {"400x0.2": 1234}}')
+
+    pretended.mkdir()
+    (pretended / "cupy.py").write_text(CUPY)
+    (pretended / "numba.py").write_text("raise ImportError('not on the machine with the device')")
+    for model in broken[:2]:
+        for kind in ("npz", "zip"):
+            (folder / f"{model}.{kind}").write_bytes((folder / f"udp.{kind}").read_bytes())
+    options = ["--models", ",".join(good + broken), "--sizes", "200x0.2,400x0.2", "--limit", 30, "--out", out]
+    done = script("measure", folder, *options, path=pretended)
+
+    assert done.returncode == 1
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in done.stdout.splitlines() if "|" in line]
+    table = {(row[0], row[1]): row for row in rows[2:] if len(row) == len(gpu.COLUMNS)}
+    assert [row[0] for row in rows[2:4]] == ["tcp_newreno", "udp"]  # as they finish: the most wanted first
+    assert table["tcp_newreno", "200 (200x0.2)"][2:4] == ["300 of 300", "200 of 200"]
+    assert table["tcp_newreno", "400 (400x0.2)"][3] == "300 of 300"
+    assert table["tcp_newreno", "400 (400x0.2)"][-1] == "1234"
+    assert table["udp", "200 (200x0.2)"][2] == "299 of 300"
+    for said in ("tcp_tahoe 200x0.2: exit -11", "tcp_reno 200x0.2: stopped after 30 s"):
+        assert said in done.stdout
+    assert "tcp_vegas 200x0.2: exit 1: FileNotFoundError" in done.stdout
+    measured = json.loads((out / "measured.json").read_text())
+    timed = [record for record in measured["models"]["tcp_newreno"] if "size" in record]
+    assert len(timed) == 2
+    assert all(0 < record["kernel_s"] < record["whole_s"] and record["packets"] > 1000 for record in timed)
+    with (out / "differing.csv").open() as file:
+        [found] = csv.DictReader(file)
+    assert [found[name] for name in ("model", "comparison", "row", "column")] == ["udp", "random", "17", "3"]
+    assert int(found["cpu"]) == int(found["device"]) + 5
+
+
+def test_what_no_longer_fits_is_named(tmp_path: Path) -> None:
+    lease = gpu.Lease(tmp_path, tmp_path, gpu.LEAST_S / 2, 60)
+    assert lease.run("tcp_sack", [gpu.Size.read("1e5x1")], check=True) == []
+    assert lease.left_out == ["tcp_sack 1e5x1"] and not lease.failed
+
+
+def test_sizes_are_rows_and_seconds() -> None:
+    assert gpu.Size.read("1e5x10") == ("1e5x10", 100_000, 10.0)
+    sizes = [gpu.Size.read(text) for text in ("1e5x1", "1e5x10", "1e6x10")]
+    assert [size.text for size in gpu.sizes_of("wifi_udp", sizes)] == ["1e5x1", "1e6x10"]
+    assert gpu.sizes_of("tcp_sack", sizes) == sizes
+    assert gpu.rows_of("wifi_udp", sizes[0]) == 10_000
