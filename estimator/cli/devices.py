@@ -17,7 +17,9 @@ Row = tuple[str, str, str]
 def devices(
     check: Annotated[
         bool,
-        typer.Option("--check", help="Compare the GPU with the CPU, every engine on 300 networks; exit 1 if they differ."),
+        typer.Option(
+            "--check", help="Compare the GPU with the CPU on 300 networks of each engine; exit 1 if wrong."
+        ),
     ] = False,
     as_json: AsJson = False,
     quiet: Quiet = False,
@@ -58,7 +60,8 @@ def _check(found: list[Row], as_json: bool, quiet: bool) -> None:
         console.echo(", ".join(f"{name} {number}" for name, number in versions.items()))
         for row in found:
             console.echo("  ".join(row))
-        console.echo(f"\n{'engine':<20}{'model':<24}{'ready [s]':>10}{'launch [s]':>11}   rows equal to the CPU's")
+        head = f"{'engine':<20}{'model':<24}{'ready [s]':>10}{'launch [s]':>11}"
+        console.echo(f"\n{head}   rows equal to the CPU's")
     seen: list[agreement.Agreement] = []
     with console.progress("check", quiet) as progress:
         progress(0, len(agreement.EXAMPLES))

@@ -15,8 +15,8 @@ from netcarlo.kernels.runtime import garbage
 from netcarlo.kernels.runtime.compile import CAPABILITY
 
 VERSION = "8.0"
-"""Of PTX, written in place of the compiler's: that of CUDA 12.0.  Nothing in the PTX of a model is newer (ptxas
-checks it), and drivers refuse one that is newer than they are."""
+"""Of PTX, written in place of the compiler's (9.0): that of CUDA 12.0.  Drivers refuse one that is newer than
+they are, and nothing in a model needs a newer one: ptxas would say so."""
 
 
 def step(function: Callable[..., Any]) -> Any:

@@ -1,8 +1,8 @@
 """Kernels on the device at hand: machine code from the cache folder, or from its driver, once.
 
-PTX is what the compiler leaves; the driver makes machine code ("cubin") of it, which takes from half a second to
-minutes.  The machine code is kept beside the PTX, by compute capability, so that it can be carried to other
-machines and made elsewhere (`ptxas`).
+PTX is what the compiler leaves; the driver makes machine code ("cubin") of it, which takes from half a second
+to minutes.  That is kept beside the PTX, by compute capability, and can be carried to other machines, or made
+elsewhere by `ptxas`.
 """
 
 import functools
@@ -14,13 +14,13 @@ from netcarlo.kernels.runtime import cache
 from netcarlo.kernels.runtime import compile as compilers
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Held while a kernel is got ready: compiling changes numba-cuda for a while, and nothing is to be made twice."""
+"""Held while a kernel is got ready: compiling changes numba-cuda for a while, and nothing is made twice."""
 
 
 def kernel(model: Any) -> Any:
-    """The kernel of a model, loaded on CuPy's current device, to be called with a grid, a block and arguments.
+    """The kernel of a model on CuPy's current device, to be called with a grid, a block and arguments.
 
-    Compiled if need be.  Raises RuntimeError in one line where there is no device that could run it.
+    It is compiled if need be.  Raises RuntimeError in one line where there is no device that could run it.
     """
     if reason := obstacle():
         raise RuntimeError(f"no CUDA device: {reason}")
@@ -31,7 +31,7 @@ def kernel(model: Any) -> Any:
 
 
 def obstacle() -> str | None:
-    """Why nothing can be launched on CuPy's current device, and what helps, in one line; None if something can."""
+    """Why CuPy's current device cannot be used, and what helps, in one line; None if it can."""
     try:
         import cupy
     except Exception as error:  # missing, or not for this machine
@@ -98,15 +98,16 @@ def _loaded(model: Any, device: int) -> Any:
     kept = cache.read(file)
     if kept is not None:
         try:
-            return _load(kept)
+            return load(kept)
         except cupy.cuda.driver.CUDADriverError:  # of a ptxas that is newer than this driver
             pass
-    made = _assembled(compilers.ptx(model))
+    made = assembled(compilers.ptx(model))
     cache.keep(file, made)
-    return _load(made)
+    return load(made)
 
 
-def _load(code: bytes) -> Any:
+def load(code: bytes) -> Any:
+    """The kernel in machine code, on the current device."""
     import cupy
 
     module = cupy.cuda.function.Module()
@@ -114,7 +115,7 @@ def _load(code: bytes) -> Any:
     return module.get_function(compilers.ENTRY)
 
 
-def _assembled(ptx: str) -> bytes:
+def assembled(ptx: str) -> bytes:
     """The driver's machine code for its current device."""
     import cupy
 

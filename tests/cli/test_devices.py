@@ -114,7 +114,8 @@ def test_every_engine_has_an_example() -> None:
 
     addresses = [model_of(agreement._scenario(*example)).address for example in agreement.EXAMPLES.values()]
     assert {(address.family, address.fluid) for address in addresses} == {
-        ("path", False), ("shared", False), ("wireless", False), ("adhoc", False), ("path", True), ("shared", True),
-    }  # fmt: skip
+        *((family, False) for family in ("path", "shared", "wireless", "adhoc")),
+        *((family, True) for family in ("path", "shared")),
+    }
     assert {address.sender for address in addresses} >= {"sctp", "udp"}
     assert any(address.mobile for address in addresses)

@@ -88,7 +88,8 @@ def fake_cupy(
 
     major, minor = capability
     properties = {
-        "name": b"Pretended", "major": major, "minor": minor, "totalGlobalMem": free, "multiProcessorCount": 1,
+        "name": b"Pretended", "major": major, "minor": minor, "totalGlobalMem": free,
+        "multiProcessorCount": 1,
     }  # fmt: skip
     cupy: Any = ModuleType("cupy")
     cupy.__version__ = "pretended"

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,6 +67,22 @@ def test_machine_code_without_spills(
         )
         assert stores == 0 and loads == 0
         assert (tmp_path / "kernel.cubin").stat().st_size > 1000
+
+
+@pytest.mark.needs("numba_cuda", "ptxas")
+def test_the_version_that_is_written_changes_nothing(tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """Of PTX: the same machine code comes of it, and what an older version lacks would be an error."""
+    from netcarlo.kernels.runtime.cuda import VERSION
+
+    text = compilers.ptx(models.model("tcp_newreno"))
+    made = []
+    for version in "9.0", VERSION:
+        source, code = tmp_path / f"{version}.ptx", tmp_path / f"{version}.cubin"
+        source.write_text(text.replace(f".version {VERSION}", f".version {version}"))
+        assert f".version {version}" in source.read_text()
+        subprocess.run([tool("ptxas"), "-arch=sm_90", str(source), "-o", str(code)], check=True)
+        made.append(code.read_bytes())
+    assert made[0] == made[1]
 
 
 @pytest.mark.needs("numba_cuda")
