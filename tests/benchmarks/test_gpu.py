@@ -7,13 +7,16 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.benchmarks.gpu.checkout import ROOT
 from tests.benchmarks.gpu.lease import COLUMNS, LEAST_S, Lease
+from tests.benchmarks.gpu.one import Timed
 from tests.benchmarks.gpu.scenarios import Size, count, sizes_of
+from tests.device.cupy import Event, fake_cupy
 
 CUPY = '''
 """A CuPy whose driver runs machine code by the PTX beside it, and that some models break."""
@@ -111,3 +114,21 @@ def test_sizes_are_rows_and_seconds() -> None:
     assert [size.text for size in sizes_of("wifi_udp", sizes)] == ["1e5x1", "1e6x10"]
     assert sizes_of("tcp_sack", sizes) == sizes
     assert count("wifi_udp", sizes[0]) == 10_000
+
+
+def test_launches_that_overlap_count_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two streams: from 1 to 3 s and from 2 to 6 s; then one from 8 to 9 s."""
+    moments = iter((1.0, 3.0, 2.0, 6.0, 8.0, 9.0))
+
+    class Moment(Event):
+        def record(self, stream: object = None) -> None:
+            self.at = next(moments)
+
+    cupy: Any = fake_cupy(lambda ptx: lambda grid, block, arguments: None)
+    cupy.cuda.Event = Moment
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    timed = Timed(lambda grid, block, arguments: None)
+    for _ in range(3):
+        timed((1,), (64,), ())
+    assert timed.seconds() == pytest.approx(6)
+    assert timed.seconds() == 0
