@@ -4,7 +4,6 @@ Exit codes: 0 done, 1 out of tolerance or not all done, 2 bad input, 3 the machi
 """
 
 import math
-import platform
 import signal
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,6 +13,7 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from netcarlo.cli import console
+from netcarlo.cli import devices as cli_devices
 from netcarlo.cli import plan as cli_plan
 from netcarlo.cli import sweeps as cli_sweeps
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
@@ -257,26 +257,8 @@ def trace(
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 
-for command in (*cli_sweeps.COMMANDS, cli_plan.plan):
+for command in (*cli_sweeps.COMMANDS, cli_plan.plan, cli_devices.devices):
     app.command()(command)
-
-
-@app.command()
-def devices(as_json: AsJson = False) -> None:
-    """List what simulations can run on."""
-    from netcarlo.kernels.runtime import device
-    from netcarlo.kernels.runtime.threads import cores
-
-    found = [("cpu", platform.processor() or platform.machine(), f"{cores()} cores")]
-    found += [
-        ("cuda", d.name, f"compute capability {d.capability}, {d.memory_bytes / 2**30:.0f} GiB")
-        for d in device.devices()
-    ]
-    if as_json:
-        console.print_json([dict(zip(("target", "name", "size"), row, strict=True)) for row in found])
-        return
-    for row in found:
-        typer.echo("  ".join(row))
 
 
 def main() -> None:

@@ -78,15 +78,12 @@ def resolve_target(target: str) -> str:
         )
     if target == "cpu":
         return target
-    from netcarlo.kernels.runtime import device
+    from netcarlo.kernels.runtime import device, modules
 
     if device.devices():
         return "cuda"
     if target == "cuda":
-        raise InputError(
-            "target = 'cuda' needs a CUDA device, a driver and CuPy; allowed here is cpu; "
-            "install with pip install '.[cuda13]' or use target cpu"
-        )
+        raise InputError(f"target = 'cuda' needs a CUDA device: {modules.obstacle() or 'there is none'}")
     return "cpu"
 
 

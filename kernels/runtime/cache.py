@@ -23,7 +23,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import Namespace
 
-KEPT = 100
+KEPT = 300
 """Files kept in the folder; the oldest go first."""
 
 _LIBRARIES = {*sys.stdlib_module_names, "numba", "numpy"}  # their versions, not their sources, are in a key

@@ -23,6 +23,9 @@ from netcarlo.kernels.runtime.threads import aside, cores, each
 ENTRY = "netcarlo"
 """Name of the kernel in the PTX of every model."""
 
+CAPABILITY = 7, 5
+"""PTX asks for this compute capability; every device from it on takes it."""
+
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
 _LOSSES = 4  # place of the only array of a model's that rows share
@@ -171,7 +174,7 @@ def ptx(model: Any) -> str:
 
 
 def cuda_dimensions(model: Any) -> tuple[int, ...]:
-    """Of the arrays that a kernel for CUDA is launched with: one more where each lane of a warp has its own."""
+    """Of the arrays that a kernel for CUDA is launched with: one more where every lane has its own."""
     of_rows = (n + (place != _LOSSES) for place, n in enumerate(model.dimensions))
     return *of_rows, 3, 3, 3, 2  # scratch, memory, outcomes, trace
 

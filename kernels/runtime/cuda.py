@@ -12,14 +12,16 @@ from typing import Any
 from numba import cuda
 
 from netcarlo.kernels.runtime import garbage, indices
+from netcarlo.kernels.runtime.compile import CAPABILITY
 
-CAPABILITY = (7, 5)
-"""The PTX asks for this compute capability; every device from it on takes it."""
+VERSION = "8.0"
+"""Of PTX, written in place of the compiler's (9.0): that of CUDA 12.0.  Drivers refuse one that is newer than
+they are, and nothing in a model needs a newer one: ptxas would say so."""
 
 
 LANES = 32
-"""Threads of a warp.  Arrays with a row for each thread are laid out [warp][...][lane] (`interleaved`), so that
-what a warp reads or writes at once lies side by side."""
+"""Threads of a warp.  Arrays with a row for each thread are laid out [warp][...][lane] (`device.interleaved`),
+so that what a warp reads or writes at once lies side by side."""
 
 
 def step(function: Callable[..., Any]) -> Any:
@@ -101,6 +103,7 @@ def compile_kernel(model: Any, signature: str, name: str) -> str:
         text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
     entries = re.findall(r"\.entry (\w+)\(", text)
     assert len(entries) == 1, f"PTX with the kernels {entries}"
+    text = re.sub(r"^\.version .*$", f".version {VERSION}", text, flags=re.MULTILINE)
     return str(text).replace(entries[0], name)
 
 

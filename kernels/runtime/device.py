@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import Trace
 from netcarlo.kernels.base.rows import AnyRows, replications
-from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import modules
 
 LANES = 32
 """Threads of a warp."""
@@ -57,13 +57,9 @@ def devices() -> list[Device]:
 
 def run(model: Any, rows: AnyRows, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
     """Simulate every row on the device, one thread each; returns int64[n, model.outcomes(rows)]."""
-    if not devices():
-        raise RuntimeError("no CUDA device: a driver and CuPy are needed, pip install 'netcarlo[cuda13]'")
+    kernel = modules.kernel(model)
     import cupy
 
-    module = cupy.cuda.function.Module()
-    module.load(compilers.ptx(model).encode())
-    kernel = module.get_function(compilers.ENTRY)
     n = len(rows.parameters)
     words, floats = model.scratch(rows)
     columns = model.outcomes(rows)

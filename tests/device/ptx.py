@@ -7,8 +7,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-VERSION = "9.0"
-"""What every driver for CUDA 13 loads.  A newer libnvvm writes a newer version, which older ones refuse."""
+VERSION = "8.0"
+"""What every driver for CUDA 12 loads."""
 
 
 class UnknownError(Exception):

@@ -137,5 +137,5 @@ def test_what_is_not_known_is_an_error_that_names_it(instruction: str) -> None:
 
 def test_another_version_of_ptx_is_refused() -> None:
     assert read(HEAD) == []
-    with pytest.raises(UnknownError, match=r"version 9.2, not 9.0"):
+    with pytest.raises(UnknownError, match=r"version 9.2, not 8.0"):
         read(HEAD.replace(VERSION, "9.2"))

@@ -63,7 +63,7 @@ _OPTIONS: dict[str, dict[str, Sequence[str]]] = {
     "reproduce": {"--replications": _NUMBERS, "--seed": _NUMBERS, "--out": _PATHS},
     "calibrate": {"--target": _TARGETS}, "status": {}, "query": {}, "report": {"--out": _PATHS},
     "export": {"--to": ("csv", "xlsx"), "--out": _PATHS}, "rerun": {"--replication": _NUMBERS},
-    "sensitivity": {"--of": _OUTCOMES, "--where": ("a=1", "")}, "devices": {}, "x": {},
+    "sensitivity": {"--of": _OUTCOMES, "--where": ("a=1", "")}, "devices": {"--json": ()}, "x": {},
 }  # fmt: skip
 """By command: its options, and what may be given to them."""
 _FILES = {

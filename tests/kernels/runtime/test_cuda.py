@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +14,7 @@ from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device, launch
-from tests.device.cupy import array, fake_cupy
+from tests.device.cupy import array, fake_cupy, pretend
 from tests.device.kernel import Kernel
 from tests.twins.rows import rows_of
 
@@ -70,6 +69,22 @@ def test_machine_code_without_spills(
         assert (tmp_path / "kernel.cubin").stat().st_size > 1000
 
 
+@pytest.mark.needs("numba_cuda", "ptxas")
+def test_the_version_that_is_written_changes_nothing(tmp_path: Path, tool: Callable[[str], str]) -> None:
+    """Of PTX: the same machine code comes of it, and what an older version lacks would be an error."""
+    from netcarlo.kernels.runtime.cuda import VERSION
+
+    text = compilers.ptx(models.model("tcp_newreno"))
+    made = []
+    for version in "9.0", VERSION:
+        source, code = tmp_path / f"{version}.ptx", tmp_path / f"{version}.cubin"
+        source.write_text(text.replace(f".version {VERSION}", f".version {version}"))
+        assert f".version {version}" in source.read_text()
+        subprocess.run([tool("ptxas"), "-arch=sm_90", str(source), "-o", str(code)], check=True)
+        made.append(code.read_bytes())
+    assert made[0] == made[1]
+
+
 @pytest.mark.needs("numba_cuda")
 def test_no_product_is_fused_with_a_sum(ptx: str) -> None:
     """A fused multiply-add rounds once where the CPU rounds twice."""
@@ -87,7 +102,9 @@ def test_a_product_in_a_sum_would_be_noticed() -> None:
         y[0] = x[0] * x[1] + x[2]
 
     signature = "void(float64[::1],float64[::1])"
-    assert "fma.rn.f64" in cuda.compile_ptx(kernel, signature, cc=CAPABILITY)[0]
+    as_it_comes, _ = cuda.compile_ptx(kernel, signature, cc=CAPABILITY)
+    assert ".version 9.0" in as_it_comes, "not libnvvm 13.0, which the PTX of every model was run with"
+    assert "fma.rn.f64" in as_it_comes
     with settings():
         text, _ = cuda.compile_ptx(kernel, signature, cc=CAPABILITY)
     assert "fma.rn.f64" not in text and "mul.rn.f64" in text and "add.rn.f64" in text
@@ -113,7 +130,7 @@ def test_ptx_gives_the_bits_of_the_cpu(
     It shows what the source cannot: libnvvm once made code for ad hoc networks that had not one row right.
     """
     kernel = Kernel(ptx, tmp_path)
-    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lambda text: kernel))
+    pretend(monkeypatch, fake_cupy(lambda text: kernel), tmp_path)
     monkeypatch.setattr(compilers, "ptx", lambda model: ptx)
     assert_equal_bits(name)
 

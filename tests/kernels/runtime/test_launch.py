@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,7 +20,7 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device, launch
 from netcarlo.kernels.runtime.threads import aside, each
 from tests import toy
-from tests.device.cupy import Launch, fake_cupy
+from tests.device.cupy import Launch, fake_cupy, pretend
 
 
 def test_equals_plain_python() -> None:
@@ -136,10 +137,10 @@ def as_python(launches: list[int]) -> Callable[[str], Launch]:
 
 
 @pytest.fixture
-def launches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def launches(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[int]:
     """Rows of every launch, of the toy model, on a pretended device."""
     found: list[int] = []
-    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(as_python(found)))
+    pretend(monkeypatch, fake_cupy(as_python(found)), tmp_path)
     monkeypatch.setattr(compilers, "ptx", lambda model: ".visible .entry netcarlo(")
     return found
 
