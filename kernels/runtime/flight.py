@@ -1,0 +1,103 @@
+"""A launch on its way: rows to the device, the kernel, outcomes back, all on one stream, with nobody waiting.
+
+The host's copies are in pinned memory, which the device reads and writes while the host does something else.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.rows import AnyRows, replications
+from netcarlo.kernels.runtime import modules
+
+THREADS = 64
+"""Threads of a block: few, so that a block whose rows are done makes room soon."""
+
+
+class Flight(NamedTuple):
+    """A launch that has begun."""
+
+    stream: Any
+    outcomes: NDArray[np.int64]
+    """In pinned memory; to be read when the stream is through."""
+    row_bytes: int
+    """Of the device's memory."""
+    held: list[Any]
+    """Memory that it uses."""
+
+
+class Run(NamedTuple):
+    """What all launches of a run on a device have in common."""
+
+    model: Any
+    rows: AnyRows
+    rings: NDArray[np.int64]
+    """Their P.RING, int64[n]."""
+    columns: int
+    """Of the outcomes."""
+    losses: Any
+    """The table, on the device."""
+    no_trace: Any
+    room: int
+    """Bytes of the device that a launch may fill."""
+
+
+def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
+    """Launch the rows `index` on the current device.  Raises MemoryError where they have no room."""
+    import cupy
+
+    host = [_gathered(field, index) for field in replications(run.rows)]
+    np.take(run.rings, index, out=host[0][:, P.RING], mode="clip")
+    words, floats = run.model.scratch(type(run.rows)(*host, run.rows.losses))  # type: ignore[call-arg]
+    n = len(index)
+    row_bytes = 8 * (words + floats + run.columns) + sum(field[:1].nbytes for field in host)
+    if n * row_bytes > run.room:
+        raise MemoryError(f"one replication needs {row_bytes} bytes on the device; a launch may fill {run.room}")
+    with stream:
+        arrays = [
+            *(_sent(field) for field in host),
+            run.losses,
+            cupy.empty((n, words), np.int64),
+            cupy.empty((n, floats), np.float64),
+            cupy.zeros((n, run.columns), np.int64),
+            run.no_trace,
+        ]
+        modules.kernel(run.model)((-(-n // THREADS),), (THREADS,), arguments(arrays))
+        outcomes = _pinned((n, run.columns), np.int64)
+        arrays[7].get(out=outcomes, blocking=False)
+    return Flight(stream, outcomes, row_bytes, [arrays, host])
+
+
+def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
+    """The parameters of a kernel that Numba compiled for these contiguous arrays.
+
+    Each array becomes meminfo and parent (unused), number of items, item size, address, shape, strides.
+    """
+    flat: list[int] = []
+    for array in arrays:
+        flat += (0, 0, array.size, array.itemsize, array.data.ptr, *array.shape, *array.strides)
+    return tuple(np.int64(value) for value in flat)
+
+
+def _gathered(field: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
+    found = _pinned((len(index), *field.shape[1:]), field.dtype)
+    return np.take(field, index, axis=0, out=found, mode="clip")
+
+
+def _sent(field: NDArray[Any]) -> Any:
+    import cupy
+
+    array = cupy.empty(field.shape, field.dtype)
+    if field.size:
+        array.set(field)
+    return array
+
+
+def _pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Pinned memory comes in powers of two: so CuPy, which keeps it, has what the next launch asks for."""
+    import cupyx
+
+    room = cupyx.empty_pinned((1 << (shape[0] - 1).bit_length(), *shape[1:]), dtype)
+    return room[: shape[0]]  # type: ignore[no-any-return]
