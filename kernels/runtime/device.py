@@ -138,13 +138,14 @@ def _drive(
                 elif not flying:
                     return
                 if flying:
-                    (_, _, index, cost), flight, start = flying.popleft()
+                    done, flight, start = flying.popleft()
                     flight.stream.synchronize()
-                    out[index] = flight.outcomes
+                    out[done.index] = flight.outcomes
+                    del flight  # and its memory, which the next one may need
                     now = time.perf_counter()
-                    pace.learn(len(index), cost, now - max(start, landed))
+                    pace.learn(len(done.index), done.cost, now - max(start, landed))
                     landed = now
-                    yield len(index)
+                    yield len(done.index)
         finally:
             for _, flight, _ in flying:  # the device writes to their memory
                 with suppress(Exception):

@@ -3,6 +3,8 @@
 The host's copies are in pinned memory, which the device reads and writes while the host does something else.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,7 +57,7 @@ def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
     row_bytes = 8 * (words + floats + run.columns) + sum(field[:1].nbytes for field in host)
     if n * row_bytes > run.room:
         raise MemoryError(f"one replication needs {row_bytes} bytes on the device; a launch may fill {run.room}")
-    with stream:
+    with stream, _waited_for(stream):
         arrays = [
             *(_sent(field) for field in host),
             run.losses,
@@ -68,6 +70,16 @@ def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
         outcomes = _pinned((n, run.columns), np.int64)
         arrays[7].get(out=outcomes, blocking=False)
     return Flight(stream, outcomes, row_bytes, [arrays, host])
+
+
+@contextmanager
+def _waited_for(stream: Any) -> Iterator[None]:
+    """After an error wait for what is under way: it reads memory that is now given back."""
+    try:
+        yield
+    except BaseException:
+        stream.synchronize()
+        raise
 
 
 def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:

@@ -3,7 +3,6 @@
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +13,8 @@ from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import device, launch
-from tests.device.cupy import Array, fake_cupy
+from netcarlo.kernels.runtime import flight, launch
+from tests.device.cupy import host_array, install
 from tests.device.kernel import Kernel
 from tests.twins.rows import rows_of
 
@@ -97,7 +96,7 @@ def test_a_product_in_a_sum_would_be_noticed() -> None:
 def test_parameters_are_those_that_a_launch_passes(name: str, ptx: str) -> None:
     dimensions = models.model(name).dimensions + compilers._CUDA
     arrays = [np.zeros((2,) * n, kind) for kind, n in zip(compilers._TYPES, dimensions, strict=True)]
-    passed = device.arguments([Array(array) for array in arrays])
+    passed = flight.arguments([host_array(array) for array in arrays])
     head = ptx[ptx.index(".entry netcarlo(") : ptx.index("{")]
     assert re.findall(r"\.param (\S+) netcarlo_param_(\d+)", head) == [
         (".u64", str(i)) for i in range(len(passed))
@@ -113,7 +112,7 @@ def test_ptx_gives_the_bits_of_the_cpu(
     It shows what the source cannot: libnvvm once made code for ad hoc networks that had not one row right.
     """
     kernel = Kernel(ptx, tmp_path)
-    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(lambda text: kernel))
+    install(monkeypatch, lambda text: kernel)
     monkeypatch.setattr(compilers, "ptx", lambda model: ptx)
     assert_equal_bits(name)
 
