@@ -1,4 +1,4 @@
-"""As much of CuPy as netcarlo uses, on the host: memory, streams, and launches by whatever runs a kernel here.
+"""As much of CuPy as netcarlo uses, on the host: memory, streams, launches by whatever runs a kernel here.
 
 What is queued on a stream is done when somebody waits for it, no sooner: so memory that is read too early, or
 given away too soon, shows.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from netcarlo.kernels.base.layout import STATUS_RING_FULL, Out, P, Rows
+from netcarlo.kernels.base.layout import Out, P, Rows
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device, launch, modules, pieces
 from netcarlo.kernels.runtime.faults import DeviceError
@@ -175,9 +175,10 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
         assert piece.cost <= 50_000 and piece.cost == cost[piece.index].sum()
     assert sizes == [500, 490 + 100, 900 + 1000]
     for costs in (np.array([np.nan, np.inf, -1.0, 1e300, 3.0]), np.zeros(5)):
-        dealt = pieces.Pieces(costs)
-        taken = [piece.index for piece in iter(lambda: dealt.take(pieces.Pace(2)), None)]
-        assert sorted(np.concatenate(taken)) == list(range(5))
+        dealt, taken = pieces.Pieces(costs), list[int]()
+        while piece := dealt.take(pieces.Pace(2)):
+            taken += piece.index.tolist()
+        assert sorted(taken) == list(range(5))
 
 
 def test_memory_is_divided_among_launches_and_the_pool_counts(
