@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from netcarlo.kernels.adhoc import cost as adhoc_cost
 from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
@@ -88,7 +87,8 @@ class Model:
     window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
     """The most packets in flight of rows with these parameters, by their windows [n]."""
     cost: Callable[[Any], Any] = lambda rows: rows.parameters[:, P.END].astype(float)
-    """How long each of these rows takes, about, beside the others, float64[n]: see `base.cost`."""
+    """How long each of these rows takes, about, beside the others, float64[n]: see `base.cost`.  Unless the
+    numbers of a row tell more: as long as it is observed."""
     compile_s: float = 8.0
     """About the seconds of one core that compiling takes."""
     apart: bool = False
@@ -199,9 +199,7 @@ def _adhoc(address: Address, ends: Ends) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return adhoc.scratch_words(rows, ends.words, ends.floats)
 
-    return Model(
-        address, make, scratch, adhoc.outcomes, (2, 2, 3, 4, 2), cost=adhoc_cost.cost, compile_s=25.0
-    )
+    return Model(address, make, scratch, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=25.0)
 
 
 def _shared(address: Address, ends: Ends) -> Model:

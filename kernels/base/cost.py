@@ -31,8 +31,9 @@ def transfer(
 ) -> Floats:
     """Packets that an association puts out in `span` [ns] if it has `limit` at most.
 
-    The slowest hop takes `packet` [ns] for one, and a window leaves in each `rtt` [ns]; random `loss`, and waits of
-    `rto` [ns] for the timer after it, make it less (Padhye, Firoiu, Towsley and Kurose, SIGCOMM 1998, eq. 30).
+    The slowest hop takes `packet` [ns] for one, and a window leaves in each `rtt` [ns]; random `loss`, and
+    waits of `rto` [ns] for the timer after it, make it less (Padhye, Firoiu, Towsley and Kurose, SIGCOMM 1998,
+    equation 30).
     """
     halvings = rtt * np.sqrt(2 * loss / 3)
     waits = rto * np.minimum(1.0, 3 * np.sqrt(3 * loss / 8)) * loss * (1 + 32 * loss**2)

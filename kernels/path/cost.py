@@ -19,7 +19,8 @@ def cost(rows: Rows, window: Any) -> Floats:
     p, hops = rows.parameters, rows.hops[:, 0]
     wire = on_wire((p[:, P.DATA] + p[:, P.HEADER])[:, None], hops[..., Hop.BYTE_TIME])
     rtt = (wire + hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]).sum(axis=1)
-    taken = datagrams(on_wire(hops[..., Hop.CROSS_SIZE], hops[..., Hop.BYTE_TIME]), hops[..., Hop.CROSS_EVERY])
+    crossing = on_wire(hops[..., Hop.CROSS_SIZE], hops[..., Hop.BYTE_TIME])
+    taken = datagrams(crossing, hops[..., Hop.CROSS_EVERY])  # the share of a hop
     packet = (wire / np.maximum(1.0 - taken, LEFT)).max(axis=1, initial=1.0)
     queue = np.where(hops[..., Hop.QUEUE] > 0, hops[..., Hop.QUEUE], ENDLESS).min(axis=1, initial=ENDLESS)
     buffer = np.where(p[:, P.SEND_BUFFER] > 0, p[:, P.SEND_BUFFER], ENDLESS)

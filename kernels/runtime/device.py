@@ -64,8 +64,8 @@ _worker: ContextVar[str | None] = ContextVar("worker", default=None)
 def shared_by_workers(name: object) -> Iterator[None]:
     """Leave the other devices to other processes; this one is called `name` among them.
 
-    It keeps to the first of the devices where CUDA_VISIBLE_DEVICES puts its own one there, as dask-cuda does, or
-    else to one by the number at the end of its name.
+    It keeps to the first of the devices where CUDA_VISIBLE_DEVICES puts its own one there, as dask-cuda does,
+    or else to one by the number at the end of its name.
     """
     before = _worker.set(str(name))
     try:

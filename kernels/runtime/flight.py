@@ -56,7 +56,7 @@ def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
     n = len(index)
     row_bytes = 8 * (words + floats + run.columns) + sum(field[:1].nbytes for field in host)
     if n * row_bytes > run.room:
-        raise MemoryError(f"one replication needs {row_bytes} bytes on the device; a launch may fill {run.room}")
+        raise MemoryError(f"one replication needs {row_bytes} bytes on the device; free are {run.room}")
     with stream, _waited_for(stream):
         arrays = [
             *(_sent(field) for field in host),

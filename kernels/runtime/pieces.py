@@ -1,4 +1,4 @@
-"""Which rows the next launch on a device takes: the costliest that are left, and as many as take about a second.
+"""Which rows the next launch on a device takes: the costliest that are left, as many as take about a second.
 
 The threads of a warp run side by side, and a block makes room when its last row is done: so rows of about the
 same cost go together, and the longest ones begin first.  Outcomes depend on none of this.
