@@ -32,7 +32,7 @@ def transfer(
     """Packets that an association puts out in `span` [ns] if it has `limit` at most.
 
     The slowest hop takes `packet` [ns] for one, and a window leaves in each `rtt` [ns]; random `loss`, and
-    waits of `rto` [ns] for the timer after it, make it less (Padhye, Firoiu, Towsley and Kurose, SIGCOMM 1998,
+    waits of `rto` [ns] for the timer after it, make it less (Padhye, Firoiu, Towsley, Kurose, SIGCOMM 1998,
     equation 30).
     """
     halvings = rtt * np.sqrt(2 * loss / 3)
