@@ -147,12 +147,12 @@ def _drive(
                 if flying:
                     done, flight, start = flying.popleft()
                     flight.stream.synchronize()
-                    out[done.index] = flight.outcomes
+                    out[done.rows] = flight.outcomes
                     del flight  # and its memory, which the next one may need
                     now = time.perf_counter()
-                    pace.learn(len(done.index), done.cost, now - max(start, landed))
+                    pace.learn(len(done.rows), done.cost, now - max(start, landed))
                     landed = now
-                    yield len(done.index)
+                    yield len(done.rows)
         finally:
             for _, flight, _ in flying:  # the device writes to their memory
                 with suppress(Exception):
@@ -162,13 +162,13 @@ def _drive(
 def _begun(run: Run, piece: Piece, stream: Any, pace: Pace, *, alone: bool) -> Flight | None:
     """A launch of these rows; None if they have no room, and fewer may have some, or the same ones later."""
     try:
-        flight = begin(run, piece.index, stream)
+        flight = begin(run, piece.rows, stream)
     except Exception as error:
         if not is_full(error):
             raise
-        if len(piece.index) == 1 and alone:
+        if len(piece.rows) == 1 and alone:
             raise MemoryError(str(error)) from None
-        pace.room = max(len(piece.index) // 2, 1)
+        pace.room = max(len(piece.rows) // 2, 1)
         return None
     pace.room = min(pace.room, run.room // flight.row_bytes)
     return flight

@@ -39,8 +39,8 @@ class Piece(NamedTuple):
 
     lo: int
     hi: int
-    index: NDArray[np.int64]
-    """The numbers of the rows."""
+    rows: NDArray[np.int64]
+    """Their numbers."""
     cost: float
 
 

@@ -28,4 +28,5 @@ def cost(rows: SharedRows) -> Floats:
     total = (np.where(flows[..., P.INTERVAL] > 0, put_out, asked) * used).sum(axis=1)
     mean = (size * used).sum(axis=1, keepdims=True) / np.maximum(used.sum(axis=1, keepdims=True), 1)
     carried = end / np.maximum(on_wire(mean, links[..., Link.BYTE_TIME]), 1.0)
-    return np.minimum(total, 2 * (carried * there).sum(axis=1))  # an acknowledgement for each packet
+    acknowledged = 2 * (carried * there).sum(axis=1)  # a packet and its acknowledgement
+    return np.minimum(total, acknowledged)  # type: ignore[no-any-return]

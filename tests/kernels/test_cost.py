@@ -28,8 +28,8 @@ def efficiency(work: Any) -> float:
 
 def as_launched(model: Any, rows: Any) -> Any:
     piece = Pieces(model.cost(rows)).take(Pace(LARGEST))
-    assert piece and len(piece.index) == len(rows.parameters)
-    return piece.index
+    assert piece and len(piece.rows) == len(rows.parameters)
+    return piece.rows
 
 
 def test_sorted_random_topologies_fill_their_warps() -> None:

@@ -166,18 +166,18 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
     dealt = pieces.Pieces(cost)
     pace = pieces.Pace(10)
     first = dealt.take(pace)
-    assert first and first.index.tolist() == list(range(1000, 1010))  # of one cost: as they were
+    assert first and first.rows.tolist() == list(range(1000, 1010))  # of one cost: as they were
     pace.learn(10, 1000.0, 0.02)  # so 500 of these, or 5000 of those, take a second
     pace.rows = 10_000
     sizes = []
     while piece := dealt.take(pace):
-        sizes.append(len(piece.index))
-        assert piece.cost <= 50_000 and piece.cost == cost[piece.index].sum()
+        sizes.append(len(piece.rows))
+        assert piece.cost <= 50_000 and piece.cost == cost[piece.rows].sum()
     assert sizes == [500, 490 + 100, 900 + 1000]
     for costs in (np.array([np.nan, np.inf, -1.0, 1e300, 3.0]), np.zeros(5)):
         dealt, taken = pieces.Pieces(costs), list[int]()
         while piece := dealt.take(pieces.Pace(2)):
-            taken += piece.index.tolist()
+            taken += piece.rows.tolist()
         assert sorted(taken) == list(range(5))
 
 
