@@ -13,12 +13,15 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind
 from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
+from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import shared as fluid
+from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams
 from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.sctp import association as sctp_association
+from netcarlo.kernels.shared import cost as shared_cost
 from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared import mixture
 from netcarlo.kernels.shared.layout import KINDS
@@ -42,6 +45,7 @@ from netcarlo.kernels.tcp import (
     vegas,
 )
 from netcarlo.kernels.udp import sink
+from netcarlo.kernels.wireless import cost as wireless_cost
 from netcarlo.kernels.wireless import engine as wireless
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
@@ -82,6 +86,9 @@ class Model:
     """Of the five arrays of the rows."""
     window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
     """The most packets in flight of rows with these parameters, by their windows [n]."""
+    cost: Callable[[Any], Any] = lambda rows: rows.parameters[:, P.END].astype(float)
+    """How long each of these rows takes, about, beside the others, float64[n]: see `base.cost`.  Unless the
+    numbers of a row tell more: as long as it is observed."""
     compile_s: float = 8.0
     """About the seconds of one core that compiling takes."""
     apart: bool = False
@@ -141,14 +148,22 @@ def _path(address: Address, ends: Ends) -> Model:
         return path.scratch_words(rows, ends.words, mobile=address.mobile), ends.floats
 
     seconds = 12.0 if address.mobile else 6.0
-    return Model(address, make, scratch, window=ends.window, compile_s=seconds, apart=True)
+    def cost(rows: Any) -> Any:
+        return path_cost.cost(rows, ends.window(rows.parameters))
+
+    return Model(address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True)
 
 
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
 
-    return Model(address, make, multihomed.scratch_words, window=SCTP.window, compile_s=12.0, apart=True)
+    def cost(rows: Any) -> Any:
+        return path_cost.cost(rows, SCTP.window(rows.parameters))
+
+    return Model(
+        address, make, multihomed.scratch_words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True
+    )
 
 
 def _datagrams(address: Address) -> Model:
@@ -159,7 +174,10 @@ def _datagrams(address: Address) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return datagrams.scratch_words(rows, mobile=address.mobile)
 
-    return Model(address, make, scratch, compile_s=8.0 if address.mobile else 3.0, apart=True)
+    def cost(rows: Any) -> Any:
+        return path_cost.cost(rows, 1)
+
+    return Model(address, make, scratch, cost=cost, compile_s=8.0 if address.mobile else 3.0, apart=True)
 
 
 def _wireless(address: Address, ends: Ends) -> Model:
@@ -169,7 +187,9 @@ def _wireless(address: Address, ends: Ends) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
 
-    return Model(address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), compile_s=20.0)
+    return Model(
+        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=20.0
+    )
 
 
 def _adhoc(address: Address, ends: Ends) -> Model:
@@ -189,7 +209,9 @@ def _shared(address: Address, ends: Ends) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return shared_scratch(rows, ends.words, ends.floats)
 
-    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=12.0)
+    return Model(
+        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost, compile_s=12.0
+    )
 
 
 def _mixed(address: Address) -> Model:
@@ -200,7 +222,9 @@ def _mixed(address: Address) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return shared_scratch(rows, functools.partial(slots.scratch_words, sack), association.FLOATS)
 
-    return Model(address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=22.0)
+    return Model(
+        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost, compile_s=22.0
+    )
 
 
 def _fluid_path(address: Address) -> Model:
@@ -209,14 +233,17 @@ def _fluid_path(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(fluid_path.simulate, step, {"kind": kind})
 
-    return Model(address, make, fluid_path.scratch_words, compile_s=10.0)
+    return Model(address, make, fluid_path.scratch_words, cost=fluid_cost.of_path, compile_s=10.0)
 
 
 def _fluid_shared(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(fluid.simulate, step)
 
-    return Model(address, make, fluid.scratch_words, outcomes_of_shared, (2, 2, 3, 3, 2), compile_s=10.0)
+    return Model(
+        address, make, fluid.scratch_words, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
+        compile_s=10.0,
+    )  # fmt: skip
 
 
 FAMILIES: dict[str, Callable[[Address, Ends], Model]] = {

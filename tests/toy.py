@@ -30,6 +30,7 @@ class Model(NamedTuple):
     outcomes: Callable[[Rows], int] = lambda rows: len(Out)
     dimensions: tuple[int, ...] = (2, 2, 4, 5, 2)
     window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
+    cost: Callable[[Any], Any] = lambda rows: rows.parameters[:, P.WINDOW].astype(float)
     compile_s: float = 1.0
     file: None = None
     apart: bool = False

@@ -1,6 +1,7 @@
 """The command line.
 
-Exit codes: 0 done, 1 out of tolerance or not all done, 2 bad input, 3 the machine is full, 130 interrupted.
+Exit codes: 0 done, 1 out of tolerance or not all done, 2 bad input, 3 the machine is full or a
+device failed, 130 interrupted.
 """
 
 import math

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, MachineError
 from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.numerics.arrays import Ints
 from netcarlo.scenario import Scenario
@@ -23,10 +23,11 @@ from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import Outcomes, by_formula, outcomes
 from netcarlo.transport import congestion as controls
 
-LARGEST_LAUNCH = 1 << 16
-"""Replications of a scenario in one launch; bounds memory and decides nothing else."""
+LARGEST_LAUNCH = {"cpu": 1 << 16, "cuda": 1 << 20}
+"""Replications of a scenario in one launch; bounds memory and decides nothing else.  A large device runs some
+70,000 at once, and is at its best with a dozen times as many."""
 
-LARGEST_ROWS = 1 << 28
+LARGEST_ROWS = {"cpu": 1 << 28, "cuda": 1 << 30}
 """Bytes of the rows of a launch; the same."""
 
 
@@ -79,13 +80,13 @@ def prepare(scenarios: Iterable[Scenario], *, target: str) -> None:
         compilers.prepare(dict.fromkeys(model_of(s) for s in scenarios if s.fidelity != "formula"))
 
 
-def largest(scenarios: Iterable[Scenario]) -> int:
-    """The most replications of these scenarios in one launch."""
+def largest(scenarios: Iterable[Scenario], target: str) -> int:
+    """The most replications of these scenarios in one launch on a target, cpu or cuda."""
     widest = max(scenario.network.row_bytes() for scenario in scenarios)
-    return max(1, min(LARGEST_LAUNCH, LARGEST_ROWS // widest))
+    return max(1, min(LARGEST_LAUNCH[target], LARGEST_ROWS[target] // widest))
 
 
-def batches(jobs: Sequence[Job]) -> Iterator[list[tuple[int, Job]]]:
+def batches(jobs: Sequence[Job], target: str) -> Iterator[list[tuple[int, Job]]]:
     """What one launch takes at a time: pieces of jobs, by the number of the job they are of.
 
     Raises InputError where nothing simulates a scenario.
@@ -99,7 +100,7 @@ def batches(jobs: Sequence[Job]) -> Iterator[list[tuple[int, Job]]]:
             groups.setdefault(model_of(job.scenario), []).append(i)
     for members in groups.values():
         batch: list[tuple[int, Job]] = []
-        most = room = largest(jobs[i].scenario for i in members)
+        most = room = largest((jobs[i].scenario for i in members), target)
         for i in members:
             scenario, first, left = jobs[i].scenario, jobs[i].first, jobs[i].replications
             while left:
@@ -187,11 +188,17 @@ def _named(part: Part, trimmed: Ints) -> Outcomes:
 
 @contextmanager
 def refusals() -> Iterator[None]:
-    """What a launch refuses is bad input: too much memory, or a user's file that a compiler does not take."""
+    """What a launch refuses is bad input: too much memory, or a user's file that a compiler does not take.
+
+    A device that fails is a failure of the machine.
+    """
     from netcarlo.kernels.congestion.user import RefusedError
+    from netcarlo.kernels.runtime.faults import DeviceError
 
     try:
         yield
+    except DeviceError as error:
+        raise MachineError(str(error)) from None
     except MemoryError as error:
         raise InputError(f"{error or 'there is too little memory'}; {workload.REMEDY}") from None
     except RefusedError as error:

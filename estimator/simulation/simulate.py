@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.runtime.threads import ahead
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.launches import Job
@@ -52,7 +53,8 @@ def simulate_all(
     launches.prepare((job.scenario for job in jobs), target=target)
     total, done = sum(job.replications for job in jobs), 0
     parts: list[list[Outcomes]] = [[] for _ in jobs]
-    for batch in launches.batches(jobs):
+    built = ((batch, [job.part() for _, job in batch]) for batch in launches.batches(jobs, target))
+    for batch, rows in ahead(built) if target == "cuda" else built:
 
         def report(rows_done: int, before: int = done) -> None:
             if progress:
@@ -60,7 +62,7 @@ def simulate_all(
 
         with launches.refusals():
             found = launches.run(
-                [job.part() for _, job in batch], target=target, threads=threads, progress=report,
+                rows, target=target, threads=threads, progress=report,
                 most_bytes=None if large else workload.MOST_SCRATCH,
             )  # fmt: skip
         for (i, _), outcomes in zip(batch, found, strict=True):

@@ -13,15 +13,11 @@ from numba import cuda
 
 from netcarlo.kernels.runtime import garbage, indices
 from netcarlo.kernels.runtime.compile import CAPABILITY
+from netcarlo.kernels.runtime.flight import LANES
 
 VERSION = "8.0"
 """Of PTX, written in place of the compiler's (9.0): that of CUDA 12.0.  Drivers refuse one that is newer than
 they are, and nothing in a model needs a newer one: ptxas would say so."""
-
-
-LANES = 32
-"""Threads of a warp.  Arrays with a row for each thread are laid out [warp][...][lane] (`device.interleaved`),
-so that what a warp reads or writes at once lies side by side."""
 
 
 def step(function: Callable[..., Any]) -> Any:

@@ -1,31 +1,34 @@
-"""CUDA devices through CuPy: memory, and launches of PTX that Numba compiled.
+"""CUDA devices through CuPy: which there are, and the rows of an ensemble on all of them.
 
 CuPy is imported when a device is asked for, never before.
 """
 
+import os
+import re
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import Trace
-from netcarlo.kernels.base.rows import AnyRows, replications
+from netcarlo.kernels.base.rows import AnyRows, take
 from netcarlo.kernels.runtime import modules
+from netcarlo.kernels.runtime.faults import faults, is_full
+from netcarlo.kernels.runtime.flight import Flight, Run, begin
+from netcarlo.kernels.runtime.pieces import Pace, Piece, Pieces
+from netcarlo.kernels.runtime.threads import together
 
-LANES = 32
-"""Threads of a warp."""
-
-THREADS = 64
-"""Threads of a block: few, so that a block whose rows are done makes room soon."""
+IN_FLIGHT = 2
+"""Launches of a device at a time: one runs while rows of the other are copied, and its last rows beside the
+other's first ones."""
 
 MEMORY_SHARE = 0.8
-"""Share of the free device memory that one launch may fill."""
-
-LAUNCH_S = 1.0
-"""A launch has as many rows as should take this time, by how long the last one took: it cannot be
-interrupted, and a device with a display stops one that takes some seconds."""
+"""Share of the free device memory that launches may fill."""
 
 THREADS_AT_ONCE = 512
 """Of a multiprocessor, as far as registers go: a launch of fewer rows than run at once would last as long."""
@@ -55,68 +58,128 @@ def devices() -> list[Device]:
     return found
 
 
-def run(model: Any, rows: AnyRows, *, progress: Callable[[int], object] | None) -> NDArray[np.int64]:
-    """Simulate every row on the device, one thread each; returns int64[n, model.outcomes(rows)]."""
-    kernel = modules.kernel(model)
-    import cupy
+_worker: ContextVar[str | None] = ContextVar("worker", default=None)
 
-    n = len(rows.parameters)
-    words, floats = model.scratch(rows)
-    columns = model.outcomes(rows)
-    row_bytes = 8 * (words + floats + columns) + sum(field[:1].nbytes for field in replications(rows))
-    most = int(cupy.cuda.runtime.memGetInfo()[0] * MEMORY_SHARE) // row_bytes
-    if most < 1:
-        raise MemoryError(f"one replication needs {row_bytes} bytes on the device, more than it has free")
-    out = np.zeros((n, columns), np.int64)
-    losses = cupy.asarray(rows.losses)
-    no_trace = cupy.zeros((0, len(Trace)))
-    runtime = cupy.cuda.runtime
-    fewest = runtime.getDeviceProperties(runtime.getDevice())["multiProcessorCount"] * THREADS_AT_ONCE
-    hi, count = 0, min(fewest, most)
-    while hi < n:
-        lo, hi = hi, min(hi + count, n)
-        warps = -(-(hi - lo) // LANES)
-        arrays = [
-            *(interleaved(cupy, cupy.asarray(field[lo:hi])) for field in replications(rows)),
-            losses,
-            cupy.empty((warps, words, LANES), np.int64),
-            cupy.empty((warps, floats, LANES), np.float64),
-            cupy.zeros((warps, columns, LANES), np.int64),
-            no_trace,
-        ]
-        start = time.perf_counter()
-        kernel((-(-(hi - lo) // THREADS),), (THREADS,), arguments(arrays))
-        out[lo:hi] = cupy.asnumpy(in_rows(cupy, arrays[7]))[: hi - lo]
-        seconds = max(time.perf_counter() - start, 1e-9)
-        count = int((hi - lo) * min(LAUNCH_S / seconds, 2))  # not more than twice: rows differ
-        count = min(max(count, fewest), most)
-        del arrays
+
+@contextmanager
+def shared_by_workers(name: object) -> Iterator[None]:
+    """Leave the other devices to other processes; this one is called `name` among them.
+
+    It keeps to the first of the devices where CUDA_VISIBLE_DEVICES puts its own one there, as dask-cuda does,
+    or else to one by the number at the end of its name.
+    """
+    before = _worker.set(str(name))
+    try:
+        yield
+    finally:
+        _worker.reset(before)
+
+
+def mine() -> list[int]:
+    """The numbers of the devices that a run here uses."""
+    numbers, worker = list(range(len(devices()))), _worker.get()
+    if worker is None or not numbers:
+        return numbers
+    if "CUDA_VISIBLE_DEVICES" in os.environ:
+        return numbers[:1]
+    return [int((re.findall(r"\d+$", worker) or [0])[0]) % len(numbers)]
+
+
+def run(
+    model: Any, rows: AnyRows, rings: NDArray[np.int64], *, progress: Callable[[int], object] | None
+) -> NDArray[np.int64]:
+    """Simulate every row with these P.RING, one thread each; returns int64[n, model.outcomes(rows)].
+
+    Costly rows come first, on whichever device is free.  What ends this begins no further launch; those under
+    way, of a second each or of one replication, are left behind.
+    """
+    numbers = mine()
+    if not numbers:
+        raise RuntimeError(f"no CUDA device: {modules.obstacle() or 'there is none'}")
+    out = np.empty((len(rows.parameters), model.outcomes(rows)), np.int64)
+    if not len(out):
+        return out
+    numbers = numbers[: -(-len(out) // at_once(numbers[0]))]
+    pieces, done = Pieces(_costs(model, rows)), 0
+    for count in together([_drive(number, model, rows, rings, pieces, out) for number in numbers]):
+        done += count
         if progress:
-            progress(hi)
+            progress(done)
     return out
 
 
-def interleaved(cupy: Any, array: Any) -> Any:
-    """An array [row, ...] as [warp, ..., lane]; the last row also stands in lanes without one."""
-    missing = -len(array) % LANES
-    if missing:
-        array = cupy.concatenate([array, cupy.repeat(array[-1:], missing, axis=0)])
-    array = array.reshape(len(array) // LANES, LANES, *array.shape[1:])
-    return cupy.ascontiguousarray(cupy.moveaxis(array, 1, -1))
+def _costs(model: Any, rows: AnyRows) -> NDArray[np.float64]:
+    """Of a few rows at a time, whose temporary arrays stay in the processor's cache."""
+    n, step = len(rows.parameters), 1 << 13
+    parts = [take(rows, slice(lo, lo + step)) for lo in range(0, n, step)]
+    return np.concatenate([model.cost(part) for part in parts])
 
 
-def in_rows(cupy: Any, array: Any) -> Any:
-    """An array [warp, column, lane] as [row, column]."""
-    warps, columns, lanes = array.shape
-    return cupy.ascontiguousarray(cupy.moveaxis(array, -1, 1)).reshape(warps * lanes, columns)
+def at_once(number: int) -> int:
+    """The rows that a device runs at once, about."""
+    import cupy
+
+    properties = cupy.cuda.runtime.getDeviceProperties(number)
+    return int(properties["multiProcessorCount"]) * THREADS_AT_ONCE
 
 
-def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
-    """The parameters of a kernel that Numba compiled for these contiguous arrays.
+def _drive(
+    number: int, model: Any, rows: AnyRows, rings: NDArray[np.int64], pieces: Pieces, out: NDArray[np.int64]
+) -> Iterator[int]:
+    """Launch pieces on a device until none is left; yields the rows of each launch that is done."""
+    import cupy
 
-    Each array becomes meminfo and parent (unused), number of items, item size, address, shape, strides.
-    """
-    flat: list[int] = []
-    for array in arrays:
-        flat += (0, 0, array.size, array.itemsize, array.data.ptr, *array.shape, *array.strides)
-    return tuple(np.int64(value) for value in flat)
+    flying: deque[tuple[Piece, Flight, float]] = deque()
+    pace, landed = Pace(at_once(number)), 0.0
+    with cupy.cuda.Device(number), faults(number):
+        streams = deque(cupy.cuda.Stream(non_blocking=True) for _ in range(IN_FLIGHT))
+        run = _run(model, rows, rings, out.shape[1], streams[0])
+        try:
+            while True:
+                piece = pieces.take(pace) if len(flying) < IN_FLIGHT else None
+                if piece and (flight := _begun(run, piece, streams[0], pace, alone=not flying)):
+                    flying.append((piece, flight, time.perf_counter()))
+                    streams.rotate()
+                    continue
+                if piece:
+                    pieces.back(piece)
+                elif not flying:
+                    return
+                if flying:
+                    done, flight, start = flying.popleft()
+                    flight.stream.synchronize()
+                    out[done.rows] = flight.outcomes
+                    del flight  # and its memory, which the next one may need
+                    now = time.perf_counter()
+                    pace.learn(len(done.rows), done.cost, now - max(start, landed))
+                    landed = now
+                    yield len(done.rows)
+        finally:
+            for _, flight, _ in flying:  # the device writes to their memory
+                with suppress(Exception):
+                    flight.stream.synchronize()
+
+
+def _begun(run: Run, piece: Piece, stream: Any, pace: Pace, *, alone: bool) -> Flight | None:
+    """A launch of these rows; None if they have no room, and fewer may have some, or the same ones later."""
+    try:
+        flight = begin(run, piece.rows, stream)
+    except Exception as error:
+        if not is_full(error):
+            raise
+        if len(piece.rows) == 1 and alone:
+            raise MemoryError(str(error)) from None
+        pace.room = max(len(piece.rows) // 2, 1)
+        return None
+    pace.room = min(pace.room, run.room // flight.row_bytes)
+    return flight
+
+
+def _run(model: Any, rows: AnyRows, rings: NDArray[np.int64], columns: int, stream: Any) -> Run:
+    import cupy
+
+    with stream:
+        losses, no_trace = cupy.asarray(rows.losses), cupy.zeros((0, len(Trace)))
+    stream.synchronize()
+    free = cupy.cuda.runtime.memGetInfo()[0] + cupy.get_default_memory_pool().free_bytes()
+    return Run(model, rows, rings, columns, losses, no_trace, int(free * MEMORY_SHARE) // IN_FLIGHT)

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, P, Trace
-from netcarlo.kernels.base.rows import STATUS, AnyRows, take, widened
+from netcarlo.kernels.base.rows import STATUS, AnyRows, Ints, take, widened
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device
 from netcarlo.kernels.runtime.threads import aside, cores, each
@@ -32,7 +32,7 @@ def run(
     threads: int | None = None,
     progress: Progress | None = None,
     most_bytes: float | None = None,
-) -> NDArray[np.int64]:
+) -> Ints:
     """Simulate every row; returns the outcomes, int64[n, model.outcomes(rows)].
 
     `target` is "cpu", "cuda", or "auto": a CUDA device if there is one; `threads` (CPU) defaults to
@@ -40,11 +40,12 @@ def run(
     than have room in `most_bytes`; raises MemoryError where none has.
     """
 
-    def launch(rows: AnyRows, progress: Progress | None) -> NDArray[np.int64]:
+    def launch(rows: AnyRows, rings: Ints, progress: Progress | None) -> Ints:
         if target == "cuda" or (target == "auto" and device.devices()):
-            return aside(lambda: device.run(model, rows, progress=progress))
-        workers = min(threads or cores(), max(len(rows.parameters), 1))
-        if most_bytes is not None and len(rows.parameters):
+            return device.run(model, rows, rings, progress=progress)
+        rows = _with_rings(rows, rings)
+        workers = min(threads or cores(), max(len(rings), 1))
+        if most_bytes is not None and len(rings):
             needed = 8 * sum(model.scratch(rows))
             if needed > most_bytes:
                 raise MemoryError(
@@ -54,14 +55,14 @@ def run(
             workers = min(workers, int(most_bytes // max(needed, 1)))
         return _run_cpu(model, rows, workers=workers, progress=progress)
 
-    rows = _with_rings(model, rows)
-    out = launch(rows, progress)
+    rings = _rings(model, rows)
+    out = launch(rows, rings, progress)
     while (full := np.flatnonzero(out[:, STATUS] == STATUS_RING_FULL)).size:
-        rows.parameters[full, P.RING] *= 2
-        if rows.parameters[full, P.RING].max() > LARGEST_RING:
+        rings[full] *= 2
+        if rings[full].max() > LARGEST_RING:
             raise MemoryError(f"more than {LARGEST_RING // 2} packets in flight in replication row {full[0]}")
         again = take(rows, full)
-        out[full] = widened(launch(again, None), again, rows)
+        out[full] = widened(launch(again, rings[full], None), again, rows)
     return out
 
 
@@ -70,7 +71,8 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
 
     Returns the events, float64[events, len(Trace)], and the outcomes, int64[model.outcomes(rows)].
     """
-    one = _with_rings(model, take(rows, np.array([row])))
+    one = take(rows, np.array([row]))
+    one = _with_rings(one, _rings(model, one))
     out = np.zeros((1, model.outcomes(rows)), np.int64)
     loop = compilers.cpu_loop(model)
     length = 1 << 14
@@ -86,11 +88,16 @@ def trace(model: Any, rows: AnyRows, *, row: int) -> tuple[NDArray[np.float64], 
             return events[:count], out[0]
 
 
-def _with_rings(model: Any, rows: AnyRows) -> Any:
-    """Contiguous rows whose rings hold two windows: packets in flight seldom exceed one."""
+def _rings(model: Any, rows: AnyRows) -> Ints:
+    """Capacities of rings that hold two windows, int64[n]: packets in flight seldom exceed one."""
+    window = model.window(rows.parameters)
+    return 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)  # type: ignore[no-any-return]
+
+
+def _with_rings(rows: AnyRows, rings: Ints) -> Any:
+    """Contiguous rows with these rings."""
     parameters = np.array(rows.parameters, np.int64, order="C")
-    window = model.window(parameters)
-    parameters[:, P.RING] = 1 << np.ceil(np.log2(2 * window + 64)).astype(np.int64)
+    parameters[:, P.RING] = rings
     contiguous = [np.require(field, field.dtype, ["C", "W"]) for field in [*rows][1:]]
     return type(rows)(parameters, *contiguous)  # type: ignore[call-arg]
 

@@ -26,7 +26,27 @@ def aside(work: Callable[[], T]) -> T:
     """What `work()` returns or raises; KeyboardInterrupt in the main thread leaves it behind."""
     if threading.current_thread() is not threading.main_thread():
         return work()
-    return next(each(lambda _: work(), [0], threads=1))
+    return begun(work)()
+
+
+def begun(work: Callable[[], T]) -> Callable[[], T]:
+    """Begin `work()` on another thread; what is returned waits for what it returns or raises."""
+    done: SimpleQueue[tuple[Any, BaseException | None]] = SimpleQueue()
+
+    def serve() -> None:
+        try:
+            done.put((work(), None))
+        except BaseException as error:
+            done.put((None, error))
+
+    def wait() -> T:
+        result, error = _next(done)
+        if error is not None:
+            raise error
+        return result  # type: ignore[no-any-return]
+
+    threading.Thread(target=serve, daemon=True, name="netcarlo").start()
+    return wait
 
 
 def each(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Iterator[T]:
@@ -36,37 +56,63 @@ def each(work: Callable[[Any], T], items: Iterable[Any], *, threads: int) -> Ite
     way are left behind.
     """
     todo: SimpleQueue[Any] = SimpleQueue()
-    done: SimpleQueue[tuple[T | None, BaseException | None]] = SimpleQueue()
     for item in items:
         todo.put(item)
-    count = todo.qsize()
 
-    def serve() -> None:
-        while not todo.empty():
+    def serve() -> Iterator[T]:
+        while True:
             try:
                 item = todo.get_nowait()
             except Empty:
                 return
-            try:
-                done.put((work(item), None))
-            except BaseException as error:
-                done.put((None, error))
-                return
+            yield work(item)
 
-    for _ in range(min(threads, count)):
-        threading.Thread(target=serve, daemon=True, name="netcarlo").start()
+    yield from together([serve() for _ in range(min(threads, todo.qsize()))])
+
+
+def together(parts: Iterable[Iterator[T]]) -> Iterator[T]:
+    """What these generators yield, in the order in which it comes; each runs on a thread of its own.
+
+    The first error is raised here.  Whatever ends the iteration, each of them is closed when it next yields,
+    and is not waited for.
+    """
+    done: SimpleQueue[tuple[bool, Any]] = SimpleQueue()
+    over = threading.Event()
+
+    def serve(part: Any) -> None:
+        try:
+            for result in part:
+                done.put((True, result))
+                if over.is_set():
+                    part.close()
+            done.put((False, None))
+        except BaseException as error:
+            done.put((False, error))
+
+    left = 0
+    for part in parts:
+        threading.Thread(target=serve, args=(part,), daemon=True, name="netcarlo").start()
+        left += 1
     try:
-        for _ in range(count):
-            result, error = _next(done)
-            if error is not None:
-                raise error
-            yield result  # type: ignore[misc]
+        while left:
+            more, result = _next(done)
+            if more:
+                yield result
+            elif result is not None:
+                raise result
+            else:
+                left -= 1
     finally:
-        while not todo.empty():
-            try:
-                todo.get_nowait()
-            except Empty:
-                break
+        over.set()
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """The same items; the next one is made on another thread while the last one is in use."""
+    source, end = iter(items), object()
+    wait = begun(lambda: next(source, end))
+    while (item := wait()) is not end:
+        wait = begun(lambda: next(source, end))
+        yield item  # type: ignore[misc]
 
 
 def _next(done: SimpleQueue[T]) -> T:

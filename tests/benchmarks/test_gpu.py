@@ -32,20 +32,23 @@ if name == "tcp_reno":
 from tests.device import cupy as pretended
 from tests.device.kernel import Kernel
 
+folder = Path(os.environ["NETCARLO_CACHE"])
+module = pretended.fake_cupy(lambda ptx: Kernel(ptx, folder))
+
 class Module:
     def load(self, code):
         assert code[:4] == b"\\x7fELF"
-        [ptx] = Path(os.environ["NETCARLO_CACHE"]).glob("*.ptx")
-        self.kernel = Kernel(ptx.read_text(), Path(os.environ["NETCARLO_CACHE"]))
+        [ptx] = folder.glob("*.ptx")
+        self.launch = module.machine.load(ptx.read_text())
 
     def get_function(self, name):
-        return self.kernel
+        return self.launch
 
-module = pretended.fake_cupy(None)
 module.cuda.function.Module = Module
 if name != "tcp_newreno":  # the others' machine code was carried
     module.cuda.function.LinkState = None
 sys.modules["cupy"] = module
+sys.modules["cupyx"] = pretended.fake_cupyx()
 '''
 
 

@@ -33,8 +33,8 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """`simulated(change)`: the device has the CPU's outcomes but for what `change` does to a launch's."""
 
     def on_device(change: Callable[[Outcomes], object]) -> None:
-        def run(model: Any, rows: Any, *, progress: object) -> Outcomes:
-            out = launch._run_cpu(model, rows, workers=1, progress=None)
+        def run(model: Any, rows: Any, rings: Any, *, progress: object) -> Outcomes:
+            out = launch._run_cpu(model, launch._with_rings(rows, rings), workers=1, progress=None)
             change(out)
             return out
 

@@ -17,13 +17,14 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.rows import AnyRows
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from tests.benchmarks import gpu, lossy_hop
-from tests.device.cupy import fake_cupy
+from tests.device.cupy import fake_cupy, install
 from tests.device.lockstep import LANES, LOCAL, OTHER, TRAFFIC, Counts, Region, Warps
 from tests.twins.rows import rows_of
 
@@ -191,8 +192,9 @@ def examine(name: str, options: argparse.Namespace) -> bool:
             text, Path(folder), regions=regions_of(compilers.cuda_dimensions(model)),
             resident=options.resident, l1_bytes=options.l1 * 1024, nested=not options.apart,
         )  # fmt: skip
-        sys.modules["cupy"] = fake_cupy(lambda ptx: warps, multiprocessors=options.rows)
-        out = launch.run(model, rows, target="cuda")
+        with pytest.MonkeyPatch.context() as patch:
+            install(patch, fake_cupy(lambda ptx: warps, multiprocessors=options.rows))
+            out = launch.run(model, rows, target="cuda")
         counts, packets = warps.counts, gpu.packets(name, out)
         made = machine(text, Path(folder)) if options.registers else None
     equal = (out == expected).all(axis=1)

@@ -52,7 +52,7 @@ def test_a_replication_has_the_same_outcome_in_any_chunk_on_any_thread(small, wh
 
 
 def test_launches_of_any_size_give_the_same(small, whole, monkeypatch):
-    monkeypatch.setattr(launches, "LARGEST_LAUNCH", 7)
+    monkeypatch.setitem(launches.LARGEST_LAUNCH, "cpu", 7)
     other = small.with_values({"transport.protocol": "reno"})
     seen = []
     found = simulate_all(

@@ -15,7 +15,7 @@ from netcarlo.kernels.runtime import launch
 def run_as_python(model: str, rows: Any) -> NDArray[np.int64]:
     """What `launch.run` returns, from the uncompiled kernel: slow, but compiling some takes a minute."""
     transport = models.model(model)
-    rows = launch._with_rings(transport, rows)
+    rows = launch._with_rings(rows, launch._rings(transport, rows))
     simulate_row = transport.make(compilers.plain)
     out = np.zeros((len(rows.parameters), transport.outcomes(rows)), np.int64)
     *of_rows, losses = rows

@@ -4,13 +4,19 @@ import json
 import os
 import signal
 from collections import Counter
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion
+from tests import toy
+from tests.device.cupy import IllegalAddressError, fake_cupy, install
 
 VERSION = "models 1"
 
@@ -77,6 +83,25 @@ def deadly_chunk(definition: str, cells: Any, **options: Any) -> Chunk:
     """As `run_chunk`, but a poisonous cell kills the process."""
     if set(json.loads(definition)["poison"]) & {int(cell) for cell in cells}:
         os.kill(os.getpid(), signal.SIGKILL)
+    return run_chunk(definition, cells, **options)
+
+
+def faulty_chunk(definition: str, cells: Any, **options: Any) -> Chunk:
+    """As `run_chunk`, after a launch on a pretended device, on which a poisonous cell is a kernel's fault.
+
+    The note of each process is a file in the folder that the definition names.
+    """
+    about = json.loads(definition)
+    (Path(about["notes"]) / f"{os.getpid()}").touch()
+
+    def launched(*_: object) -> None:
+        if set(about["poison"]) & {int(cell) for cell in cells}:
+            raise IllegalAddressError
+
+    with pytest.MonkeyPatch.context() as patch:
+        install(patch, fake_cupy(lambda ptx: launched))
+        patch.setattr(compilers, "ptx", lambda model: "")
+        launch.run(toy.TOY, toy.rows(4), target="cuda")
     return run_chunk(definition, cells, **options)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netcarlo.estimation.estimate import QUANTILES
+from netcarlo.kernels.runtime.faults import DeviceError
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.simulation import launches, workload
@@ -48,7 +49,8 @@ def run_chunk(definition: str, cells: Ints, *, target: str = "cpu", threads: int
     """Simulate cells [n] of a sweep (its definition as JSON).
 
     The tables depend on the definition and the cells alone.  A cell that cannot be simulated is in
-    them as failed, with its error.  Raises WrongVersion where the models are not of `version`.
+    them as failed, with its error.  Raises WrongVersion where the models are not of `version`, and
+    DeviceError where a kernel has ended the use of devices in this process.
     """
     if version != model_version():
         raise WrongVersion(f"models {model_version()} here, {version} at the client")
@@ -109,7 +111,8 @@ class _Run:
         n = self.sweep.base.replications
         precision = self.sweep.base.precision
         rule = None if precision is None else statistics.StoppingRule(precision)
-        step = max(1, launches.largest([self.sweep.variants[batch.variant]]) // (rule.first if rule else n))
+        most = launches.largest([self.sweep.variants[batch.variant]], self.target)
+        step = max(1, most // (rule.first if rule else n))
         for lo in range(0, len(batch.at), step):
             chosen = np.arange(lo, min(lo + step, len(batch.at)))
             self._isolate(batch, chosen, self._fixed if rule is None else self._until(rule))
@@ -120,6 +123,8 @@ class _Run:
         """Simulate cells; where that raises, halve them until the failing ones are alone."""
         try:
             self.parts += list(simulate(batch, chosen))
+        except DeviceError:  # of every cell that this process could still run
+            raise
         except Exception as error:  # whatever a model raises is the cell's outcome
             if len(chosen) == 1:
                 self.errors[int(batch.at[chosen[0]])] = f"{type(error).__name__}: {error}"
@@ -136,7 +141,7 @@ class _Run:
         def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
             so_far: dict[int, dict[str, Floats]] = {int(i): {} for i in chosen}
             wanted = dict.fromkeys(so_far, rule.first)
-            most = launches.largest([self.sweep.variants[batch.variant]])
+            most = launches.largest([self.sweep.variants[batch.variant]], self.target)
             while wanted:
                 for first, more in {(_length(so_far[i]), n) for i, n in wanted.items()}:
                     same = [i for i, n in wanted.items() if n == more and _length(so_far[i]) == first]

@@ -213,7 +213,8 @@ def _cuda_cluster(n: int) -> Any:
     except ModuleNotFoundError:
         raise InputError(
             "--workers with target cuda needs dask-cuda, which is not installed; "
-            "install it with pip install dask-cuda, leave out --workers to use one GPU, or use target cpu"
+            "install it with pip install dask-cuda, leave out --workers for one process that uses all GPUs, "
+            "or use target cpu"
         ) from None
     return LocalCUDACluster
 
@@ -290,14 +291,20 @@ def _call(module: str, name: str) -> Callable[..., Any]:
         import os
         import platform
 
+        from distributed import get_worker
+
         worker = f"worker {platform.node()}, process {os.getpid()}"
         try:
             function = getattr(importlib.import_module(module), name)
+            device = importlib.import_module("netcarlo.kernels.runtime.device")
         except (ImportError, AttributeError) as error:
             raise ImportError(f"{worker} has no netcarlo, or another: {error}") from None
         try:
-            return function(*args, **options)
+            with device.shared_by_workers(get_worker().name):
+                return function(*args, **options)
         except Exception as error:
+            if type(error).__name__ == "DeviceError":  # the worker is of no more use; a new one tries again
+                os._exit(1)
             if type(error).__name__ == "WrongVersion":
                 error.args = (f"{worker} has {error}",)
             raise

@@ -15,7 +15,7 @@ GROWTH = 4
 """A chunk is at most this many times larger than any finished one: costs are known only by measuring."""
 
 LARGEST_CHUNK = 1 << 16
-"""Replications of a chunk (of more than one group): bounds the memory of a worker."""
+"""Replications of a chunk (of more than one group) unless told: bounds the memory of a worker."""
 
 Cells = NDArray[np.int64]
 
@@ -34,7 +34,8 @@ class Plan:
     """Deals out every missing cell once, in chunks of whole groups.
 
     `missing`, bool[cells]; `replications` of a cell, for a bound on memory; `order`, int64[n]: these
-    cells only, in this order; `chunk`: cells of a chunk, instead of as many as take `chunk_s`.
+    cells only, in this order; `chunk`: cells of a chunk, instead of as many as take `chunk_s` or have `most`
+    replications.
     """
 
     def __init__(
@@ -46,6 +47,7 @@ class Plan:
         order: Cells | None = None,
         chunk: int | None = None,
         chunk_s: float = CHUNK_S,
+        most: int = LARGEST_CHUNK,
     ) -> None:
         self.group, self.missing, self.replications = group, missing, replications
         if order is not None:
@@ -63,7 +65,7 @@ class Plan:
         self._again: deque[Task] = deque()
         self._suspects: deque[Task] = deque()
         self._fixed = None if chunk is None else max(1, chunk // group)
-        self._chunk_s = chunk_s
+        self._chunk_s, self._most = chunk_s, most
         self._largest, self._group_s = 0, 0.0
 
     def __bool__(self) -> bool:
@@ -111,6 +113,6 @@ class Plan:
         if not self._largest:
             return 1
         n = min(int(self._chunk_s / self._group_s), GROWTH * self._largest)
-        n = min(n, LARGEST_CHUNK // (self.group * self.replications))
+        n = min(n, self._most // (self.group * self.replications))
         share = (len(self.groups) - self._at) // in_flight
         return max(1, min(n, max(share, n // 8)))  # smaller ones last, so that all workers end together

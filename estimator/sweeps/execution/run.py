@@ -15,10 +15,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from netcarlo.errors import InputError
+from netcarlo.kernels.runtime.faults import DeviceError
+from netcarlo.simulation.launches import LARGEST_LAUNCH
 from netcarlo.simulation.provenance import versions
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk
 from netcarlo.sweeps.execution.executors import LOST, StoppedError
-from netcarlo.sweeps.execution.plan import CHUNK_S, Cells, Plan, Task
+from netcarlo.sweeps.execution.plan import CHUNK_S, LARGEST_CHUNK, Cells, Plan, Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -121,7 +123,8 @@ def run(
     store, however it ends.  `progress(summary)` is called after each chunk and every half second.
 
     A chunk that kills its workers is halved until the culprit is found, whose cells are recorded as
-    failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers lost, disk full).
+    failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers or a device lost, disk
+    full).
     """
     about = sweep.manifest()["sweep"]
     scan = store.scan(repair=True)
@@ -132,6 +135,7 @@ def run(
         order=cells,
         chunk=chunk,
         chunk_s=chunk_s,
+        most=LARGEST_LAUNCH["cuda"] if target == "cuda" else LARGEST_CHUNK,
     )
     summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)
     started, begun = datetime.now(UTC), time.monotonic()
@@ -247,6 +251,8 @@ class _Loop:
             raise
         except ImportError as error:
             raise WrongVersion(str(error)) from None
+        except DeviceError as error:
+            raise StoppedError(str(error)) from None
         except Exception as error:
             if not self.plan.retry(task):
                 self._give_up(task, error)

@@ -129,7 +129,8 @@ def test_packets_of_sctp_that_are_overwritten_on_their_way_are_noticed() -> None
     small, large = (
         replace(models.model(SCTP), window=lambda p, room=room: np.full(len(p), room)) for room in (0, 1000)
     )
-    once = launch._run_cpu(small, launch._with_rings(small, rows), workers=1, progress=None)
+    ready = launch._with_rings(rows, launch._rings(small, rows))
+    once = launch._run_cpu(small, ready, workers=1, progress=None)
     full = once[:, ManetOut.STATUS] == STATUS_RING_FULL
     expected = launch.run(large, rows)
     assert full.sum() >= 5

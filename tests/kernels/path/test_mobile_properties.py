@@ -135,12 +135,10 @@ def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
     rows = drawn(sender, 21, seed=seed)
     expected = run(sender, rows)
 
-    def fixed_rings(_: Any, rows: Rows) -> Rows:
-        parameters = rows.parameters.copy()
-        parameters[:, P.RING] = 1 << bits
-        return rows._replace(parameters=parameters)
+    def fixed_rings(_: Any, rows: Any) -> Any:
+        return np.full(len(rows.parameters), 1 << bits)
 
-    with patch.object(launch, "_with_rings", fixed_rings):
+    with patch.object(launch, "_rings", fixed_rings):
         assert (run(sender, rows) == expected).all()
 
 

@@ -13,8 +13,8 @@ from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
-from netcarlo.kernels.runtime import device, launch
-from tests.device.cupy import array, fake_cupy, pretend
+from netcarlo.kernels.runtime import flight, launch
+from tests.device.cupy import fake_cupy, host_array, install
 from tests.device.kernel import Kernel
 from tests.twins.rows import rows_of
 
@@ -114,7 +114,7 @@ def test_a_product_in_a_sum_would_be_noticed() -> None:
 def test_parameters_are_those_that_a_launch_passes(name: str, ptx: str) -> None:
     dimensions = compilers.cuda_dimensions(models.model(name))
     arrays = [np.zeros((2,) * n, kind) for kind, n in zip(compilers._TYPES, dimensions, strict=True)]
-    passed = device.arguments([array(host) for host in arrays])
+    passed = flight.arguments([host_array(array) for array in arrays])
     head = ptx[ptx.index(".entry netcarlo(") : ptx.index("{")]
     assert re.findall(r"\.param (\S+) netcarlo_param_(\d+)", head) == [
         (".u64", str(i)) for i in range(len(passed))
@@ -130,7 +130,7 @@ def test_ptx_gives_the_bits_of_the_cpu(
     It shows what the source cannot: libnvvm once made code for ad hoc networks that had not one row right.
     """
     kernel = Kernel(ptx, tmp_path)
-    pretend(monkeypatch, fake_cupy(lambda text: kernel), tmp_path)
+    install(monkeypatch, fake_cupy(lambda text: kernel))
     monkeypatch.setattr(compilers, "ptx", lambda model: ptx)
     assert_equal_bits(name)
 

@@ -1,5 +1,6 @@
 """Kernels on a pretended device: machine code made once and kept; what stands in the way, in a line."""
 
+import functools
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,13 +11,14 @@ import pytest
 from netcarlo.kernels.runtime import cache, modules
 from netcarlo.kernels.runtime import compile as compilers
 from tests import toy
-from tests.device.cupy import MACHINE_CODE, Launch, fake_cupy, pretend
+from tests.device.cupy import MACHINE_CODE, Launch, fake_cupy, install
 
 
 def never(ptx: str) -> Launch:
     raise AssertionError("nothing is loaded")
 
 
+LOADED = modules._loaded.__wrapped__
 PTX = ".visible .entry netcarlo("
 
 
@@ -35,7 +37,9 @@ def start(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, loaded: list[str]) ->
         return lambda grid, block, arguments: None
 
     def begin() -> None:
-        pretend(monkeypatch, fake_cupy(kernel), tmp_path)
+        install(monkeypatch, fake_cupy(kernel))
+        monkeypatch.setattr(modules, "_loaded", functools.cache(LOADED))
+        monkeypatch.setenv("NETCARLO_CACHE", str(tmp_path))
         monkeypatch.setattr(compilers, "ptx", lambda model: PTX)
 
     begin()

@@ -220,14 +220,11 @@ def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int], threads: i
 def test_ring_size_never_matters(seed: int, bits: int) -> None:
     rows = shared_rows(10, seed=seed)
     expected = run(rows)
-    ordinary = launch._with_rings
 
-    def fixed_rings(model: Any, rows: SharedRows) -> Any:
-        ready = ordinary(model, rows)
-        ready.parameters[:, P.RING] = 1 << bits
-        return ready
+    def fixed_rings(_: Any, rows: Any) -> Any:
+        return np.full(len(rows.parameters), 1 << bits)
 
-    with patch.object(launch, "_with_rings", fixed_rings):
+    with patch.object(launch, "_rings", fixed_rings):
         assert (run(rows) == expected).all()
 
 

@@ -22,7 +22,6 @@ from netcarlo.kernels.base.layout import (
     EVENT_RECEIVE,
     NEVER,
     STATUS_OK,
-    P,
     Trace,
 )
 from netcarlo.kernels.base.rows import trim
@@ -170,14 +169,11 @@ def test_ring_size_never_matters(smallest: tuple[str, int], seed: int, more: int
     model, bits = smallest[0], smallest[1] + more
     rows = scenarios(model, 10, seed)
     expected = run(model, rows)
-    ordinary = launch._with_rings
 
-    def fixed_rings(model: Any, rows: WifiRows) -> Any:
-        ready = ordinary(model, rows)
-        ready.parameters[:, P.RING] = 1 << bits
-        return ready
+    def fixed_rings(_: Any, rows: Any) -> Any:
+        return np.full(len(rows.parameters), 1 << bits)
 
-    with patch.object(launch, "_with_rings", fixed_rings):
+    with patch.object(launch, "_rings", fixed_rings):
         assert (run(model, rows) == expected).all()
 
 

@@ -1,0 +1,23 @@
+"""What a fluid costs: its steps, of a round trip or of a fixed part of the shortest one."""
+
+import numpy as np
+
+from netcarlo.kernels.base.cost import Floats
+from netcarlo.kernels.base.layout import Hop, P, Rows
+from netcarlo.kernels.shared.layout import Flow, Shared, SharedRows
+
+
+def of_path(rows: Rows) -> Floats:
+    """About the steps of each row, float64[n]."""
+    p, hops = rows.parameters, rows.hops[:, 0]
+    rtt = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]).sum(axis=1)
+    return (p[:, P.END] - p[:, P.START]) / np.maximum(rtt, 1)  # type: ignore[no-any-return]
+
+
+def of_shared(rows: SharedRows) -> Floats:
+    """About the steps of each row, float64[n], times the flows and links that each moves on."""
+    p, flows = rows.parameters, rows.flows
+    used = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]
+    hosts = np.where(used, flows[..., Flow.SOURCE_DELAY] + flows[..., Flow.SINK_DELAY], p[:, P.END, None])
+    rtt = 2.0 * hosts.min(axis=1, initial=1 << 62) + 1e6
+    return p[:, P.END] / rtt * (p[:, Shared.FLOWS] + p[:, Shared.LINKS])  # type: ignore[no-any-return]

@@ -1,0 +1,36 @@
+"""What a path costs: the packets that its sender puts out, and those of cross traffic."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.cost import Floats, chances, datagrams, on_wire, transfer
+from netcarlo.kernels.base.layout import ENDLESS, Hop, P, Rows
+
+LEFT = 0.01
+"""Of a hop, at least, by cross traffic."""
+
+SAMPLES = 10
+"""So many samples cost about as much as a packet."""
+
+
+def cost(rows: Rows, window: Any) -> Floats:
+    """About the packets of each row, float64[n], by its first path; `window` [n]: most in flight."""
+    p, hops = rows.parameters, rows.hops[:, 0]
+    wire = on_wire((p[:, P.DATA] + p[:, P.HEADER])[:, None], hops[..., Hop.BYTE_TIME])
+    rtt = (wire + hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]).sum(axis=1)
+    crossing = on_wire(hops[..., Hop.CROSS_SIZE], hops[..., Hop.BYTE_TIME])
+    taken = datagrams(crossing, hops[..., Hop.CROSS_EVERY])  # the share of a hop
+    packet = (wire / np.maximum(1.0 - taken, LEFT)).max(axis=1, initial=1.0)
+    queue = np.where(hops[..., Hop.QUEUE] > 0, hops[..., Hop.QUEUE], ENDLESS).min(axis=1, initial=ENDLESS)
+    buffer = np.where(p[:, P.SEND_BUFFER] > 0, p[:, P.SEND_BUFFER], ENDLESS)
+    window = np.minimum(np.minimum(window, buffer), rtt / packet + queue)
+    lost = np.where(hops[..., Hop.PRESENT] == 1, chances(rows.losses)[hops[..., Hop.LOSS]], 0.0)
+    packets = transfer(
+        p[:, P.END] - p[:, P.START], p[:, P.LIMIT], packet=packet, rtt=rtt, window=window,
+        loss=1.0 - (1.0 - lost).prod(axis=1), rto=np.maximum(2 * rtt, p[:, P.MIN_RTO]),
+    )  # fmt: skip
+    put_out = datagrams(np.minimum(p[:, P.STOP], p[:, P.END]) - p[:, P.START], p[:, P.INTERVAL])
+    cross = datagrams(p[:, P.END, None], hops[..., Hop.CROSS_EVERY]).sum(axis=1)
+    samples = p[:, P.END] / (SAMPLES * np.maximum(p[:, P.SAMPLE], 1))
+    return np.where(p[:, P.INTERVAL] > 0, put_out, packets) + cross + samples  # type: ignore[no-any-return]

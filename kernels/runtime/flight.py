@@ -1,0 +1,131 @@
+"""A launch on its way: rows to the device, the kernel, outcomes back, all on one stream, with nobody waiting.
+
+The host's copies are in pinned memory, which the device reads and writes while the host does something else.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.rows import AnyRows, replications
+from netcarlo.kernels.runtime import modules
+
+LANES = 32
+"""Threads of a warp.  On the device arrays with a row for each thread are [warp, ..., lane]: what a warp
+reads or writes at once lies side by side."""
+
+THREADS = 64
+"""Threads of a block: few, so that a block whose rows are done makes room soon."""
+
+
+class Flight(NamedTuple):
+    """A launch that has begun."""
+
+    stream: Any
+    outcomes: NDArray[np.int64]
+    """In pinned memory; to be read when the stream is through."""
+    row_bytes: int
+    """Of the device's memory."""
+    held: list[Any]
+    """Memory that it uses."""
+
+
+class Run(NamedTuple):
+    """What all launches of a run on a device have in common."""
+
+    model: Any
+    rows: AnyRows
+    rings: NDArray[np.int64]
+    """Their P.RING, int64[n]."""
+    columns: int
+    """Of the outcomes."""
+    losses: Any
+    """The table, on the device."""
+    no_trace: Any
+    room: int
+    """Bytes of the device that a launch may fill."""
+
+
+def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
+    """Launch the rows `index` on the current device.  Raises MemoryError where they have no room."""
+    import cupy
+
+    n = len(index)
+    index = np.concatenate([index, np.repeat(index[-1:], -n % LANES)])  # no lane is without a row
+    host = [_gathered(field, index) for field in replications(run.rows)]
+    np.take(run.rings, index, out=host[0][:, P.RING], mode="clip")
+    words, floats = run.model.scratch(type(run.rows)(*host, run.rows.losses))  # type: ignore[call-arg]
+    row_bytes = 8 * (words + floats + 2 * run.columns) + 2 * sum(field[:1].nbytes for field in host)
+    if len(index) * row_bytes > run.room:
+        needed = f"one replication needs {row_bytes} bytes on the device, where {LANES} run side by side"
+        raise MemoryError(f"{needed}; free are {run.room}")
+    with stream, _waited_for(stream):
+        warps = len(index) // LANES
+        arrays = [
+            *(interleaved(_sent(field)) for field in host),
+            run.losses,
+            cupy.empty((warps, words, LANES), np.int64),
+            cupy.empty((warps, floats, LANES), np.float64),
+            cupy.zeros((warps, run.columns, LANES), np.int64),
+            run.no_trace,
+        ]
+        modules.kernel(run.model)((-(-len(index) // THREADS),), (THREADS,), arguments(arrays))
+        in_rows = cupy.ascontiguousarray(cupy.moveaxis(arrays[7], -1, 1)).reshape(len(index), run.columns)
+        outcomes = _pinned((len(index), run.columns), np.int64)
+        in_rows.get(out=outcomes, blocking=False)
+    return Flight(stream, outcomes[:n], row_bytes, [arrays, in_rows, host])
+
+
+def interleaved(array: Any) -> Any:
+    """An array [row, ...] on the device as [warp, ..., lane]."""
+    import cupy
+
+    n, *shape = array.shape
+    return cupy.ascontiguousarray(cupy.moveaxis(array.reshape(n // LANES, LANES, *shape), 1, -1))
+
+
+@contextmanager
+def _waited_for(stream: Any) -> Iterator[None]:
+    """After an error wait for what is under way: it reads memory that is now given back."""
+    try:
+        yield
+    except BaseException:
+        stream.synchronize()
+        raise
+
+
+def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
+    """The parameters of a kernel that Numba compiled for these contiguous arrays.
+
+    Each array becomes meminfo and parent (unused), number of items, item size, address, shape, strides.
+    """
+    flat: list[int] = []
+    for array in arrays:
+        flat += (0, 0, array.size, array.itemsize, array.data.ptr, *array.shape, *array.strides)
+    return tuple(np.int64(value) for value in flat)
+
+
+def _gathered(field: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
+    found = _pinned((len(index), *field.shape[1:]), field.dtype)
+    return np.take(field, index, axis=0, out=found, mode="clip")
+
+
+def _sent(field: NDArray[Any]) -> Any:
+    import cupy
+
+    array = cupy.empty(field.shape, field.dtype)
+    if field.size:
+        array.set(field)
+    return array
+
+
+def _pinned(shape: tuple[int, ...], dtype: Any) -> NDArray[Any]:
+    """Pinned memory comes in powers of two: so CuPy, which keeps it, has what the next launch asks for."""
+    import cupyx
+
+    room = cupyx.empty_pinned((1 << (shape[0] - 1).bit_length(), *shape[1:]), dtype)
+    return room[: shape[0]]  # type: ignore[no-any-return]

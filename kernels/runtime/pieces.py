@@ -1,0 +1,72 @@
+"""Which rows the next launch on a device takes: the costliest that are left, as many as take about a second.
+
+The threads of a warp run side by side, and a block makes room when its last row is done: so rows of about the
+same cost go together, and the longest ones begin first.  Outcomes depend on none of this.
+"""
+
+import threading
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+LAUNCH_S = 1.0
+"""A launch is given rows for this time, by how long earlier ones took: it cannot be interrupted, and a device
+with a display stops one that takes some seconds."""
+
+LARGEST = 1 << 20
+"""Rows of a launch: a dozen for each of the threads that a large device runs at once."""
+
+
+class Pace:
+    """How many rows one device takes at a time."""
+
+    def __init__(self, fewest: int) -> None:
+        """`fewest` rows run at once: a launch of fewer would last as long, and the first one has no more."""
+        self.fewest = self.rows = fewest
+        self.room = LARGEST
+        """What has room in memory."""
+        self.cost = 0.0
+
+    def learn(self, rows: int, cost: float, seconds: float) -> None:
+        """A launch of so many rows, of this cost in all, took so long."""
+        self.cost = cost * LAUNCH_S / max(seconds, 1e-9)
+        self.rows = max(2 * rows, self.fewest)  # not more than twice as many: costs are estimates
+
+
+class Piece(NamedTuple):
+    """Some of the rows, in order of cost."""
+
+    lo: int
+    hi: int
+    rows: NDArray[np.int64]
+    """Their numbers."""
+    cost: float
+
+
+class Pieces:
+    """Deals out rows of these costs, float64[n], to the threads that drive devices."""
+
+    def __init__(self, cost: NDArray[np.float64]) -> None:
+        cost = np.clip(np.nan_to_num(cost), 1.0, 1e18)
+        self._order = np.argsort(-cost, kind="stable")
+        self._before = np.concatenate([[0.0], np.cumsum(cost[self._order])])
+        self._left = [(0, len(cost))]
+        self._lock = threading.Lock()
+
+    def take(self, pace: Pace) -> Piece | None:
+        """The next rows for a device; None if none are left."""
+        with self._lock:
+            lo, end = self._left.pop() if self._left else (0, 0)
+            if lo == end:
+                return None
+            hi = int(np.searchsorted(self._before, self._before[lo] + pace.cost, side="right")) - 1
+            hi = max(lo + 1, min(max(hi, lo + pace.fewest), lo + pace.rows, lo + pace.room, end))
+            if hi < end:
+                self._left.append((hi, end))
+            return Piece(lo, hi, self._order[lo:hi], float(self._before[hi] - self._before[lo]))
+
+    def back(self, piece: Piece) -> None:
+        """Take back what had no room."""
+        with self._lock:
+            self._left.append((piece.lo, piece.hi))

@@ -1,0 +1,25 @@
+"""What an 802.11 network costs: the packets that its flows put out, on each of their links."""
+
+import numpy as np
+
+from netcarlo.kernels.base.cost import Floats
+from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.wireless.layout import Flow, Radio, WifiRows
+
+OF_TCP = MS
+"""An association has a packet in so many nanoseconds, about; collisions decide more than its numbers."""
+
+
+def cost(rows: WifiRows) -> Floats:
+    """About the frames of each row, float64[n]."""
+    p, row = rows.parameters, np.arange(len(rows.parameters))
+    total = np.zeros(len(row))
+    for k in range(rows.most_flows):
+        at = np.where(k < p[:, Radio.FLOWS], p[:, Radio.FLOWS_AT] + k * len(Flow), 0)
+        flow = rows.network[row[:, None], at[:, None] + np.arange(len(Flow))]
+        span = np.maximum(np.minimum(flow[:, Flow.STOP], p[:, P.END]) - flow[:, Flow.START], 0)
+        every = np.where(flow[:, Flow.TCP] == 1, OF_TCP, np.maximum(flow[:, Flow.INTERVAL], 1))
+        links = flow[:, Flow.FORTH] + flow[:, Flow.BACK]
+        packets = np.minimum(span / every, flow[:, Flow.LIMIT]) * links
+        total += np.where(k < p[:, Radio.FLOWS], packets, 0.0)
+    return total
