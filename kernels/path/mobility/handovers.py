@@ -42,8 +42,14 @@ def plan_all(
     """
     journey = delays + DELAYS
     _fill_delays(parameters, hops, m, delays, radio)
-    for i in range(JOURNEY):
-        m[journey + i] = 0
+    # Not a loop over the words: libnvvm unrolls it and then misplaces others of `m` (13.0).
+    m[journey + Journey.HERE] = 0
+    m[journey + Journey.REGULAR] = 0
+    m[journey + Journey.CELL] = 0
+    m[journey + Journey.BACK] = 0
+    m[journey + Journey.FALSE] = 0
+    m[journey + Journey.TRIGGER] = 0
+    m[journey + Journey.RETURN] = 0
     for k in range(parameters[P.HANDOVERS]):
         at = table + k * WORDS
         down = depart(parameters, outages, m, journey, at, k, radio)
