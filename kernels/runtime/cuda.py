@@ -12,9 +12,8 @@ from typing import Any
 from numba import cuda
 
 from netcarlo.kernels.runtime import garbage
-
-CAPABILITY = (7, 5)
-"""The PTX asks for this compute capability; every device from it on takes it."""
+from netcarlo.kernels.runtime.compile import CAPABILITY
+from netcarlo.kernels.runtime.kernel import make_kernel
 
 
 def step(function: Callable[..., Any]) -> Any:
@@ -22,27 +21,10 @@ def step(function: Callable[..., Any]) -> Any:
     return cuda.jit(device=True)(function)
 
 
-def make_kernel(model: Any) -> Callable[..., None]:
-    """The kernel that simulates one row per thread, for `cuda.jit`."""
-    flow = model.make(step)
-
-    def kernel(
-        parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
-        scratch: Any, memory: Any, out: Any, trace: Any,
-    ) -> None:  # fmt: skip
-        i = cuda.grid(1)
-        if i < out.shape[0]:
-            flow(
-                parameters[i], constants[i], first[i], second[i], losses, scratch[i], memory[i], out[i], trace
-            )  # fmt: skip
-
-    return kernel
-
-
 def compile_kernel(model: Any, signature: str, name: str) -> str:
     """The PTX of a model's kernel, called `name` there."""
     with settings():
-        text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
+        text, _ = cuda.compile_ptx(make_kernel(model, step, cuda), signature, cc=CAPABILITY)
     entries = re.findall(r"\.entry (\w+)\(", text)
     assert len(entries) == 1, f"PTX with the kernels {entries}"
     return str(text).replace(entries[0], name)

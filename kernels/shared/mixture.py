@@ -68,8 +68,10 @@ def sack_of(p: Any) -> Any:
 
 
 def _by_flow(number: int, this: Any, rest: Any) -> Any:
+    column = int(Flow.KIND)
+
     def choose(p: Any, *others: Any) -> Any:
-        if p[Flow.KIND] == number:
+        if p[column] == number:
             return this(p, *others)
         return rest(p, *others)
 
