@@ -12,6 +12,7 @@ TOOLS = {
     "gcc": "apt-get install gcc libc6-dev",
     "ptxas": "pip install nvidia-cuda-nvcc",
     "numba_cuda": "pip install '.[test]'",
+    "numba_cuda_mlir": "pip install '.[test]'",
     "cupy": "pip install '.[cuda13]'",
     "cuda device": "a machine with an NVIDIA GPU",
 }
@@ -25,7 +26,7 @@ def find(tool: str) -> str | None:
 
         found = device.devices()
         return found[0].name if found else None
-    if tool in ("numba_cuda", "cupy"):
+    if tool in ("numba_cuda", "numba_cuda_mlir", "cupy"):
         spec = importlib.util.find_spec(tool)
         return spec.origin if spec else None
     if tool == "ptxas":

@@ -1,4 +1,4 @@
-"""Compiles models: with Numba for the CPU, and (see `cuda`) with numba-cuda to PTX.
+"""Compiles models: with Numba for the CPU, and (see `cuda`, `mlir`) to PTX.
 
 Models are plain functions, bound (`base.bind`) by a step that compiles each for a target: `cpu`, `cuda.step`
 or `plain` (no compilation).  Floating-point rounding is never relaxed.
@@ -8,7 +8,10 @@ a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of th
 """
 
 import functools
+import importlib
+import importlib.util
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -25,6 +28,13 @@ ENTRY = "netcarlo"
 
 CAPABILITY = 7, 5
 """PTX asks for this compute capability; every device from it on takes it."""
+
+PTX_VERSION = "8.0"
+"""Written in place of the compilers' (9.0): that of CUDA 12.0.  Drivers refuse one that is newer than they
+are, and nothing in a model needs a newer one: ptxas would say so."""
+
+CUDA_COMPILERS = {"numba_cuda": "cuda", "numba_cuda_mlir": "mlir"}
+"""Packages that compile for CUDA, by preference, and the modules here that call them."""
 
 _TYPES = "int64", "float64", "int64", "int64", "uint32", "int64", "float64", "int64", "float64"
 _CPU = 1, 1, 2, 2  # dimensions of scratch and memory of one thread, outcomes, trace
@@ -156,19 +166,20 @@ def ptx(model: Any) -> str:
 
     Raises ModuleNotFoundError, saying what to do, where it would have to be compiled and cannot be.
     """
-    file = cache.path(model, ".ptx")
-    if (kept := cache.read(file)) is not None:
-        return kept.decode()
-    try:
-        from netcarlo.kernels.runtime import cuda
-
-        with refusals(model.file):
-            text = cuda.compile_kernel(model, f"void({_arrays(cuda_dimensions(model))})", ENTRY)
-    except ModuleNotFoundError as error:
+    installed = [package for package in CUDA_COMPILERS if importlib.util.find_spec(package)]
+    for package in installed[:1] or CUDA_COMPILERS:
+        file = cache.path(model, ".ptx", package)
+        if (kept := cache.read(file)) is not None:
+            return kept.decode()
+    if not installed:
         raise ModuleNotFoundError(
-            f"{error}; compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
+            "compiling a model for CUDA needs numba-cuda: pip install 'netcarlo[cuda13]', "
             f"or copy the cache folder of a machine that has it ({file.name} is not in {file.parent})"
-        ) from error
+        )
+    compiler = importlib.import_module(f"netcarlo.kernels.runtime.{CUDA_COMPILERS[package]}")
+    with refusals(model.file):
+        text: str = compiler.compile_kernel(model, f"void({_arrays(cuda_dimensions(model))})", ENTRY)
+    text = re.sub(r"^\.version .*$", f".version {PTX_VERSION}", text, flags=re.MULTILINE)
     cache.keep(file, text.encode())
     return text
 

@@ -15,10 +15,6 @@ from netcarlo.kernels.runtime import garbage, indices
 from netcarlo.kernels.runtime.compile import CAPABILITY
 from netcarlo.kernels.runtime.flight import LANES
 
-VERSION = "8.0"
-"""Of PTX, written in place of the compiler's (9.0): that of CUDA 12.0.  Drivers refuse one that is newer than
-they are, and nothing in a model needs a newer one: ptxas would say so."""
-
 
 def step(function: Callable[..., Any]) -> Any:
     """The step that compiles a function for CUDA, to be called by a kernel."""
@@ -99,7 +95,6 @@ def compile_kernel(model: Any, signature: str, name: str) -> str:
         text, _ = cuda.compile_ptx(make_kernel(model), signature, cc=CAPABILITY)
     entries = re.findall(r"\.entry (\w+)\(", text)
     assert len(entries) == 1, f"PTX with the kernels {entries}"
-    text = re.sub(r"^\.version .*$", f".version {VERSION}", text, flags=re.MULTILINE)
     return str(text).replace(entries[0], name)
 
 

@@ -46,7 +46,7 @@ def of_sender(step: Step) -> dict[str, Any]:
     lay_out = _chain(step, [(number, way.prepare) for number, way in ways.items()], _by_word)
 
     def prepare(m: Any, p: Any, free: Any) -> Any:
-        m[KIND] = p[Flow.KIND]
+        m[KIND] = p[COLUMN]
         return lay_out(m, p, free)
 
     variant.prepare = step(prepare)  # type: ignore[attr-defined]
@@ -54,22 +54,23 @@ def of_sender(step: Step) -> dict[str, Any]:
     return {"variant": variant, "kind": kind, "clock": rto, **slots.facts(slots.whole(sack)), "delays": False}
 
 
+COLUMN = int(Flow.KIND)
 KIND = int(Tcp.KIND)
 
 
 def first_of(p: Any) -> Any:
     """The first data packet."""
-    return np.int64(0) if p[Flow.KIND] == VEGAS else np.int64(1)
+    return np.int64(0) if p[COLUMN] == VEGAS else np.int64(1)
 
 
 def sack_of(p: Any) -> Any:
     """Whether ACKs carry SACK blocks."""
-    return p[Flow.KIND] == SACK or p[Flow.KIND] >= BIC
+    return p[COLUMN] == SACK or p[COLUMN] >= BIC
 
 
 def _by_flow(number: int, this: Any, rest: Any) -> Any:
     def choose(p: Any, *others: Any) -> Any:
-        if p[Flow.KIND] == number:
+        if p[COLUMN] == number:
             return this(p, *others)
         return rest(p, *others)
 

@@ -12,7 +12,7 @@ TYPES |= {f"{letter}{bits}": f"{name}{bits}_t" for letter, name in LETTERS.items
 
 # Expressions of the operands a, b, c, d of type T, which has N bits and of which W has twice as many.
 INTEGERS = {
-    "add": "a + b", "sub": "a - b", "mul.lo": "a * b", "mul.wide": "(W)a * (W)b",
+    "add": "a + b", "sub": "a - b", "mul.lo": "a * b", "mad.lo": "a * b + c", "mul.wide": "(W)a * (W)b",
     "mul.hi": "((W)a * (W)b) >> N",
     "div": "b == 0 ? (T)-1 : (T)-1 < 0 && b == (T)-1 ? -a : a / b",  # C: -2^63 / -1 traps
     "rem": "b == 0 ? a : (T)-1 < 0 && b == (T)-1 ? 0 : a % b",
@@ -35,7 +35,7 @@ CONVERSIONS = {
     "cvt.rn.f64.s32": "a", "cvt.rn.f64.u32": "a", "cvt.rn.f64.s64": "a", "cvt.rn.f64.u64": "a",
     "cvt.rzi.s64.f64": "to_s64(trunc(a))", "cvt.rmi.s64.f64": "to_s64(floor(a))",
     "cvt.rpi.s64.f64": "to_s64(ceil(a))", "cvt.rzi.f64.f64": "trunc(a)", "cvt.rmi.f64.f64": "floor(a)",
-    "cvt.rpi.f64.f64": "ceil(a)", "cvta.to.global.u64": "a", "cvta.local.u64": "a",
+    "cvt.rpi.f64.f64": "ceil(a)", "cvta.to.global.u64": "a", "cvta.local.u64": "a", "cvta.to.local.u64": "a",
 }  # fmt: skip
 OTHERS = {"shl": {1: "u32"}, "shr": {1: "u32"}, "bfi": {2: "u32", 3: "u32"}, "selp": {2: "pred"}}
 """Operands that are not of the instruction's type."""
@@ -53,6 +53,8 @@ def to_c(instruction: str, functions: Sequence[str] = ()) -> str:
     try:
         if opcode in ("bra", "bra.uni"):
             return f"goto {variable(rest)};"
+        if opcode in ("stacksave.u32", "stackrestore.u32"):
+            return ";"  # nothing is ever put there: `alloca` is not known
         if opcode == "ret":
             return "return func_retval0;"
         if opcode == "call.uni":

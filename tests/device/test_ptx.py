@@ -76,6 +76,9 @@ def run(folder: Path, code: str, rows: np.ndarray) -> np.ndarray:  # type: ignor
         ("rem.s64 %rd7, %rd5, %rd6;", [(-7, 2), (LEAST, -1)], [-1, 0]),
         ("mul.hi.u64 %rd7, %rd5, %rd6;", [(-1, -1)], [-2]),
         ("mul.hi.s64 %rd7, %rd5, %rd6;", [(-1, 5)], [-1]),
+        ("mad.lo.s64 %rd7, %rd5, %rd6, %rd5;", [(3, 4), (MOST, 2)], [15, MOST - 2]),
+        (".local .align 8 .b8 __local_depot0[16]; mov.u64 %rd8, __local_depot0; cvta.local.u64 %rd8, %rd8; "
+         "cvta.to.local.u64 %rd7, %rd8; st.local.u64 [%rd7+8], %rd6; ld.u64 %rd7, [%rd8+8];", [(1, 5)], [5]),
         ("bfi.b64 %rd7, %rd5, %rd6, 8, 4;", [(0xFF, 0x1234)], [0x1F34]),
         ("min.u64 %rd7, %rd5, %rd6;", [(-1, 3)], [3]),
         ("setp.lt.s64 %p2, %rd5, %rd6; @%p2 add.s64 %rd7, %rd5, 1; @!%p2 sub.s64 %rd7, %rd5, 1;",

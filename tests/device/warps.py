@@ -23,7 +23,8 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.rows import AnyRows
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from tests.benchmarks import gpu, lossy_hop
+from tests.benchmarks import lossy_hop
+from tests.benchmarks.gpu import scenarios
 from tests.device.cupy import fake_cupy, install
 from tests.device.lockstep import LANES, LOCAL, OTHER, TRAFFIC, Counts, Region, Warps
 from tests.twins.rows import rows_of
@@ -64,8 +65,8 @@ def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Regi
 
 def scenario(name: str, rows: int, *, seconds: float, window: int, loss: float) -> AnyRows:
     """What a model is run with."""
-    if gpu.network(name):
-        return gpu.benchmark(name, rows_of(name, 1, seed=7), rows)
+    if scenarios.network(name):
+        return scenarios.benchmark(name, rows_of(name, 1, seed=7), rows, seconds)
     return lossy_hop.rows(rows, window=window, loss=loss, duration_s=seconds)
 
 
@@ -195,7 +196,7 @@ def examine(name: str, options: argparse.Namespace) -> bool:
         with pytest.MonkeyPatch.context() as patch:
             install(patch, fake_cupy(lambda ptx: warps, multiprocessors=options.rows))
             out = launch.run(model, rows, target="cuda")
-        counts, packets = warps.counts, gpu.packets(name, out)
+        counts, packets = warps.counts, scenarios.packets(name, out)
         made = machine(text, Path(folder)) if options.registers else None
     equal = (out == expected).all(axis=1)
     cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(warps, counts, packets)]

@@ -183,8 +183,9 @@ def test_ptx_is_checked_as_well(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     from netcarlo.kernels.runtime import cache
     from netcarlo.kernels.runtime import compile as compilers
 
+    monkeypatch.setattr(compilers, "CUDA_COMPILERS", {"numpy": "cuda"})
     model = models.model("tcp_tahoe")
-    file = cache.path(model, ".ptx")
+    file = cache.path(model, ".ptx", "numpy")
     cache.keep(file, b"// kept")
     assert compilers.ptx.__wrapped__(model) == "// kept"
     file.write_bytes(file.read_bytes().replace(b"kept", b"kepT"))
@@ -194,6 +195,23 @@ def test_ptx_is_checked_as_well(folder: Path, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr("netcarlo.kernels.runtime.cuda", cuda, raising=False)
     assert compilers.ptx.__wrapped__(model) == "// compiled"
     assert cache.read(file) == b"// compiled"
+
+
+def test_ptx_of_another_compiler_is_taken_where_none_is_installed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from netcarlo.kernels import models
+    from netcarlo.kernels.runtime import cache
+    from netcarlo.kernels.runtime import compile as compilers
+
+    model = models.model("tcp_tahoe")
+    monkeypatch.setattr(compilers, "CUDA_COMPILERS", {"no_package": "cuda", "no_other_package": "mlir"})
+    with pytest.raises(ModuleNotFoundError, match="needs numba-cuda"):
+        compilers.ptx.__wrapped__(model)
+    cache.keep(cache.path(model, ".ptx", "no_other_package"), b"// the other's")
+    assert compilers.ptx.__wrapped__(model) == "// the other's"
+    cache.keep(cache.path(model, ".ptx", "no_package"), b"// preferred")
+    assert compilers.ptx.__wrapped__(model) == "// preferred"
 
 
 def test_old_files_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

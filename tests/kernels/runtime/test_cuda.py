@@ -72,7 +72,7 @@ def test_machine_code_without_spills(
 @pytest.mark.needs("numba_cuda", "ptxas")
 def test_the_version_that_is_written_changes_nothing(tmp_path: Path, tool: Callable[[str], str]) -> None:
     """Of PTX: the same machine code comes of it, and what an older version lacks would be an error."""
-    from netcarlo.kernels.runtime.cuda import VERSION
+    from netcarlo.kernels.runtime.compile import PTX_VERSION as VERSION
 
     text = compilers.ptx(models.model("tcp_newreno"))
     made = []
@@ -96,7 +96,8 @@ def test_no_product_is_fused_with_a_sum(ptx: str) -> None:
 def test_a_product_in_a_sum_would_be_noticed() -> None:
     from numba import cuda
 
-    from netcarlo.kernels.runtime.cuda import CAPABILITY, settings
+    from netcarlo.kernels.runtime.compile import CAPABILITY
+    from netcarlo.kernels.runtime.cuda import settings
 
     def kernel(x, y):  # type: ignore[no-untyped-def]
         y[0] = x[0] * x[1] + x[2]
