@@ -15,9 +15,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.rows import AnyRows
@@ -104,10 +106,10 @@ def resident_warps(registers: int) -> int:
     return min(blocks * BLOCK_WARPS, MOST_WARPS)
 
 
-def figures(warps: Warps, counts: Counts, packets: int) -> list[str]:
+def figures(ran: "Ran") -> list[str]:
     """The cells of a table's row, by COLUMNS."""
-    weights = np.array(warps.code.weights)
-    issued, useful = weights @ counts.runs, weights @ counts.lanes
+    counts, packets = ran.counts, ran.packets
+    issued = np.array(ran.warps.code.weights) @ counts.runs
     total = dict(zip(TRAFFIC, counts.traffic.sum(axis=0).tolist(), strict=True))
     local = dict(zip(TRAFFIC, counts.traffic[LOCAL].tolist(), strict=True))
     warp = packets / LANES
@@ -116,7 +118,7 @@ def figures(warps: Warps, counts: Counts, packets: int) -> list[str]:
     dram = 32 * (total["dram_reads"] + total["dram_writes"])
     rate = MULTIPROCESSORS * CLOCK_GHZ * packets
     return [
-        f"{useful / issued / LANES:.3f}", f"{issued / warp:,.0f}", f"{rate * ISSUED / issued:.2f}",
+        f"{ran.efficiency:.3f}", f"{issued / warp:,.0f}", f"{rate * ISSUED / issued:.2f}",
         *(f"{total[key] / warp:.1f}" for key in ("loads", "stores")),
         *(f"{total[key] / warp:.0f}" for key in TRAFFIC[2:6]),
         *(f"{total[key] / packets:.1f}" for key in ("l2_reads", "l2_writes")),
@@ -182,24 +184,44 @@ def busiest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
     return "\n".join(found)
 
 
-def examine(name: str, options: argparse.Namespace) -> bool:
-    """Print what a model costs; returns whether all outcomes are the CPU's."""
+class Ran(NamedTuple):
+    """What came of a model in lockstep."""
+
+    warps: Warps
+    counts: Counts
+    packets: int
+    equal: NDArray[np.bool_]
+    """Of each row: all outcomes are the CPU's."""
+
+    @property
+    def efficiency(self) -> float:
+        """Useful issue slots, of all."""
+        weights = np.array(self.warps.code.weights)
+        return float(weights @ self.counts.lanes / (weights @ self.counts.runs) / LANES)
+
+
+def run(name: str, rows: AnyRows, folder: Path, **options: Any) -> Ran:
+    """Run a model's PTX on these rows, which one multiprocessor has; `options`: those of `Warps`."""
     model = models.model(name)
-    rows = scenario(name, options.rows, seconds=options.seconds, window=options.window, loss=options.loss)
     expected = launch.run(model, rows, target="cpu", threads=1)
     text = compilers.ptx(model)
+    warps = Warps(text, folder, regions=regions_of(compilers.cuda_dimensions(model)), **options)
+    with pytest.MonkeyPatch.context() as patch:
+        install(patch, fake_cupy(lambda ptx: warps, multiprocessors=len(rows.parameters)))
+        out = launch.run(model, rows, target="cuda")
+    return Ran(warps, warps.counts, scenarios.packets(name, out), (out == expected).all(axis=1))
+
+
+def examine(name: str, options: argparse.Namespace) -> bool:
+    """Print what a model costs; returns whether all outcomes are the CPU's."""
+    rows = scenario(name, options.rows, seconds=options.seconds, window=options.window, loss=options.loss)
     with tempfile.TemporaryDirectory() as folder:
-        warps = Warps(
-            text, Path(folder), regions=regions_of(compilers.cuda_dimensions(model)),
-            resident=options.resident, l1_bytes=options.l1 * 1024, nested=not options.apart,
+        warps, counts, packets, equal = ran = run(
+            name, rows, Path(folder), resident=options.resident, l1_bytes=options.l1 * 1024,
+            nested=not options.apart,
         )  # fmt: skip
-        with pytest.MonkeyPatch.context() as patch:
-            install(patch, fake_cupy(lambda ptx: warps, multiprocessors=options.rows))
-            out = launch.run(model, rows, target="cuda")
-        counts, packets = warps.counts, scenarios.packets(name, out)
-        made = machine(text, Path(folder)) if options.registers else None
-    equal = (out == expected).all(axis=1)
-    cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(warps, counts, packets)]
+        made = machine(compilers.ptx(models.model(name)), Path(folder)) if options.registers else None
+    cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(ran)]
     cells += [str(made[0]), str(resident_warps(made[0])), f"{made[1]:,}, "] if made else ["", "", ""]
     cells[-1] += f"{sum(warps.code.weights):,.0f}"
     print(f"| {' | '.join(cells)} |")
