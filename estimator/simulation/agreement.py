@@ -26,11 +26,11 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "path": ("examples/random_topology.yaml", {"duration": "10 s"}),
     "path, mobile host": ("examples/handover.yaml", {"duration": "60 s"}),
     "multihomed": ("studies/sctp_linkdown/sctp_multi.yaml", _DISJOINT),
-    "shared": ("examples/random_dumbbells.yaml", _SHORT),
-    "wireless": ("examples/wifi_cells.yaml", {"duration": "1 s", "warm_up": "200 ms"}),
+    "shared links": ("examples/random_dumbbells.yaml", _SHORT),
+    "802.11": ("examples/wifi_cells.yaml", {"duration": "1 s", "warm_up": "200 ms"}),
     "ad hoc": ("examples/adhoc.yaml", {"transport.bytes": "100 kB"}),
     "fluid": ("examples/random_topology.yaml", {"fidelity": "fluid", "duration": "10 s"}),
-    "fluid, shared": ("examples/random_dumbbells.yaml", {"fidelity": "fluid", **_SHORT}),
+    "fluid, shared links": ("examples/random_dumbbells.yaml", {"fidelity": "fluid", **_SHORT}),
 }
 """By engine: a scenario that comes with netcarlo, and the fields that are set in it."""
 
