@@ -17,8 +17,8 @@ from numba_cuda_mlir._mlir.dialects import arith
 from numba_cuda_mlir.descriptor import mlir_target
 from numba_cuda_mlir.lowering_utilities import context, equal
 from numba_cuda_mlir.mlir_lowering import MLIRLower
-from numba_cuda_mlir.numba_cuda import types
 from numba_cuda_mlir.numba_cuda.cudadrv.nvvm import NVVM, CompilationUnit, LibDevice
+from numba_cuda_mlir.numba_cuda.types.functions import NamedTupleClass
 
 from netcarlo.kernels.runtime import garbage
 from netcarlo.kernels.runtime.compile import CAPABILITY
@@ -138,7 +138,7 @@ def settings() -> Iterator[None]:
     """
 
     def builder(self: Any, function: Any, signature: Any) -> Any:
-        if isinstance(self.fndesc.typemap.get(getattr(function, "name", None)), types.NamedTupleClass):
+        if isinstance(self.fndesc.typemap.get(getattr(function, "name", None)), NamedTupleClass):
             return _named_tuple
         if function is operator.contains:
             return _one_of
