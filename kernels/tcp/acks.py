@@ -80,8 +80,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
         s, Tcp.HELD, s[Tcp.BITS], p[P.RING] - 1, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST]
     )
     s[Tcp.RCV_NXT] = expected
-    if s[Tcp.HIGHEST] != highest:
-        s[Tcp.HIGHEST] = highest
+    s[Tcp.HIGHEST] = highest
     fresh = s[Tcp.DUPLICATES] == duplicates
     if p[P.ACK_EVERY] > 1:
         first_of_two = s[Tcp.PENDING] == FOREVER

@@ -40,11 +40,11 @@ def _out_of_order(
 def arrive(m: Any, counts: Any, bits: Any, mask: Any, packet: Any, expected: Any, highest: Any) -> Any:
     """A packet comes in; returns the new (expected, highest).
 
-    `expected` is the first packet that is missing, `highest` the highest that has arrived out of order;
-    `m[counts]` counts the packets held out of order, `m[counts + 1]` duplicates.
+    `expected` is the first packet that is missing, `highest` the highest that has arrived; `m[counts]`
+    counts the packets held out of order, `m[counts + 1]` duplicates.
     """
     if packet == expected and highest < expected:
-        return expected + 1, highest
+        return expected + 1, packet
     return _out_of_order(m, counts, bits, mask, packet, expected, highest)
 
 

@@ -135,7 +135,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
             return np.int64(FULL)
     if packet == NONE:
         return packet
-    if not forced and s[Tcp.HELD_BACK] != 0:
+    if not forced:
         s[Tcp.HELD_BACK] = 0
     transmitted(p, s, packet, now)
     return packet
@@ -247,8 +247,7 @@ def new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any
     if s[Tcp.PHASE] != Phase.NORMAL:
         cwnd, actions, forced = variant.new_ack(row, at, ack, before, cwnd)
     advance(p, s, ack)
-    if s[Tcp.SND_NXT] <= ack:
-        s[Tcp.SND_NXT] = ack + 1
+    s[Tcp.SND_NXT] = max(s[Tcp.SND_NXT], ack + 1)
     if actions & PARTIAL:
         if actions & TIMER:
             s[Tcp.DEADLINE] = now + s[Tcp.RTO]
@@ -269,8 +268,7 @@ def new_data(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any
             window, forced = variant.grow(row, clock_of(s, now), ack, before, s[Tcp.SND_NXT], window)
             cwnd = window.cwnd
             s[Tcp.SSTHRESH] = window.ssthresh
-            if s[Tcp.DUPACKS] != window.dupacks:
-                s[Tcp.DUPACKS] = window.dupacks
+            s[Tcp.DUPACKS] = window.dupacks
         if ack == 0 and kind.first_of(p) == 1 and p[P.HANDSHAKE] > 0:
             cwnd = float(s[Tcp.INITIAL_WINDOW])
         if ack == s[Tcp.LAST]:  # all data have been acknowledged

@@ -144,7 +144,7 @@ class Tcp(IntEnum):
     RCV_NXT = auto()
     """The next packet in order."""
     HIGHEST = auto()
-    """Highest packet that has arrived out of order."""
+    """Highest packet that has arrived."""
     ANSWERED = auto()
     """The packet that made the receiver delay its ACK."""
     PENDING = auto()

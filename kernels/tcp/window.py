@@ -64,8 +64,7 @@ def allow(p: Any, s: Any, cwnd: Any, actions: Any, forced: Any) -> None:
     else:
         acked, snd_nxt, window = s[Tcp.ACKED], s[Tcp.SND_NXT], p[P.WINDOW]
         repair = kind.sack_of(p) and actions & SEND != 0 and s[Tcp.PHASE] == Phase.RECOVERY
-        if repair != (s[Tcp.REPAIR] != 0):
-            s[Tcp.REPAIR] = 1 if repair else 0
+        s[Tcp.REPAIR] = 1 if repair else 0
         limit = np.int64(NONE)
         if actions & (SEND | SEND_TWO) and not repair:
             limit = acked + min(np.int64(cwnd) + s[Tcp.INFLATION], window)
