@@ -64,9 +64,9 @@ def test_a_lease_from_end_to_end(tmp_path: Path) -> None:
     good, broken = ["udp", "tcp_newreno"], ["tcp_tahoe", "tcp_reno", "tcp_vegas"]
     done = script("prepare", folder, "--models", ",".join(good), "--seconds", "0.2")
     assert done.returncode == 0, done.stderr
-    assert sorted(file.name for file in folder.iterdir()) == [
-        f"{name}.{kind}" for name in sorted(good) for kind in ("npz", "zip")
-    ]
+    assert sorted(file.name for file in folder.iterdir()) == sorted(
+        ["prediction.json", *(f"{name}.{kind}" for name in good for kind in ("npz", "zip"))]
+    )
     stored = dict(np.load(folder / "udp.npz"))
     stored["outcomes"][17, 3] += 5
     np.savez(folder / "udp.npz", **stored)

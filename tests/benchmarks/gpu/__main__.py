@@ -10,7 +10,7 @@ line of the table.  First come all models with their random scenarios and the fi
 other sizes, as far as the time goes.  The table is printed and written to measured.json, rows that differ to
 differing.csv.  Exit 1 if an outcome differs or a process failed.
 
-FOLDER/prediction.json, if there is one, becomes a column: {"tcp_newreno": {"1e5x1": M packets/s}}.
+FOLDER/prediction.json, which is copied there, becomes a column: {"tcp_newreno": {"1e5x1": M packets/s}}.
 """
 
 import argparse

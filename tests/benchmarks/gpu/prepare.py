@@ -1,5 +1,6 @@
 """What a machine with a device is given: kernels, scenarios, and the CPU's outcomes."""
 
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -16,10 +17,14 @@ from tests.benchmarks.gpu.scenarios import CHECKED, benchmark, outcomes_of
 from tests.conftest import find
 from tests.twins.rows import rows_of
 
+PREDICTION = Path(__file__).with_name("prediction.json")
+"""M packets/s that no device like an H200 can exceed, by the model of warps (`tests.device.warps`)."""
+
 
 def prepare(folder: Path, names: list[str], seconds: list[float], architectures: list[str]) -> None:
     """Write all that `measure` needs of some models, with machine code for some architectures."""
     folder.mkdir(parents=True, exist_ok=True)
+    shutil.copy(PREDICTION, folder)
     for name in names:
         model = models.model(name)
         _pack(folder / f"{name}.zip", model, architectures)
@@ -38,7 +43,8 @@ def _pack(archive: Path, model: Any, architectures: list[str]) -> None:
     ptx = compilers.ptx(model)
     with tempfile.TemporaryDirectory() as draft:
         folder = Path(draft) / "cache"
-        cache.keep(folder / cache.path(model, ".ptx").name, ptx.encode())
+        found = cache.path(model, ".ptx", next(iter(compilers.CUDA_COMPILERS)))  # where nothing can compile
+        cache.keep(folder / found.name, ptx.encode())
         source, made = Path(draft) / "kernel.ptx", Path(draft) / "kernel.cubin"
         source.write_text(ptx)
         for architecture in architectures:
