@@ -138,6 +138,11 @@ def _in_order(ends: Ends) -> dict[str, Any]:
     return ends.slots | {"plain": not ends.slots["sack"], "delays": False}
 
 
+def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """What rows of a path cost, of the most packets in flight."""
+    return lambda rows: path_cost.cost(rows, window(rows.parameters))
+
+
 def _path(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         found = {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
@@ -148,9 +153,7 @@ def _path(address: Address, ends: Ends) -> Model:
         return path.scratch_words(rows, ends.words, mobile=address.mobile), ends.floats
 
     seconds = 12.0 if address.mobile else 6.0
-    def cost(rows: Any) -> Any:
-        return path_cost.cost(rows, ends.window(rows.parameters))
-
+    cost = _packets(ends.window)
     return Model(address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True)
 
 
@@ -158,12 +161,8 @@ def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
 
-    def cost(rows: Any) -> Any:
-        return path_cost.cost(rows, SCTP.window(rows.parameters))
-
-    return Model(
-        address, make, multihomed.scratch_words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True
-    )
+    cost, words = _packets(SCTP.window), multihomed.scratch_words
+    return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
 
 
 def _datagrams(address: Address) -> Model:
@@ -174,10 +173,8 @@ def _datagrams(address: Address) -> Model:
     def scratch(rows: Any) -> tuple[int, int]:
         return datagrams.scratch_words(rows, mobile=address.mobile)
 
-    def cost(rows: Any) -> Any:
-        return path_cost.cost(rows, 1)
-
-    return Model(address, make, scratch, cost=cost, compile_s=8.0 if address.mobile else 3.0, apart=True)
+    cost, seconds = _packets(lambda parameters: 1), 8.0 if address.mobile else 3.0
+    return Model(address, make, scratch, cost=cost, compile_s=seconds, apart=True)
 
 
 def _wireless(address: Address, ends: Ends) -> Model:

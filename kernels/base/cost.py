@@ -9,21 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS
-from netcarlo.kernels.base.loss import DIGITS
-
 Floats = NDArray[np.float64]
-
-
-def on_wire(size: Any, byte_time: Any) -> Floats:
-    """Time of so many bytes at a rate as in `Hop.BYTE_TIME` [ns]."""
-    return size * (byte_time * 2.0**-BYTE_TIME_BITS)  # type: ignore[no-any-return]
-
-
-def chances(losses: NDArray[np.uint32]) -> Floats:
-    """The probabilities of the lines of a table of `loss.thresholds`."""
-    odd = losses[:, 0] * 2.0**-32  # q / (1 + q), of q = 1 - p
-    return np.where(losses[:, DIGITS - 1] == 0xFFFFFFFF, 0.0, 1.0 - odd / (1.0 - odd))
 
 
 def transfer(

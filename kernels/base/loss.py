@@ -38,6 +38,12 @@ def thresholds(probability: ArrayLike) -> NDArray[np.uint32]:
     return table
 
 
+def probabilities(table: NDArray[np.uint32]) -> Floats:
+    """The loss probabilities of the lines of `thresholds`, float64[m], about."""
+    odd = table[:, 0] * 2.0**-32  # q / (1 + q)
+    return np.where(table[:, -1] == 0xFFFFFFFF, 0.0, 1.0 - odd / (1.0 - odd))
+
+
 def _square(high: Floats, low: Floats) -> tuple[Floats, Floats]:
     """The square of `high + low`, likewise in two parts.
 

@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.cost import Floats, chances, datagrams, on_wire, transfer
+from netcarlo.kernels.base.cost import Floats, datagrams, transfer
 from netcarlo.kernels.base.layout import ENDLESS, Hop, P, Rows
+from netcarlo.kernels.base.loss import probabilities
+from netcarlo.kernels.base.wire import on_wire
 
 LEFT = 0.01
 """Of a hop, at least, by cross traffic."""
@@ -25,7 +27,7 @@ def cost(rows: Rows, window: Any) -> Floats:
     queue = np.where(hops[..., Hop.QUEUE] > 0, hops[..., Hop.QUEUE], ENDLESS).min(axis=1, initial=ENDLESS)
     buffer = np.where(p[:, P.SEND_BUFFER] > 0, p[:, P.SEND_BUFFER], ENDLESS)
     window = np.minimum(np.minimum(window, buffer), rtt / packet + queue)
-    lost = np.where(hops[..., Hop.PRESENT] == 1, chances(rows.losses)[hops[..., Hop.LOSS]], 0.0)
+    lost = np.where(hops[..., Hop.PRESENT] == 1, probabilities(rows.losses)[hops[..., Hop.LOSS]], 0.0)
     packets = transfer(
         p[:, P.END] - p[:, P.START], p[:, P.LIMIT], packet=packet, rtt=rtt, window=window,
         loss=1.0 - (1.0 - lost).prod(axis=1), rto=np.maximum(2 * rtt, p[:, P.MIN_RTO]),

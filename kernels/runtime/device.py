@@ -148,7 +148,7 @@ def _drive(
                 if flying:
                     done, flight, start = flying.popleft()
                     flight.stream.synchronize()
-                    out[done.rows] = flight.outcomes
+                    out[done.rows] = flight.outcomes()
                     del flight  # and its memory, which the next one may need
                     now = time.perf_counter()
                     pace.learn(len(done.rows), done.cost, now - max(start, landed))

@@ -1,6 +1,7 @@
 """A launch on its way: rows to the device, the kernel, outcomes back, all on one stream, with nobody waiting.
 
-The host's copies are in pinned memory, which the device reads and writes while the host does something else.
+The host lays rows out for warps, in pinned memory, which the device reads and writes while the host does
+something else; so CuPy has nothing to compile.
 """
 
 from collections.abc import Iterator
@@ -26,12 +27,18 @@ class Flight(NamedTuple):
     """A launch that has begun."""
 
     stream: Any
-    outcomes: NDArray[np.int64]
-    """In pinned memory; to be read when the stream is through."""
+    rows: int
+    interleaved: NDArray[np.int64]
+    """Outcomes, in pinned memory."""
     row_bytes: int
     """Of the device's memory."""
     held: list[Any]
     """Memory that it uses."""
+
+    def outcomes(self) -> NDArray[np.int64]:
+        """Of its rows, int64[rows, columns], when the stream is through."""
+        warps, columns, lanes = self.interleaved.shape
+        return np.moveaxis(self.interleaved, -1, 1).reshape(warps * lanes, columns)[: self.rows]
 
 
 class Run(NamedTuple):
@@ -56,17 +63,18 @@ def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
 
     n = len(index)
     index = np.concatenate([index, np.repeat(index[-1:], -n % LANES)])  # no lane is without a row
-    host = [_gathered(field, index) for field in replications(run.rows)]
-    np.take(run.rings, index, out=host[0][:, P.RING], mode="clip")
-    words, floats = run.model.scratch(type(run.rows)(*host, run.rows.losses))  # type: ignore[call-arg]
-    row_bytes = 8 * (words + floats + 2 * run.columns) + 2 * sum(field[:1].nbytes for field in host)
+    fields = [field[index] for field in replications(run.rows)]
+    fields[0][:, P.RING] = run.rings[index]
+    words, floats = run.model.scratch(type(run.rows)(*fields, run.rows.losses))  # type: ignore[call-arg]
+    row_bytes = 8 * (words + floats + run.columns) + sum(field[:1].nbytes for field in fields)
     if len(index) * row_bytes > run.room:
         needed = f"one replication needs {row_bytes} bytes on the device, where {LANES} run side by side"
         raise MemoryError(f"{needed}; free are {run.room}")
     with stream, _waited_for(stream):
         warps = len(index) // LANES
+        host = [_interleaved(field) for field in fields]
         arrays = [
-            *(interleaved(_sent(field)) for field in host),
+            *(_sent(field) for field in host),
             run.losses,
             cupy.empty((warps, words, LANES), np.int64),
             cupy.empty((warps, floats, LANES), np.float64),
@@ -74,18 +82,9 @@ def begin(run: Run, index: NDArray[np.int64], stream: Any) -> Flight:
             run.no_trace,
         ]
         modules.kernel(run.model)((-(-len(index) // THREADS),), (THREADS,), arguments(arrays))
-        in_rows = cupy.ascontiguousarray(cupy.moveaxis(arrays[7], -1, 1)).reshape(len(index), run.columns)
-        outcomes = _pinned((len(index), run.columns), np.int64)
-        in_rows.get(out=outcomes, blocking=False)
-    return Flight(stream, outcomes[:n], row_bytes, [arrays, in_rows, host])
-
-
-def interleaved(array: Any) -> Any:
-    """An array [row, ...] on the device as [warp, ..., lane]."""
-    import cupy
-
-    n, *shape = array.shape
-    return cupy.ascontiguousarray(cupy.moveaxis(array.reshape(n // LANES, LANES, *shape), 1, -1))
+        outcomes = _pinned((warps, run.columns, LANES), np.int64)
+        arrays[7].get(out=outcomes, blocking=False)
+    return Flight(stream, n, outcomes, row_bytes, [arrays, host])
 
 
 @contextmanager
@@ -109,9 +108,12 @@ def arguments(arrays: list[Any]) -> tuple[np.int64, ...]:
     return tuple(np.int64(value) for value in flat)
 
 
-def _gathered(field: NDArray[Any], index: NDArray[np.int64]) -> NDArray[Any]:
-    found = _pinned((len(index), *field.shape[1:]), field.dtype)
-    return np.take(field, index, axis=0, out=found, mode="clip")
+def _interleaved(field: NDArray[Any]) -> NDArray[Any]:
+    """An array [row, ...] as [warp, ..., lane] in pinned memory."""
+    n, *shape = field.shape
+    found = _pinned((n // LANES, *shape, LANES), field.dtype)
+    np.moveaxis(found, -1, 1)[...] = field.reshape(n // LANES, LANES, *shape)
+    return found
 
 
 def _sent(field: NDArray[Any]) -> Any:

@@ -2,8 +2,9 @@
 
 import numpy as np
 
-from netcarlo.kernels.base.cost import Floats, datagrams, on_wire, transfer
+from netcarlo.kernels.base.cost import Floats, datagrams, transfer
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared.layout import Flow, Link, Shared, SharedRows
 
 
@@ -26,7 +27,7 @@ def cost(rows: SharedRows) -> Floats:
     sending = np.where(flows[..., Flow.ON] > 0, sending, 1.0)
     put_out = flows[..., Flow.HOPS] * sending * datagrams(span, flows[..., P.INTERVAL])
     total = (np.where(flows[..., P.INTERVAL] > 0, put_out, asked) * used).sum(axis=1)
-    mean = (size * used).sum(axis=1, keepdims=True) / np.maximum(used.sum(axis=1, keepdims=True), 1)
+    mean = (size * used).sum(axis=1, keepdims=True) // np.maximum(used.sum(axis=1, keepdims=True), 1)
     carried = end / np.maximum(on_wire(mean, links[..., Link.BYTE_TIME]), 1.0)
     acknowledged = 2 * (carried * there).sum(axis=1)  # a packet and its acknowledgement
     return np.minimum(total, acknowledged)  # type: ignore[no-any-return]

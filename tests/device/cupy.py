@@ -61,18 +61,6 @@ class Array:
         self.shape, self.strides = host.shape, host.strides
         self.data = SimpleNamespace(ptr=host.ctypes.data)
         self._queue = queue
-        self.base: Array | None = None
-
-    def view(self, host: np.ndarray[Any, Any]) -> "Array":
-        """Another view of the same memory."""
-        made = Array(host, self._queue)
-        made.base = self
-        return made
-
-    def reshape(self, *shape: int) -> "Array":
-        """As NumPy's."""
-        assert self.host.flags.c_contiguous
-        return self.view(self.host.reshape(*shape))
 
     def set(self, arr: np.ndarray[Any, Any]) -> None:
         """Copy from the host, when the stream comes to it."""
@@ -150,12 +138,6 @@ class Machine:
             raise OutOfMemoryError(f"Out of memory allocating {size} bytes")
         self._use(device, size)
         weakref.finalize(made, self._use, device, -size)
-        return made
-
-    def contiguous(self, array: Array) -> Array:
-        """A copy in order, made when the stream comes to it."""
-        made = self.array(np.full(array.shape, 77, array.dtype))
-        self.queue(lambda: np.copyto(made.host, array.host))
         return made
 
     def _use(self, device: int, size: int) -> None:
@@ -262,8 +244,6 @@ def fake_cupy(
     cupy.asarray = machine.array
     cupy.empty = lambda shape, dtype: machine.array(np.full(shape, 77, dtype))
     cupy.zeros = lambda shape, dtype=float: machine.array(np.zeros(shape, dtype))
-    cupy.moveaxis = lambda array, source, to: array.view(np.moveaxis(array.host, source, to))
-    cupy.ascontiguousarray = machine.contiguous
     cupy.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: pool)
     cupy.cuda = SimpleNamespace(
         Device=Device,

@@ -8,9 +8,9 @@ import pytest
 
 import netcarlo
 from netcarlo.kernels import models
-from netcarlo.kernels.base.cost import chances, transfer
+from netcarlo.kernels.base.cost import transfer
 from netcarlo.kernels.base.layout import Out, P
-from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.loss import probabilities, thresholds
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.runtime.pieces import LARGEST, Pace, Pieces
 from netcarlo.simulation.launches import Job, model_of
@@ -69,4 +69,4 @@ def test_packets_of_an_association() -> None:
     lossy = transfer(second, 1e18, packet=1e5, rtt=1e8, window=1e6, loss=np.array([0.0, 1e-4, 0.01, 1.0]))
     assert (np.diff(lossy) < 0).all()
     np.testing.assert_allclose(lossy[1], 10 * np.sqrt(1.5 / 1e-4), rtol=0.05)  # rare loss: the square root
-    np.testing.assert_allclose(chances(thresholds([0.0, 1e-6, 0.3, 1.0])), [0, 1e-6, 0.3, 1], atol=1e-8)
+    np.testing.assert_allclose(probabilities(thresholds([0.0, 1e-6, 0.3, 1.0])), [0, 1e-6, 0.3, 1], atol=1e-8)
