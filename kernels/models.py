@@ -10,15 +10,16 @@ from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.bind import Step, bind
+from netcarlo.kernels.base.bind import Step, bind, is_lockstep
 from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import shared as fluid
 from netcarlo.kernels.path import cost as path_cost
-from netcarlo.kernels.path import datagrams
+from netcarlo.kernels.path import datagrams, undisturbed
 from netcarlo.kernels.path import engine as path
+from netcarlo.kernels.path import state as path_state
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.sctp import association as sctp_association
 from netcarlo.kernels.shared import cost as shared_cost
@@ -145,8 +146,10 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _path(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found = {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
+        found = {"mobile": address.mobile, "access_base": path_state.ACCESS, "hops_base": path_state.HOPS}
         found |= _in_order(ends) | {"sctp": ends is SCTP, "copied": False}
+        calm = not (ends is SCTP or ends.slots["stamps"] or address.mobile or is_lockstep(step))
+        found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
         return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -167,7 +170,7 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found = {"mobile": address.mobile, "access_base": path.ACCESS, "hops_base": path.HOPS}
+        found = {"mobile": address.mobile, "access_base": path_state.ACCESS, "hops_base": path_state.HOPS}
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:

@@ -16,6 +16,11 @@ Step = Callable[[Any], Any]
 """Compiles a function for a target: `runtime.compile.cpu`, `runtime.cuda.step`, or nothing."""
 
 
+def is_lockstep(step: Step) -> bool:
+    """Whether rows will run side by side in step: there a loop of some of them keeps all others waiting."""
+    return getattr(step, "lockstep", False)
+
+
 @dataclass(frozen=True)
 class Slot:
     """A name that every model fills: with a module, a function or a number."""

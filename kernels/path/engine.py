@@ -10,7 +10,6 @@ in order of time (see `mobility.access`), and are received before the sender's n
 """
 
 from collections.abc import Callable
-from enum import IntEnum, auto
 from typing import Any
 
 import numpy as np
@@ -36,11 +35,15 @@ from netcarlo.kernels.base.trace import begin as begin_row
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN
 from netcarlo.kernels.path.mobility import access
+from netcarlo.kernels.path.state import ENTRY, HOPS, Path
 from netcarlo.kernels.tcp.acks import FULL
 from netcarlo.kernels.tcp.state import NONE
 
 association: Any = slot("association")
+undisturbed: Any = slot("undisturbed")
 
+CALM: Any = slot("calm")
+"""There are stretches that nothing disturbs, see `undisturbed`."""
 MOBILE: Any = slot("mobile")
 """The last hop is a radio link, and access routers and a MAP stand before it."""
 FIRST: Any = slot("first")
@@ -55,53 +58,13 @@ PROBE = FULL - 1
 first, the second, ..."""
 
 
-class Path(IntEnum):
-    """Words of scratch of the engine."""
-
-    SAMPLE = 0
-    """When the next sample is due [ns]."""
-    SAMPLES = auto()
-    RTT_SAMPLES = auto()
-    CWND_SUM = auto()
-    """[packet / 1024], in two words each (`sums`)"""
-    CWND_SUM_HIGH = auto()
-    RTT_SUM = auto()
-    """[ns]"""
-    RTT_SUM_HIGH = auto()
-    DUPLICATES = auto()
-    """Data packets that arrived again."""
-    LAST_RX = auto()
-    """When data arrived last [ns]."""
-    NEWEST = auto()
-    """When the newest packet received was put out [ns]."""
-    OUTAGE = auto()
-    """Start of the first outage [ns]."""
-    WATCH = auto()
-    """The first arrival after this time is recorded [ns]."""
-    FULL = auto()
-    """1: more is on its way than there is room for."""
-    RING = auto()
-    """Where the ring of ACKs begins: arrival [ns] and number of each;"""
-    ASSOCIATION = auto()
-    """and the scratch of the association, or of the sink of datagrams."""
-    ACCESS = auto()
-    """The state of the access network begins here."""
-
-
-ACCESS = int(Path.ACCESS)
-HOPS = ACCESS + access.STATE_WORDS
-"""Here that of the hops."""
-
-_ENTRY = 2  # words of an ACK in the ring
-
-
 def scratch_words(rows: Rows, of_association: Callable[[int, int], Any], *, mobile: bool) -> int:
     """Words of int64 scratch that any row of `rows` needs; `of_association(window, ring)` says how many an
     association does.
     """
     ring = int(rows.parameters[:, P.RING].max())
     window = int(rows.parameters[:, P.WINDOW].max())
-    words = HOPS + _ENTRY * ring + int(of_association(window, ring))
+    words = HOPS + ENTRY * ring + int(of_association(window, ring))
     if mobile:
         words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
     return hops.scratch_words(rows) + words
@@ -190,7 +153,7 @@ def acknowledge(
     else:
         fate, back = hops.transmit(p, outages, losses, m, MAIN, BACK, t, wire)
     if fate == ARRIVED:
-        at = m[Path.RING] + _ENTRY * (tail & (p[P.RING] - 1))
+        at = m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
         m[at] = back
         m[at + 1] = ack_id
         tail += 1
@@ -337,7 +300,7 @@ def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:
 
 def arrival_of(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
     """When the first ACK of the ring arrives at the sender, or FOREVER [ns]."""
-    return m[ring + _ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
+    return m[ring + ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
 
 
 def simulate(
@@ -346,7 +309,7 @@ def simulate(
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
     free = begin(p, of_hops, outages, losses, m, out)
     m[Path.RING] = free
-    m[Path.ASSOCIATION] = free + _ENTRY * p[P.RING]
+    m[Path.ASSOCIATION] = free + ENTRY * p[P.RING]
     association.prepare(p, m[m[Path.ASSOCIATION] :], g, p[P.LIMIT], p[P.CLOCK_PHASE], 0)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
     delayed = SCTP or p[P.ACK_EVERY] > 1
@@ -357,8 +320,20 @@ def simulate(
     sample(p, m, s, g, min(now, end))
     alarm = min(m[Path.SAMPLE], end + 1)  # the next sample, or the end
     association.start(p, s, g, now)
+    simple = CALM and undisturbed.is_simple(p, m)
     busy = True  # the last event may let more packets out
     while m[Path.FULL] == 0 and now <= end:
+        packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
+        if CALM and not traced and undisturbed.is_calm(p, s):
+            if simple:
+                now, head, tail, packet, t = undisturbed.go(
+                    p, constants, outages, losses, m, s, g, out, head, tail, now, alarm, True
+                )
+            else:
+                now, head, tail, packet, t = undisturbed.go(
+                    p, constants, outages, losses, m, s, g, out, head, tail, now, alarm, False
+                )
+            sent, busy = now, packet != NONE or association.may_send(p, s)
         if not busy:
             # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can
             # overtake any more.
@@ -376,7 +351,7 @@ def simulate(
                     alarm = min(m[Path.SAMPLE], end + 1)
                 if now <= end:
                     if arrival <= association.due(s):
-                        ack_id = m[ring + _ENTRY * (head & mask) + 1]
+                        ack_id = m[ring + ENTRY * (head & mask) + 1]
                         head += 1
                         if PAUSES and ack_id <= PROBE:
                             association.on_probe(p, s, g, constants, now, PROBE - ack_id)
@@ -392,14 +367,17 @@ def simulate(
                             events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
 
         # At most one packet: the sender's, or one that waits at an access router; received if it arrives.
+        carried = CALM and packet != NONE
         busy = now <= end
-        packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
-        if busy:
+        if busy and not carried:
+            sent = now
             packet = association.next_segment(p, s, g, now, False)
             if PAUSES and packet == NONE:
                 probe = association.probe(p, s, now)
                 packet = PROBE - probe if probe != NONE else packet
-        if busy and (packet >= 0 or (PAUSES and packet <= PROBE)):
+        if carried:
+            busy = True
+        elif busy and (packet >= 0 or (PAUSES and packet <= PROBE)):
             if traced and packet >= 0:
                 events = record_packet(p, trace, events, now, EVENT_SEND, packet, s, g)
             counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)

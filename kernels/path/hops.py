@@ -149,7 +149,7 @@ def carry(
     t: Any, size: Any,
 ) -> Any:  # fmt: skip
     """As `transmit`, for `count` of the hops from the `first` in this direction on."""
-    at = _position(path, direction, first)
+    at = position(path, direction, first)
     for _ in range(count):
         if t >= m[at + Word.ALERT] and _catch_up(outages, m, at, t):
             return DOWN, t
@@ -175,7 +175,7 @@ def hops_of(m: Any, path: Any, direction: Any) -> Any:
 @cold
 def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:
     """Empty the queue of a hop at time `t` [ns]."""
-    at = _position(path, direction, hop)
+    at = position(path, direction, hop)
     _catch_up(outages, m, at, t)
     _empty(m, at)
 
@@ -183,14 +183,14 @@ def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> 
 @cold
 def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
     """Make a hop know no outages."""
-    at = _position(path, direction, hop)
+    at = position(path, direction, hop)
     m[at + Word.DOWN] = FOREVER
     m[at + Word.SAFE] = FOREVER
     m[at + Word.OUTAGE] = FOREVER
     m[at + Word.ALERT] = m[at + Word.CROSS]
 
 
-def _position(path: Any, direction: Any, hop: Any) -> Any:
+def position(path: Any, direction: Any, hop: Any) -> Any:
     """Where the words of a hop begin, counted in its direction."""
     return BASE + _LANES + (2 * path + direction + hop * _LANES) * _SIZE
 

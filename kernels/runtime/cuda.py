@@ -21,6 +21,9 @@ def step(function: Callable[..., Any]) -> Any:
     return cuda.jit(device=True)(function)
 
 
+step.lockstep = True  # type: ignore[attr-defined]
+
+
 def make_kernel(model: Any) -> Callable[..., None]:
     """The kernel that simulates one row per thread, for `cuda.jit`."""
     flow, own = model.make(step), _in_steps_of_a_warp()

@@ -42,6 +42,9 @@ def step(function: Callable[..., Any]) -> Any:
     return cuda.jit(device=True, inline="never")(function)  # LLVM inlines in a fraction of the time
 
 
+step.lockstep = True  # type: ignore[attr-defined]
+
+
 def compile_kernel(model: Any, signature: str, name: str) -> str:
     """The PTX of a model's kernel, called `name` there."""
     with settings():

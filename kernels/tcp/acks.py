@@ -56,6 +56,14 @@ def acknowledge(p: Any, s: Any, packet: Any) -> Any:
     return ack_id
 
 
+def note_in_order(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
+    """The acknowledgement of this number says that all packets up to `packet` have come, and no others."""
+    at = place_of(p, s, ack_id)
+    s[at + Ack.PACKET] = packet
+    s[at + Ack.COUNT] = 0
+    s[Tcp.STACK] = 0
+
+
 def note_stamp(s: Any, packet: Any, sent: Any) -> None:
     """The packet that is about to arrive was put out at `sent` [ns] (RFC 1323: which timestamp is echoed)."""
     if STAMPS and packet <= s[Tcp.SAID] + 1:

@@ -14,13 +14,14 @@ it leaves out is that of its `BASE`, at last of this module.  `at` is the ACK's 
     next_packet(m, p, acked, snd_nxt, last, cwnd) -> int
                                                       the next packet of a recovery, or NONE
     on_send(m, p, packet, now)                        a packet is put out
+    is_normal(m) -> bool                              `new_ack` would change nothing
 
 Facts about it are constants of the module; those below hold unless it says otherwise.
 """
 
 from typing import Any
 
-from netcarlo.kernels.tcp.state import NONE
+from netcarlo.kernels.tcp.state import NONE, Phase, Tcp
 
 FIRST = 1
 """The first data packet; 0 for a scheme without handshake."""
@@ -63,3 +64,8 @@ def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) 
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
     """It takes no notice of what is put out."""
+
+
+def is_normal(m: Any) -> Any:
+    """Nothing is being recovered."""
+    return m[Tcp.PHASE] == Phase.NORMAL

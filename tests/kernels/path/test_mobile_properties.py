@@ -108,7 +108,9 @@ def test_a_host_that_never_moves_is_a_fixed_host(sender: str, seed: int) -> None
     rows.parameters[:, P.SCHEDULE] = SCHEDULE_PERIODIC
     rows.parameters[:, P.FIRST_HANDOVER] = rows.parameters[:, P.END] + 1
     rows.parameters[:, P.MAP_TO_AR] = 0
-    rows.parameters[:, P.ACK_DELAY] = 200 * MS  # longer than the radio link: a tie of SCTP, see its page
+    # Ties of SCTP, see its page: a SACK timer shorter than the radio link, and a timeout that is the RTT.
+    rows.parameters[:, P.ACK_DELAY] = 200 * MS
+    rows.parameters[:, P.MIN_RTO] = 200 * MS
     for row, radio in enumerate(rows.hops[:, 0, :, Hop.PRESENT].sum(axis=1) - 1):
         rows.outages[row, 0, radio] = FOREVER
     moving, fixed = run(sender, rows), run(sender, rows, mobile=False)

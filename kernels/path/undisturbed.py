@@ -1,0 +1,242 @@
+"""A stretch of a transfer that nothing disturbs: ACKs of new data, and the packets that they let out.
+
+Between losses, timers, samples and outages a sender does the same few things again and again.  Here they are
+done with all that they change in registers: the association's numbers and the first hop of each direction;
+packets go through the hops behind it as anywhere.  Everything is looked at before it changes: what comes
+next and is anything else is left to the engine as it was.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out, P
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.path import hops
+from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
+from netcarlo.kernels.path.state import ENTRY, Path
+from netcarlo.kernels.tcp.acks import PLAIN, note_in_order, told_by
+from netcarlo.kernels.tcp.sender import advance
+from netcarlo.kernels.tcp.state import NONE, Clock, Tcp, Window
+from netcarlo.kernels.tcp.timer import measure_rtt
+from netcarlo.kernels.tcp.window import row_of
+
+PAUSES: Any = slot("pauses")
+
+variant: Any = slot("variant")
+kind: Any = slot("kind")
+
+
+class Server(NamedTuple):
+    """What of a hop stays the same."""
+
+    at: Any
+    """Where its words begin."""
+    time: Any
+    """That a packet takes [ns]."""
+    delay: Any
+    """[ns]"""
+    limit: Any
+    """Most packets held; 0: no limit."""
+    ring: Any
+    """Where their departure times begin."""
+    quiet: Any
+    """What reaches the far end before is not disturbed [ns]."""
+
+
+class Line(NamedTuple):
+    """What changes with every packet."""
+
+    free: Any
+    """The server is free from then on [ns]."""
+    slot: Any
+    """Next place in the ring of departure times."""
+    gap: Any
+    """Packets until the next random loss."""
+
+
+def server_of(m: Any, direction: Any, size: Any) -> Any:
+    """The first hop of a direction, for packets of `size` bytes."""
+    at = hops.position(MAIN, direction, np.int64(0))
+    quiet = min(m[at + Word.ALERT], m[at + Word.SAFE] + 1)
+    time = on_wire(size, m[at + Word.BYTE_TIME])
+    return Server(at, time, m[at + Word.DELAY], m[at + Word.LIMIT], m[at + Word.RING], quiet)
+
+
+def line_of(m: Any, at: Any) -> Any:
+    """A hop as it is."""
+    return Line(m[at + Word.FREE], m[at + Word.SLOT], m[at + Word.GAP])
+
+
+def keep(m: Any, at: Any, line: Any) -> None:
+    """A hop as it is now."""
+    m[at + Word.FREE] = line.free
+    m[at + Word.SLOT] = line.slot
+    m[at + Word.GAP] = line.gap
+
+
+def passes(m: Any, server: Any, line: Any, t: Any) -> Any:
+    """Whether a packet that comes at time t [ns] passes undisturbed but for random loss."""
+    full = server.limit > 0 and m[server.ring + line.slot] >= t
+    return not full and max(t, line.free) + server.time + server.delay < server.quiet
+
+
+def passed(m: Any, server: Any, line: Any, t: Any) -> Any:
+    """It does: how the hop is afterwards."""
+    free, place = max(t, line.free) + server.time, line.slot
+    if server.limit > 0:
+        m[server.ring + place] = free
+        place = place + 1 if place + 1 < server.limit else np.int64(0)
+    return Line(free, place, line.gap - 1)
+
+
+@cold
+def behind(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, size: Any) -> Any:
+    """A packet goes on behind the first hop at time t [ns]; returns its fate and when that happened."""
+    count = hops.hops_of(m, MAIN, direction) - 1
+    return hops.carry(p, outages, losses, m, MAIN, direction, np.int64(1), count, t, size)
+
+
+@cold
+def measured(p: Any, s: Any, now: Any) -> None:
+    """The timed packet has been acknowledged."""
+    measure_rtt(p, s, now)
+
+
+def is_simple(p: Any, m: Any) -> Any:
+    """One hop, every packet acknowledged at once, no limit of the socket buffer."""
+    return hops.hops_of(m, MAIN, FORTH) == 1 and p[P.ACK_EVERY] == 1 and p[P.SEND_BUFFER] == 0
+
+
+def is_calm(p: Any, s: Any) -> Any:
+    """All that was sent has been received, in order, and no recovery, pause or handshake is going on."""
+    top = s[Tcp.SND_NXT]
+    normal = variant.is_normal(s) and s[Tcp.DUPACKS] == 0 and s[Tcp.FORCED] == NONE and s[Tcp.REPAIR] == 0
+    in_order = s[Tcp.RCV_NXT] == top and s[Tcp.SND_MAX] == top - 1 and s[Tcp.HIGHEST] == top - 1
+    in_pause = PAUSES and s[Tcp.PROBING] != 0
+    under_way = s[Tcp.ACKED] > 0 and top < s[Tcp.LAST]
+    return in_order and normal and under_way and not in_pause and s[Tcp.INFLATION] == 0
+
+
+def go(
+    p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
+    now: Any, alarm: Any, simple: Any,
+) -> Any:  # fmt: skip
+    """Go on while nothing disturbs, from a moment that `is_calm`, until before `alarm` [ns].
+
+    `simple`: what `is_simple` said, as a constant: compilers leave out what is not needed.
+
+    Returns the time, head and tail of the ring of ACKs; and, if a packet is on its way to the receiver where
+    something will happen, its number and arrival, else NONE.
+    """
+    ring, mask, end = m[Path.RING], p[P.RING] - 1, p[P.END]
+    horizon = min(m[Path.WATCH], end)
+    window, buffered = p[P.WINDOW], not simple and p[P.SEND_BUFFER] > 0
+    delayed, single = not simple and p[P.ACK_EVERY] > 1, simple or hops.hops_of(m, MAIN, FORTH) == 1
+    size, ack_size = p[P.DATA] + p[P.HEADER] * kind.first_of(p), p[P.ACK]
+    forth, back = server_of(m, FORTH, size), server_of(m, BACK, ack_size)
+    going, coming = line_of(m, forth.at), line_of(m, back.at)
+    row = row_of(p, s, g, constants)
+    first, acked, cwnd, ssthresh = s[Tcp.SND_NXT], s[Tcp.ACKED], g[0], s[Tcp.SSTHRESH]
+    deadline, timed, rto, rtt = s[Tcp.DEADLINE], s[Tcp.TIMED], s[Tcp.RTO], s[Tcp.RTT]
+    next_ack, last_rx = s[Tcp.NEXT_ACK], m[Path.LAST_RX]
+    limit, snd_nxt, t, on_the_way, missing = s[Tcp.LIMIT], first, now, np.int64(NONE), np.int64(0)
+    # Before this packet nothing is lost on the first hops, and there is room and more to send.
+    bound = min(min(going.gap, coming.gap), mask - (tail - head))
+    if not PLAIN:
+        bound = min(bound, mask - (next_ack - s[Tcp.CONSUMED]))
+    bound = min(first + bound, s[Tcp.LAST])
+    allowed = min(limit, s[Tcp.WRITTEN])
+    if first <= allowed and acked == first - 1:  # nothing is out
+        deadline = now + rto
+    undisturbed = True
+    while undisturbed:
+        if snd_nxt > allowed:
+            at = ring + ENTRY * (head & mask)
+            arrival, ack_id = m[at], m[at + 1]
+            ack = told_by(p, s, ack_id)
+            undisturbed = head < tail and arrival <= deadline and arrival < alarm and acked < ack
+            if delayed:
+                undisturbed = undisturbed and arrival <= s[Tcp.PENDING]
+            if undisturbed:
+                now = arrival
+                head += 1
+                if not PLAIN:
+                    s[Tcp.CONSUMED] = ack_id + 1
+                kind.heard(p, ack - acked, now, rtt, row.f)
+                if ack >= timed:
+                    timed = np.int64(ENDLESS)
+                    measured(p, s, now)
+                    rto, rtt = s[Tcp.RTO], s[Tcp.RTT]
+                deadline = now + rto
+                grown, forced = variant.grow(
+                    row, Clock(now, rtt), ack, acked, snd_nxt, Window(cwnd, ssthresh, np.int64(0))
+                )
+                acked, cwnd, ssthresh = ack, grown.cwnd, grown.ssthresh
+                limit = ack + min(np.int64(cwnd), window)
+                allowed = limit
+                if buffered:
+                    advance(p, s, ack)
+                    allowed = min(limit, s[Tcp.WRITTEN])
+                if forced != NONE:
+                    s[Tcp.FORCED] = forced
+                    s[Tcp.DUPACKS] = grown.dupacks
+                    undisturbed = False
+        if undisturbed and snd_nxt <= allowed:
+            undisturbed = snd_nxt < bound and passes(m, forth, going, now)
+            if undisturbed:
+                packet = snd_nxt
+                snd_nxt += 1
+                variant.on_send(s, p, packet, now)
+                if timed == ENDLESS:
+                    timed = packet
+                    s[Tcp.TIMED_AT] = now
+                going = passed(m, forth, going, now)
+                fate, t = np.int64(ARRIVED), going.free + forth.delay
+                if not single:
+                    fate, t = behind(p, outages, losses, m, FORTH, t, size)
+                undisturbed = fate == ARRIVED and t <= horizon and passes(m, back, coming, t)
+                if delayed:
+                    undisturbed = undisturbed and t <= s[Tcp.PENDING]
+                if not undisturbed:
+                    missing = np.int64(1)
+                    if fate == ARRIVED:
+                        on_the_way = packet
+                    elif t <= end:
+                        out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
+                elif delayed and s[Tcp.PENDING] == FOREVER:
+                    last_rx = t
+                    s[Tcp.PENDING] = t + p[P.ACK_DELAY]
+                    s[Tcp.ANSWERED] = packet
+                else:
+                    last_rx = t
+                    if delayed:
+                        s[Tcp.PENDING] = FOREVER
+                    ack_id = packet + 1
+                    if not PLAIN:
+                        ack_id = next_ack
+                        next_ack += 1
+                        note_in_order(p, s, ack_id, packet)
+                    coming = passed(m, back, coming, t)
+                    t = coming.free + back.delay
+                    if not single:
+                        fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
+                    if fate == ARRIVED:
+                        at = ring + ENTRY * (tail & mask)
+                        m[at] = t
+                        m[at + 1] = ack_id
+                        tail += 1
+                    elif t <= end:
+                        out[Out.ACK_DROPS] += 1
+    keep(m, forth.at, going)
+    keep(m, back.at, coming)
+    m[Path.LAST_RX] = last_rx
+    g[0] = cwnd
+    s[Tcp.ACKED], s[Tcp.SND_NXT], s[Tcp.SND_MAX] = acked, snd_nxt, snd_nxt - 1
+    s[Tcp.LIMIT], s[Tcp.SSTHRESH] = limit, ssthresh
+    s[Tcp.DEADLINE], s[Tcp.TIMED] = deadline, timed
+    s[Tcp.SENT] += snd_nxt - first
+    s[Tcp.RCV_NXT], s[Tcp.HIGHEST], s[Tcp.NEXT_ACK] = snd_nxt - missing, snd_nxt - missing - 1, next_ack
+    return now, head, tail, on_the_way, t

@@ -1,0 +1,83 @@
+"""Stretches that nothing disturbs: the same outcomes as without them, and most packets go in one."""
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels.base.layout import Hop, Out, P, Rows
+from netcarlo.kernels.path import undisturbed
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.tcp.state import Tcp
+from tests.benchmarks import lossy_hop
+from tests.kernels.beside_twin import run_as_python
+from tests.twins.path.scenarios import tcp_rows
+
+go = undisturbed.go
+IN_STRETCHES = [0]
+
+
+def counted(*arguments: Any) -> Any:
+    """`undisturbed.go`, counting packets."""
+    before = arguments[5][Tcp.SND_NXT]
+    found = go(*arguments)
+    IN_STRETCHES[0] += arguments[5][Tcp.SND_NXT] - before
+    return found
+
+
+@pytest.fixture(autouse=True)
+def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    IN_STRETCHES[0] = 0
+    monkeypatch.setattr(undisturbed, "go", counted)
+    return
+
+
+def run(name: str, rows: Rows, *, monkeypatch: pytest.MonkeyPatch, stretches: bool = True) -> Any:
+    step = functools.partial(compilers.plain)
+    step.lockstep = not stretches  # type: ignore[attr-defined]
+    monkeypatch.setattr(compilers, "plain", step)
+    return run_as_python(name, rows)
+
+
+@pytest.mark.parametrize("name", ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_vegas", "tcp_sack_cubic"])
+def test_outcomes_are_those_without_stretches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = tcp_rows(60, seed=sum(name.encode()))
+    out = run(name, rows, monkeypatch=monkeypatch)
+    assert IN_STRETCHES[0] > 0.1 * out[:, Out.SENT].sum()
+    IN_STRETCHES[0] = 0
+    np.testing.assert_array_equal(out, run(name, rows, monkeypatch=monkeypatch, stretches=False))
+    assert IN_STRETCHES[0] == 0
+
+
+def delayed(rows: Rows) -> None:
+    rows.parameters[:, P.ACK_EVERY] = 2
+    rows.parameters[:, P.ACK_DELAY] = 200_000_000
+
+
+def buffered(rows: Rows) -> None:
+    rows.parameters[:, P.SEND_BUFFER] = 48
+    rows.parameters[:, P.SEND_WAKE] = 16
+
+
+def finite(rows: Rows) -> None:
+    rows.parameters[:, P.LIMIT] = 1500
+
+
+def over_two_hops(rows: Rows) -> Rows:
+    hops = np.repeat(rows.hops, 2, axis=2)
+    hops[:, :, 1, Hop.QUEUE] = 20
+    outages = np.repeat(rows.outages, 2, axis=2)
+    return rows._replace(hops=hops, outages=outages)
+
+
+@pytest.mark.parametrize("change", [None, delayed, buffered, finite, over_two_hops])
+def test_most_packets_go_in_a_stretch(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a bulk transfer with 0.1 % of loss, whatever its ACKs, buffers and hops are."""
+    rows = lossy_hop.rows(2, window=32, loss=0.001, duration_s=6.0)
+    rows = (change(rows) if change else rows) or rows
+    out = run("tcp_newreno", rows, monkeypatch=monkeypatch)
+    assert (out[:, Out.SENT] > 1000).all()
+    assert IN_STRETCHES[0] > 0.7 * out[:, Out.SENT].sum()
+    np.testing.assert_array_equal(out, run("tcp_newreno", rows, monkeypatch=monkeypatch, stretches=False))
