@@ -139,6 +139,10 @@ def _in_order(ends: Ends) -> dict[str, Any]:
     return ends.slots | {"plain": not ends.slots["sack"], "delays": False}
 
 
+PLACES = {"access_base": path_state.ACCESS, "hops_base": path_state.HOPS}
+"""Where parts of a path are in scratch."""
+
+
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What rows of a path cost, of the most packets in flight."""
     return lambda rows: path_cost.cost(rows, window(rows.parameters))
@@ -146,7 +150,7 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _path(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found = {"mobile": address.mobile, "access_base": path_state.ACCESS, "hops_base": path_state.HOPS}
+        found: dict[str, Any] = {"mobile": address.mobile} | PLACES
         found |= _in_order(ends) | {"sctp": ends is SCTP, "copied": False}
         calm = not (ends is SCTP or ends.slots["stamps"] or address.mobile or is_lockstep(step))
         found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
@@ -170,7 +174,7 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found = {"mobile": address.mobile, "access_base": path_state.ACCESS, "hops_base": path_state.HOPS}
+        found: dict[str, Any] = {"mobile": address.mobile} | PLACES
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:

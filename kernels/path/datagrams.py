@@ -21,9 +21,10 @@ from netcarlo.kernels.base.layout import (
     Rows,
 )
 from netcarlo.kernels.path import hops
-from netcarlo.kernels.path.engine import HOPS, Path, begin, note, observe, put_on_path
+from netcarlo.kernels.path.engine import begin, note, observe, put_on_path
 from netcarlo.kernels.path.hops import ARRIVED
 from netcarlo.kernels.path.mobility import access
+from netcarlo.kernels.path.state import HOPS, Path
 from netcarlo.kernels.tcp.state import NONE
 from netcarlo.kernels.udp import sink
 from netcarlo.kernels.udp.source import sent_at
