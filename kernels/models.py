@@ -15,6 +15,7 @@ from netcarlo.kernels.base.layout import Out, P
 from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
+from netcarlo.kernels.fluid import sctp as fluid_sctp
 from netcarlo.kernels.fluid import shared as fluid
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
@@ -240,6 +241,10 @@ def _fluid_path(address: Address) -> Model:
     return Model(address, make, fluid_path.scratch_words, cost=fluid_cost.of_path, compile_s=10.0)
 
 
+def _fluid_sctp(step: Step) -> Any:
+    return bind(fluid_sctp.simulate, step)
+
+
 def _fluid_shared(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(fluid.simulate, step)
@@ -289,6 +294,10 @@ def _others() -> Iterator[Model]:
         yield FAMILIES[family](Address(family, "udp"), ends)
     yield _shared(Address("shared", "sctp"), SCTP)
     yield _mixed(Address("shared", "mixed"))
+    yield Model(
+        Address("path", "sctp", fluid=True), _fluid_sctp, fluid_sctp.scratch_words,
+        cost=fluid_cost.of_path, compile_s=10.0,
+    )  # fmt: skip
     for number in mixture.PARTS:
         yield _fluid_path(Address("path", *_kind(number), fluid=True))
     yield _fluid_shared(Address("shared", "mixed", fluid=True))
@@ -305,7 +314,7 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("fluid", "fluid_newreno"),
+    *("fluid", "fluid_newreno", "fluid_sctp"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

@@ -26,7 +26,7 @@ from netcarlo.transport.tcp import COMMON, PROBES, Sctp, Tcp
 FLUID = (
     Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
     Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.COMPLETED,
-    Out.CWND_SUM, Out.RTT_SUM, Out.SAMPLES, Out.RTT_SAMPLES,
+    Out.CWND_SUM, Out.RTT_SUM, Out.SAMPLES, Out.RTT_SAMPLES, Out.SENT_ALTERNATE,
 )  # fmt: skip
 """What the fluid model fills."""
 
@@ -87,8 +87,10 @@ class PathNetwork(Network):
         if self.mobility is not None:
             return "the fluid model of a path has no handover protocols; write the gaps as outages"
         transport = run.transport
+        if isinstance(transport, Sctp):
+            return ""
         if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
-            return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}"
+            return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}, sctp"
         control = transport.congestion_control
         if control is not None and (control not in KINDS or transport.protocol != "sack"):
             return f"the fluid model of a path knows the congestion controls of sack only, and not {control}"

@@ -227,7 +227,7 @@ def test_markov_outages() -> None:
 @pytest.mark.parametrize(
     ("transport", "problem"),
     [
-        ({"protocol": "sctp"}, "no fluid model of sctp"),
+        ({"protocol": "linux"}, "no fluid model of linux"),
         ({"protocol": "newreno", "congestion_control": "bic"}, "of sack only, and not bic"),
         ({"protocol": "newreno", "send_buffer": {"size": "100 kB"}}, "no send_buffer"),
     ],

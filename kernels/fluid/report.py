@@ -1,0 +1,45 @@
+"""The outcomes of a fluid over a path."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import NEVER, STATUS_OK, Out, P
+from netcarlo.kernels.base.sums import add_times
+from netcarlo.kernels.fluid.state import ONE_BITS, FlowWord
+from netcarlo.kernels.shared.layout import FlowOut
+
+
+def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None:
+    """Samples of window [packet] and round trip [ns], due at (k + 1/2) of their interval.
+
+    Those from `before` to `now` [ns].
+    """
+    half = p[P.SAMPLE] >> 1
+    count = (now + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
+    out[Out.SAMPLES] += count
+    add_times(out, Out.CWND_SUM, Out.CWND_SUM_HIGH, count, np.int64(cwnd * 1024.0))
+    add_times(out, Out.RTT_SUM, Out.RTT_SUM_HIGH, count, np.int64(rtt))
+
+
+def report(m: Any, out: Any) -> None:
+    """Of a flow with these words; what was dropped is counted in `out`."""
+    dropped = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+    received = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS
+    distinct = received - (m[FlowWord.REPEATED] >> ONE_BITS)
+    counts = m[FlowWord.COUNTS :]
+    out[Out.STATUS] = STATUS_OK
+    out[Out.RECEIVED] = received
+    out[Out.DELIVERED] = distinct
+    out[Out.IN_ORDER] = distinct
+    out[Out.ACKED] = distinct
+    out[Out.SENT] = received + dropped
+    out[Out.RETRANSMITTED] = out[Out.SENT] - distinct
+    out[Out.TIMEOUTS] = counts[FlowOut.TIMEOUTS]
+    out[Out.FAST_RETRANSMITS] = counts[FlowOut.FAST_RETRANSMITS]
+    out[Out.CWND_CUTS] = counts[FlowOut.CWND_CUTS]
+    out[Out.FIRST_RX] = NEVER
+    out[Out.LAST_RX] = NEVER
+    out[Out.RESUME_TX] = NEVER
+    out[Out.RESUME_RX] = NEVER
+    out[Out.RTT_SAMPLES] = out[Out.SAMPLES]

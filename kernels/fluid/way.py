@@ -1,0 +1,125 @@
+"""A path as a fluid sees it: a round trip, its slowest hop, random loss, and when it is down.
+
+What would be on a hop during an outage is lost, so an outage is a time in which it is no use to put anything
+out: from when the first packet would still be on the hop at its beginning until the first one reaches it at
+its end.
+"""
+
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, P
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.fluid.chance import survival
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS
+
+MOST_CROSS = 0.99
+"""Of a hop, at most, by cross traffic."""
+
+
+class WayWord(IntEnum):
+    """Words of a path."""
+
+    DOWN = 0  # packets put out from then on are lost in the next outage [ns]
+    UP = 1  # and no longer from then on [ns]
+    STOP = 2  # acknowledgements that would arrive from then on are lost in it, too [ns]
+    RESUME = 3  # and no longer from then on [ns]
+    HOPS = 4  # the words of the hops
+
+
+class HopWord(IntEnum):
+    """Words of a hop."""
+
+    ENTERS = 0  # delay from the sender to its queue [ns]
+    LEAVES = 1  # delay from the sender to its far end [ns]
+    OUTAGE = 2  # its next outage
+    GAP = 3  # packets until the next random loss (`gaps`) [packet, ONE_BITS]
+    GAPS = 4  # gaps drawn so far
+    BACK = 5  # delay of an acknowledgement from its near end to the sender [ns]
+    RETURNS = 6  # from its far end, where it comes in [ns]
+    SIZE = 7
+
+
+class Way(NamedTuple):
+    """A path while it is up."""
+
+    base: Any  # round trip without queues [ns]
+    each: Any  # a packet at the slowest hop, float [ns]
+    room: Any  # packets that fit on it and into the queue of that hop
+    chance: Any  # probability of random loss, ONE_BITS
+
+
+def words(hops: int) -> int:
+    """Words of a path of at most so many hops."""
+    return WayWord.HOPS + HopWord.SIZE * hops
+
+
+def prepare(p: Any, hops: Any, losses: Any, w: Any, path: Any, size: Any) -> Any:
+    """The path of this number, for packets of `size` bytes; `w` are its words."""
+    base = np.int64(0)
+    slowest = 1.0  # [ns / packet]
+    limit = np.int64(0)
+    survive = np.int64(ONE)
+    for hop in range(hops.shape[1]):
+        h = hops[path, hop]
+        if h[Hop.PRESENT] != 0:
+            times = w[WayWord.HOPS + HopWord.SIZE * hop :]
+            tx = on_wire(size, h[Hop.BYTE_TIME])
+            times[HopWord.ENTERS] = base
+            base += tx + h[Hop.DELAY]
+            times[HopWord.LEAVES] = base
+            left = 1.0  # by cross traffic
+            if h[Hop.CROSS_EVERY] > 0:
+                left = 1.0 - float(on_wire(h[Hop.CROSS_SIZE], h[Hop.BYTE_TIME])) / float(h[Hop.CROSS_EVERY])
+            each = float(tx) / max(left, 1.0 - MOST_CROSS)
+            if each > slowest:
+                slowest = each
+                limit = h[Hop.QUEUE]
+            survive = (survive * np.int64(survival(losses, h[Hop.LOSS]) * ONE)) >> ONE_BITS
+    back = np.int64(0)
+    for hop in range(hops.shape[1]):
+        h = hops[path, hop]
+        if h[Hop.PRESENT] != 0:
+            times = w[WayWord.HOPS + HopWord.SIZE * hop :]
+            times[HopWord.BACK] = back
+            back += h[Hop.R_DELAY] + on_wire(p[P.ACK], h[Hop.R_BYTE_TIME])
+            times[HopWord.RETURNS] = back
+    base += back
+    room = np.int64(float(base) / slowest) + limit if limit > 0 else np.int64(ENDLESS)
+    return Way(base, slowest, room, ONE - survive)
+
+
+def find_outage(hops: Any, outages: Any, w: Any, path: Any, t: Any) -> None:
+    """DOWN, UP, STOP and RESUME of the first outage, to a packet put out at `t` [ns] or later."""
+    w[WayWord.DOWN] = FOREVER
+    w[WayWord.UP] = FOREVER
+    w[WayWord.STOP] = FOREVER
+    w[WayWord.RESUME] = FOREVER
+    for hop in range(hops.shape[1]):
+        if hops[path, hop, Hop.PRESENT] != 0:
+            times = w[WayWord.HOPS + HopWord.SIZE * hop :]
+            enters, k = times[HopWord.ENTERS], times[HopWord.OUTAGE]
+            while k < outages.shape[2] and outages[path, hop, k, 1] - enters <= t:
+                k += 1
+            times[HopWord.OUTAGE] = k
+            if k < outages.shape[2]:
+                down = outages[path, hop, k, 0] - times[HopWord.LEAVES]
+                if down < w[WayWord.DOWN]:
+                    w[WayWord.DOWN] = down
+                    w[WayWord.UP] = outages[path, hop, k, 1] - enters
+                    w[WayWord.STOP] = outages[path, hop, k, 0] + times[HopWord.BACK]
+                    w[WayWord.RESUME] = outages[path, hop, k, 1] + times[HopWord.RETURNS]
+
+
+def forget(hops: Any, w: Any) -> None:
+    """`find_outage` will be asked for an earlier time."""
+    for hop in range(hops.shape[1]):
+        w[WayWord.HOPS + HopWord.SIZE * hop + HopWord.OUTAGE] = 0
+    w[WayWord.UP] = 0
+
+
+def is_down(w: Any, t: Any) -> Any:
+    """Whether it is no use to put anything out at `t` [ns]; `find_outage` was asked for that time."""
+    return w[WayWord.DOWN] <= t < w[WayWord.UP]

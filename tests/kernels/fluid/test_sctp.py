@@ -1,0 +1,129 @@
+"""The fluid model of SCTP: a naive twin, what is conserved, known answers, and packets beside it."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from netcarlo import Scenario, simulate
+from netcarlo.kernels import models
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import FOREVER, NEVER, Out, Rows
+from netcarlo.kernels.runtime import launch
+from netcarlo.networks.path.switched import switched
+from netcarlo.simulation.ensemble import build
+from tests.benchmarks.fluid_paths import associations, both
+from tests.kernels.beside_twin import differing
+from tests.twins.fluid import sctp as twin
+from tests.twins.path.scenarios import sctp_rows
+
+FLUID = Address("path", "sctp", fluid=True)
+SWITCHES = [None, (20.0, 1.0), (10.0, 5.0)]
+quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+
+
+def run(rows: Rows) -> np.ndarray:
+    return launch.run(models.at(FLUID), rows)
+
+
+def twin_differs(rows: Rows) -> list[str]:
+    return differing(run(rows), lambda row: twin.simulate(rows, row=row), str, lambda c: Out(c).name)
+
+
+def test_kernel_equals_twin_in_the_corners() -> None:
+    found = twin_differs(sctp_rows(150, seed=3))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("switch", SWITCHES)
+@pytest.mark.parametrize("retransmissions", [0, 1, 5])
+def test_kernel_equals_twin_on_drawn_paths(switch: tuple[float, float] | None, retransmissions: int) -> None:
+    rows = associations("ns2-2.35", 2, 12, retransmissions=retransmissions)
+    if switch:
+        rows = switched(rows, up_s=switch[0], down_s=switch[1])
+    found = twin_differs(rows)
+    assert not found, "\n\n".join(found)
+
+
+@quick
+@given(seed=st.integers(0, 1 << 30))
+def test_what_goes_in_comes_out(seed: int) -> None:
+    out = run(sctp_rows(30, seed=seed))
+    drops = out[:, [Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE]].sum(axis=1)
+    assert (out[:, Out.SENT] == out[:, Out.RECEIVED] + drops).all()
+    assert (out[:, Out.DELIVERED] <= out[:, Out.RECEIVED]).all()
+    assert (out[:, Out.SENT_ALTERNATE] <= out[:, Out.SENT] + 1).all()
+    times = [Out.COMPLETED, Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX]
+    assert (np.delete(out, times, 1) >= 0).all()
+
+
+def one(**values: object) -> Scenario:
+    data = {
+        "duration": "60 s",
+        "transport": {"protocol": "sctp", "receiver_window": "30 kB"},
+        "hops": [{"rate": "10 Mbit/s", "delay": "50 ms", "queue": 100}],
+    }
+    return Scenario.check(data).with_values(values)
+
+
+def delivered(scenario: Scenario) -> float:
+    return float(run(build(scenario, replications=1).rows)[0, Out.DELIVERED])
+
+
+def test_the_receivers_window_limits_the_rate() -> None:
+    scenario = one()
+    rows = build(scenario, replications=1).rows
+    packets = 30_000 // 1468
+    sent = 8 * 1500 / 10e6  # of two that a SACK answers the first waits for the second
+    rtt_s = 0.1 + 2 * sent + 8 * 48 / 10e6
+    assert run(rows)[0, Out.DELIVERED] == pytest.approx(packets * 60 / rtt_s, rel=0.02)
+
+
+def test_a_long_outage_of_a_single_path_lasts_until_a_timer_after_it() -> None:
+    """1 s, 2 s, 4 s, ... after the last SACK: an outage of 4 s ends with the third timer, 7 s after it."""
+    calm = delivered(one())
+    cut = delivered(one(**{"hops.0.outages": [{"start": "20 s", "duration": "4 s"}]}))
+    assert 6.5 < (calm - cut) / calm * 60 < 8.5
+
+
+def test_a_second_path_hides_an_outage_at_the_first_timeout() -> None:
+    """With path_max_retrans 0 new data take the second path a timeout after the outage began."""
+    two = {"paths": [{"hops": [{"rate": "10 Mbit/s", "delay": "50 ms", "queue": 100}]}] * 2}
+    transport = {"protocol": "sctp", "receiver_window": "30 kB", "path_max_retrans": 0}
+    rows = build(Scenario.check({"duration": "60 s", "transport": transport} | two), replications=1).rows
+    outages = np.full((*rows.outages.shape[:3], 1, 2), FOREVER)
+    outages[0, 0, 0, 0] = 20_000_000_000, 50_000_000_000
+    calm, cut = run(rows)[0], run(rows._replace(outages=outages))[0]
+    assert 0.8 < (calm[Out.DELIVERED] - cut[Out.DELIVERED]) / calm[Out.DELIVERED] * 60 < 2.5
+    assert cut[Out.TIMEOUTS] == 1 and cut[Out.SENT_ALTERNATE] > 0.5 * cut[Out.SENT]
+
+
+@pytest.mark.parametrize(("paths", "switch", "most"), [(1, None, 4.0), (2, None, 4.0), (2, (20.0, 1.0), 6.0)])
+def test_it_is_close_to_packets(paths: int, switch: tuple[float, float] | None, most: float) -> None:
+    """The medians of docs/models/fluid.md, less than half of which is the spread of 120 networks."""
+    rows = associations("ns2-2.35", paths, 120)
+    if switch:
+        rows = switched(rows, up_s=switch[0], down_s=switch[1])
+    fluid, packets, _ = both("sctp", rows)
+    error = np.abs(fluid[:, Out.DELIVERED] / np.maximum(packets[:, Out.IN_ORDER], 1) - 1)
+    assert np.median(error) < most / 100
+    assert np.quantile(error, 0.9) < 0.2
+
+
+def test_random_losses_are_those_of_the_packets() -> None:
+    """A lone lossy hop: the first packet that is lost is the same."""
+    scenario = one(**{"hops.0.loss": "0.5 %", "transport.packets": 150})
+    rows = build(scenario, replications=200).rows
+    fluid, packets, _ = both("sctp", rows)
+    clean = packets[:, Out.DROPS_RANDOM] == 0
+    assert 0.3 < clean.mean() < 0.7
+    assert (fluid[clean, Out.DROPS_RANDOM] == 0).mean() > 0.97
+    assert (fluid[~clean, Out.DROPS_RANDOM] > 0).mean() > 0.97
+
+
+def test_a_transfer_ends() -> None:
+    scenario = one(**{"transport.packets": 1000, "fidelity": "fluid"})
+    frame = simulate(scenario, replications=2).frame
+    exact = simulate(one(**{"transport.packets": 1000}), replications=2).frame
+    assert frame["completion_s"].to_numpy() == pytest.approx(exact["completion_s"].to_numpy(), rel=0.03)
+    assert (run(build(one(), replications=1).rows)[:, Out.COMPLETED] == NEVER).all()
