@@ -139,6 +139,16 @@ BAD = [
     ({"hops.0": {"count": 65, "each": {"rate": "1 Mbit/s", "delay": 0}}}, "above the limit"),
     ({"hops.0.reverse.loss": 3}, "reverse.loss is an unknown name"),
     ({"hops.0.outages": [{"start": "1 s"}]}, r"outages.0.duration is missing"),
+    ({"hops.0.outages": {"up": "20 s"}}, "outages.down is missing; add it"),
+    ({"hops.0.outages": {"up": "0 s", "down": "1 s"}}, "outages.up = '0 s' is below the limit"),
+    ({"hops.0.outages": {"up": 20, "down": "1 s"}}, "outages.up = 20 has no unit"),
+    ({"hops.0.outages": {"upp": "20 s", "down": "1 s"}}, "outages.upp is an unknown name; did you mean 'up'"),
+    ({"hops.0.outages": {"start": "1 s", "duration": "1 s"}}, r"is one outage and no list; write \[\{start"),
+    ({"hops.0.outages": "1 s"}, "is neither a list of outages nor mean times; write {up: 20 s, down: 1 s}"),
+    (
+        {"hops.0.outages": {"up": {"uniform": ["1 ms", "1 s"]}, "down": "0 s"}},
+        "hops.outages can be .* on average; allowed is 0 to 4096; raise up, or shorten duration",
+    ),
     ({"hops.1.rate": "1 bit/s"}, "there is no '1'; allowed is 0 to 0"),
     ({"paths": [{"hops": [{"rate": "1 Mbit/s", "delay": 0}]}] * 2}, "only sctp uses two"),
 ]

@@ -37,6 +37,8 @@ def with_values(data: dict[str, Any], values: Mapping[str, Any]) -> dict[str, An
         for i, part in enumerate(parts):
             last = i == len(parts) - 1
             if isinstance(at, list):
+                if not at:
+                    raise InputError(f"{name}: '{parts[i - 1]}' is an empty list; set it as a whole")
                 if not part.isdecimal() or int(part) >= len(at):
                     raise InputError(f"{name}: there is no '{part}'; allowed is 0 to {len(at) - 1}")
                 key: Any = int(part)

@@ -21,7 +21,6 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.runtime.threads import cores
 from netcarlo.kernels.shared.layout import KINDS, SharedRows
-from netcarlo.networks.path.switched import switched
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
@@ -141,18 +140,18 @@ def outages(paths: int) -> None:
                 "hops": [hop],
             }
         )
-        rows = build(scenario, replications=paths).rows
         name = scenario.network.address(scenario, fluid=True).name
         packets = name.replace("fluid", "tcp_sack" if tcp in ("bic", "cubic", "westwood") else "tcp")
-        for up_s, down_s in ((1e6, 1.0), (20.0, 0.1), (20.0, 1.0), (10.0, 5.0)):
-            some = switched(rows, up_s=up_s, down_s=down_s)
+        for up_s, down_s in ((20.0, 0.0), (20.0, 0.1), (20.0, 1.0), (10.0, 5.0)):
+            cut = scenario.with_values({"hops.0.outages": {"up": f"{up_s} s", "down": f"{down_s} s"}})
+            some = build(cut, replications=paths).rows
             acked, took = [], []
             for model in (name, packets):
                 compilers.cpu_loop(models.model(model))
                 start = time.process_time()
                 acked.append(launch.run(models.model(model), some)[:, Out.ACKED])
                 took.append((time.process_time() - start) / paths * 1e6)
-            what = f"{tcp}, down {down_s:g} s in {up_s:g}" if up_s < 1e6 else f"{tcp}, never down"
+            what = f"{tcp}, down {down_s:g} s in {up_s:g}" if down_s else f"{tcp}, never down"
             error = acked[0] / np.maximum(acked[1], 1) - 1
             print(f"{what:34s} {describe(error)} {took[0]:9.0f} {took[1]:9.0f}")
 

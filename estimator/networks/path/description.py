@@ -1,13 +1,15 @@
 """A path: hops in tandem from the sender to the receiver, with outages and packets of others."""
 
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Self
 
-from pydantic import Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.schema.quantity import (
     Count,
     Delay,
+    Duration,
     Interval,
     Load,
     Payload,
@@ -28,6 +30,45 @@ class Outage(Record):
 
     start: Time
     duration: Time
+
+
+MOST_OUTAGES = 4096
+"""Most outages that a hop can be expected to have in a run."""
+
+
+class OnOff(Record):
+    """A hop goes down and comes back again and again, at first up: a two-state Markov chain.
+
+    Its times up and down are exponential with these means, drawn anew for every replication; with a mean
+    `down` of 0 it never goes down.
+    """
+
+    up: Duration
+    down: Time
+
+    def expected(self, duration_s: float) -> float:
+        """How many outages there can be on average in a run of this duration."""
+        return duration_s / (bounds(self.up)[0] + bounds(self.down)[0])
+
+
+def _list_or_means(data: Any) -> Any:
+    if isinstance(data, dict) and {"start", "duration"} & set(data):
+        raise InputError("is one outage and no list; write [{start: 50 s, duration: 10 s}]")
+    if not isinstance(data, list | dict | OnOff):
+        raise InputError("is neither a list of outages nor mean times; write {up: 20 s, down: 1 s}")
+    return data
+
+
+def _kind_of_outages(data: Any) -> str:
+    return "<given>" if isinstance(data, list) else "<random>"
+
+
+Outages = Annotated[
+    Annotated[list[Outage], Tag("<given>")] | Annotated[OnOff, Tag("<random>")],
+    Discriminator(_kind_of_outages),
+    BeforeValidator(_list_or_means),
+]
+"""Given one by one, or drawn."""
 
 
 class Reverse(Record):
@@ -63,7 +104,7 @@ class HopSpec(Record):
     queue: Queue = 50.0
     loss: Probability = 0.0
     ack_loss: Probability = 0.0
-    outages: list[Outage] = Field(default_factory=list)
+    outages: Outages = Field(default_factory=list)
     reverse: Reverse = Reverse()
     cross_traffic: CrossTraffic | None = None
     tick: Interval | None = None
@@ -112,3 +153,10 @@ class Route(Record):
         if most > MAX_HOPS:
             raise InputError(f"hops can be {most}; allowed is 1 to {MAX_HOPS}; lower a count")
         return self
+
+
+def every_hop(routes: Iterable[Route]) -> Iterator[HopSpec]:
+    """The hops of paths; those of a count once."""
+    for route in routes:
+        for hop in route.hops:
+            yield hop.each if isinstance(hop, Hops) else hop

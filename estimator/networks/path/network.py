@@ -20,7 +20,7 @@ from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import bounds
+from netcarlo.schema.quantity import Duration, bounds
 from netcarlo.transport.tcp import COMMON, PROBES, Sctp, Tcp
 
 FLUID = (
@@ -32,7 +32,7 @@ FLUID = (
 
 
 class PathNetwork(Network):
-    """The `paths` of a scenario, and its `mobility`."""
+    """The `paths` of a scenario, and its `mobility`; its `duration` says how many outages there may be."""
 
     key = "paths"
     written = "hops"
@@ -42,19 +42,21 @@ class PathNetwork(Network):
 
     routes: list[Route]
     mobility: Mobility | None
+    duration: Duration
 
     @classmethod
     def of(cls, run: Any) -> Self | None:
         """The paths of a scenario."""
         if not run.paths:
             return None
-        return cls.model_construct(routes=run.paths, mobility=run.mobility)
+        return cls.model_construct(routes=run.paths, mobility=run.mobility, duration=run.duration)
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
         if len(self.routes) > 1 and not isinstance(run.transport, Sctp):
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
         workload.check_time_passes(self.routes, run.transport)
+        workload.check_outages(self.routes, bounds(run.duration)[1])
         if self.mobility is None:
             return
         if len(self.routes) > 1:
@@ -135,7 +137,7 @@ class PathNetwork(Network):
 
     def row_bytes(self) -> int:
         """Memory of the hops and outages of one row."""
-        return rows.row_bytes(self.routes, self.mobility)
+        return rows.row_bytes(self.routes, self.mobility, self.duration)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Rows]) -> dict[str, Floats]:
         """Those of the first path."""

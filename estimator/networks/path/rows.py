@@ -1,5 +1,6 @@
 """The hops of a path over the rows of an ensemble: from the records of a scenario to arrays."""
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -7,11 +8,23 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.networks.path.description import CrossTraffic, Hops, HopSpec, Outage, Route, most_hops
+from netcarlo.networks.path.description import (
+    MAX_HOPS,
+    CrossTraffic,
+    Hops,
+    HopSpec,
+    OnOff,
+    Outage,
+    Route,
+    every_hop,
+    most_hops,
+)
 from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.path.switched import alternating
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.udp import Udp
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run
@@ -27,7 +40,7 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(routes)]
     if mobility is not None:
         paths[0][-1] = _moving(mobility, paths[0][-1], table, draws)
-    return Rows(table, values, *arrays(paths, draws))
+    return Rows(table, values, *arrays(paths, draws, table))
 
 
 class Slot(NamedTuple):
@@ -38,6 +51,7 @@ class Slot(NamedTuple):
     loss: Floats
     ack_loss: Floats
     outages: Ints  # [n, K, 2]
+    up_down: Ints  # mean times [n, 2] [ns] of a hop that goes up and down; 0, 0: the outages are given
 
 
 def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> Slot:
@@ -93,7 +107,12 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
         columns[Hop.TICK_PHASE] = np.rint(phase).astype(np.int64)
     loss = draws.floats(f"{name}.loss", hop.loss)
     ack_loss = draws.floats(f"{name}.ack_loss", hop.ack_loss)
-    return Slot(present, columns, loss, ack_loss, _outages(hop.outages, name, draws))
+    given, means = hop.outages, np.zeros((len(present), 2), np.int64)
+    if isinstance(given, OnOff):
+        for k, (field, mean) in enumerate((("up", given.up), ("down", given.down))):
+            means[:, k] = draws.whole(f"{name}.outages.{field}", mean, NS)
+        given = []
+    return Slot(present, columns, loss, ack_loss, _outages(given, name, draws), means)
 
 
 def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
@@ -129,11 +148,12 @@ def _by_start(table: Ints) -> Ints:
     return np.take_along_axis(table, order[:, :, None], axis=1)
 
 
-def arrays(paths: list[list[Slot]], draws: Draws) -> tuple[Ints, Ints, NDArray[np.uint32]]:
+def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Ints, Ints, NDArray[np.uint32]]:
     """Hops [n, PATHS, H, len(Hop)], outages [n, PATHS, H, K, 2] and the loss table of the paths.
 
     Absent hops leave no gap: the hops of a replication stand first on its path.  The first packet of cross
-    traffic comes at a random moment of its first interval, drawn for the place of the hop on the path.
+    traffic comes at a random moment of its first interval, drawn for the place of the hop on the path; so are
+    the times of hops that go up and down, for rows with these `parameters`.
     """
     n = len(draws.replications)
     slots = [slot for path in paths for slot in path]
@@ -143,6 +163,7 @@ def arrays(paths: list[list[Slot]], draws: Draws) -> tuple[Ints, Ints, NDArray[n
     n_outages = max(1, *(slot.outages.shape[1] for slot in slots))
     hops = np.zeros((n, PATHS, n_hops, len(Hop)), np.int64)
     outages = np.full((n, PATHS, n_hops, n_outages, 2), FOREVER, np.int64)
+    means = np.zeros((n, PATHS, n_hops, 2), np.int64)
     index = iter(range(len(slots)))
     for number, path in enumerate(paths):
         position = np.zeros(n, np.int64)
@@ -156,20 +177,36 @@ def arrays(paths: list[list[Slot]], draws: Draws) -> tuple[Ints, Ints, NDArray[n
             hops[who, number, at, Hop.LOSS] = row[k, 0, who]
             hops[who, number, at, Hop.R_LOSS] = row[k, 1, who]
             outages[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
+            means[who, number, at] = slot.up_down[who]
             position[who] += 1
     for number, at in np.argwhere(hops[..., Hop.CROSS_EVERY].any(axis=0)):
         phase = draws.uniform(f"paths.{number}.hops.{at}.cross_traffic")
         hops[:, number, at, Hop.CROSS_FIRST] = hops[:, number, at, Hop.CROSS_EVERY] * phase
+    for number, at in np.argwhere(means[..., 1].any(axis=0)):
+        up, down = means[:, number, at].T
+        drawn = alternating(parameters, number * MAX_HOPS + at, up=up, down=down)
+        missing = max(drawn.shape[1] - outages.shape[3], 0)
+        outages = np.pad(outages, [(0, 0)] * 3 + [(0, missing), (0, 0)], constant_values=FOREVER)
+        random = down > 0
+        outages[random, number, at, : drawn.shape[1]] = drawn[random]
     return hops, outages, thresholds(probabilities)
 
 
-def row_bytes(routes: list[Route], mobility: Mobility | None) -> int:
+def row_bytes(routes: list[Route], mobility: Mobility | None, duration: Number) -> int:
     """Memory of the hops and outages of one row."""
-    hops = [hop.each if isinstance(hop, Hops) else hop for route in routes for hop in route.hops]
     times = (mobility and mobility.times) or []
-    outages = max(1, len(times), *(len(hop.outages) for hop in hops))
+    outages = max(1, len(times), *(_most_outages(hop, bounds(duration)[1]) for hop in every_hop(routes)))
     most = max(sum(most_hops(hop) for hop in route.hops) for route in routes)
     return 8 * PATHS * most * (len(Hop) + 2 * outages)
+
+
+def _most_outages(hop: HopSpec, duration_s: float) -> int:
+    """The most outages that a hop has, but for one row in millions."""
+    if not isinstance(hop.outages, OnOff):
+        return len(hop.outages)
+    # No more variable than a Poisson number: there are two exponential times between two outages.
+    mean = hop.outages.expected(duration_s)
+    return math.ceil(mean + 6 * math.sqrt(mean)) + 1
 
 
 def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 from netcarlo.errors import InputError
-from netcarlo.networks.path.description import Hops, HopSpec, Route
+from netcarlo.networks.path.description import MOST_OUTAGES, Hops, HopSpec, OnOff, Route, every_hop
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import NO_TIME, datagrams, least_ns, mean, of_association
 from netcarlo.schema.quantity import bounds
@@ -20,6 +20,16 @@ def check_time_passes(routes: list[Route], transport: Any) -> None:
         if not any(least_ns(hop, size) for hop, _ in _counted(route)):
             name = "hops" if len(routes) == 1 else f"paths.{number}.hops"
             raise InputError(f"{name} can take no time at all, in whole nanoseconds; {NO_TIME}")
+
+
+def check_outages(routes: list[Route], duration_s: float) -> None:
+    """Raises InputError where hops go down more often than rows have room for."""
+    for hop in every_hop(routes):
+        if isinstance(hop.outages, OnOff) and (most := hop.outages.expected(duration_s)) > MOST_OUTAGES:
+            allowed = f"allowed is 0 to {MOST_OUTAGES}"
+            raise InputError(
+                f"hops.outages can be {most:.0f} on average; {allowed}; raise up, or shorten duration"
+            )
 
 
 def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:

@@ -17,7 +17,6 @@ from netcarlo.kernels.fluid import chance
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRows
-from netcarlo.networks.path.switched import switched
 from netcarlo.networks.shared.outcomes import Tables, tables
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
@@ -188,8 +187,8 @@ def acked(model: str, rows: Rows) -> NDArray[np.int64]:
 
 @pytest.mark.parametrize("down_s", [0.1, 1.0, 5.0])
 def test_path_with_outages_is_near_packets(down_s: float) -> None:
-    scenario = path()
-    rows = switched(build(scenario, replications=100).rows, up_s=15.0, down_s=down_s)
+    scenario = path(**{"hops.0.outages": {"up": "15 s", "down": f"{down_s} s"}})
+    rows = build(scenario, replications=100).rows
     model = scenario.network.address(scenario, fluid=True).name
     cheap, exact = acked(model, rows), acked("tcp_newreno", rows)
     assert cheap.sum() == pytest.approx(exact.sum(), rel=0.06)
@@ -213,15 +212,6 @@ def test_a_path_that_is_down_carries_nothing() -> None:
     fates = (Out.RECEIVED, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE)
     assert out[Out.SENT] == sum(out[fate] for fate in fates)
     assert out[Out.ACKED] == pytest.approx(10e6 * 120 / 8 / 1500, rel=0.02)
-
-
-def test_markov_outages() -> None:
-    rows = switched(build(path(), replications=400).rows, up_s=5.0, down_s=0.5)
-    starts, ends = rows.outages[:, 0, 0].transpose(2, 0, 1)
-    there = starts < rows.parameters[0, P.END]
-    assert (starts[:, 1:][there[:, 1:]] >= ends[:, :-1][there[:, 1:]]).all()
-    assert (ends - starts)[there].mean() == pytest.approx(0.5e9, rel=0.1)
-    assert starts[:, 0].mean() == pytest.approx(5e9, rel=0.15)
 
 
 @pytest.mark.parametrize(
