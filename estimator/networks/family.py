@@ -78,8 +78,8 @@ class Network(Record):
         """What the fluid model or the formulae do not know of it; empty if nothing."""
 
     @abstractmethod
-    def formula(self, rows: Any) -> Named:
-        """Outcomes in the steady state, by formulae that know it."""
+    def formula(self, run: Run, rows: Any) -> Named:
+        """Outcomes of its rows in the steady state, by formulae that know it."""
 
     @abstractmethod
     def population(self, run: Run) -> tuple[str, str]:

@@ -1,16 +1,19 @@
 """What the formulae of several kinds of networks read in rows.
 
-A path is PFTK capped by the sawtooth of its bottleneck, a cell Bianchi's model, shared links max-min shares.
+A path is PFTK, or its like for CUBIC and SCTP, capped by the sawtooth of its bottleneck, a cell Bianchi's
+model, shared links max-min shares.
 What these leave out, and how far off they are, is in docs/models/formulas.md.
 """
+
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.numerics import formulas
 from netcarlo.numerics.arrays import Floats, Ints
-from netcarlo.numerics.formulas import pftk
 
 Found = dict[str, Floats]
 """Outcomes of rows by name, [n] each; the names are those of `netcarlo.simulation.outcomes.MEANING`."""
@@ -23,10 +26,26 @@ def probability(losses: NDArray[np.uint32]) -> Floats:
     return np.where(lossless, 0.0, (1 - 2 * one) / (1 - one))
 
 
-def lossy(p: Ints, rtt_s: Floats, loss: Floats, most: Floats) -> Floats:
-    """PFTK for transports by the columns of `P` [..., len(P)]."""
-    rto_s = np.maximum(p[..., P.MIN_RTO], rtt_s * NS + 2 * p[..., P.TICK]) / NS
-    return pftk(rtt_s, loss, window=most, rto_s=rto_s, ack_every=np.maximum(p[..., P.ACK_EVERY], 1))
+def lossy(
+    p: Ints, rtt_s: Floats, loss: Floats, most: Floats, *, cubic: Any = False, again: Floats | None = None
+) -> Floats:
+    """Packets per second of transports by the columns of `P` [..., len(P)]: PFTK, or its like for SCTP and
+    for those with `cubic`.  What SCTP sends again is lost with probability `again`, `loss` unless given.
+    """
+    known: dict[str, Any] = {"window": most, "rto_s": first_rto_s(p, rtt_s)}
+    every, of_sctp = np.maximum(p[..., P.ACK_EVERY], 1), p[..., P.RWND] > 0
+    found = formulas.pftk(rtt_s, loss, **known, ack_every=every)
+    if np.any(cubic):
+        found = np.where(cubic, formulas.cubic(rtt_s, loss, **known, ack_every=every), found)
+    if of_sctp.any():
+        floor = p[..., P.SSTHRESH_FLOOR] / np.maximum(p[..., P.DATA] + p[..., P.CHUNK_HEADER], 1)
+        found = np.where(of_sctp, formulas.sctp(rtt_s, loss, **known, floor=floor, again=again), found)
+    return found
+
+
+def first_rto_s(p: Ints, rtt_s: Floats) -> Floats:
+    """The retransmission timer before it backs off."""
+    return np.maximum(p[..., P.MIN_RTO], rtt_s * NS + 2 * p[..., P.TICK]) / NS
 
 
 def most_in_flight(p: Ints) -> Floats:

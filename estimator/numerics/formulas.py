@@ -4,10 +4,23 @@ All take and give arrays that broadcast; rates are data packets per second.
 `formula.py` of each kind of network applies them; docs/models/formulas.md has the equations.
 """
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
+from netcarlo.kernels.congestion import cubic as control
 from netcarlo.numerics.arrays import Floats
+
+CUBIC_KEPT = control.BETA / control.ONE
+CUBIC_SCALE = control.SCALE / control.ONE  # [packet / s^3]
+CUBIC_FRIENDLY = (
+    8 / control.FRIENDLY
+)  # packets by which standard TCP grows in a round trip, keeping CUBIC_KEPT
+AT_RANDOM = 1.174, 1.024
+"""CUBIC's mean window at losses at random over that at losses at equal distances, in the cubic and in the
+Reno-friendly region: that of the stationary window of the deterministic growth between exponential numbers
+of packets, fast convergence included (`tests/numerics/test_formulas.py` draws it)."""
 
 
 def window_limited(rtt_s: ArrayLike, window: ArrayLike) -> Floats:
@@ -40,21 +53,114 @@ def pftk(
     the first timeout, which doubles six times.  Source: Padhye, Firoiu, Towsley, Kurose, "Modeling TCP
     throughput: a simple model and its empirical validation" (SIGCOMM 1998), the full model.
     """
-    rtt, most, b = (np.asarray(x, np.float64) for x in (rtt_s, window, ack_every))
-    p = np.clip(loss, 1e-12, 1 - 1e-12)  # without loss the window is what limits
+    most, b, p = np.asarray(window, np.float64), np.asarray(ack_every, np.float64), _inside(loss)
     third = (2 + b) / (3 * b)
     free = third + np.sqrt(8 * (1 - p) / (3 * b * p) + third * third)
-    limited = free >= most
-    w = np.where(limited, most, free)
-    with np.errstate(invalid="ignore"):
-        growth = np.where(limited, b * w / 8 + (1 - p) / (p * w) + 2, b * w / 2 + 1)
+    w = np.minimum(free, most)
     # A loss is found out by a timeout unless three packets behind it arrive.
     alive = 1 - p
     hit = [-np.expm1(k * np.log1p(-p)) for k in (3, w - 3, w)]  # one of so many is lost
     timeout = np.clip(np.where(w <= 3, 1.0, hit[0] * (1 + alive**3 * hit[1]) / hit[2]), 0.0, 1.0)
+    period = _Period(w, b * w / 2, 3 * b * w * w / 8)
+    return _per_second(rtt_s, p, period, limited=free >= most, timeout=timeout, rto_s=rto_s)
+
+
+def sctp(
+    rtt_s: ArrayLike,
+    loss: ArrayLike,
+    *,
+    window: ArrayLike = np.inf,
+    rto_s: ArrayLike = 1.0,
+    floor: ArrayLike = 4,
+    again: ArrayLike | None = None,
+) -> Floats:
+    """Packets sent per second by an SCTP association: PFTK with the window and the loss recovery of SCTP.
+
+    The window grows by acknowledged bytes, so delayed SACKs do not slow it down, and a loss leaves at least
+    `floor` packets of it (RFC 4960, 7.2.1 to 7.2.3).  Gap blocks tell what is missing: losses of a window are
+    one, and a timeout comes only if a retransmission is lost (each with probability `again`, `loss` unless
+    given: it may take another path) or nothing behind the loss arrives.
+    """
+    most, least, p = np.asarray(window, np.float64), np.asarray(floor, np.float64), _inside(loss)
+    free = 1 + np.sqrt(8 * (1 - p) / (3 * p) + 1)
+    free = np.where(free < 2 * least, 1 + np.sqrt(1 + 2 * (1 - p) / p + least * (least - 1)), free)
+    w = np.minimum(free, most)
+    low = np.minimum(np.maximum(w / 2, least), w)
+    period = _Period(w, w - low, (w * w - low * low) / 2)
+    timeout = _unrepaired(p, w, p if again is None else _inside(again))
+    return _per_second(rtt_s, p, period, limited=free >= most, timeout=timeout, rto_s=rto_s)
+
+
+def cubic(
+    rtt_s: ArrayLike,
+    loss: ArrayLike,
+    *,
+    window: ArrayLike = np.inf,
+    rto_s: ArrayLike = 1.0,
+    ack_every: ArrayLike = 1,
+) -> Floats:
+    """Packets sent per second by a TCP with CUBIC and the loss recovery of SACK; as `pftk` else.
+
+    The window is the larger one of the cubic and of the Reno-friendly region (RFC 9438, 5.1 and 4.3), with
+    the parameters of `kernels.congestion.cubic` and with losses at random (`AT_RANDOM`).
+    """
+    rtt, most, p = np.asarray(rtt_s, np.float64), np.asarray(window, np.float64), _inside(loss)
+    friendly = CUBIC_FRIENDLY / np.asarray(ack_every, np.float64)
+    # Mean over peak, of a cubic that ends on its plateau and of a line.
+    concave, straight = (3 + CUBIC_KEPT) / 4, (1 + CUBIC_KEPT) / 2
+    means = (
+        AT_RANDOM[0] * (CUBIC_SCALE * concave / (1 - CUBIC_KEPT)) ** 0.25 * (rtt / p) ** 0.75,
+        AT_RANDOM[1] * np.sqrt(friendly * straight / ((1 - CUBIC_KEPT) * p)),
+    )
+    mean = np.maximum(*means)
+    free = mean / np.where(means[0] > means[1], concave, straight)
+    w = np.minimum(free, most)
+    rounds, of_peak = cubic_climb(rtt, w, friendly)
+    rounds = np.where(free >= most, rounds, 1 / (p * mean))
+    period = _Period(w, rounds, rounds * w * of_peak)
+    return _per_second(rtt, p, period, limited=free >= most, timeout=_unrepaired(p, w, p), rto_s=rto_s)
+
+
+def cubic_climb(rtt_s: Floats, window: Floats, friendly: Floats) -> tuple[Floats, Floats]:
+    """Round trips in which CUBIC's window climbs back to where it was when packets were lost, and the mean
+    window meanwhile as a part of that; `friendly`: packets by which standard TCP grows in a round trip."""
+    cubic = np.cbrt(window * (1 - CUBIC_KEPT) / CUBIC_SCALE) / rtt_s
+    line = (1 - CUBIC_KEPT) * window / friendly
+    return np.minimum(cubic, line), np.where(cubic < line, (3 + CUBIC_KEPT) / 4, (1 + CUBIC_KEPT) / 2)
+
+
+class _Period(NamedTuple):
+    """From one loss to the next."""
+
+    window: Floats  # at the loss
+    rounds: Floats  # in which the window grows from what a loss leaves to that
+    packets: Floats  # sent in them
+
+
+def _per_second(
+    rtt_s: ArrayLike, p: Floats, period: _Period, *, limited: Any, timeout: Floats, rto_s: ArrayLike
+) -> Floats:
+    """PFTK's packets per second; where the window is `limited` it stays when it has grown."""
+    alive = 1 - p
+    w = period.window
     backoff = 1 + p * (1 + p * (2 + p * (4 + p * (8 + p * (16 + p * 32)))))
-    packets = alive / p + w + timeout / alive
-    return np.asarray(packets / (rtt * growth + timeout * np.asarray(rto_s) * backoff / alive))
+    with np.errstate(invalid="ignore"):
+        stays = np.where(limited, (alive / p - period.packets) / w + 1, 0.0)
+    time = np.asarray(rtt_s) * (period.rounds + stays + 1) + timeout * np.asarray(rto_s) * backoff / alive
+    return np.asarray((alive / p + w + timeout / alive) / time)
+
+
+def _unrepaired(p: Floats, window: Floats, again: Floats) -> Floats:
+    """Probability that SACK's repair of a window with losses needs the timer: what is sent again is lost with
+    probability `again`, or nothing behind the loss arrives."""
+    behind = np.maximum(window - 1, 0.0)
+    arrive = np.exp((1 + behind * p) * np.log1p(-again))
+    return np.asarray(1 + arrive * np.expm1(behind * np.log(p)))
+
+
+def _inside(loss: ArrayLike) -> Floats:
+    """Without loss the window is what limits."""
+    return np.clip(np.asarray(loss, np.float64), 1e-12, 1 - 1e-12)
 
 
 def sawtooth(rtt_s: ArrayLike, capacity: ArrayLike, *, queue: ArrayLike, window: ArrayLike) -> Floats:

@@ -131,7 +131,7 @@ def run(
         integers(simulated, target=target, threads=threads, progress=progress, most_bytes=most_bytes)
     )
     return [
-        by_formula(part.scenario.network, part.rows, part.drawn)
+        by_formula(part.scenario, part.rows, part.drawn)
         if part.scenario.fidelity == "formula"
         else _named(part, next(found))
         for part in parts
@@ -162,9 +162,7 @@ def integers(
             if progress:
                 progress(before + rows_done)
 
-        out = launch.run(
-            model, rows, target=target, threads=threads, progress=report, most_bytes=most_bytes
-        )
+        out = launch.run(model, rows, target=target, threads=threads, progress=report, most_bytes=most_bytes)
         done += len(out)
         report(0, done)
         ends = np.cumsum([len(part.parameters) for part in mine])[:-1]

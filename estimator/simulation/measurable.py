@@ -29,6 +29,7 @@ ROWS = 16
 EVERYWHERE = frozenset({"goodput_bps"})
 """What every scenario has."""
 
+
 def outcomes(scenario: Scenario, given: Mapping[str, Floats] | None = None) -> tuple[str, ...]:
     """The outcomes that runs of the scenario measure, in the order of `MEANING`.  Raises InputError.
 
@@ -42,7 +43,7 @@ def outcomes(scenario: Scenario, given: Mapping[str, Floats] | None = None) -> t
     n = len(next(iter(given.values()), range(ROWS)))
     built = build_rows(scenario, replications=np.arange(n), given=given)
     if scenario.fidelity == "formula":
-        frame = named.by_formula(scenario.network, *built).frame
+        frame = named.by_formula(scenario, *built).frame
     else:
         with np.errstate(all="ignore"):
             frame = named.outcomes(scenario.network, _filled(scenario, built.rows), *built).frame

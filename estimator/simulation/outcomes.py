@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from netcarlo.networks.family import Network
 from netcarlo.networks.registry import KINDS
+from netcarlo.scenario import Scenario
 
 OUTCOMES = tuple(outcome for kind in KINDS for outcome in kind.outcomes)
 """The outcomes of a replication, in the order of `Outcomes.frame`."""
@@ -35,9 +36,11 @@ def outcomes(network: Network, integers: NDArray[np.int64], rows: Any, drawn: pd
     return Outcomes(integers, _frame(network.named(integers, rows), drawn))
 
 
-def by_formula(network: Network, rows: Any, drawn: pd.DataFrame) -> Outcomes:
+def by_formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
     """The same by formulae that know the network, without integers; what they do not know is NaN."""
-    return Outcomes(np.zeros((len(drawn), 0), np.int64), _frame(network.formula(rows), drawn))
+    return Outcomes(
+        np.zeros((len(drawn), 0), np.int64), _frame(scenario.network.formula(scenario, rows), drawn)
+    )
 
 
 def _frame(found: dict[str, Any], drawn: pd.DataFrame) -> pd.DataFrame:

@@ -37,6 +37,13 @@ TCPS: dict[str, dict[str, Any]] = {
     },
 }
 
+SCTP: dict[str, Any] = {
+    "transport": {"protocol": "sctp", "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
+}
+
+OUTAGES = {"up": {"log_uniform": ["20 s", "200 s"]}, "down": {"log_uniform": ["0.1 s", "5 s"]}}
+"""Of every hop."""
+
 GRAPH = {
     "routers": {"integers": [4, 10]},
     "degree": 2.5,
@@ -58,22 +65,28 @@ class Population(NamedTuple):
 
 
 def populations() -> Iterator[Population]:
-    """Paths and shared networks under each TCP, and cells."""
+    """Paths, with outages and without, and shared networks under each TCP and SCTP; and cells."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
     graphs = dumbbells.model_dump(mode="json", exclude_none=True)
     del graphs["shared"]["dumbbell"]
     graphs["shared"]["graph"] = GRAPH
-    named = {"paths": paths, "dumbbells": dumbbells, "graphs": Scenario.check(graphs)}
+    outages = paths.with_values({"hops.0.each.outages": OUTAGES, "duration": "120 s"})
+    named = {"paths": paths, "outages": outages, "dumbbells": dumbbells, "graphs": Scenario.check(graphs)}
     for network, scenario in named.items():
         for protocol, values in TCPS.items():
             yield Population(network, protocol, scenario.with_values(values))
+        if network != "outages":
+            yield Population(network, "sctp", scenario.with_values(SCTP))
+    route = paths.model_dump(mode="json", exclude_none=True)["paths"][0]
+    yield Population("two paths", "sctp", paths.with_values(SCTP | {"paths": [route, route]}))
     yield Population("cells", "udp", load_scenario(EXAMPLES / "wifi_cells.yaml"))
 
 
 def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
     """The bias of the goodput of cheap fidelities, over so many networks."""
-    if scenario.shared is not None:  # one kernel for all TCPs, for the sake of a compiler's time
+    if scenario.shared is not None and scenario.transport.protocol != "sctp":
+        # One kernel for all TCPs, for the sake of a compiler's time.
         rows, drawn = build(scenario, replications=networks)
         integers = launch.run(models.model("shared_mixed"), rows)
         truth = outcomes(scenario.network, integers, rows, drawn).frame["goodput_bps"]
@@ -176,7 +189,7 @@ def main() -> None:
     if what == "bias":
         print("fidelity,network,protocol", *fidelity.Bias._fields, sep=",")
         for network, protocol, scenario in populations():
-            cheap = ("fluid", "formula") if network != "cells" else ("formula",)
+            cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
             for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():
                 print(name, network, protocol, *found, sep=",", flush=True)
         return

@@ -36,7 +36,11 @@ def test_formulae_are_of_the_networks_that_packets_meet(scenario: Scenario) -> N
         (PATHS, {"transport.bytes": "1 MB"}, "endless"),
         (PATHS, {"transport": {"protocol": "linux"}}, "no formula of linux"),
         (PATHS, {"transport": {"protocol": "reno", "congestion_control": "bic"}}, "bic of reno"),
-        (PATHS, {"hops.0.each.outages": [{"start": "1 s", "duration": "1 s"}]}, "no outages"),
+        (
+            PATHS,
+            {"transport": {"protocol": "sctp"}, "hops.0.each.outages": {"up": "9 s", "down": "1 s"}},
+            "no outages of SCTP",
+        ),
         (CELLS, {"wireless.rate_control": "arf"}, "one fixed rate"),
         (CELLS, {"wireless.frame_error": {"uniform": [0, 0.1]}}, "no noise"),
         (CELLS, {"wireless.burst": 2}, "burst"),
@@ -120,5 +124,9 @@ def test_a_bias_is_that_of_the_outcome_and_the_flows_asked_about() -> None:
     other = [{"count": 2}, {"protocol": "vegas"}]
     assert fidelity.known_bias(dumbbells.with_values({"shared.flows": other})) is None
     fidelity.check_known(dumbbells, ["goodput_bps"])
+    # That of paths with outages was measured on such paths.
+    down = PATHS.with_values({"fidelity": "formula", "hops.0.each.outages": {"up": "20 s", "down": "1 s"}})
+    assert fidelity.known_bias(down) == fidelity.measured()["formula", "outages", "sack"]
+    assert fidelity.known_bias(down) != fidelity.known_bias(PATHS.with_values({"fidelity": "formula"}))
     with pytest.raises(InputError, match="decides nothing about fairness here"):
         fidelity.check_known(dumbbells, ["fairness"])

@@ -76,7 +76,7 @@ def measured(asked: Scenario) -> set[str]:
     """The outcomes that have a value in one of a few runs at least."""
     built = build(asked, replications=6)
     if asked.fidelity == "formula":
-        frame = by_formula(asked.network, *built).frame
+        frame = by_formula(asked, *built).frame
     else:
         integers = run_as_python(model_of(asked).name, built.rows)
         frame = outcomes(asked.network, integers, *built).frame

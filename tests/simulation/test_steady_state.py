@@ -55,6 +55,65 @@ def test_paths_are_near_packets(scenario: Scenario) -> None:
     assert found["goodput_bps"].mean() == pytest.approx(packets, rel=0.12)
 
 
+def given(fidelity: str, scenario: Scenario) -> np.ndarray:
+    frame = simulate(scenario.with_values({"fidelity": fidelity}), target="cpu").frame
+    return frame["goodput_bps"].to_numpy()
+
+
+@pytest.mark.parametrize("two", [False, True], ids=["one path", "two paths"])
+@pytest.mark.parametrize("loss", [0, "0.1 %", "2 %", "8 %"])
+def test_sctp_is_near_packets(loss: str, two: bool) -> None:
+    """12 %; at 8 % a third of the packets that a window holds are sent again, so 20 % there."""
+    hops = [{"rate": "10 Mbit/s", "delay": "40 ms", "queue": 100, "loss": loss}]
+    other = [{"rate": "10 Mbit/s", "delay": "40 ms", "queue": 100}]
+    transport = {"protocol": "sctp", "receiver_window": "100 kB"}
+    scenario = Scenario.check({
+        "duration": "120 s", "replications": 12, "transport": transport,
+        "paths": [{"hops": hops}, *([{"hops": other}] if two else [])],
+    })  # fmt: skip
+    packets, formula = (given(fidelity, scenario).mean() for fidelity in ("packet", "formula"))
+    assert formula == pytest.approx(packets, rel=0.2 if loss == "8 %" else 0.12)
+
+
+@pytest.mark.parametrize(
+    ("delay", "loss"), [("10 ms", "1 %"), ("50 ms", "0.1 %"), ("150 ms", "0.1 %"), ("150 ms", "1 %")]
+)
+def test_cubic_is_near_packets(delay: str, loss: str) -> None:
+    hop = {"rate": "1 Gbit/s", "delay": delay, "queue": "unlimited", "loss": loss}
+    data = {"duration": "300 s", "replications": 12, "hops": [hop]}
+    transport = {"protocol": "cubic", "window": 1000, "initial_ssthresh": 20}
+    scenario = Scenario.check(data | {"transport": transport})
+    packets, formula = (given(fidelity, scenario).mean() for fidelity in ("packet", "formula"))
+    assert formula == pytest.approx(packets, rel=0.15)
+    # PFTK, of which the same was said before, is not, where the window is a cubic.
+    reno = given("formula", scenario.with_values({"transport": transport | {"protocol": "sack"}})).mean()
+    assert delay != "150 ms" or reno < 0.75 * packets
+
+
+@pytest.mark.parametrize("protocol", ["sack", "newreno", "cubic"])
+@pytest.mark.parametrize(
+    "outages",
+    [
+        {"up": "10 s", "down": "50 ms"},
+        {"up": "10 s", "down": "0.5 s"},
+        {"up": "10 s", "down": "5 s"},
+        [{"start": "10 s", "duration": "0.7 s"}, {"start": {"uniform": ["30 s", "50 s"]}, "duration": "4 s"}],
+    ],
+    ids=["short", "some", "long", "given"],
+)
+def test_outages_take_what_they_take_of_packets(protocol: str, outages: Any) -> None:
+    """Of 40 networks, each with its outages: the total within 10 %, and ranked alike.  NewReno repairs a
+    packet in a round trip, so short outages, of which many packets are missing, cost it more: 15 %."""
+    there = {"rate": "5 Mbit/s", "delay": {"uniform": ["5 ms", "40 ms"]}, "queue": 60}
+    data = {"duration": "100 s", "replications": 40, "transport": {"protocol": protocol, "window": 60}}
+    scenario = Scenario.check(data | {"hops": [there, there | {"outages": outages}]})
+    packets, formula = (given(fidelity, scenario) for fidelity in ("packet", "formula"))
+    assert formula.mean() == pytest.approx(packets.mean(), rel=0.15 if protocol == "newreno" else 0.1)
+    assert np.corrcoef(packets, formula)[0, 1] > 0.6
+    never = given("formula", scenario.with_values({"hops.1.outages": []}))
+    assert (formula < never).all()
+
+
 def test_a_window_per_round_trip() -> None:
     found = path_formula(build(path(10), replications=1).rows)
     rtt_s = 0.04 + (1500 + 40) * 8 * (1e-7 + 1e-9)
@@ -115,6 +174,15 @@ def test_udp_does_not_give_way() -> None:
     assert too_much["goodput_bps"] == pytest.approx(9.6e6)
     assert too_much["loss_ratio"] == pytest.approx(1 - 9.6 / 12)
     assert np.isnan(too_much["tcp_goodput_bps"]).all()
+
+
+@pytest.mark.parametrize("loss", [0, "1 %"])
+def test_sctp_shares_a_link(loss: str) -> None:
+    scenario = dumbbell([{"count": 3, "each": {}}], loss=loss).with_values(
+        {"transport": {"protocol": "sctp"}}
+    )
+    packets, formula = (given(fidelity, scenario).mean() for fidelity in ("packet", "formula"))
+    assert formula == pytest.approx(packets, rel=0.12)
 
 
 def test_the_near_flow_gets_more_and_the_lossy_one_less() -> None:

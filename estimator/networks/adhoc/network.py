@@ -43,7 +43,7 @@ class AdhocNetwork(Adhoc, Network):
             return "there is a fluid model of shared networks and of paths only"
         return "there is no formula of ad hoc networks"
 
-    def formula(self, rows: ManetRows) -> Named:
+    def formula(self, run: Run, rows: ManetRows) -> Named:
         """There is none."""
         raise NotImplementedError
 

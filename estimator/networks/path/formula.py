@@ -1,17 +1,21 @@
-"""Outcomes of a path in the steady state, from its rows: PFTK, capped by the sawtooth of its bottleneck."""
+"""Outcomes of a path in the steady state, from its rows: PFTK, or its like, capped by the sawtooth of its
+bottleneck; and what outages take of that."""
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import NS, Hop, P, Rows
-from netcarlo.networks.formula import Found, byte_s, lossy, most_in_flight, probability
+from netcarlo.kernels.base.layout import FOREVER, NS, Hop, P, Rows
+from netcarlo.networks.formula import Found, byte_s, first_rto_s, lossy, most_in_flight, probability
+from netcarlo.numerics import formulas
+from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.numerics.formulas import sawtooth
+from netcarlo.numerics.outages import Outages, Transfer, carried
 
 
-def formula(rows: Rows) -> Found:
-    """Outcomes of endless TCP transfers over the first path of `rows`: PFTK, capped by the sawtooth."""
+def formula(rows: Rows, *, cubic: bool = False) -> Found:
+    """Outcomes of endless transfers over the first path of `rows`; the second repeats what SCTP has lost."""
     p, hops = rows.parameters, rows.hops[:, 0]
     there = hops[..., Hop.PRESENT] == 1
-    wire = p[:, P.DATA] + p[:, P.HEADER]
+    wire = p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER]
     data_s = wire[:, None] * byte_s(hops[..., Hop.BYTE_TIME])
     ack_s = p[:, P.ACK, None] * byte_s(hops[..., Hop.R_BYTE_TIME])
     delay_s = (hops[..., Hop.DELAY] + hops[..., Hop.R_DELAY]) / NS
@@ -23,16 +27,73 @@ def formula(rows: Rows) -> Found:
     slowest = rate.argmin(axis=1)[:, None]
     capacity = np.take_along_axis(rate, slowest, axis=1)[:, 0]
     queue = np.take_along_axis(hops[..., Hop.QUEUE], slowest, axis=1)[:, 0]
-    survive = np.where(there, 1 - probability(rows.losses)[hops[..., Hop.LOSS]], 1.0).prod(axis=1)
+    survive = _survive(rows, 0)
+    again = np.where(p[:, P.N_PATHS] > 1, 1 - _survive(rows, 1), 1 - survive)
     most = most_in_flight(p)
-    alone = lossy(p, rtt_s, 1 - survive, most)
+    alone = lossy(p, rtt_s, 1 - survive, most, cubic=cubic, again=again)
     full = sawtooth(rtt_s, capacity, queue=np.where(queue == 0, np.inf, queue - 1.0), window=most)
     sent = np.minimum(alone, full)
     # Where the queue is what limits, the window is that of the sawtooth on average.
     held = np.minimum(most, 0.75 * (capacity * rtt_s + queue))
     cwnd = np.where(alone > full, np.maximum(held, sent * rtt_s), sent * rtt_s)
+    up = _share_carried(rows, sent, rtt_s, cwnd, cubic=cubic)
     return {
-        "goodput_bps": sent * survive * p[:, P.DATA] * 8.0,
-        "mean_cwnd_packets": cwnd,
+        "goodput_bps": up * sent * survive * p[:, P.DATA] * 8.0,
+        "mean_cwnd_packets": up * cwnd,
         "mean_rtt_s": cwnd / np.maximum(sent, 1e-12),
     }
+
+
+def _survive(rows: Rows, path: int) -> Floats:
+    """Probability that random loss spares a packet on its way."""
+    hops = rows.hops[:, path]
+    spared = np.where(hops[..., Hop.PRESENT] == 1, 1 - probability(rows.losses)[hops[..., Hop.LOSS]], 1.0)
+    return np.asarray(spared.prod(axis=1))
+
+
+def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, *, cubic: bool) -> Floats:
+    """What outages leave of the packets sent per second, as a share; 1 where there are none."""
+    share = np.ones(len(sent))
+    who = np.flatnonzero((rows.outages[:, 0, :, :, 0] < FOREVER).any(axis=(1, 2)) & (sent > 0))
+    if len(who):
+        p, rate = rows.parameters[who], sent[who]
+        transfer = _transfer(p, rate, base_s[who], np.maximum(cwnd[who], 1.0), cubic=cubic)
+        met = _met(p, rows.hops[who, 0], rows.outages[who, 0], transfer)
+        begin, end = p[:, P.START] / NS, p[:, P.END] / NS
+        share[who] = carried(met, transfer, begin=begin, end=end) / (rate * (end - begin))
+    return share
+
+
+def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, *, cubic: bool) -> Transfer:
+    rtt_s = window / rate
+    every = np.where(p[:, P.RWND] > 0, 1, np.maximum(p[:, P.ACK_EVERY], 1))
+    kept, per_trip = np.full(len(p), 0.5), 1.0 / every
+    if cubic:
+        kept = np.full(len(p), formulas.CUBIC_KEPT)
+        rounds, _ = formulas.cubic_climb(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
+        per_trip = (1 - kept) * window / rounds
+    fold = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
+    rto_s = first_rto_s(p, rtt_s)
+    most_rto_s = np.maximum(p[:, P.MAX_RTO] / NS, rto_s)
+    return Transfer(rate, base_s, window, kept, per_trip, fold, rto_s, most_rto_s)
+
+
+def _met(p: Ints, hops: Ints, outages: Ints, transfer: Transfer) -> Outages:
+    """The outages of the hops [n, H, ...] of a path at the times at which the sender meets them."""
+    there = hops[..., Hop.PRESENT] == 1
+    wire = p[:, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=1)
+    data_s = wire[:, None] * byte_s(hops[..., Hop.BYTE_TIME])
+    queue_s = np.maximum(transfer.rtt_s - transfer.base_s, 0.0)[:, None]  # at the slowest hop
+    queue_s = np.where(np.arange(hops.shape[1]) == data_s.argmax(axis=1)[:, None], queue_s, 0.0)
+    forth = np.where(there, data_s + hops[..., Hop.DELAY] / NS + queue_s, 0.0)[..., None]
+    ack_s = p[:, P.ACK, None] * byte_s(hops[..., Hop.R_BYTE_TIME])
+    back = np.where(there, ack_s + hops[..., Hop.R_DELAY] / NS, 0.0)[..., None]
+    comes = outages[..., 0] < FOREVER
+    down, up = (np.where(comes, outages[..., k] / NS, np.inf) for k in (0, 1))
+    lasts = np.where(comes, (outages[..., 1] - outages[..., 0]) / NS, 0.0)
+    left, entered = forth.cumsum(axis=1), forth.cumsum(axis=1) - forth
+    share = (lasts + forth + back) / transfer.rtt_s[:, None, None]
+    met = Outages(down - left, up - entered, down + (back.cumsum(axis=1) - back), share)
+    flat = Outages(*(column.reshape(len(p), -1) for column in met))
+    order = np.argsort(flat.start, axis=1, kind="stable")
+    return Outages(*(np.take_along_axis(column, order, axis=1) for column in flat))

@@ -14,7 +14,7 @@ from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
-from netcarlo.networks.path.description import Hops, HopSpec, Route
+from netcarlo.networks.path.description import Hops, HopSpec, Route, every_hop
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
@@ -82,7 +82,7 @@ class PathNetwork(Network):
         return Address("path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """Both know few transports; the formulae know neither ends nor outages."""
+        """Both know few transports; the formulae know no ends."""
         return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
 
     def _unknown_to_fluid(self, run: Run) -> str:
@@ -102,9 +102,11 @@ class PathNetwork(Network):
 
     def _unknown_to_formula(self, run: Run) -> str:
         transport = run.transport
-        if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
+        if not isinstance(transport, Sctp) and (
+            not isinstance(transport, Tcp) or transport.protocol not in KINDS
+        ):
             return f"there is no formula of {transport.protocol}"
-        control = transport.congestion_control
+        control = getattr(transport, "congestion_control", None)
         if control is not None and (control not in KINDS or transport.protocol != "sack"):
             unknown = f"{control} of {transport.protocol}"
             return f"the formulae know the congestion controls of sack only, and not {unknown}"
@@ -112,22 +114,26 @@ class PathNetwork(Network):
             return "there is no formula of mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
             return "the formulae are of endless transfers, and bytes or packets ends this one"
-        hops = [hop.each if isinstance(hop, Hops) else hop for hop in self.routes[0].hops]
-        if any(hop.outages for hop in hops):
-            return "the formulae know no outages"
+        if isinstance(transport, Sctp) and self._has_outages:
+            return "the formulae know no outages of SCTP"
         return ""
 
-    def formula(self, rows: Rows) -> Named:
-        """PFTK, capped by the sawtooth of the bottleneck."""
-        return formula.formula(rows)
+    @property
+    def _has_outages(self) -> bool:
+        return any(hop.outages for hop in every_hop(self.routes))
+
+    def formula(self, run: Run, rows: Rows) -> Named:
+        """PFTK or its like, capped by the sawtooth of the bottleneck, less what outages take."""
+        return formula.formula(rows, cubic=getattr(run.transport, "congestion_control", None) == "cubic")
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Random paths of each TCP."""
+        """Random paths of each transport, with and without outages; two of them are SCTP's."""
         protocol: str = run.transport.protocol
         control = getattr(run.transport, "congestion_control", None)
         if control is not None:
             protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
-        return "paths", protocol
+        network = "outages" if self._has_outages else "paths" if len(self.routes) == 1 else "two paths"
+        return network, protocol
 
     # Rows.
 

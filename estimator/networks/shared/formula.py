@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.kernels.base.rows import take
-from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, UDP, Flow, Link, Shared, SharedRows
+from netcarlo.kernels.shared.layout import CUBIC, MOST_HOPS, NOWHERE, UDP, Flow, Link, Shared, SharedRows
 from netcarlo.networks.formula import Found, byte_s, lossy, most_in_flight, probability
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.formulas import max_min
@@ -77,7 +77,7 @@ def _routes(rows: SharedRows) -> _Routes:
     n, count, _ = flows.shape
     present = np.arange(count) < p[:, Shared.FLOWS, None]
     udp = present & (flows[:, :, Flow.KIND] == UDP)
-    wire = (flows[:, :, P.DATA] + flows[:, :, P.HEADER]).astype(np.float64)
+    wire = flows[:, :, [P.DATA, P.CHUNK_HEADER, P.HEADER]].sum(axis=2).astype(np.float64)
     ack = np.where(udp, 0.0, flows[:, :, P.ACK])
     line_s, delay_s = byte_s(links[:, :, Link.BYTE_TIME]), links[:, :, Link.DELAY] / NS
     passes = np.log1p(-np.minimum(probability(rows.losses), 1 - 1e-12))[links[:, :, Link.LOSS]]
@@ -107,11 +107,11 @@ def _shares(rows: SharedRows, routes: _Routes) -> Floats:
     with np.errstate(divide="ignore"):
         capacity = 1 / routes.byte_s
     queue_s = np.zeros_like(capacity)
-    window = np.maximum(most_in_flight(flows), 1)
+    window, cubic = np.maximum(most_in_flight(flows), 1), flows[:, :, Flow.KIND] == CUBIC
     rates = np.zeros_like(routes.wire)
     for _ in range(ROUNDS):
         rtt_s = routes.rtt_s + np.einsum("nfl,nl->nf", routes.uses > 0, queue_s)
-        asks = lossy(flows, rtt_s, 1 - routes.survive, window) * routes.wire
+        asks = lossy(flows, rtt_s, 1 - routes.survive, window, cubic=cubic) * routes.wire
         asks = np.where(routes.present, np.minimum(np.where(routes.udp, _udp(flows), asks), routes.most), 0.0)
         weight = np.where(routes.udp, UDP_WEIGHT, routes.wire / rtt_s)
         rates = max_min(routes.uses, capacity, most=asks, weight=np.where(routes.present, weight, 1.0))

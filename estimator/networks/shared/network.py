@@ -77,16 +77,17 @@ class SharedNetwork(SharedSpec, Network):
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know the kinds that may be mixed, the formulae no ends."""
-        if unknown := set(kinds(self, run.transport)) - set(TCPS):
+        known = TCPS if fidelity == "fluid" else (*TCPS, "sctp")
+        if unknown := set(kinds(self, run.transport)) - set(known):
             one = "fluid model" if fidelity == "fluid" else "formula"
-            return f"there is no {one} of {min(unknown)}, but of {', '.join(TCPS)}"
+            return f"there is no {one} of {min(unknown)}, but of {', '.join(known)}"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
         if fidelity == "formula" and finite:
             return "the formulae are of endless flows, and bytes or packets ends one"
         return ""
 
-    def formula(self, rows: SharedRows) -> Named:
+    def formula(self, run: Run, rows: SharedRows) -> Named:
         """Max-min shares."""
         return formula.formula(rows)
 

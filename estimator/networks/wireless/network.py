@@ -63,7 +63,7 @@ class WirelessNetwork(Wireless, Network):
             return "Bianchi's model ends at the access point"
         return ""
 
-    def formula(self, rows: WifiRows) -> Named:
+    def formula(self, run: Run, rows: WifiRows) -> Named:
         """Bianchi's model of a cell."""
         return formula.formula(rows)
 

@@ -43,7 +43,7 @@ class ToyNetwork(Network):
         """There is no fluid."""
         return "it is no stream" if fidelity == "fluid" else ""
 
-    def formula(self, rows: ToyRows) -> Named:
+    def formula(self, run: Run, rows: ToyRows) -> Named:
         """What is not lost."""
         survive = rows.losses[:, 0] / (2.0**32 - rows.losses[:, 0])
         return {"luck": survive[rows.lines[:, 0, Line.LOSS]]}
