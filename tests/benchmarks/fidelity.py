@@ -76,8 +76,7 @@ def populations() -> Iterator[Population]:
     for network, scenario in named.items():
         for protocol, values in TCPS.items():
             yield Population(network, protocol, scenario.with_values(values))
-        if network != "outages":
-            yield Population(network, "sctp", scenario.with_values(SCTP))
+        yield Population(network, "sctp", scenario.with_values(SCTP))
     route = paths.model_dump(mode="json", exclude_none=True)["paths"][0]
     yield Population("two paths", "sctp", paths.with_values(SCTP | {"paths": [route, route]}))
     yield Population("cells", "udp", load_scenario(EXAMPLES / "wifi_cells.yaml"))

@@ -14,6 +14,8 @@ from tests.benchmarks.fidelity import EXAMPLES, bias, populations
 
 PATHS = load_scenario(EXAMPLES / "random_topology.yaml")
 CELLS = load_scenario(EXAMPLES / "wifi_cells.yaml")
+ROUTE = PATHS.model_dump(mode="json", exclude_none=True)["paths"][0]
+DOWN = {"rate": "1 Mbit/s", "delay": "1 ms", "outages": {"up": "9 s", "down": "1 s"}}
 DUMBBELLS = load_scenario(EXAMPLES / "random_dumbbells.yaml")
 
 
@@ -38,8 +40,8 @@ def test_formulae_are_of_the_networks_that_packets_meet(scenario: Scenario) -> N
         (PATHS, {"transport": {"protocol": "reno", "congestion_control": "bic"}}, "bic of reno"),
         (
             PATHS,
-            {"transport": {"protocol": "sctp"}, "hops.0.each.outages": {"up": "9 s", "down": "1 s"}},
-            "no outages of SCTP",
+            {"transport": {"protocol": "sctp"}, "paths": [ROUTE | {"hops": [DOWN]}, ROUTE]},
+            "no outages of two paths",
         ),
         (CELLS, {"wireless.rate_control": "arf"}, "one fixed rate"),
         (CELLS, {"wireless.frame_error": {"uniform": [0, 0.1]}}, "no noise"),

@@ -114,8 +114,8 @@ class PathNetwork(Network):
             return "there is no formula of mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
             return "the formulae are of endless transfers, and bytes or packets ends this one"
-        if isinstance(transport, Sctp) and self._has_outages:
-            return "the formulae know no outages of SCTP"
+        if len(self.routes) > 1 and self._has_outages:
+            return "the formulae know no outages of two paths"
         return ""
 
     @property
