@@ -77,8 +77,9 @@ def populations() -> Iterator[Population]:
         for protocol, values in TCPS.items():
             yield Population(network, protocol, scenario.with_values(values))
         yield Population(network, "sctp", scenario.with_values(SCTP))
-    route = paths.model_dump(mode="json", exclude_none=True)["paths"][0]
-    yield Population("two paths", "sctp", paths.with_values(SCTP | {"paths": [route, route]}))
+    for network, scenario in (("two paths", paths), ("two paths with outages", outages)):
+        route = scenario.model_dump(mode="json", exclude_none=True)["paths"][0]
+        yield Population(network, "sctp", scenario.with_values(SCTP | {"paths": [route, route]}))
     yield Population("cells", "udp", load_scenario(EXAMPLES / "wifi_cells.yaml"))
 
 

@@ -76,8 +76,11 @@ def test_every_known_bias_is_of_a_network_that_is_measured() -> None:
     for found in known.values():
         assert found.low <= found.median <= found.high
     for each in populations():
-        with_formula = each.scenario.with_values({"fidelity": "formula"})
-        assert fidelity.known_bias(with_formula) == known["formula", each.network, each.protocol]
+        for cheap in fidelity.CHEAP:
+            asked = each.scenario.with_values({"fidelity": cheap})
+            knows = not asked.network.unknown(asked, cheap)
+            assert ((cheap, each.network, each.protocol) in known) == knows
+            assert not knows or fidelity.known_bias(asked) == known[cheap, each.network, each.protocol]
         assert fidelity.known_bias(each.scenario) is None
 
 

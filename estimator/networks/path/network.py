@@ -132,8 +132,10 @@ class PathNetwork(Network):
         control = getattr(run.transport, "congestion_control", None)
         if control is not None:
             protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
-        network = "outages" if self._has_outages else "paths" if len(self.routes) == 1 else "two paths"
-        return network, protocol
+        several = len(self.routes) > 1
+        if self._has_outages:
+            return "two paths with outages" if several else "outages", protocol
+        return "two paths" if several else "paths", protocol
 
     # Rows.
 
