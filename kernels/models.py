@@ -236,9 +236,10 @@ def _fluid_path(address: Address) -> Model:
     kind = KINDS.index(address.control or address.sender)
 
     def make(step: Step) -> Any:
-        return bind(fluid_path.simulate, step, {"kind": kind})
+        return bind(fluid_path.simulate, step, {"kind": kind, "mobile": address.mobile})
 
-    return Model(address, make, fluid_path.scratch_words, cost=fluid_cost.of_path, compile_s=10.0)
+    words = functools.partial(fluid_path.scratch_words, mobile=address.mobile)
+    return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
 
 
 def _fluid_sctp(step: Step) -> Any:
@@ -299,7 +300,8 @@ def _others() -> Iterator[Model]:
         cost=fluid_cost.of_path, compile_s=10.0,
     )  # fmt: skip
     for number in mixture.PARTS:
-        yield _fluid_path(Address("path", *_kind(number), fluid=True))
+        for mobile in (False, True):
+            yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
     yield _fluid_shared(Address("shared", "mixed", fluid=True))
 
 
@@ -314,7 +316,7 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("fluid", "fluid_newreno", "fluid_sctp"),
+    *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

@@ -29,7 +29,8 @@ class Address(NamedTuple):
     def name(self) -> str:
         """The name of the model in messages and files."""
         if self.fluid:
-            return f"fluid_{self.control or self.sender}" if self.family == "path" else "fluid"
+            mobile = "_mobile" if self.mobile else ""
+            return f"fluid_{self.control or self.sender}{mobile}" if self.family == "path" else "fluid"
         if self.family == "path" and self.sender in ("sctp", "udp"):
             return self.sender + ("_mobile" if self.mobile else "")
         kind = self.control or self.sender

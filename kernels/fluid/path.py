@@ -13,39 +13,50 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
-from netcarlo.kernels.fluid import loss, window
+from netcarlo.kernels.fluid import gaps, handovers, loss, window
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, UNIT_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
 from netcarlo.kernels.fluid.way import Way, WayWord, find_outage, is_down, prepare, words
-from netcarlo.kernels.shared.layout import TAHOE, VEGAS
+from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
 
 KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
+MOBILE: Any = slot("mobile")  # the last hop is the radio link of a host that moves
 
 
 WAY = int(FlowWord.SIZE)
 """The words of the path, behind those of the flow."""
 
 
-def scratch_words(rows: Rows) -> tuple[int, int]:
+def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
-    return WAY + words(rows.hops.shape[2]), int(FlowFloat.SIZE)
+    journey = handovers.scratch_words(rows) if mobile else 0
+    return WAY + words(rows.hops.shape[2]) + journey, int(FlowFloat.SIZE)
+
+
+def _journey(hops: Any) -> Any:
+    # Where the words of the journey begin.
+    return WAY + words(hops.shape[1])
 
 
 def simulate(
     p: Any, constants: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Integrate one row; see `models` for the arguments."""
-    for word in range(len(m)):
+    for word in range(_journey(hops)):
         m[word] = 0
     for column in range(len(out)):
         out[column] = 0
     out[Out.COMPLETED] = NEVER
     way = prepare(p, hops, losses, m[WAY:], np.int64(0), p[P.DATA] + p[P.HEADER])
+    if MOBILE:
+        way = handovers.prepare(p, hops, outages, m[WAY:], m[_journey(hops) :], out, way)
+        before = 1 if p[P.HANDSHAKE] > 0 and KIND != VEGAS else 0
+        gaps.prepare(p, hops, losses, m[WAY:], np.int64(0), np.int64(before))
     _prepare_flow(p, m, g)
     t = _connect(p, hops, outages, m, way.base)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER:
-        t = _advance(p, hops, outages, way, m, g, out, t)
+        t = _advance(p, hops, outages, losses, way, m, g, out, t)
     report(m, out)
     return 0
 
@@ -61,57 +72,85 @@ def _prepare_flow(p: Any, m: Any, g: Any) -> None:
     loss.draw_first(m, p)
 
 
+def _look_out(hops: Any, outages: Any, m: Any, t: Any) -> None:
+    # The next outage; those of a radio link are handovers.
+    if MOBILE:
+        radio = m[_journey(hops) + handovers.Word.RADIO]
+        find_outage(hops[:, :radio], outages, m[WAY:], np.int64(0), t)
+    else:
+        find_outage(hops, outages, m[WAY:], np.int64(0), t)
+
+
 def _connect(p: Any, hops: Any, outages: Any, m: Any, base: Any) -> Any:
     # The handshake, if there is one: when the first data are put out [ns].
     t = p[P.START]
-    find_outage(hops, outages, m[WAY:], np.int64(0), t)
+    _look_out(hops, outages, m, t)
     if p[P.HANDSHAKE] > 0 and KIND != VEGAS:
         timer = p[P.INITIAL_RTO]
         while is_down(m[WAY:], t) and t < p[P.END]:
             t += timer
             timer = min(2 * timer, p[P.MAX_RTO])
-            find_outage(hops, outages, m[WAY:], np.int64(0), t)
+            _look_out(hops, outages, m, t)
         t += base
     return t
 
 
+def _find(p: Any, hops: Any, outages: Any, m: Any, way: Way, t: Any, rtt: Any, packets: Any) -> None:
+    # The next interruption.
+    if MOBILE or m[WAY + WayWord.UP] <= t:
+        _look_out(hops, outages, m, t)
+    if MOBILE:
+        length = np.int64(rtt)
+        wait = max(length - way.base, np.int64(0))
+        handovers.find(p, m[WAY:], m[_journey(hops) :], t, length, wait, packets)
+
+
 def _advance(
-    p: Any, hops: Any, outages: Any, way: Way, m: Any, g: Any, out: Any, t: Any
+    p: Any, hops: Any, outages: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t: Any
 ) -> Any:  # fmt: skip
     # A round trip, or the time to the next loss, from `t` on; when the next begins [ns].
     if m[FlowWord.STATE] == State.REPAIR and t >= m[FlowWord.UNTIL]:
         m[FlowWord.STATE] = State.OPEN
     if g[FlowFloat.CWND] >= loss.DUPACKS:
         m[FlowWord.BACKOFF] = 1
-    if m[WAY + WayWord.UP] <= t:
-        find_outage(hops, outages, m[WAY:], np.int64(0), t)
     before = t
     packets = np.int64(g[FlowFloat.CWND])
     rtt: Any = max(float(way.base), float(min(packets, way.room)) * way.each)
+    _find(p, hops, outages, m, way, t, rtt, packets)
     expected = packets * way.chance << (UNIT_BITS - ONE_BITS)  # losses in a round trip
+    hazard = m[FlowWord.HAZARD]
+    if MOBILE:  # those of the packets
+        expected, hazard = packets << ONE_BITS, gaps.least(hops, m[WAY:], np.int64(0))
     repaired = m[FlowWord.UNTIL] if m[FlowWord.STATE] == State.REPAIR else np.int64(0)
     length, part, cause = until_trouble(
-        p, way, m[WAY + WayWord.DOWN], t, packets, rtt, expected, m[FlowWord.HAZARD], repaired
+        p, way, m[WAY + WayWord.DOWN], t, packets, rtt, expected, hazard, repaired
     )
     flow: Any = np.int64(float(packets) * part * ONE)
     gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+    gone += out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
     left = m[FlowWord.LIMIT] - (m[FlowWord.SENT] - (gone << ONE_BITS) - m[FlowWord.REPEATED])
     if flow >= left:
         more = float(left) / float(max(flow, 1))
         out[Out.COMPLETED] = t + np.int64(float(length) * more) + (way.base >> 1)
         flow = left
         cause = Cause.NOTHING
-    twice = min(m[FlowWord.TWICE], flow)
+    twice = max(min(m[FlowWord.TWICE], flow), 0)
     m[FlowWord.TWICE] -= twice
     m[FlowWord.REPEATED] += twice
-    m[FlowWord.HAZARD] -= np.int64(float(expected) * part)
+    if MOBILE:
+        out[Out.DROPS_RANDOM] += gaps.lose(p, hops, losses, m[WAY:], np.int64(0), max(flow, 0))
+    else:
+        m[FlowWord.HAZARD] -= np.int64(float(expected) * part)
     frozen = m[FlowWord.STATE] == State.REPAIR and KIND != TAHOE
     _put_out(m, g, flow, rtt, part, t, frozen)
     t += length
     if cause != Cause.NOTHING:
-        if cause == Cause.RANDOM:
+        if cause == Cause.RANDOM and not MOBILE:
             m[FlowWord.HAZARD] -= expected
-        t = _suffer(p, way, m, g, out, cause, t, rtt)
+        if MOBILE and cause == Cause.OUTAGE and m[_journey(hops) + handovers.Word.KEPT] == 1:
+            t = _move(p, hops, losses, way, m, g, out, t, rtt)
+        else:
+            t = _suffer(p, hops, losses, way, m, g, out, cause, t, rtt)
     sample(p, g[FlowFloat.CWND], out, before, min(t, p[P.END]), rtt)
     if m[FlowWord.STATE] == State.SILENCE:
         t = m[FlowWord.UNTIL]
@@ -126,7 +165,9 @@ def _put_out(m: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: A
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
 
 
-def _suffer(p: Any, way: Way, m: Any, g: Any, out: Any, cause: Any, t: Any, rtt: Any) -> Any:
+def _suffer(
+    p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, cause: Any, t: Any, rtt: Any
+) -> Any:
     # Packets are lost at `t`; returns when the sender knows: a round trip later [ns].
     if cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(way.room + 1))
@@ -143,12 +184,72 @@ def _suffer(p: Any, way: Way, m: Any, g: Any, out: Any, cause: Any, t: Any, rtt:
     else:
         if KIND == TAHOE and m[FlowWord.STATE] == State.REPAIR:
             hits = np.int64(loss.BEYOND_REPAIR)
-        loss.draw_next(m, p)
-        while m[FlowWord.HAZARD] < 0:
-            hits += 1
+        if MOBILE:
+            lost = gaps.lose(p, hops, losses, m[WAY:], np.int64(0), packets << ONE_BITS)
+            hits += lost - 1
+            out[Out.DROPS_RANDOM] += lost
+        else:
             loss.draw_next(m, p)
-        out[Out.DROPS_RANDOM] += min(hits, packets)
+            while m[FlowWord.HAZARD] < 0:
+                hits += 1
+                loss.draw_next(m, p)
+            out[Out.DROPS_RANDOM] += min(hits, packets)
     t += np.int64(rtt)
     m[FlowWord.HITS] = hits
-    loss.conclude(m, g, p, t, rtt, 1, way.chance)
+    loss.conclude(m, g, p, t, rtt, 1, _lost_again(hops, way, m))
+    return t
+
+
+def _lost_again(hops: Any, way: Way, m: Any) -> Any:
+    # The probability that what repairs a loss is lost, ONE_BITS.
+    if MOBILE:
+        return np.int64(ONE) if gaps.least(hops, m[WAY:], np.int64(0)) < ONE else np.int64(0)
+    return way.chance
+
+
+def _move(p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t: Any, rtt: Any) -> Any:
+    # The host changes its router: a window from `t` on is lost in part, and the rest comes late; when the
+    # sender knows [ns].
+    packets = np.int64(g[FlowFloat.CWND])
+    alone = m[WAY + WayWord.DOWN] < t  # nothing is out that could be acknowledged
+    if alone:
+        m[FlowWord.SENT] += packets << ONE_BITS
+    else:
+        _put_out(m, g, packets << ONE_BITS, rtt, 1.0, t, False)
+    share = min(max(float(m[WAY + WayWord.UP] - t) / rtt, 0.0), 1.0)
+    hits = min((np.int64(2.0 * (g[FlowFloat.CWND] * share)) + 1) >> 1, packets)
+    if m[WAY + WayWord.UP] > t:
+        hits = max(hits, np.int64(1))
+    room = m[_journey(hops) + handovers.Word.ROOM]
+    out[Out.DROPS_BUFFER if room == 0 and p[P.BUFFER] > 0 else Out.DROPS_HANDOVER] += hits
+    resume = m[WAY + WayWord.RESUME]
+    over = np.int64(0)
+    if resume > t + np.int64(rtt):  # the others wait
+        over = max(packets - hits - room, np.int64(0))
+        out[Out.DROPS_BUFFER] += over
+    lost = gaps.lose(p, hops, losses, m[WAY:], np.int64(0), (packets - hits - over) << ONE_BITS)
+    out[Out.DROPS_RANDOM] += lost
+    hits += over + lost
+    if not alone:
+        t += np.int64(rtt)
+    rto = max(np.int64(rtt * loss.RTO_PER_RTT), m[FlowWord.MIN_RTO])
+    if hits < packets:
+        expires = t + rto * m[FlowWord.BACKOFF]
+        if expires < resume:  # too late: the timer has gone off, for nothing
+            window.collapse(g, KIND, rtt)
+            while expires < resume:
+                m[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
+                m[FlowWord.SENT] += ONE
+                m[FlowWord.REPEATED] += ONE
+                m[FlowWord.BACKOFF] = min(2 * m[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))
+                expires += rto * m[FlowWord.BACKOFF]
+            m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
+            if hits == 0:  # what was kept comes at once, and opens the window
+                g[FlowFloat.CWND] = min(1.0 + float(packets), max(g[FlowFloat.SSTHRESH], 1.0))
+            if KIND == VEGAS:  # by the spacing of what comes at once
+                g[FlowFloat.LEAST_RTT] = min(g[FlowFloat.LEAST_RTT], way.each)
+        t = max(t, resume)
+    if hits > 0:
+        m[FlowWord.HITS] = hits
+        loss.conclude(m, g, p, t, rtt, 1, _lost_again(hops, way, m))
     return t

@@ -25,6 +25,7 @@ def sample(p: Any, cwnd: Any, out: Any, before: Any, now: Any, rtt: Any) -> None
 def report(m: Any, out: Any) -> None:
     """Of a flow with these words; what was dropped is counted in `out`."""
     dropped = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+    dropped += out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
     received = (m[FlowWord.SENT] - (dropped << ONE_BITS)) >> ONE_BITS
     distinct = received - (m[FlowWord.REPEATED] >> ONE_BITS)
     counts = m[FlowWord.COUNTS :]

@@ -1,6 +1,7 @@
 """The fluids of SCTP and of mobile hosts beside packets, on paths drawn at random.
 
     python -m tests.benchmarks.fluid_paths sctp [networks]
+    python -m tests.benchmarks.fluid_paths mobility [networks]
 
 prints the tables of docs/models/fluid.md: the error of what is delivered, and how much of an outage a second
 path hides.
@@ -17,10 +18,11 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import FOREVER, Out, Rows
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
+from netcarlo.networks.path.mobility import PROTOCOLS
 from netcarlo.networks.path.switched import switched
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.fluid import HEADING, describe
+from tests.benchmarks.fluid import HEADING, TCPS, describe
 
 HOP = {
     "rate": {"log_uniform": ["0.5 Mbit/s", "50 Mbit/s"]},
@@ -30,6 +32,8 @@ HOP = {
 }
 ROUTE = {"hops": [{"count": {"integers": [2, 6]}, "each": HOP}]}
 """As in configs/examples/random_topology.yaml."""
+
+CONTROLS = models.CONTROLS
 
 LEAST = 50
 """Packets delivered; of less no relative error is taken."""
@@ -99,6 +103,49 @@ def hidden(networks: int) -> None:
               f"{np.median(off):.1f}")  # fmt: skip
 
 
+def walks(protocol: str, sender: str, networks: int) -> Rows:
+    """A host that walks through cells of 20 to 200 m at 1 to 30 m/s, under every kind of link."""
+    radio = {
+        "rate": {"log_uniform": ["2 Mbit/s", "20 Mbit/s"]},
+        "delay": {"uniform": ["1 ms", "20 ms"]},
+        "queue": {"integers": [20, 100]},
+        "loss": {"choice": [0, "0.1 %", "1 %", "3 %"]},
+    }
+    wired = {
+        "count": {"integers": [1, 4]},
+        "each": {**HOP, "loss": 0, "rate": {"log_uniform": ["1 Mbit/s", "50 Mbit/s"]}},
+    }
+    mobility = {
+        "protocol": protocol,
+        "cell_radius": {"log_uniform": ["20 m", "200 m"]},
+        "speed": {"log_uniform": ["1 m/s", "30 m/s"]},
+        "outage": {"log_uniform": ["50 ms", "1 s"]},
+        "outage_jitter": "20 ms", "ping_pong": "10 %", "false_alarm": "5 %",
+        "map_to_map": {"uniform": ["5 ms", "40 ms"]}, "home_agent": {"uniform": ["10 ms", "150 ms"]},
+        "domain_size": {"integers": [1, 4]}, "buffer": {"integers": [10, 100]},
+    }  # fmt: skip
+    transport: dict[str, Any] = {"protocol": sender, "window": {"integers": [16, 128]}}
+    if sender in CONTROLS:
+        transport |= {"protocol": "sack", "congestion_control": sender}
+    scenario = {"duration": "120 s", "transport": transport, "hops": [wired, radio], "mobility": mobility}
+    rows: Rows = build(Scenario.check(scenario), replications=networks).rows
+    return rows
+
+
+def mobility(networks: int) -> None:
+    """Each handover protocol under each TCP."""
+    print(f"error of what is delivered [%]       {HEADING}    us a network, packets")
+    for protocol in PROTOCOLS:
+        for sender in TCPS:
+            rows = walks(protocol, sender, networks)
+            tcp = "sack" if sender in CONTROLS else sender
+            address = {"mobile": True} | ({"control": sender} if sender in CONTROLS else {})
+            fluid, packets, took = both(tcp, rows, **address)
+            some = packets[:, Out.IN_ORDER] >= LEAST
+            error = fluid[some, Out.DELIVERED] / packets[some, Out.IN_ORDER] - 1
+            print(f"{protocol + ', ' + sender:36s} {describe(error)} {took[0]:9.0f} {took[1]:9.0f}")
+
+
 if __name__ == "__main__":
     what, *count = sys.argv[1:]
-    {"sctp": sctp}[what](int(count[0]) if count else 500)
+    {"sctp": sctp, "mobility": mobility}[what](int(count[0]) if count else 500)

@@ -35,7 +35,8 @@ CONVERSIONS = {
     "cvt.rn.f64.s32": "a", "cvt.rn.f64.u32": "a", "cvt.rn.f64.s64": "a", "cvt.rn.f64.u64": "a",
     "cvt.rzi.s64.f64": "to_s64(trunc(a))", "cvt.rmi.s64.f64": "to_s64(floor(a))",
     "cvt.rpi.s64.f64": "to_s64(ceil(a))", "cvt.rzi.f64.f64": "trunc(a)", "cvt.rmi.f64.f64": "floor(a)",
-    "cvt.rpi.f64.f64": "ceil(a)", "cvta.to.global.u64": "a", "cvta.local.u64": "a", "cvta.to.local.u64": "a",
+    "cvt.rpi.f64.f64": "ceil(a)", "cvt.sat.f64.f64": "(a > 0 ? a < 1 ? a : 1 : 0)",
+    "cvta.to.global.u64": "a", "cvta.local.u64": "a", "cvta.to.local.u64": "a",
 }  # fmt: skip
 OTHERS = {"shl": {1: "u32"}, "shr": {1: "u32"}, "bfi": {2: "u32", 3: "u32"}, "selp": {2: "pred"}}
 """Operands that are not of the instruction's type."""

@@ -25,7 +25,7 @@ WEIGHTS: dict[str, float] = {
     r"selp\.([bsu]|f)64": 2, r"selp\.[bsu](16|32)": 1,
     r"(and|or|xor|not|mov)\.pred": 0, r"mov\.([bsu]|f)\d+": 0.5,
     r"cvta\..*": 0, r"cvt\.u\d+\.[su]\d+": 0, r"cvt\.s\d+\.[su]\d+": 1,
-    r"cvt\.r\w+\.f64\.[su](32|64)": 1, r"cvt\.r\wi\.(s64|f64)\.f64": 1,
+    r"cvt\.r\w+\.f64\.[su](32|64)": 1, r"cvt\.r\wi\.(s64|f64)\.f64": 1, r"cvt\.sat\.f64\.f64": 7,
     r"(add|sub|mul)\.rn\.f64": 1, r"(neg|abs)\.f64": 0, r"(min|max)\.f64": 7,
     r"div\.rn\.f64": 21, r"rcp\.rn\.f64": 15, r"sqrt\.rn\.f64": 24,
     r"(ld|st)(\.global|\.local)?(\.nc)?\.\w+": 1, r"(ld|st)\.param\.\w+": 0,

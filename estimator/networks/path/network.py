@@ -27,6 +27,7 @@ FLUID = (
     Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
     Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.COMPLETED,
     Out.CWND_SUM, Out.RTT_SUM, Out.SAMPLES, Out.RTT_SAMPLES, Out.SENT_ALTERNATE,
+    Out.DROPS_HANDOVER, Out.DROPS_BUFFER, Out.HANDOVERS, Out.PREPARED, Out.FALSE_ALARMS,
 )  # fmt: skip
 """What the fluid model fills."""
 
@@ -86,11 +87,9 @@ class PathNetwork(Network):
         return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
 
     def _unknown_to_fluid(self, run: Run) -> str:
-        if self.mobility is not None:
-            return "the fluid model of a path has no handover protocols; write the gaps as outages"
         transport = run.transport
         if isinstance(transport, Sctp):
-            return ""
+            return "the fluid model of sctp has no handovers" if self.mobility is not None else ""
         if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
             return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}, sctp"
         control = transport.congestion_control

@@ -21,6 +21,7 @@ class TwinPath(TwinFlow):
         super().__init__(flow, 0, 1, [], Streams(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION]))
         self.p, self.state = p, "open"
         self.least_rtt = 1e18
+        self.astray = 0  # lost in handovers, and in buffers
         self.base_ns, slowest, queue, survive = 0, 1.0, 0, ONE
         self.vain_times: list[tuple[int, int]] = []  # packets sent then are lost
         present = [h for h in range(rows.hops.shape[2]) if rows.hops[row, 0, h, Hop.PRESENT]]
@@ -71,17 +72,17 @@ class TwinPath(TwinFlow):
                 self.state = "open"
             if self.w >= 3:
                 self.backoff = 1
-            lo, hi = self.outage(t)
             packets = int(self.w)
             rtt = max(float(self.base_ns), min(packets, self.room) * self.slowest)
+            lo, hi = self.interruption(t, rtt, packets)
             length = int(rtt)
             if self.state == "repair":
                 length = min(length, self.until - t)
             cause = "overflow" if packets > self.room and self.state != "repair" else ""
-            need = packets * self.chance * ONE
+            need, hazard = self.next_loss(packets)
             part = length / rtt
-            if self.hazard < need * part:
-                part = self.hazard / need
+            if hazard < need * part:
+                part = hazard / need
                 length, cause = int(part * rtt), "random"
             if lo < t + length:
                 length, cause = max(lo - t, 0), "outage"
@@ -90,15 +91,15 @@ class TwinPath(TwinFlow):
                 length, cause = end - t, ""
                 part = length / rtt
             flow = int(packets * part * ONE)
-            through = self.sent - self.dropped - self.lost - vain - self.repeated
+            through = self.sent - self.dropped - self.lost - vain - self.astray - self.repeated
             if through + flow >= self.limit:
                 completed = t + int(length * ((self.limit - through) / max(flow, 1))) + (self.base_ns >> 1)
                 flow, cause = self.limit - through, ""
             self.sent += flow
-            twice = min(self.twice, flow)
+            twice = max(min(self.twice, flow), 0)
             self.twice -= twice
             self.repeated += twice
-            self.hazard -= int(need * part)
+            self.passed(int(need * part), max(flow, 0))
             frozen = self.state == "repair" and self.kind != "tahoe"
             if part > 0 or self.kind != "westwood":
                 self.grow((flow >> delayed) / ONE, rtt, part, self.clock(t), frozen)
@@ -106,21 +107,24 @@ class TwinPath(TwinFlow):
                 self.least_rtt = min(self.least_rtt, self.in_ticks(rtt))
             before = t
             t += length
-            if cause:
+            if cause == "outage" and self.moves:
+                t = self.move(t, lo, hi, rtt, delayed)
+            elif cause:
                 vain += self.lose(cause, t, hi, rtt, need, delayed)
                 t += int(rtt)
-                self.conclude(t, rtt, self.chance)
+                self.conclude(t, rtt, self.lost_again())
             count = (min(t, end) + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
             samples += count
             cwnd_sum += count * int(self.w * 1024)
             rtt_sum += count * int(rtt)
-        received = (self.sent - self.dropped - self.lost - vain) >> 20
+        received = (self.sent - self.dropped - self.lost - vain - self.astray) >> 20
         gone = {
             Out.DROPS_QUEUE: self.dropped >> 20,
             Out.DROPS_RANDOM: self.lost >> 20,
             Out.DROPS_OUTAGE: vain >> 20,
         }  # fmt: skip
-        distinct, sent = received - (self.repeated >> 20), received + sum(gone.values())
+        distinct = received - (self.repeated >> 20)
+        sent = received + sum(gone.values()) + (self.astray >> 20)
         return gone | {
             Out.RECEIVED: received, Out.DELIVERED: distinct, Out.IN_ORDER: distinct, Out.ACKED: distinct,
             Out.SENT: sent, Out.RETRANSMITTED: sent - distinct, Out.COMPLETED: completed,
@@ -130,6 +134,35 @@ class TwinPath(TwinFlow):
             Out.RTT_SUM_HIGH: rtt_sum // WORD, Out.SAMPLES: samples, Out.RTT_SAMPLES: samples,
             Out.FIRST_RX: NEVER, Out.LAST_RX: NEVER, Out.RESUME_TX: NEVER, Out.RESUME_RX: NEVER,
         }  # fmt: skip
+
+    moves = False
+    """What `interruption` said is of a handover."""
+
+    def interruption(self, t: int, rtt: float, packets: int) -> tuple[int, int]:
+        return self.outage(t)
+
+    def next_loss(self, packets: int) -> tuple[int, int]:
+        return packets * self.chance * ONE, self.hazard
+
+    def passed(self, expected: int, flow: int) -> None:
+        self.hazard -= expected
+
+    def further_losses(self, need: int, packets: int) -> int:
+        found = 0
+        self.hazard += self.next(LOSS_STREAM) - need
+        while self.hazard < 0:
+            found += 1
+            self.hazard += self.next(LOSS_STREAM)
+        return found
+
+    def taken(self, cause: str, packets: int) -> int:
+        return min(self.hits, packets)
+
+    def lost_again(self) -> int:
+        return self.chance
+
+    def move(self, t: int, lo: int, hi: int, rtt: float, delayed: int) -> int:
+        raise NotImplementedError
 
     @staticmethod
     def clock(t: int) -> float:
@@ -149,11 +182,8 @@ class TwinPath(TwinFlow):
         else:
             if self.kind == "tahoe" and self.state == "repair":
                 self.hits = HOPELESS
-            self.hazard += self.next(LOSS_STREAM) - need
-            while self.hazard < 0:
-                self.hits += 1
-                self.hazard += self.next(LOSS_STREAM)
-        gone = min(self.hits, packets) * ONE
+            self.hits += self.further_losses(need, packets)
+        gone = self.taken(cause, packets) * ONE
         self.sent += packets * ONE
         self.dropped += gone if cause == "overflow" else 0
         self.lost += gone if cause == "random" else 0

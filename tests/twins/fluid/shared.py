@@ -383,9 +383,7 @@ class TwinFlow:
                 quick = False
                 rto += length
         if not quick:
-            left = self.w / 2.0 if self.kind == "vegas" else self.kept()
-            self.maximum = self.epoch = 0.0
-            self.ssthresh, self.w = max(left, 2.0), 2.0 if self.kind == "vegas" else 1.0
+            self.collapse()
             count[FlowOut.TIMEOUTS] += 1
             count[FlowOut.CWND_CUTS] += 1
             self.state, self.until = "silent", k + rto * self.backoff
@@ -393,6 +391,11 @@ class TwinFlow:
         if self.kind == "tahoe" or not quick:
             between = min(self.hits % HOPELESS, int(w)) - (2 if self.kind == "reno" else 1)
             self.twice += max(between, 0) * ONE
+
+    def collapse(self) -> None:
+        left = self.w / 2.0 if self.kind == "vegas" else self.kept()
+        self.maximum = self.epoch = 0.0
+        self.ssthresh, self.w = max(left, 2.0), 2.0 if self.kind == "vegas" else 1.0
 
     def repaired(self, k: int, chance: int) -> bool:
         follow = int(self.w) - self.hits

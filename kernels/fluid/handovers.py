@@ -1,0 +1,119 @@
+"""Handovers as a fluid sees them: packets that are lost, and a silence until the others come, late.
+
+The timelines are those of the packet engine (`path.mobility.handovers`).  Of each handover four times follow,
+seen from the sender: packets put out from DOWN to UP are lost, acknowledgements stop a round trip after DOWN,
+and from RESUME on they come for what was kept, copied or sent on.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import FOREVER, S_BINDING, S_MIP, Hop, P, Rows
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.fluid.way import HopWord, Way, WayWord
+from netcarlo.kernels.path.mobility import handovers
+from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
+
+
+class Word(IntEnum):
+    """Words of a journey."""
+
+    RADIO = 0  # number of the radio hop
+    TO_MAP = 1  # delay of a packet from the sender to the MAP [ns]
+    ON_AIR = 2  # and of the radio link
+    BACK = 3  # of an acknowledgement from the host to the sender
+    WIRED = 4  # 1: the slowest hop stands before the MAP
+    COUNT = 5  # handovers
+    NEXT = 6  # the next of them
+    KEPT = 7  # 1: what DOWN, UP and RESUME of the path say is of a handover
+    ROOM = 8  # packets that the buffer has room for then
+    STATE = 9  # what all handovers share
+
+
+_TABLE = Word.STATE + handovers.STATE_WORDS
+
+
+def scratch_words(rows: Rows) -> int:
+    """Words of a journey."""
+    return _TABLE + WORDS * int(rows.parameters[:, P.HANDOVERS].max(initial=0))
+
+
+def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, way: Way) -> Any:
+    """Plan all handovers; `w` are the words of the path, `j` those of the journey.  Returns the whole way."""
+    for word in range(_TABLE):
+        j[word] = 0
+    count = np.int64(0)
+    for hop in range(hops.shape[1]):
+        count += hops[0, hop, Hop.PRESENT]
+    radio = count - 1
+    times = w[WayWord.HOPS + HopWord.SIZE * radio :]
+    j[Word.RADIO] = radio
+    j[Word.TO_MAP] = times[HopWord.ENTERS]
+    j[Word.ON_AIR] = times[HopWord.LEAVES] - times[HopWord.ENTERS]
+    j[Word.BACK] = times[HopWord.RETURNS] + p[P.MAP_TO_AR]
+    size = p[P.DATA] + p[P.HEADER]
+    j[Word.WIRED] = 1 if float(on_wire(size, hops[0, radio, Hop.BYTE_TIME])) < way.each else 0
+    state, table = np.int64(Word.STATE), np.int64(_TABLE)
+    j[Word.COUNT] = handovers.plan_all(p, hops, outages, j, out, state, table, radio)
+    base = way.base + 2 * p[P.MAP_TO_AR]
+    more = np.int64(float(2 * p[P.MAP_TO_AR]) / way.each)
+    return Way(base, way.each, way.room + more, way.chance)
+
+
+def find(p: Any, w: Any, j: Any, t: Any, rtt: Any, wait: Any, packets: Any) -> None:
+    """DOWN, UP and RESUME of the next handover that matters after `t`, if it comes before the next outage.
+
+    Round trips last `rtt` now, `wait` of it in queues [ns], with so many packets.
+    """
+    j[Word.KEPT] = 0
+    going = True
+    while going and j[Word.NEXT] < j[Word.COUNT]:
+        at = _TABLE + j[Word.NEXT] * WORDS
+        down, up, resume = _seen_by_sender(p, j, at, wait, float(packets) / float(rtt))
+        going = up <= t and resume <= t + rtt
+        if going:
+            j[Word.NEXT] += 1
+        elif down < w[WayWord.DOWN]:
+            w[WayWord.DOWN], w[WayWord.UP], w[WayWord.RESUME] = down, up, resume
+            j[Word.KEPT] = 1
+
+
+def _seen_by_sender(p: Any, j: Any, at: Any, wait: Any, rate: Any) -> Any:
+    # DOWN, UP and RESUME of a handover [ns], for packets at this rate [1 / ns].
+    j[Word.ROOM] = p[P.BUFFER]
+    queued = wait if j[Word.WIRED] == 1 else np.int64(0)
+    to_map = j[Word.TO_MAP] + queued
+    to_router = to_map + p[P.MAP_TO_AR]
+    if j[at + Handover.UP] == j[at + Handover.DOWN]:  # a false alarm: only what has gone astray is lost
+        if j[at + Handover.ASTRAY] == FOREVER:
+            return np.int64(0), np.int64(0), np.int64(0)
+        return j[at + Handover.ASTRAY] - to_router, j[at + Handover.DOWN] - to_router, np.int64(0)
+    # The last one that the old router delivers.
+    last = j[at + Handover.DOWN] - to_router - (wait - queued) - j[Word.ON_AIR]
+    saved, comes = j[at + Handover.AT_CN], j[at + Handover.AT_CN] + to_router
+    if j[at + Handover.AT_MAP] - to_map < saved:
+        saved = j[at + Handover.AT_MAP] - to_map
+        comes = j[at + Handover.AT_MAP] + p[P.MAP_TO_AR] + j[at + Handover.DETOUR]
+    if j[at + Handover.FORWARD] - to_router < saved:
+        saved = j[at + Handover.FORWARD] - to_router
+        comes = j[at + Handover.FORWARD] + j[at + Handover.TUNNEL]
+    down = min(last, saved)  # from then on nothing comes by the old router
+    if j[at + Handover.KEPT] < FOREVER and j[at + Handover.DOWN] - to_router < saved:
+        saved = j[at + Handover.DOWN] - to_router
+        comes = j[at + Handover.KEPT] + j[at + Handover.TUNNEL]
+    copied = j[at + Handover.COPY] - (to_router if p[P.HANDOVER] == S_BINDING else to_map)
+    if copied < saved:
+        later = to_router + j[at + Handover.DETOUR]
+        if p[P.HANDOVER] in (S_BINDING, S_MIP):  # copies of what the old one delivered take room
+            j[Word.ROOM] -= min(np.int64(float(max(last - copied, 0)) * rate), j[Word.ROOM])
+            if j[Word.ROOM] == 0:
+                copied = j[at + Handover.RELEASE] - later
+        if copied < saved:
+            saved = copied
+            comes = max(last, copied) + later
+            if p[P.HANDOVER] == S_MIP:
+                comes = max(comes, j[at + Handover.HOLD])
+    arrival = max(comes, j[at + Handover.RELEASE]) + j[Word.ON_AIR]
+    return down, max(saved, down), arrival + j[Word.BACK]

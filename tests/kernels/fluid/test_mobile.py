@@ -1,0 +1,120 @@
+"""The fluid model of mobile hosts: a naive twin, what is conserved, known answers, and packets beside it."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from netcarlo import Scenario, simulate
+from netcarlo.errors import InputError
+from netcarlo.kernels import models
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import SCHEDULE_PERIODIC, Out, P, Rows
+from netcarlo.kernels.runtime import launch
+from netcarlo.networks.path.mobility import PROTOCOLS
+from tests.benchmarks.fluid_paths import both, walks
+from tests.kernels.beside_twin import differing
+from tests.twins.fluid import mobile as twin
+from tests.twins.path.mobility.scenarios import mobile_rows
+
+quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+
+
+def run(kind: str, rows: Rows) -> NDArray[np.int64]:
+    return launch.run(models.at(Address("path", kind, mobile=True, fluid=True)), rows)
+
+
+def twin_differs(kind: str, rows: Rows) -> list[str]:
+    out = run(kind, rows)
+    return differing(out, lambda row: twin.simulate(kind, rows, row=row), str, lambda c: Out(c).name)
+
+
+@pytest.mark.parametrize("kind", ["tahoe", "newreno", "vegas"])
+def test_kernel_equals_twin_in_the_corners(kind: str) -> None:
+    found = twin_differs(kind, mobile_rows(70, seed=4))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_kernel_equals_twin_on_drawn_walks(protocol: str) -> None:
+    found = twin_differs("newreno", walks(protocol, "newreno", 10))
+    assert not found, "\n\n".join(found)
+
+
+@quick
+@given(seed=st.integers(0, 1 << 30))
+def test_what_goes_in_comes_out(seed: int) -> None:
+    out = run("newreno", mobile_rows(21, seed=seed))
+    drops = [Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DROPS_HANDOVER, Out.DROPS_BUFFER]
+    assert (out[:, Out.SENT] == out[:, Out.RECEIVED] + out[:, drops].sum(axis=1)).all()
+    assert (out[:, Out.DELIVERED] <= out[:, Out.RECEIVED]).all()
+    assert (out[:, [*drops, Out.SENT, Out.DELIVERED, Out.TIMEOUTS]] >= 0).all()
+
+
+def test_a_host_that_never_moves_is_like_a_fixed_one() -> None:
+    """But for the random losses: those of a mobile host's fluid are the packets'."""
+    rows = walks("hmipv6", "newreno", 40)
+    p = rows.parameters
+    p[:, P.SCHEDULE], p[:, P.MAP_TO_AR] = SCHEDULE_PERIODIC, 0
+    p[:, P.FIRST_HANDOVER] = p[:, P.END] + 1
+    rows.losses[:] = 0
+    rows.losses[:, -1] = 0xFFFFFFFF
+    fixed = launch.run(models.at(Address("path", "newreno", fluid=True)), rows)
+    assert (run("newreno", rows) == fixed).all()
+
+
+def one(protocol: str, **mobility: object) -> Scenario:
+    """A window that fills half of a path, and one handover in the middle."""
+    return Scenario.check({
+        "duration": "60 s",
+        "fidelity": "fluid",
+        "transport": {"protocol": "newreno", "window": 40},
+        "mobility": {"protocol": protocol, "times": ["30 s"], "outage": "150 ms", **mobility},
+        "hops": [{"rate": "10 Mbit/s", "delay": "40 ms"}, {"rate": "11 Mbit/s", "delay": "10 ms"}],
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("protocol", ["fmipv6", "himipv6", "fhmipv6", "s_mip"])
+def test_what_a_prepared_handover_keeps_is_not_lost(protocol: str) -> None:
+    frame = simulate(one(protocol, buffer=2000), replications=1).frame
+    assert frame["prepared"][0] == 1
+    assert frame["lost_in_handover"][0] == frame["lost_in_buffer"][0] == 0
+
+
+@pytest.mark.parametrize("protocol", ["mipv6", "hmipv6"])
+def test_an_unprepared_one_loses_a_window(protocol: str) -> None:
+    frame = simulate(one(protocol), replications=1).frame
+    assert frame["prepared"][0] == 0 and 20 <= frame["lost_in_handover"][0] <= 60
+    assert frame["timeouts"][0] >= 1
+
+
+def test_a_small_buffer_loses_the_rest_of_the_window() -> None:
+    frames = [simulate(one("fmipv6", buffer=room), replications=1).frame for room in (5, 20, 100)]
+    few, some, none = (frame["lost_in_buffer"][0] for frame in frames)
+    assert few > some > none == 0
+
+
+def test_copies_that_nobody_needs_fill_a_buffer() -> None:
+    """S-MIP's new router gets copies of what the old one delivers, for 1.5 s at 400 packets/s."""
+    frame = simulate(one("s_mip", buffer=50), replications=1).frame
+    assert frame["lost_in_buffer"][0] > 0 and frame["lost_in_handover"][0] == 0
+
+
+@pytest.mark.parametrize(("protocol", "kind", "most"), [
+    ("hmipv6", "newreno", 6), ("fmipv6", "newreno", 7), ("himipv6", "sack", 6), ("s_mip", "reno", 7),
+])  # fmt: skip
+def test_it_is_close_to_packets(protocol: str, kind: str, most: float) -> None:
+    """The medians of docs/models/fluid.md, and the spread of 120 networks."""
+    fluid, packets, _ = both(kind, walks(protocol, kind, 120), mobile=True)
+    error = np.abs(fluid[:, Out.DELIVERED] / np.maximum(packets[:, Out.IN_ORDER], 1) - 1)
+    assert np.median(error) < most / 100
+    assert (fluid[:, Out.HANDOVERS] == packets[:, Out.HANDOVERS]).all()
+    assert (fluid[:, Out.PREPARED] == packets[:, Out.PREPARED]).all()
+
+
+def test_sctp_to_a_mobile_host_is_refused() -> None:
+    values = {"transport": {"protocol": "sctp"}}
+    data = one("hmipv6").model_dump(mode="json", exclude_none=True) | values
+    with pytest.raises(InputError, match="sctp has no handovers"):
+        simulate(Scenario.check(data), replications=1)
