@@ -17,6 +17,7 @@ from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import sctp as fluid_sctp
 from netcarlo.kernels.fluid import shared as fluid
+from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
 from netcarlo.kernels.path import engine as path
@@ -256,6 +257,16 @@ def _fluid_shared(address: Address) -> Model:
     )  # fmt: skip
 
 
+def _fluid_wireless(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        return bind(fluid_wireless.simulate, step)
+
+    return Model(
+        address, make, fluid_wireless.scratch_words, wireless.outcomes, (2, 2, 3, 2, 2),
+        cost=fluid_cost.of_wireless, compile_s=10.0,
+    )  # fmt: skip
+
+
 FAMILIES: dict[str, Callable[[Address, Ends], Model]] = {
     "path": _path,
     "wireless": _wireless,
@@ -303,6 +314,7 @@ def _others() -> Iterator[Model]:
         for mobile in (False, True):
             yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
     yield _fluid_shared(Address("shared", "mixed", fluid=True))
+    yield _fluid_wireless(Address("wireless", "mixed", fluid=True))
 
 
 def _kind(number: int) -> tuple[str, str]:
@@ -316,7 +328,7 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile"),
+    *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

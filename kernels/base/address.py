@@ -30,7 +30,8 @@ class Address(NamedTuple):
         """The name of the model in messages and files."""
         if self.fluid:
             mobile = "_mobile" if self.mobile else ""
-            return f"fluid_{self.control or self.sender}{mobile}" if self.family == "path" else "fluid"
+            of = self.control or self.sender if self.family == "path" else _ENGINES.get(self.family, "")
+            return f"fluid_{of}{mobile}" if of else "fluid"
         if self.family == "path" and self.sender in ("sctp", "udp"):
             return self.sender + ("_mobile" if self.mobile else "")
         kind = self.control or self.sender

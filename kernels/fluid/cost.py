@@ -5,6 +5,7 @@ import numpy as np
 from netcarlo.kernels.base.cost import Floats
 from netcarlo.kernels.base.layout import Hop, P, Rows
 from netcarlo.kernels.shared.layout import Flow, Shared, SharedRows
+from netcarlo.kernels.wireless.layout import Radio, WifiRows
 
 
 def of_path(rows: Rows) -> Floats:
@@ -21,3 +22,9 @@ def of_shared(rows: SharedRows) -> Floats:
     hosts = np.where(used, flows[..., Flow.SOURCE_DELAY] + flows[..., Flow.SINK_DELAY], p[:, P.END, None])
     rtt = 2.0 * hosts.min(axis=1, initial=1 << 62) + 1e6
     return p[:, P.END] / rtt * (p[:, Shared.FLOWS] + p[:, Shared.LINKS])  # type: ignore[no-any-return]
+
+
+def of_wireless(rows: WifiRows) -> Floats:
+    """About the pairs of nodes and flows of each row, float64[n]."""
+    p = rows.parameters
+    return p[:, Radio.NODES] * (p[:, Radio.NODES] + p[:, Radio.FLOWS]) * 1.0  # type: ignore[no-any-return]

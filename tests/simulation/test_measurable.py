@@ -59,7 +59,10 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "streams": shared(STREAM, STREAM),
     "perhaps a stream": shared({"count": 1}, {"count": {"integers": [0, 1]}, "each": STREAM}),
 }
-FLUID = ("path", "file", "outage", "vegas", "shared", "shared files", "streams")
+FLUID = (
+    *("path", "file", "outage", "vegas", "udp cell", "udp file", "tcp cell", "shared", "shared files"),
+    "streams",
+)
 FORMULA = ("path", "vegas", "shared", "streams", "perhaps a stream", "udp cell")
 CASES = [
     *((name, "packet") for name in SCENARIOS),

@@ -11,7 +11,7 @@ from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, Wi
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
-from netcarlo.networks.wireless import events, formula, outcomes, rows, workload
+from netcarlo.networks.wireless import events, fluid, formula, outcomes, rows, workload
 from netcarlo.networks.wireless.description import Link, Wireless
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -38,6 +38,8 @@ class WirelessNetwork(Wireless, Network):
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model for each TCP, one for SCTP, and one for UDP alone."""
+        if fluid:
+            return Address("wireless", "mixed", fluid=True)
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
         return Address("wireless", transport.protocol, str(control or ""))
@@ -45,7 +47,7 @@ class WirelessNetwork(Wireless, Network):
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """The formula is Bianchi's."""
         if fidelity == "fluid":
-            return "there is a fluid model of shared networks and of paths only"
+            return fluid.unknown(self, run.transport)
         if self.cell is None or self.flows != "up" or self.reach is not None:
             return "Bianchi's model is of a cell whose stations hear each other and send up"
         transport = run.transport
@@ -68,8 +70,13 @@ class WirelessNetwork(Wireless, Network):
         return formula.formula(rows)
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Cells of UDP."""
-        return "cells", run.transport.protocol
+        """Cells, by the direction of their flows, and scattered stations, of one TCP or of UDP."""
+        transport, flows = run.transport, self.flows
+        kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
+        if isinstance(flows, list):
+            return "flows of one's own", kind
+        layout = "cells" if self.cell is not None else "meshes" if self.area is not None else "chains"
+        return layout if flows == "up" else f"{layout} {flows}", kind
 
     # Rows.
 
@@ -110,6 +117,9 @@ class WirelessNetwork(Wireless, Network):
         flows[spec[:, :, Flow.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
         for column in (FlowOut.ARRIVED, FlowOut.LOST):  # of UDP
             flows[spec[:, :, Flow.TCP] == 1, column] = 0
+        if fidelity == "fluid":
+            flows[:, :, fluid.NO_FLOW], nodes[:, :, fluid.NO_NODE] = 0, 0
+            flows[:, :, fluid.NO_TIME] = NEVER
         return joined(some(n, WifiOut.COLUMNS), flows, nodes)
 
     # One replication.

@@ -111,6 +111,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     sent = divisors(total[FlowOut.SENT])
     first = np.where(present, spec[:, :, Flow.START], p[:, P.END, None]).min(axis=1)
     finite = (spec[:, :, Flow.LIMIT] < ENDLESS) | (spec[:, :, Flow.STOP] < p[:, P.END, None])
+    delay_us = total[FlowOut.DELAY_SUM]  # NEVER: not known
     interval_s = divisors(p[:, Radio.BIN]) / NS
     return {
         "goodput_bps": goodput.sum(axis=1),
@@ -135,7 +136,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
         "loss_relay": total[FlowOut.DROPS_RELAY] / sent,
         "loss_retries": total[FlowOut.RETRY_LOST] / sent,
         "loss_leg": total[FlowOut.DROPS_LEG] / sent,
-        "mean_delay_s": total[FlowOut.DELAY_SUM] / 1e6 / divisors(total[FlowOut.DELIVERED]),
+        "mean_delay_s": np.where(delay_us >= 0, delay_us / 1e6 / divisors(total[FlowOut.DELIVERED]), np.nan),
         "fairness": goodput.sum(axis=1) ** 2 / divisors(p[:, Radio.FLOWS] * (goodput**2).sum(axis=1)),
         "best_bps": (out[FlowOut.BEST] * size * 8.0).max(axis=1, initial=0.0) / interval_s,
     }

@@ -1,0 +1,34 @@
+"""What the fluid model of 802.11 networks knows, and what it writes."""
+
+from typing import Any
+
+from netcarlo.kernels.wireless.layout import FlowOut, NodeOut
+from netcarlo.networks.wireless.description import Wireless
+from netcarlo.transport.tcp import COMMON
+from netcarlo.transport.udp import Udp
+
+NO_TIME = (FlowOut.FIRST_RX, FlowOut.LAST_RX, FlowOut.SOURCE_DONE, FlowOut.DELAY_SUM)
+"""Times of a flow that it does not know."""
+
+NO_FLOW = (
+    *(FlowOut.RETRANSMITTED, FlowOut.TIMEOUTS, FlowOut.FAST_RETRANSMITS, FlowOut.CWND_CUTS),
+    *(FlowOut.ACKS_LOST, FlowOut.IN_FLIGHT, FlowOut.IN_FLIGHT_BEFORE, FlowOut.BEST),
+    *range(FlowOut.DELAYS, FlowOut.COLUMNS),
+)
+"""What it does not know of a flow beside these."""
+
+NO_NODE = (
+    *(NodeOut.RECEIVED, NodeOut.DUPLICATES, NodeOut.COLLIDED, NodeOut.NOISE, NodeOut.AIR_FAILED),
+    *(NodeOut.AIR_CONTROL, NodeOut.BUSY, NodeOut.QUEUE_SUM, NodeOut.QUEUE_MOST),
+    *(NodeOut.IN_QUEUE, NodeOut.IN_QUEUE_BEFORE),
+)
+"""What it does not know of a node."""
+
+
+def unknown(wireless: Wireless, transport: Any) -> str:
+    """What it does not know of a network; empty if nothing."""
+    if not isinstance(transport, Udp) and transport.protocol not in COMMON:
+        return f"there is no fluid model of {transport.protocol}, but of {', '.join(COMMON)} and udp"
+    if wireless.rate_control != "fixed":
+        return f"the fluid model has fixed rates, and rate_control is {wireless.rate_control}"
+    return ""

@@ -1,0 +1,1 @@
+"""802.11 networks as a fluid: fixed points of who attempts, who waits and what gets through."""

@@ -1,0 +1,142 @@
+"""Where the fluid of an 802.11 network keeps what.
+
+A packet of a flow visits servers on its way, and so does what acknowledges it: nodes (numbers 0 to
+nodes - 1) and, behind those, legs.  Rates are per nanosecond, times nanoseconds.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+from netcarlo.kernels.wireless.layout import Radio
+
+
+class VisitWord(IntEnum):
+    """Words of a visit."""
+
+    FLOW = 0
+    SERVER = 1
+    TO = 2  # the node that receives the frame
+    BACK = 3  # 1: of an acknowledgement
+    KIND = 4  # one of SOURCE, RELAY, LEG
+    FEEDS = 5  # the node that has another frame to send as soon as this one arrives, or NOBODY
+    SIZE = 6
+
+
+SOURCE, RELAY, LEG = range(3)
+"""Whether a visit is to the first radio node of its way, to another, or to a leg."""
+
+
+class VisitFloat(IntEnum):
+    """Floats of a visit."""
+
+    RATE = 0  # frames that come
+    DONE = 1  # of those, share that goes on
+    SERVICE = 2  # leg: of a packet; node: its exchange if it succeeds, with the DIFS
+    VAIN = 3  # node: what a collision of it occupies, with the DIFS
+    AIR = 4  # node: its data frame on the air
+    CONTROL = 5  # node: RTS, CTS and ACK
+    NOISE = 6  # node: probability that noise destroys it
+    COLLISION = 7  # node: probability that an attempt collides
+    EXPOSED = 8  # node: how long what is hidden can destroy it
+    PATIENCE = 9  # node: how much later than the others it notices a collision
+    STAY = 10  # time that a frame of TCP spends there
+    FULL = 11  # frames that found no room after the warm-up
+    GIVEN_UP = 12  # that were given up after too many attempts
+    ON_AIR = 13  # time of data frames on the air
+    ANSWER = 14  # leg: to make an acknowledgement
+    READ = 15  # leg: packets that its application reads at once; 0: it does not read
+    SIZE = 16
+
+
+class ServerFloat(IntEnum):
+    """Floats of a server: a node or a leg."""
+
+    LOAD = 0  # frames that come
+    SERVICE = 1  # time for one
+    BUSY = 2  # share of the time
+    QUEUE = 3  # frames of TCP in it
+    OPEN = 4  # share of the time that UDP occupies it
+    ROOM = 5  # frames
+    CROWD = 6  # by how much too many frames TCP would have in it, at least 1
+    # Nodes.
+    TAU = 7  # probability to attempt in a slot
+    ATTEMPT = 8  # the same if it always had a frame, in slots of the mean length
+    SLOT = 9  # mean length of a slot as it sees them, its own attempts included
+    TRIES = 10  # attempts of a frame
+    FAILED = 11  # of those, without an answer
+    DROP = 12  # frames that it gives up
+    EXCHANGE = 13  # mean of VisitFloat.SERVICE
+    VAIN = 14  # mean of VisitFloat.VAIN
+    NOISE = 15
+    COLLISION = 16
+    PATIENCE = 17  # mean of VisitFloat.PATIENCE
+    OCCUPIED = 18  # time that attempts of a frame occupy the channel
+    TRAIN = 19  # time of a success, with what follows it at once
+    FRAMES = 20  # taken after the warm-up
+    ATTEMPTS = 21
+    FAILURES = 22
+    GIVEN_UP = 23
+    REFUSED = 24
+    FED = 25  # frames that bring it one to send
+    OWN = 26  # frames that it sends because it had them, not because one came
+    CONTENDED = 27  # attempts of a frame that others may disturb
+    SIZE = 28
+
+
+class FlowFloat(IntEnum):
+    """Floats of a flow."""
+
+    RATE = 0  # data packets put out
+    THROUGH = 1  # share of them that arrives
+    PER_ACK = 2  # data packets for each acknowledgement
+    TRIP = 3  # TCP: time that packets need besides servers
+    OFFERED = 4  # packets put out after the warm-up
+    ARRIVED = 5  # of those
+    TOTAL = 6  # packets that arrived since the start
+    ACKS = 7  # acknowledgements sent after the warm-up
+    LOSS = 8  # share of packets that is lost by the channel
+    SIZE = 9
+
+
+class FlowWord(IntEnum):
+    """Words of a flow."""
+
+    FIRST = 0  # its first visit
+    ACTIVE = 1  # 1: it sends in this step
+    COMPLETED = 2  # when it was complete [ns], or NEVER
+    SIZE = 3
+
+
+def words_of_flow(flow: Any) -> Any:
+    """Where the words of a flow begin."""
+    return flow * FlowWord.SIZE
+
+
+def words_of_visit(p: Any, visit: Any) -> Any:
+    """Where those of a visit begin; `p`: columns of Radio."""
+    return p[Radio.FLOWS] * FlowWord.SIZE + visit * VisitWord.SIZE
+
+
+def server(server: Any) -> Any:
+    """Where the floats of a server begin."""
+    return server * ServerFloat.SIZE
+
+
+def floats_of_flow(p: Any, flow: Any) -> Any:
+    """Where the floats of a flow begin."""
+    return (p[Radio.NODES] + p[Radio.LEGS]) * ServerFloat.SIZE + flow * FlowFloat.SIZE
+
+
+def floats_of_visit(p: Any, visit: Any) -> Any:
+    """Where the floats of a visit begin."""
+    return floats_of_flow(p, p[Radio.FLOWS]) + visit * VisitFloat.SIZE
+
+
+def order(p: Any, visits: Any) -> Any:
+    """Where the nodes stand in scratch, those whose collisions last longest first."""
+    return words_of_visit(p, visits)
+
+
+def fed(p: Any, visits: Any, node: Any) -> Any:
+    """Where the mask stands of the nodes that a node has frames from, or that have them from it."""
+    return order(p, visits) + p[Radio.NODES] + node

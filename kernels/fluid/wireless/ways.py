@@ -1,0 +1,177 @@
+"""The ways of the flows through an 802.11 network: which servers, and what a frame costs at each."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.fluid.wireless.state import (
+    LEG,
+    RELAY,
+    SOURCE,
+    FlowFloat,
+    FlowWord,
+    ServerFloat,
+    VisitFloat,
+    VisitWord,
+    fed,
+    floats_of_flow,
+    floats_of_visit,
+    order,
+    server,
+    words_of_flow,
+    words_of_visit,
+)
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Node, Radio, Rate
+
+_ANSWER_BYTES = 14
+_RTS_BYTES = 20
+_BYTE = 1.0 / (1 << BYTE_TIME_BITS)
+_FLOW, _LINK, _LEG, _RATE = len(Flow), len(Link), len(Leg), len(Rate)
+_NO_LOSS = 0xFFFFFFFF
+
+
+def lay_out(p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any) -> Any:
+    """Fill the words and floats of servers, flows and visits; returns the number of visits."""
+    for k in range(p[Radio.NODES] + p[Radio.LEGS]):
+        g = f[server(k) :]
+        for column in range(ServerFloat.SIZE):
+            g[column] = 0.0
+        leg = p[Radio.LEGS_AT] + (k - p[Radio.NODES]) * _LEG
+        room = nodes[k, Node.QUEUE] if k < p[Radio.NODES] else network[leg + Leg.ROOM]
+        g[ServerFloat.ROOM] = float(max(room, 1))
+        g[ServerFloat.CROWD] = 1.0
+        g[ServerFloat.SLOT] = float(p[Radio.SLOT])
+    visits = np.int64(0)
+    for i in range(p[Radio.FLOWS]):
+        w, g = m[words_of_flow(i) :], f[floats_of_flow(p, i) :]
+        flow = network[p[Radio.FLOWS_AT] + i * _FLOW :]
+        for column in range(FlowFloat.SIZE):
+            g[column] = 0.0
+        w[FlowWord.FIRST] = visits
+        w[FlowWord.ACTIVE] = 0
+        w[FlowWord.COMPLETED] = -1
+        g[FlowFloat.PER_ACK] = float(max(p[P.ACK_EVERY], 1))
+        data = flow[Flow.SIZE] + flow[Flow.HEADER]
+        visits = _leg(p, network, m, f, visits, i, flow[Flow.BEFORE], data, 0, 0)
+        for hop in range(flow[Flow.FORTH]):
+            visits = _link(p, nodes, network, losses, m, f, visits, i, flow[Flow.FORTH_AT], hop, data, 0)
+        cost = flow[Flow.ACK_COST] if flow[Flow.TCP] != 0 else flow[Flow.TCP]
+        visits = _leg(p, network, m, f, visits, i, flow[Flow.AFTER], data, 0, cost)
+        if flow[Flow.TCP] != 0:
+            visits = _leg(p, network, m, f, visits, i, flow[Flow.ACK_BEFORE], p[P.ACK], 1, 0)
+            for hop in range(flow[Flow.BACK]):
+                at = flow[Flow.BACK_AT]
+                visits = _link(p, nodes, network, losses, m, f, visits, i, at, hop, p[P.ACK], 1)
+            visits = _leg(p, network, m, f, visits, i, flow[Flow.ACK_AFTER], p[P.ACK], 1, 0)
+    for j in range(p[Radio.NODES]):
+        m[order(p, visits) + j] = j
+        m[fed(p, visits, j)] = 0
+    for i in range(p[Radio.FLOWS]):
+        first, last = m[words_of_flow(i) + FlowWord.FIRST], end_of(p, m, i, visits)
+        for visit in range(first, last):
+            following = visit + 1 if visit + 1 < last else first
+            if visit + 1 < last or network[p[Radio.FLOWS_AT] + i * _FLOW + Flow.TCP] != 0:
+                _feed(p, m, visits, visit, following)
+    return visits
+
+
+def _feed(p: Any, m: Any, visits: Any, visit: Any, following: Any) -> None:
+    """What leaves a visit comes to the following one: at once, if both are to nodes."""
+    a, b = m[words_of_visit(p, visit) :], m[words_of_visit(p, following) :]
+    if a[VisitWord.KIND] != LEG and b[VisitWord.KIND] != LEG:
+        a[VisitWord.FEEDS] = b[VisitWord.SERVER]
+        one, other = a[VisitWord.SERVER], b[VisitWord.SERVER]
+        m[fed(p, visits, one)] |= 1 << other
+        m[fed(p, visits, other)] |= 1 << one
+
+
+def end_of(p: Any, m: Any, i: Any, visits: Any) -> Any:
+    """The first visit that is no more of flow i."""
+    return m[words_of_flow(i + 1) + FlowWord.FIRST] if i + 1 < p[Radio.FLOWS] else visits
+
+
+def _leg(
+    p: Any, network: Any, m: Any, f: Any, visit: Any, i: Any, leg: Any, size: Any, back: Any, cost: Any
+) -> Any:
+    """Append the visit of a leg, if there is one; returns the number of visits."""
+    if leg == NOBODY:
+        return visit
+    w, g = _visit(p, m, f, visit, i, p[Radio.NODES] + leg, back)
+    columns = network[p[Radio.LEGS_AT] + leg * _LEG :]
+    w[VisitWord.KIND] = LEG
+    ns = float(columns[Leg.BYTE_TIME]) * _BYTE * float(size + columns[Leg.OVERHEAD])
+    read = columns[Leg.READ_TIME] if columns[Leg.READ] > 0 else columns[Leg.READ]
+    g[VisitFloat.SERVICE] = ns + float(columns[Leg.PACKET_TIME] + read)
+    g[VisitFloat.ANSWER] = float(cost)
+    if columns[Leg.READ] > 0:
+        g[VisitFloat.READ] = float(columns[Leg.READ]) / float(columns[Leg.SIZE])
+    delay = float(columns[Leg.DELAY]) + float(columns[Leg.TICK]) / 2.0
+    f[floats_of_flow(p, i) + FlowFloat.TRIP] += delay
+    return visit + 1
+
+
+def _link(
+    p: Any, nodes: Any, network: Any, losses: Any, m: Any, f: Any, visit: Any, i: Any, path: Any, hop: Any,
+    size: Any, back: Any,
+) -> Any:  # fmt: skip
+    """Append the visit of the node at which a link begins; returns the number of visits."""
+    number = network[p[Radio.PATHS_AT] + path + hop]
+    link = network[p[Radio.LINKS_AT] + number * _LINK :]
+    w, g = _visit(p, m, f, visit, i, link[Link.FROM], back)
+    w[VisitWord.TO] = link[Link.TO]
+    w[VisitWord.KIND] = SOURCE if hop == 0 else RELAY
+    own = network[p[Radio.RATES_AT] + link[Link.RATE] * _RATE :]
+    answers = network[p[Radio.RATES_AT] + own[Rate.ANSWER] * _RATE :]
+    sifs, difs = float(p[Radio.SIFS]), float(p[Radio.SIFS] + 2 * p[Radio.SLOT])
+    ack = _air(answers, _ANSWER_BYTES)
+    frame = size + p[Radio.MAC_OVERHEAD]
+    air = _air(own, frame)
+    g[VisitFloat.AIR] = air
+    g[VisitFloat.CONTROL] = ack
+    g[VisitFloat.SERVICE] = air + sifs + ack + difs
+    g[VisitFloat.VAIN] = air + difs
+    g[VisitFloat.EXPOSED] = air
+    if frame > p[Radio.RTS_THRESHOLD]:
+        rts = _air(answers, _RTS_BYTES)
+        g[VisitFloat.CONTROL] += rts + ack
+        g[VisitFloat.SERVICE] += rts + ack + 2.0 * sifs
+        g[VisitFloat.VAIN] = rts + difs
+        g[VisitFloat.EXPOSED] = rts
+    elif p[Radio.PROTECTION] != NOBODY and own[Rate.DSSS] == 0:
+        cts = _air(network[p[Radio.RATES_AT] + p[Radio.PROTECTION] * _RATE :], _ANSWER_BYTES) + sifs
+        g[VisitFloat.CONTROL] += cts - sifs
+        g[VisitFloat.SERVICE] += cts
+        g[VisitFloat.VAIN] += cts
+    g[VisitFloat.PATIENCE] = float(p[Radio.SIFS] + p[Radio.SLOT] + answers[Rate.PREAMBLE])
+    heard = nodes[link[Link.TO], Node.NEAR] >> link[Link.FROM] & 1
+    g[VisitFloat.NOISE] = _noise(losses[link[Link.LOSS]]) if heard else 1.0
+    return visit + 1
+
+
+def _visit(p: Any, m: Any, f: Any, visit: Any, i: Any, number: Any, back: Any) -> Any:
+    """The words and floats of a visit, to be filled."""
+    w, g = m[words_of_visit(p, visit) :], f[floats_of_visit(p, visit) :]
+    for column in range(VisitFloat.SIZE):
+        g[column] = 0.0
+    w[VisitWord.FLOW] = i
+    w[VisitWord.SERVER] = number
+    w[VisitWord.TO] = NOBODY
+    w[VisitWord.BACK] = back
+    w[VisitWord.FEEDS] = NOBODY
+    return w, g
+
+
+def _air(rate: Any, size: Any) -> Any:
+    """The time on the air of `size` bytes at a rate, preamble included [ns]."""
+    bits, half_bits = 2 * (8 * size + rate[Rate.EXTRA_BITS]), rate[Rate.HALF_BITS]
+    symbols = (bits + half_bits - 1) // half_bits
+    return float(rate[Rate.PREAMBLE] + rate[Rate.SYMBOL] * symbols + rate[Rate.EXTENSION])
+
+
+def _noise(digits: Any) -> Any:
+    """The probability of a loss with these thresholds."""
+    if digits[31] == _NO_LOSS:
+        return 0.0
+    odd = float(digits[0]) / 4294967296.0  # q / (1 + q)
+    return 1.0 - odd / (1.0 - odd)
