@@ -1,6 +1,6 @@
 """How far off cheap fidelities are, and what they are worth as controls: the tables of docs/fidelity.md.
 
-    python -m tests.benchmarks.fidelity bias [networks] > configs/references/known_bias.csv
+    python -m tests.benchmarks.fidelity bias [networks [kinds]] > configs/references/known_bias.csv
     python -m tests.benchmarks.fidelity control [runs]
 
 `control` runs the packets of each cell of two example sweeps once and
@@ -44,6 +44,9 @@ SCTP: dict[str, Any] = {
 OUTAGES = {"up": {"log_uniform": ["20 s", "200 s"]}, "down": {"log_uniform": ["0.1 s", "5 s"]}}
 """Of every hop."""
 
+UDP_RATES = {"log_uniform": ["100 kbit/s", "10 Mbit/s"]}
+PAYLOADS = {"integers": ["200 B", "1460 B"]}
+
 GRAPH = {
     "routers": {"integers": [4, 10]},
     "degree": 2.5,
@@ -65,7 +68,7 @@ class Population(NamedTuple):
 
 
 def populations() -> Iterator[Population]:
-    """Paths, with outages and without, and shared networks under each TCP and SCTP; and cells."""
+    """Paths, with outages and without, and shared networks under each TCP and SCTP; 802.11 under TCP and UDP."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
     graphs = dumbbells.model_dump(mode="json", exclude_none=True)
@@ -80,7 +83,20 @@ def populations() -> Iterator[Population]:
     for network, scenario in (("two paths", paths), ("two paths with outages", outages)):
         route = scenario.model_dump(mode="json", exclude_none=True)["paths"][0]
         yield Population(network, "sctp", scenario.with_values(SCTP | {"paths": [route, route]}))
-    yield Population("cells", "udp", load_scenario(EXAMPLES / "wifi_cells.yaml"))
+    cells, mesh = (load_scenario(EXAMPLES / f"wifi_{name}.yaml") for name in ("cells", "mesh"))
+    yield Population("cells", "udp", cells)
+    yield Population("meshes", "udp", mesh.with_values({"transport.rate": UDP_RATES}))
+    for flows in ("up", "down", "both"):
+        for network, scenario in {"cells": cells, "meshes": mesh}.items():
+            for protocol, values in TCPS.items():
+                own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
+                named = network if flows == "up" else f"{network} {flows}"
+                yield Population(named, protocol, scenario.with_values(own))
+
+
+def of_transport(values: dict[str, Any]) -> dict[str, Any]:
+    """The fields of the transport alone."""
+    return {name.removeprefix("transport."): value for name, value in values.items()}
 
 
 def bias(scenario: Scenario, *, fidelities: tuple[str, ...], networks: int) -> dict[str, fidelity.Bias]:
@@ -188,7 +204,10 @@ def main() -> None:
     what, number = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 0
     if what == "bias":
         print("fidelity,network,protocol", *fidelity.Bias._fields, sep=",")
+        only = sys.argv[3:]
         for network, protocol, scenario in populations():
+            if only and network.split()[0] not in only:
+                continue
             cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
             for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():
                 print(name, network, protocol, *found, sep=",", flush=True)

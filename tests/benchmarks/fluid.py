@@ -3,18 +3,22 @@
     python -m tests.benchmarks.fluid error [topologies]
     python -m tests.benchmarks.fluid outages [paths]
     python -m tests.benchmarks.fluid speed [topologies]
+    python -m tests.benchmarks.fluid wireless [networks]
 
 prints the tables of docs/models/fluid.md: goodput on networks drawn at random, on paths whose hop goes down
-and comes back, and the time of a thousand topologies of a thousand flows.
+and comes back, the time of a thousand topologies of a thousand flows, and goodput of 802.11 networks.
 """
 
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
+from netcarlo import configs, load_scenario
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.runtime import compile as compilers
@@ -25,7 +29,9 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 
+EXAMPLES = Path(str(configs.__file__)).parent / "examples"
 TCPS = KINDS[1:]
+CONTROLS = ("bic", "cubic", "westwood")
 LINK = {
     "rate": {"log_uniform": ["1 Mbit/s", "50 Mbit/s"]},
     "delay": {"log_uniform": ["1 ms", "50 ms"]},
@@ -156,6 +162,59 @@ def outages(paths: int) -> None:
             print(f"{what:34s} {describe(error)} {took[0]:9.0f} {took[1]:9.0f}")
 
 
+def radio() -> dict[str, Scenario]:
+    """802.11 networks drawn at random: those of the examples, and what differs from them."""
+    cells, mesh = (load_scenario(EXAMPLES / f"wifi_{name}.yaml") for name in ("cells", "mesh"))
+    data = cells.model_dump(mode="json", exclude_none=True)
+    del data["wireless"]["cell"]
+    data["wireless"]["chain"] = {"hops": {"integers": [1, 6]}}
+    chains = Scenario.check(data)
+    rate, error = data["wireless"]["rate"], {"uniform": ["0 %", "10 %"]}
+    wire = {"rate": {"log_uniform": ["2 Mbit/s", "100 Mbit/s"]}, "delay": {"log_uniform": ["1 ms", "50 ms"]}}
+    return {
+        "cells": cells,
+        "cells, noise": cells.with_values({"wireless.frame_error": error}),
+        "cells, a rate for each": cells.with_values({"wireless.each.rate": rate}),
+        "cells, a wire behind": cells.with_values({"wireless.wire": wire}),
+        "meshes": mesh.with_values({"transport.rate": data["transport"]["rate"]}),
+        "chains": chains,
+        "chains, hidden nodes": chains.with_values({"wireless.reach": {"sense": 2}}),
+    }
+
+
+def wireless(networks: int) -> None:
+    """The fluid of 802.11 networks beside packets: UDP, and each TCP up, down and both ways."""
+    print(f"error of the goodput [%]             {HEADING}   us a network, packets")
+    ways = [(kind, flows) for kind in TCPS for flows in ("up", "down", "both")]
+    for layout, scenario in radio().items():
+        tcps = []
+        for kind, flows in ways:
+            transport = {"payload": {"integers": ["200 B", "1460 B"]}, "protocol": kind}
+            if kind in CONTROLS:
+                transport |= {"protocol": "sack", "congestion_control": kind}
+            tcps.append(scenario.with_values({"transport": transport, "wireless.flows": flows}))
+        for what, some in {"UDP": [scenario], "TCP": tcps}.items():
+            found = [_beside(each, -(-networks // len(some))) for each in some]
+            error = describe(np.concatenate([each[0] for each in found]))
+            fluid_us, packets_us = np.mean([each[1:] for each in found], axis=0)
+            print(f"{f'{layout}: {what}':34s} {error} {fluid_us:9.0f} {packets_us:9.0f}", flush=True)
+
+
+def _beside(scenario: Scenario, networks: int) -> tuple[NDArray[np.float64], float, float]:
+    """Errors of the goodput [networks], and the processor time of a network by fluid and packets [us]."""
+    ensemble = build(scenario, replications=networks)
+    goodput, took = [], []
+    for fluid in (True, False):
+        model = models.at(scenario.network.address(scenario, fluid=fluid))
+        compilers.cpu_loop(model)
+        start = time.process_time()
+        integers = launch.run(model, ensemble.rows)
+        took.append((time.process_time() - start) / networks * 1e6)
+        goodput.append(outcomes(scenario.network, integers, *ensemble).frame["goodput_bps"].to_numpy())
+    some = goodput[1] > 0
+    return goodput[0][some] / goodput[1][some] - 1, took[0], took[1]
+
+
 def many(topologies: int, flows: int = 1000) -> SharedRows:
     """A 1 Gbit/s link that so many flows of mixed TCPs and round trips share, for a minute."""
     each = {
@@ -191,6 +250,6 @@ def speed(topologies: int) -> None:
 
 if __name__ == "__main__":
     what, *count = sys.argv[1:]
-    {"error": errors, "outages": outages, "speed": speed}[what](
-        int(count[0]) if count else {"error": 500, "outages": 100, "speed": 1000}[what]
+    {"error": errors, "outages": outages, "speed": speed, "wireless": wireless}[what](
+        int(count[0]) if count else {"error": 500, "outages": 100, "speed": 1000, "wireless": 500}[what]
     )
