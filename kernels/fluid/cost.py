@@ -27,4 +27,5 @@ def of_shared(rows: SharedRows) -> Floats:
 def of_wireless(rows: WifiRows) -> Floats:
     """About the pairs of nodes and flows of each row, float64[n]."""
     p = rows.parameters
-    return p[:, Radio.NODES] * (p[:, Radio.NODES] + p[:, Radio.FLOWS]) * 1.0  # type: ignore[no-any-return]
+    pairs = p[:, Radio.NODES] * (p[:, Radio.NODES] + p[:, Radio.FLOWS])
+    return pairs.astype(np.float64)
