@@ -68,7 +68,7 @@ class Population(NamedTuple):
 
 
 def populations() -> Iterator[Population]:
-    """Paths, with outages and without, shared networks and 802.11 under each TCP; SCTP, UDP where they are."""
+    """Paths, with outages and without, shared networks and 802.11 under each TCP; SCTP and UDP."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
     graphs = dumbbells.model_dump(mode="json", exclude_none=True)

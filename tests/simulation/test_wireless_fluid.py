@@ -45,11 +45,11 @@ def test_a_sweep_of_it_simulates_no_packets() -> None:
             "wireless": {"cell": {"stations": 5}, "rate": "24 Mbit/s", "frame_error": {"uniform": [0, 0.1]}},
         },
         "axes": {"wireless.cell.stations": [1, 20]},
-        "draw": {"count": 2, "method": "sobol", "blocks": 1},
+        "draw": {"count": 4, "method": "sobol", "blocks": 2},
         "outcomes": ["goodput_bps", "failed_attempt_ratio"],
     }  # fmt: skip
     sweep = make_sweep(data)
-    chunk = run_chunk(json.dumps(sweep.definition), np.arange(4), version=model_version())
+    chunk = run_chunk(json.dumps(sweep.definition), np.arange(8), version=model_version())
     found = chunk.cells.to_pandas()
     assert (found["status"] == "ok").all()
     alone = simulate(identity.scenario(sweep, 3)).frame
