@@ -40,7 +40,7 @@ class AdhocNetwork(Adhoc, Network):
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """There is neither."""
         if fidelity == "fluid":
-            return "there is a fluid model of shared networks and of paths only"
+            return "there is no fluid model of ad hoc networks"
         return "there is no formula of ad hoc networks"
 
     def formula(self, run: Run, rows: ManetRows) -> Named:
