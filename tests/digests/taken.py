@@ -34,7 +34,10 @@ REPLICATIONS = {"small": 2, "large": 10}
 """Of each cell of a study."""
 
 
-LONG = {"adhoc_planning", "shared_planning", "manet_probing"}
+LONG = {
+    *("adhoc_planning", "shared_planning", "multihoming_planning", "mobility_planning", "mesh_planning"),
+    "manet_probing",
+}
 """What takes minutes whatever its size: digested by the command only."""
 
 

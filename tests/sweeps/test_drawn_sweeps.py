@@ -1,0 +1,42 @@
+"""The sweeps over drawn networks that come along: sound, and a fluid screens them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import yaml
+
+import netcarlo
+from netcarlo.sweeps.space import identity
+from netcarlo.sweeps.space.file import load_sweep
+
+CELLS = {"multihoming_planning": 38400, "mobility_planning": 21504, "mesh_planning": 6912}
+
+
+@pytest.mark.parametrize(("name", "cells"), CELLS.items())
+def test_the_sweeps_that_come_along_are_sound(name: str, cells: int) -> None:
+    sweep = load_sweep(f"configs/{name}.yaml")
+    assert sweep.n_cells == cells
+    for batch in sweep.batches(np.arange(0, cells, 997)):
+        assert len(set(identity.keys(sweep, batch))) == len(batch.at)
+
+
+@pytest.mark.parametrize(("name", "axes"), [
+    ("multihoming_planning", {"loss": {"field": "paths.0.hops.1.each.loss", "values": ["0.1 %"]}}),
+    ("mobility_planning", {"loss": {"field": "hops.1.loss", "values": ["0.1 %"]},
+                           "tcp": {"field": "transport.protocol", "values": ["newreno"]}}),
+])  # fmt: skip
+def test_the_fluid_names_the_winner(name: str, axes: dict[str, Any]) -> None:
+    """Of the means over 64 networks; where the second is as good as the first, either will do."""
+    with open(f"configs/{name}.yaml", encoding="utf-8") as file:
+        data = yaml.safe_load(file)
+    data["axes"] |= axes
+    data["draw"] = {"count": 64, "method": "sobol", "blocks": 8}
+    compared = data["compare"]
+    means = []
+    for fidelity in ("packet", "fluid"):
+        frame = netcarlo.sweep({**data, "scenario": {**data["scenario"], "fidelity": fidelity}})
+        means.append(frame.groupby(compared)["goodput_bps"].mean())
+    packet, fluid = means
+    assert packet[fluid.idxmax()] > 0.97 * packet.max()
+    assert (np.abs(fluid / packet - 1) < 0.15).all()
