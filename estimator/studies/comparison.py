@@ -29,6 +29,8 @@ class Compared:
     """The largest difference that the tolerance allows, in the unit of the number."""
     samples: Samples | None = None
     """What the estimate is made of."""
+    screening: Mean | None = None
+    """What a fluid says, without packets."""
 
     @property
     def difference(self) -> float:

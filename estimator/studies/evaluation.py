@@ -1,7 +1,7 @@
 """A study carried out: its cells simulated, its numbers compared, its claims and tolerance judged."""
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -10,6 +10,7 @@ from netcarlo.studies.cells import Cells, simulate_cells
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Check, Compared, check, compare
 from netcarlo.studies.maps import Map
+from netcarlo.studies.screening import screened
 from netcarlo.studies.study import Study
 
 
@@ -57,7 +58,9 @@ def evaluate(
     )
     simulated_s = time.perf_counter() - start
     cells = Cells(study, simulated, module.METRICS)
-    rows = compare(study, cells, module.summaries(cells))
+    fluid = screened(study, module.METRICS, replications=replications, seed=seed, target=target)
+    compared = compare(study, cells, module.summaries(cells))
+    rows = [replace(row, screening=said) for row, said in zip(compared, fluid, strict=True)]
     claims = sorted(module.claims(cells), key=lambda claim: (claim.id[0], int(claim.id[1:])))
     return Evaluation(
         study=study,

@@ -251,7 +251,8 @@ class Description(Record):
     """The content of `study.yaml`.
 
     Simulated are the cells of the published numbers and those of `cells`, all combinations of the values
-    given.  `metrics` defines quantities, `labels` names them where their own name is no word; the key of
+    given.  `metrics` defines quantities, `labels` names them where their own name is no word, `screening` are
+    those that fluids are asked for, too; the key of
     a variation is the name of the condition that it adds.
     """
 
@@ -265,6 +266,7 @@ class Description(Record):
     cells: list[Where] = []
     metrics: dict[str, str]
     labels: dict[str, str] = {}
+    screening: list[str] = []
     variations: dict[str, Variation] = {}
     tables: list[Table] = []
     figures: list[Figure] = []

@@ -16,7 +16,7 @@ def comparison_csv(evaluation: Evaluation) -> str:
     conditions = list(evaluation.study.description.conditions)
     columns = [
         "study", *places, *conditions, "metric", "unit", "published", "kind", "estimate", "ci_low", "ci_high",
-        "replications", "rel_error", "matches_printed", "within", "fitted", "note",
+        "replications", "rel_error", "matches_printed", "within", "fitted", "fluid", "note",
     ]  # fmt: skip
     return csv_text(columns, [_compared(evaluation.study.name, row) for row in evaluation.rows])
 
@@ -52,6 +52,7 @@ def _compared(study: str, row: Compared) -> dict[str, Any]:
         "matches_printed": "" if matches is None else str(matches).lower(),
         "within": "" if row.within is None else str(row.within).lower(),
         "fitted": str(bool(row.fitted)).lower(),
+        "fluid": _number(row.screening.mean) if row.screening else "",
         "note": " ".join(filter(None, (row.note, row.fitted and f"Pins: {row.fitted}."))),
     }
 

@@ -69,6 +69,7 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
             Markup("<b>{}</b>: {}").format(words.capital(description.label(metric)), text)
             for metric, text in description.metrics.items()
         ],
+        screening=any(row.screening for row in evaluation.rows),
         fitted=[
             {
                 "parameter": part.parameter,

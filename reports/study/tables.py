@@ -83,6 +83,7 @@ def _cell(evaluation: Evaluation, row: Compared | None) -> dict[str, Any] | None
         "match": match(evaluation, row),
         "fitted": bool(row.fitted),
         "note": row.note,
+        "screening": words.number(row.screening.mean, row.published.step) if row.screening else "",
     }
 
 

@@ -1,0 +1,42 @@
+"""The fluids beside packets in a study: where they know its cells, and marked as what they are."""
+
+import csv
+import io
+
+import pytest
+
+from netcarlo.reports.parts.tables import comparison_csv
+from netcarlo.reports.study.page import study_page
+from netcarlo.studies import study
+from netcarlo.studies.evaluation import Evaluation, evaluate
+
+
+@pytest.fixture(scope="module")
+def linkdown() -> Evaluation:
+    return evaluate(study.load("sctp_linkdown"), replications=1)
+
+
+def test_every_utilisation_has_one_near_the_packets(linkdown: Evaluation) -> None:
+    rows = [row for row in linkdown.rows if row.published.metric == "utilisation"]
+    assert len(rows) > 80 and all(row.screening for row in rows)
+    both = [(row.screening, row.estimate) for row in rows if row.screening and row.estimate]
+    errors = sorted(abs(fluid.mean / packets.mean - 1) for fluid, packets in both)
+    assert errors[len(errors) // 2] < 0.01 and errors[len(errors) * 9 // 10] < 0.06
+
+
+def test_what_is_not_asked_of_them_is_empty(linkdown: Evaluation) -> None:
+    others = [row for row in linkdown.rows if row.published.metric not in ("utilisation", "throughput")]
+    assert others and all(row.screening is None for row in others)
+
+
+def test_it_is_in_the_file_and_on_the_page(linkdown: Evaluation) -> None:
+    lines = list(csv.DictReader(io.StringIO(comparison_csv(linkdown))))
+    assert {bool(line["fluid"]) for line in lines if line["metric"] == "utilisation"} == {True}
+    page = study_page(linkdown, provenance={})
+    assert page.count('class="error screening">fluid') > 80 and "for screening" in page
+
+
+def test_what_no_fluid_knows_has_none() -> None:
+    """Rate control: the testbed's chain adapts its rate."""
+    found = evaluate(study.load("wds"), replications=2)
+    assert all(row.screening is None for row in found.rows)
