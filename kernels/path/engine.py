@@ -320,11 +320,12 @@ def simulate(
     sample(p, m, s, g, min(now, end))
     alarm = min(m[Path.SAMPLE], end + 1)  # the next sample, or the end
     association.start(p, s, g, now)
+    calm = CALM and not traced and undisturbed.is_worth_it(m)
     simple = CALM and undisturbed.is_simple(p, m)
     busy = True  # the last event may let more packets out
     while m[Path.FULL] == 0 and now <= end:
         packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
-        if CALM and not traced and undisturbed.is_calm(p, s):
+        if CALM and calm and undisturbed.is_calm(p, s):
             if simple:
                 now, head, tail, packet, t = undisturbed.go(
                     p, constants, outages, losses, m, s, g, out, head, tail, now, alarm, True

@@ -92,7 +92,6 @@ def passed(m: Any, server: Any, line: Any, t: Any) -> Any:
     return Line(free, place, line.gap - 1)
 
 
-@cold
 def behind(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, size: Any) -> Any:
     """A packet goes on behind the first hop at time t [ns]; returns its fate and when that happened."""
     count = hops.hops_of(m, MAIN, direction) - 1
@@ -103,6 +102,12 @@ def behind(p: Any, outages: Any, losses: Any, m: Any, direction: Any, t: Any, si
 def measured(p: Any, s: Any, now: Any) -> None:
     """The timed packet has been acknowledged."""
     measure_rtt(p, s, now)
+
+
+def is_worth_it(m: Any) -> Any:
+    """Nothing on the first hop ends a stretch again and again: cross traffic, a tick."""
+    at = hops.position(MAIN, FORTH, np.int64(0))
+    return m[at + Word.CROSS] == FOREVER and m[at + Word.TICK] == 0
 
 
 def is_simple(p: Any, m: Any) -> Any:

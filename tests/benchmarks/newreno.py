@@ -1,4 +1,4 @@
-"""Packets per second on one core, NewReno through a lossy 10 Mbit/s hop, beside ns-2 in the same run.
+"""Packets per second on one core, TCP through lossy 10 Mbit/s hops, beside ns-2 in the same run.
 
     python -m tests.benchmarks.newreno
 
@@ -23,10 +23,26 @@ ROUNDS = 5
 """A cell is measured in this many turns of both; the best of each counts, other work on the machine least."""
 
 
-def kernel_rate(*, window: int, loss: float, duration_s: float = DURATION_S, repeats: int = 5) -> float:
+OTHERS = {
+    "NewReno, two hops": ("tcp_newreno", 2),
+    "SACK": ("tcp_sack", 1),
+    "CUBIC (ns-2: TCP/Linux)": ("tcp_sack_cubic", 1),
+}
+"""Model and hops, for a window of 64."""
+
+
+def kernel_rate(
+    *,
+    window: int,
+    loss: float,
+    duration_s: float = DURATION_S,
+    repeats: int = 5,
+    name: str = "tcp_newreno",
+    count: int = 1,
+) -> float:
     """Data packets sent per second of processor time, the best of some repeats."""
-    rows = lossy_hop.rows(REPLICATIONS, window=window, loss=loss, duration_s=duration_s)
-    model = models.model("tcp_newreno")
+    rows = lossy_hop.rows(REPLICATIONS, window=window, loss=loss, duration_s=duration_s, count=count)
+    model = models.model(name)
     best = 0.0
     for _ in range(repeats):
         start = time.process_time()
@@ -35,9 +51,18 @@ def kernel_rate(*, window: int, loss: float, duration_s: float = DURATION_S, rep
     return best
 
 
-def ns2_rate(*, window: int, loss: float, duration_s: float = 5 * DURATION_S) -> float:
+def ns2_rate(
+    *,
+    window: int,
+    loss: float,
+    duration_s: float = 5 * DURATION_S,
+    name: str = "tcp_newreno",
+    count: int = 1,
+) -> float:
     """The same of one run of ns-2, without the time it takes to start."""
-    packets, seconds = lossy_hop.ns2(window=window, loss=loss, duration_s=duration_s)
+    packets, seconds = lossy_hop.ns2(
+        window=window, loss=loss, duration_s=duration_s, model=name, count=count
+    )
     return packets / (seconds - ns2_start_s())
 
 
@@ -47,20 +72,29 @@ def ns2_start_s() -> float:
     return min(lossy_hop.ns2(window=16, loss=0.01, duration_s=0.001)[1] for _ in range(5))
 
 
-def main() -> None:
+def beside(*, window: int, loss: float, name: str = "tcp_newreno", count: int = 1) -> str:
+    """Both rates and their ratio, as cells of a table."""
+    ours = theirs = 0.0
     with_ns2 = shutil.which("ns") is not None
+    for _ in range(ROUNDS):
+        ours = max(ours, kernel_rate(window=window, loss=loss, name=name, count=count))
+        if with_ns2:
+            theirs = max(theirs, ns2_rate(window=window, loss=loss, name=name, count=count))
+    return f"{ours / 1e6:.1f} | {theirs / 1e6:.2f} | {ours / theirs if theirs else math.nan:.0f} |"
+
+
+def main() -> None:
     print("| loss | window | netcarlo [M packets/s] | ns-2 [M packets/s] | ratio |")
     print("|---|---|---|---|---|")
     for loss in LOSSES:
         for window in WINDOWS:
-            ours = theirs = 0.0
-            for _ in range(ROUNDS):
-                ours = max(ours, kernel_rate(window=window, loss=loss))
-                theirs = max(theirs, ns2_rate(window=window, loss=loss) if with_ns2 else math.nan)
-            print(
-                f"| {loss:g} | {window} | {ours / 1e6:.1f} | {theirs / 1e6:.2f} | {ours / theirs:.0f} |",
-                flush=True,
-            )
+            print(f"| {loss:g} | {window} | {beside(window=window, loss=loss)}", flush=True)
+    print("\n| window 64 | loss | netcarlo [M packets/s] | ns-2 [M packets/s] | ratio |")
+    print("|---|---|---|---|---|")
+    for label, (name, count) in OTHERS.items():
+        for loss in LOSSES:
+            cells = beside(window=64, loss=loss, name=name, count=count)
+            print(f"| {label} | {loss:g} | {cells}", flush=True)
 
 
 if __name__ == "__main__":
