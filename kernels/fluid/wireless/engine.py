@@ -153,7 +153,8 @@ def _report(p: Any, network: Any, m: Any, f: Any, visits: Any, out: Any, most: A
                 arrived = int(float(offered) * min(g[FlowFloat.ARRIVED] / g[FlowFloat.OFFERED], 1.0) + 0.5)
             counts[FlowOut.ARRIVED] = arrived
             counts[FlowOut.LOST] = offered - arrived
-            last = flow[Flow.START] + (min(flow[Flow.LIMIT], 1 << 40) - 1) * flow[Flow.INTERVAL]
+            every = max(flow[Flow.INTERVAL], 1)
+            last = flow[Flow.START] + (min(flow[Flow.LIMIT], p[P.END] // every + 2) - 1) * every
             if arrived == offered and flow[Flow.LIMIT] > 0 and last < min(p[P.END], flow[Flow.STOP]):
                 counts[FlowOut.COMPLETED] = last
         else:

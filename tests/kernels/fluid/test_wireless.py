@@ -123,3 +123,13 @@ def test_a_file_is_done_when_its_last_packet_is_through() -> None:
         for each in ("packet", "fluid")
     )
     assert cheap == pytest.approx(truth, rel=0.05)
+
+
+def test_a_slow_endless_flow_does_not_end() -> None:
+    """A packet every 10 s: the time of its last one is none that fits into a word."""
+    data = {
+        "duration": "30 s", "transport": {"protocol": "udp", "rate": "800 bit/s", "payload": "1000 B"},
+        "wireless": {"cell": {"stations": 1}, "rate": "24 Mbit/s"}, "fidelity": "fluid",
+    }  # fmt: skip
+    frame = simulate(Scenario.check(data), replications=1).frame
+    assert np.isnan(frame["transfer_s"]).all() and frame["delivered"][0] in (2, 3)
