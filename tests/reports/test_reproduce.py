@@ -38,7 +38,7 @@ def test_comparison_has_a_row_per_published_number(reproduced: Reproduced) -> No
     assert list(rows[0]) == [
         "study", "table", "figure_or_section", "protocol", "link_down_s", "bandwidth_mbps", "paper_rtt_ms",
         "sim_time_s", "metric", "unit", "published", "kind", "estimate", "ci_low", "ci_high", "replications",
-        "rel_error", "matches_printed", "within", "fitted", "note",
+        "rel_error", "matches_printed", "within", "fitted", "fluid", "note",
     ]  # fmt: skip
     assert len(rows) == len(published)
     for row, number in zip(rows, published, strict=True):
