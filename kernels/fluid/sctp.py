@@ -8,59 +8,32 @@ and the change of the path are events with exact times.
 `m` begins with the words of a flow (`FlowWord`); those of the association and its paths follow.
 """
 
-from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, PATHS, Out, P, Rows
 from netcarlo.kernels.fluid import gaps
+from netcarlo.kernels.fluid.failover import (
+    PathFloat,
+    PathWord,
+    Word,
+    acknowledged,
+    expire,
+    halved,
+    measure,
+    place_of,
+    put_out,
+    target,
+    window_of,
+)
 from netcarlo.kernels.fluid.report import report, sample
-from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowWord
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
 from netcarlo.kernels.fluid.way import Way, WayWord, find_outage, forget, is_down, prepare, words
 from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
 from netcarlo.kernels.sctp.state import HEARTBEAT_BYTES
 from netcarlo.kernels.shared.layout import FlowOut
-
-
-class Word(IntEnum):
-    """Words of the association, behind those of a flow."""
-
-    CURRENT = FlowWord.SIZE  # the path that new data take
-    ERRORS = FlowWord.SIZE + 1  # timeouts in a row on all active paths
-    DEBT = FlowWord.SIZE + 2  # to be sent again [packet, ONE_BITS],
-    OWING = FlowWord.SIZE + 3  # and the path where that was lost
-    ONE_ONLY = FlowWord.SIZE + 4  # 1: after a timeout a single packet goes first
-    REPAIRED = FlowWord.SIZE + 5  # until then a loss opens no second recovery, nor windows [ns]
-    MOST = FlowWord.SIZE + 6  # packets that the receiver has room for
-    FLOWING = FlowWord.SIZE + 7  # 1: packets have been put out in the round trip before
-    LEFT = FlowWord.SIZE + 8  # packets that the receiver has room for until REPAIRED;
-    REFILLED = FlowWord.SIZE + 9  # until then a burst more is out [ns]
-    PATHS = FlowWord.SIZE + 10  # the words of the paths
-
-
-class PathWord(IntEnum):
-    """Words of a path."""
-
-    SRTT = 0  # [ns], 0 before the first measurement
-    RTTVAR = 1  # [ns]
-    RTO = 2  # [ns]
-    ERRORS = 3  # timeouts in a row
-    REVIVES = 4  # inactive until then: a heartbeat is answered [ns]
-    BASE = 5  # the fields of Way but `each`
-    ROOM = 6
-    CHANCE = 7
-    WAY = 8  # the words of `way`
-
-
-class PathFloat(IntEnum):
-    """Floats of a path."""
-
-    CWND = 0  # [packet]
-    SSTHRESH = 1  # [packet]
-    EACH = 2  # a packet at the slowest hop [ns]
-    SIZE = 3
 
 
 def scratch_words(rows: Rows) -> tuple[int, int]:
@@ -85,16 +58,11 @@ def simulate(
     for path in range(p[P.N_PATHS]):
         _prepare_path(p, hops, losses, m, g, path, float(chunk))
         before = (2 if path == 0 else 0) + p[P.PROBE_FIRST]
-        gaps.prepare(p, hops, losses, m[_path(hops, path) + PathWord.WAY :], path, before)
+        gaps.prepare(p, hops, losses, m[place_of(hops, path) + PathWord.WAY :], path, before)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         t = _advance(p, hops, outages, losses, m, g, out, t)
     report(m, out)
     return 0
-
-
-def _path(hops: Any, path: Any) -> Any:
-    # Where the words of a path begin.
-    return Word.PATHS + path * (PathWord.WAY + words(hops.shape[1]))
 
 
 def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
@@ -102,7 +70,7 @@ def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
     # data are put out [ns].
     t, probed = p[P.START], np.int64(0)
     for path in range(p[P.N_PATHS]):
-        q = m[_path(hops, path) :]
+        q = m[place_of(hops, path) :]
         q[PathWord.RTO] = p[P.INITIAL_RTO]
         way = prepare(p, hops, losses, q[PathWord.WAY :], path, np.int64(HEARTBEAT_BYTES))
         find_outage(hops, outages, q[PathWord.WAY :], path, t)
@@ -113,13 +81,13 @@ def _connect(p: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
                 find_outage(hops, outages, q[PathWord.WAY :], path, t)
             t += 2 * way.base
         if p[P.PROBE_FIRST] == 1:
-            _measure(p, q, way.base)
+            measure(p, q, way.base)
             probed = max(probed, way.base)
     return t + probed
 
 
 def _prepare_path(p: Any, hops: Any, losses: Any, m: Any, g: Any, path: Any, chunk: Any) -> None:
-    q, f = m[_path(hops, path) :], g[path * PathFloat.SIZE :]
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
     way = prepare(p, hops, losses, q[PathWord.WAY :], path, size)
     forget(hops, q[PathWord.WAY :])  # what it was for the packets of the handshake
@@ -129,59 +97,20 @@ def _prepare_path(p: Any, hops: Any, losses: Any, m: Any, g: Any, path: Any, chu
     f[PathFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH]) / chunk
 
 
-def _measure(p: Any, q: Any, rtt: Any) -> None:
-    # The timer after a measurement [ns], as `sctp.paths.measure`.
-    if q[PathWord.SRTT] == 0:
-        q[PathWord.SRTT] = rtt
-        q[PathWord.RTTVAR] = rtt // 2
-    else:
-        q[PathWord.RTTVAR] = (3 * q[PathWord.RTTVAR] + abs(q[PathWord.SRTT] - rtt)) // 4
-        q[PathWord.SRTT] = (7 * q[PathWord.SRTT] + rtt) // 8
-    wanted = q[PathWord.SRTT] + 4 * q[PathWord.RTTVAR]
-    q[PathWord.RTO] = min(max(wanted, p[P.MIN_RTO]), p[P.MAX_RTO])
-
-
-def _window(m: Any, f: Any) -> Any:
-    # Packets out at once: while less than cwnd is outstanding another one may go.
-    whole = np.int64(f[PathFloat.CWND])
-    if float(whole) < f[PathFloat.CWND]:
-        whole += 1
-    return max(min(whole, m[Word.MOST]), np.int64(1))
-
-
-def _target(p: Any, hops: Any, m: Any, path: Any, t: Any) -> Any:
-    # Where chunks that were lost on a path are sent again at `t`.
-    if p[P.N_PATHS] == 1 or (p[P.RESPONSE_ALTERNATE] == 0 and _is_active(hops, m, path, t)):
-        return path
-    return _other(p, hops, m, path, t)
-
-
-def _other(p: Any, hops: Any, m: Any, path: Any, t: Any) -> Any:
-    # The next path that is not inactive at `t`.
-    other = 1 - path
-    if p[P.N_PATHS] == 1 or (not _is_active(hops, m, other, t) and _is_active(hops, m, path, t)):
-        other = path
-    return other
-
-
-def _is_active(hops: Any, m: Any, path: Any, t: Any) -> Any:
-    return t >= m[_path(hops, path) + PathWord.REVIVES]
-
-
 def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, t: Any) -> Any:
     # What is to be sent again elsewhere, or a round trip on the current path; when the next begins [ns].
     if m[Word.DEBT] > 0:
-        target = _target(p, hops, m, m[Word.OWING], t)
-        if target != m[Word.CURRENT]:
-            return _repeat_elsewhere(p, hops, outages, losses, m, g, out, target, t)
+        to = target(p, hops, m, m[Word.OWING], t)
+        if to != m[Word.CURRENT]:
+            return _repeat_elsewhere(p, hops, outages, losses, m, g, out, to, t)
     path = m[Word.CURRENT]
-    q, f = m[_path(hops, path) :], g[path * PathFloat.SIZE :]
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
     if w[WayWord.UP] <= t:
         find_outage(hops, outages, w, path, t)
     before = t
     way = Way(q[PathWord.BASE], f[PathFloat.EACH], q[PathWord.ROOM], q[PathWord.CHANCE])
-    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else _window(m, f)
+    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f)
     rtt: Any = _round_trip(p, way, packets)
     wanted = packets
     if t < m[Word.REFILLED]:
@@ -207,12 +136,12 @@ def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: 
         m[FlowWord.SENT] += min(left, 0)  # more went out than there is
         flow = max(left, 0)
         cause = Cause.NOTHING
-    _put_out(m, out, path, flow)
+    put_out(m, out, path, flow)
     out[Out.DROPS_RANDOM] += gaps.lose(p, hops, losses, w, path, flow)
     m[Word.DEBT] -= min(m[Word.DEBT], flow)
     if flow > 0:
         limited = t < m[Word.REPAIRED] or (t < m[Word.REFILLED] and packets < wanted)
-        _acknowledged(p, m, q, f, flow, rtt, limited)
+        acknowledged(p, m, q, f, flow, rtt, limited)
         m[Word.ONE_ONLY] = 0
     t += length
     if cause != Cause.NOTHING:
@@ -238,53 +167,21 @@ def _answered(p: Any, way: Way, packets: Any) -> Any:
     return packets - (packets & 1) if p[P.ACK_EVERY] > 1 and packets > 1 and idle else packets
 
 
-def _put_out(m: Any, out: Any, path: Any, flow: Any) -> None:
-    # `flow` [packet, ONE_BITS] is put out on a path.
-    m[FlowWord.SENT] += flow
-    if path == 1:
-        m[FlowWord.TWICE] += flow  # what is left of whole packets
-        out[Out.SENT_ALTERNATE] += m[FlowWord.TWICE] >> ONE_BITS
-        m[FlowWord.TWICE] &= ONE - 1
-
-
-def _acknowledged(p: Any, m: Any, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any) -> None:
-    # It has been: the path is in order, and its window grows (RFC 4960 sections 7.2.1 and 7.2.2).
-    q[PathWord.ERRORS] = 0
-    q[PathWord.REVIVES] = 0
-    m[Word.ERRORS] = 0
-    _measure(p, q, np.int64(rtt))
-    cwnd = f[PathFloat.CWND]
-    if not frozen and cwnd <= float(m[Word.MOST]):
-        acked = float(flow) * PACKET
-        if cwnd <= f[PathFloat.SSTHRESH]:
-            sacks = max(float(flow >> m[FlowWord.DELAYED]) * PACKET, min(acked, 1.0))
-            cwnd = min(cwnd + sacks, max(f[PathFloat.SSTHRESH] + 1.0, cwnd))
-        else:
-            cwnd += acked / cwnd
-        f[PathFloat.CWND] = cwnd
-
-
-def _cut(p: Any, m: Any, f: Any) -> Any:
-    # The threshold after a loss [packet].
-    floor = float(p[P.SSTHRESH_FLOOR]) / float(p[P.DATA] + p[P.CHUNK_HEADER])
-    return max(f[PathFloat.CWND] / 2.0, floor)
-
-
 def _suffer(
     p: Any, hops: Any, outages: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, path: Any, cause: Any,
     t: Any, rtt: Any,
 ) -> Any:  # fmt: skip
     # Packets are lost at `t`; returns when the sender has begun to repair that [ns].
-    q, f = m[_path(hops, path) :], g[path * PathFloat.SIZE :]
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     if cause == Cause.OVERFLOW:
         f[PathFloat.CWND] = min(f[PathFloat.CWND], float(way.room + 1))
-    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else _window(m, f)
-    _put_out(m, out, path, packets << ONE_BITS)
+    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else window_of(m, f)
+    put_out(m, out, path, packets << ONE_BITS)
     m[Word.DEBT] -= min(m[Word.DEBT], packets << ONE_BITS)
     hits = np.int64(0)
-    _acknowledged(p, m, q, f, packets << ONE_BITS, rtt, t < m[Word.REPAIRED])
+    acknowledged(p, m, q, f, packets << ONE_BITS, rtt, t < m[Word.REPAIRED])
     if cause == Cause.OVERFLOW:
-        hits = min(max(_window(m, f) - way.room, np.int64(1)), packets)
+        hits = min(max(window_of(m, f) - way.room, np.int64(1)), packets)
         out[Out.DROPS_QUEUE] += hits
     at_random = gaps.lose(p, hops, losses, q[PathWord.WAY :], path, (packets - hits) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
@@ -301,7 +198,7 @@ def _meet_outage(
 ) -> Any:  # fmt: skip
     # A round trip from `t` on in which data or SACKs are lost in an outage, which takes both directions of a
     # hop; when the next begins [ns].  SACKs clock data out: without them nothing more goes, nor is lost.
-    q, f = m[_path(hops, path) :], g[path * PathFloat.SIZE :]
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
     goes, again = packets, t + np.int64(rtt)
     clocked = m[Word.FLOWING] == 1 and m[Word.ONE_ONLY] == 0
@@ -311,7 +208,7 @@ def _meet_outage(
     through = goes - hits
     more = _by(w[WayWord.STOP], again, way, through) if goes == packets else np.int64(0)
     also = _by(w[WayWord.UP], again, way, more) - _by(w[WayWord.DOWN], again, way, more)
-    _put_out(m, out, path, (goes + more) << ONE_BITS)
+    put_out(m, out, path, (goes + more) << ONE_BITS)
     out[Out.DROPS_OUTAGE] += hits + also
     at_random = gaps.lose(p, hops, losses, w, path, (through + more - also) << ONE_BITS)
     out[Out.DROPS_RANDOM] += at_random
@@ -325,7 +222,7 @@ def _meet_outage(
     hits += also + at_random
     if last > 0 and (told >= w[WayWord.RESUME] or told < w[WayWord.STOP]):
         m[Word.FLOWING] = 1
-        _acknowledged(p, m, q, f, through << ONE_BITS, rtt, t < m[Word.REPAIRED])
+        acknowledged(p, m, q, f, through << ONE_BITS, rtt, t < m[Word.REPAIRED])
         if told >= w[WayWord.RESUME]:
             again = max(again, w[WayWord.RESUME])
         if hits > 0:
@@ -354,13 +251,13 @@ def _repair(
     hits: Any, t: Any, rtt: Any,
 ) -> Any:  # fmt: skip
     # At `t` the SACKs of a window begin to tell of so many losses; when the sender has begun to repair [ns].
-    q, f = m[_path(hops, path) :], g[path * PathFloat.SIZE :]
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     m[Word.DEBT] += hits << ONE_BITS
     m[Word.OWING] = path
     wait = _until_reported(p, m, packets, hits, rtt)
     if 0 <= wait < q[PathWord.RTO]:
         t += wait
-        f[PathFloat.SSTHRESH] = _cut(p, m, f)
+        f[PathFloat.SSTHRESH] = halved(p, m, f)
         f[PathFloat.CWND] = f[PathFloat.SSTHRESH]
         m[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
         m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
@@ -368,8 +265,8 @@ def _repair(
         m[Word.REFILLED] = m[Word.REPAIRED] + np.int64(rtt)
         m[Word.LEFT] = max(m[Word.MOST] - packets + hits, np.int64(1))  # what came waits for what is missing
         if not _gets_through(p, hops, losses, m, out, hits, t):
-            path = _target(p, hops, m, path, t)
-            t = _wait_for_timer(p, hops, outages, m, g, out, path, t + m[_path(hops, path) + PathWord.RTO])
+            path = target(p, hops, m, path, t)
+            t = _wait_for_timer(p, hops, outages, m, g, out, path, t + m[place_of(hops, path) + PathWord.RTO])
     else:
         t = _wait_for_timer(p, hops, outages, m, g, out, path, t + q[PathWord.RTO])
     return t
@@ -388,11 +285,11 @@ def _until_reported(p: Any, m: Any, packets: Any, hits: Any, rtt: Any) -> Any:
 def _gets_through(p: Any, hops: Any, losses: Any, m: Any, out: Any, hits: Any, t: Any) -> Any:
     # Whether what is sent again is not lost again: reports have a chunk sent again only once.  If it is, it
     # is put out here; else it goes with the windows.
-    path = _target(p, hops, m, m[Word.OWING], t)
-    w = m[_path(hops, path) + PathWord.WAY :]
+    path = target(p, hops, m, m[Word.OWING], t)
+    w = m[place_of(hops, path) + PathWord.WAY :]
     if gaps.least(hops, w, path) >= hits << ONE_BITS:
         return True
-    _put_out(m, out, path, hits << ONE_BITS)
+    put_out(m, out, path, hits << ONE_BITS)
     lost = gaps.lose(p, hops, losses, w, path, hits << ONE_BITS)
     out[Out.DROPS_RANDOM] += lost
     m[Word.DEBT] += (lost - hits) << ONE_BITS
@@ -404,64 +301,30 @@ def _wait_for_timer(p: Any, hops: Any, outages: Any, m: Any, g: Any, out: Any, p
     # put out [ns].
     waits = True
     while waits and t < p[P.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
-        _expire(p, hops, outages, m, g, path, t)
+        expire(p, hops, outages, m, g, path, t)
         m[Word.OWING] = path
-        path = _target(p, hops, m, path, t)
-        w = m[_path(hops, path) + PathWord.WAY :]
+        path = target(p, hops, m, path, t)
+        w = m[place_of(hops, path) + PathWord.WAY :]
         find_outage(hops, outages, w, path, t)
         waits = is_down(w, t)
         if waits:
-            _put_out(m, out, path, np.int64(ONE))
+            put_out(m, out, path, np.int64(ONE))
             out[Out.DROPS_OUTAGE] += 1
-            t += m[_path(hops, path) + PathWord.RTO]
+            t += m[place_of(hops, path) + PathWord.RTO]
     m[Word.ONE_ONLY] = 1
     return t
-
-
-def _expire(p: Any, hops: Any, outages: Any, m: Any, g: Any, path: Any, t: Any) -> None:
-    # A timeout of a path (RFC 4960 sections 6.3.3 and 8.2).
-    q, f = m[_path(hops, path) :], g[path * PathFloat.SIZE :]
-    m[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
-    m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
-    if f[PathFloat.CWND] > 1.0:
-        f[PathFloat.SSTHRESH] = _cut(p, m, f)
-        f[PathFloat.CWND] = 1.0
-    q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
-    q[PathWord.ERRORS] += 1
-    if q[PathWord.REVIVES] <= t:
-        m[Word.ERRORS] += 1
-        if q[PathWord.ERRORS] > p[P.PATH_MAX_RETRANS]:
-            q[PathWord.REVIVES] = FOREVER
-            if path == m[Word.CURRENT]:
-                m[Word.CURRENT] = _other(p, hops, m, path, t)
-            if p[P.HEARTBEAT] > 0 and p[P.N_PATHS] > 1:
-                _probe(p, hops, outages, q, path, t)
-
-
-def _probe(p: Any, hops: Any, outages: Any, q: Any, path: Any, t: Any) -> None:
-    # Heartbeats on a path that is inactive since `t`, until one is answered.
-    w, timer = q[PathWord.WAY :], q[PathWord.RTO]
-    find_outage(hops, outages, w, path, t)
-    while is_down(w, t) and t < p[P.END]:
-        t += timer
-        timer = min(2 * timer, p[P.MAX_RTO])
-        find_outage(hops, outages, w, path, t)
-    q[PathWord.REVIVES] = t + q[PathWord.BASE]
-    q[PathWord.ERRORS] = 0
-    _measure(p, q, q[PathWord.BASE])
-    forget(hops, w)
 
 
 def _repeat_elsewhere(
     p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, path: Any, t: Any
 ) -> Any:
     # What is to be sent again goes out on the other path: new data wait until all of it has; until when [ns].
-    q, f = m[_path(hops, path) :], g[path * PathFloat.SIZE :]
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
     w = q[PathWord.WAY :]
     find_outage(hops, outages, w, path, t)
     debt = (m[Word.DEBT] + ONE - 1) >> ONE_BITS
-    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else min(debt, _window(m, f))
-    _put_out(m, out, path, packets << ONE_BITS)
+    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else min(debt, window_of(m, f))
+    put_out(m, out, path, packets << ONE_BITS)
     if is_down(w, t):
         out[Out.DROPS_OUTAGE] += packets
         return _wait_for_timer(p, hops, outages, m, g, out, path, t + q[PathWord.RTO])
@@ -473,7 +336,7 @@ def _repeat_elsewhere(
     if lost > 0:
         m[Word.OWING] = path
         return _wait_for_timer(p, hops, outages, m, g, out, path, t + np.int64(rtt) + q[PathWord.RTO])
-    _acknowledged(p, m, q, f, packets << ONE_BITS, rtt, False)
+    acknowledged(p, m, q, f, packets << ONE_BITS, rtt, False)
     if m[Word.DEBT] > 0 or m[Word.ONE_ONLY] == 1:
         t += np.int64(rtt)
     m[Word.ONE_ONLY] = 0

@@ -1,0 +1,165 @@
+"""What the fluid of SCTP keeps of an association and its paths: rules of windows, timers and failover.
+
+Source: RFC 4960, sections 6.3, 7.2 and 8, in the form of the packet engine (`docs/models/sctp.md`).  `m` are
+the words of a row, `q` and `f` the words and floats of a path, `hops` the row's.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import FOREVER, Out, P
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowWord
+from netcarlo.kernels.fluid.way import find_outage, forget, is_down, words
+from netcarlo.kernels.shared.layout import FlowOut
+
+
+class Word(IntEnum):
+    """Words of the association, behind those of a flow."""
+
+    CURRENT = FlowWord.SIZE  # the path that new data take
+    ERRORS = FlowWord.SIZE + 1  # timeouts in a row on all active paths
+    DEBT = FlowWord.SIZE + 2  # to be sent again [packet, ONE_BITS],
+    OWING = FlowWord.SIZE + 3  # and the path where that was lost
+    ONE_ONLY = FlowWord.SIZE + 4  # 1: after a timeout a single packet goes first
+    REPAIRED = FlowWord.SIZE + 5  # until then a loss opens no second recovery, nor windows [ns]
+    MOST = FlowWord.SIZE + 6  # packets that the receiver has room for
+    FLOWING = FlowWord.SIZE + 7  # 1: packets have been put out in the round trip before
+    LEFT = FlowWord.SIZE + 8  # packets that the receiver has room for until REPAIRED;
+    REFILLED = FlowWord.SIZE + 9  # until then a burst more is out [ns]
+    PATHS = FlowWord.SIZE + 10  # the words of the paths
+
+
+class PathWord(IntEnum):
+    """Words of a path."""
+
+    SRTT = 0  # [ns], 0 before the first measurement
+    RTTVAR = 1  # [ns]
+    RTO = 2  # [ns]
+    ERRORS = 3  # timeouts in a row
+    REVIVES = 4  # inactive until then: a heartbeat is answered [ns]
+    BASE = 5  # the fields of Way but `each`
+    ROOM = 6
+    CHANCE = 7
+    WAY = 8  # the words of `way`
+
+
+class PathFloat(IntEnum):
+    """Floats of a path."""
+
+    CWND = 0  # [packet]
+    SSTHRESH = 1  # [packet]
+    EACH = 2  # a packet at the slowest hop [ns]
+    SIZE = 3
+
+
+def place_of(hops: Any, path: Any) -> Any:
+    """Where the words of a path begin."""
+    return Word.PATHS + path * (PathWord.WAY + words(hops.shape[1]))
+
+
+def measure(p: Any, q: Any, rtt: Any) -> None:
+    """The timer after a measurement [ns], as `sctp.paths.measure`."""
+    if q[PathWord.SRTT] == 0:
+        q[PathWord.SRTT] = rtt
+        q[PathWord.RTTVAR] = rtt // 2
+    else:
+        q[PathWord.RTTVAR] = (3 * q[PathWord.RTTVAR] + abs(q[PathWord.SRTT] - rtt)) // 4
+        q[PathWord.SRTT] = (7 * q[PathWord.SRTT] + rtt) // 8
+    wanted = q[PathWord.SRTT] + 4 * q[PathWord.RTTVAR]
+    q[PathWord.RTO] = min(max(wanted, p[P.MIN_RTO]), p[P.MAX_RTO])
+
+
+def window_of(m: Any, f: Any) -> Any:
+    """Packets out at once: while less than cwnd is outstanding another one may go."""
+    whole = np.int64(f[PathFloat.CWND])
+    if float(whole) < f[PathFloat.CWND]:
+        whole += 1
+    return max(min(whole, m[Word.MOST]), np.int64(1))
+
+
+def target(p: Any, hops: Any, m: Any, path: Any, t: Any) -> Any:
+    """Where chunks that were lost on a path are sent again at `t`."""
+    if p[P.N_PATHS] == 1 or (p[P.RESPONSE_ALTERNATE] == 0 and is_active(hops, m, path, t)):
+        return path
+    return other(p, hops, m, path, t)
+
+
+def other(p: Any, hops: Any, m: Any, path: Any, t: Any) -> Any:
+    """The next path that is not inactive at `t`."""
+    found = 1 - path
+    if p[P.N_PATHS] == 1 or (not is_active(hops, m, found, t) and is_active(hops, m, path, t)):
+        found = path
+    return found
+
+
+def is_active(hops: Any, m: Any, path: Any, t: Any) -> Any:
+    """Whether a path is active at `t` [ns]."""
+    return t >= m[place_of(hops, path) + PathWord.REVIVES]
+
+
+def put_out(m: Any, out: Any, path: Any, flow: Any) -> None:
+    """`flow` [packet, ONE_BITS] is put out on a path."""
+    m[FlowWord.SENT] += flow
+    if path == 1:
+        m[FlowWord.TWICE] += flow  # what is left of whole packets
+        out[Out.SENT_ALTERNATE] += m[FlowWord.TWICE] >> ONE_BITS
+        m[FlowWord.TWICE] &= ONE - 1
+
+
+def acknowledged(p: Any, m: Any, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any) -> None:
+    """It has been: the path is in order, and its window grows (RFC 4960 sections 7.2.1 and 7.2.2)."""
+    q[PathWord.ERRORS] = 0
+    q[PathWord.REVIVES] = 0
+    m[Word.ERRORS] = 0
+    measure(p, q, np.int64(rtt))
+    cwnd = f[PathFloat.CWND]
+    if not frozen and cwnd <= float(m[Word.MOST]):
+        acked = float(flow) * PACKET
+        if cwnd <= f[PathFloat.SSTHRESH]:
+            sacks = max(float(flow >> m[FlowWord.DELAYED]) * PACKET, min(acked, 1.0))
+            cwnd = min(cwnd + sacks, max(f[PathFloat.SSTHRESH] + 1.0, cwnd))
+        else:
+            cwnd += acked / cwnd
+        f[PathFloat.CWND] = cwnd
+
+
+def halved(p: Any, m: Any, f: Any) -> Any:
+    """The threshold after a loss [packet]."""
+    floor = float(p[P.SSTHRESH_FLOOR]) / float(p[P.DATA] + p[P.CHUNK_HEADER])
+    return max(f[PathFloat.CWND] / 2.0, floor)
+
+
+def expire(p: Any, hops: Any, outages: Any, m: Any, g: Any, path: Any, t: Any) -> None:
+    """A timeout of a path (RFC 4960 sections 6.3.3 and 8.2)."""
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
+    m[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
+    m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
+    if f[PathFloat.CWND] > 1.0:
+        f[PathFloat.SSTHRESH] = halved(p, m, f)
+        f[PathFloat.CWND] = 1.0
+    q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
+    q[PathWord.ERRORS] += 1
+    if q[PathWord.REVIVES] <= t:
+        m[Word.ERRORS] += 1
+        if q[PathWord.ERRORS] > p[P.PATH_MAX_RETRANS]:
+            q[PathWord.REVIVES] = FOREVER
+            if path == m[Word.CURRENT]:
+                m[Word.CURRENT] = other(p, hops, m, path, t)
+            if p[P.HEARTBEAT] > 0 and p[P.N_PATHS] > 1:
+                _probe(p, hops, outages, q, path, t)
+
+
+def _probe(p: Any, hops: Any, outages: Any, q: Any, path: Any, t: Any) -> None:
+    # Heartbeats on a path that is inactive since `t`, until one is answered.
+    w, timer = q[PathWord.WAY :], q[PathWord.RTO]
+    find_outage(hops, outages, w, path, t)
+    while is_down(w, t) and t < p[P.END]:
+        t += timer
+        timer = min(2 * timer, p[P.MAX_RTO])
+        find_outage(hops, outages, w, path, t)
+    q[PathWord.REVIVES] = t + q[PathWord.BASE]
+    q[PathWord.ERRORS] = 0
+    measure(p, q, q[PathWord.BASE])
+    forget(hops, w)
