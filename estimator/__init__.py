@@ -2,18 +2,37 @@
 
 Monte Carlo simulation of transport protocols, packet by packet.  The words are those of the command
 line: `estimate`, `compare`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
+
+What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
 
-from netcarlo.errors import InputError
-from netcarlo.estimation.estimate import Comparison, Estimate, compare, estimate
-from netcarlo.estimation.validate import Validation, validate
-from netcarlo.scenario import Scenario, load_scenario
-from netcarlo.simulation.outcomes import Outcomes
-from netcarlo.simulation.simulate import simulate
-from netcarlo.simulation.trace import trace
-from netcarlo.studies.reproduce import reproduce
-from netcarlo.sweeps.api import sweep
-from netcarlo.transport.congestion import trust
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from netcarlo.errors import InputError
+    from netcarlo.estimation.estimate import Comparison, Estimate, compare, estimate
+    from netcarlo.estimation.validate import Validation, validate
+    from netcarlo.scenario import Scenario, load_scenario
+    from netcarlo.simulation.outcomes import Outcomes
+    from netcarlo.simulation.simulate import simulate
+    from netcarlo.simulation.trace import trace
+    from netcarlo.studies.reproduce import reproduce
+    from netcarlo.sweeps.api import sweep
+    from netcarlo.transport.congestion import trust
+
+_HOMES = {
+    "errors": ["InputError"],
+    "estimation.estimate": ["Comparison", "Estimate", "compare", "estimate"],
+    "estimation.validate": ["Validation", "validate"],
+    "scenario": ["Scenario", "load_scenario"],
+    "simulation.outcomes": ["Outcomes"],
+    "simulation.simulate": ["simulate"],
+    "simulation.trace": ["trace"],
+    "studies.reproduce": ["reproduce"],
+    "sweeps.api": ["sweep"],
+    "transport.congestion": ["trust"],
+}
 
 __all__ = [
     "Comparison",
@@ -32,3 +51,16 @@ __all__ = [
     "trust",
     "validate",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    for home, names in _HOMES.items():
+        if name in names:
+            found = getattr(import_module(f"netcarlo.{home}"), name)
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

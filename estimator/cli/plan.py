@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import pandas as pd
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -17,7 +16,6 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from netcarlo.cli import console
 from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError
-from netcarlo.schema import units
 
 if TYPE_CHECKING:
     from netcarlo.planning.file import Plan
@@ -81,6 +79,8 @@ def _seconds(text: str | None) -> float | None:
     """The time of `--time`.  Raises InputError."""
     if text is None:
         return None
+    from netcarlo.schema import units
+
     try:
         found = units.parse(text, units.TIME)
     except InputError as error:
@@ -127,6 +127,8 @@ def _write(found: "Answer", out: Path) -> None:
 
 
 def _print(found: "Answer", out: Path | None, *, tables: bool) -> None:
+    import pandas as pd
+
     from netcarlo.reports.plan import words
 
     console.echo(words.headline(found))

@@ -8,11 +8,13 @@ import re
 from dataclasses import dataclass
 from decimal import Decimal, DecimalException
 from functools import cache, lru_cache
-
-import pint
+from typing import TYPE_CHECKING
 
 from netcarlo.errors import InputError
 from netcarlo.schema.document import LONGEST_NUMBER
+
+if TYPE_CHECKING:
+    import pint
 
 _DEFINITIONS = """
 nano- = 1e-9 = n-
@@ -89,7 +91,9 @@ def _meant(unit: str) -> str:
 
 
 @cache
-def _registry() -> pint.UnitRegistry[Decimal]:
+def _registry() -> "pint.UnitRegistry[Decimal]":
+    import pint  # a tenth of a second
+
     # Decimal, so that `7 %` is exactly the float 0.07.
     registry: pint.UnitRegistry[Decimal] = pint.UnitRegistry(None, non_int_type=Decimal)
     registry.load_definitions(_DEFINITIONS.strip().splitlines())
@@ -102,11 +106,9 @@ def _factor(unit: str, dimension: Dimension) -> Decimal | None:
     if any(letter.isdigit() for letter in unit):  # a power, which none of our units has
         raise ValueError(unit)
     registry = _registry()
-    try:
-        one = registry.Quantity(Decimal(1), registry.parse_units(unit))
-        return Decimal(one.to(registry.parse_units(dimension.unit)).magnitude)
-    except pint.DimensionalityError:
-        return None
+    one = registry.Quantity(Decimal(1), registry.parse_units(unit))
+    wanted = registry.parse_units(dimension.unit)
+    return Decimal(one.to(wanted).magnitude) if one.is_compatible_with(wanted) else None
 
 
 def parse(value: object, dimension: Dimension) -> float:

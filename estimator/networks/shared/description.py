@@ -6,7 +6,6 @@ own: links 2 k and 2 k + 1 are the two directions of cable k, unless all links a
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-import networkx
 from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError
@@ -336,6 +335,8 @@ class SharedSpec(Record):
             missing = set(range(max(routers) + 1)) - routers
             if missing:
                 raise InputError(f"links leave out router {min(missing)}; number routers from 0 without gaps")
+            import networkx  # an eighth of a second
+
             if not networkx.is_connected(networkx.Graph(ends)):
                 raise InputError("links leave some routers out of reach of others; add links between them")
         return self

@@ -5,7 +5,6 @@ NetworkX draws trees and graphs, each from a seed of the row's own; routes are f
 
 from typing import NamedTuple
 
-import networkx
 import numpy as np
 
 from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE
@@ -89,6 +88,8 @@ def draw_graph(routers: int, *, cables: int, seed: int) -> list[tuple[int, int]]
 
     All trees are equally likely, and so are all sets of further cables.
     """
+    import networkx  # an eighth of a second
+
     numbers = networkx.utils.create_py_random_state(seed)
     graph = networkx.random_labeled_tree(routers, seed=numbers)
     pairs = {(min(pair), max(pair)) for pair in graph.edges}
