@@ -24,7 +24,7 @@ _ONE_AT_A_TIME = threading.RLock()
 
 _FOR_OTHERS = {
     "WithLifting", "InlineInlinables", "FindLiterallyCalls", "LiteralUnroll", "InlineOverloads",
-    "LiteralPropagationSubPipelinePass", "AnnotateTypes", "DumpParforDiagnostics",
+    "LiteralPropagationSubPipelinePass", "NopythonRewrites", "AnnotateTypes", "DumpParforDiagnostics",
 }  # fmt: skip
 """Passes that find nothing in a kernel, nor in a user's congestion control (which may have closures)."""
 
@@ -40,6 +40,13 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
     """LLVM code to be linked into that of callers, never compiled by itself."""
 
     codegen = _Nowhere()
+
+    def _optimize_final_module(self) -> None:
+        # Only roughly: whatever it is linked into is optimised with it, on each level again.
+        passes, builder = self._codegen._module_pass_manager(
+            loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap"
+        )
+        passes.run(self._final_module, builder)
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
@@ -60,12 +67,22 @@ class _Lowering(NativeLowering):  # type: ignore[misc]
         return bool(super().run_pass(state))
 
 
+class _Passes(PassManager):  # type: ignore[misc]
+    """Passes one after the other; Numba's own checks what each has left, and times it."""
+
+    def _runPass(self, index: int, a_pass: Any, state: Any) -> None:  # noqa: N802
+        a_pass.analysis = self._analysis
+        a_pass.run_initialization(state)
+        a_pass.run_pass(state)
+        a_pass.run_finalizer(state)
+
+
 class Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler for functions that only compiled functions call."""
 
     def define_pipelines(self) -> list[Any]:
         """Numba's passes but those that find nothing."""
-        ours = PassManager("netcarlo")
+        ours = _Passes("netcarlo")
         for a_pass, name in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
             if a_pass.__name__ == NativeLowering.__name__:
                 ours.add_pass(_Lowering, name)
