@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import Trace
-from netcarlo.kernels.base.rows import AnyRows, take
+from netcarlo.kernels.base.rows import AnyRows
 from netcarlo.kernels.runtime import modules
 from netcarlo.kernels.runtime.faults import faults, is_full
 from netcarlo.kernels.runtime.flight import Flight, Run, begin
-from netcarlo.kernels.runtime.pieces import Pace, Piece, Pieces
+from netcarlo.kernels.runtime.pieces import Pace, Piece, Pieces, costs
 from netcarlo.kernels.runtime.threads import together
 
 IN_FLIGHT = 2
@@ -100,19 +100,12 @@ def run(
     if not len(out):
         return out
     numbers = numbers[: -(-len(out) // at_once(numbers[0]))]
-    pieces, done = Pieces(_costs(model, rows)), 0
+    pieces, done = Pieces(costs(model, rows)), 0
     for count in together([_drive(number, model, rows, rings, pieces, out) for number in numbers]):
         done += count
         if progress:
             progress(done)
     return out
-
-
-def _costs(model: Any, rows: AnyRows) -> NDArray[np.float64]:
-    """Of a few rows at a time, whose temporary arrays stay in the processor's cache."""
-    n, step = len(rows.parameters), 1 << 13
-    parts = [take(rows, slice(lo, lo + step)) for lo in range(0, n, step)]
-    return np.concatenate([model.cost(part) for part in parts])
 
 
 def at_once(number: int) -> int:

@@ -16,6 +16,7 @@ from netcarlo.kernels.base.layout import STATUS_RING_FULL, STATUS_TRACE_FULL, P,
 from netcarlo.kernels.base.rows import STATUS, AnyRows, Ints, take, widened
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import device
+from netcarlo.kernels.runtime.pieces import costs
 from netcarlo.kernels.runtime.threads import aside, cores, each
 
 LARGEST_RING = 1 << 24
@@ -128,8 +129,10 @@ def _run_cpu(model: Any, rows: AnyRows, *, workers: int, progress: Progress | No
             spare.put(mine)
         return hi - lo
 
-    done = 0
-    for count in each(simulate, range(0, n, block), threads=workers):
+    done, starts = 0, np.arange(0, n, block)
+    if workers > 1:  # the longest first: no thread is left alone with one at the end
+        starts = starts[np.argsort(-np.add.reduceat(costs(model, rows), starts), kind="stable")]
+    for count in each(simulate, starts.tolist(), threads=workers):
         done += count
         if progress:
             progress(done)

@@ -1,14 +1,16 @@
-"""Which rows the next launch on a device takes: the costliest that are left, as many as take about a second.
+"""Which rows are taken next: the costliest that are left, on a device as many as take about a second.
 
 The threads of a warp run side by side, and a block makes room when its last row is done: so rows of about the
 same cost go together, and the longest ones begin first.  Outcomes depend on none of this.
 """
 
 import threading
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from netcarlo.kernels.base.rows import AnyRows, take
 
 LAUNCH_S = 1.0
 """A launch is given rows for this time, by how long earlier ones took: it cannot be interrupted, and a device
@@ -16,6 +18,14 @@ with a display stops one that takes some seconds."""
 
 LARGEST = 1 << 20
 """Rows of a launch: a dozen for each of the threads that a large device runs at once."""
+
+
+def costs(model: Any, rows: AnyRows) -> NDArray[np.float64]:
+    """What each row costs beside the others, float64[n]: of a few at a time, whose temporary arrays stay in
+    the processor's cache."""
+    n, step = len(rows.parameters), 1 << 13
+    parts = [take(rows, slice(lo, lo + step)) for lo in range(0, n, step)]
+    return np.concatenate([model.cost(part) for part in parts])
 
 
 class Pace:

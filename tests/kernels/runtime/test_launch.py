@@ -5,6 +5,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -27,6 +28,23 @@ def test_equals_plain_python() -> None:
 def test_threads_change_nothing(threads: int) -> None:
     rows = toy.rows(301)
     assert (launch.run(toy.TOY, rows, threads=threads) == launch.run(toy.TOY, rows, threads=1)).all()
+
+
+def test_the_costliest_blocks_begin_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = toy.rows(64)
+    rows.parameters[:, P.WINDOW] = 1 + np.arange(64) * 13 % 61  # what the toy costs
+    begun: list[int] = []
+
+    def spied(work: Any, items: Any, *, threads: int) -> Any:
+        begun.extend(items)
+        return each(work, items, threads=threads)
+
+    monkeypatch.setattr(launch, "each", spied)
+    launch.run(toy.TOY, rows, threads=2)
+    first = begun[:32]  # before what has full rings is run again
+    assert sorted(first) == list(range(0, 64, 2))
+    costs = [int(rows.parameters[lo : lo + 2, P.WINDOW].sum()) for lo in first]
+    assert costs == sorted(costs, reverse=True) and len(set(costs)) > 8
 
 
 def test_chunks_change_nothing() -> None:
