@@ -30,6 +30,7 @@ from netcarlo.kernels.shared import mixture
 from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
+from netcarlo.kernels.tcp import state as tcp_state
 from netcarlo.kernels.tcp import (
     acks,
     association,
@@ -97,6 +98,8 @@ class Model:
     apart: bool = False
     """No function writes words through one of its arguments and reads them through another: parts of
     scratch that two arguments have are different ones.  Compilers may keep words in registers then."""
+    near: tuple[tuple[int, int], ...] = ()
+    """Words of scratch [from, to) that are touched with every packet: a device has them at hand."""
     file: Path | None = None
     """The user's own, which compilers may refuse."""
 
@@ -121,11 +124,15 @@ class Ends(NamedTuple):
     """Of float64 memory."""
     window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
     """The most packets in flight over paths of rows with these parameters, by their windows [n]."""
+    near: tuple[tuple[int, int], ...] = ()
+    """Words that every packet touches, see `Model.near`; as `words` counts."""
 
 
 def _tcp(variant: Any, control: Any) -> Ends:
     found = {"association": association} | slots.of_sender(variant, control)
-    return Ends(found, functools.partial(slots.scratch_words, variant), association.FLOATS)
+    words = functools.partial(slots.scratch_words, variant)
+    near = tcp_state.near(found["variant"].NEAR, acks=found["sack"] or found["marks"])
+    return Ends(found, words, association.FLOATS, near=near)
 
 
 SCTP = Ends(
@@ -163,7 +170,10 @@ def _path(address: Address, ends: Ends) -> Model:
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
-    return Model(address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True)
+    return Model(
+        address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True,
+        near=path_state.near(ends.near),
+    )  # fmt: skip
 
 
 def _multihomed(address: Address) -> Model:

@@ -10,7 +10,8 @@ in the queue.  ACK clocking makes that tie common, and ns-2 resolves it so: ther
 scheduled before the departure.
 
 In all functions `m` is the scratch, with the state of the hops from word `BASE` on: how many hops each
-lane (a path in one direction) has, then hop by hop the `Word`s of all lanes, then the rings.
+lane (a path in one direction) has, and where the hops behind the first ones are; then the `Word`s of the first
+hop of each lane, whose places are constants: most paths have no other.
 """
 
 from enum import IntEnum, auto
@@ -20,7 +21,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap, lost
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, Rows
 
 BASE: Any = slot("hops_base")
@@ -68,6 +69,14 @@ class Word(IntEnum):
 
 _SIZE = len(Word)
 _LANES = 2 * PATHS
+_MORE = _LANES  # the word that tells where the second hops begin, behind which come the third ones, ...
+_FIRST = _MORE + 1
+WORDS = _FIRST + _LANES * _SIZE
+"""From BASE on."""
+NEAR = (0, 2), *((_FIRST + lane * _SIZE, _FIRST + lane * _SIZE + Word.GAPS) for lane in range(2))
+"""Of these those that every packet on the main path touches [from, to): how many hops there are, and of the first
+ones what stands before GAPS."""
+
 _ROUND = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
 _LONG_AGO = np.int64(-1)
@@ -77,30 +86,30 @@ _R = int(Hop.R_BYTE_TIME)
 def scratch_words(rows: Rows) -> int:
     """Words of scratch that the hops of any row of `rows` need."""
     limits = rows.hops[..., Hop.QUEUE] + rows.hops[..., Hop.R_QUEUE]
-    states = _LANES * (1 + rows.hops.shape[2] * _SIZE)
-    return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
+    more = _LANES * max(rows.hops.shape[2] - 1, 0) * _SIZE
+    return int(WORDS + more + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
 
 
 @cold
-def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
-    """Lay out the state of the hops; returns the first free word of scratch."""
+def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any, free: Any) -> Any:
+    """Lay out the state of the hops, what has no place by `BASE` from word `free` on; returns the next free one."""
     n_hops = hops.shape[1]
-    free = BASE + _LANES * (1 + n_hops * _SIZE)
+    m[BASE + _MORE] = free
+    free += _LANES * max(n_hops - 1, 0) * _SIZE
     for path in range(PATHS):
         for direction in range(2):
             lane = 2 * path + direction
             m[BASE + lane] = 0
-            at = BASE + _LANES + lane * _SIZE
             for step in range(n_hops):
                 hop = step if direction == 0 else n_hops - 1 - step
                 if hops[path, hop, Hop.PRESENT] != 0:
+                    at = position(m, path, direction, m[BASE + lane])
                     m[BASE + lane] += 1
                     m[at + Word.PATH] = path
                     m[at + Word.HOP] = hop
                     m[at + Word.RING] = free
                     _prepare_hop(parameters, hops, outages, losses, m, at, direction)
                     free += m[at + Word.LIMIT]
-                    at += _LANES * _SIZE
     return free
 
 
@@ -149,22 +158,33 @@ def carry(
     t: Any, size: Any,
 ) -> Any:  # fmt: skip
     """As `transmit`, for `count` of the hops from the `first` in this direction on."""
-    at = position(path, direction, first)
-    for _ in range(count):
-        if t >= m[at + Word.ALERT] and _catch_up(outages, m, at, t):
-            return DOWN, t
-        free = _serve(m, at, t, (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS)
-        if free < 0:
-            return FULL_QUEUE, t
-        t = free + m[at + Word.DELAY]
-        if m[at + Word.SAFE] < t:
-            t = _released(m, at, t)
-            if m[at + Word.DOWN] < t:
-                return DESTROYED, m[at + Word.DOWN]
-        if lost(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM]):
-            return LOST, t
-        at += _LANES * _SIZE
-    return ARRIVED, t
+    fate, hop, end = np.int64(ARRIVED), first, first + count
+    if hop == 0 and hop < end:
+        at = position(m, path, direction, np.int64(0))
+        fate, t = _pass(parameters, outages, losses, m, at, t, size)
+        hop += 1
+    while fate == ARRIVED and hop < end:
+        at = position(m, path, direction, hop)
+        fate, t = _pass(parameters, outages, losses, far(m), at, t, size)
+        hop += 1
+    return fate, t
+
+
+def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, size: Any) -> Any:
+    """As `transmit`, for the hop whose words begin at `at`."""
+    if t >= m[at + Word.ALERT] and _catch_up(outages, m, at, t):
+        return np.int64(DOWN), t
+    free = _serve(m, at, t, (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS)
+    if free < 0:
+        return np.int64(FULL_QUEUE), t
+    t = free + m[at + Word.DELAY]
+    if m[at + Word.SAFE] < t:
+        t = _released(m, at, t)
+        if m[at + Word.DOWN] < t:
+            return np.int64(DESTROYED), m[at + Word.DOWN]
+    if lost(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM]):
+        return np.int64(LOST), t
+    return np.int64(ARRIVED), t
 
 
 def hops_of(m: Any, path: Any, direction: Any) -> Any:
@@ -175,7 +195,7 @@ def hops_of(m: Any, path: Any, direction: Any) -> Any:
 @cold
 def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:
     """Empty the queue of a hop at time `t` [ns]."""
-    at = position(path, direction, hop)
+    at = position(m, path, direction, hop)
     _catch_up(outages, m, at, t)
     _empty(m, at)
 
@@ -183,16 +203,17 @@ def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> 
 @cold
 def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
     """Make a hop know no outages."""
-    at = position(path, direction, hop)
+    at = position(m, path, direction, hop)
     m[at + Word.DOWN] = FOREVER
     m[at + Word.SAFE] = FOREVER
     m[at + Word.OUTAGE] = FOREVER
     m[at + Word.ALERT] = m[at + Word.CROSS]
 
 
-def position(path: Any, direction: Any, hop: Any) -> Any:
+def position(m: Any, path: Any, direction: Any, hop: Any) -> Any:
     """Where the words of a hop begin, counted in its direction."""
-    return BASE + _LANES + (2 * path + direction + hop * _LANES) * _SIZE
+    begin = np.int64(BASE + _FIRST) if hop == 0 else m[BASE + _MORE] + (hop - 1) * _LANES * _SIZE
+    return begin + (2 * path + direction) * _SIZE
 
 
 def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
@@ -201,10 +222,10 @@ def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
     free = max(t, m[at + Word.FREE]) + duration
     if limit > 0:
         number = m[at + Word.SLOT]
-        place = m[at + Word.RING] + number
-        if m[place] >= t:  # the packet `limit` places ahead is still there
+        ring, place = far(m), m[at + Word.RING] + number
+        if ring[place] >= t:  # the packet `limit` places ahead is still there
             return np.int64(-1)
-        m[place] = free
+        ring[place] = free
         number += 1
         m[at + Word.SLOT] = number if number < limit else 0
     m[at + Word.FREE] = free
@@ -250,6 +271,7 @@ def _next_outage(outages: Any, m: Any, at: Any) -> None:
 
 @cold
 def _empty(m: Any, at: Any) -> None:
+    ring = far(m)
     m[at + Word.FREE] = 0
     for i in range(m[at + Word.LIMIT]):
-        m[m[at + Word.RING] + i] = _LONG_AGO
+        ring[m[at + Word.RING] + i] = _LONG_AGO

@@ -1,7 +1,9 @@
 """Words of scratch of a path's engine."""
 
+from collections.abc import Iterable
 from enum import IntEnum, auto
 
+from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.mobility import access
 
 
@@ -20,20 +22,20 @@ class Path(IntEnum):
     RTT_SUM_HIGH = auto()
     DUPLICATES = auto()
     """Data packets that arrived again."""
-    LAST_RX = auto()
-    """When data arrived last [ns]."""
-    NEWEST = auto()
-    """When the newest packet received was put out [ns]."""
     OUTAGE = auto()
     """Start of the first outage [ns]."""
+
+    # With every packet.
+    NEWEST = auto()
+    """When the newest packet received was put out [ns]."""
+    LAST_RX = auto()
+    """When data arrived last [ns]."""
     WATCH = auto()
     """The first arrival after this time is recorded [ns]."""
     FULL = auto()
     """1: more is on its way than there is room for."""
     RING = auto()
-    """Where the ring of ACKs begins: arrival [ns] and number of each;"""
-    ASSOCIATION = auto()
-    """and the scratch of the association, or of the sink of datagrams."""
+    """Where the ring of ACKs begins, arrival [ns] and number of each, or the scratch of a sink of datagrams."""
     ACCESS = auto()
     """The state of the access network begins here."""
 
@@ -41,6 +43,16 @@ class Path(IntEnum):
 ACCESS = int(Path.ACCESS)
 HOPS = ACCESS + access.STATE_WORDS
 """Here that of the hops."""
+
+ASSOCIATION = HOPS + hops.WORDS
+"""And here the scratch of the association."""
+
+
+def near(of_association: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Words of scratch [from, to) that every packet touches: of the engine, of the first hop of each
+    direction, and those `of_association` among its own."""
+    own = (int(Path.LAST_RX), Path.RING + 1), *((HOPS + low, HOPS + high) for low, high in hops.NEAR)
+    return *own, *((ASSOCIATION + low, ASSOCIATION + high) for low, high in of_association if low < high)
 
 ENTRY = 2
 """Words of an ACK in the ring."""

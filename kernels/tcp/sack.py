@@ -18,6 +18,7 @@ from netcarlo.kernels.tcp.state import NONE, Ack, Phase, Tcp, Window
 
 BASE = reno
 SACK = True
+NEAR = 4
 
 PAUSING: Any = slot("pauses")
 """Recovery may begin with nothing in the pipe, after a pause."""

@@ -19,6 +19,7 @@ from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
 
 BASE = reno
 FIRST = 0
+NEAR = 15
 
 
 class Vegas(IntEnum):
