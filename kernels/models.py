@@ -148,8 +148,10 @@ def _in_order(ends: Ends) -> dict[str, Any]:
     return ends.slots | {"plain": not ends.slots["sack"], "delays": False}
 
 
-PLACES = {"access_base": path_state.ACCESS, "hops_base": path_state.HOPS}
-"""Where parts of a path are in scratch."""
+def _places(words: int) -> dict[str, Any]:
+    """Where parts of a path are in scratch, around an association of so many words."""
+    base = {"access_base": path_state.ACCESS, "hops_base": path_state.ASSOCIATION + words}
+    return base | {"first_hop_apart": False}
 
 
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -159,10 +161,12 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _path(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile} | PLACES
+        words = ends.slots["association"].WORDS
+        found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
         found |= _in_order(ends) | {"sctp": ends is SCTP, "copied": False}
         calm = not (ends is SCTP or ends.slots["stamps"] or address.mobile or is_lockstep(step))
         found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
+        found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
         return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -170,15 +174,16 @@ def _path(address: Address, ends: Ends) -> Model:
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
+    # To a mobile host many places of the code call for a hop, and places are no constants.
+    near = () if address.mobile else path_state.near(ends.near, ends.slots["association"].WORDS)
     return Model(
-        address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True,
-        near=path_state.near(ends.near),
-    )  # fmt: skip
+        address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True, near=near
+    )
 
 
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
+        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS, "first_hop_apart": False})
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -186,7 +191,7 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile} | PLACES
+        found: dict[str, Any] = {"mobile": address.mobile} | _places(0)
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:

@@ -24,7 +24,7 @@ from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.engine import begin, note, observe, put_on_path
 from netcarlo.kernels.path.hops import ARRIVED
 from netcarlo.kernels.path.mobility import access
-from netcarlo.kernels.path.state import ASSOCIATION, HOPS, Path
+from netcarlo.kernels.path.state import ASSOCIATION, Path
 from netcarlo.kernels.tcp.state import NONE
 from netcarlo.kernels.udp import sink
 from netcarlo.kernels.udp.source import sent_at
@@ -34,7 +34,7 @@ MOBILE: Any = slot("mobile")
 
 def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
-    words = hops.scratch_words(rows) + HOPS
+    words = hops.scratch_words(rows) + ASSOCIATION
     if mobile:
         ring, planned = (int(rows.parameters[:, column].max()) for column in (P.RING, P.HANDOVERS))
         words += access.scratch_words(ring, planned) + sink.scratch_words(ring)
@@ -60,7 +60,7 @@ def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
-    free = begin(p, of_hops, outages, losses, m, out, ASSOCIATION)
+    free = begin(p, of_hops, outages, losses, m, out)
     traced, end, events = trace.shape[0] > 0, p[P.END], np.int64(0)
     wire = p[P.DATA] + p[P.HEADER]
     number, upcoming, due = np.int64(0), sent_at(p, np.int64(0)), np.int64(FOREVER)

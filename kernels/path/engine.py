@@ -35,7 +35,7 @@ from netcarlo.kernels.base.trace import begin as begin_row
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN
 from netcarlo.kernels.path.mobility import access
-from netcarlo.kernels.path.state import ASSOCIATION, ENTRY, HOPS, Path
+from netcarlo.kernels.path.state import ASSOCIATION, ENTRY, Path
 from netcarlo.kernels.tcp.acks import FULL
 from netcarlo.kernels.tcp.state import NONE
 
@@ -64,18 +64,18 @@ def scratch_words(rows: Rows, of_association: Callable[[int, int], Any], *, mobi
     """
     ring = int(rows.parameters[:, P.RING].max())
     window = int(rows.parameters[:, P.WINDOW].max())
-    words = HOPS + ENTRY * ring + int(of_association(window, ring))
+    words = ASSOCIATION + ENTRY * ring + int(of_association(window, ring))
     if mobile:
         words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
     return hops.scratch_words(rows) + words
 
 
 @cold
-def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any, free: Any) -> Any:
-    """Lay out scratch for the path, what has no place from word `free` on; returns the next free one."""
-    for i in range(HOPS):
+def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> Any:
+    """Lay out scratch for the path; returns the next free word."""
+    for i in range(ASSOCIATION):
         m[i] = 0
-    free = hops.prepare(p, of_hops, outages, losses, m, free)
+    free = hops.prepare(p, of_hops, outages, losses, m)
     for i in range(out.shape[0]):
         out[i] = 0
     out[Out.FIRST_RX] = NEVER
@@ -307,10 +307,10 @@ def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
-    s = m[ASSOCIATION:]
-    ring, mask = ASSOCIATION + association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0), p[P.RING] - 1
-    begin(p, of_hops, outages, losses, m, out, ring + ENTRY * p[P.RING])
+    ring, mask, s = begin(p, of_hops, outages, losses, m, out), p[P.RING] - 1, m[ASSOCIATION:]
     m[Path.RING] = ring
+    free = ring + ENTRY * p[P.RING] - ASSOCIATION
+    association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0, free)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
     delayed = SCTP or p[P.ACK_EVERY] > 1
     head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next

@@ -10,8 +10,7 @@ in the queue.  ACK clocking makes that tie common, and ns-2 resolves it so: ther
 scheduled before the departure.
 
 In all functions `m` is the scratch, with the state of the hops from word `BASE` on: how many hops each
-lane (a path in one direction) has, and where the hops behind the first ones are; then the `Word`s of the first
-hop of each lane, whose places are constants: most paths have no other.
+lane (a path in one direction) has, then hop by hop the `Word`s of all lanes, then the rings.
 """
 
 from enum import IntEnum, auto
@@ -26,6 +25,9 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_
 
 BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""
+
+APART: Any = slot("first_hop_apart")
+"""The first hop has code of its own, in which its place is a constant (see `NEAR`)."""
 
 # Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
 MAIN = np.int64(0)
@@ -69,47 +71,43 @@ class Word(IntEnum):
 
 _SIZE = len(Word)
 _LANES = 2 * PATHS
-_MORE = _LANES  # the word that tells where the second hops begin, behind which come the third ones, ...
-_FIRST = _MORE + 1
-WORDS = _FIRST + _LANES * _SIZE
-"""From BASE on."""
-NEAR = (0, 2), *((_FIRST + lane * _SIZE, _FIRST + lane * _SIZE + Word.GAPS) for lane in range(2))
-"""Of these those that every packet on the main path touches [from, to): how many hops there are, and of the first
-ones what stands before GAPS."""
-
 _ROUND = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
 _LONG_AGO = np.int64(-1)
 _R = int(Hop.R_BYTE_TIME)
 
+NEAR = (0, 2), *((at, at + Word.GAPS) for at in (_LANES, _LANES + _SIZE))
+"""Words from BASE on [from, to) that every packet of the main path touches: how many hops there are, and of the
+first of each direction what stands before GAPS."""
+
 
 def scratch_words(rows: Rows) -> int:
     """Words of scratch that the hops of any row of `rows` need."""
     limits = rows.hops[..., Hop.QUEUE] + rows.hops[..., Hop.R_QUEUE]
-    more = _LANES * max(rows.hops.shape[2] - 1, 0) * _SIZE
-    return int(WORDS + more + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
+    states = _LANES * (1 + rows.hops.shape[2] * _SIZE)
+    return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
 
 
 @cold
-def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any, free: Any) -> Any:
-    """Lay out the state of the hops, what has no place by `BASE` from word `free` on; returns the next free one."""
+def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> Any:
+    """Lay out the state of the hops; returns the first free word of scratch."""
     n_hops = hops.shape[1]
-    m[BASE + _MORE] = free
-    free += _LANES * max(n_hops - 1, 0) * _SIZE
+    free = BASE + _LANES * (1 + n_hops * _SIZE)
     for path in range(PATHS):
         for direction in range(2):
             lane = 2 * path + direction
             m[BASE + lane] = 0
+            at = BASE + _LANES + lane * _SIZE
             for step in range(n_hops):
                 hop = step if direction == 0 else n_hops - 1 - step
                 if hops[path, hop, Hop.PRESENT] != 0:
-                    at = position(m, path, direction, m[BASE + lane])
                     m[BASE + lane] += 1
                     m[at + Word.PATH] = path
                     m[at + Word.HOP] = hop
                     m[at + Word.RING] = free
                     _prepare_hop(parameters, hops, outages, losses, m, at, direction)
                     free += m[at + Word.LIMIT]
+                    at += _LANES * _SIZE
     return free
 
 
@@ -150,7 +148,12 @@ def transmit(
     Returns its fate and when that happened [ns].
     """
     count = hops_of(m, path, direction)
-    return carry(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
+    if not APART:
+        return carry(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
+    fate, t = _pass(parameters, outages, losses, m, position(path, direction, np.int64(0)), t, size)
+    if fate == ARRIVED and count > 1:
+        fate, t = carry(parameters, outages, losses, far(m), path, direction, np.int64(1), count - 1, t, size)
+    return fate, t
 
 
 def carry(
@@ -158,16 +161,13 @@ def carry(
     t: Any, size: Any,
 ) -> Any:  # fmt: skip
     """As `transmit`, for `count` of the hops from the `first` in this direction on."""
-    fate, hop, end = np.int64(ARRIVED), first, first + count
-    if hop == 0 and hop < end:
-        at = position(m, path, direction, np.int64(0))
+    at = position(path, direction, first)
+    for _ in range(count):
         fate, t = _pass(parameters, outages, losses, m, at, t, size)
-        hop += 1
-    while fate == ARRIVED and hop < end:
-        at = position(m, path, direction, hop)
-        fate, t = _pass(parameters, outages, losses, far(m), at, t, size)
-        hop += 1
-    return fate, t
+        if fate != ARRIVED:
+            return fate, t
+        at += _LANES * _SIZE
+    return np.int64(ARRIVED), t
 
 
 def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, size: Any) -> Any:
@@ -195,7 +195,7 @@ def hops_of(m: Any, path: Any, direction: Any) -> Any:
 @cold
 def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> None:
     """Empty the queue of a hop at time `t` [ns]."""
-    at = position(m, path, direction, hop)
+    at = position(path, direction, hop)
     _catch_up(outages, m, at, t)
     _empty(m, at)
 
@@ -203,17 +203,16 @@ def clear(outages: Any, m: Any, path: Any, direction: Any, hop: Any, t: Any) -> 
 @cold
 def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
     """Make a hop know no outages."""
-    at = position(m, path, direction, hop)
+    at = position(path, direction, hop)
     m[at + Word.DOWN] = FOREVER
     m[at + Word.SAFE] = FOREVER
     m[at + Word.OUTAGE] = FOREVER
     m[at + Word.ALERT] = m[at + Word.CROSS]
 
 
-def position(m: Any, path: Any, direction: Any, hop: Any) -> Any:
+def position(path: Any, direction: Any, hop: Any) -> Any:
     """Where the words of a hop begin, counted in its direction."""
-    begin = np.int64(BASE + _FIRST) if hop == 0 else m[BASE + _MORE] + (hop - 1) * _LANES * _SIZE
-    return begin + (2 * path + direction) * _SIZE
+    return BASE + _LANES + (2 * path + direction + hop * _LANES) * _SIZE
 
 
 def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:

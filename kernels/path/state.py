@@ -41,18 +41,19 @@ class Path(IntEnum):
 
 
 ACCESS = int(Path.ACCESS)
-HOPS = ACCESS + access.STATE_WORDS
-"""Here that of the hops."""
-
-ASSOCIATION = HOPS + hops.WORDS
-"""And here the scratch of the association."""
-
-
-def near(of_association: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
-    """Words of scratch [from, to) that every packet touches: of the engine, of the first hop of each
-    direction, and those `of_association` among its own."""
-    own = (int(Path.LAST_RX), Path.RING + 1), *((HOPS + low, HOPS + high) for low, high in hops.NEAR)
-    return *own, *((ASSOCIATION + low, ASSOCIATION + high) for low, high in of_association if low < high)
+ASSOCIATION = ACCESS + access.STATE_WORDS
+"""Here that of the association, and behind it that of the hops: all of it at constant places but the rings."""
 
 ENTRY = 2
 """Words of an ACK in the ring."""
+
+
+def near(of_association: Iterable[tuple[int, int]], words: int) -> tuple[tuple[int, int], ...]:
+    """Words of scratch [from, to) that every packet touches: of the engine, those `of_association` among its
+    `words`, of the first hop of each direction."""
+    begin = ASSOCIATION + words
+    return (
+        (int(Path.LAST_RX), Path.RING + 1),
+        *((ASSOCIATION + low, ASSOCIATION + high) for low, high in of_association if low < high),
+        *((begin + low, begin + high) for low, high in hops.NEAR),
+    )

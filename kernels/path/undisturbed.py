@@ -59,7 +59,7 @@ class Line(NamedTuple):
 
 def server_of(m: Any, direction: Any, size: Any) -> Any:
     """The first hop of a direction, for packets of `size` bytes."""
-    at = hops.position(m, MAIN, direction, np.int64(0))
+    at = hops.position(MAIN, direction, np.int64(0))
     quiet = min(m[at + Word.ALERT], m[at + Word.SAFE] + 1)
     time = on_wire(size, m[at + Word.BYTE_TIME])
     return Server(at, time, m[at + Word.DELAY], m[at + Word.LIMIT], m[at + Word.RING], quiet)
@@ -106,7 +106,7 @@ def measured(p: Any, s: Any, now: Any) -> None:
 
 def is_worth_it(m: Any) -> Any:
     """Nothing on the first hop ends a stretch again and again: cross traffic, a tick."""
-    at = hops.position(m, MAIN, FORTH, np.int64(0))
+    at = hops.position(MAIN, FORTH, np.int64(0))
     return m[at + Word.CROSS] == FOREVER and m[at + Word.TICK] == 0
 
 

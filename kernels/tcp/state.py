@@ -187,7 +187,7 @@ END = Tcp.SAID + 1
 def near(own: int, *, acks: bool) -> tuple[tuple[int, int], ...]:
     """Words [from, to) that every packet touches, the first `own` of the scheme's among them; and those of
     the ring of `acks` if there is one."""
-    end = Tcp.SRTT if acks else Tcp.NEXT_ACK
+    end = Tcp.STACK + 1 if acks else Tcp.NEXT_ACK
     return (int(Tcp.PHASE), Tcp.SEEN_PARTIAL), (int(Tcp.OWN), Tcp.OWN + own), (int(Tcp.RTT), int(end))
 
 

@@ -36,7 +36,7 @@ class Kernel:
 def module(functions: Sequence[ptx.Function], shared: Mapping[str, int]) -> str:
     """A module in C: its functions, and `launch(parameters, blocks, threads)` for its only kernel.
 
-    A block finds in `shared` memory what another has left.
+    Blocks find no zeros in `shared` memory.
     """
     names = [function.name for function in functions]
     [kernel] = [function.name for function in functions if function.is_kernel]

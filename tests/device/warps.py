@@ -45,8 +45,9 @@ MULTIPROCESSORS, CLOCK_GHZ, ISSUED = 132, 1.83, 4
 L2_GB_S, HBM_GB_S = 5500, 4300
 """L2 as others have measured it, memory 0.9 of what it says."""
 
-REGISTERS, GRANULE, BLOCK_WARPS, MOST_WARPS = 65536, 8, 2, 64
-"""Of a multiprocessor, how many a thread gets at once, warps in a block of 64 threads, warps at once."""
+REGISTERS, GRANULE, PARTS, BLOCK_WARPS, MOST_WARPS = 65536, 8, 4, 2, 64
+"""Of a multiprocessor, how many a thread gets at once, the parts among which a multiprocessor deals them out, warps in
+a block of 64 threads, warps at once."""
 
 
 def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Region]]:
@@ -102,7 +103,8 @@ def code_bytes(cubin: Path) -> int:
 
 def resident_warps(registers: int, shared: int = 0) -> int:
     """Warps of blocks of 64 threads, with so much shared memory, that have room on a multiprocessor."""
-    blocks = REGISTERS // (-(-registers // GRANULE) * GRANULE) // LANES // BLOCK_WARPS
+    warps = REGISTERS // (-(-registers // GRANULE) * GRANULE) // LANES
+    blocks = warps // PARTS * PARTS // BLOCK_WARPS  # each part has its own registers
     if shared:
         blocks = min(blocks, SHARES[-1] // (shared + KIB))
     return min(blocks * BLOCK_WARPS, MOST_WARPS)

@@ -60,7 +60,7 @@ def scratch_words(rows: Rows) -> tuple[int, int]:
 def begin(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
     """Set the state at the start."""
     handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
-    state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s, HOPS + hops.WORDS))
+    state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
     s[Event.T1] = p[P.START]
     s[Word.FIRST_OUTAGE] = FOREVER
     for hop in range(of_hops.shape[1]):
