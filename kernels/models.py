@@ -30,7 +30,6 @@ from netcarlo.kernels.shared import mixture
 from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
-from netcarlo.kernels.tcp import state as tcp_state
 from netcarlo.kernels.tcp import (
     acks,
     association,
@@ -48,6 +47,7 @@ from netcarlo.kernels.tcp import (
     timer,
     vegas,
 )
+from netcarlo.kernels.tcp import state as tcp_state
 from netcarlo.kernels.udp import sink
 from netcarlo.kernels.wireless import cost as wireless_cost
 from netcarlo.kernels.wireless import engine as wireless

@@ -77,8 +77,8 @@ _LONG_AGO = np.int64(-1)
 _R = int(Hop.R_BYTE_TIME)
 
 NEAR = (0, 2), *((at, at + Word.GAPS) for at in (_LANES, _LANES + _SIZE))
-"""Words from BASE on [from, to) that every packet of the main path touches: how many hops there are, and of the
-first of each direction what stands before GAPS."""
+"""Words from BASE on [from, to) that every packet of the main path touches: how many hops there are, and of
+the first of each direction what stands before GAPS."""
 
 
 def scratch_words(rows: Rows) -> int:

@@ -35,14 +35,15 @@ class Path(IntEnum):
     FULL = auto()
     """1: more is on its way than there is room for."""
     RING = auto()
-    """Where the ring of ACKs begins, arrival [ns] and number of each, or the scratch of a sink of datagrams."""
+    """Where the ring of ACKs begins, arrival [ns] and number of each, or the scratch of a sink."""
     ACCESS = auto()
     """The state of the access network begins here."""
 
 
 ACCESS = int(Path.ACCESS)
 ASSOCIATION = ACCESS + access.STATE_WORDS
-"""Here that of the association, and behind it that of the hops: all of it at constant places but the rings."""
+"""Here that of the association, behind it that of the hops, and behind this the rings of all: what is no ring
+has a constant place."""
 
 ENTRY = 2
 """Words of an ACK in the ring."""

@@ -1,9 +1,9 @@
 """Words of scratch that every packet touches, on CUDA in the shared memory of a multiprocessor.
 
 Stores to global memory all go through to the L2, and a multiprocessor's L1 does not hold the words of all its
-threads.  Scratch whose model has such words (`Model.near`) is therefore an array of a type of its own: where an
-index is a constant, as most are, it is known to the compiler which memory it means.  Where it is not, the code
-looks; a view of what is never near (`base.inline.far`) spares that.
+threads.  So scratch whose model has such words (`Model.near`) is of a type of its own: where an index is a
+constant, as most are, the compiler knows which memory it means.  Where it is not, the code looks; a view of
+what is never near (`base.inline.far`) spares that.
 """
 
 import operator
@@ -35,7 +35,7 @@ class Scratch(types.Array):  # type: ignore[misc]
         """What makes types differ."""
         return self.ranges, self.step
 
-    def copy(self, dtype: Any = None, ndim: Any = None, layout: Any = None, readonly: Any = None) -> "Scratch":
+    def copy(self, **_: Any) -> "Scratch":
         """The type of a slice."""
         return self
 
@@ -71,14 +71,14 @@ def _view(context: Any, builder: Any, kind: Scratch, value: Any = None) -> Any:
     return context.make_helper(builder, kind, value)
 
 
-@registry.lower(operator.getitem, Scratch, types.Integer)
+@registry.lower(operator.getitem, Scratch, types.Integer)  # type: ignore[untyped-decorator]
 def _load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind = signature.args
     index = context.cast(builder, arguments[1], index_kind, types.intp)
     return builder.load(_place(builder, kind, _view(context, builder, kind, arguments[0]), index))
 
 
-@registry.lower(operator.setitem, Scratch, types.Integer, types.Any)
+@registry.lower(operator.setitem, Scratch, types.Integer, types.Any)  # type: ignore[untyped-decorator]
 def _store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     kind, index_kind, value_kind = signature.args
     index = context.cast(builder, arguments[1], index_kind, types.intp)
@@ -87,7 +87,7 @@ def _store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     return context.get_dummy_value()
 
 
-@registry.lower(operator.getitem, Scratch, types.SliceType)
+@registry.lower(operator.getitem, Scratch, types.SliceType)  # type: ignore[untyped-decorator]
 def _slice(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
     """What is behind a word."""
     kind = signature.args[0]
@@ -113,7 +113,7 @@ def far(typing: Any, view: Any) -> Any:
 
 
 def scratch(ranges: tuple[tuple[int, int], ...], step: int) -> Any:
-    """An intrinsic that makes a thread's scratch of two arrays: all its words, and room for those of `ranges`."""
+    """An intrinsic that makes a thread's scratch of two arrays: all words, and room for those of `ranges`."""
     kind = Scratch(ranges, step)
 
     @intrinsic  # type: ignore[untyped-decorator]

@@ -112,7 +112,7 @@ class Tcp(IntEnum):
     """The receiver's memory of SACK blocks."""
 
     # The sender, now and then.
-    SRTT = STACK + STACK_WORDS
+    SRTT = STACK + STACK_WORDS  # type: ignore[operator]
     """Smoothed RTT [tick / 8]."""
     RTTVAR = auto()
     """Smoothed deviation [tick / 4]."""

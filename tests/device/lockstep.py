@@ -27,8 +27,8 @@ KIB = 1024
 L1_BYTES = 200 * KIB
 """Of the 256 KiB of a multiprocessor the most that is taken for granted."""
 SHARES = tuple(KIB * n for n in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
-"""What of them can be shared memory instead, 1 KiB for each block beside its own.  NVIDIA, "Hopper Tuning Guide",
-1.4.3.3."""
+"""What of them can be shared memory instead, 1 KiB for each block beside its own.  NVIDIA, "Hopper Tuning
+Guide", on shared memory and L1."""
 L2_BYTES = 50 * KIB * KIB // 132
 """The share of one of 132 multiprocessors."""
 
@@ -39,7 +39,7 @@ TRAFFIC = (
     *("loads", "stores", "load_lines", "store_lines", "load_sectors", "store_sectors"),
     *("l2_reads", "l2_writes", "dram_reads", "dram_writes"),
 )
-"""Columns of `Counts.traffic`: of warps, lines of 128 bytes (of shared memory: cycles), sectors of 32 bytes."""
+"""Columns of `Counts.traffic`: of warps, lines of 128 bytes (of shared memory: cycles), sectors of 32."""
 
 
 class Region(NamedTuple):

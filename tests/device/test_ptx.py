@@ -156,8 +156,8 @@ def test_variables_in_shared_memory() -> None:
     [
         "fma.rn.f64 %fd1, %fd2, %fd3, %fd4", "add.f64 %fd1, %fd2, %fd3",
         "atom.global.add.u64 %rd1, [%rd2], 1",
-        "ld.global.v2.u64 {%rd1, %rd2}, [%rd3]", "ld.shared::cluster.u64 %rd1, [%rd2]", "cvt.rn.f32.f64 %f1, %fd1",
-        "setp.lo.s64 %p1, %rd1, %rd2", "add.s64 %rd1, %rd2, table", "bar.sync 0",
+        "ld.global.v2.u64 {%rd1, %rd2}, [%rd3]", "ld.shared::cluster.u64 %rd1, [%rd2]",
+        "cvt.rn.f32.f64 %f1, %fd1", "setp.lo.s64 %p1, %rd1, %rd2", "add.s64 %rd1, %rd2, table", "bar.sync 0",
         "call.uni (retval0), vprintf, (param0, param1)", "@%p1 trap", "min.s64.relu %rd1, %rd2, %rd3",
     ],
 )  # fmt: skip

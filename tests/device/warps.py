@@ -46,8 +46,8 @@ L2_GB_S, HBM_GB_S = 5500, 4300
 """L2 as others have measured it, memory 0.9 of what it says."""
 
 REGISTERS, GRANULE, PARTS, BLOCK_WARPS, MOST_WARPS = 65536, 8, 4, 2, 64
-"""Of a multiprocessor, how many a thread gets at once, the parts among which a multiprocessor deals them out, warps in
-a block of 64 threads, warps at once."""
+"""Of a multiprocessor, how many a thread gets at once, its parts, each with a share of them and of the warps,
+warps in a block of 64 threads, warps at once."""
 
 
 def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Region]]:
@@ -230,7 +230,8 @@ def examine(name: str, options: argparse.Namespace) -> bool:
         )  # fmt: skip
         made = machine(compilers.ptx(models.model(name)), Path(folder)) if options.registers else None
     cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(ran)]
-    cells += [str(made[0]), str(resident_warps(made[0], warps.code.shared)), f"{made[1]:,}, "] if made else ["", "", ""]
+    at_once = resident_warps(made[0], warps.code.shared) if made else 0
+    cells += [str(made[0]), str(at_once), f"{made[1]:,}, "] if made else ["", "", ""]
     cells[-1] += f"{sum(warps.code.weights):,.0f}"
     print(f"| {' | '.join(cells)} |")
     for wanted, lines in (
