@@ -10,9 +10,11 @@ def cold(function: Any) -> Any:
 
 
 def far(m: Any) -> Any:
-    """Scratch, for words of rings and tables alone: on a device words that are touched with every packet, as
-    a model names them, are elsewhere, and nobody looks for them there."""
+    """Scratch, for words of rings and tables alone: on a device those that a model calls near are elsewhere,
+    and nobody looks for them there."""
     return m
 
 
-far.elsewhere = True  # type: ignore[attr-defined]
+def turn() -> None:
+    """A turn of an event loop begins: a device reads near words again, instead of keeping them in registers,
+    of which it has none to spare."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.inline import cold, far, turn
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_LOST,
@@ -323,6 +323,7 @@ def simulate(
     simple = CALM and undisturbed.is_simple(p, m)
     busy = True  # the last event may let more packets out
     while m[Path.FULL] == 0 and now <= end:
+        turn()
         packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
         if CALM and calm and undisturbed.is_calm(p, s):
             if simple:

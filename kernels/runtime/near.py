@@ -112,6 +112,17 @@ def far(typing: Any, view: Any) -> Any:
     return kind(view), generate
 
 
+@intrinsic  # type: ignore[untyped-decorator]
+def turn(typing: Any) -> Any:
+    """See `base.inline.turn`: code of nothing that may have changed all shared memory."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
 def scratch(ranges: tuple[tuple[int, int], ...], step: int) -> Any:
     """An intrinsic that makes a thread's scratch of two arrays: all words, and room for those of `ranges`."""
     kind = Scratch(ranges, step)
