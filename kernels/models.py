@@ -47,6 +47,7 @@ from netcarlo.kernels.tcp import (
     timer,
     vegas,
 )
+from netcarlo.kernels.tcp import state as tcp_state
 from netcarlo.kernels.udp import sink
 from netcarlo.kernels.wireless import cost as wireless_cost
 from netcarlo.kernels.wireless import engine as wireless
@@ -97,6 +98,8 @@ class Model:
     apart: bool = False
     """No function writes words through one of its arguments and reads them through another: parts of
     scratch that two arguments have are different ones.  Compilers may keep words in registers then."""
+    near: tuple[tuple[int, int], ...] = ()
+    """Words of scratch [from, to) that are touched with every packet: a device has them at hand."""
     file: Path | None = None
     """The user's own, which compilers may refuse."""
 
@@ -121,11 +124,15 @@ class Ends(NamedTuple):
     """Of float64 memory."""
     window: Callable[[Any], Any] = lambda parameters: parameters[:, P.WINDOW]
     """The most packets in flight over paths of rows with these parameters, by their windows [n]."""
+    near: tuple[tuple[int, int], ...] = ()
+    """Words that every packet touches, see `Model.near`; as `words` counts."""
 
 
 def _tcp(variant: Any, control: Any) -> Ends:
     found = {"association": association} | slots.of_sender(variant, control)
-    return Ends(found, functools.partial(slots.scratch_words, variant), association.FLOATS)
+    words = functools.partial(slots.scratch_words, variant)
+    near = tcp_state.near(found["variant"].NEAR, acks=found["sack"] or found["marks"])
+    return Ends(found, words, association.FLOATS, near=near)
 
 
 SCTP = Ends(
@@ -141,8 +148,10 @@ def _in_order(ends: Ends) -> dict[str, Any]:
     return ends.slots | {"plain": not ends.slots["sack"], "delays": False}
 
 
-PLACES = {"access_base": path_state.ACCESS, "hops_base": path_state.HOPS}
-"""Where parts of a path are in scratch."""
+def _places(words: int) -> dict[str, Any]:
+    """Where parts of a path are in scratch, around an association of so many words."""
+    base = {"access_base": path_state.ACCESS, "hops_base": path_state.ASSOCIATION + words}
+    return base | {"first_hop_apart": False}
 
 
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -152,10 +161,12 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def _path(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile} | PLACES
+        words = ends.slots["association"].WORDS
+        found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
         found |= _in_order(ends) | {"sctp": ends is SCTP, "copied": False}
         calm = not (ends is SCTP or ends.slots["stamps"] or address.mobile or is_lockstep(step))
         found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
+        found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
         return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -163,12 +174,16 @@ def _path(address: Address, ends: Ends) -> Model:
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
-    return Model(address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True)
+    # To a mobile host many places of the code call for a hop, and places are no constants.
+    near = () if address.mobile else path_state.near(ends.near, ends.slots["association"].WORDS)
+    return Model(
+        address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True, near=near
+    )
 
 
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
+        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS, "first_hop_apart": False})
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -176,7 +191,7 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile} | PLACES
+        found: dict[str, Any] = {"mobile": address.mobile} | _places(0)
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:

@@ -34,6 +34,7 @@ class Model(NamedTuple):
     compile_s: float = 1.0
     file: None = None
     apart: bool = False
+    near: tuple[tuple[int, int], ...] = ()
 
 
 def make(dev: Any) -> Any:

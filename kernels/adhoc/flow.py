@@ -45,7 +45,7 @@ def prepare(m: Any, f: Any, free: Any) -> None:
     """Lays out the association from word `free` on."""
     m[Word.ASSOCIATION] = free
     m[Word.FLOW_AT] = m[P.START]
-    association.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE], 0)
+    association.prepare(m, m[free:], f, m[P.LIMIT], m[P.CLOCK_PHASE], 0, association.WORDS)
 
 
 def size_of(m: Any, head: Any) -> Any:

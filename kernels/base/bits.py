@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 
 _ONE = np.int64(1)
 
@@ -15,19 +15,19 @@ _ONE = np.int64(1)
 def test(m: Any, at: Any, mask: Any, i: Any) -> Any:
     """Whether bit `i` is set."""
     place = i & mask
-    return (m[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
+    return (far(m)[at + (place >> 6)] >> np.int64(place & 63)) & _ONE != 0
 
 
 def put(m: Any, at: Any, mask: Any, i: Any) -> None:
     """Set bit `i`."""
     place = i & mask
-    m[at + (place >> 6)] |= _ONE << np.int64(place & 63)
+    far(m)[at + (place >> 6)] |= _ONE << np.int64(place & 63)
 
 
 def drop(m: Any, at: Any, mask: Any, i: Any) -> None:
     """Clear bit `i`."""
     place = i & mask
-    m[at + (place >> 6)] &= ~(_ONE << np.int64(place & 63))
+    far(m)[at + (place >> 6)] &= ~(_ONE << np.int64(place & 63))
 
 
 def span(begin: Any, end: Any) -> Any:
@@ -44,7 +44,7 @@ def clear(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> None:
     i = begin
     while i < end:
         stop = min(end, (i | 63) + 1)
-        m[at + ((i & mask) >> 6)] &= ~span(i, stop)
+        far(m)[at + ((i & mask) >> 6)] &= ~span(i, stop)
         i = stop
 
 
@@ -77,7 +77,7 @@ def run_end(m: Any, at: Any, mask: Any, begin: Any, end: Any) -> Any:
     i, going = begin, begin < end
     while going:
         left = np.int64(64 - (i & 63))
-        run = min(_lowest(m[at + ((i & mask) >> 6)] >> np.int64(i & 63)), left)
+        run = min(_lowest(far(m)[at + ((i & mask) >> 6)] >> np.int64(i & 63)), left)
         i += run
         going = run == left and i < end
     return max(min(i, end), begin)
@@ -89,7 +89,7 @@ def run_begin(m: Any, at: Any, mask: Any, end: Any) -> Any:
     i, going = end, test(m, at, mask, end - 1)
     while going:
         left = np.int64(((i - 1) & 63) + 1)
-        run = min(_highest(m[at + (((i - 1) & mask) >> 6)] << (np.int64(64) - left)), left)
+        run = min(_highest(far(m)[at + (((i - 1) & mask) >> 6)] << (np.int64(64) - left)), left)
         i -= run
         going = run == left
     return i

@@ -24,7 +24,7 @@ from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.engine import begin, note, observe, put_on_path
 from netcarlo.kernels.path.hops import ARRIVED
 from netcarlo.kernels.path.mobility import access
-from netcarlo.kernels.path.state import HOPS, Path
+from netcarlo.kernels.path.state import ASSOCIATION, Path
 from netcarlo.kernels.tcp.state import NONE
 from netcarlo.kernels.udp import sink
 from netcarlo.kernels.udp.source import sent_at
@@ -34,7 +34,7 @@ MOBILE: Any = slot("mobile")
 
 def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
-    words = hops.scratch_words(rows) + HOPS
+    words = hops.scratch_words(rows) + ASSOCIATION
     if mobile:
         ring, planned = (int(rows.parameters[:, column].max()) for column in (P.RING, P.HANDOVERS))
         words += access.scratch_words(ring, planned) + sink.scratch_words(ring)
@@ -45,7 +45,7 @@ def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
     """A datagram put out at `sent` has arrived at time t [ns]."""
     what = np.int64(sink.NEW)
     if MOBILE:
-        what = sink.arrive(m, p, m[Path.ASSOCIATION], number)
+        what = sink.arrive(m, p, m[Path.RING], number)
         if what == sink.OLD:
             m[Path.FULL] = 1
     out[Out.RECEIVED] += 1
@@ -65,7 +65,7 @@ def simulate(
     wire = p[P.DATA] + p[P.HEADER]
     number, upcoming, due = np.int64(0), sent_at(p, np.int64(0)), np.int64(FOREVER)
     if MOBILE:
-        m[Path.ASSOCIATION] = free
+        m[Path.RING] = free
         sink.prepare(m, p, free)
     while m[Path.FULL] == 0 and min(upcoming, due) <= end:
         packet, sent, fate, tag = number, upcoming, np.int64(ARRIVED), np.int64(NONE)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far, turn
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
     EVENT_LOST,
@@ -35,7 +35,7 @@ from netcarlo.kernels.base.trace import begin as begin_row
 from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN
 from netcarlo.kernels.path.mobility import access
-from netcarlo.kernels.path.state import ENTRY, HOPS, Path
+from netcarlo.kernels.path.state import ASSOCIATION, ENTRY, Path
 from netcarlo.kernels.tcp.acks import FULL
 from netcarlo.kernels.tcp.state import NONE
 
@@ -64,7 +64,7 @@ def scratch_words(rows: Rows, of_association: Callable[[int, int], Any], *, mobi
     """
     ring = int(rows.parameters[:, P.RING].max())
     window = int(rows.parameters[:, P.WINDOW].max())
-    words = HOPS + ENTRY * ring + int(of_association(window, ring))
+    words = ASSOCIATION + ENTRY * ring + int(of_association(window, ring))
     if mobile:
         words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
     return hops.scratch_words(rows) + words
@@ -73,7 +73,7 @@ def scratch_words(rows: Rows, of_association: Callable[[int, int], Any], *, mobi
 @cold
 def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> Any:
     """Lay out scratch for the path; returns the next free word."""
-    for i in range(HOPS):
+    for i in range(ASSOCIATION):
         m[i] = 0
     free = hops.prepare(p, of_hops, outages, losses, m)
     for i in range(out.shape[0]):
@@ -153,9 +153,9 @@ def acknowledge(
     else:
         fate, back = hops.transmit(p, outages, losses, m, MAIN, BACK, t, wire)
     if fate == ARRIVED:
-        at = m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
-        m[at] = back
-        m[at + 1] = ack_id
+        ring, at = far(m), m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
+        ring[at] = back
+        ring[at + 1] = ack_id
         tail += 1
     elif back <= p[P.END] and (not PAUSES or ack_id > PROBE) and association.is_ack(p, s, ack_id):
         out[Out.ACK_DROPS] += 1
@@ -300,20 +300,19 @@ def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:
 
 def arrival_of(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
     """When the first ACK of the ring arrives at the sender, or FOREVER [ns]."""
-    return m[ring + ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
+    return far(m)[ring + ENTRY * (head & mask)] if head < tail else np.int64(FOREVER)
 
 
 def simulate(
     p: Any, constants: Any, of_hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
-    free = begin(p, of_hops, outages, losses, m, out)
-    m[Path.RING] = free
-    m[Path.ASSOCIATION] = free + ENTRY * p[P.RING]
-    association.prepare(p, m[m[Path.ASSOCIATION] :], g, p[P.LIMIT], p[P.CLOCK_PHASE], 0)
+    ring, mask, s = begin(p, of_hops, outages, losses, m, out), p[P.RING] - 1, m[ASSOCIATION:]
+    m[Path.RING] = ring
+    free = ring + ENTRY * p[P.RING] - ASSOCIATION
+    association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0, free)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
     delayed = SCTP or p[P.ACK_EVERY] > 1
-    s, ring, mask = m[m[Path.ASSOCIATION] :], m[Path.RING], p[P.RING] - 1
     head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next
     if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
         m[Path.FULL] = 1
@@ -324,6 +323,7 @@ def simulate(
     simple = CALM and undisturbed.is_simple(p, m)
     busy = True  # the last event may let more packets out
     while m[Path.FULL] == 0 and now <= end:
+        turn()
         packet, sent, t, tag, fate = np.int64(NONE), now, now, np.int64(NONE), np.int64(ARRIVED)
         if CALM and calm and undisturbed.is_calm(p, s):
             if simple:
@@ -352,7 +352,7 @@ def simulate(
                     alarm = min(m[Path.SAMPLE], end + 1)
                 if now <= end:
                     if arrival <= association.due(s):
-                        ack_id = m[ring + ENTRY * (head & mask) + 1]
+                        ack_id = far(m)[ring + ENTRY * (head & mask) + 1]
                         head += 1
                         if PAUSES and ack_id <= PROBE:
                             association.on_probe(p, s, g, constants, now, PROBE - ack_id)

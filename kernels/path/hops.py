@@ -20,11 +20,14 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap, lost
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, Rows
 
 BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""
+
+APART: Any = slot("first_hop_apart")
+"""The first hop has code of its own, in which its place is a constant (see `NEAR`)."""
 
 # Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
 MAIN = np.int64(0)
@@ -72,6 +75,10 @@ _ROUND = np.int64(1 << (BYTE_TIME_BITS - 1))
 _BITS = np.int64(BYTE_TIME_BITS)
 _LONG_AGO = np.int64(-1)
 _R = int(Hop.R_BYTE_TIME)
+
+NEAR = (0, 2), *((at, at + Word.GAPS) for at in (_LANES, _LANES + _SIZE))
+"""Words from BASE on [from, to) that every packet of the main path touches: how many hops there are, and of
+the first of each direction what stands before GAPS."""
 
 
 def scratch_words(rows: Rows) -> int:
@@ -141,7 +148,12 @@ def transmit(
     Returns its fate and when that happened [ns].
     """
     count = hops_of(m, path, direction)
-    return carry(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
+    if not APART:
+        return carry(parameters, outages, losses, m, path, direction, np.int64(0), count, t, size)
+    fate, t = _pass(parameters, outages, losses, m, position(path, direction, np.int64(0)), t, size)
+    if fate == ARRIVED and count > 1:
+        fate, t = carry(parameters, outages, losses, far(m), path, direction, np.int64(1), count - 1, t, size)
+    return fate, t
 
 
 def carry(
@@ -151,20 +163,28 @@ def carry(
     """As `transmit`, for `count` of the hops from the `first` in this direction on."""
     at = position(path, direction, first)
     for _ in range(count):
-        if t >= m[at + Word.ALERT] and _catch_up(outages, m, at, t):
-            return DOWN, t
-        free = _serve(m, at, t, (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS)
-        if free < 0:
-            return FULL_QUEUE, t
-        t = free + m[at + Word.DELAY]
-        if m[at + Word.SAFE] < t:
-            t = _released(m, at, t)
-            if m[at + Word.DOWN] < t:
-                return DESTROYED, m[at + Word.DOWN]
-        if lost(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM]):
-            return LOST, t
+        fate, t = _pass(parameters, outages, losses, m, at, t, size)
+        if fate != ARRIVED:
+            return fate, t
         at += _LANES * _SIZE
-    return ARRIVED, t
+    return np.int64(ARRIVED), t
+
+
+def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, size: Any) -> Any:
+    """As `transmit`, for the hop whose words begin at `at`."""
+    if t >= m[at + Word.ALERT] and _catch_up(outages, m, at, t):
+        return np.int64(DOWN), t
+    free = _serve(m, at, t, (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS)
+    if free < 0:
+        return np.int64(FULL_QUEUE), t
+    t = free + m[at + Word.DELAY]
+    if m[at + Word.SAFE] < t:
+        t = _released(m, at, t)
+        if m[at + Word.DOWN] < t:
+            return np.int64(DESTROYED), m[at + Word.DOWN]
+    if lost(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM]):
+        return np.int64(LOST), t
+    return np.int64(ARRIVED), t
 
 
 def hops_of(m: Any, path: Any, direction: Any) -> Any:
@@ -201,10 +221,10 @@ def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
     free = max(t, m[at + Word.FREE]) + duration
     if limit > 0:
         number = m[at + Word.SLOT]
-        place = m[at + Word.RING] + number
-        if m[place] >= t:  # the packet `limit` places ahead is still there
+        ring, place = far(m), m[at + Word.RING] + number
+        if ring[place] >= t:  # the packet `limit` places ahead is still there
             return np.int64(-1)
-        m[place] = free
+        ring[place] = free
         number += 1
         m[at + Word.SLOT] = number if number < limit else 0
     m[at + Word.FREE] = free
@@ -250,6 +270,7 @@ def _next_outage(outages: Any, m: Any, at: Any) -> None:
 
 @cold
 def _empty(m: Any, at: Any) -> None:
+    ring = far(m)
     m[at + Word.FREE] = 0
     for i in range(m[at + Word.LIMIT]):
-        m[m[at + Word.RING] + i] = _LONG_AGO
+        ring[m[at + Word.RING] + i] = _LONG_AGO

@@ -1,7 +1,9 @@
 """Words of scratch of a path's engine."""
 
+from collections.abc import Iterable
 from enum import IntEnum, auto
 
+from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.mobility import access
 
 
@@ -20,27 +22,39 @@ class Path(IntEnum):
     RTT_SUM_HIGH = auto()
     DUPLICATES = auto()
     """Data packets that arrived again."""
-    LAST_RX = auto()
-    """When data arrived last [ns]."""
-    NEWEST = auto()
-    """When the newest packet received was put out [ns]."""
     OUTAGE = auto()
     """Start of the first outage [ns]."""
+
+    # With every packet.
+    NEWEST = auto()
+    """When the newest packet received was put out [ns]."""
+    LAST_RX = auto()
+    """When data arrived last [ns]."""
     WATCH = auto()
     """The first arrival after this time is recorded [ns]."""
     FULL = auto()
     """1: more is on its way than there is room for."""
     RING = auto()
-    """Where the ring of ACKs begins: arrival [ns] and number of each;"""
-    ASSOCIATION = auto()
-    """and the scratch of the association, or of the sink of datagrams."""
+    """Where the ring of ACKs begins, arrival [ns] and number of each, or the scratch of a sink."""
     ACCESS = auto()
     """The state of the access network begins here."""
 
 
 ACCESS = int(Path.ACCESS)
-HOPS = ACCESS + access.STATE_WORDS
-"""Here that of the hops."""
+ASSOCIATION = ACCESS + access.STATE_WORDS
+"""Here that of the association, behind it that of the hops, and behind this the rings of all: what is no ring
+has a constant place."""
 
 ENTRY = 2
 """Words of an ACK in the ring."""
+
+
+def near(of_association: Iterable[tuple[int, int]], words: int) -> tuple[tuple[int, int], ...]:
+    """Words of scratch [from, to) that every packet touches: of the engine, those `of_association` among its
+    `words`, of the first hop of each direction."""
+    begin = ASSOCIATION + words
+    return (
+        (int(Path.LAST_RX), Path.RING + 1),
+        *((ASSOCIATION + low, ASSOCIATION + high) for low, high in of_association if low < high),
+        *((begin + low, begin + high) for low, high in hops.NEAR),
+    )

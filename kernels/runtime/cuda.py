@@ -9,15 +9,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import cuda
+from numba import cuda, int64
 
-from netcarlo.kernels.runtime import garbage, indices
+from netcarlo.kernels.base import inline
+from netcarlo.kernels.runtime import garbage, indices, near
 from netcarlo.kernels.runtime.compile import CAPABILITY
-from netcarlo.kernels.runtime.flight import LANES
+from netcarlo.kernels.runtime.flight import LANES, THREADS
 
 
 def step(function: Callable[..., Any]) -> Any:
     """The step that compiles a function for CUDA, to be called by a kernel."""
+    if function.__module__ == inline.__name__:
+        return getattr(near, function.__name__)
     return cuda.jit(device=True)(function)
 
 
@@ -41,7 +44,27 @@ def make_kernel(model: Any) -> Callable[..., None]:
                 own(scratch[warp, ..., lane]), own(memory[warp, ..., lane]), own(out[warp, ..., lane]), trace,
             )  # fmt: skip
 
-    return kernel
+    if not model.near:
+        return kernel
+    words = sum(high - low for low, high in model.near)
+    room, scratch_of = (THREADS // LANES, words, LANES), near.scratch(model.near, LANES * 8)
+
+    def kernel_with_near_words(
+        parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
+        scratch: Any, memory: Any, out: Any, trace: Any,
+    ) -> None:  # fmt: skip
+        near_words = cuda.shared.array(room, int64)
+        i = cuda.grid(1)
+        warp, lane = i // LANES, i % LANES
+        if warp < out.shape[0]:
+            flow(
+                own(parameters[warp, ..., lane]), own(constants[warp, ..., lane]),
+                own(first[warp, ..., lane]), own(second[warp, ..., lane]), losses,
+                scratch_of(scratch[warp, ..., lane], near_words[cuda.threadIdx.x // LANES, ..., lane]),
+                own(memory[warp, ..., lane]), own(out[warp, ..., lane]), trace,
+            )  # fmt: skip
+
+    return kernel_with_near_words
 
 
 def _in_steps_of_a_warp() -> Any:

@@ -36,6 +36,8 @@ FULL = -2
 """More packets on their way than `P.RING`."""
 FLOATS = 0
 """Of float memory."""
+WORDS = STATE_SIZE
+"""Of scratch, without its rings."""
 
 _FORTH = np.int64(0)  # the way of the sender,
 _BACK = np.int64(PATHS)  # and that of the receiver
@@ -67,13 +69,13 @@ def scratch_words(window: Any, ring: Any) -> Any:
 
 
 @cold
-def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
+def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Before the start; `limit` chunks are to be sent, by association `flow` of the row.
 
-    Returns the words of `s` in use.
+    Rings are laid out from word `free` of `s` on; returns the next free one.
     """
     handshake.prepare(p, s, np.int64(1), limit, flow)
-    return state.lay_out(p, s, np.int64(2), np.int64(STATE_SIZE))
+    return state.lay_out(p, s, np.int64(2), free)
 
 
 @cold

@@ -81,7 +81,8 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
         prepare_source(p, m, b, losses, i)
     else:
         columns, floats = m[b:], f[i * association.FLOATS :]
-        free += association.prepare(columns, m[free:], floats, flow[P.LIMIT], flow[P.CLOCK_PHASE], i)
+        limit, phase = flow[P.LIMIT], flow[P.CLOCK_PHASE]
+        free += association.prepare(columns, m[free:], floats, limit, phase, i, association.WORDS)
     for k in range(3):
         fifo.lay(m, b + FlowWord.TO_LINK + k * Fifo.SIZE, free, ring)
         free += 2 * ring

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.tcp.receiver import arrive, blocks
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
@@ -40,27 +40,27 @@ def acknowledge(p: Any, s: Any, packet: Any) -> Any:
     ack_id, mask = s[Tcp.NEXT_ACK], p[P.RING] - 1
     if ack_id - s[Tcp.CONSUMED] > mask:
         return np.int64(FULL)
-    at, count = place_of(p, s, ack_id), np.int64(0)
-    s[at + Ack.PACKET] = s[Tcp.RCV_NXT] - 1
+    ring, at, count = far(s), place_of(p, s, ack_id), np.int64(0)
+    ring[at + Ack.PACKET] = s[Tcp.RCV_NXT] - 1
     if STAMPS:
         s[Tcp.SAID] = s[Tcp.RCV_NXT] - 1
-        s[at + Ack.STAMP] = s[Tcp.ECHO]
+        ring[at + Ack.STAMP] = s[Tcp.ECHO]
     if MARKS:
         variant.mark(s, p, at, s[Tcp.RCV_NXT])
     if kind.sack_of(p):
         count = blocks(
             s, Tcp.STACK, s[Tcp.BITS], mask, packet, s[Tcp.RCV_NXT], s[Tcp.HIGHEST], at + Ack.BLOCK
         )
-    s[at + Ack.COUNT] = count
+    ring[at + Ack.COUNT] = count
     s[Tcp.NEXT_ACK] = ack_id + 1
     return ack_id
 
 
 def note_in_order(p: Any, s: Any, ack_id: Any, packet: Any) -> None:
     """The acknowledgement of this number says that all packets up to `packet` have come, and no others."""
-    at = place_of(p, s, ack_id)
-    s[at + Ack.PACKET] = packet
-    s[at + Ack.COUNT] = 0
+    ring, at = far(s), place_of(p, s, ack_id)
+    ring[at + Ack.PACKET] = packet
+    ring[at + Ack.COUNT] = 0
     s[Tcp.STACK] = 0
 
 
@@ -110,12 +110,12 @@ def on_delay(p: Any, s: Any) -> Any:
 
 def told_by(p: Any, s: Any, ack_id: Any) -> Any:
     """The packet up to which an acknowledgement says that all have come."""
-    return ack_id - 1 if PLAIN else s[place_of(p, s, ack_id) + Ack.PACKET]
+    return ack_id - 1 if PLAIN else far(s)[place_of(p, s, ack_id) + Ack.PACKET]
 
 
 def blocks_of(p: Any, s: Any, ack_id: Any) -> Any:
     """How many SACK blocks an acknowledgement has."""
-    return np.int64(0) if PLAIN else s[place_of(p, s, ack_id) + Ack.COUNT]
+    return np.int64(0) if PLAIN else far(s)[place_of(p, s, ack_id) + Ack.COUNT]
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
@@ -125,7 +125,7 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
     """Time since the packet was first put out [ns]."""
-    return t - s[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))]
+    return t - far(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))]
 
 
 def complete(p: Any, s: Any) -> Any:

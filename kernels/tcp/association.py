@@ -30,6 +30,7 @@ from netcarlo.kernels.tcp.sender import (
     resume,
     start,
 )
+from netcarlo.kernels.tcp.state import END as WORDS
 from netcarlo.kernels.tcp.state import NONE, Tcp
 from netcarlo.kernels.tcp.state import Tcp as Counter
 from netcarlo.kernels.tcp.view import (
@@ -53,6 +54,7 @@ __all__ = [
     "FLOATS",
     "FULL",
     "NONE",
+    "WORDS",
     "Counter",
     "Tcp",
     "acked",

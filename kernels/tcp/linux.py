@@ -29,6 +29,7 @@ from netcarlo.kernels.tcp.state import NONE, Clock, Phase, Tcp, Window
 BASE = recovery
 SACK = True
 STAMPS = True
+NEAR = scoreboard.Board.FREE + 3 - Tcp.OWN
 
 BURST = 3
 """After a recovery cwnd is at most so much above what is in flight [packet]."""

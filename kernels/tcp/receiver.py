@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 
 BLOCKS = 3
 """SACK blocks an ACK carries at most."""
@@ -55,7 +55,7 @@ def blocks(
 
     A pair (left, right) each; the STACK_WORDS at `stack` remember the latest.
     """
-    count = 0
+    count, memory = 0, far(m)
     if expected > highest:
         m[stack] = 0
         return count
@@ -65,28 +65,28 @@ def blocks(
     if fresh:
         right = run_end(m, bits, mask, packet + 1, highest + 1)
         left = packet
-        if m[stack] > 0 and m[stack + 2] == packet:  # the newest block grows
-            left = m[stack + 1]
+        if m[stack] > 0 and memory[stack + 2] == packet:  # the newest block grows
+            left = memory[stack + 1]
         left = run_begin(m, bits, mask, left)
-        m[at] = left
-        m[at + 1] = right
+        memory[at] = left
+        memory[at + 1] = right
         count = 1
     k = 0
     while count < BLOCKS and k < m[stack]:
         entry = stack + 1 + 2 * k
-        if left <= m[entry] and right >= m[entry + 1]:  # covered by the newest block
+        if left <= memory[entry] and right >= memory[entry + 1]:  # covered by the newest block
             m[stack] -= 1
             for j in range(2 * k, 2 * m[stack]):
-                m[stack + 1 + j] = m[stack + 3 + j]
+                memory[stack + 1 + j] = memory[stack + 3 + j]
             continue
-        m[at + 2 * count] = m[entry]
-        m[at + 2 * count + 1] = m[entry + 1]
+        memory[at + 2 * count] = memory[entry]
+        memory[at + 2 * count + 1] = memory[entry + 1]
         count += 1
         k += 1
     if fresh:
         m[stack] = min(m[stack], BLOCKS - 1) + 1
         for j in range(2 * m[stack] - 1, 1, -1):
-            m[stack + 1 + j] = m[stack - 1 + j]
-        m[stack + 1] = left
-        m[stack + 2] = right
+            memory[stack + 1 + j] = memory[stack - 1 + j]
+        memory[stack + 1] = left
+        memory[stack + 2] = right
     return count

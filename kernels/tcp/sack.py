@@ -10,7 +10,7 @@ from typing import Any
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import clear as clear_bits
 from netcarlo.kernels.base.bits import run_end, span
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import END_BACKOFF, LIMITED, NO_GROWTH, PARTIAL, REDUCE, SEND, TIMER
@@ -18,6 +18,7 @@ from netcarlo.kernels.tcp.state import NONE, Ack, Phase, Tcp, Window
 
 BASE = reno
 SACK = True
+NEAR = 4
 
 PAUSING: Any = slot("pauses")
 """Recovery may begin with nothing in the pipe, after a pause."""
@@ -50,7 +51,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     m[Board.GONE] = NONE
     m[Board.BITS] = free
     for _ in range(p[P.RING] >> 6):
-        m[free] = 0
+        far(m)[free] = 0
         free += 1
     return free
 
@@ -62,25 +63,25 @@ def clear(m: Any, p: Any) -> None:
     m[Board.HIGHEST] = NONE
     m[Board.GONE] = NONE
     for word in range(p[P.RING] >> 6):
-        m[m[Board.BITS] + word] = 0
+        far(m)[m[Board.BITS] + word] = 0
 
 
 @cold
 def record(m: Any, p: Any, at: Any) -> Any:
     """Enter an ACK's blocks, a word of 64 packets at a time; do they report anything new?"""
     news = False
-    mask = p[P.RING] - 1
-    for block in range(m[at + Ack.COUNT]):
-        left = m[at + Ack.BLOCK + 2 * block]
-        right = m[at + Ack.BLOCK + 1 + 2 * block]
+    mask, ring = p[P.RING] - 1, far(m)
+    for block in range(ring[at + Ack.COUNT]):
+        left = ring[at + Ack.BLOCK + 2 * block]
+        right = ring[at + Ack.BLOCK + 1 + 2 * block]
         m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
         while left < right:
             stop = min(right, (left | 63) + 1)
             run = span(left, stop)
             word = m[Board.BITS] + ((left & mask) >> 6)
-            if m[word] & run != run:
+            if ring[word] & run != run:
                 news = True
-                m[word] |= run
+                ring[word] |= run
             left = stop
     return news
 

@@ -12,7 +12,7 @@ from enum import IntEnum
 from typing import Any
 
 from netcarlo.kernels.base.bits import drop, put, span, test
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
 
@@ -68,7 +68,7 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
     m[Board.RESENT] = m[Board.NUMBER] + ring
     m[Board.AFTER] = m[Board.RESENT] + ring
     for word in range(free, m[Board.NUMBER]):
-        m[word] = 0
+        far(m)[word] = 0
     return m[Board.AFTER] + ring
 
 
@@ -90,7 +90,7 @@ def remove(m: Any, p: Any, ack: Any, acked: Any) -> None:
                 drop(m, m[Board.LOST], mask, packet)
                 m[Board.LOST_OUT] -= 1
             else:
-                m[Board.ARRIVED] = max(m[Board.ARRIVED], m[m[Board.NUMBER] + (packet & mask)])
+                m[Board.ARRIVED] = max(m[Board.ARRIVED], far(m)[m[Board.NUMBER] + (packet & mask)])
 
 
 def acknowledge(m: Any, p: Any, ack: Any, acked: Any) -> None:
@@ -108,7 +108,7 @@ def enter(m: Any, mask: Any, packet: Any) -> None:
             drop(m, m[Board.LOST], mask, packet)
             m[Board.LOST_OUT] -= 1
         else:
-            m[Board.ARRIVED] = max(m[Board.ARRIVED], m[m[Board.NUMBER] + (packet & mask)])
+            m[Board.ARRIVED] = max(m[Board.ARRIVED], far(m)[m[Board.NUMBER] + (packet & mask)])
 
 
 def mark_lost(m: Any, mask: Any, packet: Any) -> None:
@@ -125,15 +125,15 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
     distance = p[P.DUPACKS]
     arrived = m[Board.ARRIVED]  # a retransmission that this ACK reports proves nothing before the next one
     reported = False
-    for block in range(m[at + Ack.COUNT]):
-        left = m[at + Ack.BLOCK + 2 * block]
-        right = m[at + Ack.BLOCK + 1 + 2 * block]
+    for block in range(far(m)[at + Ack.COUNT]):
+        left = far(m)[at + Ack.BLOCK + 2 * block]
+        right = far(m)[at + Ack.BLOCK + 1 + 2 * block]
         left = max(left, ack + 1)
         m[Board.HIGHEST] = max(m[Board.HIGHEST], right - 1)
         while left < right:  # a word of 64 packets at a time
             stop = min(right, (left | 63) + 1)
             run = span(left, stop)
-            if m[m[Board.REPORTED] + ((left & mask) >> 6)] & run != run:
+            if far(m)[m[Board.REPORTED] + ((left & mask) >> 6)] & run != run:
                 reported = True
                 for packet in range(left, stop):
                     if not test(m, m[Board.REPORTED], mask, packet):
@@ -147,9 +147,9 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
     m[Board.JUDGED] = max(m[Board.JUDGED], m[Board.HIGHEST] - distance)
     while m[Board.FIRST] < m[Board.END]:
         number = m[Board.FIRST]
-        if m[m[Board.AFTER] + (number & mask)] > m[Board.HIGHEST] and number + distance >= arrived:
+        if far(m)[m[Board.AFTER] + (number & mask)] > m[Board.HIGHEST] and number + distance >= arrived:
             break
-        packet = m[m[Board.RESENT] + (number & mask)]
+        packet = far(m)[m[Board.RESENT] + (number & mask)]
         if packet > ack and not test(m, m[Board.REPORTED], mask, packet):
             lost = True
             mark_lost(m, mask, packet)
@@ -159,7 +159,7 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
 
 def report(m: Any, p: Any, at: Any, ack: Any) -> Any:
     """Take in the blocks of the ACK at `at`, of `ack`: did it report packets, are more lost?"""
-    if m[at + Ack.COUNT] > 0 or ack < m[Board.HIGHEST] or ack < m[Board.JUDGED]:
+    if far(m)[at + Ack.COUNT] > 0 or ack < m[Board.HIGHEST] or ack < m[Board.JUDGED]:
         return update(m, p, at, ack)
     return False, False
 
@@ -183,9 +183,9 @@ def resend(m: Any, p: Any, packet: Any, snd_nxt: Any) -> None:
     mask = p[P.RING] - 1
     drop(m, m[Board.LOST], mask, packet)
     m[Board.LOST_OUT] -= 1
-    m[m[Board.NUMBER] + (packet & mask)] = m[Board.END]
-    m[m[Board.RESENT] + (m[Board.END] & mask)] = packet
-    m[m[Board.AFTER] + (m[Board.END] & mask)] = snd_nxt
+    far(m)[m[Board.NUMBER] + (packet & mask)] = m[Board.END]
+    far(m)[m[Board.RESENT] + (m[Board.END] & mask)] = packet
+    far(m)[m[Board.AFTER] + (m[Board.END] & mask)] = snd_nxt
     m[Board.END] += 1
 
 
@@ -206,7 +206,7 @@ def lose(m: Any, p: Any, acked: Any, snd_nxt: Any) -> None:
 def clear(m: Any, p: Any, ack: Any) -> None:
     """Forget everything but that packets up to `ack` have arrived."""
     for word in range(m[Board.REPORTED], m[Board.NUMBER]):
-        m[word] = 0
+        far(m)[word] = 0
     m[Board.LOST_OUT] = 0
     m[Board.REPORTED_OUT] = 0
     m[Board.HIGHEST] = NONE

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.tcp import timer
 from netcarlo.kernels.tcp.acks import FULL, PLAIN, WORDS, place_of
@@ -53,20 +53,20 @@ kind: Any = slot("kind")
 
 
 @cold
-def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
+def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
     """Before the start; `limit` packets, the clock `phase` [ns] ahead, association `flow` of the row.
 
-    Returns the words of `s` in use.
+    Rings are laid out from word `free` of `s` on; returns the next free one.
     """
     for i in range(END):
         s[i] = 0
     for i in range(FLOATS):
         g[i] = 0.0
     ring = p[P.RING]
-    s[Tcp.BITS] = END
-    s[Tcp.ACKS] = END + (ring >> 6)
+    s[Tcp.BITS] = free
+    s[Tcp.ACKS] = free + (ring >> 6)
     for i in range(s[Tcp.BITS], s[Tcp.ACKS]):
-        s[i] = 0
+        far(s)[i] = 0
     s[Tcp.TIMES] = s[Tcp.ACKS] + ring * WORDS
     p[P.LIMIT] = limit  # loss recovery reads it there
     free = variant.prepare(s, p, s[Tcp.TIMES] + ring)
@@ -154,7 +154,7 @@ def transmitted(p: Any, s: Any, packet: Any, now: Any) -> None:
     if packet > s[Tcp.SND_MAX]:
         s[Tcp.SND_MAX] = packet
         if DELAYS:
-            s[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))] = now
+            far(s)[s[Tcp.TIMES] + (packet & (p[P.RING] - 1))] = now
         if s[Tcp.TIMED] == ENDLESS:
             s[Tcp.TIMED] = packet
             s[Tcp.TIMED_AT] = now
@@ -202,7 +202,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
     else:
         s[Tcp.CONSUMED] = ack_id + 1
         at = place_of(p, s, ack_id)
-        ack = s[at + Ack.PACKET]
+        ack = far(s)[at + Ack.PACKET]
     acked, last = s[Tcp.ACKED], s[Tcp.LAST]
     news = ack > acked or (ack == acked and acked < last)  # after the last ACK there is nothing to repair
     if STAMPS:
@@ -223,7 +223,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:
     """An ACK with a timestamp, for a sender that keeps its window to itself."""
-    echo = s[at + Ack.STAMP]
+    echo = far(s)[at + Ack.STAMP]
     s[Tcp.TIMED_AT] = echo
     timer.measure_rtt(p, s, now)
     srtt = (s[Tcp.SRTT] >> 3) * p[P.TICK]

@@ -37,7 +37,10 @@ class Cause(IntEnum):
 
 
 class Tcp(IntEnum):
-    """Words of an association's scratch.  Packets are numbered from 0 (the SYN); times are ns."""
+    """Words of an association's scratch.  Packets are numbered from 0 (the SYN); times are ns.
+
+    Those that every packet touches lie together (`near`).
+    """
 
     # What the schemes of loss recovery share.
     PHASE = 0
@@ -52,25 +55,11 @@ class Tcp(IntEnum):
     KIND = 23
     """Which of several TCPs this one is (`mixture`)."""
 
-    # The sender.
+    # The sender, with every packet.
     RTT = 24
     """Latest measurement."""
-    SRTT = auto()
-    """Smoothed RTT [tick / 8]."""
-    RTTVAR = auto()
-    """Smoothed deviation [tick / 4]."""
-    CURRENT = auto()
-    """Timeout by the estimator, neither floored nor backed off."""
-    BEFORE = auto()
-    """CURRENT before the latest measurement."""
-    BACKOFF = auto()
-    """Factor of the back-off."""
     TIMED = auto()
     """The packet whose round trip is measured, or ENDLESS."""
-    TIMED_AT = auto()
-    """When TIMED was put out."""
-    CLOCK_PHASE = auto()
-    """How far the coarse clock is ahead of the simulation's [ns]."""
     ACKED = auto()
     """Highest packet acknowledged with all before it."""
     SND_NXT = auto()
@@ -87,8 +76,6 @@ class Tcp(IntEnum):
     """Slow start threshold [packet]."""
     RTO = auto()
     """Length of the retransmission timer."""
-    INITIAL_WINDOW = auto()
-    """Window after the handshake [packet]."""
     FORCED = auto()
     """A packet to send at once, or NONE."""
     LIMIT = auto()
@@ -101,6 +88,46 @@ class Tcp(IntEnum):
     """When the retransmission timer (in a pause: that of the probes) expires, or FOREVER."""
     SENT = auto()
     """Data packets put out, retransmissions included."""
+
+    # The receiver, with every packet.
+    RCV_NXT = auto()
+    """The next packet in order."""
+    HIGHEST = auto()
+    """Highest packet that has arrived."""
+    HELD = auto()
+    """Packets held out of order."""
+    DUPLICATES = auto()
+    """Packets that arrived again.  Behind HELD, as `receiver.arrive` has it."""
+    BITS = auto()
+    """The receiver's bitmap of packets that have arrived."""
+
+    # The acknowledgements on their way.
+    NEXT_ACK = auto()
+    """Id of the next ACK."""
+    CONSUMED = auto()
+    """ACKs with a smaller id are not needed any more."""
+    ACKS = auto()
+    """Ring of ACKs in flight (`Ack`)."""
+    STACK = auto()
+    """The receiver's memory of SACK blocks."""
+
+    # The sender, now and then.
+    SRTT = STACK + STACK_WORDS  # type: ignore[operator]
+    """Smoothed RTT [tick / 8]."""
+    RTTVAR = auto()
+    """Smoothed deviation [tick / 4]."""
+    CURRENT = auto()
+    """Timeout by the estimator, neither floored nor backed off."""
+    BEFORE = auto()
+    """CURRENT before the latest measurement."""
+    BACKOFF = auto()
+    """Factor of the back-off."""
+    TIMED_AT = auto()
+    """When TIMED was put out."""
+    CLOCK_PHASE = auto()
+    """How far the coarse clock is ahead of the simulation's [ns]."""
+    INITIAL_WINDOW = auto()
+    """Window after the handshake [packet]."""
     REPEATED = auto()
     """Data packets put out again."""
     HANDSHAKES = auto()
@@ -115,6 +142,8 @@ class Tcp(IntEnum):
     """ECN: 1: the window was reduced for a mark, and no packet has carried CWR since (RFC 3168)."""
     REDUCED_AT = auto()
     """ECN: SND_MAX when the window was last reduced for a mark."""
+    TIMES = auto()
+    """By packet, when it was first put out [ns]."""
 
     # Probe segments (`pausing`).
     PROBING = auto()
@@ -140,41 +169,26 @@ class Tcp(IntEnum):
     ASKED_AT = auto()
     """When the latest probe was put out."""
 
-    # The receiver.
-    RCV_NXT = auto()
-    """The next packet in order."""
-    HIGHEST = auto()
-    """Highest packet that has arrived."""
+    # The receiver, now and then.
     ANSWERED = auto()
     """The packet that made the receiver delay its ACK."""
     PENDING = auto()
     """When a delayed ACK goes out, or FOREVER."""
-    HELD = auto()
-    """Packets held out of order."""
-    DUPLICATES = auto()
-    """Packets that arrived again.  Behind HELD, as `receiver.arrive` has it."""
     ECHO = auto()
     """The timestamp that the receiver echoes: when that packet was put out."""
     SAID = auto()
     """What the latest ACK acknowledges (RFC 7323: Last.ACK.sent)."""
-    NEXT_ACK = auto()
-    """Id of the next ACK."""
-    CONSUMED = auto()
-    """ACKs with a smaller id are not needed any more."""
-
-    # Where things begin in scratch.
-    BITS = auto()
-    """The receiver's bitmap of packets that have arrived."""
-    ACKS = auto()
-    """Ring of ACKs in flight (`Ack`)."""
-    TIMES = auto()
-    """By packet, when it was first put out [ns]."""
-    STACK = auto()
-    """The receiver's memory of SACK blocks."""
 
 
-END = Tcp.STACK + STACK_WORDS
+END = Tcp.SAID + 1
 """Words of an association before what is laid out at the start."""
+
+
+def near(own: int, *, acks: bool) -> tuple[tuple[int, int], ...]:
+    """Words [from, to) that every packet touches, the first `own` of the scheme's among them; and those of
+    the ring of `acks` if there is one."""
+    end = Tcp.STACK + 1 if acks else Tcp.NEXT_ACK
+    return (int(Tcp.PHASE), Tcp.SEEN_PARTIAL), (int(Tcp.OWN), Tcp.OWN + own), (int(Tcp.RTT), int(end))
 
 
 class Ack(IntEnum):

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp import reno
 from netcarlo.kernels.tcp.recovery import BACK_OFF, REDUCE, SEND
@@ -19,6 +19,7 @@ from netcarlo.kernels.tcp.state import NONE, Phase, Tcp, Window
 
 BASE = reno
 FIRST = 0
+NEAR = 15
 
 
 class Vegas(IntEnum):
@@ -75,15 +76,15 @@ def prepare(m: Any, p: Any, free: Any) -> Any:
 
 def on_send(m: Any, p: Any, packet: Any, now: Any) -> None:
     """Note when a packet was put out, and how often."""
-    slots = p[P.WINDOW]
+    slots, table = p[P.WINDOW], far(m)
     if packet == 0:
         m[Vegas.FIRST] = now
         for i in range(slots):
-            m[m[Vegas.TABLE] + 2 * i] = _UNSENT
-            m[m[Vegas.TABLE] + 2 * i + 1] = 0
+            table[m[Vegas.TABLE] + 2 * i] = _UNSENT
+            table[m[Vegas.TABLE] + 2 * i + 1] = 0
     entry = m[Vegas.TABLE] + 2 * (packet % slots)
-    m[entry] = now - m[Vegas.FIRST]
-    m[entry + 1] += 1
+    table[entry] = now - m[Vegas.FIRST]
+    table[entry + 1] += 1
 
 
 def first_ack(m: Any, t: Any) -> None:
@@ -109,7 +110,7 @@ def expired(m: Any, p: Any, acked: Any, t: Any) -> Any:
     """Whether the packet behind `acked` was put out longer ago than the fine-grained timeout."""
     if acked + 1 >= m[Vegas.LIMIT]:  # no such packet
         return False
-    return t - m[m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])] >= m[Vegas.TIMEOUT]
+    return t - far(m)[m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])] >= m[Vegas.TIMEOUT]
 
 
 @cold
@@ -148,15 +149,15 @@ def steer(m: Any, f: Any, p: Any, t: Any, ack: Any, snd_nxt: Any, cwnd: Any, sst
 def measure(m: Any, p: Any, t: Any, ack: Any, before: Any) -> None:
     """The fine-grained RTT of `ack`, if it was sent once; forget what has been acknowledged."""
     slots = p[P.WINDOW]
-    table = m[Vegas.TABLE]
-    entry = table + 2 * (ack % slots)
-    sent = m[entry]
-    transmissions = m[entry + 1]
+    begin, table = m[Vegas.TABLE], far(m)
+    entry = begin + 2 * (ack % slots)
+    sent = table[entry]
+    transmissions = table[entry + 1]
     k = (before + 1) % slots
     left = ack - before
     while k <= ack % slots and left > 0:  # stops where the table wraps, as in ns-2
-        m[table + 2 * k] = _UNSENT
-        m[table + 2 * k + 1] = 0
+        table[begin + 2 * k] = _UNSENT
+        table[begin + 2 * k + 1] = 0
         k = (k + 1) % slots
         left -= 1
     if sent == 0 or transmissions != 1:
@@ -216,12 +217,12 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     if acked <= m[Tcp.RECOVER] and m[Tcp.PHASE] == Phase.AFTER_TIMEOUT:
         return Window(cwnd, ssthresh, dupacks), actions, NONE
     entry = m[Vegas.TABLE] + 2 * ((acked + 1) % p[P.WINDOW])
-    transmissions = m[entry + 1]
+    transmissions = far(m)[entry + 1]
     m[Tcp.PHASE] = Phase.RECOVERY
     m[Tcp.RECOVER] = sent.snd_max
     m[Vegas.WORRIED] = min(2, snd_nxt - acked)
     m[Vegas.TIMEOUT] += m[Vegas.TIMEOUT] if transmissions > 1 else m[Vegas.TIMEOUT] >> 3
-    if m[Vegas.CHANGED] < m[entry]:  # cwnd has not changed since this packet was sent
+    if m[Vegas.CHANGED] < far(m)[entry]:  # cwnd has not changed since this packet was sent
         size = np.int64(reno.usable(cwnd, 0, p[P.WINDOW]))
         if size <= 3:
             size = np.int64(2)

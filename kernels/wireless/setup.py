@@ -138,8 +138,8 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
         if ASSOCIATED and m[at + Flow.TCP] != 0:
             m[at + FlowState.ASSOCIATION] = free
             phase = m[P.CLOCK_PHASE] + _CLOCK_STEP * flow
-            g = f[flow * association.FLOATS :]
-            free += association.prepare(m, m[free:], g, m[at + Flow.LIMIT], phase, flow)
+            g, limit = f[flow * association.FLOATS :], m[at + Flow.LIMIT]
+            free += association.prepare(m, m[free:], g, limit, phase, flow, association.WORDS)
         elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
             m[at + FlowState.NEXT] = FOREVER
         host.schedule(m, flow)

@@ -37,7 +37,11 @@ CONVERSIONS = {
     "cvt.rpi.s64.f64": "to_s64(ceil(a))", "cvt.rzi.f64.f64": "trunc(a)", "cvt.rmi.f64.f64": "floor(a)",
     "cvt.rpi.f64.f64": "ceil(a)", "cvt.sat.f64.f64": "(a > 0 ? a < 1 ? a : 1 : 0)",
     "cvta.to.global.u64": "a", "cvta.local.u64": "a", "cvta.to.local.u64": "a",
+    "cvta.shared.u64": "a", "cvta.to.shared.u64": "a",
 }  # fmt: skip
+SHARED = "_cudapy_smem"
+"""How the names of variables in shared memory begin."""
+
 OTHERS = {"shl": {1: "u32"}, "shr": {1: "u32"}, "bfi": {2: "u32", 3: "u32"}, "selp": {2: "pred"}}
 """Operands that are not of the instruction's type."""
 
@@ -117,7 +121,7 @@ def _access(opcode: str, *operands: str) -> str:
     """A load or a store."""
     operation, *space, kind = opcode.split(".")
     target, other = operands if operation == "st" else operands[::-1]
-    if space not in ([], ["global"], ["global", "nc"], ["local"], ["param"]):
+    if space not in ([], ["global"], ["global", "nc"], ["local"], ["shared"], ["param"]):
         raise KeyError(opcode)
     place = f"*({TYPES[kind]} *)({address(target, parameter=space == ['param'])})"
     return f"{place} = {value(other, kind)};" if operation == "st" else f"{variable(other)} = {place};"
@@ -156,7 +160,7 @@ def value(operand: str, kind: str) -> str:
     number = TYPES[kind]
     if operand.startswith("%"):
         return f"({number}){variable(operand)}"
-    if operand.startswith("__local_depot"):
+    if operand.startswith(("__local_depot", SHARED)):
         return f"({number})(uintptr_t){operand}"
     if found := re.fullmatch("0d([0-9A-F]{16})", operand):
         return f"float_of(0x{found[1]})"

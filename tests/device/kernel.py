@@ -3,7 +3,7 @@
 import ctypes
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +22,7 @@ class Kernel:
         functions = ptx.read(text)
         [self.parameters] = [function.parameters for function in functions if function.is_kernel]
         source, library = folder / "kernel.c", folder / "kernel.so"
-        source.write_text(module(functions))
+        source.write_text(module(functions, ptx.shared(text)))
         subprocess.run([*GCC, str(source), "-o", str(library), "-lm"], check=True)
         self._run = ctypes.CDLL(str(library)).launch
         self._run.argtypes = [ctypes.c_void_p, ctypes.c_uint32, ctypes.c_uint32]
@@ -33,18 +33,24 @@ class Kernel:
         self._run(np.array(arguments).ctypes.data, *grid, *block)
 
 
-def module(functions: Sequence[ptx.Function]) -> str:
-    """A module in C: its functions, and `launch(parameters, blocks, threads)` for its only kernel."""
+def module(functions: Sequence[ptx.Function], shared: Mapping[str, int]) -> str:
+    """A module in C: its functions, and `launch(parameters, blocks, threads)` for its only kernel.
+
+    Blocks find no zeros in `shared` memory.
+    """
     names = [function.name for function in functions]
     [kernel] = [function.name for function in functions if function.is_kernel]
     return "\n".join([
         PRELUDE.read_text(),
+        *(f"static _Alignas(8) unsigned char {name}[{size}];" for name, size in shared.items()),
         *(f"{_head(function)};" for function in functions),
         *(f"{_head(function)} {{\n{body(function, names)}}}" for function in functions),
         "void launch(const uint64_t *param, uint32_t blocks, uint32_t threads) {",
-        "    for (uint32_t block = 0; block < blocks; block++)",
+        "    for (uint32_t block = 0; block < blocks; block++) {",
+        *(f"        memset({name}, 77, sizeof {name});" for name in shared),
         "        for (uint32_t thread = 0; thread < threads; thread++)",
         f"            {kernel}(param, block, threads, thread);",
+        "    }",
         "}\n",
     ])  # fmt: skip
 

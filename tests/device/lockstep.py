@@ -7,7 +7,7 @@ those are, `memory.c` follows the addresses.
 import ctypes
 import re
 import subprocess
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,18 +25,21 @@ LANES = 32
 
 KIB = 1024
 L1_BYTES = 200 * KIB
-"""Of the 256 KiB of a multiprocessor, the rest is shared memory or in use."""
+"""Of the 256 KiB of a multiprocessor the most that is taken for granted."""
+SHARES = tuple(KIB * n for n in (0, 8, 16, 32, 64, 100, 132, 164, 196, 228))
+"""What of them can be shared memory instead, 1 KiB for each block beside its own.  NVIDIA, "Hopper Tuning
+Guide", on shared memory and L1."""
 L2_BYTES = 50 * KIB * KIB // 132
 """The share of one of 132 multiprocessors."""
 
-REGIONS, OTHER, LOCAL = 16, 14, 15
-"""Kinds of memory in `Counts.traffic`: arrays, what is in none of them, stacks."""
+REGIONS, SHARED, OTHER, LOCAL = 16, 13, 14, 15
+"""Kinds of memory in `Counts.traffic`: arrays, shared memory, what is in neither, stacks."""
 
 TRAFFIC = (
     *("loads", "stores", "load_lines", "store_lines", "load_sectors", "store_sectors"),
     *("l2_reads", "l2_writes", "dram_reads", "dram_writes"),
 )
-"""Columns of `Counts.traffic`: of warps, lines of 128 bytes, sectors of 32 bytes."""
+"""Columns of `Counts.traffic`: of warps, lines of 128 bytes (of shared memory: cycles), sectors of 32."""
 
 
 class Region(NamedTuple):
@@ -65,6 +68,8 @@ class Code(NamedTuple):
     weights: list[float]
     accesses: list[Access]
     parameters: int
+    shared: int
+    """Bytes of a block."""
 
 
 class Counts(NamedTuple):
@@ -102,7 +107,7 @@ class Warps:
         l2_bytes: int = L2_BYTES,
         nested: bool = True,
     ) -> None:
-        self.code = translate(ptx.read(text), nested=nested)
+        self.code = translate(ptx.read(text), ptx.shared(text), nested=nested)
         self.regions = regions
         self.sizes = resident, l1_bytes, l2_bytes
         source, library = folder / "warps.c", folder / "warps.so"
@@ -117,6 +122,7 @@ class Warps:
         for i, region in enumerate(self.regions([int(value) for value in given])):
             arrays[i] = region[1:]
         resident, l1, l2 = self.sizes
+        l1 = min(l1, l1_beside(self.code.shared, -(-resident * LANES // block[0])))
         self._library.launch(
             ctypes.c_void_p(given.ctypes.data), ctypes.c_uint32(*grid), ctypes.c_uint32(*block),
             ctypes.c_int(resident), ctypes.c_void_p(arrays.ctypes.data),
@@ -139,8 +145,18 @@ class Warps:
         )  # fmt: skip
 
 
-def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code:
+def l1_beside(shared: int, blocks: int) -> int:
+    """Bytes of the L1 of a multiprocessor with so many blocks with so much shared memory."""
+    needed = blocks * (shared + KIB) if shared else 0
+    return 256 * KIB - next(share for share in SHARES if share >= needed)
+
+
+def translate(
+    functions: Sequence[ptx.Function], shared: Mapping[str, int] | None = None, *, nested: bool = True
+) -> Code:
     """A module in C."""
+    shared = shared or {}
+    begins = dict(zip(shared, np.cumsum([0, *shared.values()]).tolist(), strict=False))
     graphs = [flow.blocks(function, nested=nested) for function in functions]
     starts = np.cumsum([0, *(len(graph) for graph in graphs)]).tolist()
     entries = {function.name: start for function, start in zip(functions, starts, strict=False)}
@@ -149,7 +165,7 @@ def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code
     loops, frames = list[str](), list[str]()
     for number, (function, graph) in enumerate(zip(functions, graphs, strict=True)):
         plan = flow.plan([block.next for block in graph])
-        registers, weight = Registers(function, graph), weigher(function.statements)
+        registers, weight = Registers(function, graph, begins), weigher(function.statements)
         frames.append(registers.frame(number))
 
         def place(block: int, start: int = starts[number]) -> int:
@@ -187,7 +203,7 @@ def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code
         ]
     sizes = {
         "BLOCKS": len(table), "LOOPS": len(loops), "ACCESSES": len(accesses), "ACCESSES_OF_A_BLOCK": widest,
-        "KERNEL": entries[kernel],
+        "KERNEL": entries[kernel], "SHARED_BYTES": sum(shared.values()),
     }  # fmt: skip
     c = [
         (HERE / "prelude.c").read_text(), "#include <stdio.h>", "#include <stdlib.h>",
@@ -200,11 +216,12 @@ def translate(functions: Sequence[ptx.Function], *, nested: bool = True) -> Code
         "static const Access access_table[ACCESSES + 1] = {",
         *(f"{{{int(access.stores)}, {access.size}}}," for access in accesses), "};\n",
     ]  # fmt: skip
-    return Code("\n".join(c), [block for graph in graphs for block in graph], weights, accesses, parameters)
+    blocks = [block for graph in graphs for block in graph]
+    return Code("\n".join(c), blocks, weights, accesses, parameters, sizes["SHARED_BYTES"])
 
 
 def _access(instruction: str, label: str) -> Access | None:
-    found = re.match(r"(?:@!?%\w+ )?(ld|st)\.(?:(?:global|local)\.)?(?:nc\.)?[a-z](\d+) ", instruction)
+    found = re.match(r"(?:@!?%\w+ )?(ld|st)\.(?:(?:global|local|shared)\.)?(?:nc\.)?[a-z](\d+) ", instruction)
     return Access(instruction, label, found[1] == "st", int(found[2]) // 8) if found else None
 
 
@@ -253,7 +270,10 @@ class Registers:
     """Which registers of a function are variables of a block, and which must outlive it, in the frame of a
     lane."""
 
-    def __init__(self, function: ptx.Function, graph: Sequence[flow.Block]) -> None:
+    def __init__(
+        self, function: ptx.Function, graph: Sequence[flow.Block], shared: Mapping[str, int]
+    ) -> None:
+        self.shared = shared
         self.function, self.types, self.depots = function, dict[str, str](), list[str]()
         for statement in function.statements:
             if found := re.fullmatch(r"\.reg \.(\w+) %(\w+?)(?:<\d+>)?", statement):
@@ -293,6 +313,8 @@ class Registers:
         def found(name: re.Match[str]) -> str:
             if name[0] in self.kept or name[0].startswith("__local_depot"):
                 return f"f->{name[0]}"
+            if name[0] in self.shared:
+                return f"(warp->shared + {self.shared[name[0]]})"
             return "warp->result[lane]" if re.fullmatch(r"retval0|func_retval0", name[0]) else name[0]
 
         return re.sub(r"(?<!->)\b[A-Za-z_]\w*", found, line)

@@ -1,7 +1,8 @@
 /* Global memory as warps see it: 32-byte sectors and 128-byte lines of each access, the L1 of a
-   multiprocessor, its share of the L2, and the memory behind.  Local memory (stacks) is counted, not cached. */
-enum { WARP = 32, WAYS = 16, SECTOR = 32, LINE = 128 };
-enum { REGIONS = 16, OTHER = REGIONS - 2, LOCAL = REGIONS - 1 };
+   multiprocessor, its share of the L2, and the memory behind.  Local memory (stacks) and shared memory are
+   counted, not cached. */
+enum { WARP = 32, WAYS = 16, SECTOR = 32, LINE = 128, BANKS = 32, BANK = 4 };
+enum { REGIONS = 16, SHARED = REGIONS - 3, OTHER = REGIONS - 2, LOCAL = REGIONS - 1 };
 enum { LOADS, STORES, LOAD_LINES, STORE_LINES, LOAD_SECTORS, STORE_SECTORS, L2_READS, L2_WRITES, DRAM_READS,
        DRAM_WRITES, COLUMNS };
 
@@ -20,6 +21,7 @@ typedef struct { Way *way; uint64_t sets; int64_t clock; } Cache;
 
 static const Access access_table[ACCESSES + 1];
 static Region region[REGIONS];
+static Region shared_of_launch;
 static Cache l1, l2;
 int64_t traffic[REGIONS][COLUMNS], requests[ACCESSES + 1], access_lanes[ACCESSES + 1];
 int64_t access_lines[ACCESSES + 1];
@@ -95,7 +97,7 @@ static void note_place(int access, int in, uint64_t offset) {
 }
 
 static int region_of(uint64_t address) {
-    for (int i = 0; i < OTHER; i++)
+    for (int i = 0; i < SHARED; i++)
         if (address - region[i].address < region[i].bytes) return i;
     return OTHER;
 }
@@ -116,12 +118,40 @@ static int distinct(const uint64_t *address, int n, uint64_t unit, uint64_t *fou
     return count;
 }
 
+/* Which of the words that lie side by side for the lanes of a warp, of those of a block. */
+static uint64_t shared_word(uint64_t address) {
+    return (address - shared_of_launch.address) % SHARED_BYTES / (8 * WARP);
+}
+
+/* Cycles that an access to shared memory takes: it has banks of words of 4 bytes, each of which serves one word
+   in a cycle; so many lanes as have 128 bytes take part in one. */
+static int shared_cycles(const uint64_t *at, uint32_t active, int size) {
+    int cycles = 0, together = LINE / size;
+    for (int first = 0; first < WARP; first += together) {
+        uint64_t word[BANKS][WARP];
+        int words[BANKS] = {0}, most = 0;
+        for (int lane = first; lane < first + together && lane < WARP; lane++) {
+            if (!(active >> lane & 1) || at[lane] - shared_of_launch.address >= shared_of_launch.bytes) continue;
+            for (int part = 0; part < size; part += BANK) {
+                uint64_t own = (at[lane] + part) / BANK;
+                int bank = own % BANKS, j = 0;
+                while (j < words[bank] && word[bank][j] != own) j++;
+                word[bank][j] = own;
+                if (j == words[bank]) words[bank]++;
+                if (words[bank] > most) most = words[bank];
+            }
+        }
+        cycles += most;
+    }
+    return cycles;
+}
+
 /* One instruction of a warp: the addresses of its lanes, 0 where a lane takes no part; those of local memory
    (`bytes` from `stack` on, `frame` for each lane) lie side by side word for word. */
 static void touch(int access, const uint64_t *at, uint32_t active, uint64_t stack, uint64_t bytes,
                   uint64_t frame) {
     int store = access_table[access].store, size = access_table[access].size, size_of[WARP];
-    int n = 0, locals = 0;
+    int n = 0, locals = 0, shared = 0;
     uint64_t address[WARP], own[WARP], unit[WARP];
     for (uint32_t rest = active; rest; rest &= rest - 1) {
         uint64_t a = at[__builtin_ctz(rest)];
@@ -134,13 +164,23 @@ static void touch(int access, const uint64_t *at, uint32_t active, uint64_t stac
             own[locals++] = (a - stack) % frame;
             continue;
         }
+        if (a - shared_of_launch.address < shared_of_launch.bytes) {
+            if (shared++ == 0) note_place(access, SHARED, shared_word(a) * 8);
+            continue;
+        }
         int in = region_of(a);
         uint64_t offset = a - region[in].address;
         if (n == 0) note_place(access, in, offset);
         address[n++] = ((uint64_t)in << 48) + offset;
     }
     requests[access]++;
-    access_lanes[access] += n + locals;
+    access_lanes[access] += n + locals + shared;
+    if (shared) {
+        int cycles = shared_cycles(at, active, size);
+        traffic[SHARED][store ? STORES : LOADS]++;
+        traffic[SHARED][store ? STORE_LINES : LOAD_LINES] += cycles;
+        access_lines[access] += cycles;
+    }
     if (locals) {
         int lines = distinct(own, locals, 4, unit, 0, size_of) * (size > 4 ? 2 : 1);
         traffic[LOCAL][store ? STORES : LOADS]++;

@@ -44,6 +44,19 @@ def read(text: str) -> list[Function]:
     return found
 
 
+def shared(text: str) -> dict[str, int]:
+    """The bytes of each variable in shared memory.  Raises UnknownError for one of another kind."""
+    found, depth = dict[str, int](), 0
+    for statement in _statements(text):
+        depth += {"{": 1, "}": -1}.get(statement, 0)
+        if ".shared" in statement.split():
+            parts = re.fullmatch(r"(?:\.visible )?\.shared \.align 8 \.b8 (\w+)\[(\d+)\]", statement)
+            if depth or not parts:
+                raise UnknownError(statement)
+            found[parts[1]] = int(parts[2])
+    return found
+
+
 def _statements(text: str) -> Iterator[str]:
     text = re.sub(r"//.*", "", text)
     text = re.sub(r"^\.(version|target|address_size) .*$", "", text, flags=re.M)

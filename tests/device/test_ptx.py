@@ -7,7 +7,7 @@ import pytest
 
 from tests.device.instructions import to_c
 from tests.device.kernel import Kernel
-from tests.device.ptx import VERSION, UnknownError, read
+from tests.device.ptx import VERSION, UnknownError, read, shared
 
 HEAD = f"""
 .version {VERSION}
@@ -125,13 +125,39 @@ def test_comparisons_with_what_is_no_number(
     assert found[:, 1].tolist() == [less, equal, nan]
 
 
+ROOM = ".visible .shared .align 8 .b8 _cudapy_smem_1[16];\n.shared .align 8 .b8 _cudapy_smem_2[8];\n"
+
+
+@pytest.mark.needs("gcc")
+def test_shared_memory_belongs_to_a_block_and_has_two_addresses(tmp_path: Path) -> None:
+    """Nobody may take it for zeros."""
+    code = """
+    mov.u64 %rd8, _cudapy_smem_2; ld.shared.u64 %rd7, [%rd8]; st.shared.u64 [%rd8], %rd5;
+    mov.u64 %rd8, _cudapy_smem_1; st.shared.u64 [%rd8+8], %rd6; cvta.shared.u64 %rd8, %rd8;
+    ld.u64 %rd8, [%rd8+8]; setp.eq.s64 %p2, %rd8, %rd6;
+    """
+    table = np.array([(n, 10 * n, 0, 0) for n in range(4)], np.int64)
+    kernel = Kernel(HEAD + ROOM + KERNEL.format(code), tmp_path)
+    kernel((2,), (2,), [np.int64(table.ctypes.data), np.int64(4)])
+    assert table[[1, 3], 2].tolist() == [0, 2]
+    assert (table[[0, 2], 2] == int.from_bytes(8 * bytes([77]))).all()
+    assert table[:, 3].tolist() == [1, 1, 1, 1]
+
+
+def test_variables_in_shared_memory() -> None:
+    assert shared(HEAD + ROOM) == {"_cudapy_smem_1": 16, "_cudapy_smem_2": 8}
+    assert shared(HEAD + KERNEL.format("ld.shared.u64 %rd7, [%rd5];")) == {}
+    with pytest.raises(UnknownError, match="extern"):
+        shared(HEAD + ".extern .shared .align 8 .b8 _cudapy_smem_1[];\n")
+
+
 @pytest.mark.parametrize(
     "instruction",
     [
         "fma.rn.f64 %fd1, %fd2, %fd3, %fd4", "add.f64 %fd1, %fd2, %fd3",
         "atom.global.add.u64 %rd1, [%rd2], 1",
-        "ld.global.v2.u64 {%rd1, %rd2}, [%rd3]", "ld.shared.u64 %rd1, [%rd2]", "cvt.rn.f32.f64 %f1, %fd1",
-        "setp.lo.s64 %p1, %rd1, %rd2", "add.s64 %rd1, %rd2, table", "bar.sync 0",
+        "ld.global.v2.u64 {%rd1, %rd2}, [%rd3]", "ld.shared::cluster.u64 %rd1, [%rd2]",
+        "cvt.rn.f32.f64 %f1, %fd1", "setp.lo.s64 %p1, %rd1, %rd2", "add.s64 %rd1, %rd2, table", "bar.sync 0",
         "call.uni (retval0), vprintf, (param0, param1)", "@%p1 trap", "min.s64.relu %rd1, %rd2, %rd3",
     ],
 )  # fmt: skip

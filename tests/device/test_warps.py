@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from tests.device import flow, ptx
 from tests.device.kernel import Kernel
-from tests.device.lockstep import OTHER, TRAFFIC, Region, Warps
+from tests.device.lockstep import KIB, OTHER, SHARED, TRAFFIC, Region, Warps, l1_beside
+from tests.device.warps import resident_warps
 
 pytestmark = pytest.mark.needs("gcc")
 
@@ -353,6 +354,58 @@ def test_stacks_are_local_memory(tmp_path: Path) -> None:
     assert counts.traffic[15, :4].tolist() == [1, 1, 2, 2]
     assert counts.traffic[0, :4].tolist() == [1, 1, 2, 2]
     assert not counts.traffic[OTHER].any()
+
+
+# Lanes keep their word in shared memory, so many bytes apart.
+ROOM = ".visible .shared .align 8 .b8 _cudapy_smem_1[8192];\n"
+KEEP = """
+    mov.u64         %rd7, _cudapy_smem_1;
+    mul.lo.s64      %rd8, %rd3, {};
+    add.s64         %rd7, %rd7, %rd8;
+    st.shared.u64   [%rd7], %rd5;
+    cvta.shared.u64 %rd8, %rd7;
+    ld.u64          %rd6, [%rd8];
+    add.s64         %rd6, %rd6, 1;
+"""
+
+
+@pytest.mark.parametrize(("apart", "cycles"), [(8, 2), (16, 4), (128, 32), (248, 2), (256, 32), (0, 2)])
+def test_banks_of_shared_memory(tmp_path: Path, apart: int, cycles: int) -> None:
+    """16 lanes have 8 bytes each in a cycle, unless they are different words of one bank."""
+    traffic = run(tmp_path, module(KEEP.format(apart), ROOM), range(32)).counts.traffic
+    assert traffic[SHARED, :4].tolist() == [1, 1, cycles, cycles]
+    assert not traffic[SHARED, 4:].any()
+    assert traffic[0, TRAFFIC.index("l2_writes")] == traffic[0, TRAFFIC.index("l2_reads")] == 8
+
+
+def test_lanes_that_take_no_part_need_no_cycle(tmp_path: Path) -> None:
+    lanes = "setp.lt.s64 %p1, %rd5, 8; @%p1 bra $few; bra.uni $met;\n$few:" + KEEP.format(256) + "$met:\n"
+    traffic = run(tmp_path, module(lanes, ROOM), range(32)).counts.traffic
+    assert traffic[SHARED, :4].tolist() == [1, 1, 8, 8]
+
+
+def test_blocks_do_not_share_their_shared_memory(tmp_path: Path) -> None:
+    """Four blocks at once, each of two warps, have their words at the same places."""
+    own = """
+        mov.u32         %r2, %ctaid.x;
+        mul.wide.u32    %rd9, %r2, 512;
+        add.s64         %rd4, %rd4, %rd9;
+        ld.global.u64   %rd5, [%rd4];
+    """
+    again = ONE_LATCH.replace("%rd7", "%rd9").replace("%rd8", "%rd10") + "ld.shared.u64 %rd6, [%rd7];"
+    text = module(own + KEEP.format(8) + again + "add.s64 %rd6, %rd6, 1;", ROOM)
+    assert counted(run(tmp_path, text, range(256), block=64))["$end"] == (8, 256)
+
+
+def test_shared_memory_is_taken_from_the_l1_and_bounds_the_warps() -> None:
+    assert l1_beside(0, 8) == 256 * KIB
+    assert l1_beside(24 * KIB, 7) == (256 - 196) * KIB  # 175 KiB, with one for each block
+    assert l1_beside(24 * KIB, 8) == (256 - 228) * KIB
+    with pytest.raises(StopIteration):
+        l1_beside(24 * KIB, 10)
+    assert resident_warps(128) == 16 and resident_warps(129) == 12  # each part of four has 3 warps
+    assert resident_warps(104) == resident_warps(104, 24 * KIB) == 16
+    assert resident_warps(104, 32 * KIB) == 12
 
 
 def test_an_address_that_is_not_aligned_ends_the_run(tmp_path: Path) -> None:

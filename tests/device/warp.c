@@ -11,6 +11,7 @@ typedef struct {
     int next[WARP];                          /* where each lane goes */
     uint64_t result[WARP];                   /* of a function */
     uint64_t at[ACCESSES_OF_A_BLOCK + 1][WARP];  /* addresses */
+    char *shared;                            /* memory of its block */
     char *frames;                            /* [DEPTH][WARP][frame_bytes]: registers and stacks */
 } Warp;
 
@@ -132,6 +133,7 @@ static void start(Warp *warp, uint32_t ctaid, uint32_t tid) {
     uint32_t count = threads_of_a_block - tid < WARP ? threads_of_a_block - tid : WARP;
     warp->ctaid = ctaid;
     warp->tid = tid;
+    warp->shared = (char *)(uintptr_t)shared_of_launch.address + (uint64_t)ctaid * SHARED_BYTES;
     warp->groups = 0;
     put(warp, warp->groups, (Group){(uint32_t)((UINT64_C(1) << count) - 1), KERNEL, EXIT, 0});
 }
@@ -142,6 +144,11 @@ void launch(const uint64_t *parameters, uint32_t blocks, uint32_t threads, int r
     kernel_parameters = parameters;
     threads_of_a_block = threads;
     memcpy(region, arrays, sizeof region);
+    shared_of_launch = (Region){0, (uint64_t)blocks * SHARED_BYTES, 0};
+    if (SHARED_BYTES) {
+        char *room = aligned_alloc(LINE, (shared_of_launch.bytes + LINE - 1) / LINE * LINE);
+        shared_of_launch.address = (uint64_t)(uintptr_t)memset(room, 77, shared_of_launch.bytes);
+    }
     cache_open(&l1, l1_bytes);
     cache_open(&l2, l2_bytes);
     Warp *warp = calloc(resident, sizeof(Warp));
@@ -161,6 +168,7 @@ void launch(const uint64_t *parameters, uint32_t blocks, uint32_t threads, int r
     }
     for (int i = 0; i < resident; i++) free(warp[i].frames);
     free(warp);
+    free((void *)(uintptr_t)shared_of_launch.address);
     free(l1.way);
     free(l2.way);
 }

@@ -28,7 +28,7 @@ from netcarlo.kernels.runtime import launch
 from tests.benchmarks import lossy_hop
 from tests.benchmarks.gpu import scenarios
 from tests.device.cupy import fake_cupy, install
-from tests.device.lockstep import LANES, LOCAL, OTHER, TRAFFIC, Counts, Region, Warps
+from tests.device.lockstep import KIB, LANES, LOCAL, OTHER, SHARED, SHARES, TRAFFIC, Counts, Region, Warps
 from tests.twins.rows import rows_of
 
 ARRAYS = (
@@ -36,7 +36,7 @@ ARRAYS = (
 )
 """What a kernel is launched with."""
 
-SHARED = "losses", "trace"
+COMMON = "losses", "trace"
 """Those of all threads."""
 
 MULTIPROCESSORS, CLOCK_GHZ, ISSUED = 132, 1.83, 4
@@ -45,8 +45,9 @@ MULTIPROCESSORS, CLOCK_GHZ, ISSUED = 132, 1.83, 4
 L2_GB_S, HBM_GB_S = 5500, 4300
 """L2 as others have measured it, memory 0.9 of what it says."""
 
-REGISTERS, GRANULE, BLOCK_WARPS, MOST_WARPS = 65536, 8, 2, 64
-"""Of a multiprocessor, how many a thread gets at once, warps in a block of 64 threads, warps at once."""
+REGISTERS, GRANULE, PARTS, BLOCK_WARPS, MOST_WARPS = 65536, 8, 4, 2, 64
+"""Of a multiprocessor, how many a thread gets at once, its parts, each with a share of them and of the warps,
+warps in a block of 64 threads, warps at once."""
 
 
 def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Region]]:
@@ -57,7 +58,7 @@ def regions_of(dimensions: Sequence[int]) -> Callable[[Sequence[int]], list[Regi
         for name, count in zip(ARRAYS, dimensions, strict=True):
             items, size, address = arguments[at + 2 : at + 5]
             shape = arguments[at + 5 :][:count]
-            own = 0 if name in SHARED or not items else items * size // (shape[0] * LANES)
+            own = 0 if name in COMMON or not items else items * size // (shape[0] * LANES)
             found.append(Region(name, address, items * size, own))
             at += 5 + 2 * count
         return found
@@ -100,9 +101,12 @@ def code_bytes(cubin: Path) -> int:
     return sum(number(k, 32, 8) for k in found)
 
 
-def resident_warps(registers: int) -> int:
-    """Warps of blocks of 64 threads that have room on a multiprocessor."""
-    blocks = REGISTERS // (-(-registers // GRANULE) * GRANULE) // LANES // BLOCK_WARPS
+def resident_warps(registers: int, shared: int = 0) -> int:
+    """Warps of blocks of 64 threads, with so much shared memory, that have room on a multiprocessor."""
+    warps = REGISTERS // (-(-registers // GRANULE) * GRANULE) // LANES
+    blocks = warps // PARTS * PARTS // BLOCK_WARPS  # each part has its own registers
+    if shared:
+        blocks = min(blocks, SHARES[-1] // (shared + KIB))
     return min(blocks * BLOCK_WARPS, MOST_WARPS)
 
 
@@ -136,9 +140,13 @@ COLUMNS = (
 )
 
 
+_PLACES = {SHARED: "shared", OTHER: "elsewhere", LOCAL: "local"}
+"""Regions that are no arrays."""
+
+
 def by_array(counts: Counts, packets: int) -> str:
     """Where traffic comes from: the lines of each array."""
-    names = {**dict(enumerate(ARRAYS)), OTHER: "elsewhere", LOCAL: "local"}
+    names = {**dict(enumerate(ARRAYS)), **_PLACES}
     found = []
     for i in np.flatnonzero(counts.traffic[:, :2].any(axis=1)):
         row = dict(zip(TRAFFIC, (counts.traffic[i] * LANES / packets).tolist(), strict=True))
@@ -173,7 +181,7 @@ def busiest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
         access, requests = warps.code.accesses[i], max(int(counts.requests[i]), 1)
         places = sorted((place for place in counts.places[i].tolist() if place[0]), reverse=True)
         words = ", ".join(
-            f"{ARRAYS[region] if region < len(ARRAYS) else 'elsewhere'}[{byte / access.size:g}] "
+            f"{ARRAYS[region] if region < len(ARRAYS) else _PLACES[region]}[{byte / access.size:g}] "
             f"{count / requests:.0%}" for count, region, byte in places[:2]
         )  # fmt: skip
         found.append(
@@ -222,7 +230,8 @@ def examine(name: str, options: argparse.Namespace) -> bool:
         )  # fmt: skip
         made = machine(compilers.ptx(models.model(name)), Path(folder)) if options.registers else None
     cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(ran)]
-    cells += [str(made[0]), str(resident_warps(made[0])), f"{made[1]:,}, "] if made else ["", "", ""]
+    at_once = resident_warps(made[0], warps.code.shared) if made else 0
+    cells += [str(made[0]), str(at_once), f"{made[1]:,}, "] if made else ["", "", ""]
     cells[-1] += f"{sum(warps.code.weights):,.0f}"
     print(f"| {' | '.join(cells)} |")
     for wanted, lines in (

@@ -28,7 +28,7 @@ WEIGHTS: dict[str, float] = {
     r"cvt\.r\w+\.f64\.[su](32|64)": 1, r"cvt\.r\wi\.(s64|f64)\.f64": 1, r"cvt\.sat\.f64\.f64": 7,
     r"(add|sub|mul)\.rn\.f64": 1, r"(neg|abs)\.f64": 0, r"(min|max)\.f64": 7,
     r"div\.rn\.f64": 21, r"rcp\.rn\.f64": 15, r"sqrt\.rn\.f64": 24,
-    r"(ld|st)(\.global|\.local)?(\.nc)?\.\w+": 1, r"(ld|st)\.param\.\w+": 0,
+    r"(ld|st)(\.global|\.local|\.shared)?(\.nc)?\.\w+": 1, r"(ld|st)\.param\.\w+": 0,
     r"bra|bra\.uni|ret": 1, r"call\.uni": 2, r"stack(save|restore)\.u32": 1,
 }  # fmt: skip
 """By the opcodes that match, wherever they stand."""

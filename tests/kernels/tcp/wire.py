@@ -113,7 +113,7 @@ def make_kernel(dev: Callable[[Any], Any], module: Any, control: Any) -> Any:
     ) -> Any:  # fmt: skip
         n = np.int64(0)
         constants = g[:0]
-        tcp.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], np.int64(0))
+        tcp.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], np.int64(0), tcp.WORDS)
         start = p[P.START]
         notified = np.int64(0)
         while n < log.shape[0] - 100:

@@ -1,0 +1,143 @@
+"""Words of scratch that every packet touches, on CUDA in the shared memory of a multiprocessor.
+
+Stores to global memory all go through to the L2, and a multiprocessor's L1 does not hold the words of all its
+threads.  So scratch whose model has such words (`Model.near`) is of a type of its own: where an index is a
+constant, as most are, the compiler knows which memory it means.  Where it is not, the code looks; a view of
+what is never near (`base.inline.far`) spares that.
+"""
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba.cuda import types
+from numba.cuda.cudaimpl import registry
+from numba.cuda.datamodel.models import StructModel
+from numba.cuda.extending import intrinsic
+from numba.cuda.models import register_model
+
+_WORD = ir.IntType(64)
+_BYTE = ir.IntType(8)
+
+
+class Scratch(types.Array):  # type: ignore[misc]
+    """The type of a thread's scratch, of which the words of these `ranges` [from, to) are near.
+
+    Words of a thread lie `step` bytes behind one another.
+    """
+
+    def __init__(self, ranges: tuple[tuple[int, int], ...], step: int) -> None:
+        self.ranges, self.step = ranges, step
+        super().__init__(types.int64, 1, "A", name=f"scratch({ranges}, {step})")
+
+    @property
+    def key(self) -> Any:
+        """What makes types differ."""
+        return self.ranges, self.step
+
+    def copy(self, **_: Any) -> "Scratch":
+        """The type of a slice."""
+        return self
+
+
+@register_model(Scratch)
+class ScratchModel(StructModel):  # type: ignore[misc]
+    """A view: where the near and the other words of the thread are, and which word is its first."""
+
+    def __init__(self, manager: Any, kind: Any) -> None:
+        word = types.CPointer(types.int64)
+        super().__init__(manager, kind, [("near", word), ("rest", word), ("first", types.intp)])
+
+
+def _place(builder: Any, kind: Scratch, view: Any, index: Any) -> Any:
+    """The address of a word."""
+
+    def behind(pointer: Any, words: Any) -> Any:
+        offset = builder.mul(words, _WORD(kind.step))
+        byte = builder.gep(builder.bitcast(pointer, _BYTE.as_pointer()), [offset])
+        return builder.bitcast(byte, pointer.type)
+
+    word, before = builder.add(view.first, index), 0
+    place = behind(view.rest, word)
+    for low, high in kind.ranges:
+        inside = builder.icmp_unsigned("<", builder.sub(word, _WORD(low)), _WORD(high - low))
+        near = behind(view.near, builder.sub(word, _WORD(low - before)))
+        place = builder.select(inside, near, place)
+        before += high - low
+    return place
+
+
+def _view(context: Any, builder: Any, kind: Scratch, value: Any = None) -> Any:
+    return context.make_helper(builder, kind, value)
+
+
+@registry.lower(operator.getitem, Scratch, types.Integer)  # type: ignore[untyped-decorator]
+def _load(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind, index_kind = signature.args
+    index = context.cast(builder, arguments[1], index_kind, types.intp)
+    return builder.load(_place(builder, kind, _view(context, builder, kind, arguments[0]), index))
+
+
+@registry.lower(operator.setitem, Scratch, types.Integer, types.Any)  # type: ignore[untyped-decorator]
+def _store(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    kind, index_kind, value_kind = signature.args
+    index = context.cast(builder, arguments[1], index_kind, types.intp)
+    value = context.cast(builder, arguments[2], value_kind, kind.dtype)
+    builder.store(value, _place(builder, kind, _view(context, builder, kind, arguments[0]), index))
+    return context.get_dummy_value()
+
+
+@registry.lower(operator.getitem, Scratch, types.SliceType)  # type: ignore[untyped-decorator]
+def _slice(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    """What is behind a word."""
+    kind = signature.args[0]
+    view = _view(context, builder, kind, arguments[0])
+    begin = context.make_helper(builder, signature.args[1], arguments[1]).start
+    view.first = builder.add(view.first, begin)
+    return view._getvalue()
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def far(typing: Any, view: Any) -> Any:
+    """A view of scratch of which no near word is read or written."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        if not isinstance(view, Scratch):
+            return arguments[0]
+        given, found = _view(context, builder, view, arguments[0]), _view(context, builder, kind)
+        found.near, found.rest, found.first = given.near, given.rest, given.first
+        return found._getvalue()
+
+    kind = Scratch((), view.step) if isinstance(view, Scratch) else view
+    return kind(view), generate
+
+
+@intrinsic  # type: ignore[untyped-decorator]
+def turn(typing: Any) -> Any:
+    """See `base.inline.turn`: code of nothing that may have changed all shared memory."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "~{memory}", [], True)
+        return context.get_dummy_value()
+
+    return types.none(), generate
+
+
+def scratch(ranges: tuple[tuple[int, int], ...], step: int) -> Any:
+    """An intrinsic that makes a thread's scratch of two arrays: all words, and room for those of `ranges`."""
+    kind = Scratch(ranges, step)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def make(typing: Any, words: Any, room: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            found = _view(context, builder, kind)
+            found.rest, found.near = (
+                context.make_array(array)(context, builder, value).data
+                for array, value in zip((words, room), arguments, strict=True)
+            )
+            found.first = _WORD(0)
+            return found._getvalue()
+
+        return kind(words, room), generate
+
+    return make
