@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netcarlo.numerics import statistics
+from netcarlo.numerics import portable, statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, Means
 from netcarlo.schema import units
 
@@ -63,6 +64,16 @@ class Outcome(NamedTuple):
         for suffix in ("_bps", "_s", "_packets"):
             name = name.removesuffix(suffix)
         return self.label or name.replace("_", " ")
+
+    def scores(self, values: ArrayLike) -> Floats:
+        """The values, so that more is better and equal steps are worth as much; what did not happen is worst.
+
+        Of what is positive and has no bound, logarithms: a step is a ratio.  Of shares and of what can be negative,
+        the values themselves.
+        """
+        x = np.asarray(values, np.float64)
+        steps = portable.log(x) if self.values == POSITIVE else x
+        return np.where(np.isnan(x), -np.inf, -steps if self.better == LESS else steps)
 
     def means(self, values: ArrayLike) -> Means:
         """`statistics.means` of each row of `values` [rows, n], with intervals inside what can be."""

@@ -1,0 +1,59 @@
+"""Means over cells of which a cheap model answers some, put right by a random sample that packets answer, too.
+
+The cells that the cheap model answers are the *clear* ones.  Those of them that were in the sample (drawn before
+anything was known of them) have both values, and the regression of the one on the other tells what packets would say of the
+others are on average: the regression estimator of sample surveys (Cochran, "Sampling Techniques", 1977, chapter 7),
+of late prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382, 2023; Angelopoulos,
+Duchi and Zrnic, "PPI++", 2023).  Cells that packets answer because they were in doubt stand for themselves alone.
+"""
+
+import numpy as np
+
+from netcarlo.numerics.arrays import Bools, Floats
+
+LEAST = 10
+"""Cells with both values below which no interval is given."""
+
+
+def values(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> Floats | None:
+    """A value for each network, float64[networks], whose mean and spread are those of the corrected mean.
+
+    `packets` and `cheap` are float64[networks, points]: what is NaN did not happen, and counts for nothing.  Packets'
+    values are those of all cells but the `clear` ones, and of `both`, bool[networks, points]: the sampled ones among
+    those that the cheap model would have answered.  Each network's value is the mean of its cells, the clear ones
+    corrected, plus what its own sampled cells have to do with the correction (the influence function of the
+    estimator): so intervals for means of networks, or of blocks of them, hold the error of the correction.  Where values
+    are missing it is that of a ratio of two such means, the other that of what there is.  None if there
+    are too few with both values.
+    """
+    if clear.any() and np.count_nonzero(both) < LEAST:
+        return None
+    there = _one(~np.isnan(packets), ~np.isnan(cheap), clear, both)
+    total = _one(np.nan_to_num(packets), np.nan_to_num(cheap), clear, both)
+    share = there.mean()
+    if not share > 0:
+        return None
+    mean = total.mean() / share
+    return np.asarray(mean + (total - mean * there) / share)
+
+
+def _one(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Bools) -> Floats:
+    """The same of numbers that are all there."""
+    y, x = np.asarray(packets, np.float64), np.asarray(cheap, np.float64)
+    networks, points = y.shape
+    if not clear.any():
+        return np.asarray(y.mean(axis=1))
+    expected = _slope(y[both], x[both]) * x
+    off = np.where(both, y - expected, 0.0)
+    n = np.count_nonzero(both)
+    shift = off.sum() / n
+    completed = np.where(clear, expected + shift, y).mean(axis=1)
+    weight = np.count_nonzero(clear) / (networks * points) * networks / n
+    return np.asarray(completed + weight * np.where(both, off - shift, 0.0).sum(axis=1))
+
+
+def _slope(y: Floats, x: Floats) -> float:
+    """The regression coefficient; 0 where nothing varies, so that a model that knows nothing does no harm."""
+    a = x - x.mean()
+    squares = (a * a).sum()
+    return float((a * y).sum() / squares) if squares > 1e-12 * (x * x).sum() else 0.0
