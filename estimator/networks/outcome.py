@@ -65,15 +65,16 @@ class Outcome(NamedTuple):
             name = name.removesuffix(suffix)
         return self.label or name.replace("_", " ")
 
-    def scores(self, values: ArrayLike) -> Floats:
-        """The values, so that more is better and equal steps are worth as much; what did not happen is worst.
-
-        Of what is positive and has no bound, logarithms: a step is a ratio.  Of shares and of what can be negative,
-        the values themselves.
-        """
+    def steps(self, values: ArrayLike) -> Floats:
+        """The values on a scale on which equal steps are worth as much: logarithms of what is positive and
+        has no bound, as a step is a ratio there; shares, and what can be negative, as they are."""
         x = np.asarray(values, np.float64)
-        steps = portable.log(x) if self.values == POSITIVE else x
-        return np.where(np.isnan(x), -np.inf, -steps if self.better == LESS else steps)
+        return portable.log(x) if self.values == POSITIVE else x
+
+    def scores(self, values: ArrayLike) -> Floats:
+        """The same with a sign such that more is better; what did not happen is worst."""
+        found = self.steps(values)
+        return np.where(np.isnan(found), -np.inf, -found if self.better == LESS else found)
 
     def means(self, values: ArrayLike) -> Means:
         """`statistics.means` of each row of `values` [rows, n], with intervals inside what can be."""

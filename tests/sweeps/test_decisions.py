@@ -1,4 +1,5 @@
-"""What a cheap model may decide, and corrected means: their promises on made-up answers of which all is known."""
+"""What a cheap model may decide, and corrected means: their promises on made-up answers of which all is
+known."""
 
 import math
 from typing import NamedTuple
@@ -22,9 +23,11 @@ class World(NamedTuple):
 
 
 def world(rng: np.random.Generator, groups: int, kind: str) -> World:
-    """Networks whose rates spread over two decades, three settings that differ by some percent, and a model of them.
+    """Networks whose rates spread over two decades, three settings that differ by some percent, and a model
+    of them.
 
-    `kind` is how the model is off: noisy, biased and skewed for one setting, wild on one network in ten, or blind.
+    `kind` is how the model is off: noisy, biased and skewed for one setting, wild on one network in ten, or
+    blind.
     """
     rate = np.exp(rng.uniform(math.log(1e5), math.log(1e7), (groups, 1)))
     packets = rate * np.exp(rng.normal(0, 0.2, (groups, 3)))
@@ -53,8 +56,8 @@ def sampled(rng: np.random.Generator, groups: int, n: int) -> Bools:
 @pytest.mark.parametrize("kind", ["noisy", "biased", "wild", "blind"])
 @pytest.mark.parametrize(("wrong", "n"), [(0.01, 99), (0.01, 199), (0.05, 59)])
 def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int) -> None:
-    """Of 2000 sweeps: the mean share of wrong winners is at most the promise, 4 standard errors allowed, which are
-    less than a tenth of it: a rate a seventh too high would be noticed."""
+    """Of 2000 sweeps: the mean share of wrong winners is at most the promise, 4 standard errors allowed,
+    which are less than a tenth of it: a rate a seventh too high would be noticed."""
     rng = np.random.default_rng([n, len(kind)])
     shares = []
     for _ in range(2000):
@@ -108,7 +111,9 @@ def test_too_small_a_sample_decides_nothing() -> None:
 
 
 def test_ties_and_what_did_not_happen() -> None:
-    found = decisions.best(np.array([[1.0, 2.0], [2.0, 2.0], [np.nan, 5.0], [np.nan, np.nan], [0.0, 0.0]]), GOODPUT)
+    found = decisions.best(
+        np.array([[1.0, 2.0], [2.0, 2.0], [np.nan, 5.0], [np.nan, np.nan], [0.0, 0.0]]), GOODPUT
+    )
     assert found.answer.tolist() == [1, UNKNOWN, 1, UNKNOWN, UNKNOWN]
     np.testing.assert_allclose(found.distance, [math.log(2), 0, math.inf, 0, 0])
     less = decisions.best(np.array([[1.0, 2.0], [np.nan, 5.0], [0.0, 1.0]]), DELAY)
@@ -141,9 +146,10 @@ def test_an_infinite_distance_that_was_wrong_once_decides_nothing_in_a_small_sam
 @pytest.mark.parametrize("kind", ["noisy", "biased", "wild"])
 @pytest.mark.parametrize("missing", [0.0, 0.2])
 def test_corrected_means_cover_the_truth(kind: str, missing: float) -> None:
-    """2000 sweeps of 400 networks at 2 points each: 95 % intervals cover the mean over all networks there are in 93
-    to 97 % (the standard error is 0.5 %), and are narrower than those of the sample alone by a third.  Where the model is
-    off by factors on one network in ten, a few values decide the slope and the skewness: there it is 92 %."""
+    """2000 sweeps of 400 networks at 2 points each: 95 % intervals cover the mean over all networks there are
+    in 93 to 97 % (the standard error is 0.5 %), and are narrower than those of the sample alone by a third.
+    Where the model is off by factors on one network in ten, a few values decide the slope and the skewness:
+    there it is 92 %."""
     rng = np.random.default_rng([7, len(kind), int(10 * missing)])
     truth = 1e5 * 99 / math.log(100) * math.exp(0.02)
     hits, widths, alone = 0, [], []
@@ -163,7 +169,9 @@ def test_corrected_means_cover_the_truth(kind: str, missing: float) -> None:
         hits += mean.ci_low <= truth <= mean.ci_high
         widths.append(mean.half_width)
         inside = y.ravel()[sample]
-        alone.append(population.mean(inside[~np.isnan(inside)], np.arange(np.isfinite(inside).sum())).half_width)
+        alone.append(
+            population.mean(inside[~np.isnan(inside)], np.arange(np.isfinite(inside).sum())).half_width
+        )
     assert (0.91 if kind == "wild" else 0.93) < hits / runs < 0.97
     assert np.mean(widths) < 0.7 * np.mean(alone)
 

@@ -1,10 +1,12 @@
-"""Means over cells of which a cheap model answers some, put right by a random sample that packets answer, too.
+"""Means over cells of which a cheap model answers some, put right by a random sample that packets answer,
+too.
 
-The cells that the cheap model answers are the *clear* ones.  Those of them that were in the sample (drawn before
-anything was known of them) have both values, and the regression of the one on the other tells what packets would say of the
-others are on average: the regression estimator of sample surveys (Cochran, "Sampling Techniques", 1977, chapter 7),
-of late prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan and Zrnic, Science 382, 2023; Angelopoulos,
-Duchi and Zrnic, "PPI++", 2023).  Cells that packets answer because they were in doubt stand for themselves alone.
+The cells that the cheap model answers are the *clear* ones.  Those of them that were in the sample (drawn
+before anything was known of them) have both values, and the regression of the one on the other tells what
+packets would say of the others are on average: the regression estimator of sample surveys (Cochran, "Sampling
+Techniques", 1977, chapter 7), of late prediction-powered inference (Angelopoulos, Bates, Fannjiang, Jordan
+and Zrnic, Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++", 2023).  Cells that packets answer
+because they were in doubt stand for themselves alone.
 """
 
 import numpy as np
@@ -18,13 +20,13 @@ LEAST = 10
 def values(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> Floats | None:
     """A value for each network, float64[networks], whose mean and spread are those of the corrected mean.
 
-    `packets` and `cheap` are float64[networks, points]: what is NaN did not happen, and counts for nothing.  Packets'
-    values are those of all cells but the `clear` ones, and of `both`, bool[networks, points]: the sampled ones among
-    those that the cheap model would have answered.  Each network's value is the mean of its cells, the clear ones
-    corrected, plus what its own sampled cells have to do with the correction (the influence function of the
-    estimator): so intervals for means of networks, or of blocks of them, hold the error of the correction.  Where values
-    are missing it is that of a ratio of two such means, the other that of what there is.  None if there
-    are too few with both values.
+    `packets` and `cheap` are float64[networks, points]: what is NaN did not happen, and counts for nothing.
+    Packets' values are those of all cells but the `clear` ones, and of `both`, bool[networks, points]: the
+    sampled ones among those that the cheap model would have answered.  Each network's value is the mean of
+    its cells, the clear ones corrected, plus what its own sampled cells have to do with the correction (the
+    influence function of the estimator): so intervals for means of networks, or of blocks of them, hold the
+    error of the correction.  Where values are missing it is that of a ratio of two such means, the other that
+    of what there is.  None if there are too few with both values.
     """
     if clear.any() and np.count_nonzero(both) < LEAST:
         return None
