@@ -125,6 +125,7 @@ def sweep(
 
 def status(store: StoreUrl, as_json: AsJson = False) -> None:
     """What a store holds: cells done, failed and missing, files, digest, runs."""
+    from netcarlo.sweeps.analysis.decisions import answered
     from netcarlo.sweeps.store.store import Store
 
     opened = Store.open(store)
@@ -146,8 +147,7 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
         "runs": opened.runs(),
     }
     if about.get("auto"):
-        frame = opened.frame(["status", "answered_by", "because"])
-        counts = frame[frame["status"] == "ok"].value_counts(["answered_by", "because"]).to_dict()
+        counts = answered(opened.frame(["status", "answered_by", "because"]))
         found["answered"] = {", ".join(how): cells for how, cells in counts.items()}
     if as_json:
         console.print_json(found)
@@ -318,10 +318,12 @@ def report(
     out = out or _beside(store, ".html")
     output.check_writable(out.parent)
     opened = Store.open(store)
-    keeps = opened.manifest["sweep"]["keep_replications"]
+    about = opened.manifest["sweep"]
     page = sweep_page(
-        opened.manifest, opened.frame(), store=store, replications=opened.replications() if keeps else None
-    )
+        opened.manifest, opened.frame(), store=store,
+        replications=opened.replications() if about["keep_replications"] else None,
+        cheap=opened.screened() if about.get("auto") else None, runs=opened.runs(),
+    )  # fmt: skip
     output.write_text(out, page)
     console.say(f"{out}: {console.size(out.stat().st_size)}")
 
@@ -445,8 +447,7 @@ def _answered(cells: dict[tuple[str, str], int]) -> str:
     words = {"sample": "sampled", "doubt": "in doubt", "unknown": "unknown to cheap models", "clear": "clear"}
     total = sum(cells.values())
     parts = [
-        f"{fidelity}: {n} ({100 * n / total:.0f} %, {words[why]})"
-        for (fidelity, why), n in sorted(cells.items())
+        f"{fidelity}: {n} ({100 * n / total:.0f} %, {words[why]})" for (fidelity, why), n in cells.items()
     ]
     return ", ".join(parts)
 

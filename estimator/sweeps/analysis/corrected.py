@@ -9,6 +9,8 @@ and Zrnic, Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++", 2023).  Ce
 because they were in doubt stand for themselves alone.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from netcarlo.numerics.arrays import Bools, Floats
@@ -17,41 +19,53 @@ LEAST = 10
 """Cells with both values below which no interval is given."""
 
 
-def values(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> Floats | None:
-    """A value for each network, float64[networks], whose mean and spread are those of the corrected mean.
+class Completed(NamedTuple):
+    """Cells with the clear ones put right, float64[networks]: the mean of each network's, and its part in the
+    error."""
+
+    mean: Floats
+    influence: Floats
+    """What its sampled cells have to do with the correction; the mean over the networks is 0."""
+
+
+def values(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> Completed | None:
+    """For each network what the mean over all networks is made of, and what its error.
 
     `packets` and `cheap` are float64[networks, points]: what is NaN did not happen, and counts for nothing.
     Packets' values are those of all cells but the `clear` ones, and of `both`, bool[networks, points]: the
-    sampled ones among those that the cheap model would have answered.  Each network's value is the mean of
-    its cells, the clear ones corrected, plus what its own sampled cells have to do with the correction (the
-    influence function of the estimator): so intervals for means of networks, or of blocks of them, hold the
-    error of the correction.  Where values are missing it is that of a ratio of two such means, the other that
-    of what there is.  None if there are too few with both values.
+    sampled ones that stand for the clear ones.  The spread of mean + influence over networks, or over blocks
+    of them, tells the error of the mean, that of the correction included.  Where values are missing it is
+    that of a ratio of two such means, the other that of what there is.  None if there are too few with both
+    values.
     """
     if clear.any() and np.count_nonzero(both) < LEAST:
         return None
     there = _one(~np.isnan(packets), ~np.isnan(cheap), clear, both)
     total = _one(np.nan_to_num(packets), np.nan_to_num(cheap), clear, both)
-    share = there.mean()
+    share = there.mean.mean()
     if not share > 0:
         return None
-    mean = total.mean() / share
-    return np.asarray(mean + (total - mean * there) / share)
+    mean = total.mean.mean() / share
+    return Completed(
+        mean + (total.mean - mean * there.mean) / share, (total.influence - mean * there.influence) / share
+    )
 
 
-def _one(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Bools) -> Floats:
+def _one(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Bools) -> Completed:
     """The same of numbers that are all there."""
     y, x = np.asarray(packets, np.float64), np.asarray(cheap, np.float64)
     networks, points = y.shape
     if not clear.any():
-        return np.asarray(y.mean(axis=1))
+        return Completed(np.asarray(y.mean(axis=1)), np.zeros(networks))
     expected = _slope(y[both], x[both]) * x
     off = np.where(both, y - expected, 0.0)
     n = np.count_nonzero(both)
     shift = off.sum() / n
-    completed = np.where(clear, expected + shift, y).mean(axis=1)
-    weight = np.count_nonzero(clear) / (networks * points) * networks / n
-    return np.asarray(completed + weight * np.where(both, off - shift, 0.0).sum(axis=1))
+    weight = np.count_nonzero(clear) / points / n
+    return Completed(
+        np.asarray(np.where(clear, expected + shift, y).mean(axis=1)),
+        np.asarray(weight * np.where(both, off - shift, 0.0).sum(axis=1)),
+    )
 
 
 def _slope(y: Floats, x: Floats) -> float:

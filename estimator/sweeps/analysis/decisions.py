@@ -12,6 +12,7 @@ Shafer, "Algorithmic Learning in a Random World", 2005; Angelopoulos, Bates, Fis
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,7 +69,7 @@ class Decision:
     @property
     def useful(self) -> bool:
         """Whether the cheap model may answer enough to be asked at all."""
-        return self.share >= LEAST and np.count_nonzero(self.alike) >= LEAST_CLEAR
+        return self.share >= LEAST and int(np.count_nonzero(self.alike)) >= LEAST_CLEAR
 
 
 def needed(wrong: float) -> int:
@@ -152,9 +153,16 @@ def judge(
             cheap[f"{goal}, {k}"] = held(margins[:, k])
             packets[f"{goal}, {k}"] = np.where(np.isnan(shares[:, k]), FAILED, shares[:, k] > 0.5)
     if not cheap:  # nothing is to be decided: all that cheap models know is theirs
-        cheap["known"] = Answers(np.zeros(len(sample), np.int64), there("status").all(axis=1) * 1.0)
+        cheap["known"] = Answers(np.zeros(len(sample), np.int64), there("status").min(axis=1))
         packets["known"] = np.zeros(len(sample), np.int64)
     return decide(cheap, packets, sample, wrong=about["wrong"])
+
+
+def answered(cells: "pd.DataFrame") -> dict[tuple[str, str], int]:
+    """How many finished cells were answered by what, and because of what, from columns of a store."""
+    good = cells[(cells["status"] == "ok").to_numpy()]
+    pairs = zip(good["answered_by"], good["because"], strict=True)
+    return dict(sorted(Counter(pairs).items()))
 
 
 def _columns(frame: "pd.DataFrame", n_cells: int, group: int) -> Callable[[str], Floats]:

@@ -83,8 +83,7 @@ def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **o
         doubt = np.arange(len(sample))
     phase("in doubt", sweep, store, doubt)
     total.done = int(np.count_nonzero(store.scan().done)) - before
-    frame = store.frame([*ANSWERED, "status"])
-    total.answered = frame[frame["status"] == "ok"].value_counts(list(ANSWERED)).to_dict()
+    total.answered = decisions.answered(store.frame(["status", *ANSWERED]))
     return total
 
 

@@ -6,20 +6,22 @@ All of it follows from the definition of the sweep, nothing from what was measur
 
 import math
 import zlib
-from collections.abc import Collection
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from netcarlo.errors import InputError
+from netcarlo.estimation.goals import Goal
 from netcarlo.kernels.base.layout import STREAM_HOST
 from netcarlo.kernels.base.philox import uniforms
 from netcarlo.networks.family import Fidelity
-from netcarlo.numerics.arrays import Bools
+from netcarlo.numerics.arrays import Bools, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import measurable
 from netcarlo.simulation.fidelity import CHEAP
+from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.sweeps.analysis import decisions
 
 LEAST_SAMPLE = 50
@@ -68,6 +70,36 @@ class Screening:
         return {"goals": list(self.goals), "winner": self.winner, "wrong": self.wrong}
 
 
+def asked(
+    spec: Mapping[str, Any], *, goals: Mapping[str, Goal], outcomes: Sequence[str],
+    variants: Sequence[Scenario], groups: Ints, seed: int,
+) -> Screening:  # fmt: skip
+    """What the section `auto` of a sweep asks, of cells whose variants are int64[groups, compared settings].
+
+    `outcomes` are those by which settings are compared.  Raises InputError.
+    """
+    several = groups.shape[1] > 1
+    winner = next((name for name in outcomes if several and BY_NAME[name].better), None)
+    decide = spec.get("decide", ["goals"] if goals else ["winner"] if winner else [])
+    if "goals" in decide and not goals:
+        raise InputError("decide = goals, and there are none; write goals:, or leave it out")
+    if "winner" in decide and not winner:
+        needs = "compare: with an axis, and an outcome of which more or less is better"
+        raise InputError(f"decide = winner, and nothing can be won; write {needs}, or leave it out")
+    names = tuple(goals) if "goals" in decide else ()
+    winner = winner if "winner" in decide else None
+    needed = [goals[name].outcome for name in names] + ([winner] if winner else [])
+    found = [cheap_model(variant, needed) for variant in variants]
+    known = np.isin(groups, [i for i, (model, _) in enumerate(found) if model]).all(axis=1)
+    if not known.any():
+        reason = next(why for model, why in found if not model)
+        raise InputError(f"fidelity = auto has no cheap model of what is compared ({reason}); write packet")
+    return Screening(
+        goals=names, winner=winner, wrong=spec["wrong"], share=spec["sample"], seed=seed,
+        models=tuple(model for model, _ in found), known=np.asarray(known),
+    )  # fmt: skip
+
+
 def cheap_model(scenario: Scenario, outcomes: Collection[str]) -> tuple[Fidelity | None, str]:
     """The first cheap model that knows a scenario and measures these outcomes; or None, and why the first
     does not."""
@@ -84,11 +116,3 @@ def cheap_model(scenario: Scenario, outcomes: Collection[str]) -> tuple[Fidelity
             continue
         return fidelity, ""
     return None, reasons[0]
-
-
-def cheap_models(variants: Collection[Scenario], outcomes: Collection[str]) -> tuple[Fidelity | None, ...]:
-    """The cheap model of each variant.  Raises InputError where there is none for any."""
-    found = [cheap_model(variant, outcomes) for variant in variants]
-    if not any(model for model, _ in found):
-        raise InputError(f"fidelity = auto has no cheap model for this sweep ({found[0][1]}); write packet")
-    return tuple(model for model, _ in found)

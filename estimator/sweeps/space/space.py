@@ -27,12 +27,11 @@ from netcarlo.schema.names import full_names, with_values
 from netcarlo.simulation import fidelity, measurable
 from netcarlo.simulation.ensemble import FEATURES, features
 from netcarlo.simulation.launches import model_of
-from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
 from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space import controls
 from netcarlo.sweeps.space.designs import Design
-from netcarlo.sweeps.space.screening import Screening, cheap_models
+from netcarlo.sweeps.space.screening import Screening, asked
 
 MOST_CELLS = 10**9
 MOST_VARIANTS = 10_000
@@ -290,31 +289,12 @@ class Sweep:
         if self.keep_replications:
             text = "keep = replications is not for fidelity: auto, whose cells are of several; remove one"
             raise self._error(("keep",), text)
-        asked = self.definition["auto"]
-        several = self.compare is not None and self.group > 1
-        winner = next((name for name in self.outcomes if several and BY_NAME[name].better), None)
-        decide = asked.get("decide", ["goals"] if self.goals else ["winner"] if winner else [])
-        for question, there in (("goals", self.goals), ("winner", winner)):
-            if question in decide and not there:
-                needs = (
-                    "goals"
-                    if question == "goals"
-                    else "compare, and an outcome of which more or less is better"
-                )
-                text = f"auto.decide = {question} needs {needs}; write them, or remove it"
-                raise self._error(("auto", "decide"), text)
-        goals = tuple(self.goals) if "goals" in decide else ()
-        winner = winner if "winner" in decide else None
-        outcomes = [self.goals[name].outcome for name in goals] + ([winner] if winner else [])
-        with self._at("scenario"):
-            models = cheap_models(self.variants, outcomes)
-        known = np.array([model is not None for model in models])[
-            self._variant(self.indices(np.arange(self.n_cells)))
-        ]
-        return Screening(
-            goals=goals, winner=winner, wrong=asked["wrong"], share=asked["sample"], seed=self.base.seed,
-            models=models, known=known.reshape(-1, self.group).all(axis=1),
-        )  # fmt: skip
+        every = self._variant(self.indices(np.arange(self.n_cells))).reshape(-1, self.group)
+        with self._at("auto"):
+            return asked(
+                self.definition["auto"], goals=self.goals, outcomes=self.outcomes if self.compare else (),
+                variants=self.variants, groups=every, seed=self.base.seed,
+            )  # fmt: skip
 
     def _batch(self, number: int, at: Ints, place: dict[str, Ints], cells: Ints) -> Batch:
         variant = self.variants[number]
