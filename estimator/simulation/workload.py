@@ -32,6 +32,7 @@ OUTCOMES = 160
 TRACED = 4
 """Events of a packet in a trace, about."""
 
+
 @dataclass(frozen=True)
 class Forecast:
     """What replications of a scenario ask for, about."""

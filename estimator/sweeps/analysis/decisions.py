@@ -153,8 +153,8 @@ def judge(
             cheap[f"{goal}, {k}"] = held(margins[:, k])
             packets[f"{goal}, {k}"] = np.where(np.isnan(shares[:, k]), FAILED, shares[:, k] > 0.5)
     if not cheap:  # nothing is to be decided: all that cheap models know is theirs
-        cheap["known"] = Answers(np.zeros(len(sample), np.int64), there("status").min(axis=1))
-        packets["known"] = np.zeros(len(sample), np.int64)
+        known = there("status").all(axis=1)
+        return Decision({}, known, sample, sample & known, np.where(known, np.inf, 0.0))
     return decide(cheap, packets, sample, wrong=about["wrong"])
 
 

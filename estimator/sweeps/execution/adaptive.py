@@ -31,6 +31,10 @@ ADDED = ("done", "failed", "chunks", "networks", "packets", "kernel_s", "busy_s"
 """Fields of the summaries of phases that add up."""
 
 
+ROWS = 20_000
+"""Of what cheap models say that are written together."""
+
+
 @dataclass(frozen=True)
 class _Screened:
     """The part of a store that keeps what cheap models say, as `run` needs it."""
@@ -100,11 +104,21 @@ def judged(sweep: "Sweep", store: "Store") -> Decision:
 def keep_clear(store: "Store", clear: Bools, *, group: int) -> None:
     """Make what cheap models say of the `clear` groups, bool[groups], the store's answer, if it has none."""
     done = store.scan().done
+    waiting: list[pa.Table] = []
+
+    def write() -> None:
+        rows = pa.concat_tables(waiting)
+        waiting.clear()
+        try:
+            store.write(rows.select([name for name in rows.column_names if not name.endswith(MARGIN)]))
+        except InputError as error:
+            raise StoppedError(str(error)) from None
+
     for table in store.screened_tables():
         cell = table.column("cell").to_numpy()
         rows = table.filter(pa.array(clear[cell // group] & ~done[cell]))
-        if rows.num_rows:
-            try:
-                store.write(rows.select([name for name in rows.column_names if not name.endswith(MARGIN)]))
-            except InputError as error:
-                raise StoppedError(str(error)) from None
+        waiting += [rows] if rows.num_rows else []
+        if sum(each.num_rows for each in waiting) >= ROWS:
+            write()
+    if waiting:
+        write()
