@@ -34,7 +34,7 @@ class Screened:
         self._goals = sweep["goals"]
         ok = (cells["status"] == "ok").to_numpy()
         self.counts = decisions.answered(cells)
-        self.decision = decisions.judge(self.about, cheap, cells, group=shape[2], n_cells=self.n_cells)
+        self.decision = decisions.judge(sweep, cheap, cells, group=shape[2])
         flat = np.zeros(self.n_cells, bool)
         flat[cells["cell"].to_numpy()[ok & (cells["because"] == "clear").to_numpy()]] = True
         self.clear: Bools = flat.reshape(shape)[:, :, 0]

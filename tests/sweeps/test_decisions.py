@@ -10,7 +10,6 @@ import pytest
 from netcarlo.numerics.arrays import Bools, Floats
 from netcarlo.simulation.outcomes import BY_NAME
 from netcarlo.sweeps.analysis import corrected, decisions, population
-from netcarlo.sweeps.analysis.decisions import UNKNOWN, Answers
 
 GOODPUT, LOSS, DELAY = (BY_NAME[name] for name in ("goodput_bps", "loss_ratio", "mean_delay_s"))
 
@@ -42,9 +41,9 @@ def world(rng: np.random.Generator, groups: int, kind: str) -> World:
 
 
 def winners(found: World, sample: Bools, wrong: float) -> decisions.Decision:
-    packets = decisions.best(np.where(sample[:, None], found.packets, np.nan), GOODPUT)
-    cheap = decisions.best(found.cheap, GOODPUT)
-    return decisions.decide({"winner": cheap}, {"winner": packets.answer}, sample, wrong=wrong)
+    best, lead = decisions.leads(found.cheap, GOODPUT)
+    truth = decisions.leads(np.where(sample[:, None], found.packets, np.nan), GOODPUT, best)[1]
+    return decisions.decide({"winner": lead}, {"winner": truth}, sample, wrong=wrong)
 
 
 def sampled(rng: np.random.Generator, groups: int, n: int) -> Bools:
@@ -54,10 +53,10 @@ def sampled(rng: np.random.Generator, groups: int, n: int) -> Bools:
 
 
 @pytest.mark.parametrize("kind", ["noisy", "biased", "wild", "blind"])
-@pytest.mark.parametrize(("wrong", "n"), [(0.01, 99), (0.01, 199), (0.05, 59)])
+@pytest.mark.parametrize(("wrong", "n"), [(0.01, 149), (0.01, 299), (0.05, 89)])
 def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int) -> None:
     """Of 2000 sweeps: the mean share of wrong winners is at most the promise, 4 standard errors allowed,
-    which are less than a tenth of it: a rate a seventh too high would be noticed."""
+    which are less than a seventh of it together."""
     rng = np.random.default_rng([n, len(kind)])
     shares = []
     for _ in range(2000):
@@ -68,32 +67,41 @@ def test_wrong_decisions_are_as_rare_as_promised(kind: str, wrong: float, n: int
     error = np.std(shares) / math.sqrt(len(shares))
     assert np.mean(shares) <= wrong + 4 * error
     assert error < 0.035 * wrong
-    if kind == "wild" and n != 199:  # an exact bound is nearly met where there is something to be wrong about
+    if kind == "wild" and n != 299:  # an exact bound is nearly met where there is something to be wrong about
         assert np.mean(shares) > 0.6 * wrong
 
 
 @pytest.mark.parametrize("wrong", [0.01, 0.05])
 def test_wrong_goals_are_as_rare_as_promised(wrong: float) -> None:
+    """Where the model is off at one value of an axis more than at the others, which the learners tell: so it
+    decides more than one that does not know of it, and no more is wrong than is promised."""
     rng = np.random.default_rng(2)
-    n, shares, decided = decisions.needed(wrong), [], []
+    n = decisions.needed(wrong)
+    shares: list[float] = []
+    decided: dict[bool, list[float]] = {True: [], False: []}
     for _ in range(2000):
-        found, sample = world(rng, 600, "wild"), sampled(rng, 600, n)
-        margins = [GOODPUT.scores(each[:, 0]) - math.log(1e6) for each in found]
-        truth = decisions.held(margins[0]).answer
-        cheap = decisions.held(margins[1])
-        found_ = decisions.decide({"goal": cheap}, {"goal": truth}, sample, wrong=wrong)
-        clear = found_.clear & ~sample
-        shares.append(np.count_nonzero(clear & (cheap.answer != truth)) / (600 - n))
-        decided.append(np.count_nonzero(clear) / (600 - n))
+        place = rng.integers(0, 4, 600)
+        packets = rng.normal(0, 2, 600)
+        cheap = packets + rng.normal(0, np.where(place == 3, 1.5, 0.1))
+        sample = sampled(rng, 600, n)
+        distance, truth = abs(cheap), np.where(sample, np.sign(cheap) * packets, np.nan)
+        for told in (True, False):
+            decision = decisions.decide(
+                {"goal": distance}, {"goal": truth}, sample, wrong=wrong, places=[place] if told else []
+            )
+            clear = decision.clear & ~sample
+            decided[told].append(np.count_nonzero(clear) / (600 - n))
+            if told:
+                shares.append(np.count_nonzero(clear & (cheap * packets < 0)) / (600 - n))
     assert np.mean(shares) <= wrong + 4 * np.std(shares) / math.sqrt(len(shares))
-    assert np.mean(decided) > 0.25
+    assert np.mean(decided[True]) > (1.05 if wrong > 0.01 else 1.3) * np.mean(decided[False]) > 0.2
 
 
 def test_a_good_model_decides_most_and_a_blind_one_nothing() -> None:
     rng = np.random.default_rng(3)
     share = {}
     for kind in ("noisy", "blind"):
-        found, sample = world(rng, 4000, kind), sampled(rng, 4000, 199)
+        found, sample = world(rng, 4000, kind), sampled(rng, 4000, 299)
         decision = winners(found, sample, 0.01)
         share[kind] = decision.share, decision.useful
     assert share["noisy"][0] > 0.5 and share["noisy"][1]
@@ -101,45 +109,44 @@ def test_a_good_model_decides_most_and_a_blind_one_nothing() -> None:
 
 
 def test_too_small_a_sample_decides_nothing() -> None:
-    assert [decisions.needed(wrong) for wrong in (0.01, 0.05, 0.1)] == [99, 19, 9]
+    assert [decisions.needed(wrong) for wrong in (0.01, 0.05, 0.1)] == [149, 29, 14]
     rng = np.random.default_rng(4)
     found = world(rng, 300, "noisy")
-    for n, none in ((98, True), (99, False)):
+    for n, none in ((147, True), (149, False)):
         decision = winners(World(found.packets, found.packets), sampled(rng, 300, n), 0.01)
         assert (decision.limits["winner"] == math.inf) is none
-        assert decision.clear.any() is not none
+        assert decision.clear.any() is not np.bool_(none)
 
 
 def test_ties_and_what_did_not_happen() -> None:
-    found = decisions.best(
-        np.array([[1.0, 2.0], [2.0, 2.0], [np.nan, 5.0], [np.nan, np.nan], [0.0, 0.0]]), GOODPUT
-    )
-    assert found.answer.tolist() == [1, UNKNOWN, 1, UNKNOWN, UNKNOWN]
-    np.testing.assert_allclose(found.distance, [math.log(2), 0, math.inf, 0, 0])
-    less = decisions.best(np.array([[1.0, 2.0], [np.nan, 5.0], [0.0, 1.0]]), DELAY)
-    assert less.answer.tolist() == [0, 1, 0]
-    np.testing.assert_allclose(less.distance, [math.log(2), math.inf, math.inf])
-    share = decisions.best(np.array([[0.1, 0.3], [0.0, 0.05]]), LOSS)
-    np.testing.assert_allclose(share.distance, [0.2, 0.05])
-    goals = decisions.held(np.array([0.2, -0.1, 0.0, np.nan, -math.inf]))
-    assert goals.answer.tolist() == [1, 0, UNKNOWN, UNKNOWN, 0]
-    assert goals.distance.tolist() == [0.2, 0.1, 0.0, 0.0, math.inf]
+    nan = np.nan
+    values = np.array([[1.0, 2.0], [2.0, 2.0], [nan, 5.0], [nan, nan], [0.0, 0.0]])
+    best, lead = decisions.leads(values, GOODPUT)
+    np.testing.assert_allclose(lead, [math.log(2), 0, math.inf, 0, 0])
+    assert best[[0, 2]].tolist() == [1, 1]
+    best, lead = decisions.leads(np.array([[1.0, 2.0], [nan, 5.0], [0.0, 1.0]]), DELAY)
+    assert best.tolist() == [0, 1, 0]
+    np.testing.assert_allclose(lead, [math.log(2), math.inf, math.inf])
+    np.testing.assert_allclose(decisions.leads(np.array([[0.1, 0.3], [0.0, 0.05]]), LOSS)[1], [0.2, 0.05])
+    lead = decisions.leads(np.array([[1.0, 2.0], [3.0, 1.0], [2.0, 2.0]]), GOODPUT, np.zeros(3, np.int64))[1]
+    np.testing.assert_allclose(lead, [-math.log(2), math.log(3), 0.0])
 
 
 def test_a_tie_of_the_cheap_model_is_never_an_answer() -> None:
-    n = 200
-    tied = Answers(np.full(n, UNKNOWN), np.zeros(n))
-    sample = np.arange(n) < 100
-    decision = decisions.decide({"winner": tied}, {"winner": np.full(n, UNKNOWN)}, sample, wrong=0.01)
+    n = 400
+    sample = np.arange(n) < 200
+    decision = decisions.decide({"winner": np.zeros(n)}, {"winner": np.ones(n)}, sample, wrong=0.01)
     assert not decision.clear.any() and not decision.useful
 
 
 def test_an_infinite_distance_that_was_wrong_once_decides_nothing_in_a_small_sample() -> None:
-    n = 200
-    sure = Answers(np.zeros(n, np.int64), np.full(n, math.inf))
-    truth = np.zeros(n, np.int64)
-    truth[5] = 1
-    decision = decisions.decide({"winner": sure}, {"winner": truth}, np.arange(n) < 100, wrong=0.01)
+    n = 400
+    truth = np.ones(n)
+    sample = np.arange(n) < 149
+    sure = decisions.decide({"winner": np.full(n, math.inf)}, {"winner": truth}, sample, wrong=0.01)
+    assert sure.clear.all()
+    truth[:149:3] = -1.0
+    decision = decisions.decide({"winner": np.full(n, math.inf)}, {"winner": truth}, sample, wrong=0.01)
     assert decision.limits == {"winner": math.inf} and not decision.clear.any()
 
 
@@ -155,7 +162,7 @@ def test_corrected_means_cover_the_truth(kind: str, missing: float) -> None:
     hits, widths, alone = 0, [], []
     runs, draws, points = 2000, 400, 2
     for _ in range(runs):
-        found, sample = world(rng, draws * points, kind), sampled(rng, draws * points, 150)
+        found, sample = world(rng, draws * points, kind), sampled(rng, draws * points, 225)
         decision = winners(found, sample, 0.05)
         clear_all, alike = decision.clear & decision.useful, decision.alike & decision.useful  # as in a sweep
         y, x = (each[:, 1].reshape(draws, points).copy() for each in found)
@@ -196,7 +203,7 @@ def test_a_choice_of_cells_in_doubt_would_bias_a_plain_mean_of_differences() -> 
     rng = np.random.default_rng(8)
     plain, right, truth = [], [], []
     for _ in range(300):
-        found, sample = world(rng, 800, "biased"), sampled(rng, 800, 150)
+        found, sample = world(rng, 800, "biased"), sampled(rng, 800, 225)
         decision = winners(found, sample, 0.05)
         y, x = (each[:, 1][:, None] for each in found)
         clear = (decision.clear & ~sample)[:, None]

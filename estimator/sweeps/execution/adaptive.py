@@ -95,10 +95,9 @@ def judged(sweep: "Sweep", store: "Store") -> Decision:
     """What cheap models may decide, by what is in the store."""
     asked = sweep.screening
     assert asked is not None
-    margins = [goal + MARGIN for goal in asked.goals]
-    screened = store.screened(["cell", "status", *margins, *([asked.winner] if asked.winner else [])])
-    cells = store.frame(["cell", "status", "because", *asked.outcomes])
-    return decisions.judge(asked.record(), screened, cells, group=sweep.group, n_cells=sweep.n_cells)
+    columns = ["cell", "status", *(goal + MARGIN for goal in asked.goals), *filter(None, [asked.winner])]
+    screened, cells = store.screened(columns), store.frame([*columns, "because"])
+    return decisions.judge(store.sweep, screened, cells, group=sweep.group)
 
 
 def keep_clear(store: "Store", clear: Bools, *, group: int) -> None:
@@ -110,7 +109,7 @@ def keep_clear(store: "Store", clear: Bools, *, group: int) -> None:
         rows = pa.concat_tables(waiting)
         waiting.clear()
         try:
-            store.write(rows.select([name for name in rows.column_names if not name.endswith(MARGIN)]))
+            store.write(rows)
         except InputError as error:
             raise StoppedError(str(error)) from None
 

@@ -230,7 +230,7 @@ class _Run:
         n = len(self.cells)
         names = [o + suffix for o in self.sweep.outcomes for suffix in ("", *STATISTICS)]
         names += [g + suffix for g in self.sweep.goals for suffix in ("", "_low", "_high")]
-        names += [g + MARGIN for g in self.sweep.goals if self.sweep.cheap]
+        names += [g + MARGIN for g in self.sweep.goals if self.sweep.screening]
         if self.sweep.compare:
             names += [o + suffix for o in self.sweep.outcomes for suffix in GAINS]
         columns: dict[str, Any] = {"replications": np.zeros(n, np.int64)}
@@ -265,7 +265,7 @@ class _Run:
         shares = statistics.proportions(goal.held(*values))
         columns[name][at] = shares.probability
         columns[f"{name}_low"][at], columns[f"{name}_high"][at] = shares.ci_low, shares.ci_high
-        if self.sweep.cheap:
+        if self.sweep.screening:
             columns[name + MARGIN][at] = goal.margins(*values)
 
     def _compare(self, columns: dict[str, Any]) -> None:

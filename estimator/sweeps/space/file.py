@@ -45,7 +45,7 @@ class AutoSpec(Record):
     decide: list[Question] | None = None
     """Unless given: the goals, or where there are none the winner."""
     wrong: Wrong = 0.01
-    sample: Share = 0.05
+    sample: Share = 0.1
 
 
 class SweepSpec(Record):

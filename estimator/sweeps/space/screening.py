@@ -50,15 +50,10 @@ class Screening:
     known: Bools
     """bool[groups]: there is a cheap model for every cell of the group."""
 
-    @property
-    def outcomes(self) -> tuple[str, ...]:
-        """Columns of cells that decisions are made from."""
-        return (*self.goals, *((self.winner,) if self.winner else ()))
-
     def sample(self) -> Bools:
         """A simple random sample of the groups, bool[groups], of those that a cheap model knows."""
         groups = np.flatnonzero(self.known)
-        least = max(LEAST_SAMPLE, decisions.needed(self.wrong) if self.outcomes else 0)
+        least = max(LEAST_SAMPLE, decisions.needed(self.wrong) if self.goals or self.winner else 0)
         n = min(max(least, math.ceil(self.share * len(groups))), len(groups))
         order = np.argsort(uniforms(self.seed, 0, groups, _STREAM), kind="stable")
         found = np.zeros(len(self.known), bool)

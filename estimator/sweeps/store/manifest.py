@@ -124,13 +124,9 @@ def schema(about: About) -> pa.Schema:
         gains = GAINS if about.compare else ()
         fields += [(outcome + suffix, pa.float64()) for suffix in ("", *STATISTICS, *gains) if suffix != "_n"]
         fields += [(f"{outcome}_n", pa.int64())]
-    fields += [(goal + suffix, pa.float64()) for goal in about.goals for suffix in ("", "_low", "_high")]
+    ends = ("", "_low", "_high", *((MARGIN,) if about.auto else ()))
+    fields += [(goal + suffix, pa.float64()) for goal in about.goals for suffix in ends]
     return pa.schema(fields)
-
-
-def schema_of_screened(about: About) -> pa.Schema:
-    """The columns of a table of what cheap models say that is complete."""
-    return pa.schema([*schema(about), *(pa.field(goal + MARGIN, pa.float64()) for goal in about.goals)])
 
 
 def schema_of_replications(about: About) -> pa.Schema:

@@ -75,7 +75,7 @@ class Store:
         self._schemas = {
             "cells": manifests.schema(about),
             "replications": manifests.schema_of_replications(about),
-            "screened": manifests.schema_of_screened(about),
+            "screened": manifests.schema(about),
         }
         self.url = files.url
 
@@ -220,7 +220,7 @@ class Store:
         return self._cells(scan.files, scan.failed, columns)
 
     def screened_tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """The same of what cheap models say of cells, with the margins of goals; none without `fidelity:
+        """The same of what cheap models say of cells; none without `fidelity:
         auto`."""
         scan = self.scan()
         return self._cells(scan.screened, ~scan.known, columns)
