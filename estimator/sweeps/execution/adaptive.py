@@ -19,6 +19,7 @@ from netcarlo.numerics.arrays import Bools, Ints
 from netcarlo.sweeps.analysis import decisions
 from netcarlo.sweeps.analysis.decisions import MARGIN, Decision
 from netcarlo.sweeps.execution.executors import StoppedError
+from netcarlo.sweeps.execution.plan import Pace
 from netcarlo.sweeps.execution.run import Progress, Summary
 from netcarlo.sweeps.execution.run import run as run_phase
 from netcarlo.sweeps.space.space import ANSWERED
@@ -62,6 +63,7 @@ def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **o
         return run_phase(sweep, store, progress=progress, **options)
     before = int(np.count_nonzero(store.scan(repair=True).done))
     total = Summary(sweep.n_cells, before, sweep.n_cells - before)
+    paces = {True: Pace(), False: Pace()}
 
     def phase(name: str, what: "Sweep", keeper: Any, groups: Ints) -> None:
         cells = (groups[:, None] * sweep.group + np.arange(sweep.group)).ravel()
@@ -70,7 +72,8 @@ def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **o
             if progress:
                 progress(replace(summary, phase=name))
 
-        found = run_phase(what, keeper, cells=cells, phase=name, progress=report, **options)
+        pace = paces[what.cheap]
+        found = run_phase(what, keeper, cells=cells, phase=name, progress=report, pace=pace, **options)
         for field in ADDED:
             setattr(total, field, getattr(total, field) + getattr(found, field))
         total.failures += found.failures

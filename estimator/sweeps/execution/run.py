@@ -20,7 +20,7 @@ from netcarlo.simulation.launches import LARGEST_LAUNCH
 from netcarlo.simulation.provenance import versions
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk
 from netcarlo.sweeps.execution.executors import LOST, StoppedError
-from netcarlo.sweeps.execution.plan import CHUNK_S, LARGEST_CHUNK, Cells, Plan, Task
+from netcarlo.sweeps.execution.plan import CHUNK_S, LARGEST_CHUNK, Cells, Pace, Plan, Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -120,13 +120,15 @@ def run(
     command: str = "",
     progress: Progress | None = None,
     submit: Callable[..., Chunk] = run_chunk,
+    pace: Pace | None = None,
 ) -> Summary:
     """Simulate the cells that the store lacks or holds as failed, and write them to it.
 
     The executor runs `submit` for about `slots()` chunks at once; results depend on neither.  `chunk` fixes
-    the cells of a chunk; unless given, chunks grow until they take `chunk_s`.  `cells`, int64[n]: those only,
-    in this order.  `phase`, `workers` and `command` are for the record that every run leaves in the store,
-    however it ends.  `progress(summary)` is called after each chunk and every half second.
+    the cells of a chunk; unless given, chunks grow until they take `chunk_s`, from what `pace` knows.
+    `cells`, int64[n]: those only, in this order.  `phase`, `workers` and `command` are for the record that
+    every run leaves in the store, however it ends.  `progress(summary)` is called after each chunk and every
+    half second.
 
     A chunk that kills its workers is halved until the culprit is found, whose cells are recorded as
     failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers or a device lost, disk
@@ -142,6 +144,7 @@ def run(
         chunk=chunk,
         chunk_s=chunk_s,
         most=LARGEST_LAUNCH["cuda"] if target == "cuda" else LARGEST_CHUNK,
+        pace=pace,
     )
     summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)
     started, begun = datetime.now(UTC), time.monotonic()
