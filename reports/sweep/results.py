@@ -220,7 +220,7 @@ class Results:
         for g in range(len(found.mean)):
             values = self.cube(column)[:, group == g, k]
             if self.screened is not None:
-                one = self._corrected(self.screened, column, k, group == g, values)
+                one = self._corrected(self.screened, column, k, group == g)
             elif yes_no:
                 _, *one = population.share(average(values), self.blocks)
             else:
@@ -229,17 +229,15 @@ class Results:
             found.mean[g, k], found.low[g, k], found.high[g, k] = one
             found.cells[g, k] = np.count_nonzero(~np.isnan(values))
 
-    def _corrected(
-        self, screened: Screened, column: str, k: int, points: Bools, values: Floats
-    ) -> list[float]:
+    def _corrected(self, screened: Screened, column: str, k: int, points: Bools) -> list[float]:
         """The mean of a label over networks, with those cells corrected that cheap models answered."""
         least, most, _ = self._values(column)
-        found = screened.completed(self.cube(column)[:, :, k], screened.cube(column)[:, :, k], points)
-        if found is None:
-            return [float(np.nanmean(values)) if (~np.isnan(values)).any() else np.nan, np.nan, np.nan]
-        mean = population.mean(sum(found), self.blocks)
-        ends = np.clip([mean.mean, mean.ci_low, mean.ci_high], least, most)
-        return [float(end) for end in ends]
+        share = column.removesuffix("_gain") in self.sweep["goals"]
+        answers, cheap = (each.cube(column)[:, :, k] for each in (self, screened))
+        ends: list[float] = np.clip(
+            screened.mean(answers, cheap, points, self.blocks, share=share), least, most
+        ).tolist()
+        return ends
 
     def _over_grid(self, column: str, k: int, group: Ints, found: Estimates) -> None:
         mean, low, high = (self.cube(column + end)[0, :, k] for end in ("", "_low", "_high"))

@@ -1,6 +1,7 @@
 """The cells of `fidelity: auto` in a report: whose answers they are, and means that the sample of packets
 corrects."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +11,6 @@ import pandas as pd
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.reports.parts import scales
 from netcarlo.sweeps.analysis import corrected, decisions, population
-from netcarlo.sweeps.analysis.corrected import Completed
 
 WORDS = {
     "clear": "clear by the sample of packets",
@@ -54,27 +54,37 @@ class Screened:
             self._columns[column] = flat.reshape(self.shape)
         return self._columns[column]
 
-    def completed(self, answers: Floats, cheap: Floats, points: Bools) -> Completed | None:
-        """The values [networks, points] of cells at `points`, bool[points], corrected; None if too few are
-        sampled."""
-        clear = self.clear[:, points]
-        packets = np.where(clear, np.nan, answers[:, points])
-        return corrected.values(packets, cheap[:, points], clear, self.both[:, points])
+    def mean(self, answers: Floats, cheap: Floats, points: Bools, blocks: Ints, *, share: bool) -> Floats:
+        """The mean over networks of cells at `points`, bool[points], and its interval, float64[3], of the
+        store's answers and of cheap models, [networks, points], corrected; no interval if too few are
+        sampled.
+
+        A `share` is of what is 0 or 1, or near.
+        """
+        clear, both = self.clear[:, points], self.both[:, points]
+        mine, theirs = np.where(clear, np.nan, answers[:, points]), cheap[:, points]
+        if share:
+            parts = corrected.share(mine, theirs, clear, both)
+            if parts is not None:
+                found, below, above = population.mean(parts[0], blocks), *parts[1:]
+                low = math.hypot(found.mean - found.ci_low, below)
+                return np.array(
+                    [found.mean, found.mean - low, found.mean + math.hypot(found.ci_high - found.mean, above)]
+                )
+        elif (got := corrected.values(mine, theirs, clear, both)) is not None:
+            found = population.mean(got.mean + got.influence, blocks)
+            return np.array([found.mean, found.ci_low, found.ci_high])
+        known = answers[:, points][np.isfinite(answers[:, points])]
+        return np.array([known.mean() if len(known) else np.nan, np.nan, np.nan])
 
     def wins(self, credit: Floats, cheap: Floats, points: Bools, blocks: Ints) -> Floats:
         """Shares of wins and their intervals, float64[3, labels], from who is best at each point, of the
         store's answers and of cheap models: float64[networks, points, labels] with NaN where nobody is."""
-        found = np.full((3, credit.shape[2]), np.nan)
-        for k in range(credit.shape[2]):
-            got = self.completed(credit[:, :, k], cheap[:, :, k], points)
-            if got is None:
-                found[0, k] = (
-                    np.nanmean(credit[:, points, k]) if np.isfinite(credit[:, points, k]).any() else np.nan
-                )
-                continue
-            mean = population.mean(sum(got), blocks)
-            found[:, k] = np.clip([mean.mean, mean.ci_low, mean.ci_high], 0.0, 1.0)
-        return found
+        each = [
+            self.mean(credit[:, :, k], cheap[:, :, k], points, blocks, share=bool(np.isfinite(cheap).any()))
+            for k in range(credit.shape[2])
+        ]
+        return np.clip(np.array(each).T, 0.0, 1.0)
 
     def facts(self, runs: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """What stands at the top of the report."""

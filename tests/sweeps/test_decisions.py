@@ -156,7 +156,7 @@ def test_corrected_means_cover_the_truth(kind: str, missing: float) -> None:
     """2000 sweeps of 400 networks at 2 points each: 95 % intervals cover the mean over all networks there are
     in 93 to 97 % (the standard error is 0.5 %), and are narrower than those of the sample alone by a third.
     Where the model is off by factors on one network in ten, a few values decide the slope and the skewness:
-    there it is 92 %."""
+    there it is 93 %."""
     rng = np.random.default_rng([7, len(kind), int(10 * missing)])
     truth = 1e5 * 99 / math.log(100) * math.exp(0.02)
     hits, widths, alone = 0, [], []
@@ -179,7 +179,7 @@ def test_corrected_means_cover_the_truth(kind: str, missing: float) -> None:
         alone.append(
             population.mean(inside[~np.isnan(inside)], np.arange(np.isfinite(inside).sum())).half_width
         )
-    assert (0.91 if kind == "wild" else 0.93) < hits / runs < 0.97
+    assert (0.92 if kind == "wild" else 0.935) < hits / runs < 0.97
     assert np.mean(widths) < 0.7 * np.mean(alone)
 
 
@@ -189,13 +189,41 @@ def test_the_corrected_mean_is_that_of_all_cells_by_hand() -> None:
     clear = np.array([[False, True], [False, False], [False, False]])
     both = ~clear
     both[0, 0] = False
-    packets_, cheap_, clear_, both_ = (np.tile(each, (3, 1)) for each in (packets, cheap, clear, both))
+    packets_, cheap_, clear_, both_ = (np.tile(each, (6, 1)) for each in (packets, cheap, clear, both))
     got = corrected.values(packets_, cheap_, clear_, both_)
     assert got is not None
     x, y = [2.0, 4.0, 8.0, 10.0], [3.0, 5.0, 7.0, 9.0]
-    slope, middle = np.polyfit(x, y, 1)
+    slope, middle = np.polyfit(x, y, 1)  # the cheap values of the clear cells are all the same: no more pairs
     assert sum(got).mean() == pytest.approx((1 + middle + 4 * slope + 3 + 5 + 7 + 9) / 6)
     assert corrected.values(packets, cheap, clear, both) is None  # too few
+
+
+def test_what_the_sample_has_not_seen_is_taken_as_the_cheap_model_says() -> None:
+    """Of what happens in few cells, a sample may have none: then its values say nothing of the slope."""
+    rng = np.random.default_rng(9)
+    cheap = np.where(rng.random((1000, 1)) < 0.02, 100.0, 0.0)
+    packets = cheap + rng.normal(0.3, 0.1, cheap.shape)
+    both = (cheap == 0) & (np.arange(1000)[:, None] < 40)
+    got = corrected.values(np.where(both, packets, np.nan), cheap, ~both, both)
+    assert got is not None
+    assert sum(got).mean() == pytest.approx(packets.mean(), abs=0.1)
+
+
+@pytest.mark.parametrize("off", [0.0, 0.02, 0.2])
+def test_corrected_shares_cover_the_truth(off: float) -> None:
+    """Also where no sampled cell was wrong: 2000 sweeps of 400 networks, of which packets hold in 70 %."""
+    rng = np.random.default_rng(10)
+    hits = 0
+    for _ in range(2000):
+        y = (rng.random((400, 1)) < 0.7) * 1.0
+        x = np.where(rng.random(y.shape) < off, 1 - y, y)
+        both = sampled(rng, 400, 60)[:, None]
+        got = corrected.share(np.where(both, y, np.nan), x, ~both, both)
+        assert got is not None
+        mean = population.mean(got[0], np.arange(400))
+        low = mean.mean - math.hypot(mean.mean - mean.ci_low, got[1])
+        hits += low <= 0.7 <= mean.mean + math.hypot(mean.ci_high - mean.mean, got[2])
+    assert hits / 2000 > 0.935
 
 
 def test_a_choice_of_cells_in_doubt_would_bias_a_plain_mean_of_differences() -> None:
@@ -203,8 +231,10 @@ def test_a_choice_of_cells_in_doubt_would_bias_a_plain_mean_of_differences() -> 
     rng = np.random.default_rng(8)
     plain, right, truth = [], [], []
     for _ in range(300):
-        found, sample = world(rng, 800, "biased"), sampled(rng, 800, 225)
+        found, sample = world(rng, 800, "biased"), sampled(rng, 800, 300)
         decision = winners(found, sample, 0.05)
+        if not decision.useful:
+            continue
         y, x = (each[:, 1][:, None] for each in found)
         clear = (decision.clear & ~sample)[:, None]
         packets = np.where(clear, np.nan, y)
@@ -213,6 +243,6 @@ def test_a_choice_of_cells_in_doubt_would_bias_a_plain_mean_of_differences() -> 
         right.append(got.mean.mean())
         plain.append(np.where(clear, x + np.nanmean(packets - x), y).mean())
         truth.append(y.mean())
-    error = np.std(np.subtract(right, truth)) / math.sqrt(300)
+    error = np.std(np.subtract(right, truth)) / math.sqrt(len(truth))
     assert abs(np.mean(right) - np.mean(truth)) < 4 * error
     assert abs(np.mean(plain) - np.mean(truth)) > 8 * error

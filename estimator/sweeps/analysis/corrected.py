@@ -9,13 +9,18 @@ and Zrnic, Science 382, 2023; Angelopoulos, Duchi and Zrnic, "PPI++", 2023).  Ce
 because they were in doubt stand for themselves alone.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from netcarlo.numerics.arrays import Bools, Floats
+from netcarlo.numerics.statistics import wilson
 
-LEAST = 10
+PRIOR = 5
+"""Cells that the slope 1 is worth: what is rare may be in none of the sample."""
+
+LEAST = 20
 """Cells with both values below which no interval is given."""
 
 
@@ -51,13 +56,42 @@ def values(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> Complet
     )
 
 
+def share(packets: Floats, cheap: Floats, clear: Bools, both: Bools) -> tuple[Floats, float, float] | None:
+    """The same of numbers from 0 to 1 that are mostly 0 or 1: the mean of each network's cells,
+    float64[networks], and how far below and above the mean over all the correction may put it.
+
+    There the cheap values are taken as they are, and corrected by how often packets' are above or below them:
+    that no sampled one was is no proof that none is, so these shares have Wilson's intervals, and their
+    difference that of Newcombe (see `Results`).
+    """
+    there = both & ~np.isnan(packets) & ~np.isnan(cheap)
+    n = np.count_nonzero(there)
+    if clear.any() and n < LEAST:
+        return None
+    if not clear.any():
+        return _average(packets), 0.0, 0.0
+    off = (packets - cheap)[there]
+    up, down = np.count_nonzero(off > 0) / n, np.count_nonzero(off < 0) / n
+    (up_low, up_high), (down_low, down_high) = ((*map(float, wilson(p, n)),) for p in (up, down))
+    weight = float(np.count_nonzero(clear & ~np.isnan(cheap)) / clear.size)
+    below = weight * math.hypot(up - up_low, down_high - down)
+    above = weight * math.hypot(up_high - up, down - down_low)
+    return _average(np.where(clear, cheap + off.mean(), packets)), below, above
+
+
+def _average(values: Floats) -> Floats:
+    there = ~np.isnan(values)
+    count = there.sum(axis=1)
+    return np.where(count > 0, np.where(there, values, 0.0).sum(axis=1) / np.maximum(count, 1), np.nan)
+
+
 def _one(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Bools) -> Completed:
     """The same of numbers that are all there."""
     y, x = np.asarray(packets, np.float64), np.asarray(cheap, np.float64)
     networks, points = y.shape
     if not clear.any():
         return Completed(np.asarray(y.mean(axis=1)), np.zeros(networks))
-    expected = _slope(y[both], x[both]) * x
+    expected = _slope(y[both], x[both], float(x[clear].var())) * x
     off = np.where(both, y - expected, 0.0)
     n = np.count_nonzero(both)
     shift = off.sum() / n
@@ -68,8 +102,13 @@ def _one(packets: Floats | Bools, cheap: Floats | Bools, clear: Bools, both: Boo
     )
 
 
-def _slope(y: Floats, x: Floats) -> float:
-    """The regression coefficient; 0 where nothing varies, so that a model that knows nothing does no harm."""
-    a = x - x.mean()
-    squares = (a * a).sum()
-    return float((a * y).sum() / squares) if squares > 1e-12 * (x * x).sum() else 0.0
+def _slope(y: Floats, x: Floats, variance: float) -> float:
+    """The regression coefficient of pairs [n], drawn towards 1 as if there were some more in which the two
+    move alike.
+
+    `variance` is that of `x` where it is to be used: a sample that has seen nothing of it says nothing of the
+    slope.
+    """
+    a, more = x - x.mean(), PRIOR * variance
+    squares = float((a * a).sum()) + more
+    return (float((a * y).sum()) + more) / squares if squares > 0 else 1.0

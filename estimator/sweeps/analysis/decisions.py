@@ -29,6 +29,7 @@ from netcarlo.kernels.base.philox import uniforms
 from netcarlo.networks.outcome import Outcome
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.simulation.outcomes import BY_NAME
+from netcarlo.sweeps.analysis import corrected
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
 MARGIN = "_margin"
 """Of a goal: how far most replications are on its good side, see `Goal.margins`."""
 
-LEAST, LEAST_CLEAR = 0.1, 10
-"""Share of those that calibrate, and groups of them, that must be clear for screening to be worth
-anything."""
+LEAST = 0.1
+"""Share of those that calibrate that must be clear for screening to be worth anything."""
 
 LEARNERS = 1 / 3
 """Part of the sample."""
@@ -73,7 +73,7 @@ class Decision:
     @property
     def useful(self) -> bool:
         """Whether the cheap model may answer enough to be asked at all."""
-        return self.share >= LEAST and int(np.count_nonzero(self.alike)) >= LEAST_CLEAR
+        return self.share >= LEAST and int(np.count_nonzero(self.alike)) >= corrected.LEAST
 
 
 def needed(wrong: float) -> int:
