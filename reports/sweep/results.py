@@ -92,7 +92,7 @@ class Results:
         self.failed = frame[~ok]
         self.outcomes: list[str] = self.sweep["outcomes"]
         self.screened: Screened | None = None
-        if self.sweep.get("auto") and cheap is not None and len(cheap):
+        if self.sweep.get("auto") and cheap is not None and len(cheap) and len(self.ok):
             self.screened = Screened(self.sweep, frame, cheap, self.shape)
         self._columns: dict[str, Floats] = {}
         self._scores: dict[str, Floats] = {}

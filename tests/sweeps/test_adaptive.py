@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from netcarlo.cli.main import app
 from netcarlo.errors import InputError
+from netcarlo.reports.sweep.page import sweep_page
 from netcarlo.reports.sweep.results import Results
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document
@@ -192,6 +193,24 @@ def test_a_lost_chunk_of_any_kind_is_made_again(whole: tuple[Sweep, Store, Summa
         lost.write_bytes(lost.read_bytes()[:100])
     again, _ = run(space, tmp_path / "store")
     assert again.digest() == first.digest() and len(again.screened()) == space.n_cells
+
+
+@pytest.mark.parametrize(
+    ("phase", "head"), [("sample, screened", "No answer"), ("sample", "has the highest mean")]
+)
+def test_a_report_of_an_unfinished_sweep(tmp_path: Path, phase: str, head: str) -> None:
+    """After one phase nothing is answered yet, after two the sample is; both pages say what is missing."""
+
+    def stop(summary: Summary) -> None:
+        if summary.phase not in ("sample, screened", phase):
+            raise KeyboardInterrupt
+
+    space = made()
+    with pytest.raises(KeyboardInterrupt):
+        run(space, tmp_path / "store", progress=stop)
+    store = Store.open(tmp_path / "store")
+    page = sweep_page(store.manifest, store.frame(), store="store", cheap=store.screened(), runs=store.runs())
+    assert head in page and ("are not simulated yet" in page or "of 400 cells has a result" in page)
 
 
 def test_ties_are_no_answers_so_packets_answer_everything(tmp_path: Path) -> None:
