@@ -18,6 +18,7 @@ from netcarlo.cli.main import app
 from netcarlo.errors import InputError
 from netcarlo.reports.sweep.page import sweep_page
 from netcarlo.reports.sweep.results import Results
+from netcarlo.reports.sweep.wins import wins
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document
 from netcarlo.sweeps.analysis import decisions
@@ -127,6 +128,26 @@ def test_hardly_a_decision_is_wrong(whole: tuple[Sweep, Store, Summary], packets
     clear = frame["because"] == "clear"
     assert clear.mean() > 0.4
     assert ((frame["fast"] > 0.5) != (packets["fast"] > 0.5)).mean() <= 0.05
+
+
+def test_winners_are_decided_too(tmp_path: Path) -> None:
+    """A window of 4 is too small for most of the networks, and as good as one of 12 for the others."""
+    axes = {"window": {"field": "transport.window", "values": [4, 12]}}
+    auto = {"decide": ["winner"], "wrong": "5 %", "sample": "45 %"}
+    store, _ = run(made(axes=axes, compare="window", auto=auto), tmp_path / "store")
+    plain = by_packets(axes=axes, compare="window")
+    frame, packets = store.frame(), run(plain, tmp_path / "packets")[0].frame()
+    assert (frame["because"] == "clear").mean() > 0.2
+    best = [table["goodput_bps"].to_numpy().reshape(-1, 2).argmax(axis=1) for table in (frame, packets)]
+    assert np.mean(best[0] != best[1]) <= 0.05
+    share = [
+        wins(results, "goodput_bps")
+        for results in (
+            Results(store.manifest, frame, store.screened()),
+            Results(plain.manifest(), packets),
+        )
+    ]
+    assert (share[0].low <= share[1].share).all() and (share[1].share <= share[0].high).all()
 
 
 def test_means_are_corrected_and_cover_those_of_packets(
