@@ -223,7 +223,7 @@ def test_a_report_of_an_unfinished_sweep(tmp_path: Path, phase: str, head: str) 
     """After one phase nothing is answered yet, after two the sample is; both pages say what is missing."""
 
     def stop(summary: Summary) -> None:
-        if summary.phase not in ("sample, screened", phase):
+        if summary.phase == phase and summary.done == summary.todo:
             raise KeyboardInterrupt
 
     space = made()
@@ -248,6 +248,12 @@ def test_ties_are_no_answers_so_packets_answer_everything(tmp_path: Path) -> Non
     assert [each["phase"] for each in store.runs()] == ["sample, screened", "sample", "in doubt"]
     results = Results(store.manifest, store.frame(), store.screened())
     assert results.screened is not None and not results.screened.facts([])["useful"]
+
+
+def test_of_a_small_sweep_packets_answer_everything_at_once(tmp_path: Path) -> None:
+    store, summary = run(made(draw={"count": 40, "blocks": 4}), tmp_path / "store")
+    assert summary.answered == {("packet", "sample"): 80} and not len(store.screened())
+    assert "scenario" in sweep_page(store.manifest, store.frame(), store="store", cheap=store.screened())
 
 
 def test_with_nothing_to_decide_the_sample_is_all_that_packets_answer(tmp_path: Path) -> None:

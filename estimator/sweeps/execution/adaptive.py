@@ -79,9 +79,11 @@ def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **o
         total.failures += found.failures
 
     sample, screened = asked.sample(), sweep.screened()
-    phase("sample, screened", screened, _Screened(store), np.flatnonzero(sample))
+    some_left = bool((asked.known & ~sample).any())  # a small sweep is all sample
+    if some_left:
+        phase("sample, screened", screened, _Screened(store), np.flatnonzero(sample))
     phase("sample", sweep, store, np.flatnonzero(sample | ~asked.known))
-    if judged(sweep, store).useful:
+    if some_left and judged(sweep, store).useful:
         phase("screening", screened, _Screened(store), np.flatnonzero(asked.known))
         decision = judged(sweep, store)
         keep_clear(store, decision.clear & ~sample, group=sweep.group)
