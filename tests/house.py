@@ -10,7 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 
 
-def build(house: Path, *, files: Mapping[str, str], lines: Mapping[str, Mapping[str, str]]) -> Path:
+def build(
+    house: Path, *, files: Mapping[str, str], lines: Mapping[str, Mapping[str, str]]
+) -> Path:
     """An importable copy in the folder `house`, which is returned.
 
     `files` are new, by their path in the package; `lines` are added to those that there are: by file, by the

@@ -55,7 +55,7 @@ def over(protocol: str) -> list[dict[str, Any]]:
 
 def test_a_tcp_variant(tmp_path: Path) -> None:
     """NewReno that begins with three packets after a timeout."""
-    variant = """
+    variant = '''
 from netcarlo.kernels.tcp import newreno, reno
 from netcarlo.kernels.tcp.state import Window
 
@@ -65,7 +65,7 @@ BASE = newreno
 def timeout(row, clock, snd_max, window):
     after = reno.timeout(row, clock, snd_max, window)
     return Window(3.0, after.ssthresh, after.dupacks)
-"""
+'''
     house = build(
         tmp_path,
         files={"kernels/tcp/brisk.py": variant},
@@ -86,14 +86,14 @@ def timeout(row, clock, snd_max, window):
 
 def test_a_congestion_control(tmp_path: Path) -> None:
     """One that shrinks by an eighth (Scalable TCP)."""
-    control = """
+    control = '''
 def grow(cwnd, ssthresh, now, rtt, constants, memory):
     return cwnd + 1.0 if cwnd < ssthresh else cwnd + 0.02
 
 
 def reduce(window, timeout, now, rtt, constants, memory):
     return window * 0.875
-"""
+'''
     house = build(
         tmp_path,
         files={"kernels/congestion/scalable.py": control},

@@ -248,7 +248,9 @@ class Plan:
     def _requirement(self, name: str, spec: RequirementSpec, have: Collection[str]) -> Requirement:
         """A requirement about outcomes that there are at some value of the quantity."""
         probability = self._share(f"requirements.{name}.probability", spec.probability)
-        found = parse_requirement(name, spec.goal, probability, self.quantity, values=self.values, known=have)
+        found = parse_requirement(
+            name, spec.goal, probability, self.quantity, values=self.values, known=have
+        )
         for outcome in found.outcomes:
             if outcome not in have:
                 measurable.refuse(outcome, self.base, have)

@@ -162,7 +162,9 @@ def integers(
             if progress:
                 progress(before + rows_done)
 
-        out = launch.run(model, rows, target=target, threads=threads, progress=report, most_bytes=most_bytes)
+        out = launch.run(
+            model, rows, target=target, threads=threads, progress=report, most_bytes=most_bytes
+        )
         done += len(out)
         report(0, done)
         ends = np.cumsum([len(part.parameters) for part in mine])[:-1]

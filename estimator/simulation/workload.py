@@ -32,7 +32,6 @@ OUTCOMES = 160
 TRACED = 4
 """Events of a packet in a trace, about."""
 
-
 @dataclass(frozen=True)
 class Forecast:
     """What replications of a scenario ask for, about."""

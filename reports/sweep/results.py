@@ -219,7 +219,7 @@ class Results:
         least, most, yes_no = self._values(column)
         for g in range(len(found.mean)):
             values = self.cube(column)[:, group == g, k]
-            if self.screened is not None:
+            if self.screened is not None and self.screened.clear[:, group == g].any():
                 one = self._corrected(self.screened, column, k, group == g)
             elif yes_no:
                 _, *one = population.share(average(values), self.blocks)

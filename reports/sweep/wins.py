@@ -54,9 +54,9 @@ def wins(results: Results, outcome: str, inside: Bools | None = None) -> Wins:
     if not known.any():
         nothing = np.full(len(labels), np.nan)
         return Wins(nothing, nothing, nothing)
-    if results.screened is not None and results.drawn:
+    points = np.full(results.points, True) if inside is None else np.asarray(inside.any(axis=0))
+    if results.screened is not None and results.drawn and results.screened.clear[:, points].any():
         cheap = results.sign(outcome) * results.screened.cube(outcome)
-        points = np.full(results.points, True) if inside is None else np.asarray(inside.any(axis=0))
         return Wins(*results.screened.wins(_credit(value), _credit(cheap), points, results.blocks))
     blocks = np.repeat(results.blocks, results.points).reshape(known.shape)[known]
     found = population.wins({str(k): value[known, k] for k in labels}, blocks)

@@ -60,7 +60,9 @@ def ns2_rate(
     count: int = 1,
 ) -> float:
     """The same of one run of ns-2, without the time it takes to start."""
-    packets, seconds = lossy_hop.ns2(window=window, loss=loss, duration_s=duration_s, model=name, count=count)
+    packets, seconds = lossy_hop.ns2(
+        window=window, loss=loss, duration_s=duration_s, model=name, count=count
+    )
     return packets / (seconds - ns2_start_s())
 
 

@@ -203,7 +203,9 @@ def plan(following: Edges) -> Plan:
         for body in bodies
     ]
     back = {
-        (latch, head): loop for loop, (head, latches) in enumerate(graph.latches.items()) for latch in latches
+        (latch, head): loop
+        for loop, (head, latches) in enumerate(graph.latches.items())
+        for latch in latches
     }
 
     def within(block: int, outer: int) -> set[int]:

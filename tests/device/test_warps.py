@@ -321,12 +321,9 @@ def test_lines_and_sectors_of_a_warp(tmp_path: Path, stride: int, lines: int, se
 
 def touches(count: int, step: int, times: int) -> str:
     """Loads of `count` words `step` bytes apart, one after the other, and all again."""
-    return (
-        "\n".join(
-            f"ld.global.u64 %rd9, [%rd4+{i * step}]; add.s64 %rd6, %rd6, %rd9;" for i in range(count)
-        ).join(["", "\n"] * times)
-        + "add.s64 %rd6, %rd6, 1;"
-    )
+    return "\n".join(
+        f"ld.global.u64 %rd9, [%rd4+{i * step}]; add.s64 %rd6, %rd6, %rd9;" for i in range(count)
+    ).join(["", "\n"] * times) + "add.s64 %rd6, %rd6, 1;"
 
 
 def test_what_was_loaded_once_is_in_the_l1(tmp_path: Path) -> None:

@@ -31,7 +31,9 @@ from tests.device.cupy import fake_cupy, install
 from tests.device.lockstep import LANES, LOCAL, OTHER, TRAFFIC, Counts, Region, Warps
 from tests.twins.rows import rows_of
 
-ARRAYS = (*("parameters", "constants", "first", "second", "losses", "scratch", "memory", "out", "trace"),)
+ARRAYS = (
+    *("parameters", "constants", "first", "second", "losses", "scratch", "memory", "out", "trace"),
+)
 """What a kernel is launched with."""
 
 SHARED = "losses", "trace"

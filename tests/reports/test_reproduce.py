@@ -51,7 +51,9 @@ def test_comparison_has_a_row_per_published_number(reproduced: Reproduced) -> No
         else:
             assert row["note"], "a number without an estimate says why"
     assert {row["replications"] for row in rows if row["metric"] == "utilisation"} == {"3"}
-    assert {row["metric"] for row in rows if not row["estimate"]} == {"gain_multi_over_tcp_by_bandwidth"}
+    assert {row["metric"] for row in rows if not row["estimate"]} == {
+        "gain_multi_over_tcp_by_bandwidth"
+    }
 
 
 def test_claims_have_evidence(reproduced: Reproduced) -> None:

@@ -90,7 +90,9 @@ def test_a_finite_transfer_is_over_when_it_is_completed():
 
 def test_sctp_packets_count_their_chunk_header_on_the_wire():
     e = ensemble(transport={"protocol": "sctp"})
-    assert named(e, integers(RECEIVED=1)).frame["throughput_bps"][0] == pytest.approx(1500 * 8 / 11)
+    assert named(e, integers(RECEIVED=1)).frame["throughput_bps"][0] == pytest.approx(
+        1500 * 8 / 11
+    )
 
 
 def test_the_first_outage_is_the_earliest_on_any_hop():

@@ -23,13 +23,8 @@ class Network:
     """Builds what is between the hosts of row `row`."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        outcomes: Outcomes,
-        parameters: Parameters,
-        streams: Streams,
-        rows: Rows,
-        row: int,
+        self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
+        rows: Rows, row: int,
     ) -> None:
         self.simulation = simulation
         self.outcomes = outcomes
@@ -59,11 +54,7 @@ class Network:
         handovers = plan(p, self.streams, [start for start, _ in self.outages(0, radio)])
         for handover in handovers:
             signalling = Signalling(
-                p,
-                self.streams,
-                handover.number,
-                up=up,
-                down=down,
+                p, self.streams, handover.number, up=up, down=down,
                 backbone_up=sum(self.delay(hop, 1) for hop in range(radio)),
                 backbone_down=sum(self.delay(hop, 0) for hop in range(radio)),
             )
@@ -95,14 +86,8 @@ class Network:
         byte_time, delay, limit, _ = self.columns(path, hop)[4 * direction : 4 * direction + 4]
         tick, tick_phase = self.columns(path, hop)[Hop.TICK : Hop.TICK_PHASE + 1]
         link = Link(
-            self.simulation,
-            byte_time=byte_time,
-            delay=delay,
-            limit=limit,
-            lost=self.outcomes.lost,
-            gaps=self.gaps(path, hop, direction),
-            tick=tick if direction == 0 else 0,
-            tick_phase=tick_phase,
+            self.simulation, byte_time=byte_time, delay=delay, limit=limit, lost=self.outcomes.lost,
+            gaps=self.gaps(path, hop, direction), tick=tick if direction == 0 else 0, tick_phase=tick_phase,
         )
         for start, end in outages:
             self.simulation.at(start, Rank.LINK_DOWN, link.go_down)

@@ -33,15 +33,8 @@ from tests.twins.tcp.tcp import TcpSender
 from tests.twins.tcp.vegas import Vegas
 
 SENDERS: dict[str, type[TcpSender]] = {
-    "tcp_tahoe": Tahoe,
-    "tcp_reno": Reno,
-    "tcp_newreno": NewReno,
-    "tcp_sack": Sack,
-    "tcp_vegas": Vegas,
-    "tcp_probing": Probing,
-    "tcp_new_probing": NewProbing,
-    "tcp_elfn": Elfn,
-    "tcp_eln": Eln,
+    "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
+    "tcp_probing": Probing, "tcp_new_probing": NewProbing, "tcp_elfn": Elfn, "tcp_eln": Eln,
     "tcp_linux": Linux,
 }
 
@@ -93,16 +86,9 @@ def run_tcp(
     sender = variant(simulation, outcomes, parameters, path.send, control())
     sender.send_probe = lambda number: path.send(Packet("probe", parameters.HEADER, number))
     receiver = Receiver(
-        simulation,
-        outcomes,
-        first=sender.next_number,
-        first_data=sender.first_data,
-        ack_every=parameters.ACK_EVERY,
-        ack_delay=parameters.ACK_DELAY,
-        ack_size=parameters.ACK,
-        block_size=parameters.SACK_BLOCK,
-        sack=sender.sack,
-        send_back=path.send_back,
+        simulation, outcomes, first=sender.next_number, first_data=sender.first_data,
+        ack_every=parameters.ACK_EVERY, ack_delay=parameters.ACK_DELAY, ack_size=parameters.ACK,
+        block_size=parameters.SACK_BLOCK, sack=sender.sack, send_back=path.send_back,
     )
 
     def at_receiver(packet: Packet) -> None:
@@ -128,28 +114,17 @@ def run_tcp(
 
 
 def run_sctp(
-    simulation: Simulation,
-    outcomes: Outcomes,
-    parameters: Parameters,
-    streams: Streams,
+    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
     paths: Sequence[Path],
 ) -> None:
     """One association over the first, or both, of `paths`."""
     numbers = range(parameters.N_PATHS)
     sender = SctpSender(
-        outcomes,
-        simulation,
-        parameters,
-        streams,
-        destinations=[Road(n, parameters) for n in numbers],
+        outcomes, simulation, parameters, streams, destinations=[Road(n, parameters) for n in numbers],
         put_out=lambda number, packet: paths[number].send(packet),
     )
     receiver = SctpReceiver(
-        outcomes,
-        simulation,
-        parameters,
-        streams,
-        destinations=[Destination(n, parameters) for n in numbers],
+        outcomes, simulation, parameters, streams, destinations=[Destination(n, parameters) for n in numbers],
         put_out=lambda number, packet: paths[number].send_back(packet),
     )
 
@@ -170,10 +145,7 @@ def run_sctp(
 
 
 def sample_until_end(
-    simulation: Simulation,
-    outcomes: Outcomes,
-    parameters: Parameters,
-    cwnd_1024: Callable[[], int],
+    simulation: Simulation, outcomes: Outcomes, parameters: Parameters, cwnd_1024: Callable[[], int],
     rtt: Callable[[], int],
 ) -> None:
     """Sample in the middle of every interval; `cwnd_1024` is in packets / 1024, `rtt` in ns."""

@@ -339,7 +339,9 @@ def averages(cells: Cells) -> Iterator[Claim]:
     readings = [
         float(gain(table7(cells, "sctp_multi", d), table7(cells, "tcp", d)).mean()) for d in (tens, all_)
     ]
-    overall, both = (ours[f"gain_multi_over_tcp_{name}"] for name in ("overall", "and_single_average"))
+    overall, both = (
+        ours[f"gain_multi_over_tcp_{name}"] for name in ("overall", "and_single_average")
+    )
     yield Claim(
         id="D4",
         text="Overall, SCTP (multi) is 18 % above TCP.",

@@ -220,8 +220,7 @@ class Store:
         return self._cells(scan.files, scan.failed, columns)
 
     def screened_tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
-        """The same of what cheap models say of cells; none without `fidelity:
-        auto`."""
+        """The same of what cheap models say of cells."""
         scan = self.scan()
         return self._cells(scan.screened, ~scan.known, columns)
 

@@ -183,7 +183,9 @@ def test_costly_rows_come_first_and_fewer_at_a_time(
         assert sorted(taken) == list(range(5))
 
 
-def test_memory_is_divided_among_launches_and_the_pool_counts(pretend: Pretend, launches: list[int]) -> None:
+def test_memory_is_divided_among_launches_and_the_pool_counts(
+    pretend: Pretend, launches: list[int]
+) -> None:
     rows = even(4000)
     expected = launch.run(toy.TOY, rows, target="cpu")
     largest = []

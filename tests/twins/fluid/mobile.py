@@ -92,7 +92,9 @@ class TwinMobile(TwinPath):
         self.moves = False
         length = int(rtt)
         while self.coming:
-            down, up, resume = self.seen(self.coming[0], max(length - self.base_ns, 0), packets / length)
+            down, up, resume = self.seen(
+                self.coming[0], max(length - self.base_ns, 0), packets / length
+            )
             if up > t or resume > t + length:
                 if down < found[0]:
                     found, self.resume, self.moves = (down, up), resume, True

@@ -73,16 +73,8 @@ class Link:
     """One direction of a hop: a FIFO server with a finite queue, then a wire, then random loss."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        *,
-        byte_time: int,
-        delay: int,
-        limit: int,
-        gaps: Iterator[int] | None,
-        lost: Callable[[Packet, str], None],
-        tick: int = 0,
-        tick_phase: int = 0,
+        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
+        lost: Callable[[Packet, str], None], tick: int = 0, tick_phase: int = 0,
     ) -> None:
         self.simulation = simulation
         self.server = Server(simulation, byte_time=byte_time, limit=limit)

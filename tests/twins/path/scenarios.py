@@ -38,11 +38,8 @@ def select(rows: Rows, chosen: Any) -> Rows:
 def empty_row(outages: int = OUTAGES) -> Rows:
     """A row of zeros without hops, outages or losses."""
     return Rows(
-        np.zeros((1, len(P)), np.int64),
-        np.zeros((1, 0)),
-        np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
-        np.full((1, PATHS, HOPS, outages, 2), FOREVER, np.int64),
-        thresholds(PROBABILITIES),
+        np.zeros((1, len(P)), np.int64), np.zeros((1, 0)), np.zeros((1, PATHS, HOPS, len(Hop)), np.int64),
+        np.full((1, PATHS, HOPS, outages, 2), FOREVER, np.int64), thresholds(PROBABILITIES),
     )
 
 
@@ -117,20 +114,12 @@ def _sctp_row(rng: Generator) -> Rows:
     slowest = max(choose_hops(rng, row, path, on_lattice) for path in range(paths))
     size = chunk + header
     end = max(SECOND, min(DATA_PACKETS // 2 * slowest * size, int(rng.uniform(3.0, 100.0) * SECOND)))
-    fill(
-        row,
-        common(rng, end, on_lattice)
-        | {
-            "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
-            "N_PATHS": paths,
-            "DATA": data,
-            "CHUNK_HEADER": chunk_header,
-            "HEADER": header,
-            "ACK": 968 if on_lattice else int(rng.integers(20, 81)),
-            "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
-            **sctp_parameters(rng, chunk, window),
-        },
-    )
+    fill(row, common(rng, end, on_lattice) | {
+        "LIMIT": ENDLESS if rng.random() < 0.6 else int(rng.integers(1, 200)),
+        "N_PATHS": paths, "DATA": data, "CHUNK_HEADER": chunk_header, "HEADER": header,
+        "ACK": 968 if on_lattice else int(rng.integers(20, 81)), "SACK_BLOCK": int(rng.choice([0, 4, 4, 4])),
+        **sctp_parameters(rng, chunk, window),
+    })
     for path in range(paths):
         choose_outages(rng, row, path, end, on_lattice)
         choose_cross_traffic(rng, row, path, end, on_lattice)
@@ -165,12 +154,9 @@ def common(rng: Generator, end: int, on_lattice: bool) -> dict[str, int]:
     start = pick(rng, 0, 0, rng.integers(0, SECOND))
     sample = pick(rng, 100 * MS, 10 * MS, rng.integers(MS, SECOND))
     return {
-        "SEED": int(rng.integers(0, 1 << 62)),
-        "SCENARIO": int(rng.integers(0, 1 << 32)),
+        "SEED": int(rng.integers(0, 1 << 62)), "SCENARIO": int(rng.integers(0, 1 << 32)),
         "REPLICATION": int(rng.integers(0, 1 << 32)),
-        "START": start // (100 * MS) * (100 * MS) if on_lattice else start,
-        "END": end,
-        "SAMPLE": sample,
+        "START": start // (100 * MS) * (100 * MS) if on_lattice else start, "END": end, "SAMPLE": sample,
         "RING": 1 << 12,
     }
 
@@ -195,9 +181,7 @@ def choose_hops(rng: Generator, row: Rows, path: int, on_lattice: bool) -> int:
             lossy = mood > 0.4 if forward else mood > 0.7
             limits = [0, 1, 2, 3, 5, 10, 30, 100] if forward or rng.random() < 0.3 else [0]
             column[base : base + 4] = (
-                byte_time,
-                delay,
-                int(rng.choice(limits)),
+                byte_time, delay, int(rng.choice(limits)),
                 int(rng.choice(len(PROBABILITIES), p=odds)) if lossy else 0,
             )
             slowest = max(slowest, byte_time >> BYTE_TIME_BITS)

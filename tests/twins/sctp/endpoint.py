@@ -58,15 +58,8 @@ class Endpoint(Generic[D]):
     """An end with its destinations, heartbeats and failover."""
 
     def __init__(
-        self,
-        simulation: Simulation,
-        parameters: Parameters,
-        streams: Streams,
-        *,
-        end: int,
-        destinations: list[D],
-        put_out: Callable[[int, Packet], None],
-        flow: int = 0,
+        self, simulation: Simulation, parameters: Parameters, streams: Streams, *, end: int,
+        destinations: list[D], put_out: Callable[[int, Packet], None], flow: int = 0,
     ) -> None:
         self.simulation = simulation
         self.parameters = parameters

@@ -102,9 +102,7 @@ def _choose_hops(rng: Generator, row: Rows) -> int:
             lossy = mood > 0.85 or (radio and mood > (0.4 if forward else 0.6))
             limits = [0, 0, 2, 10, 30, 100] if forward else [0, 0, 0, 0, 10]
             column[base : base + 4] = (
-                byte_time,
-                delay,
-                int(rng.choice(limits)),
+                byte_time, delay, int(rng.choice(limits)),
                 int(rng.integers(1, len(PROBABILITIES) - 2)) if lossy else 0,
             )
             slowest = max(slowest, byte_time >> BYTE_TIME_BITS)
