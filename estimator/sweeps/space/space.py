@@ -152,8 +152,7 @@ class Sweep:
         return Sweep(self.definition | {"cheap": True})
 
     def because(self, cells: Ints) -> NDArray[np.object_]:
-        """Why cells [n] are answered as they are, see docs/sweeps.md: packets' answers, or the cheap
-        models'."""
+        """Why cells [n] are answered by packets, or by cheap models if `screened`; see docs/sweeps.md."""
         assert self.screening is not None
         group = cells // self.group
         if self.cheap:
