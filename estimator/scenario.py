@@ -42,6 +42,9 @@ class Scenario(Networks):
     def _in_full(cls, data: Any) -> Any:
         if not isinstance(data, dict):
             return data
+        if data.get("fidelity") == "auto":
+            what = "fidelity = auto is for sweeps, which have cells to choose from"
+            raise InputError(f"{what}; write packet, or estimate with --control")
         data = in_full(data)
         transport = data.get("transport")
         if isinstance(transport, dict):

@@ -54,10 +54,10 @@ def sweep(
     as_json: AsJson = False,
 ) -> None:
     """Simulate a space of networks; the same command resumes.  Exit 1 if a cell failed or it had to stop."""
+    from netcarlo.sweeps.execution.adaptive import run
     from netcarlo.sweeps.execution.chunk import WrongVersion
     from netcarlo.sweeps.execution.executors import StoppedError, open_workers
     from netcarlo.sweeps.execution.forecast import check, forecast, rehearsal
-    from netcarlo.sweeps.execution.run import run
     from netcarlo.sweeps.space.file import load_sweep
     from netcarlo.sweeps.store.files import Files
     from netcarlo.sweeps.store.store import MANIFEST, Store
@@ -114,6 +114,8 @@ def sweep(
     if as_json:
         failures = [{"key": key, "error": error} for key, error in summary.failures]
         record = {"stored": summary.stored + summary.done, "n_cells": summary.n_cells, "workers": found.name}
+        if summary.answered:
+            record["answered"] = {", ".join(how): cells for how, cells in summary.answered.items()}
         console.print_json(record | summary.record() | {"failures": failures})
     elif not quiet:
         _print_summary(loaded.name, str(out), found.name, summary)
@@ -123,6 +125,7 @@ def sweep(
 
 def status(store: StoreUrl, as_json: AsJson = False) -> None:
     """What a store holds: cells done, failed and missing, files, digest, runs."""
+    from netcarlo.sweeps.analysis.decisions import answered
     from netcarlo.sweeps.store.store import Store
 
     opened = Store.open(store)
@@ -143,6 +146,9 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
         "versions": opened.manifest["versions"],
         "runs": opened.runs(),
     }
+    if about.get("auto"):
+        counts = answered(opened.frame(["status", "answered_by", "because"]))
+        found["answered"] = {", ".join(how): cells for how, cells in counts.items()}
     if as_json:
         console.print_json(found)
         return
@@ -151,6 +157,8 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
     )
     console.echo(f"{found['files']} chunks, {console.size(found['bytes'])}; digest {found['digest']}")
     console.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
+    if found.get("answered"):
+        console.echo(f"answered by {_answered(counts)}")
     for name, reason in found["damaged"].items():
         console.echo(f"damaged: {name}: {reason}")
     for one in found["runs"]:
@@ -162,8 +170,9 @@ def _run(record: dict[str, Any]) -> str:
     try:
         wall_s, packets = float(record["wall_s"]), float(record["packets"])
         speed = f"{console.large(packets / wall_s)} packets/s" if wall_s else ""
+        phase = f"{record['phase']}, " if "phase" in record else ""
         return (
-            f"run {record['started']}: {record['outcome']}, {record['cells']} cells, "
+            f"run {record['started']}: {phase}{record['outcome']}, {record['cells']} cells, "
             f"{record['failed']} failed, {console.seconds(wall_s)}, {record['workers']}, {speed}"
         )
     except (KeyError, TypeError, ValueError):
@@ -309,10 +318,12 @@ def report(
     out = out or _beside(store, ".html")
     output.check_writable(out.parent)
     opened = Store.open(store)
-    keeps = opened.manifest["sweep"]["keep_replications"]
+    about = opened.manifest["sweep"]
     page = sweep_page(
-        opened.manifest, opened.frame(), store=store, replications=opened.replications() if keeps else None
-    )
+        opened.manifest, opened.frame(), store=store,
+        replications=opened.replications() if about["keep_replications"] else None,
+        cheap=opened.screened() if about.get("auto") else None, runs=opened.runs(),
+    )  # fmt: skip
     output.write_text(out, page)
     console.say(f"{out}: {console.size(out.stat().st_size)}")
 
@@ -390,6 +401,7 @@ def _state(summary: "Summary") -> str:
         return "no workers: waiting for some"
     wall_s = max(summary.wall_s, 1e-9)
     parts = [
+        *([summary.phase] if summary.phase else []),
         f"{summary.done + summary.failed} of {summary.todo} cells",
         f"{console.large(summary.networks / wall_s)} replications/s",
         f"{console.large(summary.packets / wall_s)} packets/s",
@@ -420,12 +432,24 @@ def _print_summary(name: str, store: str, workers: str, summary: "Summary") -> N
             f"{console.large(summary.packets / wall_s)} packets/s, "
             f"{100 * summary.kernel_share:.0f} % of the time inside kernels"
         )
+    if summary.answered:
+        console.echo(f"answered by {_answered(summary.answered)}")
     for key, error in summary.failures:
         words = " ".join(error.split())
         console.echo(f"failed: {words[:120]}{'...' * (len(words) > 120)}")
         console.echo(f"        netcarlo rerun {where} {shlex.quote(key)}")
     console.echo(f"next: netcarlo report {where}")
     console.echo(f'      netcarlo query {where} "SELECT * FROM cells LIMIT 5"')
+
+
+def _answered(cells: dict[tuple[str, str], int]) -> str:
+    """How many cells were answered by what, and why by that."""
+    words = {"sample": "sampled", "doubt": "in doubt", "unknown": "unknown to cheap models", "clear": "clear"}
+    total = sum(cells.values())
+    parts = [
+        f"{fidelity}: {n} ({100 * n / total:.0f} %, {words[why]})" for (fidelity, why), n in cells.items()
+    ]
+    return ", ".join(parts)
 
 
 def _print_forecast(found: Any, as_json: bool) -> None:

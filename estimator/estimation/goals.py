@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.networks.outcome import dimension
+from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.schema import units
 from netcarlo.simulation import measurable
-from netcarlo.simulation.outcomes import MEANING
+from netcarlo.simulation.outcomes import BY_NAME, MEANING
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
@@ -33,10 +34,31 @@ class Goal:
 
     def held(self, outcomes: Any, baseline: Any = None) -> NDArray[np.bool_]:
         """In which replications it is met, given arrays by outcome; a time that did not happen meets none."""
-        limit = np.asarray(self.threshold)
-        if self.relative:
-            limit = limit * np.asarray(baseline[self.outcome], np.float64)
+        limit = self._limit(baseline)
         return np.asarray(_COMPARE[self.comparison](np.asarray(outcomes[self.outcome]), limit))
+
+    def margins(self, outcomes: Any, baseline: Any = None) -> Floats:
+        """How far more than half of the replications are on the good side, of arrays [cells, n] by outcome.
+
+        In the steps of `Outcome`: positive where more than half meet it, 0 where it hangs on nothing.  A time
+        that did not happen is as far on the bad side as can be.
+        """
+        steps = BY_NAME[self.outcome].steps
+        with np.errstate(invalid="ignore"):
+            off = steps(np.asarray(outcomes[self.outcome])) - steps(self._limit(baseline))
+        off = np.where(
+            np.isnan(np.asarray(outcomes[self.outcome])),
+            -np.inf,
+            np.nan_to_num(
+                off if self.comparison.startswith(">") else -off, nan=0.0, posinf=np.inf, neginf=-np.inf
+            ),
+        )
+        best_first = -np.sort(-off, axis=1)
+        return np.asarray(best_first[:, best_first.shape[1] // 2])
+
+    def _limit(self, baseline: Any) -> Floats:
+        limit = np.asarray(self.threshold, np.float64)
+        return limit * np.asarray(baseline[self.outcome], np.float64) if self.relative else limit
 
 
 def parse(text: str, scenario: Scenario | None = None) -> Goal:

@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from netcarlo.numerics import statistics
+from netcarlo.numerics import portable, statistics
+from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean, Means
 from netcarlo.schema import units
 
@@ -63,6 +64,17 @@ class Outcome(NamedTuple):
         for suffix in ("_bps", "_s", "_packets"):
             name = name.removesuffix(suffix)
         return self.label or name.replace("_", " ")
+
+    def steps(self, values: ArrayLike) -> Floats:
+        """The values on a scale on which equal steps are worth as much: logarithms of what is positive and
+        has no bound, as a step is a ratio there; shares, and what can be negative, as they are."""
+        x = np.asarray(values, np.float64)
+        return portable.log(x) if self.values == POSITIVE else x
+
+    def scores(self, values: ArrayLike) -> Floats:
+        """The same with a sign such that more is better; what did not happen is worst."""
+        found = self.steps(values)
+        return np.where(np.isnan(found), -np.inf, -found if self.better == LESS else found)
 
     def means(self, values: ArrayLike) -> Means:
         """`statistics.means` of each row of `values` [rows, n], with intervals inside what can be."""

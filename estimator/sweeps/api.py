@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netcarlo.sweeps.execution.adaptive import run
 from netcarlo.sweeps.execution.executors import open_workers
 from netcarlo.sweeps.execution.forecast import check
-from netcarlo.sweeps.execution.run import Progress, run
+from netcarlo.sweeps.execution.run import Progress
 from netcarlo.sweeps.space.file import load_sweep, make_sweep
 from netcarlo.sweeps.space.space import Sweep
 from netcarlo.sweeps.store.export import results

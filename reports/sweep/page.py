@@ -1,7 +1,7 @@
 """The report of a sweep: what its template shows, put together from the table of a store."""
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -27,14 +27,21 @@ MOST_VALUES = 8
 
 
 def sweep_page(
-    manifest: Mapping[str, Any], frame: pd.DataFrame, *, store: str, replications: pd.DataFrame | None = None
+    manifest: Mapping[str, Any],
+    frame: pd.DataFrame,
+    *,
+    store: str,
+    replications: pd.DataFrame | None = None,
+    cheap: pd.DataFrame | None = None,
+    runs: Sequence[Mapping[str, Any]] = (),
 ) -> str:
     """The HTML of the report of a store.
 
     `manifest` and `frame` (a row per cell that was reached) are the store's, see docs/sweeps.md; `store` is
-    its name in the commands that the page shows; `replications` has a row per replication, if kept.
+    its name in the commands that the page shows; `replications` has a row per replication, if kept; `cheap`
+    what cheap models say of cells, with `fidelity: auto`; `runs` are the records of runs.
     """
-    results = Results(manifest, frame)
+    results = Results(manifest, frame, cheap)
     sweep = results.sweep
     quoted = shlex.quote(store)
     command = f"netcarlo rerun {quoted}"
@@ -49,6 +56,7 @@ def sweep_page(
         command=command,
         verdict=sweep_answers.verdict(results),
         tiles=sweep_answers.tiles(results),
+        screened=results.screened and results.screened.facts(runs),
         asked=_axes(results),
         inputs=_inputs(results),
         meanings={scales.name_of(o): MEANING.get(o, "") for o in sweep["outcomes"]},

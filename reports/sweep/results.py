@@ -10,12 +10,13 @@ from numpy.typing import NDArray
 
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import ANY, YES_NO, Values
-from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.numerics.statistics import bounded
 from netcarlo.reports.parts import scales
+from netcarlo.reports.sweep.screened import Screened
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.outcomes import BY_NAME
-from netcarlo.sweeps.analysis import population
+from netcarlo.sweeps.analysis import corrected, population
 from netcarlo.sweeps.space import controls
 
 KEY_DIGITS = 10
@@ -60,7 +61,10 @@ class Estimates(NamedTuple):
 class Results:
     """The cells of a store; one that was not reached or failed is NaN."""
 
-    def __init__(self, manifest: Mapping[str, Any], frame: pd.DataFrame) -> None:
+    def __init__(
+        self, manifest: Mapping[str, Any], frame: pd.DataFrame, cheap: pd.DataFrame | None = None
+    ) -> None:
+        """`cheap`: with `fidelity: auto`, what cheap models say of cells."""
         self.manifest = manifest
         self.sweep: dict[str, Any] = manifest["sweep"]
         if frame.empty:  # no chunk is finished
@@ -87,6 +91,9 @@ class Results:
         self.ok = frame[ok]
         self.failed = frame[~ok]
         self.outcomes: list[str] = self.sweep["outcomes"]
+        self.screened: Screened | None = None
+        if self.sweep.get("auto") and cheap is not None and len(cheap) and len(self.ok):
+            self.screened = Screened(self.sweep, frame, cheap, self.shape)
         self._columns: dict[str, Floats] = {}
         self._scores: dict[str, Floats] = {}
 
@@ -212,7 +219,9 @@ class Results:
         least, most, yes_no = self._values(column)
         for g in range(len(found.mean)):
             values = self.cube(column)[:, group == g, k]
-            if yes_no:
+            if self.screened is not None and self.screened.clear[:, group == g].any():
+                one = self._corrected(self.screened, column, k, group == g)
+            elif yes_no:
                 _, *one = population.share(average(values), self.blocks)
             else:
                 _, mean, _, *ends = bounded(population.mean(average(values), self.blocks), least, most)
@@ -220,19 +229,51 @@ class Results:
             found.mean[g, k], found.low[g, k], found.high[g, k] = one
             found.cells[g, k] = np.count_nonzero(~np.isnan(values))
 
+    def _corrected(self, screened: Screened, column: str, k: int, points: Bools) -> list[float]:
+        """The mean of a label over networks, with those cells corrected that cheap models answered."""
+        least, most, _ = self._values(column)
+        share = column.removesuffix("_gain") in self.sweep["goals"]
+        answers, cheap = (each.cube(column)[:, :, k] for each in (self, screened))
+        ends: list[float] = np.clip(
+            screened.mean(answers, cheap, points, self.blocks, share=share), least, most
+        ).tolist()
+        return ends
+
     def _over_grid(self, column: str, k: int, group: Ints, found: Estimates) -> None:
-        there = (group >= 0) & ~np.isnan(self.cube(column)[0, :, k])
+        mean, low, high = (self.cube(column + end)[0, :, k] for end in ("", "_low", "_high"))
+        there = (group >= 0) & ~np.isnan(mean)
+        if self.screened is not None:  # no interval of a cheap model says how far off it is
+            low, high = (np.where(self.screened.clear[0], np.nan, each) for each in (low, high))
         at, groups = group[there], len(found.mean)
         found.cells[:, k] = count = np.bincount(at, minlength=groups)
-        for place, name in (
-            (found.mean, column),
-            (found.low, f"{column}_low"),
-            (found.high, f"{column}_high"),
-        ):
-            total = np.bincount(at, self.cube(name)[0, there, k], groups)
+        for place, values in (found.mean, mean), (found.low, low), (found.high, high):
+            total = np.bincount(at, values[there], groups)
             place[:, k] = np.where(count > 0, total / np.maximum(count, 1), np.nan)
         alone = count[at] == 1
         found.key[at[alone], k] = self.keys[0, there, k][alone]
+        if self.screened is not None:
+            for g in np.flatnonzero(count > 1).tolist():
+                self._correct_over_grid(self.screened, column, k, g, group == g, found)
+
+    def _correct_over_grid(
+        self, screened: Screened, column: str, k: int, g: int, points: Bools, found: Estimates
+    ) -> None:
+        """An average over points of which cheap models answered some: corrected, and beside the average of
+        the others' intervals two standard errors of the correction."""
+        clear, both = (each[0, points][:, None] for each in (screened.clear, screened.both))
+        y, x = (each[0, points, k][:, None] for each in (self.cube(column), screened.cube(column)))
+        got = corrected.values(np.where(clear, np.nan, y), x, clear, both)
+        if got is None:
+            return
+        low, high = (self.cube(column + end)[0, points, k] for end in ("_low", "_high"))
+        known = ~clear[:, 0]
+        half = np.nan_to_num(high - low)[known].sum() / 2 / len(y) + 2 * np.sqrt(
+            (got.influence**2).sum()
+        ) / len(y)
+        least, most, _ = self._values(column)
+        mean = got.mean.mean()
+        ends = np.clip([mean, mean - half, mean + half], least, most)
+        found.mean[g, k], found.low[g, k], found.high[g, k] = ends
 
     def _axis(self, axis: Mapping[str, Any]) -> Axis:
         name, unit = axis["name"], axis["unit"]

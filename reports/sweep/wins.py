@@ -54,6 +54,10 @@ def wins(results: Results, outcome: str, inside: Bools | None = None) -> Wins:
     if not known.any():
         nothing = np.full(len(labels), np.nan)
         return Wins(nothing, nothing, nothing)
+    points = np.full(results.points, True) if inside is None else np.asarray(inside.any(axis=0))
+    if results.screened is not None and results.drawn and results.screened.clear[:, points].any():
+        cheap = results.sign(outcome) * results.screened.cube(outcome)
+        return Wins(*results.screened.wins(_credit(value), _credit(cheap), points, results.blocks))
     blocks = np.repeat(results.blocks, results.points).reshape(known.shape)[known]
     found = population.wins({str(k): value[known, k] for k in labels}, blocks)
     share, low, high = found[["share", "ci_low", "ci_high"]].to_numpy(dtype=float).T
@@ -62,6 +66,14 @@ def wins(results: Results, outcome: str, inside: Bools | None = None) -> Wins:
         low = np.mean(clear.sum(axis=2) == len(labels) - 1, axis=0)
         high = np.mean(~clear.any(axis=1), axis=0)
     return Wins(share, low, high)
+
+
+def _credit(value: Floats) -> Floats:
+    """What each label has of the win at each point, [draws, points, labels]; NaN where nothing is decided."""
+    best = value == value.max(axis=2, keepdims=True)
+    return np.where(
+        _decided(value)[:, :, None], best / np.maximum(best.sum(axis=2, keepdims=True), 1), np.nan
+    )
 
 
 def leads(results: Results, outcome: str) -> Floats:

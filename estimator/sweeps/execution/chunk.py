@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from netcarlo.estimation.estimate import QUANTILES
+from netcarlo.estimation.goals import Goal
 from netcarlo.kernels.runtime.faults import DeviceError
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats, Ints
@@ -17,8 +18,9 @@ from netcarlo.simulation.launches import Part
 from netcarlo.simulation.outcomes import BY_NAME, MEANING
 from netcarlo.simulation.provenance import model_version
 from netcarlo.simulation.simulate import resolve_target
+from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space.identity import keys
-from netcarlo.sweeps.space.space import GAINS, STATISTICS, Batch, Sweep, sweep_of
+from netcarlo.sweeps.space.space import ANSWERED, GAINS, STATISTICS, Batch, Sweep, sweep_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -184,6 +186,9 @@ class _Run:
         sweep, at, n = self.sweep, batch.at, len(self.cells)
         place = sweep.indices(self.cells[at])
         known: dict[str, Any] = {"key": np.array(keys(sweep, batch), object)}
+        if sweep.screening is not None:
+            known["answered_by"] = np.full(len(at), sweep.variants[batch.variant].fidelity, object)
+            known["because"] = sweep.because(self.cells[at])
         if sweep.design is not None:
             known["draw"] = place["draw"]
             known["block"] = sweep.design.block_of(place["draw"])
@@ -213,6 +218,7 @@ class _Run:
             "status": np.where(error == "", "ok", "failed").astype(object),
             "error": error,
         }
+        columns |= {name: self.columns[name] for name in ANSWERED if name in self.columns}
         columns |= {name: self.columns[name] for name in self.columns if name not in FEATURES}
         columns["n_hops"] = self.columns["n_hops"].astype(np.int64)
         columns |= {name: self.columns[name] for name in FEATURES[1:]}
@@ -224,6 +230,7 @@ class _Run:
         n = len(self.cells)
         names = [o + suffix for o in self.sweep.outcomes for suffix in ("", *STATISTICS)]
         names += [g + suffix for g in self.sweep.goals for suffix in ("", "_low", "_high")]
+        names += [g + MARGIN for g in self.sweep.goals if self.sweep.screening]
         if self.sweep.compare:
             names += [o + suffix for o in self.sweep.outcomes for suffix in GAINS]
         columns: dict[str, Any] = {"replications": np.zeros(n, np.int64)}
@@ -248,13 +255,18 @@ class _Run:
                 columns[f"{name}_q{round(100 * p):02d}"][at] = column
         for name, goal in self.sweep.goals.items():
             if not goal.relative:
-                self._share(name, goal.held(part.values), at, columns)
+                self._share(name, goal, at, columns, part.values)
 
-    def _share(self, goal: str, held: Any, at: Any, columns: dict[str, Any]) -> None:
-        """How often a goal is `held`, bool[cells, n], in the cells at the positions `at`."""
-        shares = statistics.proportions(held)
-        columns[goal][at] = shares.probability
-        columns[f"{goal}_low"][at], columns[f"{goal}_high"][at] = shares.ci_low, shares.ci_high
+    def _share(
+        self, name: str, goal: Goal, at: Any, columns: dict[str, Any], *values: dict[str, Floats]
+    ) -> None:
+        """How often a goal is held in the cells at the positions `at`, given their `values` (and the
+        baseline's)."""
+        shares = statistics.proportions(goal.held(*values))
+        columns[name][at] = shares.probability
+        columns[f"{name}_low"][at], columns[f"{name}_high"][at] = shares.ci_low, shares.ci_high
+        if self.sweep.screening:
+            columns[name + MARGIN][at] = goal.margins(*values)
 
     def _compare(self, columns: dict[str, Any]) -> None:
         """What needs the baseline, over the replications that a cell shares with it: paired differences
@@ -277,7 +289,7 @@ class _Run:
                 mine, theirs = (
                     {goal.outcome: values(goal.outcome, some, n)} for some in (members, base[members])
                 )
-                self._share(name, goal.held(mine, theirs), members, columns)
+                self._share(name, goal, members, columns, mine, theirs)
             others = [i for i in members if i != base[i]]
             for name in self.sweep.outcomes if others else ():
                 found = BY_NAME[name].differences(values(name, others, n) - values(name, base[others], n))

@@ -75,9 +75,30 @@ def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> F
     """Run a pilot for some seconds and scale it up to the cells that `store` lacks; nothing is written.
 
     The pilot's groups are spread evenly over the sweep, each with every value of the compared axis.
-    With a precision, a cell's replications follow from its variance in the pilot.
+    With a precision, a cell's replications follow from its variance in the pilot.  With `fidelity: auto` the
+    time is from that of cheap models and packets of the sample to that of all packets, too.
     """
-    missing = np.ones(sweep.n_cells, bool) if store is None else ~store.scan().done
+    scan = None if store is None else store.scan()
+    found = _forecast(sweep, workers, np.ones(sweep.n_cells, bool) if scan is None else ~scan.done)
+    if sweep.screening is None or not found.cells:
+        return found
+    known = np.repeat(sweep.screening.known, sweep.group)
+    cheap = _forecast(sweep.screened(), workers, known if scan is None else known & ~scan.known)
+    part = sweep.screening.sample().mean()
+    return replace(
+        found,
+        networks=cheap.networks + found.networks,
+        packets=cheap.packets + found.packets,
+        time_s=(cheap.time_s[0] + part * found.time_s[0], cheap.time_s[1] + found.time_s[1]),
+        disk_bytes=cheap.disk_bytes + found.disk_bytes,
+        pilot_cells=cheap.pilot_cells + found.pilot_cells,
+        failed=cheap.failed + found.failed,
+        error=found.error or cheap.error,
+    )
+
+
+def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_]) -> Forecast:
+    """That of the `missing` cells, bool[n_cells]."""
     cells = int(np.count_nonzero(missing))
     pilot = _Pilot(sweep, workers, missing)
     rows, networks = len(pilot), 0.0

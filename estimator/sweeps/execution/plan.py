@@ -30,6 +30,15 @@ class Task:
     """A single group that was lost once already."""
 
 
+@dataclass
+class Pace:
+    """What is known of the cost of groups; a later plan for the like of them goes on with it."""
+
+    largest: int = 0
+    """Groups of the largest finished chunk."""
+    group_s: float = 0.0
+
+
 class Plan:
     """Deals out every missing cell once, in chunks of whole groups.
 
@@ -48,6 +57,7 @@ class Plan:
         chunk: int | None = None,
         chunk_s: float = CHUNK_S,
         most: int = LARGEST_CHUNK,
+        pace: Pace | None = None,
     ) -> None:
         self.group, self.missing, self.replications = group, missing, replications
         if order is not None:
@@ -66,7 +76,7 @@ class Plan:
         self._suspects: deque[Task] = deque()
         self._fixed = None if chunk is None else max(1, chunk // group)
         self._chunk_s, self._most = chunk_s, most
-        self._largest, self._group_s = 0, 0.0
+        self._pace = pace or Pace()
 
     def __bool__(self) -> bool:
         """Whether there is something to deal out."""
@@ -92,8 +102,9 @@ class Plan:
         """Note what a chunk cost."""
         n = len(np.unique(cells // self.group))
         group_s = max(chunk.wall_s, 1e-6) / n
-        self._group_s = (self._group_s + group_s) / 2 if self._largest else group_s
-        self._largest = max(self._largest, n)
+        pace = self._pace
+        pace.group_s = (pace.group_s + group_s) / 2 if pace.largest else group_s
+        pace.largest = max(pace.largest, n)
         self.replications = max(self.replications, -(-chunk.networks // len(cells)))
 
     def retry(self, task: Task) -> bool:
@@ -110,9 +121,9 @@ class Plan:
         """Groups of the next chunk."""
         if self._fixed:
             return self._fixed
-        if not self._largest:
+        if not self._pace.largest:
             return 1
-        n = min(int(self._chunk_s / self._group_s), GROWTH * self._largest)
+        n = min(int(self._chunk_s / self._pace.group_s), GROWTH * self._pace.largest)
         n = min(n, self._most // (self.group * self.replications))
         share = (len(self.groups) - self._at) // in_flight
         return max(1, min(n, max(share, n // 8)))  # smaller ones last, so that all workers end together

@@ -52,7 +52,8 @@ def rerun(store: Store, key: str, *, replication: int | None = None, target: str
     spec = SweepSpec.check({name: value for name, value in definition.items() if name != "files"})
     sweep = Sweep.from_definition(spec.model_dump(mode="json", exclude_none=True) | definition)
     cell = int(stored["cell"])
-    scenario = identity.scenario(sweep, cell) if sweep.digest == store.sweep["digest"] else None
+    answering = sweep.answering(stored.get("answered_by", "packet"))
+    scenario = identity.scenario(answering, cell) if sweep.digest == store.sweep["digest"] else None
     if scenario is None or identity.key(scenario) != stored["key"]:
         raise InputError(
             f"store {store.url}: its digest and the key of cell {cell} are not those of its manifest: it was "

@@ -20,7 +20,7 @@ from netcarlo.simulation.launches import LARGEST_LAUNCH
 from netcarlo.simulation.provenance import versions
 from netcarlo.sweeps.execution.chunk import Chunk, WrongVersion, failed, run_chunk
 from netcarlo.sweeps.execution.executors import LOST, StoppedError
-from netcarlo.sweeps.execution.plan import CHUNK_S, LARGEST_CHUNK, Cells, Plan, Task
+from netcarlo.sweeps.execution.plan import CHUNK_S, LARGEST_CHUNK, Cells, Pace, Plan, Task
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -69,6 +69,10 @@ class Summary:
     slot_s: float = 0.0
     """Wall time times the chunks that could have run at once."""
     slots: int = 0
+    phase: str = ""
+    """Of a sweep in several, see `adaptive`."""
+    answered: dict[tuple[str, str], int] = field(default_factory=dict)
+    """With `fidelity: auto`, in the end: cells of the store by their columns answered_by and because."""
     failures: list[tuple[str, str]] = field(default_factory=list)
     """Key and error of the first failed cells."""
 
@@ -93,6 +97,7 @@ class Summary:
             "packets": self.packets,
             "kernel_s": round(self.kernel_s, 3),
             "kernel_share": round(self.kernel_share, 4) if self.slot_s else None,
+            "busy_s": round(self.busy_s, 3),
             "wall_s": round(self.wall_s, 3),
         }
 
@@ -110,17 +115,20 @@ def run(
     chunk: int | None = None,
     chunk_s: float = CHUNK_S,
     cells: Cells | None = None,
+    phase: str = "",
     workers: str = "",
     command: str = "",
     progress: Progress | None = None,
     submit: Callable[..., Chunk] = run_chunk,
+    pace: Pace | None = None,
 ) -> Summary:
     """Simulate the cells that the store lacks or holds as failed, and write them to it.
 
-    The executor runs `submit` for about `slots()` chunks at once; results depend on neither.  `chunk`
-    fixes the cells of a chunk; unless given, chunks grow until they take `chunk_s`.  `cells`, int64[n]:
-    those only, in this order.  `workers` and `command` are for the record that every run leaves in the
-    store, however it ends.  `progress(summary)` is called after each chunk and every half second.
+    The executor runs `submit` for about `slots()` chunks at once; results depend on neither.  `chunk` fixes
+    the cells of a chunk; unless given, chunks grow until they take `chunk_s`, from what `pace` knows.
+    `cells`, int64[n]: those only, in this order.  `phase`, `workers` and `command` are for the record that
+    every run leaves in the store, however it ends.  `progress(summary)` is called after each chunk and every
+    half second.
 
     A chunk that kills its workers is halved until the culprit is found, whose cells are recorded as
     failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers or a device lost, disk
@@ -136,6 +144,7 @@ def run(
         chunk=chunk,
         chunk_s=chunk_s,
         most=LARGEST_LAUNCH["cuda"] if target == "cuda" else LARGEST_CHUNK,
+        pace=pace,
     )
     summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)
     started, begun = datetime.now(UTC), time.monotonic()
@@ -155,6 +164,7 @@ def run(
         summary.wall_s = time.monotonic() - begun
         record = {
             "command": command,
+            **({"phase": phase} if phase else {}),
             "started": started.isoformat(timespec="seconds"),
             "ended": datetime.now(UTC).isoformat(timespec="seconds"),
             "outcome": outcome,

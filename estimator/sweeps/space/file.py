@@ -3,21 +3,25 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
-from netcarlo.schema import kinds
+from netcarlo.schema import kinds, units
 from netcarlo.schema.axes import AxisSpec
 from netcarlo.schema.document import Document, Location
 from netcarlo.schema.names import with_values
-from netcarlo.schema.quantity import Precision
+from netcarlo.schema.quantity import Precision, Quantity
 from netcarlo.schema.record import Record
 from netcarlo.sweeps.space import controls
+from netcarlo.sweeps.space.screening import Question
 from netcarlo.sweeps.space.space import Sweep
+
+Wrong = Annotated[float, Quantity(units.FRACTION, 1e-3, 0.2, random=False)]
+Share = Annotated[float, Quantity(units.FRACTION, 1e-3, 1.0, random=False)]
 
 OUTCOMES = ["goodput_bps", "throughput_bps", "retransmitted", "timeouts", "mean_rtt_s"]
 
@@ -33,6 +37,15 @@ class DrawSpec(Record):
     @classmethod
     def _bare(cls, data: Any) -> Any:
         return {"count": data} if isinstance(data, int) else data
+
+
+class AutoSpec(Record):
+    """What `fidelity: auto` decides, and how surely; see `screening`."""
+
+    decide: list[Question] | None = None
+    """Unless given: the goals, or where there are none the winner."""
+    wrong: Wrong = 0.01
+    sample: Share = 0.1
 
 
 class SweepSpec(Record):
@@ -51,6 +64,8 @@ class SweepSpec(Record):
     outcomes: list[str] = Field(default=OUTCOMES, min_length=1)
     goals: dict[str, str] = Field(default_factory=dict)
     keep: Literal["replications"] | None = None
+    fidelity: Literal["auto"] | None = None
+    auto: AutoSpec | None = None
 
 
 def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Sweep:
@@ -79,11 +94,18 @@ def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Docu
             base[name] = value
     if "replications" not in base:
         base["replications"] = 20
+    fidelity = spec.fidelity or base.get("fidelity")
+    if fidelity == "auto":
+        base.pop("fidelity", None)  # packets answer what is in doubt
+    elif spec.auto is not None:
+        raise InputError("auto is for fidelity: auto; write that into the scenario, or remove auto")
     Scenario.check(base, document=lines)
     inside = {"replications", "precision", "seed"}  # the scenario
     definition = spec.model_dump(mode="json", exclude_none=True, exclude=inside)
     definition, more = controls.collect({**definition, "scenario": {}}, _place(folder, document))
     definition["scenario"] = base
+    if fidelity == "auto":
+        definition |= {"fidelity": "auto", "auto": (spec.auto or AutoSpec()).model_dump(exclude_none=True)}
     if texts or more:
         definition["files"] = texts | more
     for value in data, definition:

@@ -5,11 +5,13 @@ results of changed physics never pass for others.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Iterable
+from itertools import repeat
 from typing import Any
 
 import numpy as np
 
+from netcarlo.numerics.arrays import Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema import fields
 from netcarlo.schema.names import with_values
@@ -36,33 +38,48 @@ def keys(sweep: Sweep, batch: Batch) -> list[str]:
     found = [""] * n
     for number in range(len(shapes)):
         members = np.flatnonzero(group.reshape(-1) == number)
-        make = _maker(sweep, batch, int(members[0]))
-        for i in members:
-            found[int(i)] = make(int(i))
+        for i, made in zip(members.tolist(), _alike(sweep, batch, members), strict=True):
+            found[i] = made
     return found
 
 
-def _maker(sweep: Sweep, batch: Batch, i: int) -> Callable[[int], str]:
-    """The key of a cell that differs from cell `i` of the batch in numbers only."""
-    example, sources = _resolved(sweep, batch, i)
-    items = fields.texts(example)
-    columns = [batch.given[sources[name]].tolist() if name in sources else None for name, _ in items]
-    whole = [name == "topology" for name, _ in items]
+def _alike(sweep: Sweep, batch: Batch, members: Ints) -> list[str]:
+    """The keys of cells that differ in numbers only: the text that is hashed is put together from its
+    pieces."""
+    items, sources = _example(sweep, batch, int(members[0]))
+    pieces: list[Iterable[str]] = []
+    fixed = model_version()
+    for name, text in items:
+        fixed += f"\n{name}="
+        if name in sources:
+            column = batch.given[sources[name]][members].tolist()
+            pieces += [repeat(fixed), map(repr, map(int, column) if name == "topology" else column)]
+            fixed = ""
+        else:
+            fixed += text
+    texts = map("".join, zip(*pieces, [fixed] * len(members), strict=False))
+    return [_digest(text) for text in texts]
 
-    def make(j: int) -> str:
-        return _hash(
-            [
-                (name, text if column is None else repr(int(column[j]) if integer else column[j]))
-                for (name, text), column, integer in zip(items, columns, whole, strict=True)
-            ]
-        )
 
-    return make
+def _example(sweep: Sweep, batch: Batch, i: int) -> tuple[list[tuple[str, str]], dict[str, str]]:
+    """The fields of cell `i` as texts, and the given field that each is from.
+
+    They are kept, as all cells of its variant and counts differ in the given fields only: checking a scenario
+    takes as long as simulating several.
+    """
+    shape = (batch.variant, *(float(v[i]) for name, v in batch.given.items() if name.endswith(".count")))
+    if shape not in sweep.examples:
+        example, sources = _resolved(sweep, batch, i)
+        sweep.examples[shape] = fields.texts(example), sources
+    return sweep.examples[shape]
 
 
 def _hash(items: list[tuple[str, str]]) -> str:
-    lines = [f"{name}={text}" for name, text in items]
-    return hashlib.sha256("\n".join([model_version(), *lines]).encode()).hexdigest()[:32]
+    return _digest("\n".join([model_version(), *(f"{name}={text}" for name, text in items)]))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _resolved(sweep: Sweep, batch: Batch, i: int) -> tuple[Scenario, dict[str, str]]:

@@ -12,11 +12,12 @@ from itertools import islice, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.estimation import goals
 from netcarlo.estimation.goals import Goal
-from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.scenario import Scenario
 from netcarlo.schema import expressions, fields
 from netcarlo.schema.axes import AxisSpec, Points, points
@@ -27,8 +28,10 @@ from netcarlo.simulation import fidelity, measurable
 from netcarlo.simulation.ensemble import FEATURES, features
 from netcarlo.simulation.launches import model_of
 from netcarlo.simulation.provenance import SEED_SCHEME, model_version, versions
+from netcarlo.sweeps.analysis.decisions import MARGIN
 from netcarlo.sweeps.space import controls
 from netcarlo.sweeps.space.designs import Design
+from netcarlo.sweeps.space.screening import Screening, asked
 
 MOST_CELLS = 10**9
 MOST_VARIANTS = 10_000
@@ -90,6 +93,8 @@ class Sweep:
         self.source = source
         self._document = document
         self.base = Scenario.check(definition["scenario"])
+        self.examples: dict[tuple[float, ...], tuple[list[tuple[str, str]], dict[str, str]]] = {}
+        """Of `identity`, by variant and counts."""
         self._known_names: dict[int, dict[str, list[str]]] = {}
         self.derive = {name: str(text) for name, text in definition.get("derive", {}).items()}
         found = {}
@@ -128,11 +133,43 @@ class Sweep:
         for number, (settings, words, _) in enumerate(made):
             self._check_numbers(number, settings, words)
         self._check_derived()
+        self.screening = self._screening() if definition.get("fidelity") == "auto" else None
+        self.cheap = bool(definition.get("cheap"))
+        """Whether it is the `screened` one of a sweep."""
+        if self.screening and self.cheap:
+            self.variants = tuple(
+                variant.model_copy(update={"fidelity": model or "packet"})
+                for variant, model in zip(self.variants, self.screening.models, strict=True)
+            )
 
     @classmethod
     def from_definition(cls, definition: dict[str, Any]) -> "Sweep":
         """The sweep of a definition that was checked before, perhaps on another machine."""
         return cls(controls.provide(definition))
+
+    def screened(self) -> "Sweep":
+        """The same sweep by the cheap models of `fidelity: auto`, where there are any."""
+        return Sweep(self.definition | {"cheap": True})
+
+    def because(self, cells: Ints) -> NDArray[np.object_]:
+        """Why cells [n] are answered by packets, or by cheap models if `screened`; see docs/sweeps.md."""
+        assert self.screening is not None
+        group = cells // self.group
+        if self.cheap:
+            return np.full(len(cells), "clear", object)
+        why = np.where(
+            self._sample[group], "sample", np.where(self.screening.known[group], "doubt", "unknown")
+        )
+        return why.astype(object)
+
+    @cached_property
+    def _sample(self) -> Bools:
+        assert self.screening is not None
+        return self.screening.sample()
+
+    def answering(self, fidelity: str) -> "Sweep":
+        """The sweep of this or of its cheap models whose cells this fidelity answers."""
+        return self if fidelity == "packet" or self.screening is None else self.screened()
 
     @property
     def name(self) -> str:
@@ -177,6 +214,7 @@ class Sweep:
                 "precision": self.base.precision,
                 "seed": self.base.seed,
                 "keep_replications": self.keep_replications,
+                "auto": self.screening and self.screening.record(),
             },
             "definition": self.definition,
             "source": self.source,
@@ -217,7 +255,8 @@ class Sweep:
             if variant.fidelity != "packet":
                 fidelity.check(variant, variant.fidelity)
         simulated = (variant for variant in self.variants if variant.fidelity != "formula")
-        return list(dict.fromkeys(map(model_of, simulated)))
+        found = list(dict.fromkeys(map(model_of, simulated)))
+        return [*found, *self.screened().models()] if self.screening and not self.cheap else found
 
     def indices(self, cells: Ints) -> dict[str, Ints]:
         """The point of each axis, and the number of the `draw`, of cells [n]."""
@@ -231,13 +270,30 @@ class Sweep:
     def batches(self, cells: Ints) -> Iterator[Batch]:
         """The cells [n] by variant.  Raises InputError if a derived number is not allowed."""
         place = self.indices(cells)
-        variant = np.zeros(len(cells), np.int64)
-        for axis in self.axes:
-            if axis.makes_variants:
-                variant = variant * len(axis.labels) + place[axis.name]
+        variant = self._variant(place)
         for number in np.unique(variant):
             at = np.flatnonzero(variant == number)
             yield self._batch(int(number), at, {name: index[at] for name, index in place.items()}, cells[at])
+
+    def _variant(self, place: Mapping[str, Ints]) -> Ints:
+        """The variants of cells at these points of the axes."""
+        found = np.zeros_like(place["draw"])
+        for axis in self.axes:
+            if axis.makes_variants:
+                found = found * len(axis.labels) + place[axis.name]
+        return found
+
+    def _screening(self) -> Screening:
+        """What cheap models are asked.  Raises InputError."""
+        if self.keep_replications:
+            text = "keep = replications is not for fidelity: auto, whose cells are of several; remove one"
+            raise self._error(("keep",), text)
+        every = self._variant(self.indices(np.arange(self.n_cells))).reshape(-1, self.group)
+        with self._at("auto"):
+            return asked(
+                self.definition["auto"], goals=self.goals, outcomes=self.outcomes if self.compare else (),
+                variants=self.variants, groups=every, seed=self.base.seed,
+            )  # fmt: skip
 
     def _batch(self, number: int, at: Ints, place: dict[str, Ints], cells: Ints) -> Batch:
         variant = self.variants[number]
@@ -397,7 +453,7 @@ class Sweep:
     def _check_names(self) -> None:
         taken = {
             "cell", "key", "status", "error", "draw", "block", "seed", "replications", "replication",
-            *FEATURES, *(each.name for each in self.inputs), *self.derive,
+            *ANSWERED, *FEATURES, *(each.name for each in self.inputs), *self.derive,
         }  # fmt: skip
         for outcome in self.outcomes:
             taken |= {outcome + suffix for suffix in ("", *STATISTICS, *GAINS)}
@@ -405,7 +461,9 @@ class Sweep:
             for name in names:
                 if name in taken:
                     raise self._error((place, name), f"{place}.{name} is the name of a column; rename it")
-                taken |= {name} if place == "axes" else {name + suffix for suffix in ("", "_low", "_high")}
+                taken |= (
+                    {name} if place == "axes" else {name + suffix for suffix in ("", "_low", "_high", MARGIN)}
+                )
         for name, text in self.derive.items():
             with self._at("derive", name):
                 expressions.check(text, [*FEATURES, *(axis.name for axis in self.axes)])
@@ -418,6 +476,9 @@ class Sweep:
                 remedy = "write field: hops.0.loss, or use it in derive"
                 raise self._error(("axes", axis.name), f"axes.{axis.name} sets nothing; {remedy}")
             for field in {name for point in axis.settings for name in point} | set(axis.columns):
+                if field == "fidelity" and "fidelity" in self.definition:
+                    text = f"axes.{axis.name} sets fidelity, which is auto; keep one"
+                    raise self._error(("axes", axis.name), text)
                 if field in OF_THE_SWEEP:
                     remedy = f"write {field}: at the top of the file"
                     raise self._error(("axes", axis.name), f"{field} is of the sweep, no axis; {remedy}")
@@ -460,6 +521,9 @@ class Sweep:
 
 OF_THE_SWEEP = ("seed", "replications", "precision", "topology", "name", "description")
 """Fields of a scenario that are the same in every cell."""
+
+ANSWERED = ("answered_by", "because")
+"""Columns of a sweep with `fidelity: auto`: which fidelity answered a cell, and why that one."""
 
 STATISTICS = ("_sd", "_low", "_high", "_n", "_q05", "_q25", "_q50", "_q75", "_q95")
 GAINS = ("_gain", "_gain_low", "_gain_high")

@@ -1,6 +1,6 @@
 """Chunk files: a table as Parquet under a name that tells its cells and checks its bytes.
 
-The names are `cells-<first cell>-<rows>-<SHA-256>.parquet` and the same with `replications`: 10
+The names are `cells-<first cell>-<rows>-<SHA-256>.parquet` and the same with `replications` or `screened`: 10
 digits or more, and the first 16 hexadecimal digits of the checksum.  Equal tables are equal files.
 """
 
@@ -18,9 +18,10 @@ from netcarlo.sweeps.store.files import Files
 
 FOLDER = "chunks"
 
-Kind = Literal["cells", "replications"]
+Kind = Literal["cells", "replications", "screened"]
+"""`screened`: rows of cells, too, but of what cheap models say of them."""
 
-_NAME = re.compile(r"(cells|replications)-(\d{10,})-(\d+)-([0-9a-f]{16})\.parquet")
+_NAME = re.compile(r"(cells|replications|screened)-(\d{10,})-(\d+)-([0-9a-f]{16})\.parquet")
 _SWEEP = b"netcarlo.sweep"
 _MODEL = b"netcarlo.model_version"
 
@@ -81,7 +82,11 @@ class ChunkFile:
         if cell.null_count or not len(cell):
             raise DamageError("without cells")
         steps = np.diff(cell.to_numpy())
-        if cell[0].as_py() < 0 or cell[-1].as_py() >= n_cells or (steps < (self.kind == "cells")).any():
+        if (
+            cell[0].as_py() < 0
+            or cell[-1].as_py() >= n_cells
+            or (steps < (self.kind != "replications")).any()
+        ):
             raise DamageError(f"of other cells than 0 to {n_cells - 1}, ascending")
         if table.num_rows != self.rows or cell[0].as_py() != self.first:
             raise DamageError("renamed")

@@ -10,7 +10,8 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from netcarlo.simulation.ensemble import FEATURES
-from netcarlo.sweeps.space.space import GAINS, MOST_CELLS, STATISTICS
+from netcarlo.sweeps.analysis.decisions import MARGIN
+from netcarlo.sweeps.space.space import ANSWERED, GAINS, MOST_CELLS, STATISTICS
 
 Count = Annotated[int, Field(ge=1, le=MOST_CELLS)]
 
@@ -49,6 +50,14 @@ class Draw(_Entries):
     size: Count
 
 
+class Auto(_Entries):
+    """What a sweep with `fidelity: auto` decides; see `screening`."""
+
+    goals: list[str]
+    winner: str | None
+    wrong: Annotated[float, Field(gt=0, lt=1)]
+
+
 class About(_Entries):
     """The entry `sweep`."""
 
@@ -69,6 +78,7 @@ class About(_Entries):
     precision: float | None
     seed: int
     keep_replications: bool
+    auto: Auto | None = None
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -77,6 +87,8 @@ class About(_Entries):
             raise ValueError(f"n_cells is {self.n_cells}, the axes and the draw have {cells}")
         if self.compare is not None and self.compare not in [axis.name for axis in self.axes]:
             raise ValueError(f"compare is {self.compare!r}, which is no axis")
+        if self.auto and not {*self.auto.goals, self.auto.winner} <= {*self.goals, *self.outcomes, None}:
+            raise ValueError("auto decides what is no goal and no outcome")
         return self
 
 
@@ -101,6 +113,7 @@ def check(manifest: Any) -> About:
 def schema(about: About) -> pa.Schema:
     """The columns of a table of cells that is complete, by docs/sweeps.md."""
     fields = [("cell", pa.int64()), *((name, pa.string()) for name in ("key", "status", "error"))]
+    fields += [(name, pa.string()) for name in ANSWERED if about.auto]
     if about.draw:
         fields += [("draw", pa.int64()), ("block", pa.int64())]
     fields += [(axis.name, pa.float64() if axis.numeric else pa.string()) for axis in about.axes]
@@ -111,7 +124,8 @@ def schema(about: About) -> pa.Schema:
         gains = GAINS if about.compare else ()
         fields += [(outcome + suffix, pa.float64()) for suffix in ("", *STATISTICS, *gains) if suffix != "_n"]
         fields += [(f"{outcome}_n", pa.int64())]
-    fields += [(goal + suffix, pa.float64()) for goal in about.goals for suffix in ("", "_low", "_high")]
+    ends = ("", "_low", "_high", *((MARGIN,) if about.auto else ()))
+    fields += [(goal + suffix, pa.float64()) for goal in about.goals for suffix in ends]
     return pa.schema(fields)
 
 

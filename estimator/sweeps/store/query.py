@@ -14,7 +14,8 @@ from netcarlo.sweeps.store.store import Scan, Store
 
 
 def query(store: Store, sql: str) -> pd.DataFrame:
-    """The rows of one SELECT over the views `cells` and, if the sweep keeps them, `replications`.
+    """The rows of one SELECT over the views `cells` and, if the sweep has them, `replications` and
+    `screened`.
 
     A row of `cells` is a cell, each once; a number that does not exist (NaN) is NULL there, so
     averages leave it out.  The statement sees nothing else and cannot write.  Raises InputError
@@ -46,26 +47,30 @@ def _connect(scratch: str) -> Any:
 
 
 def _views(connection: Any, store: Store, scan: Scan) -> None:
-    data = _dataset(store, scan.files)
-    connection.register("cell_files", data)
+    _view(connection, "cells", _dataset(store, scan.files), once=scan.overlapping)
+    if scan.screened:
+        _view(connection, "screened", _dataset(store, scan.screened), once=True)
+    if scan.replications:
+        connection.register("replication_files", _dataset(store, scan.replications))
+        once = "QUALIFY row_number() OVER (PARTITION BY cell, replication) = 1"
+        connection.execute(
+            "CREATE VIEW replications AS SELECT * FROM replication_files "
+            "WHERE cell IN (SELECT cell FROM cells_files WHERE status = 'ok') "
+            f"{once if scan.overlapping else ''}"
+        )
+
+
+def _view(connection: Any, name: str, data: Any, *, once: bool) -> None:
+    """A view of rows of cells, each of them `once` where several files may have it."""
+    connection.register(f"{name}_files", data)
     values = ", ".join(
         f"nullif({_quoted(field.name)}, 'nan'::DOUBLE) AS {_quoted(field.name)}"
         if field.type == pa.float64()
         else _quoted(field.name)
         for field in data.schema
     )
-    once = "QUALIFY row_number() OVER (PARTITION BY cell ORDER BY status DESC) = 1"  # ok before failed
-    connection.execute(
-        f"CREATE VIEW cells AS SELECT {values} FROM cell_files {once if scan.overlapping else ''}"
-    )
-    if scan.replications:
-        connection.register("replication_files", _dataset(store, scan.replications))
-        once = "QUALIFY row_number() OVER (PARTITION BY cell, replication) = 1"
-        connection.execute(
-            "CREATE VIEW replications AS SELECT * FROM replication_files "
-            "WHERE cell IN (SELECT cell FROM cell_files WHERE status = 'ok') "
-            f"{once if scan.overlapping else ''}"
-        )
+    first = "QUALIFY row_number() OVER (PARTITION BY cell ORDER BY status DESC) = 1"  # ok before failed
+    connection.execute(f"CREATE VIEW {name} AS SELECT {values} FROM {name}_files {first if once else ''}")
 
 
 def _dataset(store: Store, files: tuple[ChunkFile, ...]) -> Any:
@@ -81,7 +86,7 @@ def _advice(error: duckdb.Error) -> str:
     """What DuckDB says without the drawing of where, and what else it takes to write a statement."""
     words = str(error).partition("\nLINE ")[0].strip().replace("!\n", "\n").replace("\n", "; ")
     if isinstance(error, duckdb.CatalogException):
-        return f"{words}; the tables are cells and replications (if kept)"
+        return f"{words}; the tables are cells and replications (if kept), with fidelity: auto screened"
     if isinstance(error, duckdb.ParserException | duckdb.BinderException):
         return f'{words}; a column whose name has a dot needs double quotes, as in "hops.0.loss"'
     return f"{words}; correct the statement"

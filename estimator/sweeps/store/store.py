@@ -3,6 +3,7 @@
     manifest.json                    the sweep, written once
     chunks/cells-....parquet         rows of finished cells; the checksum is in the name
     chunks/replications-....parquet  their replications, if the sweep keeps them; written first
+    chunks/screened-....parquet      what cheap models say of cells, with `fidelity: auto`
     runs/....json                    a record of each run
 
 No file is ever changed and none is shared, so any number of clients may write at once without a
@@ -47,7 +48,11 @@ class Scan:
     files: tuple[ChunkFile, ...]
     """Intact files of cells, ascending by first cell."""
     replications: tuple[ChunkFile, ...]
-    """Intact files of replications, likewise."""
+    """Intact files of replications, likewise,"""
+    screened: tuple[ChunkFile, ...]
+    """and of what cheap models say."""
+    known: Flags
+    """bool[n_cells]: cells of which a cheap model says something."""
     overlapping: bool
     """Whether some cell is in more than one file."""
     n_bytes: int
@@ -70,6 +75,7 @@ class Store:
         self._schemas = {
             "cells": manifests.schema(about),
             "replications": manifests.schema_of_replications(about),
+            "screened": manifests.schema(about),
         }
         self.url = files.url
 
@@ -145,6 +151,10 @@ class Store:
             self._write("replications", replications)
         self._write("cells", cells)
 
+    def write_screened(self, cells: pa.Table) -> None:
+        """Add what cheap models say of some cells, ascending.  Raises InputError as `write`."""
+        self._write("screened", cells)
+
     def _write(self, kind: chunk_files.Kind, table: pa.Table) -> None:
         file, data = chunk_files.pack(
             kind, table, sweep=self.sweep["digest"], model_version=self.sweep["model_version"]
@@ -158,8 +168,8 @@ class Store:
         more than a day.  Intact files of other sweeps and files of other names are left alone.
         """
         n_cells = int(self.sweep["n_cells"])
-        ok, failed, kept = (np.zeros(n_cells, dtype=bool) for _ in range(3))
-        intact: dict[str, list[ChunkFile]] = {"cells": [], "replications": []}
+        ok, failed, kept, known = (np.zeros(n_cells, dtype=bool) for _ in range(4))
+        intact: dict[str, list[ChunkFile]] = {"cells": [], "replications": [], "screened": []}
         damaged: dict[str, str] = {}
         sizes = self.files.names(chunk_files.FOLDER)
         overlapping = False
@@ -173,6 +183,10 @@ class Store:
                     overlapping |= bool((ok[cell] | failed[cell]).any())
                     ok[cell[good]] = True
                     failed[cell[~good]] = True
+                elif file.kind == "screened":
+                    table = self._table(file, ["cell", "status"])
+                    good = np.asarray(table.column("status")) == "ok"
+                    known[table.column("cell").to_numpy()[good]] = True
                 else:
                     cell = np.unique(self._table(file, ["cell"]).column("cell"))
                     overlapping |= bool(kept[cell].any())
@@ -190,6 +204,8 @@ class Store:
             damaged=damaged,
             files=tuple(sorted(intact["cells"])),
             replications=tuple(sorted(intact["replications"])),
+            screened=tuple(sorted(intact["screened"])),
+            known=known,
             overlapping=overlapping,
             n_bytes=sum(sizes.values()),
         )
@@ -201,18 +217,29 @@ class Store:
         file is altered meanwhile.
         """
         scan = self.scan()
+        return self._cells(scan.files, scan.failed, columns)
+
+    def screened_tables(self, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
+        """The same of what cheap models say of cells."""
+        scan = self.scan()
+        return self._cells(scan.screened, ~scan.known, columns)
+
+    def _cells(
+        self, files: Sequence[ChunkFile], bad: Flags, columns: Sequence[str] | None
+    ) -> Iterator[pa.Table]:
+        """The rows of files of cells; a failed one where the cell is `bad`, bool[n_cells]."""
         needed = ["cell", "status"]
         read = None if columns is None else [*needed, *(name for name in columns if name not in needed)]
 
         def wanted(table: pa.Table) -> Flags:
             ok: Flags = np.asarray(table.column("status")) == "ok"
-            failed: Flags = scan.failed[table.column("cell").to_numpy()]
+            failed: Flags = bad[table.column("cell").to_numpy()]
             return ok | failed
 
-        for part in self._merged(scan.files, read, wanted):
+        for part in self._merged(files, read, wanted):
             for name in columns or ():
                 if name not in part.column_names:
-                    known = self._table(scan.files[0]).column_names
+                    known = self._table(files[0]).column_names
                     raise InputError(f"store {self.url}: has no column '{name}'; {nearest(name, known)}")
             yield part if columns is None else part.select(columns)
 
@@ -251,6 +278,10 @@ class Store:
     def frame(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """The rows of `tables` as one DataFrame; without rows it has no columns but those asked for."""
         return _frame(self.tables(columns), columns)
+
+    def screened(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
+        """The rows of `screened_tables` as one DataFrame."""
+        return _frame(self.screened_tables(columns), columns)
 
     def replications(self, cells: Collection[int] | None = None) -> pd.DataFrame:
         """The rows of `replication_tables` as one DataFrame: cell, replication, outcomes."""
