@@ -4,8 +4,8 @@
     python -m tests.benchmarks.fluid_adhoc groups [networks]
     python -m tests.benchmarks.fluid_adhoc speed [networks]
 
-prints the tables of docs/models/fluid.md: the error of the goodput by transport, by what the networks are like,
-and the time of so many networks.
+prints the tables of docs/models/fluid.md: the error of the goodput by transport and by what the networks are
+like, and the time of so many networks.
 """
 
 import sys
@@ -123,8 +123,8 @@ def speed(networks: int) -> None:
             start = time.perf_counter()
             launch.run(model, rows)
             took.append(time.perf_counter() - start)
-        print(f"{networks} networks of {kind} on {cores()} cores: rows {took[0]:.1f} s, fluid {took[1]:.1f} s, "
-              f"packets {took[2]:.1f} s")  # fmt: skip
+        what = f"{networks} networks of {kind} on {cores()} cores"
+        print(f"{what}: rows {took[0]:.1f} s, fluid {took[1]:.1f} s, packets {took[2]:.1f} s", flush=True)
 
 
 if __name__ == "__main__":

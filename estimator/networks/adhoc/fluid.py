@@ -10,9 +10,10 @@ NO_TIME = (ManetOut.FIRST_RX, ManetOut.LAST_RX)
 
 NO_COUNT = (
     *(ManetOut.EXCHANGES, ManetOut.HANDSHAKES, ManetOut.ACKS_SENT, ManetOut.ACK_DROPS, ManetOut.IN_FLIGHT),
-    *range(ManetOut.BREAKS, ManetOut.WAITED),
+    *(ManetOut.BREAKS, ManetOut.DISCOVERIES, ManetOut.ROUTING_FRAMES, ManetOut.ROUTE_ERRORS),
+    *(ManetOut.SALVAGED, ManetOut.SHORTENED),
 )
-"""What it does not count, beside all of the nodes."""
+"""What it does not count, beside all of the nodes: their radios, and so energy."""
 
 CONTROLS = ("bic", "cubic", "westwood")
 """Of SACK."""

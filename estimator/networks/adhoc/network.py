@@ -94,6 +94,7 @@ class AdhocNetwork(Adhoc, Network):
         nodes = some(n, rows.times.shape[1], NodeOut.COLUMNS)
         if fidelity == "fluid":
             head[:, fluid.NO_TIME], head[:, fluid.NO_COUNT], nodes[...] = NEVER, 0, 0
+            nodes[:, :, NodeOut.TRANSMIT] = NEVER
         return joined(head, nodes)
 
     # One replication.

@@ -7,7 +7,7 @@ and shortest paths are that engine's own.
 from typing import Any
 
 from netcarlo.kernels.adhoc import topology
-from netcarlo.kernels.adhoc.layout import OBSERVE_COMPLETION, Manet, ManetOut, ManetRows
+from netcarlo.kernels.adhoc.layout import OBSERVE_COMPLETION, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
@@ -18,7 +18,7 @@ from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 source: Any = slot("source")
 """What is sent: `sender` or `datagrams`."""
 
-_PARAMETERS, _COLUMNS = int(Manet.COLUMNS), int(ManetOut.COLUMNS)
+_PARAMETERS, _COLUMNS, _NODE_COLUMNS = int(Manet.COLUMNS), int(ManetOut.COLUMNS), int(NodeOut.COLUMNS)
 
 
 def scratch_words(rows: ManetRows) -> tuple[int, int]:
@@ -59,6 +59,8 @@ def simulate(
     for column in range(_COLUMNS):
         out[column] = m[COUNTS + column]
     source.report(m, s, out)
+    for i in range(m[Manet.NODES]):  # what their radios do is not known
+        out[_COLUMNS + i * _NODE_COLUMNS + NodeOut.TRANSMIT] = NEVER
     out[ManetOut.ELAPSED] = end
     out[ManetOut.STATUS] = STATUS_OK
     return 0

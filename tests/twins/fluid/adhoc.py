@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.adhoc.layout import IDEAL, OBSERVE_COMPLETION, ManetOut, ManetRows, NodeOut
+from netcarlo.kernels.adhoc.layout import IDEAL, OBSERVE_COMPLETION, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut
 from tests.twins.adhoc.counters import Counters
@@ -595,4 +595,6 @@ def simulate(model: str, rows: ManetRows, *, row: int) -> NDArray[np.int64]:
     found = TwinAir(model.removeprefix("fluid_manet_"), rows, row).run()
     out = np.zeros(ManetOut.COLUMNS + rows.times.shape[1] * NodeOut.COLUMNS, np.int64)
     out[: len(found)] = found
+    for node in range(int(rows.parameters[row, Manet.NODES])):
+        out[ManetOut.COLUMNS + node * NodeOut.COLUMNS + NodeOut.TRANSMIT] = NEVER
     return out
