@@ -25,6 +25,8 @@ _LONGEST = FOREVER >> ONE_BITS
 def prepare(m: Any, s: Any, g: Any, losses: Any) -> None:
     """Before the start."""
     g[AirFloat.FRAME] = 1.0 - survival(losses, m[Manet.FRAME_LOSS])
+    both = survival(losses, m[Manet.ACK_RESIDUAL]) * survival(losses, m[Manet.ACK_RESIDUAL])
+    g[AirFloat.PROBES] = 1.0 - both * both
     _draw_gap(m, s, losses)
     _draw_break(m, s, g)
 

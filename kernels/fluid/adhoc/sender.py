@@ -24,7 +24,7 @@ from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
 from netcarlo.kernels.fluid.way import Way
-from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
+from netcarlo.kernels.shared.layout import NEWRENO, RENO, TAHOE, VEGAS, FlowOut
 
 KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
 MANNER: Any = slot("manner")  # one of `Manner`
@@ -156,6 +156,7 @@ def _complete(m: Any, g: Any, t: Any) -> None:
 def _put_out(m: Any, s: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any) -> None:
     # `flow` is put out and acknowledged; the window grows as in so many round trips.
     s[FlowWord.SENT] += flow
+    s[AirWord.GUARDED] = max(s[AirWord.GUARDED] - flow, np.int64(0))
     m[COUNTS + ManetOut.HOPS] += flow * chain.hops_of(m)
     acked = float(flow >> s[FlowWord.DELAYED]) * PACKET
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
@@ -166,7 +167,7 @@ def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, 
     # Packets are lost at `t`; returns when the sender has reacted to it [ns].
     if cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(room + 1))
-    packets = np.int64(g[FlowFloat.CWND])
+    packets, guarded = np.int64(g[FlowFloat.CWND]), s[AirWord.GUARDED] > 0
     _put_out(m, s, g, packets << ONE_BITS, rtt, 1.0, t, False)
     hits = np.int64(0)
     if cause == Cause.OVERFLOW:
@@ -175,8 +176,8 @@ def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, 
     at_random = lose(m, s, losses, (packets - hits) << ONE_BITS)
     m[COUNTS + ManetOut.DROPS_RANDOM] += at_random
     s[FlowWord.HITS] = hits + at_random
-    if KIND == TAHOE and s[FlowWord.STATE] == State.REPAIR:
-        s[FlowWord.HITS] = loss.BEYOND_REPAIR
+    if guarded or (KIND == TAHOE and s[FlowWord.STATE] == State.REPAIR):
+        s[FlowWord.HITS] += loss.BEYOND_REPAIR
     return _react(m, s, g, losses, cause, t + np.int64(rtt), rtt)
 
 
@@ -186,10 +187,14 @@ def _react(m: Any, s: Any, g: Any, losses: Any, cause: Any, t: Any, rtt: Any) ->
     again = _lost_again(m, s, g, losses)
     if MANNER == Manner.PLAIN or MANNER == Manner.ELFN:
         return _conclude(m, s, g, again, t, rtt)
+    if MANNER != Manner.ELN and g[FlowFloat.CWND] < g[FlowFloat.RECEIVER]:
+        again = np.int64(0)  # new packets tell of a repair that is lost
     quick = loss.is_repaired(s, g, m, t, np.int64(1), again)
     if MANNER == Manner.ELN and not (quick and cause == Cause.RANDOM):
         return _conclude(m, s, g, again, t, rtt)
     m[COUNTS + ManetOut.SPARED] += 1
+    if MANNER != Manner.NEW_PROBING:
+        s[AirWord.GUARDED] = ONE
     if quick:
         s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
         s[FlowWord.STATE] = State.REPAIR
@@ -200,7 +205,7 @@ def _react(m: Any, s: Any, g: Any, losses: Any, cause: Any, t: Any, rtt: Any) ->
         if MANNER == Manner.NEW_PROBING:
             s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))
     if MANNER == Manner.PROBING:
-        t = _probe(m, t, t)
+        t = _probe(m, s, g, t, t, rtt)
     return t
 
 
@@ -219,9 +224,14 @@ def _lost_again(m: Any, s: Any, g: Any, losses: Any) -> Any:
 
 
 def _conclude(m: Any, s: Any, g: Any, again: Any, t: Any, rtt: Any) -> Any:
-    # As any TCP: duplicate ACKs, or the timer.
+    # As any TCP: duplicate ACKs, or the timer.  Of what is sent again after it, and of the first new packet
+    # after a repair, no duplicates tell.
+    packets = np.int64(g[FlowFloat.CWND])
     loss.conclude(s, g, m, t, rtt, np.int64(1), again)
+    if KIND in (NEWRENO, RENO):
+        s[AirWord.GUARDED] = ONE
     if s[FlowWord.STATE] == State.SILENCE:
+        s[AirWord.GUARDED] = packets << ONE_BITS
         s[FlowWord.STATE] = State.OPEN
         t = s[FlowWord.UNTIL]
     return t
@@ -232,9 +242,9 @@ def _timer(s: Any, rtt: Any) -> Any:
     return max(np.int64(rtt * loss.RTO_PER_RTT), s[FlowWord.MIN_RTO])
 
 
-def _probe(m: Any, since: Any, t: Any) -> Any:
-    # A pause, which ends two round trips of probes after `t`.
-    t += 2 * _trip(m, m[P.HEADER])
+def _probe(m: Any, s: Any, g: Any, since: Any, t: Any, rtt: Any) -> Any:
+    # A pause, which ends two round trips of probes after `t`; one that is lost costs a timer, on average.
+    t += 2 * _trip(m, m[P.HEADER]) + np.int64(g[AirFloat.PROBES] * float(_timer(s, rtt)))
     m[COUNTS + ManetOut.PROBES] += 2
     m[COUNTS + ManetOut.PROBE_CYCLES] += 1
     m[COUNTS + ManetOut.PROBE_TIME] += t - since
@@ -272,9 +282,11 @@ def _silence(m: Any, s: Any, g: Any, t: Any, again: Any, rtt: Any) -> Any:
     if expires >= again:
         return again
     s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
+    if MANNER != Manner.NEW_PROBING:
+        s[AirWord.GUARDED] = np.int64(g[FlowFloat.CWND]) << ONE_BITS
     if MANNER == Manner.PROBING or MANNER == Manner.NEW_PROBING:
         m[COUNTS + ManetOut.SPARED] += 1
-        return _probe(m, expires, again)
+        return _probe(m, s, g, expires, again, rtt)
     window.collapse(g, KIND, rtt)
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
     s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))

@@ -22,7 +22,8 @@ class AirWord(IntEnum):
     GAPS = FlowWord.SIZE + 3  # gaps drawn so far
     GIVEN_UP = FlowWord.SIZE + 4  # links that the MAC gave up though they were there
     BACKLOG = FlowWord.SIZE + 5  # UDP: packets that wait at the source [packet, ONE_BITS]
-    SIZE = FlowWord.SIZE + 6
+    GUARDED = FlowWord.SIZE + 6  # packets until duplicate ACKs begin a repair again [packet, ONE_BITS]
+    SIZE = FlowWord.SIZE + 7
 
 
 class AirFloat(IntEnum):
@@ -35,7 +36,8 @@ class AirFloat(IntEnum):
     WORST = FlowFloat.SIZE + 4  # greatest probability that a hidden node is on the air
     HAZARD = FlowFloat.SIZE + 5  # links given up that may be expected before the next
     FRAME = FlowFloat.SIZE + 6  # probability that a radio loses a frame
-    STAGES = FlowFloat.SIZE + 7  # probability that an exchange comes to its k-th attempt
+    PROBES = FlowFloat.SIZE + 7  # probability that of two probes and their replies one is lost
+    STAGES = FlowFloat.SIZE + 8  # probability that an exchange comes to its k-th attempt
     RUNS = STAGES + MOST_STAGES  # the same without an answer to any RTS before
     EXCHANGES = RUNS + MOST_STAGES  # the exchanges on the route, `ExchangeFloat` each
     SIZE = EXCHANGES + 2 * (MOST_ROUTE - 1) * 4

@@ -70,7 +70,7 @@ class TwinAir(TwinFlow):
         self.changed, self.given_up_before = True, 0
         self.each = self.trip = self.noise = self.shadow = self.worst = 0.0
         self.links_left = self.until_given_up()
-        self.packet_hops = self.waiting = 0
+        self.packet_hops = self.waiting = self.guarded = 0
         self.first_gone: int | None = None
 
     # What is lost at random.
@@ -425,6 +425,7 @@ class TwinAir(TwinFlow):
 
     def pass_on(self, flow: int, rtt: float, part: float, t: int, frozen: bool) -> None:
         self.sent += flow
+        self.guarded = max(self.guarded - flow, 0)
         self.packet_hops += flow * (len(self.path) - 1)
         acked = (flow >> (1 if self.p[P.ACK_EVERY] > 1 else 0)) / ONE
         if part > 0 or self.kind != "westwood":
@@ -481,27 +482,33 @@ class TwinAir(TwinFlow):
     def suffer(self, cause: str, room: int, t: int, rtt: float) -> int:
         if cause == "overflow":
             self.w = min(self.w, float(room + 1))
-        packets = int(self.w)
+        packets, hopeless = int(self.w), self.guarded > 0
         self.pass_on(packets * ONE, rtt, 1.0, t, False)
         over = min(max(packets - room - 1, 1), packets) if cause == "overflow" else 0
         self.values[ManetOut.DROPS_QUEUE] += over
         self.hits = over + self.lose((packets - over) * ONE)
-        if self.kind == "tahoe" and self.state == "repair":
-            self.hits = HOPELESS
+        if hopeless or (self.kind == "tahoe" and self.state == "repair"):
+            self.hits += HOPELESS
         return self.learn(cause, t + int(rtt), rtt)
 
     def learn(self, cause: str, t: int, rtt: float) -> int:
         """The sender knows of losses at `t`: until it goes on."""
-        again = self.lost_again()
+        packets, again = int(self.w), self.lost_again()
         spares = self.manner in ("probing", "new_probing")
+        if spares and self.w < self.p[P.WINDOW]:
+            again = 0
         quick = self.manner != "plain" and self.repaired(t, again)
         if not spares and not (self.manner == "eln" and quick and cause == "random"):
             self.conclude(t, rtt, again)
+            if self.kind in ("reno", "newreno"):
+                self.guarded = ONE
             if self.state == "silent":
-                self.state = "open"
+                self.state, self.guarded = "open", packets * ONE
                 return self.until
             return t
         self.values[ManetOut.SPARED] += 1
+        if self.manner != "new_probing":
+            self.guarded = ONE
         if quick:
             self.count[FlowOut.FAST_RETRANSMITS] += 1
             self.state, self.until = "repair", t + int(rtt + 0.5)
@@ -510,7 +517,7 @@ class TwinAir(TwinFlow):
             t += self.timer(rtt) * self.backoff
             if self.manner == "new_probing":
                 self.backoff = min(2 * self.backoff, 64)
-        return self.probe(t, t) if self.manner == "probing" else t
+        return self.probe(t, t, rtt) if self.manner == "probing" else t
 
     def lost_again(self) -> int:
         packets = int(self.w)
@@ -524,8 +531,9 @@ class TwinAir(TwinFlow):
     def timer(self, rtt: float) -> int:
         return max(int(rtt * 1.5), self.p[P.MIN_RTO])
 
-    def probe(self, since: int, t: int) -> int:
-        t += 2 * self.round_of(self.p[P.HEADER])
+    def probe(self, since: int, t: int, rtt: float) -> int:
+        both = survival(self.tables.losses[self.net.ACK_RESIDUAL]) ** 2
+        t += 2 * self.round_of(self.p[P.HEADER]) + int((1.0 - both * both) * self.timer(rtt))
         self.values[ManetOut.PROBES] += 2
         self.values[ManetOut.PROBE_CYCLES] += 1
         self.values[ManetOut.PROBE_TIME] += t - since
@@ -554,10 +562,12 @@ class TwinAir(TwinFlow):
         expires = t + self.timer(rtt) * self.backoff
         if expires >= again:
             return again
+        if self.manner != "new_probing":
+            self.guarded = int(self.w) * ONE
         if self.manner in ("probing", "new_probing"):
             self.count[FlowOut.TIMEOUTS] += 1
             self.values[ManetOut.SPARED] += 1
-            return self.probe(expires, again)
+            return self.probe(expires, again, rtt)
         self.collapse()
         self.count[FlowOut.CWND_CUTS] += 1
         while expires < again:
