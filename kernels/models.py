@@ -20,6 +20,7 @@ from netcarlo.kernels.fluid import shared as fluid
 from netcarlo.kernels.fluid.adhoc import datagrams as fluid_adhoc_datagrams
 from netcarlo.kernels.fluid.adhoc import engine as fluid_adhoc
 from netcarlo.kernels.fluid.adhoc import sender as fluid_adhoc_sender
+from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
@@ -276,7 +277,7 @@ MANNERS = {"probing": "newreno", "new_probing": "sack", "elfn": "newreno", "eln"
 
 def _fluid_adhoc(address: Address) -> Model:
     kind = KINDS.index(MANNERS.get(address.sender, address.control or address.sender))
-    manner = fluid_adhoc_sender.Manner[address.sender.upper() if address.sender in MANNERS else "PLAIN"]
+    manner = Manner[address.sender.upper() if address.sender in MANNERS else "PLAIN"]
     source = fluid_adhoc_datagrams if address.sender == "udp" else fluid_adhoc_sender
 
     def make(step: Step) -> Any:

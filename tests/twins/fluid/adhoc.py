@@ -493,7 +493,7 @@ class TwinAir(TwinFlow):
 
     def learn(self, cause: str, t: int, rtt: float) -> int:
         """The sender knows of losses at `t`: until it goes on."""
-        packets, again = int(self.w), self.lost_again()
+        again = self.lost_again()
         spares = self.manner in ("probing", "new_probing")
         if spares and self.w < self.p[P.WINDOW]:
             again = 0
@@ -503,7 +503,7 @@ class TwinAir(TwinFlow):
             if self.kind in ("reno", "newreno"):
                 self.guarded = ONE
             if self.state == "silent":
-                self.state, self.guarded = "open", packets * ONE
+                self.state, self.guarded = "open", (self.hits % HOPELESS + 1) * ONE
                 return self.until
             return t
         self.values[ManetOut.SPARED] += 1
