@@ -74,7 +74,7 @@ def react(m: Any, s: Any, g: Any, losses: Any, cause: Any, t: Any, rtt: Any) -> 
         s[FlowWord.UNTIL] = t + np.int64(rtt + 0.5)
     else:
         s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
-        t += _timer(s, rtt) * s[FlowWord.BACKOFF]
+        t += _timer(m, s, rtt) * s[FlowWord.BACKOFF]
         if MANNER == Manner.NEW_PROBING:
             s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))
     if MANNER == Manner.PROBING:
@@ -109,14 +109,16 @@ def _conclude(m: Any, s: Any, g: Any, again: Any, t: Any, rtt: Any) -> Any:
     return t
 
 
-def _timer(s: Any, rtt: Any) -> Any:
-    # The retransmission timeout, not backed off [ns].
+def _timer(m: Any, s: Any, rtt: Any) -> Any:
+    # The retransmission timeout, not backed off [ns]; the first, before there was a round trip.
+    if rtt == 0.0:
+        return max(m[P.INITIAL_RTO], np.int64(1))
     return max(np.int64(rtt * loss.RTO_PER_RTT), s[FlowWord.MIN_RTO])
 
 
 def _probe(m: Any, s: Any, g: Any, since: Any, t: Any, rtt: Any) -> Any:
     # A pause, which ends two round trips of probes after `t`; one that is lost costs a timer, on average.
-    t += 2 * trip(m, m[P.HEADER]) + np.int64(g[AirFloat.PROBES] * float(_timer(s, rtt)))
+    t += 2 * trip(m, m[P.HEADER]) + np.int64(g[AirFloat.PROBES] * float(_timer(m, s, rtt)))
     m[COUNTS + ManetOut.PROBES] += 2
     m[COUNTS + ManetOut.PROBE_CYCLES] += 1
     m[COUNTS + ManetOut.PROBE_TIME] += t - since
@@ -136,7 +138,7 @@ def cross(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) 
         s[FlowWord.SENT] += hits << ONE_BITS
         m[COUNTS + ManetOut.DROPS_ROUTE] += hits
         s[FlowWord.HITS] = hits
-        if again < t + _timer(s, rtt) * s[FlowWord.BACKOFF]:
+        if again < t + _timer(m, s, rtt) * s[FlowWord.BACKOFF]:
             return react(m, s, g, losses, Cause.OUTAGE, again, rtt)
     return silence(m, s, g, t, again, rtt)
 
@@ -149,7 +151,7 @@ def silence(m: Any, s: Any, g: Any, t: Any, again: Any, rtt: Any) -> Any:
         m[COUNTS + ManetOut.PROBE_CYCLES] += 1
         m[COUNTS + ManetOut.PROBE_TIME] += again - t
         return again
-    timer = _timer(s, rtt)
+    timer = _timer(m, s, rtt)
     expires = t + timer * s[FlowWord.BACKOFF]
     if expires >= again:
         return again

@@ -529,6 +529,8 @@ class TwinAir(TwinFlow):
         return ONE
 
     def timer(self, rtt: float) -> int:
+        if rtt == 0.0:
+            return max(self.p[P.INITIAL_RTO], 1)
         return max(int(rtt * 1.5), self.p[P.MIN_RTO])
 
     def probe(self, since: int, t: int, rtt: float) -> int:
