@@ -17,6 +17,10 @@ from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import sctp as fluid_sctp
 from netcarlo.kernels.fluid import shared as fluid
+from netcarlo.kernels.fluid.adhoc import datagrams as fluid_adhoc_datagrams
+from netcarlo.kernels.fluid.adhoc import engine as fluid_adhoc
+from netcarlo.kernels.fluid.adhoc import sender as fluid_adhoc_sender
+from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
@@ -282,6 +286,23 @@ def _fluid_wireless(address: Address) -> Model:
     )  # fmt: skip
 
 
+MANNERS = {"probing": "newreno", "new_probing": "sack", "elfn": "newreno", "eln": "newreno"}
+"""Senders that pause or are told, and whose windows they have."""
+
+
+def _fluid_adhoc(address: Address) -> Model:
+    kind = KINDS.index(MANNERS.get(address.sender, address.control or address.sender))
+    manner = Manner[address.sender.upper() if address.sender in MANNERS else "PLAIN"]
+    source = fluid_adhoc_datagrams if address.sender == "udp" else fluid_adhoc_sender
+
+    def make(step: Step) -> Any:
+        return bind(fluid_adhoc.simulate, step, {"source": source, "kind": kind, "manner": int(manner)})
+
+    return Model(
+        address, make, fluid_adhoc.scratch_words, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=15.0,
+    )  # fmt: skip
+
+
 FAMILIES: dict[str, Callable[[Address, Ends], Model]] = {
     "path": _path,
     "wireless": _wireless,
@@ -330,6 +351,10 @@ def _others() -> Iterator[Model]:
             yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
     yield _fluid_shared(Address("shared", "mixed", fluid=True))
     yield _fluid_wireless(Address("wireless", "mixed", fluid=True))
+    for transport in (*VARIANTS, *PROBING, *ADHOC, "udp"):
+        yield _fluid_adhoc(Address("adhoc", transport, fluid=True))
+    for control in CONTROLS:
+        yield _fluid_adhoc(Address("adhoc", "sack", control, fluid=True))
 
 
 def _kind(number: int) -> tuple[str, str]:
@@ -344,6 +369,7 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
+    "fluid_manet_newreno",
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""
 

@@ -31,6 +31,7 @@ EXAMPLES: dict[str, tuple[str, dict[str, Any]]] = {
     "ad hoc": ("examples/adhoc.yaml", {"transport.bytes": "100 kB"}),
     "fluid": ("examples/random_topology.yaml", {"fidelity": "fluid", "duration": "10 s"}),
     "fluid, 802.11": ("examples/wifi_cells.yaml", {"fidelity": "fluid"}),
+    "fluid, ad hoc": ("examples/adhoc.yaml", {"fidelity": "fluid"}),
     "fluid, shared links": ("examples/random_dumbbells.yaml", {"fidelity": "fluid", **_SHORT}),
 }
 """By engine: a scenario that comes with netcarlo, and the fields that are set in it."""

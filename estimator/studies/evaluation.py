@@ -58,7 +58,9 @@ def evaluate(
     )
     simulated_s = time.perf_counter() - start
     cells = Cells(study, simulated, module.METRICS)
-    fluid = screened(study, module.METRICS, replications=replications, seed=seed, target=target)
+    fluid = screened(
+        study, module.METRICS, module.summaries, replications=replications, seed=seed, target=target
+    )
     compared = compare(study, cells, module.summaries(cells))
     rows = [replace(row, screening=said) for row, said in zip(compared, fluid, strict=True)]
     claims = sorted(module.claims(cells), key=lambda claim: (claim.id[0], int(claim.id[1:])))

@@ -1,12 +1,13 @@
 """A study's published numbers by the fluids: what a reader would have known without simulating a packet."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from netcarlo.numerics.statistics import Mean
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.simulate import simulate_all
-from netcarlo.studies.cells import Cell, Cells, Metric
-from netcarlo.studies.study import Study, Value
+from netcarlo.studies.cells import Cell, Cells, Metric, estimate
+from netcarlo.studies.comparison import Summaries
+from netcarlo.studies.study import Published, Study, Value
 
 MOST = 100
 """Replications of a cell: its number is marked as screening, and has no interval."""
@@ -15,17 +16,26 @@ Conditions = tuple[tuple[str, Value], ...]
 
 
 def screened(
-    study: Study, metrics: Mapping[str, Metric], *, replications: int, seed: int, target: str
+    study: Study,
+    metrics: Mapping[str, Metric],
+    summaries: Callable[[Cells], Summaries],
+    *,
+    replications: int,
+    seed: int,
+    target: str,
 ) -> list[Mean | None]:
     """Each published number as the fluids have it; None where they do not know the cell.
 
-    Asked for are the metrics of `Description.screening`.
+    Asked for are the metrics of `Description.screening`; for one that is no cell's but a summary, all cells
+    that the fluids know are.
     """
     wanted = study.description.screening
+    conditions = [number.conditions for number in study.published if number.metric in wanted]
+    whole = any(metric not in metrics for metric in wanted)
     scenarios = {}
-    for number in study.published:
-        if number.metric in wanted and (key := _key(number.conditions)) not in scenarios:
-            scenario = study.scenario(number.conditions, seed=seed)
+    for each in study.cells() if whole else conditions:
+        if (key := _key(each)) not in scenarios:
+            scenario = study.scenario(each, seed=seed)
             if not scenario.network.unknown(scenario, "fluid"):
                 scenarios[key] = scenario.with_values({"fidelity": "fluid"})
     jobs = [Job(scenario, 0, min(replications, MOST)) for scenario in scenarios.values()]
@@ -34,12 +44,18 @@ def screened(
         for (key, scenario), run in zip(scenarios.items(), simulate_all(jobs, target=target), strict=True)
     }
     found = Cells(study, [*cells.values()], metrics)
-    return [
-        found.estimate(number.metric, cell)
-        if number.metric in wanted and (cell := cells.get(_key(number.conditions))) is not None
-        else None
-        for number in study.published
-    ]
+    over_all = summaries(found) if whole else {}
+
+    def said(number: Published) -> Mean | None:
+        if number.metric not in wanted:
+            return None
+        if number.metric in over_all:
+            samples = over_all[number.metric]
+            return estimate(samples(number.conditions) if callable(samples) else samples)
+        cell = cells.get(_key(number.conditions))
+        return None if cell is None else found.estimate(number.metric, cell)
+
+    return [said(number) for number in study.published]
 
 
 def _key(conditions: Mapping[str, Value]) -> Conditions:

@@ -30,7 +30,9 @@ class Address(NamedTuple):
         """The name of the model in messages and files."""
         if self.fluid:
             mobile = "_mobile" if self.mobile else ""
-            of = self.control or self.sender if self.family == "path" else _ENGINES.get(self.family, "")
+            of = self.control or self.sender
+            if self.family != "path":
+                of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
             return f"fluid_{of}{mobile}" if of else "fluid"
         if self.family == "path" and self.sender in ("sctp", "udp"):
             return self.sender + ("_mobile" if self.mobile else "")

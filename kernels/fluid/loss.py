@@ -104,7 +104,7 @@ def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any) -> 
     # Repair what was lost, or wait for the timer.
     kind, hits, cwnd = s[FlowWord.KIND], s[FlowWord.HITS], g[FlowFloat.CWND]
     rto = max(np.int64(rtt * RTO_PER_RTT), s[FlowWord.MIN_RTO])
-    quick = _is_repaired(s, g, p, t, sent, lost)
+    quick = is_repaired(s, g, p, t, sent, lost)
     if quick:
         window.cut(g, kind, rtt)
         s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
@@ -131,8 +131,8 @@ def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any) -> 
         s[FlowWord.TWICE] += max(between, np.int64(0)) << ONE_BITS
 
 
-def _is_repaired(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
-    # Whether duplicate ACKs tell of the losses and what is sent again arrives.
+def is_repaired(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
+    """Whether duplicate ACKs tell of the losses and what is sent again arrives."""
     cwnd = g[FlowFloat.CWND]
     full = cwnd >= g[FlowFloat.RECEIVER]
     follow = np.int64(cwnd) - s[FlowWord.HITS]  # packets that cause them: limited transmit makes 3 of 1

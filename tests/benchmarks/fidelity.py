@@ -25,6 +25,8 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
+from netcarlo.transport.tcp import COMMON, PROBING
+from tests.benchmarks.fluid_adhoc import drawn as drawn_adhoc
 
 EXAMPLES = Path(str(configs.__file__)).parent / "examples"
 
@@ -68,7 +70,7 @@ class Population(NamedTuple):
 
 
 def populations() -> Iterator[Population]:
-    """Paths, with outages and without, shared networks and 802.11 under each TCP; SCTP and UDP."""
+    """Paths, with outages and without, shared, 802.11 and ad hoc networks under each TCP; SCTP and UDP."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
     graphs = dumbbells.model_dump(mode="json", exclude_none=True)
@@ -92,6 +94,10 @@ def populations() -> Iterator[Population]:
                 own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
                 named = network if flows == "up" else f"{network} {flows}"
                 yield Population(named, protocol, scenario.with_values(own))
+    for moves in (True, False):
+        for protocol in (*COMMON, *PROBING, "udp"):
+            network = "adhoc" if moves else "adhoc static"
+            yield Population(network, protocol, drawn_adhoc(protocol, moves=moves))
 
 
 def of_transport(values: dict[str, Any]) -> dict[str, Any]:

@@ -115,7 +115,7 @@ def test_every_engine_has_an_example() -> None:
     addresses = [model_of(agreement._scenario(*example)).address for example in agreement.EXAMPLES.values()]
     assert {(address.family, address.fluid) for address in addresses} == {
         *((family, False) for family in ("path", "shared", "wireless", "adhoc")),
-        *((family, True) for family in ("path", "shared", "wireless")),
+        *((family, True) for family in ("path", "shared", "wireless", "adhoc")),
     }
     assert {address.sender for address in addresses} >= {"sctp", "udp"}
     assert any(address.mobile for address in addresses)

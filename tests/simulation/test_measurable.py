@@ -61,6 +61,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
 }
 FLUID = (
     *("path", "file", "outage", "vegas", "udp cell", "udp file", "tcp cell", "shared", "shared files"),
+    "adhoc",
     "streams",
 )
 FORMULA = ("path", "vegas", "shared", "streams", "perhaps a stream", "udp cell")

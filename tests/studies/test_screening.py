@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 
 import pytest
 
@@ -9,6 +10,8 @@ from netcarlo.reports.parts.tables import comparison_csv
 from netcarlo.reports.study.page import study_page
 from netcarlo.studies import study
 from netcarlo.studies.evaluation import Evaluation, evaluate
+from netcarlo.studies.manet_probing.claims import METRICS, summaries
+from netcarlo.studies.screening import screened
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +37,16 @@ def test_it_is_in_the_file_and_on_the_page(linkdown: Evaluation) -> None:
     assert {bool(line["fluid"]) for line in lines if line["metric"] == "utilisation"} == {True}
     page = study_page(linkdown, provenance={})
     assert page.count('class="error screening">fluid') > 80 and "for screening" in page
+
+
+def test_a_summary_is_that_of_all_cells() -> None:
+    """The gain of New TCP-Probing over seven speeds, by the fluids of fourteen cells and more."""
+    description = study.load("manet_probing")
+    found = screened(description, METRICS, summaries, replications=20, seed=1, target="cpu")
+    said = [mean for mean, number in zip(found, description.published, strict=True) if mean is not None]
+    assert len(said) == 1 and math.isfinite(said[0].mean)
+    others = [number.metric for number in description.published if number.metric != "throughput_improvement"]
+    assert others and found.count(None) == len(others)
 
 
 def test_what_no_fluid_knows_has_none() -> None:

@@ -7,7 +7,7 @@ import pandas as pd
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
-from netcarlo.networks.adhoc import events, outcomes, rows, workload
+from netcarlo.networks.adhoc import events, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
@@ -35,12 +35,12 @@ class AdhocNetwork(Adhoc, Network):
         """A model for each transport."""
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address("adhoc", transport.protocol, str(control or ""))
+        return Address("adhoc", transport.protocol, str(control or ""), fluid=fluid)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """There is neither."""
+        """There is no formula."""
         if fidelity == "fluid":
-            return "there is no fluid model of ad hoc networks"
+            return fluid.unknown(run.transport)
         return "there is no formula of ad hoc networks"
 
     def formula(self, run: Run, rows: ManetRows) -> Named:
@@ -48,8 +48,10 @@ class AdhocNetwork(Adhoc, Network):
         raise NotImplementedError
 
     def population(self, run: Run) -> tuple[str, str]:
-        """No cheap fidelity knows them."""
-        return "adhoc", run.transport.protocol
+        """By whether nodes move, under one TCP or UDP."""
+        transport = run.transport
+        kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
+        return "adhoc static" if self.mobility.model == "static" else "adhoc", kind
 
     # Rows.
 
@@ -89,7 +91,11 @@ class AdhocNetwork(Adhoc, Network):
         endless = rows.parameters[:, P.LIMIT] >= ENDLESS
         for column in (ManetOut.COMPLETED, ManetOut.FINISHED):
             head[endless, column] = NEVER
-        return joined(head, some(n, rows.times.shape[1], NodeOut.COLUMNS))
+        nodes = some(n, rows.times.shape[1], NodeOut.COLUMNS)
+        if fidelity == "fluid":
+            head[:, fluid.NO_TIME], head[:, fluid.NO_COUNT], nodes[...] = NEVER, 0, 0
+            nodes[:, :, NodeOut.TRANSMIT] = NEVER
+        return joined(head, nodes)
 
     # One replication.
 

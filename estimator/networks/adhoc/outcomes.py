@@ -213,7 +213,7 @@ def tables(integers: Ints) -> Ints:
 def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:
     """How long each node is in each state of its radio, [n, N] each; zero for nodes that are not there.
 
-    Frames on the air at the end count in full.
+    Frames on the air at the end count in full.  NaN where that is not known (of a fluid).
     """
     nodes = tables(integers)
     found = {
@@ -223,7 +223,8 @@ def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:
     }
     elapsed = np.where(_present(rows), integers[:, ManetOut.ELAPSED, None], 0)
     found["idle"] = np.maximum(elapsed - sum(found.values()), 0)
-    return {state: time / NS for state, time in found.items()}
+    known = found["transmit"] >= 0
+    return {state: np.where(known, time / NS, np.nan) for state, time in found.items()}
 
 
 def energy_J(integers: Ints, rows: ManetRows) -> Floats:  # noqa: N802

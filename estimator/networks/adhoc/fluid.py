@@ -1,0 +1,32 @@
+"""What the fluid model of ad hoc networks knows, and what it writes."""
+
+from typing import Any
+
+from netcarlo.kernels.adhoc.layout import ManetOut
+from netcarlo.transport.tcp import COMMON, PROBING, Tcp
+
+NO_TIME = (ManetOut.FIRST_RX, ManetOut.LAST_RX)
+"""Times that it does not know."""
+
+NO_COUNT = (
+    *(ManetOut.EXCHANGES, ManetOut.HANDSHAKES, ManetOut.ACKS_SENT, ManetOut.ACK_DROPS, ManetOut.IN_FLIGHT),
+    *(ManetOut.BREAKS, ManetOut.DISCOVERIES, ManetOut.ROUTING_FRAMES, ManetOut.ROUTE_ERRORS),
+    *(ManetOut.SALVAGED, ManetOut.SHORTENED),
+)
+"""What it does not count, beside all of the nodes: their radios, and so energy."""
+
+CONTROLS = ("bic", "cubic", "westwood")
+"""Of SACK."""
+
+
+def unknown(transport: Any) -> str:
+    """What it does not know of a transport; empty if nothing."""
+    known = (*COMMON, *PROBING, "udp")
+    if transport.protocol not in known:
+        return f"there is no fluid model of {transport.protocol}, but of {', '.join(known)}"
+    control = transport.congestion_control if isinstance(transport, Tcp) else None
+    if control is not None and (control not in CONTROLS or transport.protocol != "sack"):
+        return f"the fluid model knows the congestion controls of sack only, and not {control}"
+    if isinstance(transport, Tcp) and transport.send_buffer is not None:
+        return "the fluid model has no send_buffer"
+    return ""

@@ -1,0 +1,110 @@
+"""What a route carries: the balance of the exchanges on it that have to wait for each other.
+
+Every packet is an exchange on each hop, and its answer one on each hop back.  An exchange waits for those of
+which its sender senses the sender or has decoded the CTS; where these take all of the time the route is full.
+What a sender does not sense and its receiver does, destroys its RTS (`exchange`).
+
+`m` and `g` are scratch and floats, see `state`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc.layout import Manet
+from netcarlo.kernels.adhoc.routes import LENGTH_MASK, node
+from netcarlo.kernels.adhoc.state import NODE_WORDS, NODES, Node, Word
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.fluid.adhoc import exchange
+from netcarlo.kernels.fluid.adhoc.state import AirFloat, ExchangeFloat
+from netcarlo.kernels.shared.layout import UDP
+
+KIND: Any = slot("kind")
+
+MOST_HIDDEN = 0.9
+LEAST_FREE = 0.05  # of the time of a node
+
+
+def hops_of(m: Any) -> Any:
+    """Of the route in use; -1: there is none."""
+    return (m[Word.ROUTE] & LENGTH_MASK) - 1
+
+
+def _ends(m: Any, hops: Any, x: Any) -> Any:
+    # Sender and receiver of exchange x.
+    route = m[Word.ROUTE]
+    if x < hops:
+        return node(route, x), node(route, x + 1)
+    return node(route, x - hops + 1), node(route, x - hops)
+
+
+def _has(m: Any, i: Any, column: Any, j: Any) -> Any:
+    # Whether j is in a mask of node i.
+    return m[NODES + i * NODE_WORDS + column] >> j & 1 != 0
+
+
+def _meet(m: Any, g: Any, hops: Any, count: Any, answers: Any, x: Any) -> Any:
+    # Of a packet's exchanges: the time for which x has to wait, how much of it is on the air, and how long
+    # its receiver hears what its sender does not [ns].
+    a, b = _ends(m, hops, x)
+    waits, busy, hidden = 0.0, 0.0, 0.0
+    early = float(exchange.unanswered(m) + m[Manet.EIFS])
+    for y in range(count):
+        c, d = _ends(m, hops, np.int64(y))
+        e = g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * y :]
+        weight = 1.0 if y < hops else answers
+        air, on = weight * e[ExchangeFloat.AIR], weight * e[ExchangeFloat.BUSY]
+        if a in (c, d) or _has(m, a, Node.SENSE, c) or _has(m, a, Node.LINK, d):
+            waits += air
+            busy += on
+        else:
+            part = min(weight * early, on) if _has(m, a, Node.SENSE, d) else 0.0  # until the CTS is over
+            waits += part
+            busy += part
+            if _has(m, b, Node.SENSE, c):
+                hidden += on - part
+    return waits, busy, hidden
+
+
+@cold
+def weigh(m: Any, g: Any, offered: Any) -> None:
+    """The floats of the route in use, to which no more packets than `offered` come [1 / ns]."""
+    hops = hops_of(m)
+    count, alone = (hops if KIND == UDP else 2 * hops), KIND == UDP and hops == 1
+    answers = 1.0 / float(max(m[P.ACK_EVERY], 1))
+    data, answer = exchange.of_data(m), exchange.on_air(m, m[P.ACK])
+    for x in range(count):
+        g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x + ExchangeFloat.HIDDEN] = 0.0
+        exchange.weigh(m, g, x, data if x < hops else answer, alone)
+    full = 0.0
+    for x in range(count):
+        waits, _, _ = _meet(m, g, hops, count, answers, np.int64(x))
+        full = max(full, waits)
+    g[AirFloat.EACH] = full
+    rate = min(offered, 1.0 / full)
+    for x in range(count):
+        _, busy, hidden = _meet(m, g, hops, count, answers, np.int64(x))
+        free = max(1.0 - rate * busy, LEAST_FREE)
+        meets = min(rate * hidden / free, MOST_HIDDEN)
+        g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x + ExchangeFloat.HIDDEN] = meets
+    g[AirFloat.TRIP] = max(float(exchange.lone_trip(m, hops, data, answer)), g[AirFloat.EACH])
+    _weigh_breaks(m, g, hops, count, answers)
+
+
+def _weigh_breaks(m: Any, g: Any, hops: Any, count: Any, answers: Any) -> None:
+    # How many links that are there a packet and its answers make the MAC give up.
+    g[AirFloat.NOISE] = 0.0
+    g[AirFloat.HIDDEN] = 0.0
+    g[AirFloat.WORST] = 0.0
+    for x in range(count):
+        e = g[AirFloat.EXCHANGES + ExchangeFloat.SIZE * x :]
+        weight = 1.0 if x < hops else answers
+        if e[ExchangeFloat.HIDDEN] > 0.0:  # who waits for it does not wait while it does
+            length = exchange.of_data(m) if x < hops else exchange.on_air(m, m[P.ACK])
+            exchange.weigh(m, g, x, length, False)
+            g[AirFloat.HIDDEN] += weight * e[ExchangeFloat.GIVEN_UP]
+        else:
+            g[AirFloat.NOISE] += weight * e[ExchangeFloat.GIVEN_UP]
+        g[AirFloat.WORST] = max(g[AirFloat.WORST], e[ExchangeFloat.HIDDEN])

@@ -1,0 +1,136 @@
+"""A stream of datagrams over the route in use: its rate, what waits for its turn or a route, what is lost.
+
+`m` and `s` are scratch, `g` the floats of the flow, see `state`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc.discovery import JITTER
+from netcarlo.kernels.adhoc.layout import Manet, ManetOut
+from netcarlo.kernels.adhoc.state import BUFFER, COUNTS, Word
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import NEVER, P
+from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
+from netcarlo.kernels.fluid.adhoc.errors import give_up, lose
+from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
+
+
+def prepare(m: Any, s: Any, g: Any) -> None:
+    """There is nothing to prepare."""
+
+
+@cold
+def begin(m: Any, s: Any, times: Any, places: Any) -> Any:
+    """When the first route is there [ns]."""
+    t = ways.find(m, s, times, places, m[P.START])
+    _wait(m, s, m[P.START], t)
+    return t
+
+
+def _put_out(m: Any, t: Any) -> Any:
+    # Datagrams put out before `t`.
+    every = max(m[P.INTERVAL], 1)
+    last = min(t, m[P.STOP])
+    return min(max((last - m[P.START] + every - 1) // every, np.int64(0)), m[P.LIMIT])
+
+
+def _come(m: Any, t: Any, until: Any) -> Any:
+    # Those from `t` to `until` [packet, ONE_BITS].
+    return (_put_out(m, until) - _put_out(m, t)) << ONE_BITS
+
+
+@cold
+def _wait(m: Any, s: Any, t: Any, until: Any) -> None:
+    # Without a route: the source keeps so many.
+    waiting = s[AirWord.BACKLOG] + _come(m, t, until)
+    over = max(waiting - (BUFFER << ONE_BITS), np.int64(0))
+    over = (over + ONE - 1) >> ONE_BITS
+    m[COUNTS + ManetOut.DROPS_BUFFER] += over
+    s[AirWord.BACKLOG] = max(waiting - (over << ONE_BITS), np.int64(0))
+
+
+@cold
+def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) -> Any:
+    """What the flow does from `t` on; until when [ns]."""
+    ways.catch_up(m, s, times, places, t)
+    if m[Word.ROUTE] == 0 or s[AirWord.BROKEN] > 0:
+        return _cross(m, s, g, times, places, t)
+    every = 1.0 / float(max(m[P.INTERVAL], 1))
+    if s[AirWord.CHANGED] == 1:
+        s[AirWord.CHANGED] = 0
+        chain.weigh(m, g, every)
+    rate = 1.0 / g[AirFloat.EACH]
+    if s[AirWord.BACKLOG] < ONE:
+        rate = min(rate, every)
+    breaks = rate * (g[AirFloat.NOISE] + g[AirFloat.HIDDEN])
+    length, given_up = m[P.END] - t, False
+    if g[AirFloat.HAZARD] < breaks * float(length):
+        length = np.int64(g[AirFloat.HAZARD] / breaks)
+        given_up = True
+    until = ways.look(m, s, times, places, t + length)
+    given_up = given_up and until == t + length
+    _carry(m, s, g, losses, t, until)
+    g[AirFloat.HAZARD] -= breaks * float(until - t)
+    if given_up:
+        again = min(give_up(m, s, g, until), m[P.END])
+        _wait(m, s, until, again)
+        until = again
+    return until
+
+
+@cold
+def _carry(m: Any, s: Any, g: Any, losses: Any, t: Any, until: Any) -> None:
+    # What comes from `t` to `until` and what waits goes, as far as the route carries it.
+    waiting = s[AirWord.BACKLOG] + _come(m, t, until)
+    goes = min(waiting, np.int64(float(until - t) / g[AirFloat.EACH] * ONE))
+    room = max((m[Manet.QUEUE] + 1) << ONE_BITS, s[AirWord.BACKLOG])
+    over = (max(waiting - goes - room, np.int64(0)) + ONE - 1) >> ONE_BITS
+    m[COUNTS + ManetOut.DROPS_QUEUE] += over
+    s[AirWord.BACKLOG] = max(waiting - goes - (over << ONE_BITS), np.int64(0))
+    s[FlowWord.SENT] += goes
+    m[COUNTS + ManetOut.HOPS] += goes * chain.hops_of(m)
+    m[COUNTS + ManetOut.DROPS_RANDOM] += lose(m, s, losses, goes)
+    if m[COUNTS + ManetOut.COMPLETED] == NEVER and _delivered(m, s) >= m[P.LIMIT]:
+        m[COUNTS + ManetOut.COMPLETED] = until
+        m[COUNTS + ManetOut.FINISHED] = until
+
+
+def _delivered(m: Any, s: Any) -> Any:
+    return (s[FlowWord.SENT] >> ONE_BITS) - m[COUNTS + ManetOut.DROPS_RANDOM]
+
+
+@cold
+def _cross(m: Any, s: Any, g: Any, times: Any, places: Any, t: Any) -> Any:
+    # A link of the route is gone.
+    relayed = s[AirWord.BROKEN] > 1
+    told = min(t + (exchange.patience(m) if m[Word.ROUTE] != 0 else np.int64(0)), m[P.END])
+    again = ways.find(m, s, times, places, told)
+    if relayed and again > told + JITTER:  # what the relays have is dropped
+        s[AirWord.BACKLOG] += _come(m, t, told)
+        hits = min(s[AirWord.BACKLOG] >> ONE_BITS, 1 + exchange.patience(m) // exchange.of_data(m))
+        m[COUNTS + ManetOut.DROPS_ROUTE] += hits
+        s[AirWord.BACKLOG] -= hits << ONE_BITS
+        t = told
+    _wait(m, s, t, again)
+    return again
+
+
+@cold
+def is_done(m: Any) -> Any:
+    """Whether all there is has arrived."""
+    return m[COUNTS + ManetOut.COMPLETED] != NEVER
+
+
+@cold
+def report(m: Any, s: Any, out: Any) -> None:
+    """What has come of the datagrams."""
+    arrived = s[FlowWord.SENT] >> ONE_BITS
+    out[ManetOut.SENT] = _put_out(m, m[P.END])
+    out[ManetOut.RECEIVED] = max(_delivered(m, s), np.int64(0))
+    out[ManetOut.DELIVERED] = out[ManetOut.RECEIVED]
+    out[ManetOut.HOPS] = m[COUNTS + ManetOut.HOPS] >> ONE_BITS
+    out[ManetOut.ARRIVED] = arrived
+    out[ManetOut.FALSE_BREAKS] = s[AirWord.GIVEN_UP] - 1

@@ -1,0 +1,72 @@
+"""What is lost at random: segments at the sink's host, and links that the MAC gives up though they are there.
+
+The first are those of the packet engine: the same gaps from the same stream.  The second come as a Poisson
+process whose rate the route has.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc.discovery import JITTER, REQUEST_PERIOD
+from netcarlo.kernels.adhoc.layout import STREAM_RESIDUAL, Manet
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.fluid.adhoc.exchange import patience
+from netcarlo.kernels.fluid.adhoc.state import STREAM_GIVEN_UP, AirFloat, AirWord
+from netcarlo.kernels.fluid.chance import FRACTION_BITS, exponential, survival
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS
+
+_LONGEST = FOREVER >> ONE_BITS
+
+
+def prepare(m: Any, s: Any, g: Any, losses: Any) -> None:
+    """Before the start."""
+    g[AirFloat.FRAME] = 1.0 - survival(losses, m[Manet.FRAME_LOSS])
+    both = survival(losses, m[Manet.ACK_RESIDUAL]) * survival(losses, m[Manet.ACK_RESIDUAL])
+    g[AirFloat.PROBES] = 1.0 - both * both
+    _draw_gap(m, s, losses)
+    _draw_break(m, s, g)
+
+
+def _draw_gap(m: Any, s: Any, losses: Any) -> None:
+    row, number = m[Manet.RESIDUAL], s[AirWord.GAPS]
+    left = gap(losses, row, m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_RESIDUAL, number)
+    s[AirWord.GAP] = min(left, np.int64(_LONGEST)) << ONE_BITS
+    s[AirWord.GAPS] += 1
+
+
+def lose(m: Any, s: Any, losses: Any, flow: Any) -> Any:
+    """`flow` [packet, ONE_BITS] reaches the sink's host; returns how many packets are lost there."""
+    lost = np.int64(0)
+    while flow > s[AirWord.GAP]:
+        flow = max(flow - s[AirWord.GAP] - ONE, np.int64(0))
+        lost += 1
+        _draw_gap(m, s, losses)
+    s[AirWord.GAP] -= flow
+    return lost
+
+
+def _draw_break(m: Any, s: Any, g: Any) -> None:
+    # Links given up that may be expected before the next.
+    number = s[AirWord.GIVEN_UP]
+    g[AirFloat.HAZARD] = float(exponential(m, STREAM_GIVEN_UP, 2 * number)) * 2.0**-FRACTION_BITS
+    s[AirWord.GIVEN_UP] = number + 1
+
+
+@cold
+def give_up(m: Any, s: Any, g: Any, t: Any) -> Any:
+    """At `t` the MAC gives up a link that is there; returns when a route is known again [ns].
+
+    If both of the first requests meet a hidden node, too, that is when the next goes out.
+    """
+    number = 2 * s[AirWord.GIVEN_UP] + 1
+    word, _, _, _ = draw(m[P.SEED], m[P.SCENARIO], m[P.REPLICATION], STREAM_GIVEN_UP, number)
+    each = g[AirFloat.WORST] / 2.0  # as of any first attempt
+    chance = g[AirFloat.HIDDEN] / (g[AirFloat.NOISE] + g[AirFloat.HIDDEN]) * (each * each)
+    _draw_break(m, s, g)
+    if float(word) < chance * 2.0**32:
+        return t + 4 * REQUEST_PERIOD
+    return t + patience(m) + JITTER

@@ -1,0 +1,90 @@
+"""The route in use: which nodes it goes over, until it breaks, and how long it takes to find another.
+
+Nodes, motion and links are those of the packet engine, to the nanosecond.  A route is kept until a link of it
+goes; one that comes between two of its nodes makes it shorter.  `m` and `s` are scratch, see `state`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.adhoc import topology
+from netcarlo.kernels.adhoc.discovery import CHECK, JITTER, REQUEST_MOST, REQUEST_PERIOD
+from netcarlo.kernels.adhoc.layout import IDEAL, Manet, ManetOut
+from netcarlo.kernels.adhoc.routes import LENGTH_MASK, join, part, position
+from netcarlo.kernels.adhoc.state import COUNTS, NODE_WORDS, NODES, Node, Word
+from netcarlo.kernels.adhoc.topology import Change
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.fluid.adhoc.state import AirWord
+
+TO_ALL = CHECK + CHECK // 2
+"""After a request to the neighbours one to all follows at the next check of what waits [ns]."""
+
+
+@cold
+def look(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
+    """Lets nodes move `until` then, or until something changes for the route in use: when [ns]."""
+    while m[Word.TOPOLOGY_AT] <= until:
+        t = m[Word.TOPOLOGY_AT]
+        what, i, j = topology.event(m, times, places, t)
+        if what != Change.LEG and m[Word.ROUTE] != 0 and _matters(m, s, what, i, j):
+            return t
+    return until
+
+
+@cold
+def catch_up(m: Any, s: Any, times: Any, places: Any, t: Any) -> None:
+    """Lets nodes move until `t`."""
+    while look(m, s, times, places, t) < t:
+        pass
+
+
+@cold
+def _matters(m: Any, s: Any, what: Any, i: Any, j: Any) -> Any:
+    # A link or sense bit of i and j has changed: what is that to the route in use?
+    route = m[Word.ROUTE]
+    at, to = position(route, i), position(route, j)
+    first, last = min(at, to), max(at, to)
+    on_it = first >= 0
+    if what == Change.LINK:
+        comes = m[NODES + i * NODE_WORDS + Node.LINK] >> j & 1 != 0
+        if on_it and not comes and last == first + 1:
+            s[AirWord.BROKEN] = first + 1 if s[AirWord.BROKEN] == 0 else min(s[AirWord.BROKEN], first + 1)
+        elif comes and s[AirWord.BROKEN] == 0 and m[Manet.ROUTING] == IDEAL:
+            found = topology.shortest(m, m[Manet.SOURCE], m[Manet.SINK])
+            if found & LENGTH_MASK < route & LENGTH_MASK:
+                m[Word.ROUTE] = found
+                on_it = True
+        elif comes and on_it and s[AirWord.BROKEN] == 0:  # the later node hears the packets itself
+            length = route & LENGTH_MASK
+            m[Word.ROUTE] = join(part(route, np.int64(0), first + 1), part(route, last, length))
+    if on_it:
+        s[AirWord.CHANGED] = 1
+    return on_it
+
+
+@cold
+def find(m: Any, s: Any, times: Any, places: Any, t: Any) -> Any:
+    """At `t` the source looks for a route; when it has one, END if it finds none [ns]."""
+    m[Word.ROUTE] = 0
+    s[AirWord.BROKEN] = 0
+    s[AirWord.CHANGED] = 1
+    begin, requests, wanted = t, np.int64(0), True
+    while wanted and t < m[P.END]:
+        catch_up(m, s, times, places, t)
+        m[Word.ROUTE] = topology.shortest(m, m[Manet.SOURCE], m[Manet.SINK])
+        wanted = m[Word.ROUTE] == 0
+        if m[Manet.ROUTING] == IDEAL:
+            t = min(m[Word.TOPOLOGY_AT], m[P.END]) if wanted else t
+        elif not wanted:
+            t += JITTER
+        elif requests & 1 == 0:  # the neighbours did not know
+            requests += 1
+            t += TO_ALL
+        else:
+            requests += 1
+            t += min(np.int64(REQUEST_PERIOD) << min(requests, np.int64(8)), np.int64(REQUEST_MOST)) - TO_ALL
+    t = min(t, m[P.END])
+    m[COUNTS + ManetOut.WAITED] += t - min(begin, t)
+    return t

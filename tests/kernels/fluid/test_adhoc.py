@@ -1,0 +1,165 @@
+"""The fluid of ad hoc networks: a naive twin, what is conserved, known answers, and packets beside them."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from netcarlo import Scenario, simulate
+from netcarlo.kernels import models
+from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.runtime import launch
+from netcarlo.simulation.ensemble import build
+from tests.benchmarks.fluid_adhoc import drawn, error
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.twins.adhoc.scenarios import as_datagrams, describe, manet_rows, select
+from tests.twins.fluid import adhoc as twin
+
+COMPILED = ("newreno", "udp")
+OTHERS = ("tahoe", "vegas", "cubic", "westwood", "probing", "new_probing", "elfn", "eln")
+OF_THE_NETWORK = slice(ManetOut.CONNECTED, ManetOut.COLUMNS)
+
+
+def run(kind: str, rows: ManetRows, **options: int) -> NDArray[np.int64]:
+    return launch.run(models.model(f"fluid_manet_{kind}"), rows, **options)  # type: ignore[arg-type]
+
+
+def rows_for(kind: str, count: int, *, seed: int) -> ManetRows:
+    rows = manet_rows(count, seed=seed)
+    return as_datagrams(rows, seed=seed) if kind == "udp" else rows
+
+
+def name(column: int) -> str:
+    return ManetOut(column).name if column < ManetOut.COLUMNS else f"of a node, {column}"
+
+
+def twin_differs(kind: str, rows: ManetRows, out: NDArray[np.int64]) -> list[str]:
+    same = partial(twin.simulate, f"fluid_manet_{kind}", rows)
+    return differing(out, lambda row: same(row=row), partial(describe, rows), name)
+
+
+@pytest.mark.parametrize("kind", COMPILED)
+def test_kernel_equals_twin_in_the_corners(kind: str) -> None:
+    rows = rows_for(kind, 40, seed=2)
+    found = twin_differs(kind, rows, run(kind, rows))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("kind", OTHERS)
+def test_other_senders_equal_their_twins(kind: str) -> None:
+    rows = rows_for(kind, 6, seed=6)
+    found = twin_differs(kind, rows, run_as_python(f"fluid_manet_{kind}", rows))
+    assert not found, "\n\n".join(found)
+
+
+@settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+@given(seed=st.integers(0, 1 << 30), kind=st.sampled_from(["newreno", "udp"]))
+def test_no_more_comes_out_than_goes_in(seed: int, kind: str) -> None:
+    rows = rows_for(kind, 10, seed=seed)
+    out = run(kind, rows)
+    sent, received, distinct = out[:, ManetOut.SENT], out[:, ManetOut.RECEIVED], out[:, ManetOut.DELIVERED]
+    drops = (ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM)
+    gone = sum(out[:, column] for column in drops)
+    assert (distinct <= received).all() and (received + gone <= sent).all()
+    assert (distinct <= rows.parameters[:, P.LIMIT]).all()
+    times = [ManetOut.FIRST_RX, ManetOut.LAST_RX, ManetOut.COMPLETED, ManetOut.FINISHED]
+    assert (np.delete(out, times, 1) >= 0).all()
+
+
+def test_the_network_is_that_of_the_packets() -> None:
+    """To the microsecond: motion, links and shortest paths are the same, whatever flows over them."""
+    rows = manet_rows(40, seed=4)
+    rows.parameters[:, P.LIMIT] = 1 << 62
+    fluid, packets = run("newreno", rows), launch.run(models.model("manet_newreno"), rows)
+    assert fluid[:, ManetOut.LINK_CHANGES].sum() > 200
+    assert (fluid[:, OF_THE_NETWORK] == packets[:, OF_THE_NETWORK]).all()
+
+
+def test_rows_do_not_depend_on_their_neighbours() -> None:
+    rows = manet_rows(12, seed=3)
+    together = run("newreno", rows, threads=2)
+    assert (run("newreno", rows, threads=1) == together).all()
+    head = int(ManetOut.COLUMNS)
+    assert (run("newreno", select(rows, slice(4, 6)))[:, :head] == together[4:6, :head]).all()
+
+
+def chain(hops: int, **values: Any) -> Scenario:
+    """Nodes 200 m apart, of which each decodes its neighbours and senses two on each side."""
+    nodes = [[{"time": "0 s", "x": f"{200 * k} m"}] for k in range(hops + 1)]
+    network = {"range": "250 m", "mobility": {"model": "given", "nodes": nodes}, "sink": hops}
+    transport = {"protocol": "newreno", "payload": "1000 B", "window": 4}
+    return Scenario.check({"duration": "30 s", "transport": transport, "adhoc": network}).with_values(values)
+
+
+def goodput(scenario: Scenario, fidelity: str = "fluid") -> float:
+    frame = simulate(scenario.with_values({"fidelity": fidelity}), replications=8, target="cpu").frame
+    return float(frame["goodput_bps"].mean())
+
+
+def test_a_lone_sender_of_datagrams_has_an_exchange_and_a_backoff_each() -> None:
+    stream = {"protocol": "udp", "payload": "1000 B", "rate": "2 Mbit/s", "header": "28 B"}
+    exchange_us = 352 + 304 + 304 + 3 * 10 + 192 + (1028 + 54) * 4
+    every_s = (exchange_us + 50 + 20 * 31 / 2) * 1e-6
+    found = goodput(chain(1, transport=stream))
+    assert found == pytest.approx(8000 / every_s, rel=2e-3)
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3, 4])
+@pytest.mark.parametrize("noise", ["0 %", "8 %"])
+def test_static_chains_are_those_of_packets(hops: int, noise: str) -> None:
+    """From three hops on, nodes are hidden from each other: it is too high by up to a seventh with noise."""
+    scenario = chain(hops, **{"adhoc.frame_error": noise})
+    most = 0.03 if hops < 3 else 0.15
+    assert goodput(scenario) == pytest.approx(goodput(scenario, "packet"), rel=most)
+
+
+def test_a_silence_ends_with_the_first_request_after_it() -> None:
+    """Requests go out 0, 2 and 10 s after the link is given up, and then every 10 s."""
+    away = [{"time": "5 s", "x": "200 m"}, {"time": "6 s", "x": "9 km"}]
+    away += [{"time": "9 s", "x": "9 km"}, {"time": "40 s", "x": "200 m"}]
+    nodes = [[{"time": "0 s", "x": "0 m"}], away]
+    mobility = {"model": "given", "nodes": nodes}
+    scenario = chain(1, duration="60 s", **{"adhoc.mobility": mobility})
+    waited = simulate(scenario.with_values({"fidelity": "fluid"}), replications=1).frame["waited_s"][0]
+    there = 40 - 31 * 50 / 8800  # it comes into reach at 250 m
+    since = 5 + 50 / 8800 + 0.0354
+    first = next(since + at for at in (0, 2, 10, 20, 30, 40) if since + at >= there)
+    assert waited == pytest.approx(first - since, abs=0.05)
+
+
+def test_a_transfer_ends() -> None:
+    file = chain(2, **{"transport.bytes": "500 kB"})
+    cheap, exact = (
+        simulate(file.with_values({"fidelity": each}), replications=4).frame for each in ("fluid", "packet")
+    )
+    assert cheap["transfer_s"].mean() == pytest.approx(exact["transfer_s"].mean(), rel=0.03)
+    assert cheap["elapsed_s"].to_numpy() == pytest.approx(1e-9 + cheap["transfer_s"].to_numpy(), rel=1e-6)
+    assert np.isnan(simulate(chain(2, fidelity="fluid"), replications=1).frame["transfer_s"][0])
+
+
+def test_a_sender_that_keeps_its_window_has_more_of_a_lossy_network() -> None:
+    values = {"adhoc.residual_error": "5 %", "transport.min_rto": "1 s", "transport.window": 20}
+    found = [goodput(chain(1, **values, **{"transport.protocol": kind})) for kind in ("newreno", "probing")]
+    assert found[1] > 1.02 * found[0]
+
+
+@pytest.mark.parametrize(("kind", "median", "most"), [("newreno", 0.03, 0.15), ("udp", 0.015, 0.2)])
+@pytest.mark.parametrize("moves", [False, True])
+def test_drawn_networks_are_those_of_packets(kind: str, median: float, most: float, moves: bool) -> None:
+    off, _, _ = error(drawn(kind, moves=moves), 100)
+    assert np.median(np.abs(off)) < median and np.quantile(np.abs(off), 0.9) < most
+
+
+def test_residual_errors_are_those_of_the_packets() -> None:
+    """A transfer that loses none by packets loses none here."""
+    values = {"adhoc.residual_error": "1 %", "transport.packets": 60}
+    rows = build(chain(1, **values), replications=100).rows
+    fluid, packets = run("newreno", rows), launch.run(models.model("manet_newreno"), rows)
+    clean = packets[:, ManetOut.DROPS_RANDOM] == 0
+    assert 0.3 < clean.mean() < 0.8
+    assert ((fluid[:, ManetOut.DROPS_RANDOM] == 0) == clean).mean() > 0.97
