@@ -35,7 +35,7 @@ from netcarlo.kernels.tcp import (
     association,
     elfn,
     eln,
-    linux,
+    linux26,
     new_probing,
     newreno,
     probing,
@@ -62,7 +62,7 @@ ADHOC = {"elfn": elfn, "eln": eln}
 CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 """Congestion controls, besides the standard one, for every variant but vegas."""
 
-LINUX = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwood}
+LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwood}
 """The Linux-like sender with its controls."""
 
 
@@ -284,8 +284,8 @@ DATAGRAMS: dict[str, Ends] = {
 
 def _tcps() -> Iterator[Model]:
     """The models of a TCP with a congestion control, in each network that has it."""
-    for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux": linux}.items():
-        controls = LINUX if tcp == "linux" else {"": aimd, **CONTROLS}
+    for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}.items():
+        controls = LINUX26 if tcp == "linux26" else {"": aimd, **CONTROLS}
         for name, control in controls.items():
             if tcp == "vegas" and name:
                 continue
@@ -326,7 +326,7 @@ def _kind(number: int) -> tuple[str, str]:
 MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
-    *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
+    *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
 )
@@ -356,5 +356,5 @@ def user_model(path: Path, content: bytes, address: Address) -> Model:
 
 @functools.cache
 def _user_model(path: Path, address: Address, content: bytes) -> Model:
-    variant = {**VARIANTS, **PROBING, **ADHOC, "linux": linux}[address.sender]
+    variant = {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}[address.sender]
     return replace(FAMILIES[address.family](address, _tcp(variant, user.load(path, content))), file=path)

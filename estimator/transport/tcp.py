@@ -42,7 +42,7 @@ PROBES = ("probing", "new_probing")
 PROBING = (*PROBES, "elfn", "eln")
 """TCPs that tell errors and broken routes from congestion; the last two for ad hoc networks only."""
 TCPS = (*VARIANTS, *PROBING)
-PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "sctp", "udp")
+PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux26", "sctp", "udp")
 """Those of `BUILT_IN` are sack with that congestion control."""
 
 COMMON = (*VARIANTS, *BUILT_IN, "vegas")
@@ -99,7 +99,7 @@ class Tcp(Transport):
     is into a tick at time 0, is drawn for each replication unless given.
     """
 
-    protocol: Literal[(*TCPS, "vegas", "linux")]  # type: ignore[valid-type]
+    protocol: Literal[(*TCPS, "vegas", "linux26")]  # type: ignore[valid-type]
     congestion_control: Literal[BUILT_IN] | Path | None = None  # type: ignore[valid-type]
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0
@@ -211,11 +211,11 @@ class Vegas(Tcp):
         return self
 
 
-class Linux(Tcp):
+class Linux26(Tcp):
     """A sender like that of Linux 2.6: Reno unless another `congestion_control` is given, timestamps in every
     packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
 
-    protocol: Literal["linux"]
+    protocol: Literal["linux26"]
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
     header: Size = 50.0
     tick: Interval = 0.001
@@ -321,7 +321,7 @@ def _tag(data: Any) -> str | None:
 AnyTransport = Annotated[
     Annotated[Tcp, Tag("<tcp>")]
     | Annotated[Vegas, Tag("<vegas>")]
-    | Annotated[Linux, Tag("<linux>")]
+    | Annotated[Linux26, Tag("<linux26>")]
     | Annotated[Sctp, Tag("<sctp>")]
     | Annotated[Udp, Tag("<udp>")],
     Discriminator(_tag),

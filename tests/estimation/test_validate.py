@@ -57,7 +57,7 @@ def test_rows_that_cannot_be_compared_are_left_out(tmp_path):
         ("3", "cubic, delayed ACKs"),
     ]
     reno, cubic = (row.scenario.transport for row in rows)
-    assert reno.protocol == "linux"
+    assert reno.protocol == "linux26"
     assert (reno.congestion_control, reno.ack_every) == (None, 1)
     assert (reno.window, reno.initial_ssthresh) == (32768, 100000)
     assert (cubic.congestion_control, cubic.ack_every) == ("cubic", 2)

@@ -21,7 +21,7 @@ from tests.twins.sctp.sender import Road, SctpSender
 from tests.twins.tcp.congestion import CONTROLS, Standard
 from tests.twins.tcp.elfn import Elfn
 from tests.twins.tcp.eln import Eln
-from tests.twins.tcp.linux import LINUX_CONTROLS, Linux
+from tests.twins.tcp.linux26 import LINUX_CONTROLS, Linux
 from tests.twins.tcp.new_probing import NewProbing
 from tests.twins.tcp.newreno import NewReno
 from tests.twins.tcp.probing import Probing
@@ -35,7 +35,7 @@ from tests.twins.tcp.vegas import Vegas
 SENDERS: dict[str, type[TcpSender]] = {
     "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
     "tcp_probing": Probing, "tcp_new_probing": NewProbing, "tcp_elfn": Elfn, "tcp_eln": Eln,
-    "tcp_linux": Linux,
+    "tcp_linux26": Linux,
 }
 
 
@@ -44,7 +44,7 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
     for control in CONTROLS:
         variant = name.removesuffix(f"_{control}") if control else name
         if f"tcp_{variant}" in SENDERS:
-            controls = LINUX_CONTROLS if variant == "linux" else CONTROLS
+            controls = LINUX_CONTROLS if variant == "linux26" else CONTROLS
             return SENDERS[f"tcp_{variant}"], controls[control]
     raise KeyError(name)
 
