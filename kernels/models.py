@@ -18,6 +18,9 @@ from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import sctp as fluid_sctp
 from netcarlo.kernels.fluid import shared as fluid
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
+from netcarlo.kernels.linux import association as linux_association
+from netcarlo.kernels.linux import cubic as linux_cubic
+from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
 from netcarlo.kernels.path import engine as path
@@ -64,6 +67,10 @@ CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 
 LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwood}
 """The Linux-like sender with its controls."""
+
+
+LINUX = {"": linux_reno_today, "cubic": linux_cubic}
+"""The sender of today's Linux with its controls."""
 
 
 INLINED = sender, acks, timer
@@ -136,6 +143,14 @@ SCTP = Ends(
 )
 
 
+def _linux(control: Any) -> Ends:
+    found = {
+        "association": linux_association, "control": control, "first": 0, "pauses": False, "sack": True,
+        "stamps": True,
+    }  # fmt: skip
+    return Ends(found, linux_association.scratch_words, linux_association.FLOATS)
+
+
 def _in_order(ends: Ends) -> dict[str, Any]:
     """The slots where nothing is overtaken: what is acknowledged tells all unless there are SACK blocks."""
     return ends.slots | {"plain": not ends.slots["sack"], "delays": False}
@@ -153,8 +168,9 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _path(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"mobile": address.mobile} | PLACES
-        found |= _in_order(ends) | {"sctp": ends is SCTP, "copied": False}
-        calm = not (ends is SCTP or ends.slots["stamps"] or address.mobile or is_lockstep(step))
+        described = ends.slots["association"] is not association
+        found |= _in_order(ends) | {"described": described, "copied": False}
+        calm = not (described or ends.slots["stamps"] or address.mobile or is_lockstep(step))
         found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
         return bind(path.simulate, step, found, inlined=INLINED)
 
@@ -297,6 +313,8 @@ def _tcps() -> Iterator[Model]:
 
 
 def _others() -> Iterator[Model]:
+    for control, module in LINUX.items():
+        yield _path(Address("path", "linux", control), _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):

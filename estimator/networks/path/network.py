@@ -37,7 +37,7 @@ class PathNetwork(Network):
 
     key = "paths"
     written = "hops"
-    transports = (*COMMON, "linux26", *PROBES, "sctp", "udp")
+    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes: ClassVar = outcomes.OUTCOMES
     no_warm_up = "remove it"
 
