@@ -51,7 +51,7 @@ def next_lost(p: Any, s: Any) -> Any:
 def resend(p: Any, s: Any, packet: Any) -> None:
     """A packet goes out again: note it in the log."""
     at = packet_at(p, s, packet)
-    flags = s[at + Packet.FLAGS] & (Flag.LOST | Flag.EVER | Flag.AGAIN)
+    flags = s[at + Packet.FLAGS] & (Flag.LOST | Flag.EVER | Flag.AGAIN | Flag.PUSH)
     if flags & Flag.AGAIN == 0:
         s[Tcp.AGAIN] += 1
     number = s[Tcp.LOG_END]

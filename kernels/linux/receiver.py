@@ -21,8 +21,11 @@ from netcarlo.kernels.linux.state import (
     NONE,
     SYN,
     Ack,
+    Flag,
+    Packet,
     Tcp,
     ack_at,
+    packet_at,
 )
 
 FIRST_QUICK = 18
@@ -204,7 +207,8 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
         _out_of_order(p, s, packet)
     fresh = s[Tcp.DUPLICATES] == duplicates
     at_once = at_once or s[Tcp.QUICK] > 0 or s[Tcp.RCV_NXT] - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]
-    if at_once:
+    pushed = s[packet_at(p, s, packet) + Packet.FLAGS] & Flag.PUSH != 0 and s[Tcp.HELD] == 0
+    if at_once or pushed:
         return acknowledge(p, s), fresh
     if s[Tcp.HELD] == 0:
         if s[Tcp.PENDING] == FOREVER:

@@ -11,7 +11,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, P
-from netcarlo.kernels.linux import board, clocks, prr, rack, recovery, rtt, sack, timer, undo
+from netcarlo.kernels.linux import board, burst, clocks, prr, rack, recovery, rtt, sack, timer, undo
 from netcarlo.kernels.linux.sack import News
 from netcarlo.kernels.linux.state import (
     ACK_OF_SYN,
@@ -38,6 +38,8 @@ from netcarlo.kernels.linux.receiver import FIRST_QUICK
 
 control: Any = slot("control")
 
+WAKING = 100 * clocks.US
+"""What it takes to wake an application, about [ns]: the ACK of a handshake has left a fast link by then."""
 LINEAR_SYNS = 4
 """SYNs that are repeated before the timer backs off."""
 
@@ -78,11 +80,6 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
         s[Tcp.FORCED] = SYN
 
 
-def has_room(p: Any, s: Any) -> Any:
-    """Whether there is a new packet that the receiver's window allows."""
-    return s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + p[P.WINDOW]
-
-
 @cold
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     """The next packet to put out, NONE, or FULL; to be called until NONE comes."""
@@ -101,7 +98,11 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
         if packet != NONE:
             _resend(p, s, now, packet)
             return packet
-    if room and has_room(p, s):
+    if s[Tcp.BURST] == 0:
+        s[Tcp.BURST] = burst.next_burst(p, s)
+        s[Tcp.LARGE] = 1 if s[Tcp.BURST] > 1 else 0
+    if s[Tcp.BURST] > 0:
+        s[Tcp.BURST] -= 1
         return _send_new(p, s, now)
     if s[Tcp.SEND] == Send.NEW_FIRST:
         s[Tcp.SEND] = Send.NEW
@@ -122,7 +123,7 @@ def _send_new(p: Any, s: Any, now: Any) -> Any:
     packet = s[Tcp.NXT]
     at = packet_at(p, s, packet)
     s[at + Packet.SENT] = clocks.us_of(now)
-    s[at + Packet.FLAGS] = 0
+    s[at + Packet.FLAGS] = Flag.PUSH if s[Tcp.LARGE] != 0 and s[Tcp.BURST] == 0 else 0
     s[Tcp.NXT] = packet + 1
     s[Tcp.SENT] += 1
     if reducing(s):
@@ -158,6 +159,7 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
         return
     elif s[Tcp.PROBED] < NONE:
         if packet == s[Tcp.NXT]:
+            s[Tcp.LARGE] = 0
             _send_new(p, s, now)
             s[Tcp.PUSHED] = 0
         else:  # it is not counted as in flight twice
@@ -204,10 +206,10 @@ def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
     if s[Tcp.HANDSHAKES] == 1:
         first = s[packet_at(p, s, SYN) + Packet.SENT]
     rtt.measure(p, s, now, echo, True, first, first)
-    timer.stop(s)
     s[Tcp.RETRIES] = 0
     s[Tcp.FORCED] = ACK_OF_SYN
-    s[Tcp.PUSH] = 1
+    s[Tcp.TIMER] = Timer.WAKING
+    s[Tcp.DEADLINE] = now + WAKING
 
 
 @cold
@@ -311,6 +313,9 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
         if s[Tcp.RETRIES] > LINEAR_SYNS:
             s[Tcp.RTO] = min(2 * s[Tcp.RTO], p[P.MAX_RTO] // p[P.TICK])
         s[Tcp.FORCED] = SYN
+    elif what == Timer.WAKING:
+        timer.stop(s)
+        s[Tcp.PUSH] = 1
     elif what == Timer.REORDERING:
         recovery.on_reordering(p, s, now)
     elif what == Timer.PROBE:

@@ -52,6 +52,8 @@ class Timer(IntEnum):
     """The tail loss probe."""
     REORDERING = 3
     """Something is lost unless it is reported by then."""
+    WAKING = 4
+    """The application is told that the connection is there."""
 
 
 class Send(IntEnum):
@@ -72,9 +74,11 @@ class Flag(IntEnum):
     """Sent again, and that copy is in flight."""
     EVER = 4
     """Sent again at any time."""
+    PUSH = 8
+    """It ends a burst: the receiver's application is to be told."""
 
 
-FLAG_BITS = 3
+FLAG_BITS = 4
 
 
 class Tcp(IntEnum):
@@ -186,6 +190,10 @@ class Tcp(IntEnum):
     """1: the window may have room."""
     PUSHED = auto()
     """1: new packets have gone out at this event."""
+    BURST = auto()
+    """New packets of a burst still to go out,"""
+    LARGE = auto()
+    """1: of more than one."""
     LIMITED = auto()
     """1: the window limited what was in flight,"""
     MOST_OUT = auto()
