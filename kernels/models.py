@@ -11,7 +11,7 @@ from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out, P, Queues
 from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
@@ -165,11 +165,11 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda rows: path_cost.cost(rows, window(rows.parameters))
 
 
-def _path(address: Address, ends: Ends) -> Model:
+def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"mobile": address.mobile} | PLACES
         described = ends.slots["association"] is not association
-        found |= _in_order(ends) | {"described": described, "copied": False}
+        found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
         calm = not (described or ends.slots["stamps"] or address.mobile or is_lockstep(step))
         found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
         return bind(path.simulate, step, found, inlined=INLINED)
@@ -179,12 +179,13 @@ def _path(address: Address, ends: Ends) -> Model:
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
-    return Model(address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True)
+    columns = len(Out) + len(Queues) if queues else len(Out)
+    return Model(address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds, apart=True)
 
 
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS})
+        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS, "queues": False})
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -192,7 +193,7 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile} | PLACES
+        found: dict[str, Any] = {"mobile": address.mobile, "queues": False} | PLACES
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -314,7 +315,7 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        yield _path(Address("path", "linux", control), _linux(module))
+        yield _path(Address("path", "linux", control), _linux(module), queues=True)
     yield _multihomed(Address("path", "sctp"))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):

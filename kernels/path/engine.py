@@ -28,6 +28,7 @@ from netcarlo.kernels.base.layout import (
     STATUS_TRACE_FULL,
     Out,
     P,
+    Queues,
     Rows,
 )
 from netcarlo.kernels.base.sums import add
@@ -52,6 +53,11 @@ PAUSES: Any = slot("pauses")
 DESCRIBED: Any = slot("described")
 """Packets say themselves what they are, and the receiver has timers of its own, which go off before a packet
 that arrives in the same nanosecond."""
+
+QUEUES: Any = slot("queues")
+"""How long packets are held is measured."""
+
+OUT = len(Out)
 
 PROBE = FULL - 1
 """A packet or acknowledgement with this number or a lower one is a probe segment or the reply to it, the
@@ -290,6 +296,8 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.RTT_SUM_HIGH] = m[Path.RTT_SUM_HIGH]
     out[Out.SAMPLES] = m[Path.SAMPLES]
     out[Out.RTT_SAMPLES] = m[Path.RTT_SAMPLES]
+    if QUEUES:
+                out[OUT + Queues.HELD], out[OUT + Queues.HELD_HIGH] = hops.longest_held(m)
 
 
 def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:
