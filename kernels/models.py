@@ -315,7 +315,8 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        yield _path(Address("path", "linux", control), _linux(module), queues=True)
+        for mobile in (False, True):
+            yield _path(Address("path", "linux", control, mobile=mobile), _linux(module), queues=not mobile)
     yield _multihomed(Address("path", "sctp"))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):
@@ -346,6 +347,7 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
+    *("tcp_linux", "tcp_linux_cubic"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
 )

@@ -8,7 +8,7 @@ from netcarlo.kernels.base.layout import NS, P
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
-from netcarlo.transport.tcp import Linux, Sctp
+from netcarlo.transport.tcp import Sctp
 from netcarlo.transport.udp import Udp
 
 
@@ -45,7 +45,6 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
         return
     receive = None if where("window")[1] is override else transport.receive_buffer
     buffers.fill(table, send=transport.send_buffer, receive=receive, draws=draws)
-    table[:, P.QUEUES] = isinstance(transport, Linux)
     table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
     if transport.initial_ssthresh is not None:
         table[:, P.INITIAL_SSTHRESH] = value("initial_ssthresh")

@@ -71,8 +71,10 @@ def _originals(p: Any, s: Any, before: Any) -> Any:
         ):
             sent = s[at + Packet.SENT]
             if not is_after(s[Tcp.RACK_SENT], s[Tcp.RACK_PACKET], sent, packet):
-                break
-            if sent <= before:
+                if s[at + Packet.FLAGS] & Flag.EVER == 0:
+                    break
+                holds = False  # once lost, but spared: sent later than what follows
+            elif sent <= before:
                 board.lose(p, s, packet)
             else:
                 wait = max(wait, sent - before)
