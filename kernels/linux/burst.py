@@ -31,4 +31,6 @@ def next_burst(p: Any, s: Any) -> Any:
     room = min(s[Tcp.CWND] - in_flight(s), max(s[Tcp.CWND] >> 1, 1))
     allowed = min(s[Tcp.UNA] + p[P.WINDOW], s[Tcp.LAST] + 1) - s[Tcp.NXT]
     room = min(room, allowed)
-    return min(room, size(p, s)) if room > 0 else np.int64(0)
+    if room <= LEAST:
+        return max(room, np.int64(0))
+    return min(room, size(p, s))

@@ -29,9 +29,9 @@ def jiffies_of(p: Any, s: Any, now: Any) -> Any:
     return (now + s[Tcp.PHASE]) // p[P.TICK]
 
 
-def to_jiffies(p: Any, us: Any) -> Any:
+def to_jiffies(s: Any, us: Any) -> Any:
     """A duration [us] in jiffies, rounded up."""
-    tick = p[P.TICK] // US
+    tick = s[Tcp.TICK_US]
     return (us + tick - 1) // tick
 
 

@@ -105,7 +105,7 @@ def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
         s[Cubic.TIME] = jiffies
         if s[Cubic.EPOCH] == NONE:
             _begin(s, jiffies, acked)
-        past = jiffies - s[Cubic.EPOCH] + clocks.to_jiffies(p, hystart.least_rtt(s))
+        past = jiffies - s[Cubic.EPOCH] + clocks.to_jiffies(s, hystart.least_rtt(s))
         target = _target(s, past * ONE // second)
         s[Cubic.EVERY] = cwnd // (target - cwnd) if target > cwnd else 100 * cwnd
         if s[Cubic.MAXIMUM] == 0:

@@ -33,7 +33,7 @@ def find_losses(p: Any, s: Any, now: Any) -> Any:
     s[Tcp.RACK_NEWS] = 0
     wait = rack.detect(p, s, clocks.us_of(now))
     if wait > 0:
-        timer.set_timer(p, s, now, Timer.REORDERING, clocks.to_jiffies(p, wait + timer.MARGIN_US))
+        timer.set_timer(p, s, now, Timer.REORDERING, clocks.to_jiffies(s, wait + timer.MARGIN_US))
     return wait > 0
 
 

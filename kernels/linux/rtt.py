@@ -46,8 +46,10 @@ def smooth(p: Any, s: Any, sample: Any) -> None:
 
 def set_timeout(p: Any, s: Any) -> None:
     """The length of the retransmission timer from the present estimates; ends the back-off."""
-    rto = clocks.to_jiffies(p, (s[Tcp.SRTT] >> np.int64(3)) + s[Tcp.RTTVAR])
-    s[Tcp.RTO] = min(rto, p[P.MAX_RTO] // p[P.TICK])
+    rto_us = (s[Tcp.SRTT] >> np.int64(3)) + s[Tcp.RTTVAR]
+    present = s[Tcp.RTO] * s[Tcp.TICK_US]
+    if not present - s[Tcp.TICK_US] < rto_us <= present:  # else it is what it was: no need to divide
+        s[Tcp.RTO] = min(clocks.to_jiffies(s, rto_us), s[Tcp.MOST_JIFFIES])
 
 
 def measure(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last: Any) -> Any:

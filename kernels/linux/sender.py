@@ -54,6 +54,8 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
     s[Tcp.CWND] = p[P.INITIAL_WINDOW]
     s[Tcp.SSTHRESH] = INFINITE
     s[Tcp.PHASE] = phase
+    s[Tcp.TICK_US] = p[P.TICK] // clocks.US
+    s[Tcp.MOST_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
     s[Tcp.LEAST_RTT] = INFINITE
     s[Tcp.REORDERING] = rack.THRESHOLD
     s[Tcp.RTO] = p[P.INITIAL_RTO] // p[P.TICK]
@@ -128,7 +130,8 @@ def _send_new(p: Any, s: Any, now: Any) -> Any:
     s[Tcp.SENT] += 1
     if reducing(s):
         s[Tcp.PRR_OUT] += 1
-    if packet == s[Tcp.UNA] or s[Tcp.TIMER] == Timer.PROBE:
+    # Where there may be a probe its timer is set when all has been sent.
+    if s[Tcp.STATE] != State.OPEN and (packet == s[Tcp.UNA] or s[Tcp.TIMER] == Timer.PROBE):
         timer.rearm(p, s, now)
     s[Tcp.PUSHED] = 1
     return packet
@@ -174,7 +177,7 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
         timer.rearm(p, s, now)
     else:
         _resend(p, s, now, packet)
-        s[Tcp.RTO] = min(2 * s[Tcp.RTO], p[P.MAX_RTO] // p[P.TICK])
+        s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MOST_JIFFIES])
         timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
 
 
@@ -194,6 +197,9 @@ def _settle(p: Any, s: Any, now: Any) -> None:
     if s[Tcp.PUSHED] != 0:
         s[Tcp.PUSHED] = 0
         timer.schedule_probe(p, s, now, False)
+    elif s[Tcp.RESTART] != 0:
+        timer.restart(p, s, now)
+    s[Tcp.RESTART] = 0
 
 
 @cold
@@ -264,7 +270,10 @@ def _take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
         if recovery.take(p, s, now, stamp, news):
             restarts = False
     if restarts:
-        timer.restart(p, s, now)
+        if s[Tcp.STATE] == State.OPEN and s[Tcp.SEND] == Send.NEW:
+            s[Tcp.RESTART] = 1
+        else:
+            timer.restart(p, s, now)
     delivered = s[Tcp.DELIVERED] - delivered
     if reducing(s):
         prr.reduce(s, delivered, s[Tcp.LOSSES] - losses, acked > 0)
@@ -311,7 +320,7 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
     if s[Tcp.CONNECTED] == 0:
         s[Tcp.RETRIES] += 1
         if s[Tcp.RETRIES] > LINEAR_SYNS:
-            s[Tcp.RTO] = min(2 * s[Tcp.RTO], p[P.MAX_RTO] // p[P.TICK])
+            s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MOST_JIFFIES])
         s[Tcp.FORCED] = SYN
     elif what == Timer.WAKING:
         timer.stop(s)

@@ -179,6 +179,12 @@ class Tcp(IntEnum):
     """What runs (`Timer`),"""
     DEADLINE = auto()
     """and when it goes off [ns], or FOREVER."""
+    RESTART = auto()
+    """1: the timer begins anew when all has been sent that this event allows."""
+    TICK_US = auto()
+    """A jiffy [us],"""
+    MOST_JIFFIES = auto()
+    """and the longest time that the timer runs [jiffy]."""
     PHASE = auto()
     """How far the clocks are ahead of the simulation's [ns]."""
     # What an event allows.

@@ -18,7 +18,7 @@ FIRST_PROBE_US = 1_000_000
 def set_timer(p: Any, s: Any, now: Any, what: Any, jiffies: Any) -> None:
     """It will go off after so many jiffies."""
     s[Tcp.TIMER] = what
-    s[Tcp.DEADLINE] = clocks.due(p, s, now, min(jiffies, p[P.MAX_RTO] // p[P.TICK]))
+    s[Tcp.DEADLINE] = clocks.due(p, s, now, min(jiffies, s[Tcp.MOST_JIFFIES]))
 
 
 def stop(s: Any) -> None:
@@ -30,7 +30,7 @@ def stop(s: Any) -> None:
 def until_timeout(p: Any, s: Any, now: Any) -> Any:
     """Time until the retransmission timer of the first packet would go off [us]."""
     sent = s[packet_at(p, s, s[Tcp.UNA]) + Packet.SENT]
-    return sent + s[Tcp.RTO] * (p[P.TICK] // US) - clocks.us_of(now)
+    return sent + s[Tcp.RTO] * s[Tcp.TICK_US] - clocks.us_of(now)
 
 
 def rearm(p: Any, s: Any, now: Any) -> None:
@@ -40,7 +40,7 @@ def rearm(p: Any, s: Any, now: Any) -> None:
     else:
         jiffies = s[Tcp.RTO]
         if s[Tcp.TIMER] == Timer.REORDERING or s[Tcp.TIMER] == Timer.PROBE:
-            jiffies = clocks.to_jiffies(p, max(until_timeout(p, s, now), 1))
+            jiffies = clocks.to_jiffies(s, max(until_timeout(p, s, now), 1))
         set_timer(p, s, now, Timer.RETRANSMISSION, jiffies)
 
 
@@ -56,14 +56,10 @@ def schedule_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
     if s[Tcp.SRTT] > 0:
         wait = s[Tcp.SRTT] >> np.int64(2)
         wait += p[P.MIN_RTO] // US if out == 1 else MARGIN_US
-    jiffies = clocks.to_jiffies(p, wait)
-    if advancing:
-        jiffies = min(jiffies, s[Tcp.RTO])
-    else:
-        left = until_timeout(p, s, now)
-        if left > 0:
-            jiffies = min(jiffies, clocks.to_jiffies(p, left))
-    set_timer(p, s, now, Timer.PROBE, jiffies)
+    left = s[Tcp.RTO] * s[Tcp.TICK_US] if advancing else until_timeout(p, s, now)
+    if left > 0:
+        wait = min(wait, left)
+    set_timer(p, s, now, Timer.PROBE, clocks.to_jiffies(s, wait))
     return True
 
 
