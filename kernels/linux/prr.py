@@ -1,7 +1,7 @@
 """Proportional rate reduction: the window shrinks over a round trip, a packet sent for so many delivered.
 
-Source: RFC 6937, bounded by slow start as in Linux 6 and draft-ietf-tcpm-prr-rfc6937bis: below the threshold at
-least as much is sent as is delivered, and a packet more while nothing else is found lost.
+Source: RFC 6937, bounded by slow start as in Linux 6 and draft-ietf-tcpm-prr-rfc6937bis: below the threshold
+at least as much is sent as is delivered, and a packet more while nothing else is found lost.
 """
 
 from typing import Any

@@ -260,12 +260,10 @@ class Tcp(IntEnum):
     """ACKs with a smaller id are not needed any more."""
     BLOCK_COUNT = auto()
     """SACK blocks remembered, the newest first,"""
-    BLOCK = auto()
-    """pairs (left, right)."""
+    OVERFULL = auto()
+    """1: more is out than there is room for."""
 
     # Where things begin in scratch.
-    OVERFULL = BLOCK + 2 * KEPT
-    """1: more is out than there is room for."""
     PACKETS = auto()
     """By packet, what the sender knows (`Packet`)."""
     LOG = auto()
@@ -276,12 +274,14 @@ class Tcp(IntEnum):
     """The receiver's bitmap of packets that have arrived out of order."""
     ACKS = auto()
     """Ring of ACKs in flight (`Ack`)."""
-    CONTROL = auto()
-    """Words of the congestion control."""
+    BLOCK = auto()
+    """The receiver's blocks, pairs (left, right)."""
 
 
+CONTROL = Tcp.BLOCK + 2 * KEPT
+"""Words of the congestion control."""
 CONTROL_WORDS = 20
-END = Tcp.CONTROL + CONTROL_WORDS
+END = CONTROL + CONTROL_WORDS
 """Words of an association before what is laid out at the start."""
 
 
