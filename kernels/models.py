@@ -11,7 +11,7 @@ from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep
-from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.base.layout import Out, P, Queues
 from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
@@ -22,6 +22,9 @@ from netcarlo.kernels.fluid.adhoc import engine as fluid_adhoc
 from netcarlo.kernels.fluid.adhoc import sender as fluid_adhoc_sender
 from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
+from netcarlo.kernels.linux import association as linux_association
+from netcarlo.kernels.linux import cubic as linux_cubic
+from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
 from netcarlo.kernels.path import engine as path
@@ -39,7 +42,7 @@ from netcarlo.kernels.tcp import (
     association,
     elfn,
     eln,
-    linux,
+    linux26,
     new_probing,
     newreno,
     probing,
@@ -67,8 +70,12 @@ ADHOC = {"elfn": elfn, "eln": eln}
 CONTROLS = {"bic": bic, "cubic": cubic, "westwood": westwood}
 """Congestion controls, besides the standard one, for every variant but vegas."""
 
-LINUX = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwood}
+LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwood}
 """The Linux-like sender with its controls."""
+
+
+LINUX = {"": linux_reno_today, "cubic": linux_cubic}
+"""The sender of today's Linux with its controls."""
 
 
 INLINED = sender, acks, timer
@@ -147,6 +154,14 @@ SCTP = Ends(
 )
 
 
+def _linux(control: Any) -> Ends:
+    found = {
+        "association": linux_association, "control": control, "first": 0, "pauses": False, "sack": True,
+        "stamps": True,
+    }  # fmt: skip
+    return Ends(found, linux_association.scratch_words, linux_association.FLOATS)
+
+
 def _in_order(ends: Ends) -> dict[str, Any]:
     """The slots where nothing is overtaken: what is acknowledged tells all unless there are SACK blocks."""
     return ends.slots | {"plain": not ends.slots["sack"], "delays": False}
@@ -163,12 +178,12 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda rows: path_cost.cost(rows, window(rows.parameters))
 
 
-def _path(address: Address, ends: Ends) -> Model:
+def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     def make(step: Step) -> Any:
-        words = ends.slots["association"].WORDS
+        words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
         found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
-        found |= _in_order(ends) | {"sctp": ends is SCTP, "copied": False}
-        calm = not (ends is SCTP or ends.slots["stamps"] or address.mobile or is_lockstep(step))
+        found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
+        calm = not (described or ends.slots["stamps"] or address.mobile or is_lockstep(step))
         found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
         found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
         return bind(path.simulate, step, found, inlined=INLINED)
@@ -180,14 +195,17 @@ def _path(address: Address, ends: Ends) -> Model:
     cost = _packets(ends.window)
     # To a mobile host many places of the code call for a hop, and places are no constants.
     near = () if address.mobile else path_state.near(ends.near, ends.slots["association"].WORDS)
+    columns = len(Out) + len(Queues) if queues else len(Out)
     return Model(
-        address, make, scratch, window=ends.window, cost=cost, compile_s=seconds, apart=True, near=near
-    )
+        address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
+        apart=True, near=near,
+    )  # fmt: skip
 
 
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(multihomed.simulate, step, {"hops_base": multihomed.HOPS, "first_hop_apart": False})
+        found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
+        return bind(multihomed.simulate, step, found)
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -195,7 +213,7 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile} | _places(0)
+        found: dict[str, Any] = {"mobile": address.mobile, "queues": False} | _places(0)
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -320,8 +338,8 @@ DATAGRAMS: dict[str, Ends] = {
 
 def _tcps() -> Iterator[Model]:
     """The models of a TCP with a congestion control, in each network that has it."""
-    for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux": linux}.items():
-        controls = LINUX if tcp == "linux" else {"": aimd, **CONTROLS}
+    for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}.items():
+        controls = LINUX26 if tcp == "linux26" else {"": aimd, **CONTROLS}
         for name, control in controls.items():
             if tcp == "vegas" and name:
                 continue
@@ -333,6 +351,9 @@ def _tcps() -> Iterator[Model]:
 
 
 def _others() -> Iterator[Model]:
+    for control, module in LINUX.items():
+        for mobile in (False, True):
+            yield _path(Address("path", "linux", control, mobile=mobile), _linux(module), queues=not mobile)
     yield _multihomed(Address("path", "sctp"))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):
@@ -366,7 +387,8 @@ def _kind(number: int) -> tuple[str, str]:
 MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
-    *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux_westwood"),
+    *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
+    *("tcp_linux", "tcp_linux_cubic"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
@@ -397,5 +419,5 @@ def user_model(path: Path, content: bytes, address: Address) -> Model:
 
 @functools.cache
 def _user_model(path: Path, address: Address, content: bytes) -> Model:
-    variant = {**VARIANTS, **PROBING, **ADHOC, "linux": linux}[address.sender]
+    variant = {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}[address.sender]
     return replace(FAMILIES[address.family](address, _tcp(variant, user.load(path, content))), file=path)

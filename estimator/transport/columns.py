@@ -49,6 +49,7 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
     if transport.initial_ssthresh is not None:
         table[:, P.INITIAL_SSTHRESH] = value("initial_ssthresh")
     if transport.clock_phase is None:
-        table[:, P.CLOCK_PHASE] = table[:, P.TICK] * draws.uniform(f"{name}.clock_phase")
+        span = table[:, P.TICK] * transport.phases
+        table[:, P.CLOCK_PHASE] = span * draws.uniform(f"{name}.clock_phase")
     else:
         table[:, P.CLOCK_PHASE] = value("clock_phase", NS)

@@ -42,7 +42,7 @@ PROBES = ("probing", "new_probing")
 PROBING = (*PROBES, "elfn", "eln")
 """TCPs that tell errors and broken routes from congestion; the last two for ad hoc networks only."""
 TCPS = (*VARIANTS, *PROBING)
-PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "sctp", "udp")
+PROTOCOLS = (*TCPS, *BUILT_IN, "vegas", "linux", "linux26", "sctp", "udp")
 """Those of `BUILT_IN` are sack with that congestion control."""
 
 COMMON = (*VARIANTS, *BUILT_IN, "vegas")
@@ -99,7 +99,7 @@ class Tcp(Transport):
     is into a tick at time 0, is drawn for each replication unless given.
     """
 
-    protocol: Literal[(*TCPS, "vegas", "linux")]  # type: ignore[valid-type]
+    protocol: Literal[(*TCPS, "vegas", "linux", "linux26")]  # type: ignore[valid-type]
     congestion_control: Literal[BUILT_IN] | Path | None = None  # type: ignore[valid-type]
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0
@@ -118,6 +118,9 @@ class Tcp(Transport):
     duplicate_acks: Count = 3.0
     ack_every: Literal[1, 2] = 1
     ack_delay: Interval = 0.1
+
+    phases: ClassVar[int] = 1
+    """So many ticks `clock_phase` is drawn from."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Transport.fills,
@@ -211,16 +214,47 @@ class Vegas(Tcp):
         return self
 
 
-class Linux(Tcp):
+class Linux26(Tcp):
     """A sender like that of Linux 2.6: Reno unless another `congestion_control` is given, timestamps in every
     packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
 
-    protocol: Literal["linux"]
+    protocol: Literal["linux26"]
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
     header: Size = 50.0
     tick: Interval = 0.001
     max_rto: Interval = 120.0
     duplicate_acks: Count = 4.0
+
+
+class Linux(Tcp):
+    """The TCP of today's Linux: Reno, or CUBIC as `congestion_control`; segments with timestamps.
+
+    `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
+    kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
+    """
+
+    protocol: Literal["linux"]
+    congestion_control: Literal["cubic"] | None = None
+    window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
+    payload: Payload = 1448.0
+    header: Size = 52.0
+    ack: Size = 52.0
+    handshake: Size = 60.0
+    initial_window: Window = 10.0
+    tick: Annotated[Number, Quantity(units.TIME, 1e-4, 0.1)] = 0.004
+    max_rto: Interval = 120.0
+    initial_rto: Interval = 1.0
+    ack_every: Literal[1, 2] = 2
+    ack_delay: Interval = 0.04
+
+    phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
+
+    @model_validator(mode="after")
+    def _has_what_linux_has(self) -> Self:
+        for name in ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer"):
+            if name in self.model_fields_set and getattr(self, name) is not None:
+                raise InputError(f"{name} is nothing that linux can be told; remove it, or write linux26")
+        return self
 
 
 RULES: dict[str, dict[str, Any]] = {
@@ -322,6 +356,7 @@ AnyTransport = Annotated[
     Annotated[Tcp, Tag("<tcp>")]
     | Annotated[Vegas, Tag("<vegas>")]
     | Annotated[Linux, Tag("<linux>")]
+    | Annotated[Linux26, Tag("<linux26>")]
     | Annotated[Sctp, Tag("<sctp>")]
     | Annotated[Udp, Tag("<udp>")],
     Discriminator(_tag),

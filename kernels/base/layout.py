@@ -103,6 +103,7 @@ class P(IntEnum):
     SEND_WAKE = 63  # packets left in SEND_BUFFER, at most, when a writer that found it full goes on
     INTERVAL = 64  # UDP: from one datagram to the next [ns]; 0 for all other transports
     STOP = 65  # UDP: nothing is put out at or after [ns]
+    QUEUES = 66  # 1: `Queues` stands behind the outcomes
 
 
 class Hop(IntEnum):
@@ -172,6 +173,13 @@ class Out(IntEnum):
     FALSE_ALARMS = 37
     CWND_SUM_HIGH = 38  # of CWND_SUM [2**63 packet / 1024]
     RTT_SUM_HIGH = 39  # of RTT_SUM [2**63 ns]
+
+
+class Queues(IntEnum):
+    """Columns behind `Out` of models that measure queues: that of the hop where packets were held longest."""
+
+    HELD = 0  # time that data packets and handshakes were held, summed [ns]; what exceeds a word: HELD_HIGH
+    HELD_HIGH = 1  # [2**63 ns]
 
 
 class Trace(IntEnum):
@@ -260,4 +268,5 @@ class Rows(NamedTuple):
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:
         """See `rows`."""
-        return len(Out), ()
+        measured = (self.parameters[:, P.QUEUES] > 0).any()
+        return len(Out), (Table("queues", len(Queues), 1, 1),) if measured else ()

@@ -12,7 +12,7 @@ def heard(packets: Any, now: Any, rtt: Any, memory: Any) -> None:
 
 
 def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
-    """At every ACK of a sender like that of Linux (see `tcp.linux`)."""
+    """At every ACK of a sender like that of Linux (see `tcp.linux26`)."""
 
 
 def bottom(ssthresh: Any, size: Any, memory: Any) -> Any:

@@ -10,7 +10,7 @@ ACKED = 0
 
 
 def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
-    """An ACK has arrived; see `linux`."""
+    """An ACK has arrived; see `linux26`."""
     memory[ACKED] += packets
 
 

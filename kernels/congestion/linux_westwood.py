@@ -28,7 +28,7 @@ reduce = linux_reno.reduce
 
 
 def on_linux_ack(packets: Any, plain: Any, now: Any, rtt: Any, size: Any, memory: Any) -> None:
-    """An ACK has arrived; see `linux`."""
+    """An ACK has arrived; see `linux26`."""
     memory[linux_reno.ACKED] += packets
     ms = now // MS
     first = memory[_RTT] == 0.0

@@ -28,6 +28,7 @@ from netcarlo.kernels.base.layout import (
     STATUS_TRACE_FULL,
     Out,
     P,
+    Queues,
     Rows,
 )
 from netcarlo.kernels.base.sums import add
@@ -49,9 +50,14 @@ MOBILE: Any = slot("mobile")
 FIRST: Any = slot("first")
 """The first data packet: 1 behind a handshake, else 0."""
 PAUSES: Any = slot("pauses")
-SCTP: Any = slot("sctp")
+DESCRIBED: Any = slot("described")
 """Packets say themselves what they are, and the receiver has timers of its own, which go off before a packet
 that arrives in the same nanosecond."""
+
+QUEUES: Any = slot("queues")
+"""How long packets are held is measured."""
+
+OUT = len(Out)
 
 PROBE = FULL - 1
 """A packet or acknowledgement with this number or a lower one is a probe segment or the reply to it, the
@@ -122,7 +128,7 @@ def record(trace: Any, n: Any, t: Any, event: Any, number: Any, s: Any, g: Any) 
 @cold
 def record_packet(p: Any, trace: Any, n: Any, t: Any, event: Any, packet: Any, s: Any, g: Any) -> Any:
     """The same of a packet of the sender; returns the number of rows."""
-    if SCTP and not association.is_data(p, s, packet):
+    if DESCRIBED and not association.is_data(p, s, packet):
         return n
     return record(trace, n, t, event, association.sequence_of(p, s, packet), s, g)
 
@@ -211,7 +217,7 @@ def watch(m: Any, out: Any, t: Any, sent: Any) -> None:
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """The size of a packet of the sender [byte]."""
-    if SCTP:
+    if DESCRIBED:
         return association.size_of(p, s, packet)
     size = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
     if PAUSES and packet <= PROBE:
@@ -250,7 +256,7 @@ def receive(
     p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, packet: Any, sent: Any, tail: Any
 ) -> Any:
     """A packet put out at `sent` reaches the receiver at time t [ns]; returns the ring's new end."""
-    if SCTP:
+    if DESCRIBED:
         while association.due_at_sink(s) <= t:
             tail = acknowledge_late(p, outages, losses, m, s, out, tail)
     elif p[P.ACK_EVERY] > 1 and association.due_at_sink(s) < t:
@@ -290,6 +296,8 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.RTT_SUM_HIGH] = m[Path.RTT_SUM_HIGH]
     out[Out.SAMPLES] = m[Path.SAMPLES]
     out[Out.RTT_SAMPLES] = m[Path.RTT_SAMPLES]
+    if QUEUES:
+                out[OUT + Queues.HELD], out[OUT + Queues.HELD_HIGH] = hops.longest_held(m)
 
 
 def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:
@@ -312,7 +320,7 @@ def simulate(
     free = ring + ENTRY * p[P.RING] - ASSOCIATION
     association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], 0, free)
     traced, end, now, events = trace.shape[0] > 0, p[P.END], p[P.START], np.int64(0)
-    delayed = SCTP or p[P.ACK_EVERY] > 1
+    delayed = DESCRIBED or p[P.ACK_EVERY] > 1
     head, tail = np.int64(0), np.int64(0)  # numbers of the first ACK on its way, and of the next
     if p[P.RING] <= p[P.WINDOW]:  # the receiver's bitmap must hold a window
         m[Path.FULL] = 1
@@ -363,7 +371,7 @@ def simulate(
                     else:
                         timeouts = s[association.Counter.TIMEOUTS]
                         association.on_timeout(p, s, g, constants, now)
-                        if traced and (not SCTP or s[association.Counter.TIMEOUTS] > timeouts):
+                        if traced and (not DESCRIBED or s[association.Counter.TIMEOUTS] > timeouts):
                             missing = s[association.Counter.ACKED] + 1
                             events = record(trace, events, now, EVENT_TIMEOUT, missing, s, g)
 

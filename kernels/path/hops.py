@@ -21,13 +21,16 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap, lost
 from netcarlo.kernels.base.inline import cold, far
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
+from netcarlo.kernels.base.sums import add
 
 BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""
 
 APART: Any = slot("first_hop_apart")
 """The first hop has code of its own, in which its place is a constant (see `NEAR`)."""
+QUEUES: Any = slot("queues")
+"""Measure how long packets are held."""
 
 # Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
 MAIN = np.int64(0)
@@ -67,6 +70,8 @@ class Word(IntEnum):
     HOP = auto()  # its place on that path, seen from the sender
     LOSS = auto()  # row of the loss table
     STREAM = auto()  # random stream of the gaps
+    HELD = auto()  # time that packets of the sender were held, summed [ns]; what exceeds a word:
+    HELD_HIGH = auto()
 
 
 _SIZE = len(Word)
@@ -123,6 +128,8 @@ def _prepare_hop(
     else:  # infinitely fast: never queues
         m[at + Word.LIMIT] = 0
     m[at + Word.SLOT] = 0
+    m[at + Word.HELD] = 0
+    m[at + Word.HELD_HIGH] = 0
     m[at + Word.TICK] = hops[path, hop, Hop.TICK] if direction == 0 else 0
     m[at + Word.TICK_PHASE] = hops[path, hop, Hop.TICK_PHASE]
     m[at + Word.OUTAGE] = -1
@@ -177,6 +184,9 @@ def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, s
     free = _serve(m, at, t, (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS)
     if free < 0:
         return np.int64(FULL_QUEUE), t
+    if QUEUES:
+        until = min(min(free, m[at + Word.DOWN]), parameters[P.END])
+        add(m, at + Word.HELD, at + Word.HELD_HIGH, max(until - t, np.int64(0)))
     t = free + m[at + Word.DELAY]
     if m[at + Word.SAFE] < t:
         t = _released(m, at, t)
@@ -190,6 +200,18 @@ def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, s
 def hops_of(m: Any, path: Any, direction: Any) -> Any:
     """The number of hops of a path."""
     return m[BASE + 2 * path + direction]
+
+
+@cold
+def longest_held(m: Any) -> Any:
+    """Of the hops of the main path, the longest time that packets of the sender were held, in two words."""
+    low, high = np.int64(0), np.int64(0)
+    for hop in range(hops_of(m, MAIN, FORTH)):
+        at = position(MAIN, FORTH, hop)
+        more = m[at + Word.HELD_HIGH] > high or (m[at + Word.HELD_HIGH] == high and m[at + Word.HELD] > low)
+        if more:
+            low, high = m[at + Word.HELD], m[at + Word.HELD_HIGH]
+    return low, high
 
 
 @cold

@@ -1,4 +1,4 @@
-"""When each copy of a packet was put out, for a sender with timestamps (`linux`).
+"""When each copy of a packet was put out, for a sender with timestamps (`linux26`).
 
 The packets of most engines have no room for a timestamp.  They carry the number of the copy instead, and the
 sender remembers when it put that out: of a packet's latest COPIES, which are all that there usually are.

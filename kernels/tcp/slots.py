@@ -5,7 +5,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import Namespace, stacked
 from netcarlo.kernels.congestion import aimd, defaults
-from netcarlo.kernels.tcp import copies, linux, new_probing, one, recovery, rto, scoreboard, state
+from netcarlo.kernels.tcp import copies, linux26, new_probing, one, recovery, rto, scoreboard, state
 from netcarlo.kernels.tcp.state import Ack
 
 
@@ -26,7 +26,7 @@ def of_sender(scheme: ModuleType, control: ModuleType) -> dict[str, Any]:
     variant = whole(scheme)
     return {
         "variant": variant, "control": control, "inner": inner, "kind": one,
-        "clock": linux if variant.STAMPS else rto,
+        "clock": linux26 if variant.STAMPS else rto,
         **facts(variant),
     }  # fmt: skip
 
@@ -52,6 +52,6 @@ def _only(module: ModuleType, *names: str) -> Namespace:
 def scratch_words(scheme: ModuleType, window: Any, ring: Any) -> Any:
     """Words of scratch of an association with this scheme of recovery, see `state.scratch_words`."""
     words = state.scratch_words(window, ring)
-    if scheme is linux:
+    if scheme is linux26:
         words += scoreboard.scratch_words(ring) + copies.scratch_words(ring)
     return words

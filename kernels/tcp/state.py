@@ -201,7 +201,7 @@ class Ack(IntEnum):
     BLOCK = 2
     """Pairs (left, right); or a mark (`eln`)."""
     STAMP = BLOCK + 2 * BLOCKS
-    """When the packet that it answers was put out (`linux`)."""
+    """When the packet that it answers was put out (`linux26`)."""
 
 
 def scratch_words(window: Any, ring: Any) -> Any:

@@ -15,7 +15,7 @@ STAMPS: Any = slot("stamps")
 
 variant: Any = slot("variant")
 clock: Any = slot("clock")
-"""`measure` and `smooth` (`rto`, or those of `linux`)."""
+"""`measure` and `smooth` (`rto`, or those of `linux26`)."""
 
 
 def length(p: Any, s: Any) -> Any:

@@ -71,8 +71,8 @@ def rows_of(**given):
             "transport cannot be newreno with cubic beside other TCPs; allowed is tahoe",
         ),
         (
-            {"transport": {"protocol": "linux"}, "flows": [{}, {"protocol": "reno"}]},
-            "transport cannot be linux beside other TCPs",
+            {"transport": {"protocol": "linux26"}, "flows": [{}, {"protocol": "reno"}]},
+            "transport cannot be linux26 beside other TCPs",
         ),
         ({"transport": {"protocol": "elfn"}}, "'elfn' is not for shared; allowed with shared is tahoe"),
         ({"transport": SCTP, "flows": [{}, {"protocol": "reno"}]}, "transport cannot be sctp beside"),

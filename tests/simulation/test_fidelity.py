@@ -36,7 +36,7 @@ def test_formulae_are_of_the_networks_that_packets_meet(scenario: Scenario) -> N
     ("scenario", "values", "problem"),
     [
         (PATHS, {"transport.bytes": "1 MB"}, "endless"),
-        (PATHS, {"transport": {"protocol": "linux"}}, "no formula of linux"),
+        (PATHS, {"transport": {"protocol": "linux26"}}, "no formula of linux26"),
         (PATHS, {"transport": {"protocol": "reno", "congestion_control": "bic"}}, "bic of reno"),
         (
             PATHS,

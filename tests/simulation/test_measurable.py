@@ -44,6 +44,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "outage": paths(OUTAGE),
     "vegas": paths(protocol="vegas"),
     "linux": paths(protocol="linux", congestion_control="cubic"),
+    "linux26": paths(protocol="linux26", congestion_control="cubic"),
     "sctp": paths(OUTAGE, protocol="sctp"),
     "mobile": {
         **paths([HOPS[0], {"rate": "2 Mbit/s", "delay": "2 ms"}]),

@@ -9,7 +9,7 @@ from netcarlo.kernels.shared.layout import KINDS, UDP, SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import sctp_rows, tcp_rows
+from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
 from tests.twins.shared.scenarios import all_sctp, shared_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
@@ -34,6 +34,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return all_sctp_over_wireless(count, seed=seed)
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
+    if sender == "linux":
+        return as_linux(mobile_rows(count, seed=seed) if mobile else tcp_rows(count, seed=seed), seed=seed)
     if mobile and sender == "sctp":
         return sctp_mobile_rows(count, seed=seed)
     if mobile:

@@ -7,8 +7,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import PATHS, Out, Rows
+from tests.twins.linux.controls import CONTROLS as LINUX_CONTROLS
+from tests.twins.linux.controls import Reno as LinuxReno
+from tests.twins.linux.receiver import LinuxReceiver
+from tests.twins.linux.sender import LinuxSender
 from tests.twins.network import Network
-from tests.twins.outcomes import Outcomes
+from tests.twins.outcomes import WORD, Outcomes
 from tests.twins.parameters import Parameters
 from tests.twins.path.datagrams import Datagrams
 from tests.twins.path.engine import Rank, Simulation
@@ -21,7 +25,8 @@ from tests.twins.sctp.sender import Road, SctpSender
 from tests.twins.tcp.congestion import CONTROLS, Standard
 from tests.twins.tcp.elfn import Elfn
 from tests.twins.tcp.eln import Eln
-from tests.twins.tcp.linux import LINUX_CONTROLS, Linux
+from tests.twins.tcp.linux26 import LINUX_CONTROLS as LINUX26_CONTROLS
+from tests.twins.tcp.linux26 import Linux
 from tests.twins.tcp.new_probing import NewProbing
 from tests.twins.tcp.newreno import NewReno
 from tests.twins.tcp.probing import Probing
@@ -35,7 +40,7 @@ from tests.twins.tcp.vegas import Vegas
 SENDERS: dict[str, type[TcpSender]] = {
     "tcp_tahoe": Tahoe, "tcp_reno": Reno, "tcp_newreno": NewReno, "tcp_sack": Sack, "tcp_vegas": Vegas,
     "tcp_probing": Probing, "tcp_new_probing": NewProbing, "tcp_elfn": Elfn, "tcp_eln": Eln,
-    "tcp_linux": Linux,
+    "tcp_linux26": Linux,
 }
 
 
@@ -44,7 +49,7 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
     for control in CONTROLS:
         variant = name.removesuffix(f"_{control}") if control else name
         if f"tcp_{variant}" in SENDERS:
-            controls = LINUX_CONTROLS if variant == "linux" else CONTROLS
+            controls = LINUX26_CONTROLS if variant == "linux26" else CONTROLS
             return SENDERS[f"tcp_{variant}"], controls[control]
     raise KeyError(name)
 
@@ -65,7 +70,11 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
         run_one_way(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, paths[0])
     if isinstance(paths[0], MobilePath):
         outcomes.add(Out.IN_FLIGHT, paths[0].in_flight())
-    return outcomes.vector()
+    vector = outcomes.vector()
+    if parameters.QUEUES:
+        held = max(link.held_until(parameters.END) for link in paths[0].forward)
+        vector = np.append(vector, divmod(held, WORD)[::-1])
+    return vector
 
 
 def run_one_way(
@@ -75,6 +84,9 @@ def run_one_way(
     if protocol == "udp":
         Datagrams(simulation, outcomes, parameters, path)
         simulation.run(parameters.END)
+    elif protocol == "tcp_linux" or protocol.startswith("tcp_linux_"):
+        control = LINUX_CONTROLS[protocol.removeprefix("tcp_linux").removeprefix("_")]
+        run_linux(control, simulation, outcomes, parameters, path)
     else:
         run_tcp(protocol, simulation, outcomes, parameters, path)
 
@@ -108,6 +120,22 @@ def run_tcp(
 
     def cwnd_1024() -> int:
         return math.floor(1024.0 * min(sender.cwnd, float(sender.window)))
+
+    sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
+    simulation.run(parameters.END)
+
+
+def run_linux(
+    control: type[LinuxReno], simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
+) -> None:
+    """Today's Linux."""
+    sender = LinuxSender(simulation, outcomes, parameters, path.send, control())
+    receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)
+    path.connect(receiver.receive, sender.receive)
+    simulation.at(parameters.START, Rank.HOP, sender.start)
+
+    def cwnd_1024() -> int:
+        return 1024 * min(sender.cwnd, sender.p.WINDOW)
 
     sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
     simulation.run(parameters.END)

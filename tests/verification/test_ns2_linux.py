@@ -100,7 +100,7 @@ def test_counts_are_those_of_ns2(control: str, tmp_path: Path, monkeypatch: pyte
         printed = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True).stdout
         expected = [int(line[1:]) for line in printed.splitlines() if line.startswith("=")]
         monkeypatch.setattr(run, "Network", losing(values["losses"]))
-        ours = run.simulate("tcp_linux" if control == "reno" else f"tcp_linux_{control}", row(values))
+        ours = run.simulate("tcp_linux26" if control == "reno" else f"tcp_linux26_{control}", row(values))
         sent = ours[Out.SENT] + ours[Out.HANDSHAKES]
         counts = [sent, *ours[[Out.RETRANSMITTED, Out.TIMEOUTS, Out.CWND_CUTS, Out.ACKED]]]
         if counts != expected:

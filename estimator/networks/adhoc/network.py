@@ -22,7 +22,7 @@ class AdhocNetwork(Adhoc, Network):
     """Nodes without any other network, see `Adhoc`."""
 
     key = "adhoc"
-    transports = (*COMMON, "linux", *PROBING, "sctp", "udp")
+    transports = (*COMMON, "linux26", *PROBING, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
     no_warm_up = "write adhoc.mobility.warm_up"
 

@@ -37,7 +37,7 @@ class PathNetwork(Network):
 
     key = "paths"
     written = "hops"
-    transports = (*COMMON, "linux", *PROBES, "sctp", "udp")
+    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes: ClassVar = outcomes.OUTCOMES
     no_warm_up = "remove it"
 
@@ -166,7 +166,8 @@ class PathNetwork(Network):
 
     def filled(self, rows: Rows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
         """No end of an endless transfer, and what outages and handovers bring only with them."""
-        p, out = rows.parameters, some(len(rows.parameters), len(Out))
+        p, (columns, tables) = rows.parameters, rows.tables()
+        out = some(len(p), columns + sum(table.columns for table in tables))
         if fidelity == "fluid":
             empty = np.zeros(len(Out), np.int64)
             empty[[*outcomes.TIMES.values(), Out.COMPLETED]] = NEVER

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import FOREVER, NS, Out, P, Rows
+from netcarlo.kernels.base.layout import FOREVER, NS, Out, P, Queues, Rows
 from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Outcome
 from netcarlo.numerics.arrays import divisors, seconds
 
@@ -192,6 +192,9 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
     )
     values["mean_cwnd_packets"] = cwnd / 1024.0 / divisors(integers[:, Out.SAMPLES])
     values["mean_rtt_s"] = rtt / NS / divisors(integers[:, Out.RTT_SAMPLES])
+    if integers.shape[1] > len(Out):
+        held = integers[:, len(Out) + Queues.HELD] + integers[:, len(Out) + Queues.HELD_HIGH] * 2.0**63
+        values["mean_queue"] = held / observed
     return values
 
 

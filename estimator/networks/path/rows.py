@@ -25,6 +25,7 @@ from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Number, bounds
+from netcarlo.transport.tcp import Linux
 from netcarlo.transport.udp import Udp
 
 _NEVER = 2.0**60  # an interval [ns] longer than any run
@@ -36,6 +37,7 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     if isinstance(run.transport, Udp):
         at_random_moments(table, draws)
     table[:, P.N_PATHS] = len(routes)
+    table[:, P.QUEUES] = isinstance(run.transport, Linux) and mobility is None
     values = constants(run, draws)
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(routes)]
     if mobility is not None:

@@ -32,7 +32,7 @@ class SharedNetwork(SharedSpec, Network):
     """Links that many flows share, see `SharedSpec`."""
 
     key = "shared"
-    transports = (*COMMON, "linux", *PROBES, "sctp", "udp")
+    transports = (*COMMON, "linux26", *PROBES, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
     traced = False
 

@@ -24,7 +24,7 @@ class WirelessNetwork(Wireless, Network):
     """An 802.11 network, see `Wireless`."""
 
     key = "wireless"
-    transports = (*COMMON, "linux", *PROBES, "sctp", "udp")
+    transports = (*COMMON, "linux26", *PROBES, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:

@@ -217,7 +217,7 @@ def test_a_path_that_is_down_carries_nothing() -> None:
 @pytest.mark.parametrize(
     ("transport", "problem"),
     [
-        ({"protocol": "linux"}, "no fluid model of linux"),
+        ({"protocol": "linux26"}, "no fluid model of linux26"),
         ({"protocol": "newreno", "congestion_control": "bic"}, "of sack only, and not bic"),
         ({"protocol": "newreno", "send_buffer": {"size": "100 kB"}}, "no send_buffer"),
     ],

@@ -88,6 +88,11 @@ class Link:
         self.rank = Rank.HOP  # of the arrivals at the far end
         self.wire: list[tuple[int, Packet]] = []  # arrival of each packet not yet at the far end
         self.outages_now = 0
+        self.stays: list[list[int]] = []  # from when until when each packet was held
+
+    def held_until(self, end: int) -> int:
+        """How long packets were held in all, up to a time [ns]."""
+        return sum(max(min(until, end) - since, 0) for since, until in self.stays)
 
     def hand(self, packet: Packet) -> None:
         """Take a packet over, now."""
@@ -97,6 +102,7 @@ class Link:
             self.lost(packet, "queue")
         else:
             packet.last_hop = self.server.serve(packet.size) + self.delay
+            self.stays.append([self.simulation.now, self.server.free_at])
             arrival = (self.release(self.server.free_at + self.delay), packet)
             self.wire.append(arrival)
             order = None if self.rank == Rank.HOP else packet.order
@@ -133,6 +139,7 @@ class Link:
         doomed = [packet for time, packet in self.wire if time > now]
         self.wire = [(time, packet) for time, packet in self.wire if time == now]
         self.server.empty()
+        self.stays = [[since, min(until, now)] for since, until in self.stays]
         for packet in doomed:
             self.lost(packet, "destroyed")
 

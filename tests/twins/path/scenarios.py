@@ -248,3 +248,25 @@ def as_datagrams(rows: Rows, *, seed: int) -> Rows:
     p[:, P.STOP] = stop
     p[:, P.WINDOW] = 0
     return rows._replace(parameters=p)
+
+
+def linux_rows(count: int, *, seed: int) -> Rows:
+    """`count` scenarios for the TCP of today's Linux."""
+    return as_linux(tcp_rows(count, seed=seed), seed=seed)
+
+
+def as_linux(rows: Rows, *, seed: int) -> Rows:
+    """The same networks with a kernel's clocks and, often, wide windows."""
+    p = rows.parameters
+    for k in range(len(p)):
+        rng = np.random.default_rng([seed, k, 2])
+        p[k, P.TICK] = pick(rng, MS, 4 * MS, 4 * MS, 10 * MS)
+        p[k, P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
+        p[k, P.WINDOW] = pick(rng, p[k, P.WINDOW], rng.integers(10, 400), 400)
+        p[k, P.MIN_RTO] = pick(rng, 0, 200 * MS, 200 * MS)
+        p[k, P.ACK_DELAY] = pick(rng, 40 * MS, 40 * MS, p[k, P.ACK_DELAY])
+        p[k, P.SEND_BUFFER] = p[k, P.SEND_WAKE] = 0
+        if rng.random() < 0.3:  # a queue that slow start overflows by far
+            rows.hops[k, 0, 0, [Hop.QUEUE, Hop.R_QUEUE]] = rng.integers(20, 100), 0
+    p[:, P.QUEUES] = p[:, P.HANDOVER] == 0
+    return rows

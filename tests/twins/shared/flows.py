@@ -12,7 +12,7 @@ from tests.twins.path.link import Packet
 from tests.twins.run import tcp_of
 from tests.twins.shared.clock import HostClock, Phase, Turn
 from tests.twins.shared.links import Cable, Segment, transmission_time
-from tests.twins.tcp.linux import Linux
+from tests.twins.tcp.linux26 import Linux
 from tests.twins.tcp.receiver import Receiver
 from tests.twins.tcp.reno import Reno
 from tests.twins.tcp.sack import Sack

@@ -11,7 +11,7 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, EVENT_ACK, EVENT_SEND, Hop, Out, P, Rows, Trace
 from netcarlo.kernels.congestion import linux_reno, linux_westwood
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.tcp import linux
+from netcarlo.kernels.tcp import linux26
 from netcarlo.kernels.tcp import scoreboard as linux_scoreboard
 from netcarlo.kernels.tcp.state import END, NONE, Ack
 from netcarlo.scenario import Scenario
@@ -21,7 +21,7 @@ from tests.kernels.beside_twin import run_as_python
 from tests.twins import simulate
 from tests.twins.path.mobility.scenarios import mobile_rows
 from tests.twins.path.scenarios import MS, SECOND, describe, empty_row, fill, tcp_rows
-from tests.twins.tcp.linux import LinuxControl, LinuxWestwood
+from tests.twins.tcp.linux26 import LinuxControl, LinuxWestwood
 
 MEETS = [
     Out.RETRANSMITTED, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.DROPS_QUEUE, Out.DROPS_RANDOM,
@@ -31,7 +31,7 @@ RING = 64
 CONSTANTS = np.zeros(0)
 
 
-@pytest.mark.parametrize("name", ["tcp_linux", "tcp_linux_westwood"])
+@pytest.mark.parametrize("name", ["tcp_linux26", "tcp_linux26_westwood"])
 def test_kernel_equals_twin(name: str) -> None:
     rows = tcp_rows(150, seed=7)
     outcomes = launch.run(models.model(name), rows)
@@ -41,7 +41,7 @@ def test_kernel_equals_twin(name: str) -> None:
     assert {column.name: met[column] for column in MEETS if met[column] < 0.05} == {}
 
 
-@pytest.mark.parametrize("name", ["tcp_linux_bic", "tcp_linux_cubic", "tcp_linux_westwood_mobile"])
+@pytest.mark.parametrize("name", ["tcp_linux26_bic", "tcp_linux26_cubic", "tcp_linux26_westwood_mobile"])
 def test_uncompiled_kernel_equals_twin(name: str) -> None:
     rows = mobile_rows(40, seed=7) if name.endswith("mobile") else wide_windows(60, seed=7)
     outcomes = run_as_python(name, rows)
@@ -140,12 +140,13 @@ def test_a_timeout_loses_all_that_was_not_reported() -> None:
 
 def test_timestamps_are_rounded_and_short_samples_hardly_count() -> None:
     tick = 1_000_000
-    assert [linux.measure(0, now, 0, tick) for now in (1, 1_499_999, 1_500_000, 20_000_000)] == [1, 1, 2, 20]
-    srtt, rttvar = linux.smooth(np.int64(100), np.int64(0), np.int64(0))
+    times = 1, 1_499_999, 1_500_000, 20_000_000
+    assert [linux26.measure(0, now, 0, tick) for now in times] == [1, 1, 2, 20]
+    srtt, rttvar = linux26.smooth(np.int64(100), np.int64(0), np.int64(0))
     assert (srtt, rttvar) == (800, 200)
-    assert linux.smooth(np.int64(200), srtt, rttvar) == (900, 250)
-    assert linux.smooth(np.int64(20), srtt, rttvar) == (720, 203)  # 80 below: 30 / 8 more, not 30
-    assert linux.smooth(np.int64(90), srtt, rttvar) == (790, 160)
+    assert linux26.smooth(np.int64(200), srtt, rttvar) == (900, 250)
+    assert linux26.smooth(np.int64(20), srtt, rttvar) == (720, 203)  # 80 below: 30 / 8 more, not 30
+    assert linux26.smooth(np.int64(90), srtt, rttvar) == (790, 160)
 
 
 @pytest.mark.parametrize(("module", "twin"), [(linux_reno, LinuxControl), (linux_westwood, LinuxWestwood)])
@@ -196,7 +197,7 @@ def event_rows(**values: int) -> Rows:
 
 
 def test_the_first_window_goes_out_with_the_syn() -> None:
-    events, _ = launch.trace(models.model("tcp_linux"), event_rows(INITIAL_WINDOW=3), row=0)
+    events, _ = launch.trace(models.model("tcp_linux26"), event_rows(INITIAL_WINDOW=3), row=0)
     first = events[events[:, Trace.TIME] == 0.0]
     assert first[first[:, Trace.EVENT] == EVENT_SEND][:, Trace.SEQUENCE].tolist() == [0, 1, 2]
 
@@ -204,13 +205,13 @@ def test_the_first_window_goes_out_with_the_syn() -> None:
 def test_a_recovery_sends_a_packet_per_two_acks_and_no_burst() -> None:
     """The queue overflows again and again; still, nothing times out and no ACK lets out more than its window
     grows, but for the three packets after a recovery."""
-    events, outcomes = launch.trace(models.model("tcp_linux"), event_rows(INITIAL_SSTHRESH=20), row=0)
+    events, outcomes = launch.trace(models.model("tcp_linux26"), event_rows(INITIAL_SSTHRESH=20), row=0)
     assert outcomes[Out.TIMEOUTS] == 0
     assert outcomes[Out.FAST_RETRANSMITS] > 3
     kinds = events[np.isin(events[:, Trace.EVENT], [EVENT_SEND, EVENT_ACK])]
     acks = np.flatnonzero(kinds[:, Trace.EVENT] == EVENT_ACK)
     sent = np.diff(acks) - 1
-    assert sent.max() <= linux.BURST + 1
+    assert sent.max() <= linux26.BURST + 1
     halving = (np.diff(kinds[acks, Trace.CWND]) < 0)[:-1]
     assert halving.sum() > 50
     assert sent[1:][halving].mean() < 0.7
@@ -219,9 +220,9 @@ def test_a_recovery_sends_a_packet_per_two_acks_and_no_burst() -> None:
 
 def test_scenarios_know_it() -> None:
     hops = [{"rate": "10 Mbit/s", "delay": "10 ms", "queue": 20}]
-    transport = {"protocol": "linux", "congestion_control": "westwood", "window": 60_000}
+    transport = {"protocol": "linux26", "congestion_control": "westwood", "window": 60_000}
     scenario = Scenario.check({"duration": "10 s", "transport": transport, "hops": hops})
-    assert model_of(scenario).name == "tcp_linux_westwood"
+    assert model_of(scenario).name == "tcp_linux26_westwood"
     rows = build(scenario, replications=2).rows
     columns = P.WINDOW, P.HEADER, P.TICK, P.MAX_RTO, P.DUPACKS
     assert rows.parameters[0, list(columns)].tolist() == [60_000, 50, MS, 120 * SECOND, 4]
@@ -233,7 +234,7 @@ def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.
     """One that never grows and never shrinks: a window of 5 packets, come what may."""
     fixed = "def grow(cwnd, *rest):\n    return 5.0\n\n\ndef reduce(window, *rest):\n    return 5.0\n"
     (tmp_path / "fixed.py").write_text(fixed)
-    model = models.user_model(tmp_path / "fixed.py", fixed.encode(), Address("path", "linux"))
+    model = models.user_model(tmp_path / "fixed.py", fixed.encode(), Address("path", "linux26"))
     monkeypatch.setitem(models.MODELS, "fixed", model)
     rows = event_rows(INITIAL_WINDOW=5, END=2 * SECOND)
     out = run_as_python("fixed", rows)[0]

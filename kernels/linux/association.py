@@ -1,0 +1,144 @@
+"""An association of today's Linux as a machine that an engine drives with events, as `tcp.association`."""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.linux.receiver import (
+    complete,
+    due_at_sink,
+    in_order,
+    note_stamp,
+    on_data,
+    on_delay,
+)
+from netcarlo.kernels.linux.sender import next_segment, on_ack, on_timeout, prepare, start
+from netcarlo.kernels.linux.state import (
+    ACK_OF_SYN,
+    FIRST,
+    FULL,
+    NONE,
+    Ack,
+    Tcp,
+    ack_at,
+    scratch_words,
+)
+from netcarlo.kernels.linux.state import END as WORDS
+
+__all__ = [
+    "FLOATS",
+    "FULL",
+    "NONE",
+    "WORDS",
+    "Counter",
+    "complete",
+    "due_at_sink",
+    "in_order",
+    "next_segment",
+    "note_stamp",
+    "on_ack",
+    "on_data",
+    "on_delay",
+    "on_timeout",
+    "prepare",
+    "scratch_words",
+    "start",
+]
+
+FLOATS = 0
+"""Of float memory."""
+
+
+class Counter(IntEnum):
+    """Words of scratch that an engine may read."""
+
+    SENT = Tcp.SENT
+    REPEATED = Tcp.REPEATED
+    HANDSHAKES = Tcp.HANDSHAKES
+    TIMEOUTS = Tcp.TIMEOUTS
+    FAST_RETRANSMITS = Tcp.FAST_RETRANSMITS
+    REDUCTIONS = Tcp.REDUCTIONS
+    ACKED = Tcp.UNA
+    HELD = Tcp.HELD
+    RTT = Tcp.RTT
+
+
+def overfull(s: Any) -> Any:
+    """More was out than there was room for: what comes of the row is worthless."""
+    return s[Tcp.OVERFULL] != 0
+
+
+def size_of(p: Any, s: Any, packet: Any) -> Any:
+    """A packet of the sender [byte]."""
+    if packet >= FIRST:
+        return p[P.DATA] + p[P.HEADER]
+    return p[P.ACK] if packet == ACK_OF_SYN else p[P.HANDSHAKE]
+
+
+OPTION = 4
+"""Bytes of a SACK option beside its blocks."""
+
+
+def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
+    """A packet of the receiver [byte]."""
+    if not is_ack(p, s, ack_id):
+        return p[P.HANDSHAKE]
+    at = ack_at(p, s, ack_id)
+    blocks = s[at + Ack.COUNT] + (s[at + Ack.DUPLICATE] != NONE)
+    return p[P.ACK] + (p[P.SACK_BLOCK] * blocks + OPTION if blocks > 0 else 0)
+
+
+def is_data(p: Any, s: Any, packet: Any) -> Any:
+    """Whether a packet of the sender carries data."""
+    return packet >= FIRST
+
+
+def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
+    """Whether a packet of the receiver acknowledges data."""
+    at = ack_at(p, s, ack_id)
+    return s[at + Ack.NEXT] > FIRST or s[at + Ack.COUNT] > 0 or s[at + Ack.DUPLICATE] != NONE
+
+
+def told_by(p: Any, s: Any, ack_id: Any) -> Any:
+    """The packet up to which an acknowledgement says that all have come."""
+    return sequence_of(p, s, s[ack_at(p, s, ack_id) + Ack.NEXT] - 1)
+
+
+def may_send(p: Any, s: Any) -> Any:
+    """If not, `next_segment` would give none."""
+    return s[Tcp.PUSH] != 0 or s[Tcp.FORCED] != NONE or s[Tcp.OVERFULL] != 0
+
+
+def due(s: Any) -> Any:
+    """When the sender's timer goes off [ns]."""
+    return s[Tcp.DEADLINE]
+
+
+def finished(s: Any) -> Any:
+    """All data have been acknowledged."""
+    return s[Tcp.UNA] > s[Tcp.LAST]
+
+
+def acked(p: Any, s: Any) -> Any:
+    """Packets with data that are acknowledged with all before them."""
+    return max(s[Tcp.UNA] - FIRST, np.int64(0))
+
+
+def cwnd_of(p: Any, s: Any, g: Any) -> Any:
+    """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
+    return min(s[Tcp.CWND], p[P.WINDOW]) << 10
+
+
+def sequence_of(p: Any, s: Any, packet: Any) -> Any:
+    """What a trace calls a packet of the sender: data are numbered from 1."""
+    return packet - FIRST + 1
+
+
+def show(s: Any, g: Any, trace: Any, n: Any) -> None:
+    """The state of the sender in row n of a trace."""
+    trace[n, Trace.CWND] = s[Tcp.CWND]
+    trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
+    trace[n, Trace.RTO] = (s[Tcp.SRTT] >> 3) * 1e-6 + s[Tcp.RTTVAR] * 1e-6
+    trace[n, Trace.ACKED] = s[Tcp.UNA] - FIRST

@@ -1,0 +1,49 @@
+"""The clocks of a kernel: microseconds, milliseconds of timestamps, and a timer wheel that counts jiffies."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.linux.state import Tcp
+
+US = 1000
+"""A microsecond [ns]."""
+
+_FIRST = 63
+"""Jiffies below which a timer is exact; each level of the wheel reaches eight times as far."""
+
+
+def us_of(now: Any) -> Any:
+    """[us]"""
+    return now // US
+
+
+def stamp_of(s: Any, now: Any) -> Any:
+    """What a timestamp shows at `now` [ns]: whole ms."""
+    return (now + s[Tcp.PHASE]) // MS
+
+
+def jiffies_of(p: Any, s: Any, now: Any) -> Any:
+    """The kernel's count of ticks, as many as have passed."""
+    return (now + s[Tcp.PHASE]) // p[P.TICK]
+
+
+def to_jiffies(s: Any, us: Any) -> Any:
+    """A duration [us] in jiffies, rounded up."""
+    tick = s[Tcp.TICK_US]
+    return (us + tick - 1) // tick
+
+
+def due(p: Any, s: Any, now: Any, jiffies: Any) -> Any:
+    """When a timer that is set at `now` to go off after so many jiffies does so [ns].
+
+    At the next edge of its level of the wheel, which is a jiffy up to 62 jiffies, 8 up to 503, and so on: so
+    it never goes off early (T. Gleixner, "Reinventing the timer wheel", 2015).
+    """
+    expires = jiffies_of(p, s, now) + jiffies
+    shift, reach = np.int64(0), np.int64(_FIRST)
+    while jiffies >= reach and shift < 24:
+        shift += 3
+        reach <<= np.int64(3)
+    return ((((expires >> shift) + 1) << shift) * p[P.TICK]) - s[Tcp.PHASE]

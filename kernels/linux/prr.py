@@ -1,0 +1,59 @@
+"""Proportional rate reduction: the window shrinks over a round trip, a packet sent for so many delivered.
+
+Source: RFC 6937, bounded by slow start as in Linux 6 and draft-ietf-tcpm-prr-rfc6937bis: below the threshold
+at least as much is sent as is delivered, and a packet more while nothing else is found lost.
+"""
+
+from typing import Any
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.linux.state import INFINITE, NONE, State, Tcp, in_flight, reducing
+
+control: Any = slot("control")
+
+
+def present_ssthresh(s: Any) -> Any:
+    """What the threshold would be again if a reduction begun now were taken back [packet]."""
+    if reducing(s):
+        return s[Tcp.SSTHRESH]
+    return max(s[Tcp.SSTHRESH], (s[Tcp.CWND] >> 1) + (s[Tcp.CWND] >> 2))
+
+
+@cold
+def begin(p: Any, s: Any, now: Any) -> None:
+    """The window begins to shrink to a new threshold."""
+    s[Tcp.HIGH] = s[Tcp.NXT]
+    s[Tcp.PROBED] = NONE
+    s[Tcp.COUNTED] = 0
+    s[Tcp.PRIOR_WINDOW] = s[Tcp.CWND]
+    s[Tcp.PRR_DELIVERED] = 0
+    s[Tcp.PRR_OUT] = 0
+    s[Tcp.SSTHRESH] = control.ssthresh(s)
+    s[Tcp.REDUCTIONS] += 1
+
+
+@cold
+def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
+    """An ACK during a reduction told of so many packets delivered and lost: how much may be in flight."""
+    if delivered <= 0:
+        return
+    pipe = in_flight(s)
+    room = s[Tcp.SSTHRESH] - pipe
+    s[Tcp.PRR_DELIVERED] += delivered
+    if room < 0:
+        prior = s[Tcp.PRIOR_WINDOW]
+        sent = (s[Tcp.SSTHRESH] * s[Tcp.PRR_DELIVERED] + prior - 1) // prior - s[Tcp.PRR_OUT]
+    else:
+        sent = max(s[Tcp.PRR_DELIVERED] - s[Tcp.PRR_OUT], delivered)
+        if advances and lost == 0:
+            sent += 1
+        sent = min(room, sent)
+    s[Tcp.CWND] = pipe + max(sent, 0 if s[Tcp.PRR_OUT] > 0 else 1)
+
+
+@cold
+def end(s: Any) -> None:
+    """The reduction is over, unless it was taken back."""
+    if s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.STATE] == State.CWR or s[Tcp.UNDO_FROM] != NONE):
+        s[Tcp.CWND] = s[Tcp.SSTHRESH]

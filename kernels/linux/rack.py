@@ -1,0 +1,114 @@
+"""RACK: a packet is lost once another that was sent sufficiently later has arrived.
+
+Source: RFC 8985, section 6.2; the reordering window as Linux has it (no reordering seen: none within a
+recovery or when three packets are reported).
+
+Packets that were never sent again stand in the order of their numbers, those sent again in a log in the order
+of sending.  Both are judged from the first on, as far as they were sent before the newest that arrived.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bits import test
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.linux import board, clocks
+from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, State, Tcp, packet_at
+
+THRESHOLD = 3
+"""Packets reported that stand for a loss unless some overtake others (RFC 8985: DupThresh)."""
+MOST_REORDERING = 300
+
+
+def advance(s: Any, packet: Any, sent: Any, again: Any, now_us: Any, echo: Any) -> None:
+    """A packet that was put out last at `sent` [us] has arrived.
+
+    That of a retransmission is not believed if it came sooner than any round trip, or if the timestamp
+    `echo` [ms], where one is known, is older: then it was an earlier copy (RFC 8985, 6.2.2).
+    """
+    rtt = now_us - sent
+    if again and rtt < s[Tcp.LEAST_RTT]:
+        return
+    if again and echo != NONE and echo < clocks.stamp_of(s, sent * clocks.US):
+        return
+    s[Tcp.RACK_NEWS] = 1
+    s[Tcp.RACK_RTT] = rtt
+    if is_after(sent, packet, s[Tcp.RACK_SENT], s[Tcp.RACK_PACKET]):
+        s[Tcp.RACK_SENT] = sent
+        s[Tcp.RACK_PACKET] = packet
+
+
+def is_after(sent: Any, packet: Any, other_sent: Any, other: Any) -> Any:
+    """Whether a packet was put out after another one."""
+    return sent > other_sent or (sent == other_sent and packet > other)
+
+
+def window(s: Any) -> Any:
+    """How much later than usual a packet may be [us] (RFC 8985, 6.2.4)."""
+    if s[Tcp.REORDERED] == 0 and (s[Tcp.STATE] >= State.RECOVERY or s[Tcp.SACKED] >= s[Tcp.REORDERING]):
+        return np.int64(0)
+    return min(s[Tcp.LEAST_RTT] >> 2, s[Tcp.SRTT] >> 3)
+
+
+@cold
+def detect(p: Any, s: Any, now_us: Any) -> Any:
+    """Judge all packets; returns how long the last of those that may yet arrive has time [us], or 0."""
+    late = s[Tcp.RACK_RTT] + window(s)
+    wait = _originals(p, s, now_us - late)
+    return max(wait, _retransmissions(p, s, now_us - late))
+
+
+def _originals(p: Any, s: Any, before: Any) -> Any:
+    """Those never sent again that were put out by `before` [us]."""
+    mask, wait, holds = p[P.RING] - 1, np.int64(0), True
+    packet = max(s[Tcp.JUDGED], s[Tcp.UNA])
+    while packet < s[Tcp.NXT]:
+        at = packet_at(p, s, packet)
+        if s[at + Packet.FLAGS] & (Flag.LOST | Flag.AGAIN) == 0 and not test(
+            s, s[Tcp.REPORTED], mask, packet
+        ):
+            sent = s[at + Packet.SENT]
+            if not is_after(s[Tcp.RACK_SENT], s[Tcp.RACK_PACKET], sent, packet):
+                if s[at + Packet.FLAGS] & Flag.EVER == 0:
+                    break
+                holds = False  # once lost, but spared: sent later than what follows
+            elif sent <= before:
+                board.lose(p, s, packet)
+            else:
+                wait = max(wait, sent - before)
+                holds = False
+        packet += 1
+        if holds:
+            s[Tcp.JUDGED] = packet
+    return wait
+
+
+def _retransmissions(p: Any, s: Any, before: Any) -> Any:
+    """Those sent again, of which the latest copy was put out by `before` [us]."""
+    mask, wait, holds = p[P.RING] - 1, np.int64(0), True
+    number = s[Tcp.LOG_FIRST]
+    while number < s[Tcp.LOG_END]:
+        packet = s[s[Tcp.LOG] + (number & mask)]
+        if is_out(p, s, packet, number):
+            sent = s[packet_at(p, s, packet) + Packet.SENT]
+            if not is_after(s[Tcp.RACK_SENT], s[Tcp.RACK_PACKET], sent, packet):
+                break
+            if sent <= before:
+                board.lose(p, s, packet)
+            else:
+                wait = max(wait, sent - before)
+                holds = False
+        number += 1
+        if holds:
+            s[Tcp.LOG_FIRST] = number
+    return wait
+
+
+def is_out(p: Any, s: Any, packet: Any, number: Any) -> Any:
+    """Whether the retransmission of this number is the packet's latest, and in flight."""
+    if packet < s[Tcp.UNA]:
+        return False
+    flags = s[packet_at(p, s, packet) + Packet.FLAGS]
+    return flags & Flag.AGAIN != 0 and flags >> FLAG_BITS == number

@@ -1,0 +1,245 @@
+"""The receiver: what it acknowledges, and when.
+
+Source: RFC 5681 and RFC 1122 (an ACK for two segments, at once in a gap), RFC 2018 and RFC 2883 (SACK,
+duplicates), RFC 7323 (which timestamp is echoed), and what Linux adds: quick ACKs when a connection begins or
+something is wrong, and ACKs in a gap that stand for several ("compressed", E. Dumazet, 2018).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, MS, P
+from netcarlo.kernels.linux.clocks import US, due
+from netcarlo.kernels.linux.state import (
+    BLOCKS,
+    FIRST,
+    FULL,
+    KEPT,
+    NONE,
+    SYN,
+    Ack,
+    Flag,
+    Packet,
+    Tcp,
+    ack_at,
+    packet_at,
+)
+
+FIRST_QUICK = 18
+"""ACKs sent at once when a connection begins (measured),"""
+QUICK = 16
+"""and after a duplicate or a long silence."""
+AT_ONCE = 3
+"""ACKs in a gap that stand for one segment each, before some are merged,"""
+MOST_MERGED = 44
+"""which are so many at most,"""
+LONGEST = MS
+"""in so long a time [ns],"""
+SHARE = 20
+"""or in so small a share of the round trip;"""
+SLACK = 100 * US
+"""that timer may go off so much later [ns], and does where nothing else wakes the processor."""
+LEAST_RTO = 200 * MS
+
+
+def acknowledge(p: Any, s: Any) -> Any:
+    """Make the next acknowledgement; its id, or FULL."""
+    ack_id = s[Tcp.NEXT_ACK]
+    if ack_id - s[Tcp.CONSUMED] >= p[P.RING]:
+        return np.int64(FULL)
+    at = ack_at(p, s, ack_id)
+    room = np.int64(BLOCKS)
+    s[at + Ack.NEXT] = s[Tcp.RCV_NXT]
+    s[at + Ack.ECHO] = s[Tcp.ECHO]
+    s[at + Ack.DUPLICATE] = s[Tcp.DUPLICATE]
+    if s[Tcp.DUPLICATE] != NONE:
+        room -= 1
+        s[Tcp.DUPLICATE] = NONE
+    count = min(s[Tcp.BLOCK_COUNT], room)
+    s[at + Ack.COUNT] = count
+    for k in range(2 * count):
+        s[at + Ack.BLOCK + k] = s[Tcp.BLOCK + k]
+    s[Tcp.NEXT_ACK] = ack_id + 1
+    s[Tcp.RCV_WUP] = s[Tcp.RCV_NXT]
+    s[Tcp.PENDING] = FOREVER
+    s[Tcp.MERGED_UNTIL] = FOREVER
+    s[Tcp.MERGED] = 0
+    s[Tcp.QUICK] = max(s[Tcp.QUICK] - 1, 0)
+    return ack_id
+
+
+@cold
+def on_syn(p: Any, s: Any, t: Any) -> Any:
+    """The SYN arrives, once or again."""
+    if s[Tcp.RCV_NXT] <= SYN:
+        s[Tcp.RCV_NXT] = FIRST  # the ACK that ends the handshake carries nothing that could be missing
+    s[Tcp.SYN_AT] = t
+    s[Tcp.ECHO] = s[Tcp.STAMP]
+    quick = s[Tcp.QUICK]
+    ack_id = acknowledge(p, s)
+    s[Tcp.QUICK] = quick
+    return ack_id
+
+
+def _wake(s: Any, t: Any) -> None:
+    """A packet with data after a silence longer than the receiver's own timeout: quick ACKs again."""
+    if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_AT] != NONE:
+        s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
+    rtt = s[Tcp.RCV_RTT]
+    if s[Tcp.LAST_RX] != NONE and t - s[Tcp.LAST_RX] > rtt + max(2 * rtt, LEAST_RTO):
+        s[Tcp.QUICK] = max(s[Tcp.QUICK], QUICK)
+    s[Tcp.LAST_RX] = t
+
+
+@cold
+def _again(s: Any, packet: Any) -> None:
+    """A packet that is there already: the next ACK says so, and some more come at once."""
+    s[Tcp.DUPLICATES] += 1
+    s[Tcp.DUPLICATE] = packet
+    s[Tcp.QUICK] = max(s[Tcp.QUICK], QUICK)
+
+
+@cold
+def _remember(s: Any, left: Any, right: Any) -> None:
+    """A block that has just grown comes first; those that it covers go."""
+    kept = np.int64(0)
+    for k in range(s[Tcp.BLOCK_COUNT]):
+        one, other = s[Tcp.BLOCK + 2 * k], s[Tcp.BLOCK + 2 * k + 1]
+        if other < left or one > right:
+            s[Tcp.BLOCK + 2 * kept] = one
+            s[Tcp.BLOCK + 2 * kept + 1] = other
+            kept += 1
+    kept = min(kept, np.int64(KEPT - 1))
+    for k in range(2 * kept - 1, -1, -1):
+        s[Tcp.BLOCK + 2 + k] = s[Tcp.BLOCK + k]
+    s[Tcp.BLOCK] = left
+    s[Tcp.BLOCK + 1] = right
+    s[Tcp.BLOCK_COUNT] = kept + 1
+
+
+@cold
+def _out_of_order(p: Any, s: Any, packet: Any) -> None:
+    """A packet above a gap."""
+    mask = p[P.RING] - 1
+    if packet - s[Tcp.RCV_NXT] >= p[P.RING]:
+        s[Tcp.OVERFULL] = 1
+    elif packet <= s[Tcp.RCV_HIGHEST] and test(s, s[Tcp.BITS], mask, packet):
+        s[Tcp.DUPLICATES] += 1
+        s[Tcp.DUPLICATE] = packet
+    else:
+        put(s, s[Tcp.BITS], mask, packet)
+        s[Tcp.HELD] += 1
+        s[Tcp.RCV_HIGHEST] = max(s[Tcp.RCV_HIGHEST], packet)
+        left = run_begin(s, s[Tcp.BITS], mask, packet + 1)
+        _remember(s, left, run_end(s, s[Tcp.BITS], mask, packet + 1, s[Tcp.RCV_HIGHEST] + 1))
+
+
+@cold
+def _fill(p: Any, s: Any) -> None:
+    """The first missing packet has come: on to the next gap."""
+    mask = p[P.RING] - 1
+    first = s[Tcp.RCV_NXT]
+    end = run_end(s, s[Tcp.BITS], mask, first, s[Tcp.RCV_HIGHEST] + 1)
+    clear(s, s[Tcp.BITS], mask, first, end)
+    s[Tcp.HELD] -= end - first
+    s[Tcp.RCV_NXT] = end
+    kept = np.int64(0)
+    for k in range(s[Tcp.BLOCK_COUNT]):
+        if s[Tcp.BLOCK + 2 * k + 1] > end:
+            s[Tcp.BLOCK + 2 * kept] = s[Tcp.BLOCK + 2 * k]
+            s[Tcp.BLOCK + 2 * kept + 1] = s[Tcp.BLOCK + 2 * k + 1]
+            kept += 1
+    s[Tcp.BLOCK_COUNT] = kept
+
+
+@cold
+def _in_gap(p: Any, s: Any, t: Any) -> Any:
+    """Whether the ACK of a packet that left a gap open goes out at once; else it waits for later ones."""
+    if s[Tcp.MERGED] >= MOST_MERGED:
+        return True
+    if s[Tcp.GAP_AT] != s[Tcp.RCV_NXT]:
+        s[Tcp.GAP_AT] = s[Tcp.RCV_NXT]
+        s[Tcp.GAP_ACKS] = 0
+    if s[Tcp.GAP_ACKS] < AT_ONCE:
+        s[Tcp.GAP_ACKS] += 1
+        return True
+    s[Tcp.MERGED] += 1
+    if s[Tcp.MERGED_UNTIL] == FOREVER:
+        delay = np.int64(LONGEST)
+        if s[Tcp.RCV_RTT] > 0:
+            delay = min(delay, s[Tcp.RCV_RTT] // SHARE)
+        s[Tcp.MERGED_UNTIL] = t + delay + SLACK
+    return False
+
+
+@cold
+def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
+    """A packet arrives at time t [ns].
+
+    Returns the id of the acknowledgement that the receiver sends, NONE or FULL; and whether it is the
+    packet's first arrival.
+    """
+    if packet == SYN:
+        return on_syn(p, s, t), False
+    if packet < FIRST:
+        if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_AT] != NONE:
+            s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
+        return np.int64(NONE), False
+    duplicates, gap, at_once = s[Tcp.DUPLICATES], s[Tcp.HELD] > 0, False
+    if packet + 1 < s[Tcp.RCV_WUP]:  # below the window: nothing of it is looked at
+        _again(s, packet)
+        return acknowledge(p, s), False
+    if packet <= s[Tcp.RCV_WUP]:
+        s[Tcp.ECHO] = max(s[Tcp.ECHO], s[Tcp.STAMP])
+    _wake(s, t)
+    if packet == s[Tcp.RCV_NXT]:
+        s[Tcp.RCV_NXT] = packet + 1
+        s[Tcp.RCV_HIGHEST] = max(s[Tcp.RCV_HIGHEST], packet)
+        if gap:
+            _fill(p, s)
+            at_once = s[Tcp.HELD] == 0
+    elif packet < s[Tcp.RCV_NXT]:
+        _again(s, packet)
+    else:
+        _out_of_order(p, s, packet)
+    fresh = s[Tcp.DUPLICATES] == duplicates
+    at_once = at_once or s[Tcp.QUICK] > 0 or s[Tcp.RCV_NXT] - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]
+    pushed = s[packet_at(p, s, packet) + Packet.FLAGS] & Flag.PUSH != 0 and s[Tcp.HELD] == 0
+    if at_once or pushed:
+        return acknowledge(p, s), fresh
+    if s[Tcp.HELD] == 0:
+        if s[Tcp.PENDING] == FOREVER:
+            s[Tcp.PENDING] = due(p, s, t, p[P.ACK_DELAY] // p[P.TICK])
+        return np.int64(NONE), fresh
+    if _in_gap(p, s, t):
+        return acknowledge(p, s), fresh
+    return np.int64(NONE), fresh
+
+
+def due_at_sink(s: Any) -> Any:
+    """When the receiver's timer goes off [ns]."""
+    return min(s[Tcp.PENDING], s[Tcp.MERGED_UNTIL])
+
+
+@cold
+def on_delay(p: Any, s: Any) -> Any:
+    """It does: the id of the acknowledgement that goes out, or FULL."""
+    return acknowledge(p, s)
+
+
+def note_stamp(s: Any, packet: Any, sent: Any) -> None:
+    """The packet that is about to arrive was put out at `sent` [ns]."""
+    s[Tcp.STAMP] = sent
+
+
+def complete(p: Any, s: Any) -> Any:
+    """The receiver has all the data that there is."""
+    return s[Tcp.RCV_NXT] > s[Tcp.LAST]
+
+
+def in_order(p: Any, s: Any) -> Any:
+    """Packets with data that the receiver has without a gap."""
+    return max(s[Tcp.RCV_NXT] - FIRST, np.int64(0))

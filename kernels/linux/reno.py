@@ -1,0 +1,32 @@
+"""Reno: a packet more per window of packets acknowledged, half the window after a loss (RFC 5681).
+
+What a control of this sender has: `prepare` at the start, `every`, of how many packets acknowledged beyond
+slow start one lets the window grow, `ssthresh`, the threshold after a loss, `lose` after a timeout, and
+`measured` at every ACK of something new, with the round trip of the newest packet [us] or NONE.
+"""
+
+from typing import Any
+
+from netcarlo.kernels.linux.state import Tcp
+
+
+def prepare(s: Any) -> None:
+    """Nothing to be remembered."""
+
+
+def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
+    """A window's worth."""
+    return s[Tcp.CWND]
+
+
+def ssthresh(s: Any) -> Any:
+    """Half the window, at least 2 packets."""
+    return max(s[Tcp.CWND] >> 1, 2)
+
+
+def lose(s: Any, now: Any) -> None:
+    """After a timeout: nothing more."""
+
+
+def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
+    """Round trips play no part."""

@@ -1,0 +1,120 @@
+"""What an ACK tells of the packets that are out.
+
+Source: RFC 2018 (SACK), RFC 2883 (duplicates), RFC 8985, section 6.2 (reordering).
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.base.bits import drop, put, span, test
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.linux import rack
+from netcarlo.kernels.linux.state import NONE, Ack, Flag, Packet, Tcp, packet_at
+
+
+class News(NamedTuple):
+    """What an ACK tells."""
+
+    acked: Any
+    """Packets acknowledged with all before them."""
+    reported: Any
+    """Blocks report others for the first time."""
+    duplicate: Any
+    """It reports a packet that arrived twice."""
+    original: Any
+    """A packet arrived that was put out before HIGH, and only once."""
+
+
+def arrived(p: Any, s: Any, packet: Any, now_us: Any, echo: Any) -> Any:
+    """A packet has arrived that nobody had told of: it is not lost, nor in flight; returns its flags."""
+    at = packet_at(p, s, packet)
+    flags = s[at + Packet.FLAGS]
+    rack.advance(s, packet, s[at + Packet.SENT], flags & (Flag.AGAIN | Flag.EVER) != 0, now_us, echo)
+    if flags & Flag.AGAIN:
+        s[Tcp.AGAIN] -= 1
+    if flags & Flag.LOST:
+        s[Tcp.LOST] -= 1
+    s[at + Packet.FLAGS] = flags & ~np.int64(Flag.LOST | Flag.AGAIN)
+    s[Tcp.DELIVERED] += 1
+    return flags
+
+
+@cold
+def take_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
+    """Enter the blocks, all behind `ack`, of the ACK at `at`, in the order of the packets.
+
+    Returns (reported, original, first, last, late): as in `News`; when the first and the last of the packets
+    reported that were sent only once were put out [us], or NONE; and the lowest of them that is late, or NXT.
+    """
+    mask = p[P.RING] - 1
+    reported, original = np.int64(0), np.int64(0)
+    first, last, late = np.int64(NONE), np.int64(NONE), s[Tcp.NXT]
+    highest, done = s[Tcp.HIGHEST], ack
+    count = s[at + Ack.COUNT]
+    for _ in range(count):
+        left, right = s[Tcp.NXT], s[Tcp.NXT]
+        for k in range(count):  # the lowest that is left
+            one = s[at + Ack.BLOCK + 2 * k]
+            if one >= done and one < left:
+                left, right = one, s[at + Ack.BLOCK + 2 * k + 1]
+        done = max(done, right)
+        while left < right:  # a word of 64 packets at a time
+            stop = min(right, (left | 63) + 1)
+            run = span(left, stop)
+            if s[s[Tcp.REPORTED] + ((left & mask) >> 6)] & run != run:
+                for packet in range(left, stop):
+                    if not test(s, s[Tcp.REPORTED], mask, packet):
+                        reported = np.int64(1)
+                        put(s, s[Tcp.REPORTED], mask, packet)
+                        flags = arrived(p, s, packet, now_us, np.int64(NONE))
+                        s[Tcp.SACKED] += 1
+                        if flags & (Flag.EVER | Flag.AGAIN) == 0:
+                            if packet < highest:
+                                late = min(late, packet)
+                            if packet < s[Tcp.HIGH]:
+                                original = np.int64(1)
+                            last = s[packet_at(p, s, packet) + Packet.SENT]
+                            if first == NONE:
+                                first = last
+            left = stop
+        s[Tcp.HIGHEST] = max(s[Tcp.HIGHEST], right)
+    return reported, original, first, last, late
+
+
+def take_ack(p: Any, s: Any, ack: Any, now_us: Any, echo: Any) -> Any:
+    """Packets below `ack` leave the scoreboard; `echo` is the timestamp that came back [ms].
+
+    Returns (again, original, first, last, late): 1 if one of them had been sent again; the rest as
+    `take_blocks`.
+    """
+    mask = p[P.RING] - 1
+    again, original = np.int64(0), np.int64(0)
+    first, last, late = np.int64(NONE), np.int64(NONE), s[Tcp.NXT]
+    for packet in range(s[Tcp.UNA], ack):
+        if s[Tcp.SACKED] > 0 and test(s, s[Tcp.REPORTED], mask, packet):
+            drop(s, s[Tcp.REPORTED], mask, packet)
+            s[Tcp.SACKED] -= 1
+            if s[packet_at(p, s, packet) + Packet.FLAGS] & (Flag.EVER | Flag.AGAIN):
+                again = np.int64(1)
+        else:
+            flags = arrived(p, s, packet, now_us, echo)
+            if flags & (Flag.EVER | Flag.AGAIN):
+                again = np.int64(1)
+            else:
+                last = s[packet_at(p, s, packet) + Packet.SENT]
+                if first == NONE:
+                    first = last
+                    late = packet
+                if packet < s[Tcp.HIGH]:
+                    original = np.int64(1)
+    return again, original, first, last, late
+
+
+def note_late(s: Any, packet: Any) -> None:
+    """A packet that was sent once arrived after higher ones: they overtake each other (RFC 8985, 6.2.3)."""
+    behind = s[Tcp.HIGHEST] - packet
+    if behind > 0:
+        s[Tcp.REORDERING] = min(max(s[Tcp.REORDERING], behind), np.int64(rack.MOST_REORDERING))
+        s[Tcp.REORDERED] = 1

@@ -1,0 +1,336 @@
+"""The sender: what goes out, and what acknowledgements and the timer do.
+
+Source: RFC 9293 and those of `recovery`; RFC 7661 in the form of Linux (a window that does not limit does not
+grow); growth by packets acknowledged (RFC 3465 without a limit).
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.linux import board, burst, clocks, prr, rack, recovery, rtt, sack, timer, undo
+from netcarlo.kernels.linux.receiver import FIRST_QUICK
+from netcarlo.kernels.linux.sack import News
+from netcarlo.kernels.linux.state import (
+    ACK_OF_SYN,
+    END,
+    FIRST,
+    FULL,
+    INFINITE,
+    NONE,
+    SYN,
+    Ack,
+    Flag,
+    Packet,
+    Send,
+    State,
+    Tcp,
+    Timer,
+    ack_at,
+    in_flight,
+    lay_out,
+    packet_at,
+    reducing,
+)
+
+control: Any = slot("control")
+
+WAKING = 100 * clocks.US
+"""What it takes to wake an application, about [ns]: the ACK of a handshake has left a fast link by then."""
+LINEAR_SYNS = 4
+"""SYNs that are repeated before the timer backs off."""
+
+
+@cold
+def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
+    """Before the start; `limit` packets, the clocks `phase` [ns] ahead.
+
+    Rings are laid out from word `free` of `s` on; returns the next free one.
+    """
+    for i in range(END):
+        s[i] = 0
+    free = lay_out(p, s, free)
+    s[Tcp.LAST] = FIRST + limit - 1
+    s[Tcp.CWND] = p[P.INITIAL_WINDOW]
+    s[Tcp.SSTHRESH] = INFINITE
+    s[Tcp.PHASE] = phase
+    s[Tcp.TICK_US] = p[P.TICK] // clocks.US
+    s[Tcp.MOST_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
+    s[Tcp.LEAST_RTT] = INFINITE
+    s[Tcp.REORDERING] = rack.THRESHOLD
+    s[Tcp.RTO] = p[P.INITIAL_RTO] // p[P.TICK]
+    for word in (
+        Tcp.UNDO_FROM, Tcp.FIRST_AGAIN, Tcp.PROBED, Tcp.FORCED, Tcp.DUPLICATE, Tcp.SYN_AT, Tcp.LAST_RX,
+        Tcp.RCV_HIGHEST,
+    ):  # fmt: skip
+        s[word] = NONE
+    for word in Tcp.DEADLINE, Tcp.PENDING, Tcp.MERGED_UNTIL:
+        s[word] = FOREVER
+    s[Tcp.QUICK] = FIRST_QUICK
+    if p[P.HANDSHAKE] == 0:
+        s[Tcp.CONNECTED] = 1
+        s[Tcp.UNA] = s[Tcp.NXT] = s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = FIRST
+    control.prepare(s)
+    return free
+
+
+def start(p: Any, s: Any, g: Any, now: Any) -> None:
+    """The application begins to send."""
+    if s[Tcp.CONNECTED] != 0:
+        s[Tcp.PUSH] = 1
+    else:
+        s[Tcp.FORCED] = SYN
+
+
+@cold
+def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
+    """The next packet to put out, NONE, or FULL; to be called until NONE comes."""
+    if s[Tcp.OVERFULL] != 0 or s[Tcp.NXT] - s[Tcp.UNA] >= p[P.RING] - 1:
+        return np.int64(FULL)
+    packet = s[Tcp.FORCED]
+    if packet != NONE:
+        s[Tcp.FORCED] = NONE
+        _force(p, s, now, packet)
+        return packet
+    if s[Tcp.PUSH] == 0:
+        return np.int64(NONE)
+    room = in_flight(s) < s[Tcp.CWND]
+    if s[Tcp.SEND] == Send.LOST and room:
+        packet = board.next_lost(p, s)
+        if packet != NONE:
+            _resend(p, s, now, packet)
+            return packet
+    if s[Tcp.BURST] == 0:
+        s[Tcp.BURST] = burst.next_burst(p, s)
+        s[Tcp.LARGE] = 1 if s[Tcp.BURST] > 1 else 0
+    if s[Tcp.BURST] > 0:
+        s[Tcp.BURST] -= 1
+        return _send_new(p, s, now)
+    if s[Tcp.SEND] == Send.NEW_FIRST:
+        s[Tcp.SEND] = Send.NEW
+        if s[Tcp.NXT] <= s[Tcp.HIGH]:
+            s[Tcp.FRTO] = 0
+            s[Tcp.SEND] = Send.LOST
+            if room:
+                packet = board.next_lost(p, s)
+                if packet != NONE:
+                    _resend(p, s, now, packet)
+                    return packet
+    _settle(p, s, now)
+    return np.int64(NONE)
+
+
+def _send_new(p: Any, s: Any, now: Any) -> Any:
+    """A new packet goes out."""
+    packet = s[Tcp.NXT]
+    at = packet_at(p, s, packet)
+    s[at + Packet.SENT] = clocks.us_of(now)
+    s[at + Packet.FLAGS] = Flag.PUSH if s[Tcp.LARGE] != 0 and s[Tcp.BURST] == 0 else 0
+    s[Tcp.NXT] = packet + 1
+    s[Tcp.SENT] += 1
+    if reducing(s):
+        s[Tcp.PRR_OUT] += 1
+    # Where there may be a probe its timer is set when all has been sent.
+    if s[Tcp.STATE] != State.OPEN and (packet == s[Tcp.UNA] or s[Tcp.TIMER] == Timer.PROBE):
+        timer.rearm(p, s, now)
+    s[Tcp.PUSHED] = 1
+    return packet
+
+
+@cold
+def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
+    """A lost packet goes out again."""
+    board.resend(p, s, packet)
+    undo.stamp(s, now)
+    s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
+    s[Tcp.SENT] += 1
+    s[Tcp.REPEATED] += 1
+    if reducing(s):
+        s[Tcp.PRR_OUT] += 1
+    if packet == s[Tcp.UNA] and s[Tcp.TIMER] != Timer.REORDERING:
+        timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
+
+
+@cold
+def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
+    """A packet of the handshake goes out, that of a timeout, or a tail loss probe."""
+    if packet == SYN:
+        s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
+        s[Tcp.HANDSHAKES] += 1
+        timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
+    elif packet == ACK_OF_SYN:
+        return
+    elif s[Tcp.PROBED] < NONE:
+        if packet == s[Tcp.NXT]:
+            s[Tcp.LARGE] = 0
+            _send_new(p, s, now)
+            s[Tcp.PUSHED] = 0
+        else:  # it is not counted as in flight twice
+            at = packet_at(p, s, packet)
+            s[at + Packet.SENT] = clocks.us_of(now)
+            s[at + Packet.FLAGS] |= Flag.EVER
+            s[Tcp.SENT] += 1
+            s[Tcp.REPEATED] += 1
+        s[Tcp.PROBED] = s[Tcp.NXT]
+        s[Tcp.PROBES] += 1
+        s[Tcp.TIMER] = Timer.OFF
+        timer.rearm(p, s, now)
+    else:
+        _resend(p, s, now, packet)
+        s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MOST_JIFFIES])
+        timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
+
+
+def _settle(p: Any, s: Any, now: Any) -> None:
+    """Nothing more goes out at this event: note whether the window was the limit, and start the timer."""
+    s[Tcp.PUSH] = 0
+    s[Tcp.SEND] = Send.NEW
+    limited = 1 if in_flight(s) >= s[Tcp.CWND] else 0
+    if s[Tcp.PUSHED] != 0 or limited != 0:
+        out = s[Tcp.NXT] - s[Tcp.UNA]
+        if s[Tcp.UNA] >= s[Tcp.LIMITED_END] or limited != 0 or (
+            s[Tcp.LIMITED] == 0 and out > s[Tcp.MOST_OUT]
+        ):  # fmt: skip
+            s[Tcp.LIMITED] = limited
+            s[Tcp.MOST_OUT] = out
+            s[Tcp.LIMITED_END] = s[Tcp.NXT]
+    if s[Tcp.PUSHED] != 0:
+        s[Tcp.PUSHED] = 0
+        timer.schedule_probe(p, s, now, False)
+    elif s[Tcp.RESTART] != 0:
+        timer.restart(p, s, now)
+    s[Tcp.RESTART] = 0
+
+
+@cold
+def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
+    """The SYN is acknowledged."""
+    s[Tcp.CONNECTED] = 1
+    s[Tcp.UNA] = s[Tcp.NXT] = s[Tcp.LIMITED_END] = FIRST
+    s[Tcp.RACK_PACKET] = SYN
+    first = np.int64(NONE)
+    if s[Tcp.HANDSHAKES] == 1:
+        first = s[packet_at(p, s, SYN) + Packet.SENT]
+    rtt.measure(p, s, now, echo, True, first, first)
+    s[Tcp.RETRIES] = 0
+    s[Tcp.FORCED] = ACK_OF_SYN
+    s[Tcp.TIMER] = Timer.WAKING
+    s[Tcp.DEADLINE] = now + WAKING
+
+
+@cold
+def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
+    """An acknowledgement arrives at the sender."""
+    s[Tcp.CONSUMED] = ack_id + 1
+    at = ack_at(p, s, ack_id)
+    ack, echo = s[at + Ack.NEXT], s[at + Ack.ECHO]
+    if s[Tcp.CONNECTED] == 0:
+        _connect(p, s, now, echo)
+    elif ack >= s[Tcp.UNA] and s[Tcp.UNA] < s[Tcp.NXT]:
+        _take(p, s, now, at, ack, echo)
+        s[Tcp.PUSH] = 1
+
+
+def _take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
+    """An ACK of data."""
+    now_us, stamp = clocks.us_of(now), clocks.stamp_of(s, echo)
+    before, delivered, losses, highest = s[Tcp.UNA], s[Tcp.DELIVERED], s[Tcp.LOSSES], s[Tcp.HIGHEST]
+    acked = ack - before
+    reported, original = np.int64(0), np.int64(0)
+    first_reported, last_reported = np.int64(NONE), np.int64(NONE)
+    duplicate = s[at + Ack.DUPLICATE] != NONE
+    if acked > 0:
+        s[Tcp.RETRIES] = 0
+    if s[at + Ack.COUNT] > 0:
+        reported, original, first_reported, last_reported, late = sack.take_blocks(p, s, at, ack, now_us)
+        if late < s[Tcp.NXT] and (s[Tcp.STATE] != State.LOSS or s[Tcp.UNDO_FROM] != NONE):
+            sack.note_late(s, late)
+    if duplicate:
+        _heard_of_duplicate(s, s[at + Ack.DUPLICATE])
+    again, old, first, last, late = sack.take_ack(p, s, ack, now_us, stamp)
+    s[Tcp.UNA] = ack
+    s[Tcp.HIGHEST] = max(s[Tcp.HIGHEST], ack)
+    if acked > 0 and late < highest:
+        sack.note_late(s, late)
+    if again != 0:
+        first = np.int64(NONE)
+    if first_reported != NONE:
+        last = last_reported
+    earliest = first if first != NONE else first_reported
+    measured = rtt.measure(p, s, now, echo, acked > 0, earliest, last)
+    restarts = acked > 0
+    if acked == 0 and first_reported != NONE:  # sent after the first that is missing was sent last
+        restarts = now_us - first_reported > now_us - s[packet_at(p, s, ack) + Packet.SENT]
+    if acked > 0 or first_reported != NONE:
+        control.measured(p, s, now, measured)
+    news = News(acked, reported != 0, duplicate, original + old > 0)
+    if s[Tcp.PROBED] != NONE:
+        recovery.after_probe(p, s, now, news)
+    dubious = s[Tcp.STATE] != State.OPEN or reported != 0 or duplicate or acked == 0
+    if dubious and recovery.take(p, s, now, stamp, news):
+        restarts = False
+    if restarts:
+        if s[Tcp.STATE] == State.OPEN and s[Tcp.SEND] == Send.NEW:
+            s[Tcp.RESTART] = 1
+        else:
+            timer.restart(p, s, now)
+    delivered = s[Tcp.DELIVERED] - delivered
+    if reducing(s):
+        prr.reduce(s, delivered, s[Tcp.LOSSES] - losses, acked > 0)
+    elif (acked > 0 or (reported != 0 and s[Tcp.REORDERING] > rack.THRESHOLD)) and is_limited(s):
+        _grow(p, s, now, delivered)
+
+
+def is_limited(s: Any) -> Any:
+    """Whether it is the window that limits what is out: by half of it in slow start."""
+    slow_start = s[Tcp.CWND] < s[Tcp.SSTHRESH]
+    return s[Tcp.LIMITED] != 0 or (slow_start and s[Tcp.CWND] < 2 * s[Tcp.MOST_OUT])
+
+
+def _grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
+    """The window grows: by as much as was delivered in slow start, by a packet per so many beyond."""
+    left = delivered
+    if s[Tcp.CWND] < s[Tcp.SSTHRESH]:
+        cwnd = min(s[Tcp.CWND] + left, s[Tcp.SSTHRESH])
+        left -= cwnd - s[Tcp.CWND]
+        s[Tcp.CWND] = cwnd
+    if left > 0:
+        every = control.every(p, s, now, left)
+        if s[Tcp.COUNTED] >= every:
+            s[Tcp.COUNTED] = 0
+            s[Tcp.CWND] += 1
+        s[Tcp.COUNTED] += left
+        if s[Tcp.COUNTED] >= every:
+            more = s[Tcp.COUNTED] // every
+            s[Tcp.COUNTED] -= more * every
+            s[Tcp.CWND] += more
+
+
+@cold
+def _heard_of_duplicate(s: Any, packet: Any) -> None:
+    """A packet arrived twice: one retransmission less that may have been needed."""
+    if s[Tcp.UNDO_FROM] != NONE and s[Tcp.UNDO_AGAIN] > 0 and packet >= s[Tcp.UNDO_FROM]:
+        s[Tcp.UNDO_AGAIN] -= 1
+
+
+@cold
+def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+    """The timer goes off."""
+    what = s[Tcp.TIMER]
+    if s[Tcp.CONNECTED] == 0:
+        s[Tcp.RETRIES] += 1
+        if s[Tcp.RETRIES] > LINEAR_SYNS:
+            s[Tcp.RTO] = min(2 * s[Tcp.RTO], s[Tcp.MOST_JIFFIES])
+        s[Tcp.FORCED] = SYN
+    elif what == Timer.WAKING:
+        timer.stop(s)
+        s[Tcp.PUSH] = 1
+    elif what == Timer.REORDERING:
+        recovery.on_reordering(p, s, now)
+    elif what == Timer.PROBE:
+        recovery.on_probe(p, s, now)
+    else:
+        recovery.on_timeout(p, s, now)

@@ -1,0 +1,1 @@
+"""A slow, obvious twin of the TCP of today's Linux."""

@@ -1,0 +1,148 @@
+"""Reno and CUBIC with HyStart, in the whole numbers of Linux."""
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+INFINITE = 0x7FFFFFFF
+
+
+class Sender(Protocol):
+    """What a control sees."""
+
+    cwnd: int
+    ssthresh: int
+    una: int
+    nxt: int
+
+
+class Reno:
+    """RFC 5681."""
+
+    def after_loss(self, cwnd: int) -> int:
+        return max(cwnd // 2, 2)
+
+    def every(self, sender: Sender, jiffies: int, second: int, acked: int, in_jiffies: int) -> int:
+        return sender.cwnd
+
+    def timeout(self, sender: Sender, now_us: int) -> None:
+        pass
+
+    def least_jiffies(self) -> int:
+        """The least RTT [us]."""
+        return 0
+
+    def measured(self, sender: Sender, now_us: int, jiffies: int, second: int, rtt_us: int) -> None:
+        pass
+
+
+@dataclass
+class Round:
+    """Of HyStart."""
+
+    start: int
+    end: int
+    last_ack: int
+    least: int = INFINITE
+    samples: int = 0
+
+
+class Cubic(Reno):
+    """RFC 9438; times in jiffies and 1/1024 s."""
+
+    def __init__(self) -> None:
+        self.forget()
+        self.round = Round(0, 0, 0)
+
+    def forget(self) -> None:
+        self.cnt = 0
+        self.last_max = 0
+        self.at_window = 0
+        self.at_time = 0
+        self.origin = 0
+        self.k = 0
+        self.acked = 0
+        self.standard = 0
+        self.epoch: int | None = None
+        self.found = False
+        self.least_rtt = 0
+
+    def timeout(self, sender: Sender, now_us: int) -> None:
+        self.forget()
+        self.round = Round(now_us, sender.nxt, now_us)
+
+    def after_loss(self, cwnd: int) -> int:
+        self.epoch = None
+        self.last_max = cwnd * (1024 + 717) // 2048 if cwnd < self.last_max else cwnd
+        return max(cwnd * 717 // 1024, 2)
+
+    def least_jiffies(self) -> int:
+        return self.least_rtt
+
+    def every(self, sender: Sender, jiffies: int, second: int, acked: int, in_jiffies: int) -> int:
+        cwnd = sender.cwnd
+        self.acked += acked
+        if cwnd == self.at_window and jiffies - self.at_time <= second // 32:
+            return max(self.cnt, 1)
+        if self.epoch is None or jiffies != self.at_time:
+            self.at_window, self.at_time = cwnd, jiffies
+            if self.epoch is None:
+                self.epoch, self.acked, self.standard = jiffies, acked, cwnd
+                below = max(self.last_max - cwnd, 0)
+                self.k = min(cube_root(below * (2**40 // 410)), 2**18 - 1)
+                self.origin = max(self.last_max, cwnd)
+            t = (jiffies - self.epoch + in_jiffies) * 1024 // second
+            rise = 410 * min(abs(t - self.k), 2**18) ** 3 // 2**40
+            target = self.origin + rise if t >= self.k else self.origin - rise
+            self.cnt = cwnd // (target - cwnd) if target > cwnd else 100 * cwnd
+            if self.last_max == 0:
+                self.cnt = min(self.cnt, 20)
+        share = cwnd * 15 // 8
+        while self.acked > share:
+            self.acked -= share
+            self.standard += 1
+        if self.standard > cwnd:
+            self.cnt = min(self.cnt, cwnd // (self.standard - cwnd))
+        self.cnt = max(self.cnt, 2)
+        return self.cnt
+
+    def measured(self, sender: Sender, now_us: int, jiffies: int, second: int, rtt_us: int) -> None:
+        if self.epoch is not None and jiffies - self.epoch < second:
+            return
+        rtt = max(rtt_us, 1)
+        if self.least_rtt == 0 or rtt < self.least_rtt:
+            self.least_rtt = rtt
+        if not self.found and sender.cwnd < sender.ssthresh:
+            self.look(sender, now_us, rtt)
+
+    def look(self, sender: Sender, now_us: int, rtt: int) -> None:
+        if sender.una > self.round.end:
+            self.round = Round(now_us, sender.nxt, now_us)
+        if sender.cwnd < 16:
+            return
+        r = self.round
+        if now_us - r.last_ack <= 2000:
+            r.last_ack = now_us
+            self.found = now_us - r.start > (self.least_rtt + 1000) // 2
+        r.least = min(r.least, rtt)
+        if r.samples < 8:
+            r.samples += 1
+        elif r.least > self.least_rtt + min(max(self.least_rtt // 8, 4000), 16_000):
+            self.found = True
+        if self.found:
+            sender.ssthresh = sender.cwnd
+
+
+def cube_root(value: int) -> int:
+    """Rounded down."""
+    root = round(value ** (1 / 3))
+    while root**3 > value:
+        root -= 1
+    while (root + 1) ** 3 <= value:
+        root += 1
+    return root
+
+
+assert cube_root(27) == 3 and math.isclose(cube_root(10**15), 10**5)
+
+CONTROLS: dict[str, type[Reno]] = {"": Reno, "cubic": Cubic}
