@@ -55,7 +55,7 @@ def scratch(ring: int = 256) -> tuple[Any, Any]:
     p = row_of().parameters[0]
     p[P.RING] = ring
     s = np.zeros(state.scratch_words(0, ring), np.int64)
-    state.lay_out(p, s)
+    state.lay_out(p, s, np.int64(state.END))
     s[Tcp.TICK_US] = 4000
     s[Tcp.MOST_JIFFIES] = 30_000
     s[Tcp.LEAST_RTT] = state.INFINITE
