@@ -1,7 +1,7 @@
 """What an acknowledgement of data does: the scoreboard, round trips, recovery, the window.
 
-Source: those of `sack`, `rtt` and `recovery`; RFC 7661 in the form of Linux (a window that does not limit does
-not grow); growth by packets acknowledged (RFC 3465 without a limit).
+Source: those of `sack`, `rtt` and `recovery`; RFC 7661 in the form of Linux (a window that does not limit
+does not grow); growth by packets acknowledged (RFC 3465 without a limit).
 """
 
 from typing import Any
