@@ -20,6 +20,7 @@ from numba_cuda_mlir.mlir_lowering import MLIRLower
 from numba_cuda_mlir.numba_cuda.cudadrv.nvvm import NVVM, CompilationUnit, LibDevice
 from numba_cuda_mlir.numba_cuda.types.functions import NamedTupleClass
 
+from netcarlo.kernels.base import inline as hints
 from netcarlo.kernels.runtime import garbage
 from netcarlo.kernels.runtime.compile import CAPABILITY
 from netcarlo.kernels.runtime.flight import LANES
@@ -39,7 +40,9 @@ _WHERE = (
 
 def step(function: Callable[..., Any]) -> Any:
     """The step that compiles a function for CUDA, to be called by a kernel."""
-    return cuda.jit(device=True, inline="never")(function)  # LLVM inlines in a fraction of the time
+    # LLVM inlines in a fraction of the time, but a call cannot return an array (`far`).
+    hint = function.__module__ == hints.__name__
+    return cuda.jit(device=True, inline="always" if hint else "never")(function)
 
 
 step.lockstep = True  # type: ignore[attr-defined]
