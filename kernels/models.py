@@ -21,6 +21,7 @@ from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import reno as linux_reno_today
+from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
 from netcarlo.kernels.path import engine as path
@@ -69,7 +70,7 @@ LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwoo
 """The Linux-like sender with its controls."""
 
 
-LINUX = {"": linux_reno_today, "cubic": linux_cubic}
+LINUX = {"": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
 """The sender of today's Linux with its controls."""
 
 
@@ -144,11 +145,13 @@ SCTP = Ends(
 
 
 def _linux(control: Any) -> Ends:
+    paced = hasattr(control, "connect")
+    words = linux_association.paced_scratch_words if paced else linux_association.scratch_words
     found = {
-        "association": linux_association, "control": control, "first": 0, "pauses": False, "sack": True,
+        "association": linux_association, "control": control, "paced": paced, "first": 0, "pauses": False, "sack": True,
         "stamps": True,
     }  # fmt: skip
-    return Ends(found, linux_association.scratch_words, linux_association.FLOATS)
+    return Ends(found, words, linux_association.FLOATS)
 
 
 def _in_order(ends: Ends) -> dict[str, Any]:

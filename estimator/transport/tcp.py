@@ -227,14 +227,14 @@ class Linux26(Tcp):
 
 
 class Linux(Tcp):
-    """The TCP of today's Linux: Reno, or CUBIC as `congestion_control`; segments with timestamps.
+    """The TCP of today's Linux: Reno, or CUBIC or BBR as `congestion_control`; segments with timestamps.
 
     `tick` is a jiffy.  The slow start threshold is not limited at first, and windows and round trips are as the
     kernel counts them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
     """
 
     protocol: Literal["linux"]
-    congestion_control: Literal["cubic"] | None = None
+    congestion_control: Literal["cubic", "bbr"] | None = None
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
     payload: Payload = 1448.0
     header: Size = 52.0

@@ -15,14 +15,17 @@ from netcarlo.kernels.linux.receiver import (
     on_delay,
 )
 from netcarlo.kernels.linux.sender import next_segment, on_ack, on_timeout, prepare, start
+from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.state import (
     ACK_OF_SYN,
     FIRST,
     FULL,
     NONE,
+    PACED,
     Ack,
     Tcp,
     ack_at,
+    paced_scratch_words,
     scratch_words,
 )
 
@@ -40,6 +43,7 @@ __all__ = [
     "on_data",
     "on_delay",
     "on_timeout",
+    "paced_scratch_words",
     "prepare",
     "scratch_words",
     "start",
@@ -110,8 +114,8 @@ def may_send(p: Any, s: Any) -> Any:
 
 
 def due(s: Any) -> Any:
-    """When the sender's timer goes off [ns]."""
-    return s[Tcp.DEADLINE]
+    """When a timer of the sender goes off [ns]."""
+    return min(s[Tcp.DEADLINE], s[Pacing.TIMER]) if PACED else s[Tcp.DEADLINE]
 
 
 def finished(s: Any) -> Any:

@@ -8,7 +8,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.linux.state import INFINITE, NONE, State, Tcp, in_flight, reducing
+from netcarlo.kernels.linux.state import INFINITE, NONE, PACED, State, Tcp, in_flight, reducing
 
 control: Any = slot("control")
 
@@ -36,7 +36,7 @@ def begin(p: Any, s: Any, now: Any) -> None:
 @cold
 def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
     """An ACK during a reduction told of so many packets delivered and lost: how much may be in flight."""
-    if delivered <= 0:
+    if PACED or delivered <= 0:
         return
     pipe = in_flight(s)
     room = s[Tcp.SSTHRESH] - pipe
@@ -55,5 +55,5 @@ def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
 @cold
 def end(s: Any) -> None:
     """The reduction is over, unless it was taken back."""
-    if s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.STATE] == State.CWR or s[Tcp.UNDO_FROM] != NONE):
+    if not PACED and s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.STATE] == State.CWR or s[Tcp.UNDO_FROM] != NONE):
         s[Tcp.CWND] = s[Tcp.SSTHRESH]

@@ -10,9 +10,10 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.linux import board, clocks, prr, rack, timer, undo
+from netcarlo.kernels.linux import board, clocks, pacing, prr, rack, timer, undo
 from netcarlo.kernels.linux.state import (
     NONE,
+    PACED,
     Packet,
     Send,
     State,
@@ -168,7 +169,10 @@ def on_timeout(p: Any, s: Any, now: Any) -> None:
     s[Tcp.COUNTED] = 0
     if s[Tcp.STATE] <= State.DISORDER and s[Tcp.SACKED] >= rack.THRESHOLD:
         s[Tcp.REORDERING] = min(s[Tcp.REORDERING], np.int64(rack.THRESHOLD))
-    control.lose(s, now)
+    if PACED:
+        control.time_out(p, s)
+    else:
+        control.lose(s, now)
     s[Tcp.STATE] = State.LOSS
     s[Tcp.HIGH] = nxt
     s[Tcp.PROBED] = NONE
@@ -199,8 +203,12 @@ def on_probe(p: Any, s: Any, now: Any) -> None:
     if s[Tcp.PROBED] != NONE:
         timer.rearm(p, s, now)
         return
+    new = s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + p[P.WINDOW]
+    if PACED and new and not pacing.is_open(s, now):
+        timer.rearm(p, s, now)
+        return
     s[Tcp.PROBE_AGAIN] = 0
-    if s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + p[P.WINDOW]:
+    if new:
         s[Tcp.FORCED] = s[Tcp.NXT]
     else:
         s[Tcp.FORCED] = s[Tcp.NXT] - 1

@@ -11,7 +11,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, P
-from netcarlo.kernels.linux import board, burst, clocks, prr, rack, recovery, rtt, sack, timer, undo
+from netcarlo.kernels.linux import board, burst, clocks, pacing, prr, rack, rate, recovery, rtt, sack, timer, undo
 from netcarlo.kernels.linux.sack import News
 from netcarlo.kernels.linux.state import (
     ACK_OF_SYN,
@@ -20,6 +20,7 @@ from netcarlo.kernels.linux.state import (
     FULL,
     INFINITE,
     NONE,
+    PACED,
     SYN,
     Ack,
     Flag,
@@ -54,6 +55,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
     s[Tcp.CWND] = p[P.INITIAL_WINDOW]
     s[Tcp.SSTHRESH] = INFINITE
     s[Tcp.PHASE] = phase
+    s[Tcp.FLOW] = flow
     s[Tcp.TICK_US] = p[P.TICK] // clocks.US
     s[Tcp.MOST_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
     s[Tcp.LEAST_RTT] = INFINITE
@@ -77,6 +79,8 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any) -> Any:
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application begins to send."""
     if s[Tcp.CONNECTED] != 0:
+        if PACED:
+            control.connect(p, s, now)
         s[Tcp.PUSH] = 1
     else:
         s[Tcp.FORCED] = SYN
@@ -95,14 +99,17 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     if s[Tcp.PUSH] == 0:
         return np.int64(NONE)
     room = in_flight(s) < s[Tcp.CWND]
-    if s[Tcp.SEND] == Send.LOST and room:
+    open_now = not PACED or s[Tcp.BURST] > 0 or pacing.is_open(s, now)
+    if s[Tcp.SEND] == Send.LOST and room and open_now:
         packet = board.next_lost(p, s)
         if packet != NONE:
             _resend(p, s, now, packet)
             return packet
-    if s[Tcp.BURST] == 0:
+    if s[Tcp.BURST] == 0 and open_now:
         s[Tcp.BURST] = burst.next_burst(p, s)
         s[Tcp.LARGE] = 1 if s[Tcp.BURST] > 1 else 0
+        if PACED and s[Tcp.BURST] > 0:
+            _begin_burst(p, s, now, s[Tcp.BURST])
     if s[Tcp.BURST] > 0:
         s[Tcp.BURST] -= 1
         return _send_new(p, s, now)
@@ -111,7 +118,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
         if s[Tcp.NXT] <= s[Tcp.HIGH]:
             s[Tcp.FRTO] = 0
             s[Tcp.SEND] = Send.LOST
-            if room:
+            if room and open_now:
                 packet = board.next_lost(p, s)
                 if packet != NONE:
                     _resend(p, s, now, packet)
@@ -120,9 +127,19 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     return np.int64(NONE)
 
 
+@cold
+def _begin_burst(p: Any, s: Any, now: Any, packets: Any) -> None:
+    """So many packets leave as one where there is pacing."""
+    if in_flight(s) == 0 and s[rate.Rate.LIMITED] != 0:
+        control.restart(p, s, now)
+    pacing.leave(p, s, now, packets)
+
+
 def _send_new(p: Any, s: Any, now: Any) -> Any:
     """A new packet goes out."""
     packet = s[Tcp.NXT]
+    if PACED:
+        rate.note_sent(p, s, packet, clocks.us_of(now))
     at = packet_at(p, s, packet)
     s[at + Packet.SENT] = clocks.us_of(now)
     s[at + Packet.FLAGS] = Flag.PUSH if s[Tcp.LARGE] != 0 and s[Tcp.BURST] == 0 else 0
@@ -140,6 +157,9 @@ def _send_new(p: Any, s: Any, now: Any) -> Any:
 @cold
 def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
     """A lost packet goes out again."""
+    if PACED:
+        _begin_burst(p, s, now, 1)
+        rate.note_sent(p, s, packet, clocks.us_of(now))
     board.resend(p, s, packet)
     undo.stamp(s, now)
     s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
@@ -148,7 +168,7 @@ def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
     if reducing(s):
         s[Tcp.PRR_OUT] += 1
     if packet == s[Tcp.UNA] and s[Tcp.TIMER] != Timer.REORDERING:
-        timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
+        timer.set_retransmission(p, s, now, s[Tcp.RTO])
 
 
 @cold
@@ -163,10 +183,15 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
     elif s[Tcp.PROBED] < NONE:
         if packet == s[Tcp.NXT]:
             s[Tcp.LARGE] = 0
+            if PACED:
+                _begin_burst(p, s, now, 1)
             _send_new(p, s, now)
             s[Tcp.PUSHED] = 0
         else:  # it is not counted as in flight twice
             at = packet_at(p, s, packet)
+            if PACED:
+                _begin_burst(p, s, now, 1)
+                rate.note_sent(p, s, packet, clocks.us_of(now))
             s[at + Packet.SENT] = clocks.us_of(now)
             s[at + Packet.FLAGS] |= Flag.EVER
             s[Tcp.SENT] += 1
@@ -213,6 +238,8 @@ def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
         first = s[packet_at(p, s, SYN) + Packet.SENT]
     rtt.measure(p, s, now, echo, True, first, first)
     s[Tcp.RETRIES] = 0
+    if PACED:
+        control.connect(p, s, now)
     s[Tcp.FORCED] = ACK_OF_SYN
     s[Tcp.TIMER] = Timer.WAKING
     s[Tcp.DEADLINE] = now + WAKING
@@ -239,6 +266,8 @@ def _take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
     reported, original = np.int64(0), np.int64(0)
     first_reported, last_reported = np.int64(NONE), np.int64(NONE)
     duplicate = s[at + Ack.DUPLICATE] != NONE
+    if PACED:
+        rate.begin(s)
     if acked > 0:
         s[Tcp.RETRIES] = 0
     if s[at + Ack.COUNT] > 0:
@@ -275,7 +304,10 @@ def _take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
         else:
             timer.restart(p, s, now)
     delivered = s[Tcp.DELIVERED] - delivered
-    if reducing(s):
+    if PACED:
+        rate.finish(s, now_us, delivered)
+        control.take(p, s, now, delivered, s[Tcp.LOSSES] - losses, measured)
+    elif reducing(s):
         prr.reduce(s, delivered, s[Tcp.LOSSES] - losses, acked > 0)
     elif (acked > 0 or (reported != 0 and s[Tcp.REORDERING] > rack.THRESHOLD)) and is_limited(s):
         _grow(p, s, now, delivered)
@@ -315,8 +347,11 @@ def _heard_of_duplicate(s: Any, packet: Any) -> None:
 
 @cold
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """The timer goes off."""
+    """A timer goes off."""
     what = s[Tcp.TIMER]
+    if PACED and s[Tcp.DEADLINE] > now:
+        pacing.ring(s)
+        return
     if s[Tcp.CONNECTED] == 0:
         s[Tcp.RETRIES] += 1
         if s[Tcp.RETRIES] > LINEAR_SYNS:
