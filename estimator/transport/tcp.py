@@ -27,7 +27,7 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
-from netcarlo.transport.congestion import BUILT_IN, NAMES, STANDARD, default_constants
+from netcarlo.transport.congestion import BUILT_IN, OF_LINUX, STANDARD, default_constants
 from netcarlo.transport.udp import Udp
 
 VARIANTS = (
@@ -154,7 +154,9 @@ class Tcp(Transport):
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
         if isinstance(control, Path) and not os.path.isfile(control):
-            names = ", ".join(NAMES)
+            if str(control) in OF_LINUX:
+                raise InputError(f"{control} is a control of linux alone; write protocol: linux")
+            names = ", ".join((STANDARD, *BUILT_IN))
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
 
