@@ -183,7 +183,10 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
     columns = len(Out) + len(Queues) if queues else len(Out)
-    return Model(address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds, apart=True)
+    return Model(
+        address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
+        apart=True,
+    )  # fmt: skip
 
 
 def _multihomed(address: Address) -> Model:

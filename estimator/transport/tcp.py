@@ -231,8 +231,8 @@ class Linux26(Tcp):
 class Linux(Tcp):
     """The TCP of today's Linux: Reno, or CUBIC or BBR as `congestion_control`; segments with timestamps.
 
-    `tick` is a jiffy.  The slow start threshold is not limited at first, and windows and round trips are as the
-    kernel counts them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
+    `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
+    kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
     """
 
     protocol: Literal["linux"]
@@ -243,7 +243,7 @@ class Linux(Tcp):
     ack: Size = 52.0
     handshake: Size = 60.0
     initial_window: Window = 10.0
-    tick: Interval = 0.004
+    tick: Annotated[Number, Quantity(units.TIME, 1e-4, 0.1)] = 0.004
     max_rto: Interval = 120.0
     initial_rto: Interval = 1.0
     ack_every: Literal[1, 2] = 2

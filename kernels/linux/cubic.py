@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import clocks, hystart
 from netcarlo.kernels.linux.hystart import FREE
 from netcarlo.kernels.linux.state import NONE, Tcp
@@ -25,7 +24,7 @@ FRIENDLY = 8 * (ONE + BETA) // 3 // (ONE - BETA)  # standard TCP grows a packet 
 HASTE = 20  # most packets acknowledged per packet of growth before the first loss
 LEAST = 2  # and fewest, ever
 CACHED = 32  # the growth rate holds for 1/32 s while the window stays
-SECOND = 1_000_000_000
+SECOND_US = 1_000_000
 
 
 class Cubic(IntEnum):
@@ -49,10 +48,13 @@ class Cubic(IntEnum):
     """Packets acknowledged that STANDARD has not seen."""
     STANDARD = FREE + 8
     """The window that standard TCP would have [packet]."""
+    SECOND = FREE + 9
+    """A second [jiffy]."""
 
 
 def prepare(s: Any) -> None:
     """Before the start."""
+    s[Cubic.SECOND] = SECOND_US // s[Tcp.TICK_US]
     _forget(s)
     hystart.begin_round(s, np.int64(0))
 
@@ -87,7 +89,7 @@ def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
     """A round trip [us]: for HyStart, and for the least one; not within a second after growth began."""
     if rtt < 0:
         return
-    if s[Cubic.EPOCH] != NONE and clocks.jiffies_of(p, s, now) - s[Cubic.EPOCH] < SECOND // p[P.TICK]:
+    if s[Cubic.EPOCH] != NONE and clocks.jiffies_of(p, s, now) - s[Cubic.EPOCH] < s[Cubic.SECOND]:
         return
     hystart.measured(s, now, max(rtt, 1))
 
@@ -97,7 +99,7 @@ def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
     """Of how many packets acknowledged one lets the window grow, of which `acked` are new."""
     s[Cubic.ACKED] += acked
     jiffies, cwnd = clocks.jiffies_of(p, s, now), s[Tcp.CWND]
-    second = SECOND // p[P.TICK]
+    second = s[Cubic.SECOND]
     if cwnd == s[Cubic.WINDOW] and jiffies - s[Cubic.TIME] <= second // CACHED:
         return max(s[Cubic.EVERY], 1)
     if s[Cubic.EPOCH] == NONE or jiffies != s[Cubic.TIME]:

@@ -8,7 +8,7 @@ from enum import IntEnum
 from typing import Any
 
 from netcarlo.kernels.linux import clocks
-from netcarlo.kernels.linux.state import INFINITE, Tcp
+from netcarlo.kernels.linux.state import CONTROL, INFINITE, Tcp
 
 LOW_WINDOW = 16  # below this window slow start goes on [packet]
 ACK_GAP = 2000  # ACKs of a train are no further apart [us]
@@ -20,23 +20,23 @@ LEAST_DELAY, MOST_DELAY = 4000, 16_000  # by which it must have grown [us]
 class Hystart(IntEnum):
     """Own words of scratch."""
 
-    FOUND = Tcp.CONTROL
+    FOUND = CONTROL
     """1: it has ended slow start."""
-    LEAST = Tcp.CONTROL + 1
+    LEAST = CONTROL + 1
     """Least round trip [us], 0: unknown."""
-    ROUND = Tcp.CONTROL + 2
+    ROUND = CONTROL + 2
     """When the round began [us],"""
-    ROUND_END = Tcp.CONTROL + 3
+    ROUND_END = CONTROL + 3
     """and NXT then."""
-    LAST_ACK = Tcp.CONTROL + 4
+    LAST_ACK = CONTROL + 4
     """The latest ACK of the train [us]."""
-    RTT = Tcp.CONTROL + 5
+    RTT = CONTROL + 5
     """Least round trip of this round [us],"""
-    COUNT = Tcp.CONTROL + 6
+    COUNT = CONTROL + 6
     """of so many looked at."""
 
 
-FREE = int(Tcp.CONTROL) + 7
+FREE = CONTROL + 7
 """First word that is left to others."""
 
 

@@ -1,14 +1,14 @@
 """Proportional rate reduction: the window shrinks over a round trip, a packet sent for so many delivered.
 
-Source: RFC 6937, bounded by slow start as in Linux 6 and draft-ietf-tcpm-prr-rfc6937bis: below the threshold at
-least as much is sent as is delivered, and a packet more while nothing else is found lost.
+Source: RFC 6937, bounded by slow start as in Linux 6 and draft-ietf-tcpm-prr-rfc6937bis: below the threshold
+at least as much is sent as is delivered, and a packet more while nothing else is found lost.
 """
 
 from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.linux.state import INFINITE, NONE, PACED, State, Tcp, in_flight, reducing
+from netcarlo.kernels.linux.state import INFINITE, NONE, State, Tcp, in_flight, reducing
 
 control: Any = slot("control")
 
@@ -36,7 +36,7 @@ def begin(p: Any, s: Any, now: Any) -> None:
 @cold
 def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
     """An ACK during a reduction told of so many packets delivered and lost: how much may be in flight."""
-    if PACED or delivered <= 0:
+    if delivered <= 0:
         return
     pipe = in_flight(s)
     room = s[Tcp.SSTHRESH] - pipe
@@ -55,5 +55,5 @@ def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
 @cold
 def end(s: Any) -> None:
     """The reduction is over, unless it was taken back."""
-    if not PACED and s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.STATE] == State.CWR or s[Tcp.UNDO_FROM] != NONE):
+    if s[Tcp.SSTHRESH] < INFINITE and (s[Tcp.STATE] == State.CWR or s[Tcp.UNDO_FROM] != NONE):
         s[Tcp.CWND] = s[Tcp.SSTHRESH]

@@ -11,13 +11,13 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux.rack import is_after
-from netcarlo.kernels.linux.state import NONE, RECORD_WORDS, Tcp, in_flight
+from netcarlo.kernels.linux.state import CONTROL, NONE, RECORD_WORDS, Tcp, in_flight
 
 
 class Rate(IntEnum):
     """Own words, the first of those of the control."""
 
-    DELIVERED_AT = Tcp.CONTROL
+    DELIVERED_AT = CONTROL
     """When packets were delivered last [us] (C.delivered_time)."""
     FIRST_SENT = auto()
     """When the latest packet was put out that was delivered [us] (C.first_sent_time)."""

@@ -157,7 +157,7 @@ def _fill(p: Any, s: Any) -> None:
 
 @cold
 def _in_gap(p: Any, s: Any, t: Any) -> Any:
-    """Whether the ACK of a packet that left a gap open goes out at once; else it is merged with later ones."""
+    """Whether the ACK of a packet that left a gap open goes out at once; else it waits for later ones."""
     if s[Tcp.MERGED] >= MOST_MERGED:
         return True
     if s[Tcp.GAP_AT] != s[Tcp.RCV_NXT]:

@@ -60,7 +60,8 @@ def take(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
         s[Tcp.FIRST_AGAIN] = NONE
     elif s[Tcp.UNA] >= s[Tcp.HIGH] and s[Tcp.STATE] == State.RECOVERY:
         undo.in_full(p, s, echo)
-        prr.end(s)
+        if not PACED:
+            prr.end(s)
     if s[Tcp.STATE] == State.RECOVERY:
         return _recover(p, s, now, echo, news.acked)
     if s[Tcp.STATE] == State.LOSS:
@@ -141,7 +142,8 @@ def after_probe(p: Any, s: Any, now: Any, news: Any) -> None:
     elif ack > s[Tcp.PROBED]:  # it repaired a loss, which nothing else told of
         prr.begin(p, s, now)
         s[Tcp.STATE] = State.CWR
-        prr.end(s)
+        if not PACED:
+            prr.end(s)
         undo.keep_open(p, s)
     elif news.acked == 0 and not news.reported:
         s[Tcp.PROBED] = NONE
@@ -190,7 +192,8 @@ def on_reordering(p: Any, s: Any, now: Any) -> None:
     if in_flight(s) != pipe:
         if s[Tcp.STATE] != State.RECOVERY:
             enter(p, s, now)
-            prr.reduce(s, 1, s[Tcp.LOSSES] - losses, False)
+            if not PACED:
+                prr.reduce(s, 1, s[Tcp.LOSSES] - losses, False)
         s[Tcp.SEND] = Send.LOST
         s[Tcp.PUSH] = 1
     if s[Tcp.TIMER] != Timer.RETRANSMISSION:

@@ -1,8 +1,8 @@
 """Reno: a packet more per window of packets acknowledged, half the window after a loss (RFC 5681).
 
-What a control of this sender has: `prepare` at the start, `every`, of how many packets acknowledged beyond slow
-start one lets the window grow, `ssthresh`, the threshold after a loss, `lose` after a timeout, and `measured`
-at every ACK of something new, with the round trip of the newest packet [us] or NONE.
+What a control of this sender has: `prepare` at the start, `every`, of how many packets acknowledged beyond
+slow start one lets the window grow, `ssthresh`, the threshold after a loss, `lose` after a timeout, and
+`measured` at every ACK of something new, with the round trip of the newest packet [us] or NONE.
 """
 
 from typing import Any

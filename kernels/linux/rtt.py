@@ -1,9 +1,9 @@
 """Round trips: how they are measured and smoothed, and the timeout that follows.
 
-Source: RFC 6298 in the form of Linux (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX 2002,
-section 3.3): the deviation that counts is the largest of a round trip, at least the minimum timeout, and decays
-by a quarter of the difference; a sample far below the mean raises it by an eighth only.  Karn's rule and
-timestamps (RFC 7323).
+Source: RFC 6298 in the form of Linux (Sarolahti and Kuznetsov, "Congestion control in Linux TCP", USENIX
+2002, section 3.3): the deviation that counts is the largest of a round trip, at least the minimum timeout,
+and decays by a quarter of the difference; a sample far below the mean raises it by an eighth only.  Karn's
+rule and timestamps (RFC 7323).
 """
 
 from typing import Any

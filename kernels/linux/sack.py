@@ -47,8 +47,8 @@ def arrived(p: Any, s: Any, packet: Any, now_us: Any, echo: Any) -> Any:
 def take_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
     """Enter the blocks, all behind `ack`, of the ACK at `at`, in the order of the packets.
 
-    Returns (reported, original, first, last, late): what is new, when the first and the last of the new packets that were sent only
-    once were put out [us] or NONE, and the lowest of them that is late.
+    Returns (reported, original, first, last, late): as in `News`; when the first and the last of the packets
+    reported that were sent only once were put out [us], or NONE; and the lowest of them that is late, or NXT.
     """
     mask = p[P.RING] - 1
     reported, original = np.int64(0), np.int64(0)
@@ -88,7 +88,8 @@ def take_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
 def take_ack(p: Any, s: Any, ack: Any, now_us: Any, echo: Any) -> Any:
     """Packets below `ack` leave the scoreboard; `echo` is the timestamp that came back [ms].
 
-    Returns (again, original, first, last, late): 1 if one of them had been sent again, the rest as `take_blocks`.
+    Returns (again, original, first, last, late): 1 if one of them had been sent again; the rest as
+    `take_blocks`.
     """
     mask = p[P.RING] - 1
     again, original = np.int64(0), np.int64(0)
@@ -119,5 +120,3 @@ def note_late(s: Any, packet: Any) -> None:
     if behind > 0:
         s[Tcp.REORDERING] = min(max(s[Tcp.REORDERING], behind), np.int64(rack.MOST_REORDERING))
         s[Tcp.REORDERED] = 1
-
-

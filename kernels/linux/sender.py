@@ -11,7 +11,21 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, P
-from netcarlo.kernels.linux import board, burst, clocks, pacing, prr, rack, rate, recovery, rtt, sack, timer, undo
+from netcarlo.kernels.linux import (
+    board,
+    burst,
+    clocks,
+    pacing,
+    prr,
+    rack,
+    rate,
+    recovery,
+    rtt,
+    sack,
+    timer,
+    undo,
+)
+from netcarlo.kernels.linux.receiver import FIRST_QUICK
 from netcarlo.kernels.linux.sack import News
 from netcarlo.kernels.linux.state import (
     ACK_OF_SYN,
@@ -35,7 +49,6 @@ from netcarlo.kernels.linux.state import (
     packet_at,
     reducing,
 )
-from netcarlo.kernels.linux.receiver import FIRST_QUICK
 
 control: Any = slot("control")
 
@@ -207,7 +220,7 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
 
 
 def _settle(p: Any, s: Any, now: Any) -> None:
-    """Nothing more goes out at this event: note whether the window was the limit, and start the probe timer."""
+    """Nothing more goes out at this event: note whether the window was the limit, and start the timer."""
     s[Tcp.PUSH] = 0
     s[Tcp.SEND] = Send.NEW
     limited = 1 if in_flight(s) >= s[Tcp.CWND] else 0
@@ -295,9 +308,9 @@ def _take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
     news = News(acked, reported != 0, duplicate, original + old > 0)
     if s[Tcp.PROBED] != NONE:
         recovery.after_probe(p, s, now, news)
-    if s[Tcp.STATE] != State.OPEN or reported != 0 or duplicate or acked == 0:
-        if recovery.take(p, s, now, stamp, news):
-            restarts = False
+    dubious = s[Tcp.STATE] != State.OPEN or reported != 0 or duplicate or acked == 0
+    if dubious and recovery.take(p, s, now, stamp, news):
+        restarts = False
     if restarts:
         if s[Tcp.STATE] == State.OPEN and s[Tcp.SEND] == Send.NEW:
             s[Tcp.RESTART] = 1

@@ -266,12 +266,10 @@ class Tcp(IntEnum):
     """ACKs with a smaller id are not needed any more."""
     BLOCK_COUNT = auto()
     """SACK blocks remembered, the newest first,"""
-    BLOCK = auto()
-    """pairs (left, right)."""
+    OVERFULL = auto()
+    """1: more is out than there is room for."""
 
     # Where things begin in scratch.
-    OVERFULL = BLOCK + 2 * KEPT
-    """1: more is out than there is room for."""
     PACKETS = auto()
     """By packet, what the sender knows (`Packet`)."""
     LOG = auto()
@@ -284,12 +282,14 @@ class Tcp(IntEnum):
     """Ring of ACKs in flight (`Ack`)."""
     RECORDS = auto()
     """By packet, what samples of the delivery rate need (`rate.Record`)."""
-    CONTROL = auto()
-    """Words of the congestion control."""
+    BLOCK = auto()
+    """The receiver's blocks, pairs (left, right)."""
 
 
+CONTROL = Tcp.BLOCK + 2 * KEPT
+"""Words of the congestion control."""
 CONTROL_WORDS = 72
-END = Tcp.CONTROL + CONTROL_WORDS
+END = CONTROL + CONTROL_WORDS
 """Words of an association before what is laid out at the start."""
 
 

@@ -55,7 +55,7 @@ def rearm(p: Any, s: Any, now: Any) -> None:
 
 
 def schedule_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
-    """A tail loss probe in two round trips (RFC 8985, 7.2), unless something is missing; whether there is one.
+    """A tail loss probe in two round trips (RFC 8985, 7.2), unless something is missing; whether there is.
 
     If `advancing`, the retransmission timer would begin anew.
     """

@@ -7,7 +7,7 @@ import pytest
 from netcarlo import InputError, simulate, validate
 from netcarlo.estimation.reference import load_mapping, mapping_names, read_rows
 from netcarlo.estimation.validate import COLUMNS, error_distribution
-from tests.networks.references import LINKDOWN, LINUX, LOSSY, MANET, WAYPOINT
+from tests.networks.references import KERNEL, LINKDOWN, LINUX, LOSSY, MANET, WAYPOINT
 
 
 def write(tmp_path, name, text):
@@ -62,6 +62,19 @@ def test_rows_that_cannot_be_compared_are_left_out(tmp_path):
     assert (reno.window, reno.initial_ssthresh) == (32768, 100000)
     assert (cubic.congestion_control, cubic.ack_every) == ("cubic", 2)
     assert (cubic.window, cubic.initial_ssthresh) == (63, 18)
+
+
+def test_rows_of_the_kernel_become_scenarios_of_todays_linux(tmp_path):
+    rows = read_rows(write(tmp_path, "x.csv", KERNEL), load_mapping("linux_kernel_bulk"))
+    assert [(row.id, row.class_) for row in rows] == [("1", "reno, fixed"), ("3", "cubic, varies by seed")]
+    reno, cubic = (row.scenario for row in rows)
+    assert (reno.transport.protocol, reno.transport.congestion_control) == ("linux", None)
+    assert (cubic.transport.congestion_control, cubic.transport.window) == ("cubic", 24)
+    assert reno.paths[0].hops[0].reverse.queue == 4000
+    found = validate(write(tmp_path, "linux_kernel_bulk.csv", KERNEL), target="cpu").rows
+    assert not found.estimate.isna().any()
+    goodput = found[found.metric == "goodput_Bps"].set_index("id")
+    assert abs(goodput.rel_error["1"]) < 0.05
 
 
 def test_users_validate_against_their_own_measurements(tmp_path):

@@ -26,7 +26,8 @@ from tests.fuzz.values import VALUES
 from tests.networks import references
 
 REFERENCES = {
-    "ns2_lossy": references.LOSSY, "ns2_linux": references.LINUX, "ns2_linkdown": references.LINKDOWN,
+    "ns2_lossy": references.LOSSY, "ns2_linux": references.LINUX, "linux_kernel_bulk": references.KERNEL,
+    "ns2_linkdown": references.LINKDOWN,
     "ns_manet": references.MANET,
 }  # fmt: skip
 ROWS = 3

@@ -19,6 +19,15 @@ rexmit_packets_mean,timeouts_mean,cwnd_reductions_mean,queue_drops_mean,mean_cwn
 3,cubic,1,7585000,20.54,7,0.0,1250,63,18,100,16,892281,0,71000,72,0,72,72,33,0.048
 """
 
+KERNEL = """\
+id,congestion_control,rate_bps,delay_oneway_ms,queue_packets,packet_error_rate,ack_error_rate,window_clamp_bytes,\
+duration_s,n_seeds,goodput_Bps_mean,goodput_Bps_sd,sent_packets_mean,rexmit_packets_mean,timeouts_mean,\
+fast_recoveries_mean,queue_drops_mean,random_drops_mean,mean_srtt_s_mean,mean_queue_packets_mean
+1,reno,5830000,8.7,5,0.0,0.0,0,3,3,623772.3,200,1315,23,0,12,23,0,0.0245,2.38
+2,bbr,1660000,23.0,6,0.0,0.0,0,3,3,197828.8,200,4329,224,0,70,224,0,0.0793,4.2
+3,cubic,6070000,23.25,28,0.0,0.01,34752,3,5,729776.9,22,1523,7,0,1,7,0,0.0908,21.8
+"""
+
 LINKDOWN = """\
 id,proto,bw_mbps,delay_ms,queue_limit_pkts,window_pkts,down_start_s,down_dur_s,rwnd_bytes,path_max_retrans,\
 alt_bw_mbps,alt_delay_ms,delivered_pkts,inorder_pkts,received_pkts,data_pkts_sent,retransmitted_pkts,timeouts,\

@@ -43,6 +43,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "file": paths(packets=50),
     "outage": paths(OUTAGE),
     "vegas": paths(protocol="vegas"),
+    "linux": paths(protocol="linux", congestion_control="cubic"),
     "linux26": paths(protocol="linux26", congestion_control="cubic"),
     "sctp": paths(OUTAGE, protocol="sctp"),
     "mobile": {

@@ -140,7 +140,8 @@ def test_a_timeout_loses_all_that_was_not_reported() -> None:
 
 def test_timestamps_are_rounded_and_short_samples_hardly_count() -> None:
     tick = 1_000_000
-    assert [linux26.measure(0, now, 0, tick) for now in (1, 1_499_999, 1_500_000, 20_000_000)] == [1, 1, 2, 20]
+    times = 1, 1_499_999, 1_500_000, 20_000_000
+    assert [linux26.measure(0, now, 0, tick) for now in times] == [1, 1, 2, 20]
     srtt, rttvar = linux26.smooth(np.int64(100), np.int64(0), np.int64(0))
     assert (srtt, rttvar) == (800, 200)
     assert linux26.smooth(np.int64(200), srtt, rttvar) == (900, 250)

@@ -578,7 +578,9 @@ class LinuxSender:
         self.undo(spare=False)
         return True
 
-    def alert(self, echo: int, acked: int, reported: bool, duplicate: bool, original: bool) -> tuple[bool, str]:
+    def alert(
+        self, echo: int, acked: int, reported: bool, duplicate: bool, original: bool
+    ) -> tuple[bool, str]:
         """Something is missing, or an ACK says so: was the timer set, and what goes out first?"""
         first = "new"
         if self.state == OPEN:

@@ -1,0 +1,281 @@
+"""The TCP of today's Linux: its clocks, its receiver, its window, and all of it beside its twin."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.errors import InputError
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import (
+    ENDLESS,
+    EVENT_ACK,
+    EVENT_SEND,
+    EVENT_TIMEOUT,
+    FOREVER,
+    Hop,
+    Out,
+    P,
+    Queues,
+    Rows,
+    Trace,
+)
+from netcarlo.kernels.linux import board, clocks, hystart, prr, receiver, rtt, state, timer
+from netcarlo.kernels.linux.state import FIRST, NONE, Flag, Packet, State, Tcp
+from netcarlo.kernels.runtime import launch
+from netcarlo.scenario import Scenario
+from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.outcomes import outcomes
+from tests.kernels.beside_twin import run_as_python
+from tests.twins.linux.clocks import Clocks
+from tests.twins.parameters import Parameters
+from tests.twins.path.scenarios import MS, SECOND, empty_row, fill, linux_rows
+from tests.twins.run import simulate
+
+HOPS = [{"rate": "5 Mbit/s", "delay": "20 ms", "queue": 30}]
+
+
+def row_of(**values: int) -> Rows:
+    """A bottleneck of 8 ms per packet, 40 ms away and back, with a kernel's parameters."""
+    row = empty_row()
+    row.hops[0, 0, 0, : Hop.PRESENT + 1] = [
+        *(8000 << 20, 20 * MS, 30, 0), 0, 20 * MS, 0, 0, 1,
+    ]  # fmt: skip
+    fill(row, {
+        "SEED": 1, "END": 20 * SECOND, "LIMIT": ENDLESS, "WINDOW": 1000, "DATA": 948, "HEADER": 52, "ACK": 52,
+        "SACK_BLOCK": 8, "HANDSHAKE": 60, "INITIAL_WINDOW": 10, "TICK": 4 * MS, "MIN_RTO": 200 * MS,
+        "MAX_RTO": 120 * SECOND, "INITIAL_RTO": SECOND, "ACK_EVERY": 2, "ACK_DELAY": 40 * MS,
+        "SAMPLE": 20 * MS, "QUEUES": 1, **values,
+    })  # fmt: skip
+    return row
+
+
+def scratch(ring: int = 256) -> tuple[Any, Any]:
+    """Parameters and the scratch of an association with nothing out."""
+    p = row_of().parameters[0]
+    p[P.RING] = ring
+    s = np.zeros(state.scratch_words(0, ring), np.int64)
+    state.lay_out(p, s)
+    s[Tcp.TICK_US] = 4000
+    s[Tcp.MOST_JIFFIES] = 30_000
+    s[Tcp.LEAST_RTT] = state.INFINITE
+    s[Tcp.REORDERING] = 3
+    for word in (Tcp.UNDO_FROM, Tcp.PROBED, Tcp.DUPLICATE, Tcp.SYN_AT, Tcp.LAST_RX, Tcp.RCV_HIGHEST):
+        s[word] = NONE
+    for word in (Tcp.PENDING, Tcp.MERGED_UNTIL):
+        s[word] = FOREVER
+    s[Tcp.UNA] = s[Tcp.NXT] = s[Tcp.RCV_NXT] = s[Tcp.RCV_WUP] = FIRST
+    return p, s
+
+
+@pytest.mark.parametrize("name", ["tcp_linux", "tcp_linux_cubic"])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_kernel_equals_twin(name: str) -> None:
+    rows = linux_rows(80, seed=len(name))
+    out = run_as_python(name, rows)
+    assert out[:, Out.TIMEOUTS].sum() > 50 and out[:, Out.FAST_RETRANSMITS].sum() > 200
+    for row in range(len(out)):
+        assert (out[row] == simulate(name, rows, row=row)).all(), row
+
+
+def test_timers_go_off_at_the_edges_of_the_wheel() -> None:
+    """Timeouts of 264, 528, 1056, 2112 ms wait for up to 8, 8, 8, 64 jiffies of 4 ms more, never less."""
+    p, s = scratch()
+    for jiffies, step in ((10, 1), (62, 1), (66, 8), (132, 8), (264, 8), (528, 64), (4032, 512)):
+        waits = []
+        for phase in range(0, 4096 * 4 * MS, 7_654_321):
+            s[Tcp.PHASE] = phase
+            waits.append(int(clocks.due(p, s, 12_345_678, jiffies)) - 12_345_678)
+        assert min(waits) > (jiffies - 1) * 4 * MS
+        assert max(waits) <= (jiffies + step) * 4 * MS
+        assert max(waits) - min(waits) > (step - 0.6) * 4 * MS
+
+
+def test_the_wheel_is_that_of_the_twin() -> None:
+    rng = np.random.default_rng(1)
+    p, s = scratch()
+    for _ in range(300):
+        s[Tcp.PHASE] = p[P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
+        now, jiffies = int(rng.integers(0, 10**11)), int(2 ** rng.uniform(0, 15))
+        twin = Clocks(Parameters(Rows(p[None], *row_of()[1:]), 0))
+        assert clocks.due(p, s, now, jiffies) == twin.expiry(now, jiffies)
+
+
+def test_round_trips_are_smoothed_as_linux_does() -> None:
+    """The largest deviation of a round trip counts, 200 ms at least, and short samples hardly do."""
+    p, s = scratch()
+    rtt.smooth(p, s, 100_000)
+    rtt.set_timeout(p, s)
+    assert (s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.RTTVAR], s[Tcp.RTO]) == (800_000, 200_000, 200_000, 75)
+    s[Tcp.UNA] += 1
+    rtt.smooth(p, s, 500_000)  # 4 times the deviation, which grows by 400 - 50 ms
+    rtt.set_timeout(p, s)
+    assert (s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.RTTVAR], s[Tcp.RTO]) == (1_200_000, 550_000, 550_000, 175)
+    rtt.smooth(p, s, 10_000)  # 140 ms below the mean: an eighth of what that exceeds the deviation by
+    assert (s[Tcp.SRTT], s[Tcp.MDEV]) == (1_060_000, 550_000 + (140_000 - 137_500) // 8)
+
+
+def test_the_receiver_acknowledges_18_segments_one_by_one_and_then_every_second() -> None:
+    p, s = scratch()
+    s[Tcp.QUICK] = receiver.FIRST_QUICK
+    s[Tcp.RCV_RTT] = 40 * MS
+    acks = [receiver.on_data(p, s, packet * MS, packet, False)[0] for packet in range(2, 32)]
+    assert all(ack >= 0 for ack in acks[:18])
+    assert [ack >= 0 for ack in acks[18:]] == [False, True] * 6
+
+
+def test_what_ends_a_burst_is_acknowledged_at_once() -> None:
+    p, s = scratch()
+    s[state.packet_at(p, s, FIRST) + Packet.FLAGS] = Flag.PUSH
+    assert receiver.on_data(p, s, MS, FIRST, False)[0] >= 0
+    assert receiver.on_data(p, s, 2 * MS, FIRST + 1, False)[0] == NONE
+    assert 40 * MS < s[Tcp.PENDING] - 2 * MS <= 44 * MS
+
+
+def test_in_a_gap_three_acks_go_out_and_then_one_for_several() -> None:
+    """Merged for 5 % of the round trip, 1 ms at most, and what a timer may be late."""
+    p, s = scratch()
+    s[Tcp.RCV_RTT] = 12 * MS
+    at = [FIRST + 1 + k for k in range(6)]
+    acks = [receiver.on_data(p, s, 10 * MS + k, packet, False)[0] for k, packet in enumerate(at)]
+    assert [ack >= 0 for ack in acks] == [True] * 3 + [False] * 3
+    assert receiver.due_at_sink(s) == 10 * MS + 3 + 600_000 + receiver.SLACK
+    ack = receiver.on_delay(p, s)
+    where = state.ack_at(p, s, ack)
+    assert s[where + state.Ack.NEXT] == FIRST
+    assert list(s[where + state.Ack.BLOCK : where + state.Ack.BLOCK + 2]) == [FIRST + 1, FIRST + 7]
+    filled, fresh = receiver.on_data(p, s, 11 * MS, FIRST, False)
+    assert fresh and s[state.ack_at(p, s, filled) + state.Ack.NEXT] == FIRST + 7
+
+
+def test_an_old_packet_is_reported_and_its_timestamp_ignored() -> None:
+    """So after an outage the first ACK can echo a time before it, and the round trip spans the outage."""
+    p, s = scratch()
+    for packet in range(2, 8):
+        receiver.note_stamp(s, packet, packet * MS)
+        receiver.on_data(p, s, 20 * MS + packet, packet, False)
+    echo = s[Tcp.ECHO]
+    receiver.note_stamp(s, FIRST, 900 * MS)
+    ack, fresh = receiver.on_data(p, s, SECOND, FIRST, False)
+    where = state.ack_at(p, s, ack)
+    assert not fresh and s[where + state.Ack.DUPLICATE] == FIRST
+    assert s[where + state.Ack.ECHO] == echo < 10 * MS
+    assert s[Tcp.QUICK] == receiver.QUICK - 1
+
+
+def test_the_window_shrinks_by_one_packet_per_two_delivered() -> None:
+    """From 20 to 10 over a window: PRR sends half of what is delivered."""
+    _, s = scratch()
+    s[Tcp.NXT] = FIRST + 20
+    s[Tcp.PRIOR_WINDOW], s[Tcp.SSTHRESH], s[Tcp.STATE] = 20, 10, State.RECOVERY
+    s[Tcp.LOST] = 1
+    sent = 0
+    for _ in range(19):
+        s[Tcp.SACKED] += 1
+        prr.reduce(s, 1, 0, False)
+        while state.in_flight(s) < s[Tcp.CWND]:
+            s[Tcp.NXT] += 1
+            s[Tcp.PRR_OUT] += 1
+            sent += 1
+    assert sent == 10 and s[Tcp.CWND] == 10
+
+
+def test_a_lost_packet_is_sent_again_once() -> None:
+    p, s = scratch()
+    s[Tcp.NXT] = FIRST + 4
+    board.lose(p, s, FIRST)
+    assert (board.next_lost(p, s), s[Tcp.LOST], state.in_flight(s)) == (FIRST, 1, 3)
+    board.resend(p, s, FIRST)
+    assert (board.next_lost(p, s), s[Tcp.AGAIN], state.in_flight(s)) == (NONE, 1, 4)
+    board.lose(p, s, FIRST)
+    assert (board.next_lost(p, s), s[Tcp.AGAIN], s[Tcp.LOSSES]) == (FIRST, 0, 2)
+    board.spare(p, s)
+    assert (s[Tcp.LOST], state.in_flight(s)) == (0, 4)
+
+
+def test_a_probe_comes_after_two_round_trips() -> None:
+    p, s = scratch()
+    s[Tcp.NXT], s[Tcp.SRTT], s[Tcp.RTO] = FIRST + 5, 8 * 50_000, 66
+    assert timer.schedule_probe(p, s, SECOND, True)
+    assert 102 * MS < s[Tcp.DEADLINE] - SECOND <= 108 * MS
+    s[Tcp.STATE] = State.RECOVERY
+    assert not timer.schedule_probe(p, s, SECOND, True)
+
+
+@pytest.mark.parametrize(("gap_us", "acks"), [(1000, 21), (3000, 400)])
+def test_hystart_ends_slow_start_after_a_train_of_half_a_round_trip(gap_us: int, acks: int) -> None:
+    _, s = scratch()
+    s[Tcp.CWND], s[Tcp.SSTHRESH], s[Tcp.NXT] = 100, state.INFINITE, 1000
+    hystart.begin_round(s, 0)
+    s[Tcp.UNA] = 1000
+    for k in range(1, acks + 1):
+        assert s[Tcp.SSTHRESH] == state.INFINITE
+        hystart.measured(s, 1000 * k * gap_us, 40_000)
+    assert (s[Tcp.SSTHRESH] == 100) == (gap_us <= hystart.ACK_GAP)
+
+
+def test_a_connection_begins_with_a_handshake_and_ten_packets() -> None:
+    events, out = launch.trace(models.model("tcp_linux"), row_of(LIMIT=40), row=0)
+    sends = events[events[:, Trace.EVENT] == EVENT_SEND]
+    begin = 0.04 + 2 * 60 * 8e-6
+    assert sends[:10, Trace.SEQUENCE].tolist() == list(range(1, 11))
+    assert sends[:10, Trace.TIME] == pytest.approx(begin, abs=0.0006)
+    acks = events[events[:, Trace.EVENT] == EVENT_ACK]
+    assert acks[:3, Trace.SEQUENCE].tolist() == [1, 2, 3]
+    assert (out[Out.HANDSHAKES], out[Out.SENT], out[Out.RETRANSMITTED]) == (1, 40, 0)
+
+
+def test_timeouts_during_an_outage_double_and_end_on_the_wheel() -> None:
+    row = row_of(END=40 * SECOND)
+    row.outages[0, 0, 0, 0] = 8 * SECOND, 12 * SECOND
+    events, out = launch.trace(models.model("tcp_linux"), row, row=0)
+    timeouts = events[events[:, Trace.EVENT] == EVENT_TIMEOUT, Trace.TIME]
+    timeouts = timeouts[(timeouts > 8) & (timeouts < 13)]
+    waits = np.diff(timeouts)
+    assert len(waits) >= 2
+    assert (waits[1:] / waits[:-1] > 1.6).all() and (waits[1:] / waits[:-1] < 2.4).all()
+    edges = (timeouts * 1e9 + row.parameters[0, P.CLOCK_PHASE]) / (8 * 4 * MS)
+    assert edges == pytest.approx(np.round(edges), abs=1e-6)
+    assert out[Out.RESUME_TX] > 12 * SECOND
+
+
+def test_a_window_that_does_not_limit_does_not_grow() -> None:
+    """The receiver allows 8 packets: slow start ends at twice that."""
+    events, _ = launch.trace(models.model("tcp_linux"), row_of(WINDOW=8), row=0)
+    assert 10 <= events[:, Trace.CWND].max() <= 18
+
+
+def test_the_mean_queue_is_that_of_littles_law() -> None:
+    """Without losses: time in the system is that of the data less the way."""
+    row = row_of(WINDOW=20, END=30 * SECOND)
+    out = launch.run(models.model("tcp_linux"), row)[0]
+    held = out[len(Out) + Queues.HELD] / (30 * SECOND)
+    in_flight = 20 - 125 * 0.04  # packets of the window that are not on the wire either way
+    assert held == pytest.approx(in_flight, abs=1.0)
+
+
+def test_scenarios_know_it() -> None:
+    scenario = Scenario.check({"duration": "3 s", "transport": {"protocol": "linux"}, "hops": HOPS})
+    assert scenario.network.address(scenario, fluid=False).name == "tcp_linux"
+    rows = build(scenario, replications=3).rows
+    columns = P.WINDOW, P.DATA, P.HEADER, P.ACK, P.HANDSHAKE, P.TICK, P.INITIAL_WINDOW, P.QUEUES
+    assert rows.parameters[0, list(columns)].tolist() == [4096, 1448, 52, 52, 60, 4 * MS, 10, 1]
+    assert rows.parameters[:, P.CLOCK_PHASE].max() > SECOND
+    out = launch.run(models.model("tcp_linux"), rows)
+    built = build(scenario, replications=3)
+    frame = outcomes(scenario.network, out, rows, built.drawn).frame
+    assert (frame.mean_queue > 1).all() and (frame.goodput_bps > 4e6).all()
+
+
+@pytest.mark.parametrize(
+    ("transport", "message"),
+    [
+        ({"initial_ssthresh": 20}, "initial_ssthresh is nothing that linux can be told"),
+        ({"duplicate_acks": 4}, "duplicate_acks is nothing that linux can be told"),
+        ({"congestion_control": "bic"}, "congestion_control"),
+        ({"tick": "1 s"}, "tick"),
+    ],
+)
+def test_what_linux_has_not_is_refused(transport: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        Scenario.check({"duration": "3 s", "transport": {"protocol": "linux", **transport}, "hops": HOPS})
