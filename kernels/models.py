@@ -148,8 +148,8 @@ def _linux(control: Any) -> Ends:
     paced = hasattr(control, "connect")
     words = linux_association.paced_scratch_words if paced else linux_association.scratch_words
     found = {
-        "association": linux_association, "control": control, "paced": paced, "first": 0, "pauses": False, "sack": True,
-        "stamps": True,
+        "association": linux_association, "control": control, "paced": paced, "first": 0,
+        "pauses": False, "sack": True, "stamps": True,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS)
 
@@ -353,7 +353,7 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
-    *("tcp_linux", "tcp_linux_cubic"),
+    *("tcp_linux", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
 )

@@ -254,7 +254,7 @@ class Linux(Tcp):
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:
         for name in ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer"):
-            if name in self.model_fields_set and getattr(self, name) is not None:
+            if getattr(self, name) != type(self).model_fields[name].default:
                 raise InputError(f"{name} is nothing that linux can be told; remove it, or write linux26")
         return self
 

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.receiver import (
     complete,
     due_at_sink,
@@ -15,7 +16,6 @@ from netcarlo.kernels.linux.receiver import (
     on_delay,
 )
 from netcarlo.kernels.linux.sender import next_segment, on_ack, on_timeout, prepare, start
-from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.state import (
     ACK_OF_SYN,
     FIRST,

@@ -1,8 +1,8 @@
 """Pacing by the sender's own timer: after a burst the next one waits as long as the burst takes at the rate.
 
-Source: E. Dumazet, "TCP: internal implementation for pacing" (2017), and S. Ha and V. Jacobson's fq pacing as
-draft-cardwell-iccrg-bbr-congestion-control-00 (4.2.1) has it.  A burst that left late shortens the wait after it,
-by half at most.  The first packets of a connection are not paced.
+Source: E. Dumazet, "TCP: internal implementation for pacing" (2017), and S. Ha and V. Jacobson's fq pacing
+as draft-cardwell-iccrg-bbr-congestion-control-00 (4.2.1) has it.  A burst that left late shortens the wait
+after it, by half at most.  The first packets of a connection are not paced.
 """
 
 from enum import IntEnum, auto

@@ -1,7 +1,8 @@
 """Samples of the delivery rate: how many packets arrived while one was on its way, and how long that took.
 
-Source: draft-cheng-iccrg-delivery-rate-estimation-00, in microseconds.  Every packet that is put out notes what
-had been delivered, and when; of the packets that an ACK tells of, the one put out last makes the sample.
+Source: draft-cheng-iccrg-delivery-rate-estimation-00, in microseconds.  Every packet that is put out notes
+what had been delivered, and when; of the packets that an ACK tells of, the one put out last makes the
+sample.
 """
 
 from enum import IntEnum, auto

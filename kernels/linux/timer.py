@@ -33,7 +33,7 @@ def _paced(p: Any, s: Any, now: Any) -> Any:
 
 
 def set_retransmission(p: Any, s: Any, now: Any, jiffies: Any) -> None:
-    """The retransmission timer will go off after so many jiffies, counted from when pacing lets anything out."""
+    """It will go off after so many jiffies, counted from when pacing lets anything out."""
     set_timer(p, s, now, Timer.RETRANSMISSION, jiffies + _paced(p, s, now))
 
 

@@ -13,7 +13,6 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.linux import board, clocks, sack
 from netcarlo.kernels.linux.state import NONE, PACED, Flag, Packet, State, Tcp, packet_at
 
-
 control: Any = slot("control")
 
 

@@ -85,7 +85,8 @@ def run_one_way(
         Datagrams(simulation, outcomes, parameters, path)
         simulation.run(parameters.END)
     elif protocol == "tcp_linux" or protocol.startswith("tcp_linux_"):
-        run_linux(protocol.removeprefix("tcp_linux").removeprefix("_"), simulation, outcomes, parameters, path)
+        control = protocol.removeprefix("tcp_linux").removeprefix("_")
+        run_linux(control, simulation, outcomes, parameters, path)
     else:
         run_tcp(protocol, simulation, outcomes, parameters, path)
 

@@ -1,12 +1,12 @@
 """BBR as a control of the sender: at every ACK it sets the rate and the window.
 
 Source: Cardwell et al., "BBR: congestion-based congestion control" (ACM Queue 14(5), 2016);
-draft-cardwell-iccrg-bbr-congestion-control-00, 4.1 and 4.2; in the form of Linux 6, with room for packets that are
-acknowledged beyond the bandwidth.
+draft-cardwell-iccrg-bbr-congestion-control-00, 4.1 and 4.2; in the form of Linux 6, with room for packets
+that are acknowledged beyond the bandwidth.
 
-What a control has that paces, beside what `reno` lists: `connect` when the first round trip is known, `take` at
-every ACK instead of all that sets the window otherwise, `restart` when packets leave after there were none,
-`time_out` instead of `lose`, and `undo` when a reduction is taken back.
+What a control has that paces, beside what `reno` lists: `connect` when the first round trip is known,
+`take` at every ACK instead of all that sets the window otherwise, `restart` when packets leave after there
+were none, `time_out` instead of `lose`, and `undo` when a reduction is taken back.
 """
 
 from typing import Any
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import FOREVER, STREAM_CYCLE, P
+from netcarlo.kernels.base.layout import FOREVER, STREAM_CYCLE
 from netcarlo.kernels.linux import clocks, rate
 from netcarlo.kernels.linux.bbr import inflight, maximum, modes, policer, words
 from netcarlo.kernels.linux.bbr.words import BANDWIDTH_BITS, HIGH_GAIN, UNIT, Bbr, Mode
@@ -91,7 +91,7 @@ def _take_sample(p: Any, s: Any, losses: Any) -> None:
         modes.probe_bandwidth(p, s)
     bandwidth = (s[Rate.COUNT] << BANDWIDTH_BITS) // s[Rate.INTERVAL]
     if s[Rate.IS_LIMITED] == 0 or bandwidth >= words.most_bandwidth(s):
-        maximum.update(s, np.int64(Bbr.BANDWIDTH), ROUNDS, s[Bbr.ROUND], bandwidth)
+        maximum.update(s, np.int64(words.BANDWIDTH), ROUNDS, s[Bbr.ROUND], bandwidth)
 
 
 def _set_rate(p: Any, s: Any, gain: Any) -> None:
@@ -121,7 +121,10 @@ def _set_window(p: Any, s: Any, acked: Any, losses: Any) -> None:
 
 
 def _window_of_recovery(s: Any, acked: Any, losses: Any) -> Any:
-    """The window less what is lost, conserved as a recovery begins, restored as it ends; and whether it is conserved."""
+    """The window less what is lost: conserved as a recovery begins, restored as it ends.
+
+    Returns it, and whether it is conserved.
+    """
     cwnd, state, before = s[Tcp.CWND], s[Tcp.STATE], s[Bbr.PRIOR_STATE]
     if losses > 0:
         cwnd = max(cwnd - losses, 1)

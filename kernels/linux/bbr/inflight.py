@@ -1,16 +1,16 @@
 """How much is in flight, and how much should be.
 
-Source: draft-cardwell-iccrg-bbr-congestion-control-00, 4.2.3: the bandwidth-delay product, and room for bursts at
-both ends and for ACKs that come late and then at once.
+Source: draft-cardwell-iccrg-bbr-congestion-control-00, 4.2.3: the bandwidth-delay product, and room for
+bursts at both ends and for ACKs that come late and then at once.
 """
 
 from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.linux import pacing, rate
+from netcarlo.kernels.linux import pacing
 from netcarlo.kernels.linux.bbr import words
-from netcarlo.kernels.linux.bbr.words import BANDWIDTH_BITS, GAIN_BITS, UNIT, Bbr, Mode
+from netcarlo.kernels.linux.bbr.words import BANDWIDTH_BITS, EXTRA, GAIN_BITS, UNIT, Bbr, Mode
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.rate import Rate
 from netcarlo.kernels.linux.state import INFINITE
@@ -68,7 +68,7 @@ def note_extra(s: Any, acked: Any, cwnd: Any) -> None:
         if s[Bbr.EXTRA_ROUNDS] >= EXTRA_ROUNDS:
             s[Bbr.EXTRA_ROUNDS] = 0
             s[Bbr.EXTRA_INDEX] = 1 - s[Bbr.EXTRA_INDEX]
-            s[Bbr.EXTRA + s[Bbr.EXTRA_INDEX]] = 0
+            s[EXTRA + s[Bbr.EXTRA_INDEX]] = 0
     now_us = s[Rate.DELIVERED_AT]
     expected = words.bandwidth(s) * (now_us - s[Bbr.EPOCH_AT]) >> BANDWIDTH_BITS
     if s[Bbr.EPOCH_ACKED] <= expected or s[Bbr.EPOCH_ACKED] + acked >= MOST_EPOCH:
@@ -76,7 +76,7 @@ def note_extra(s: Any, acked: Any, cwnd: Any) -> None:
         expected = np.int64(0)
     s[Bbr.EPOCH_ACKED] = min(s[Bbr.EPOCH_ACKED] + acked, MOST_EPOCH - 1)
     extra = min(s[Bbr.EPOCH_ACKED] - expected, cwnd)
-    at = Bbr.EXTRA + s[Bbr.EXTRA_INDEX]
+    at = EXTRA + s[Bbr.EXTRA_INDEX]
     s[at] = max(s[at], extra)
 
 
@@ -85,4 +85,4 @@ def extra(s: Any) -> Any:
     if s[Bbr.FULL] == 0:
         return np.int64(0)
     most = words.bandwidth(s) * EXTRA_US >> BANDWIDTH_BITS
-    return min(max(s[Bbr.EXTRA], s[Bbr.EXTRA + 1]), most)
+    return min(max(s[EXTRA], s[EXTRA + 1]), most)

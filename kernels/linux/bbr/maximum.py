@@ -1,8 +1,8 @@
 """The largest of many values in a sliding window, from three of them.
 
-Source: K. Nichols' windowed filter, as draft-cardwell-iccrg-bbr-congestion-control-00 (4.1.1.3) has it: the best
-value, and the best after the first quarter and after the first half of what the window has seen, which take its
-place when it has grown old.
+Source: K. Nichols' windowed filter, as draft-cardwell-iccrg-bbr-congestion-control-00 (4.1.1.3) has it: the
+best value, and the best after the first quarter and after the first half of what the window has seen, which
+take its place when it has grown old.
 """
 
 from typing import Any

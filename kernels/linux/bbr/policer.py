@@ -1,4 +1,4 @@
-"""Long-term sampling: where much is lost at the same rate again and again, a policer stands, and that is its rate.
+"""Long-term sampling: where much is lost at one rate again and again a policer stands, and that is its rate.
 
 Source: Cardwell et al., "BBR congestion control" (IETF 97, 2016); Flach et al., "An Internet-wide analysis of
 traffic policing" (SIGCOMM 2016).  Intervals of 4 to 16 rounds that begin and end with losses, a fifth of the

@@ -1,8 +1,8 @@
 """What BBR remembers, and its fixed-point numbers.
 
-Source: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: congestion-based congestion control" (ACM Queue 14(5),
-2016); draft-cardwell-iccrg-bbr-congestion-control-00.  Bandwidth in packets per us with 24 fraction bits, gains
-with 8: as in Linux.
+Source: Cardwell, Cheng, Gunn, Yeganeh and Jacobson, "BBR: congestion-based congestion control" (ACM Queue
+14(5), 2016); draft-cardwell-iccrg-bbr-congestion-control-00.  Bandwidth in packets per us with 24 fraction
+bits, gains with 8: as in Linux.
 """
 
 from enum import IntEnum, auto
@@ -46,10 +46,8 @@ class Bbr(IntEnum):
     """the packet put out when so many had been delivered begins the next;"""
     ROUND_START = auto()
     """1: this ACK began one."""
-    # Bandwidth and round trip.
-    BANDWIDTH = auto()
-    """The largest bandwidth of 10 rounds, its round, and the next candidates: six words."""
-    LEAST_RTT = BANDWIDTH + 6
+    # The round trip.
+    LEAST_RTT = auto()
     """[us], INFINITE: unknown;"""
     LEAST_RTT_AT = auto()
     """when it was measured [jiffy]."""
@@ -85,10 +83,8 @@ class Bbr(IntEnum):
     SEEN_RTT = auto()
     """1: the rate of the start is that of a round trip measured."""
     # Packets acknowledged beyond the bandwidth.
-    EXTRA = auto()
-    """The most in this and the last 5 rounds: two words,"""
-    EXTRA_INDEX = EXTRA + 2
-    """of which this is the present one,"""
+    EXTRA_INDEX = auto()
+    """Which word of `EXTRA` is the present one,"""
     EXTRA_ROUNDS = auto()
     """since so many rounds."""
     EPOCH_AT = auto()
@@ -112,17 +108,21 @@ class Bbr(IntEnum):
     """and lost."""
 
 
-END = int(Bbr.POLICED_LOST) + 1
+BANDWIDTH = int(Bbr.POLICED_LOST) + 1
+"""The largest bandwidth of 10 rounds, its round, and the next candidates: six words."""
+EXTRA = BANDWIDTH + 6
+"""The most packets beyond the bandwidth in these and in the last 5 rounds: two words."""
+END = EXTRA + 2
 
 
 def most_bandwidth(s: Any) -> Any:
     """The largest of the last rounds."""
-    return s[Bbr.BANDWIDTH]
+    return s[BANDWIDTH]
 
 
 def bandwidth(s: Any) -> Any:
     """What the path can carry."""
-    return s[Bbr.POLICED_BANDWIDTH] if s[Bbr.POLICED] != 0 else s[Bbr.BANDWIDTH]
+    return s[Bbr.POLICED_BANDWIDTH] if s[Bbr.POLICED] != 0 else s[BANDWIDTH]
 
 
 def rate_of(p: Any, bandwidth: Any, gain: Any) -> Any:

@@ -1,7 +1,7 @@
-"""BBR after its drafts: samples of the delivery rate, a model of the path, and what follows for rate and window.
+"""BBR after its drafts: samples of the delivery rate, a model of the path, its rate and window.
 
-Source: draft-cheng-iccrg-delivery-rate-estimation-00, draft-cardwell-iccrg-bbr-congestion-control-00 (its names are
-kept); bandwidth in packets per 2**24 us and gains of 256 as Linux has them.
+Source: draft-cheng-iccrg-delivery-rate-estimation-00, draft-cardwell-iccrg-bbr-congestion-control-00 (its
+names are kept); bandwidth in packets per 2**24 us and gains of 256 as Linux has them.
 """
 
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from netcarlo.kernels.base.layout import STREAM_CYCLE
 from tests.twins.linux.clocks import MS
 from tests.twins.linux.controls import INFINITE
-from tests.twins.linux.sender import LOSS, RECOVERY, LinuxSender, Segment
 from tests.twins.linux.receiver import Ack
+from tests.twins.linux.sender import LOSS, RECOVERY, LinuxSender, Segment
 from tests.twins.path.engine import Rank, Timer
 from tests.twins.random_numbers import Streams
 
@@ -377,8 +377,11 @@ class Bbr:
     def set_gains(self) -> None:
         in_cycle = 256 if self.policed else CYCLE[self.cycle_index]
         self.pacing_gain, self.cwnd_gain = {
-            "Startup": (HIGH, HIGH), "Drain": (DRAIN, HIGH), "ProbeBW": (in_cycle, 512), "ProbeRTT": (256, 256),
-        }[self.mode]  # fmt: skip
+            "Startup": (HIGH, HIGH),
+            "Drain": (DRAIN, HIGH),
+            "ProbeBW": (in_cycle, 512),
+            "ProbeRTT": (256, 256),
+        }[self.mode]
 
     # Rate and window.
 
