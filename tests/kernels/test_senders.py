@@ -21,7 +21,7 @@ from tests.twins import simulate
 from tests.twins.adhoc.run import simulate as simulate_adhoc
 from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import tcp_rows
+from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
 from tests.twins.shared.scenarios import all_alone, all_sctp
 from tests.twins.wireless.run import simulate as simulate_wireless
@@ -48,6 +48,8 @@ class Case(NamedTuple):
 
 PATHS = Case(tcp_rows, lambda model, rows, row: simulate(model, rows, row=row), Out.SENT, 60)
 MOBILE = Case(mobile_rows, PATHS.twin, Out.SENT, 40)
+LINUX = PATHS._replace(rows=linux_rows)
+LINUX_MOBILE = MOBILE._replace(rows=lambda count, seed: as_linux(mobile_rows(count, seed=seed), seed=seed))
 SCTP_MOBILE = MOBILE._replace(rows=sctp_mobile_rows)
 WIRELESS = Case(
     lambda count, seed: wifi_rows(count, seed=seed, tcp=True),
@@ -68,10 +70,10 @@ CASES = {
     "tcp_new_probing_mobile": MOBILE,
     "wifi_probing": WIRELESS,
     "wifi_new_probing": WIRELESS,
-    "tcp_linux": PATHS,
-    "tcp_linux_cubic": PATHS,
-    "tcp_linux_mobile": MOBILE,
-    "tcp_linux_cubic_mobile": MOBILE,
+    "tcp_linux": LINUX,
+    "tcp_linux_cubic": LINUX,
+    "tcp_linux_mobile": LINUX_MOBILE,
+    "tcp_linux_cubic_mobile": LINUX_MOBILE,
     "wifi_linux26": WIRELESS,
     "wifi_linux26_cubic": WIRELESS,
     "manet_linux26": ADHOC,
