@@ -227,7 +227,7 @@ def test_scenarios_know_it() -> None:
     columns = P.WINDOW, P.HEADER, P.TICK, P.MAX_RTO, P.DUPACKS
     assert rows.parameters[0, list(columns)].tolist() == [60_000, 50, MS, 120 * SECOND, 4]
     cell = {"duration": "10 s", "transport": transport, "wireless": {"cell": {"stations": 2}}}
-    assert model_of(Scenario.check(cell)).name == "wifi_linux_westwood"
+    assert model_of(Scenario.check(cell)).name == "wifi_linux26_westwood"
 
 
 def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
