@@ -25,6 +25,7 @@ from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import reno as linux_reno_today
+from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed
 from netcarlo.kernels.path import engine as path
@@ -74,7 +75,7 @@ LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwoo
 """The Linux-like sender with its controls."""
 
 
-LINUX = {"": linux_reno_today, "cubic": linux_cubic}
+LINUX = {"": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
 """The sender of today's Linux with its controls."""
 
 
@@ -155,11 +156,13 @@ SCTP = Ends(
 
 
 def _linux(control: Any) -> Ends:
+    paced = hasattr(control, "connect")
+    words = linux_association.paced_scratch_words if paced else linux_association.scratch_words
     found = {
-        "association": linux_association, "control": control, "first": 0, "pauses": False, "sack": True,
-        "stamps": True,
+        "association": linux_association, "control": control, "paced": paced, "first": 0,
+        "pauses": False, "sack": True, "stamps": True,
     }  # fmt: skip
-    return Ends(found, linux_association.scratch_words, linux_association.FLOATS)
+    return Ends(found, words, linux_association.FLOATS)
 
 
 def _in_order(ends: Ends) -> dict[str, Any]:
@@ -388,7 +391,7 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
-    *("tcp_linux", "tcp_linux_cubic"),
+    *("tcp_linux", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
     "fluid_manet_newreno",

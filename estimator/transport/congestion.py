@@ -20,10 +20,13 @@ from netcarlo.errors import InputError
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
 
+OF_LINUX = ("bbr",)
+"""Those that only `protocol: linux` has: they set a rate, too."""
+
 STANDARD = "standard"
 """The word for the congestion control that a protocol has unless another one is named."""
 
-NAMES = (STANDARD, *BUILT_IN)
+NAMES = (STANDARD, *BUILT_IN, *OF_LINUX)
 """What `congestion_control` may say beside the name of a file."""
 
 LARGEST = 1_000_000

@@ -27,7 +27,7 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
-from netcarlo.transport.congestion import BUILT_IN, NAMES, STANDARD, default_constants
+from netcarlo.transport.congestion import BUILT_IN, OF_LINUX, STANDARD, default_constants
 from netcarlo.transport.udp import Udp
 
 VARIANTS = (
@@ -154,7 +154,9 @@ class Tcp(Transport):
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
         if isinstance(control, Path) and not os.path.isfile(control):
-            names = ", ".join(NAMES)
+            if str(control) in OF_LINUX:
+                raise InputError(f"{control} is a control of linux alone; write protocol: linux")
+            names = ", ".join((STANDARD, *BUILT_IN))
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
 
@@ -227,14 +229,14 @@ class Linux26(Tcp):
 
 
 class Linux(Tcp):
-    """The TCP of today's Linux: Reno, or CUBIC as `congestion_control`; segments with timestamps.
+    """The TCP of today's Linux: Reno, or CUBIC or BBR as `congestion_control`; segments with timestamps.
 
     `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
     kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
     """
 
     protocol: Literal["linux"]
-    congestion_control: Literal["cubic"] | None = None
+    congestion_control: Literal["cubic", "bbr"] | None = None
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
     payload: Payload = 1448.0
     header: Size = 52.0
@@ -252,7 +254,7 @@ class Linux(Tcp):
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:
         for name in ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer"):
-            if name in self.model_fields_set and getattr(self, name) is not None:
+            if getattr(self, name) != type(self).model_fields[name].default:
                 raise InputError(f"{name} is nothing that linux can be told; remove it, or write linux26")
         return self
 

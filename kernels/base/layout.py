@@ -238,6 +238,7 @@ EVENT_HEARTBEAT_ACK = 13  # the answer arrives
 STREAM_HEARTBEAT = 2  # + 512 flow; draw 2 k + end: its k-th jitter
 STREAM_MOBILITY = 3  # draw k: handover k
 STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
+STREAM_CYCLE = 5  # + 512 flow; draw k: where the k-th cycle of gains of BBR begins
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
 STREAM_HOST = 1 << 31  # + 31-bit name hash: quantities drawn on the host
 

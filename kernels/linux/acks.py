@@ -10,9 +10,9 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.linux import clocks, prr, rack, recovery, rtt, sack, timer
+from netcarlo.kernels.linux import clocks, prr, rack, rate, recovery, rtt, sack, timer
 from netcarlo.kernels.linux.sack import News
-from netcarlo.kernels.linux.state import NONE, Ack, Packet, Send, State, Tcp, packet_at, reducing
+from netcarlo.kernels.linux.state import NONE, PACED, Ack, Packet, Send, State, Tcp, packet_at, reducing
 
 control: Any = slot("control")
 
@@ -25,6 +25,8 @@ def take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
     reported, original = np.int64(0), np.int64(0)
     first_reported, last_reported = np.int64(NONE), np.int64(NONE)
     duplicate = s[at + Ack.DUPLICATE] != NONE
+    if PACED:
+        rate.begin(s)
     if acked > 0:
         s[Tcp.RETRIES] = 0
     if s[at + Ack.COUNT] > 0:
@@ -61,7 +63,10 @@ def take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
         else:
             timer.restart(p, s, now)
     delivered = s[Tcp.DELIVERED] - delivered
-    if reducing(s):
+    if PACED:
+        rate.finish(s, now_us, delivered)
+        control.take(p, s, now, delivered, s[Tcp.LOSSES] - losses, measured)
+    elif reducing(s):
         prr.reduce(s, delivered, s[Tcp.LOSSES] - losses, acked > 0)
     elif (acked > 0 or (reported != 0 and s[Tcp.REORDERING] > rack.THRESHOLD)) and is_limited(s):
         _grow(p, s, now, delivered)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.receiver import (
     complete,
     due_at_sink,
@@ -20,9 +21,11 @@ from netcarlo.kernels.linux.state import (
     FIRST,
     FULL,
     NONE,
+    PACED,
     Ack,
     Tcp,
     ack_at,
+    paced_scratch_words,
     scratch_words,
 )
 from netcarlo.kernels.linux.state import END as WORDS
@@ -42,6 +45,7 @@ __all__ = [
     "on_data",
     "on_delay",
     "on_timeout",
+    "paced_scratch_words",
     "prepare",
     "scratch_words",
     "start",
@@ -112,8 +116,8 @@ def may_send(p: Any, s: Any) -> Any:
 
 
 def due(s: Any) -> Any:
-    """When the sender's timer goes off [ns]."""
-    return s[Tcp.DEADLINE]
+    """When a timer of the sender goes off [ns]."""
+    return min(s[Tcp.DEADLINE], s[Pacing.TIMER]) if PACED else s[Tcp.DEADLINE]
 
 
 def finished(s: Any) -> Any:

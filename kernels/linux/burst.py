@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.linux.state import Tcp, in_flight
+from netcarlo.kernels.linux import pacing
+from netcarlo.kernels.linux.state import PACED, Tcp, in_flight
 
 LEAST = 2
 """Packets of a burst."""
@@ -31,6 +32,8 @@ def next_burst(p: Any, s: Any) -> Any:
     room = min(s[Tcp.CWND] - in_flight(s), max(s[Tcp.CWND] >> 1, 1))
     allowed = min(s[Tcp.UNA] + p[P.WINDOW], s[Tcp.LAST] + 1) - s[Tcp.NXT]
     room = min(room, allowed)
+    if PACED:
+        return min(room, pacing.size(p, s)) if room > 0 else np.int64(0)
     if room <= LEAST:
         return max(room, np.int64(0))
     return min(room, size(p, s))

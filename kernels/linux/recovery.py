@@ -10,9 +10,10 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.linux import board, clocks, prr, rack, timer, undo
+from netcarlo.kernels.linux import board, clocks, pacing, prr, rack, timer, undo
 from netcarlo.kernels.linux.state import (
     NONE,
+    PACED,
     Packet,
     Send,
     State,
@@ -59,7 +60,8 @@ def take(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
         s[Tcp.FIRST_AGAIN] = NONE
     elif s[Tcp.UNA] >= s[Tcp.HIGH] and s[Tcp.STATE] == State.RECOVERY:
         undo.in_full(p, s, echo)
-        prr.end(s)
+        if not PACED:
+            prr.end(s)
     if s[Tcp.STATE] == State.RECOVERY:
         return _recover(p, s, now, echo, news.acked)
     if s[Tcp.STATE] == State.LOSS:
@@ -140,7 +142,8 @@ def after_probe(p: Any, s: Any, now: Any, news: Any) -> None:
     elif ack > s[Tcp.PROBED]:  # it repaired a loss, which nothing else told of
         prr.begin(p, s, now)
         s[Tcp.STATE] = State.CWR
-        prr.end(s)
+        if not PACED:
+            prr.end(s)
         undo.keep_open(p, s)
     elif news.acked == 0 and not news.reported:
         s[Tcp.PROBED] = NONE
@@ -168,7 +171,10 @@ def on_timeout(p: Any, s: Any, now: Any) -> None:
     s[Tcp.COUNTED] = 0
     if s[Tcp.STATE] <= State.DISORDER and s[Tcp.SACKED] >= rack.THRESHOLD:
         s[Tcp.REORDERING] = min(s[Tcp.REORDERING], np.int64(rack.THRESHOLD))
-    control.lose(s, now)
+    if PACED:
+        control.time_out(p, s)
+    else:
+        control.lose(s, now)
     s[Tcp.STATE] = State.LOSS
     s[Tcp.HIGH] = nxt
     s[Tcp.PROBED] = NONE
@@ -186,7 +192,8 @@ def on_reordering(p: Any, s: Any, now: Any) -> None:
     if in_flight(s) != pipe:
         if s[Tcp.STATE] != State.RECOVERY:
             enter(p, s, now)
-            prr.reduce(s, 1, s[Tcp.LOSSES] - losses, False)
+            if not PACED:
+                prr.reduce(s, 1, s[Tcp.LOSSES] - losses, False)
         s[Tcp.SEND] = Send.LOST
         s[Tcp.PUSH] = 1
     if s[Tcp.TIMER] != Timer.RETRANSMISSION:
@@ -199,8 +206,12 @@ def on_probe(p: Any, s: Any, now: Any) -> None:
     if s[Tcp.PROBED] != NONE:
         timer.rearm(p, s, now)
         return
+    new = s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + p[P.WINDOW]
+    if PACED and new and not pacing.is_open(s, now):
+        timer.rearm(p, s, now)
+        return
     s[Tcp.PROBE_AGAIN] = 0
-    if s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + p[P.WINDOW]:
+    if new:
         s[Tcp.FORCED] = s[Tcp.NXT]
     else:
         s[Tcp.FORCED] = s[Tcp.NXT] - 1

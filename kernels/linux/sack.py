@@ -10,8 +10,8 @@ import numpy as np
 from netcarlo.kernels.base.bits import drop, put, span, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.linux import rack
-from netcarlo.kernels.linux.state import NONE, Ack, Flag, Packet, Tcp, packet_at
+from netcarlo.kernels.linux import rack, rate
+from netcarlo.kernels.linux.state import NONE, PACED, Ack, Flag, Packet, Tcp, packet_at
 
 
 class News(NamedTuple):
@@ -31,6 +31,8 @@ def arrived(p: Any, s: Any, packet: Any, now_us: Any, echo: Any) -> Any:
     """A packet has arrived that nobody had told of: it is not lost, nor in flight; returns its flags."""
     at = packet_at(p, s, packet)
     flags = s[at + Packet.FLAGS]
+    if PACED:
+        rate.note_arrived(p, s, packet, s[at + Packet.SENT])
     rack.advance(s, packet, s[at + Packet.SENT], flags & (Flag.AGAIN | Flag.EVER) != 0, now_us, echo)
     if flags & Flag.AGAIN:
         s[Tcp.AGAIN] -= 1

@@ -7,7 +7,19 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, P
-from netcarlo.kernels.linux import acks, board, burst, clocks, rack, recovery, rtt, timer, undo
+from netcarlo.kernels.linux import (
+    acks,
+    board,
+    burst,
+    clocks,
+    pacing,
+    rack,
+    rate,
+    recovery,
+    rtt,
+    timer,
+    undo,
+)
 from netcarlo.kernels.linux.receiver import FIRST_QUICK
 from netcarlo.kernels.linux.state import (
     ACK_OF_SYN,
@@ -16,6 +28,7 @@ from netcarlo.kernels.linux.state import (
     FULL,
     INFINITE,
     NONE,
+    PACED,
     SYN,
     Ack,
     Flag,
@@ -52,6 +65,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     s[Tcp.CWND] = p[P.INITIAL_WINDOW]
     s[Tcp.SSTHRESH] = INFINITE
     s[Tcp.PHASE] = phase
+    s[Tcp.FLOW] = flow
     s[Tcp.TICK_US] = p[P.TICK] // clocks.US
     s[Tcp.MOST_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
     s[Tcp.LEAST_RTT] = INFINITE
@@ -75,6 +89,8 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application begins to send."""
     if s[Tcp.CONNECTED] != 0:
+        if PACED:
+            control.connect(p, s, now)
         s[Tcp.PUSH] = 1
     else:
         s[Tcp.FORCED] = SYN
@@ -93,14 +109,17 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     if s[Tcp.PUSH] == 0:
         return np.int64(NONE)
     room = in_flight(s) < s[Tcp.CWND]
-    if s[Tcp.SEND] == Send.LOST and room:
+    open_now = not PACED or s[Tcp.BURST] > 0 or pacing.is_open(s, now)
+    if s[Tcp.SEND] == Send.LOST and room and open_now:
         packet = board.next_lost(p, s)
         if packet != NONE:
             _resend(p, s, now, packet)
             return packet
-    if s[Tcp.BURST] == 0:
+    if s[Tcp.BURST] == 0 and open_now:
         s[Tcp.BURST] = burst.next_burst(p, s)
         s[Tcp.LARGE] = 1 if s[Tcp.BURST] > 1 else 0
+        if PACED and s[Tcp.BURST] > 0:
+            _begin_burst(p, s, now, s[Tcp.BURST])
     if s[Tcp.BURST] > 0:
         s[Tcp.BURST] -= 1
         return _send_new(p, s, now)
@@ -109,7 +128,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
         if s[Tcp.NXT] <= s[Tcp.HIGH]:
             s[Tcp.FRTO] = 0
             s[Tcp.SEND] = Send.LOST
-            if room:
+            if room and open_now:
                 packet = board.next_lost(p, s)
                 if packet != NONE:
                     _resend(p, s, now, packet)
@@ -118,9 +137,19 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     return np.int64(NONE)
 
 
+@cold
+def _begin_burst(p: Any, s: Any, now: Any, packets: Any) -> None:
+    """So many packets leave as one where there is pacing."""
+    if in_flight(s) == 0 and s[rate.Rate.LIMITED] != 0:
+        control.restart(p, s, now)
+    pacing.leave(p, s, now, packets)
+
+
 def _send_new(p: Any, s: Any, now: Any) -> Any:
     """A new packet goes out."""
     packet = s[Tcp.NXT]
+    if PACED:
+        rate.note_sent(p, s, packet, clocks.us_of(now))
     at = packet_at(p, s, packet)
     s[at + Packet.SENT] = clocks.us_of(now)
     s[at + Packet.FLAGS] = Flag.PUSH if s[Tcp.LARGE] != 0 and s[Tcp.BURST] == 0 else 0
@@ -138,6 +167,9 @@ def _send_new(p: Any, s: Any, now: Any) -> Any:
 @cold
 def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
     """A lost packet goes out again."""
+    if PACED:
+        _begin_burst(p, s, now, 1)
+        rate.note_sent(p, s, packet, clocks.us_of(now))
     board.resend(p, s, packet)
     undo.stamp(s, now)
     s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
@@ -146,7 +178,7 @@ def _resend(p: Any, s: Any, now: Any, packet: Any) -> None:
     if reducing(s):
         s[Tcp.PRR_OUT] += 1
     if packet == s[Tcp.UNA] and s[Tcp.TIMER] != Timer.REORDERING:
-        timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
+        timer.set_retransmission(p, s, now, s[Tcp.RTO])
 
 
 @cold
@@ -161,10 +193,15 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
     elif s[Tcp.PROBED] < NONE:
         if packet == s[Tcp.NXT]:
             s[Tcp.LARGE] = 0
+            if PACED:
+                _begin_burst(p, s, now, 1)
             _send_new(p, s, now)
             s[Tcp.PUSHED] = 0
         else:  # it is not counted as in flight twice
             at = packet_at(p, s, packet)
+            if PACED:
+                _begin_burst(p, s, now, 1)
+                rate.note_sent(p, s, packet, clocks.us_of(now))
             s[at + Packet.SENT] = clocks.us_of(now)
             s[at + Packet.FLAGS] |= Flag.EVER
             s[Tcp.SENT] += 1
@@ -211,6 +248,8 @@ def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
         first = s[packet_at(p, s, SYN) + Packet.SENT]
     rtt.measure(p, s, now, echo, True, first, first)
     s[Tcp.RETRIES] = 0
+    if PACED:
+        control.connect(p, s, now)
     s[Tcp.FORCED] = ACK_OF_SYN
     s[Tcp.TIMER] = Timer.WAKING
     s[Tcp.DEADLINE] = now + WAKING
@@ -231,8 +270,11 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
 
 @cold
 def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
-    """The timer goes off."""
+    """A timer goes off."""
     what = s[Tcp.TIMER]
+    if PACED and s[Tcp.DEADLINE] > now:
+        pacing.ring(s)
+        return
     if s[Tcp.CONNECTED] == 0:
         s[Tcp.RETRIES] += 1
         if s[Tcp.RETRIES] > LINEAR_SYNS:

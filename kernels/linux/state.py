@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
+
+PACED: Any = slot("paced")
+"""The control sets a rate and the window at every ACK, from samples of the delivery rate."""
 
 NONE = -1
 """No packet; no measurement."""
@@ -216,6 +220,8 @@ class Tcp(IntEnum):
     PROBES = auto()
     """Tail loss probes."""
     UNDOS = auto()
+    FLOW = auto()
+    """The number of the association among others."""
     NOTHING = auto()
     """Always 0."""
 
@@ -274,13 +280,15 @@ class Tcp(IntEnum):
     """The receiver's bitmap of packets that have arrived out of order."""
     ACKS = auto()
     """Ring of ACKs in flight (`Ack`)."""
+    RECORDS = auto()
+    """By packet, what samples of the delivery rate need (`rate.Record`)."""
     BLOCK = auto()
     """The receiver's blocks, pairs (left, right)."""
 
 
 CONTROL = Tcp.BLOCK + 2 * KEPT
 """Words of the congestion control."""
-CONTROL_WORDS = 20
+CONTROL_WORDS = 72
 END = CONTROL + CONTROL_WORDS
 """Words of an association before what is laid out at the start."""
 
@@ -294,6 +302,7 @@ class Packet(IntEnum):
 
 
 PACKET_WORDS = len(Packet)
+RECORD_WORDS = 3
 
 
 class Ack(IntEnum):
@@ -319,6 +328,11 @@ def scratch_words(window: Any, ring: Any) -> Any:
     return END + ring // 64 * 2 + ring * (PACKET_WORDS + 1 + int(ACK_WORDS)) + 8
 
 
+def paced_scratch_words(window: Any, ring: Any) -> Any:
+    """The same where the control sets a rate."""
+    return scratch_words(window, ring) + RECORD_WORDS * ring
+
+
 def lay_out(p: Any, s: Any, free: Any) -> Any:
     """Lay out the rings from word `free` on; returns the next free one."""
     ring = p[P.RING]
@@ -329,7 +343,8 @@ def lay_out(p: Any, s: Any, free: Any) -> Any:
     s[Tcp.ACKS] = s[Tcp.BITS] + (ring >> 6)
     for i in range(s[Tcp.REPORTED], s[Tcp.ACKS]):
         s[i] = 0
-    return s[Tcp.ACKS] + ring * ACK_WORDS
+    s[Tcp.RECORDS] = s[Tcp.ACKS] + ring * ACK_WORDS
+    return s[Tcp.RECORDS] + (RECORD_WORDS * ring if PACED else 0)
 
 
 def packet_at(p: Any, s: Any, packet: Any) -> Any:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, P
-from netcarlo.kernels.linux import clocks
+from netcarlo.kernels.linux import clocks, pacing
 from netcarlo.kernels.linux.clocks import US
-from netcarlo.kernels.linux.state import Packet, State, Tcp, Timer, packet_at
+from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, Timer, packet_at
 
 MARGIN_US = 2000
 """What is added to waits that have a jiffy's accuracy."""
@@ -27,6 +27,16 @@ def stop(s: Any) -> None:
     s[Tcp.DEADLINE] = FOREVER
 
 
+def _paced(p: Any, s: Any, now: Any) -> Any:
+    """Jiffies until pacing lets anything out."""
+    return pacing.wait(s, now) // p[P.TICK] if PACED else np.int64(0)
+
+
+def set_retransmission(p: Any, s: Any, now: Any, jiffies: Any) -> None:
+    """It will go off after so many jiffies, counted from when pacing lets anything out."""
+    set_timer(p, s, now, Timer.RETRANSMISSION, jiffies + _paced(p, s, now))
+
+
 def until_timeout(p: Any, s: Any, now: Any) -> Any:
     """Time until the retransmission timer of the first packet would go off [us]."""
     sent = s[packet_at(p, s, s[Tcp.UNA]) + Packet.SENT]
@@ -41,7 +51,7 @@ def rearm(p: Any, s: Any, now: Any) -> None:
         jiffies = s[Tcp.RTO]
         if s[Tcp.TIMER] == Timer.REORDERING or s[Tcp.TIMER] == Timer.PROBE:
             jiffies = clocks.to_jiffies(s, max(until_timeout(p, s, now), 1))
-        set_timer(p, s, now, Timer.RETRANSMISSION, jiffies)
+        set_retransmission(p, s, now, jiffies)
 
 
 def schedule_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
@@ -59,7 +69,7 @@ def schedule_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
     left = s[Tcp.RTO] * s[Tcp.TICK_US] if advancing else until_timeout(p, s, now)
     if left > 0:
         wait = min(wait, left)
-    set_timer(p, s, now, Timer.PROBE, clocks.to_jiffies(s, wait))
+    set_timer(p, s, now, Timer.PROBE, clocks.to_jiffies(s, wait) + _paced(p, s, now))
     return True
 
 

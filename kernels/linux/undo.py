@@ -8,9 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.linux import board, clocks, sack
-from netcarlo.kernels.linux.state import NONE, Flag, Packet, State, Tcp, packet_at
+from netcarlo.kernels.linux.state import NONE, PACED, Flag, Packet, State, Tcp, packet_at
+
+control: Any = slot("control")
 
 
 @cold
@@ -39,7 +42,10 @@ def take_back(p: Any, s: Any, spare: Any) -> None:
     if spare:
         board.spare(p, s)
     if s[Tcp.PRIOR_SSTHRESH] > 0:
-        s[Tcp.CWND] = max(s[Tcp.CWND], s[Tcp.PRIOR_WINDOW])
+        if PACED:
+            control.undo(s)
+        else:
+            s[Tcp.CWND] = max(s[Tcp.CWND], s[Tcp.PRIOR_WINDOW])
         s[Tcp.SSTHRESH] = max(s[Tcp.SSTHRESH], s[Tcp.PRIOR_SSTHRESH])
     s[Tcp.UNDO_FROM] = NONE
     s[Tcp.RACK_NEWS] = 1

@@ -66,8 +66,11 @@ def test_rows_that_cannot_be_compared_are_left_out(tmp_path):
 
 def test_rows_of_the_kernel_become_scenarios_of_todays_linux(tmp_path):
     rows = read_rows(write(tmp_path, "x.csv", KERNEL), load_mapping("linux_kernel_bulk"))
-    assert [(row.id, row.class_) for row in rows] == [("1", "reno, fixed"), ("3", "cubic, varies by seed")]
-    reno, cubic = (row.scenario for row in rows)
+    assert [(row.id, row.class_) for row in rows] == [
+        ("1", "reno, fixed"), ("2", "bbr, fixed"), ("3", "cubic, varies by seed"),
+    ]  # fmt: skip
+    reno, bbr, cubic = (row.scenario for row in rows)
+    assert (bbr.transport.protocol, bbr.transport.congestion_control) == ("linux", "bbr")
     assert (reno.transport.protocol, reno.transport.congestion_control) == ("linux", None)
     assert (cubic.transport.congestion_control, cubic.transport.window) == ("cubic", 24)
     assert reno.paths[0].hops[0].reverse.queue == 4000

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import PATHS, Out, Rows
+from tests.twins.linux.bbr import PacedSender
 from tests.twins.linux.controls import CONTROLS as LINUX_CONTROLS
-from tests.twins.linux.controls import Reno as LinuxReno
 from tests.twins.linux.receiver import LinuxReceiver
 from tests.twins.linux.sender import LinuxSender
 from tests.twins.network import Network
@@ -85,7 +85,7 @@ def run_one_way(
         Datagrams(simulation, outcomes, parameters, path)
         simulation.run(parameters.END)
     elif protocol == "tcp_linux" or protocol.startswith("tcp_linux_"):
-        control = LINUX_CONTROLS[protocol.removeprefix("tcp_linux").removeprefix("_")]
+        control = protocol.removeprefix("tcp_linux").removeprefix("_")
         run_linux(control, simulation, outcomes, parameters, path)
     else:
         run_tcp(protocol, simulation, outcomes, parameters, path)
@@ -126,10 +126,12 @@ def run_tcp(
 
 
 def run_linux(
-    control: type[LinuxReno], simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
+    control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
     """Today's Linux."""
-    sender = LinuxSender(simulation, outcomes, parameters, path.send, control())
+    kind = PacedSender if control == "bbr" else LinuxSender
+    own = LINUX_CONTROLS["" if control == "bbr" else control]()
+    sender = kind(simulation, outcomes, parameters, path.send, own)
     receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)
     path.connect(receiver.receive, sender.receive)
     simulation.at(parameters.START, Rank.HOP, sender.start)

@@ -126,6 +126,7 @@ class LinuxSender:
         self.set_timer("retransmission", self.rto)
 
     def put_out(self, segment: Segment, *, repeated: bool) -> None:
+        self.note_sent(segment, repeated=repeated)
         segment.sent = self.now_us
         self.outcomes.add(Out.SENT)
         self.outcomes.add(Out.RETRANSMITTED, int(repeated))
@@ -152,13 +153,14 @@ class LinuxSender:
             self.schedule_probe(advancing=False)
 
     def send_lost(self) -> None:
-        while self.in_flight() < self.cwnd and self.count("again") < self.count("lost"):
+        while self.may_leave() and self.in_flight() < self.cwnd and self.count("again") < self.count("lost"):
             lost = [one for one in self.out() if one.lost and not one.again and not one.reported]
             if not lost:
                 return
             self.resend(lost[0])
 
     def resend(self, segment: Segment) -> None:
+        self.leave(1)
         segment.again = segment.ever = segment.watched = True
         if self.first_again is None:
             self.first_again = self.clocks.ms(self.simulation.now)
@@ -167,11 +169,12 @@ class LinuxSender:
         if self.reducing():
             self.prr_out += 1
         if segment.number == self.una and self.purpose != "reordering":
-            self.set_timer("retransmission", self.rto)
+            self.set_timer("retransmission", self.rto + self.paced())
 
     def send_new(self) -> bool:
         sent = False
-        while (burst := self.burst()) > 0:
+        while self.may_leave() and (burst := self.burst()) > 0:
+            self.leave(burst)
             for k in range(burst):
                 self.send_one(push=burst > 1 and k == burst - 1)
             sent = True
@@ -180,10 +183,7 @@ class LinuxSender:
     def burst(self) -> int:
         room = min(self.cwnd - self.in_flight(), max(self.cwnd // 2, 1))
         room = min(room, self.una + self.p.WINDOW - self.nxt, self.end - self.nxt)
-        percent = 200 if self.cwnd < self.ssthresh // 2 else 120
-        window = max(self.cwnd, self.nxt - self.una) * self.p.DATA
-        rate = window * percent * 80_000 // max(self.srtt_8, 1)
-        return min(room, max(min(rate // 1024, 65536) // max(self.p.DATA, 1), 2))
+        return min(room, self.burst_size())
 
     def send_one(self, *, push: bool) -> None:
         segment = Segment(self.nxt, self.now_us, push)
@@ -195,6 +195,38 @@ class LinuxSender:
             self.prr_out += 1
         if first or self.purpose == "probe":
             self.rearm()
+
+    # What a sender that paces does otherwise.
+
+    def may_leave(self) -> bool:
+        return True
+
+    def leave(self, packets: int) -> None:
+        """A burst is about to leave."""
+
+    def note_sent(self, segment: Segment, *, repeated: bool) -> None:
+        """One that is about to be put out."""
+
+    def paced(self) -> int:
+        """Jiffies until pacing lets anything out."""
+        return 0
+
+    def burst_size(self) -> int:
+        percent = 200 if self.cwnd < self.ssthresh // 2 else 120
+        window = max(self.cwnd, self.nxt - self.una) * self.p.DATA
+        rate = window * percent * 80_000 // max(self.srtt_8, 1)
+        return max(min(rate // 1024, 65536) // max(self.p.DATA, 1), 2)
+
+    def restore_window(self) -> None:
+        self.cwnd = max(self.cwnd, self.prior_window)
+
+    def set_window(self, acked: int, reported: bool, delivered: int, lost: int, latest: int) -> None:
+        """At an ACK; `latest` is a round trip [us] or -1."""
+        grows = acked > 0 or (reported and self.reordering > 3)
+        if self.reducing():
+            self.reduce(delivered, lost, advances=acked > 0)
+        elif grows and (self.limited or (self.cwnd < self.ssthresh and self.cwnd < 2 * self.most_out)):
+            self.grow(delivered)
 
     # The timer.
 
@@ -215,7 +247,7 @@ class LinuxSender:
         jiffies = self.rto
         if self.purpose in ("reordering", "probe"):
             jiffies = self.clocks.in_jiffies(max(self.until_timeout(), 1))
-        self.set_timer("retransmission", jiffies)
+        self.set_timer("retransmission", jiffies + self.paced())
 
     def schedule_probe(self, *, advancing: bool) -> bool:
         out = self.nxt - self.una
@@ -229,7 +261,7 @@ class LinuxSender:
             jiffies = min(jiffies, self.rto)
         elif self.until_timeout() > 0:
             jiffies = min(jiffies, self.clocks.in_jiffies(self.until_timeout()))
-        self.set_timer("probe", jiffies)
+        self.set_timer("probe", jiffies + self.paced())
         return True
 
     def ring(self) -> None:
@@ -253,6 +285,7 @@ class LinuxSender:
             self.rearm()
             return
         self.probe_again = not (self.nxt < self.end and self.nxt < self.una + self.p.WINDOW)
+        self.leave(1)
         if self.probe_again:
             segment = self.segments[self.nxt - 1]
             segment.ever = True
@@ -428,12 +461,7 @@ class LinuxSender:
             restarts = restarts and not waits
         if restarts and not self.schedule_probe(advancing=True):
             self.rearm()
-        delivered = self.delivered - delivered
-        grows = acked > 0 or (bool(fresh) and self.reordering > 3)
-        if self.reducing():
-            self.reduce(delivered, self.losses - losses, advances=acked > 0)
-        elif grows and (self.limited or (self.cwnd < self.ssthresh and self.cwnd < 2 * self.most_out)):
-            self.grow(delivered)
+        self.set_window(acked, bool(fresh), self.delivered - delivered, self.losses - losses, latest)
         self.push(first)
 
     def grow(self, acked: int) -> None:
@@ -567,7 +595,7 @@ class LinuxSender:
                 if not segment.again:
                     segment.watched = True
         if self.prior_ssthresh > 0:
-            self.cwnd = max(self.cwnd, self.prior_window)
+            self.restore_window()
             self.ssthresh = max(self.ssthresh, self.prior_ssthresh)
         self.undo_from = None
         self.rack_news = True

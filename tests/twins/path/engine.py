@@ -21,6 +21,7 @@ class Rank(IntEnum):
     ACK = 7  # a packet reaches the sender; likewise
     DELAYED_ACK = 8  # packets that arrive now come before the timers
     RETRANSMISSION = 9
+    PACING = 10  # today's Linux
     T1 = 10  # SCTP: the handshake
     T3 = 11  # + path: retransmission
     DEGRADE = 13  # + path

@@ -1,0 +1,1 @@
+"""BBR, version 1: a model of the path, its bandwidth and round trip, sets the rate and the window."""

@@ -1,0 +1,89 @@
+"""Pacing by the sender's own timer: after a burst the next one waits as long as the burst takes at the rate.
+
+Source: E. Dumazet, "TCP: internal implementation for pacing" (2017), and S. Ha and V. Jacobson's fq pacing
+as draft-cardwell-iccrg-bbr-congestion-control-00 (4.2.1) has it.  A burst that left late shortens the wait
+after it, by half at most.  The first packets of a connection are not paced.
+"""
+
+from enum import IntEnum, auto
+from typing import Any
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.linux import rate
+from netcarlo.kernels.linux.state import Send, Tcp
+
+UNPACED = 10
+"""Packets of a connection that are not paced."""
+SECOND = 1_000_000_000
+BYTES = 65535 - 320
+"""Most of a burst, less headers."""
+SLOW = 1_200_000 // 8
+"""Below this rate [byte/s] packets leave one by one, above it in pairs at least."""
+NEAR_BITS = 9
+"""A least round trip of n times 512 us halves n times the 64 kB that a burst is larger."""
+
+
+class Pacing(IntEnum):
+    """Own words, behind those of the samples."""
+
+    RATE = rate.FREE
+    """[byte / s]"""
+    NEXT = auto()
+    """When the next burst may leave [ns]."""
+    TIMER = auto()
+    """When packets that wait are tried again [ns], or FOREVER."""
+
+
+FREE = int(Pacing.TIMER) + 1
+"""First word that is left to others."""
+
+
+def least_burst(s: Any) -> Any:
+    """[packet]"""
+    return 1 if s[Pacing.RATE] < SLOW else 2
+
+
+def goal(p: Any, s: Any) -> Any:
+    """Of a burst [packet]: what the rate sends in 1/1024 s."""
+    size = min(s[Pacing.RATE] >> 10, BYTES) // max(p[P.DATA], 1)
+    return min(max(size, least_burst(s)), 127)
+
+
+def size(p: Any, s: Any) -> Any:
+    """Of a full burst [packet]: the goal, and more where the other end is near."""
+    near = s[Tcp.LEAST_RTT] >> NEAR_BITS
+    room = (s[Pacing.RATE] >> 10) + (65536 >> near if near < 32 else 0)
+    return max(min(room, 65536) // max(p[P.DATA], 1), least_burst(s))
+
+
+def is_open(s: Any, now: Any) -> Any:
+    """Whether a burst may leave now; if not, the timer runs until one may."""
+    if s[Pacing.NEXT] <= now:
+        return True
+    if s[Pacing.TIMER] == FOREVER:
+        s[Pacing.TIMER] = s[Pacing.NEXT]
+    return False
+
+
+def wait(s: Any, now: Any) -> Any:
+    """Until a burst may leave [ns]."""
+    return max(s[Pacing.NEXT] - now, 0)
+
+
+def leave(p: Any, s: Any, now: Any, packets: Any) -> None:
+    """A burst leaves."""
+    late = now - s[Pacing.NEXT]
+    s[Pacing.NEXT] = max(s[Pacing.NEXT], now)
+    if s[Tcp.SENT] + packets >= UNPACED and s[Pacing.RATE] > 0:
+        length = packets * p[P.DATA] * SECOND // s[Pacing.RATE]
+        s[Pacing.NEXT] += length - min(length >> 1, max(late, 0))
+
+
+@cold
+def ring(s: Any) -> None:
+    """The timer goes off: lost packets may leave, then new ones."""
+    s[Pacing.TIMER] = FOREVER
+    s[Tcp.PUSH] = 1
+    if s[Tcp.LOST] > s[Tcp.AGAIN]:
+        s[Tcp.SEND] = Send.LOST
