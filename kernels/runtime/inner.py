@@ -43,10 +43,11 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         # Only roughly: whatever it is linked into is optimised with it, on each level again.
-        passes, builder = self._codegen._module_pass_manager(
+        made = self._codegen._module_pass_manager(
             loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap"
         )
-        passes.run(self._final_module, builder)
+        passes, *builder = made if isinstance(made, tuple) else (made,)  # without one before Numba 0.62
+        passes.run(self._final_module, *builder)
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
