@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pandas as pd
 
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows, NodeOut
@@ -91,7 +92,7 @@ class AdhocNetwork(Adhoc, Network):
         endless = rows.parameters[:, P.LIMIT] >= ENDLESS
         for column in (ManetOut.COMPLETED, ManetOut.FINISHED):
             head[endless, column] = NEVER
-        nodes = some(n, rows.times.shape[1], NodeOut.COLUMNS)
+        nodes = np.maximum(some(n, rows.times.shape[1], NodeOut.COLUMNS), 0)  # every time is known
         if fidelity == "fluid":
             head[:, fluid.NO_TIME], head[:, fluid.NO_COUNT], nodes[...] = NEVER, 0, 0
             nodes[:, :, NodeOut.TRANSMIT] = NEVER
