@@ -88,7 +88,7 @@ def test_a_plan_rests_on_goodput_alone() -> None:
     ("transport", "reason"),
     [
         ({"protocol": "sctp"}, "no fluid model of sctp"),
-        ({"protocol": "linux"}, "no fluid model of linux"),
+        ({"protocol": "linux26"}, "no fluid model of linux26"),
         ({"protocol": "newreno", "congestion_control": "cubic"}, "controls of sack only, and not cubic"),
         ({"protocol": "newreno", "send_buffer": {"size": "64 KiB"}}, "has no send_buffer"),
     ],
