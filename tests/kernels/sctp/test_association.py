@@ -31,7 +31,7 @@ class Wire:
         for name, value in (COLUMNS | columns).items():
             self.p[P[name]] = value
         self.s = np.zeros(int(sctp.scratch_words(20, self.p[P.RING])), np.int64)
-        assert sctp.prepare(self.p, self.s, NO_FLOATS, limit, 0, flow) == len(self.s)
+        assert sctp.prepare(self.p, self.s, NO_FLOATS, limit, 0, flow, sctp.WORDS) == len(self.s)
         self.rng = np.random.default_rng(1)
         self.spread, self.lose = spread, lose
         self.wire: list[tuple[int, int, int]] = []  # arrival, direction, number
