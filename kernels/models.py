@@ -375,10 +375,11 @@ def _others() -> Iterator[Model]:
             yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
     yield _fluid_shared(Address("shared", "mixed", fluid=True))
     yield _fluid_wireless(Address("wireless", "mixed", fluid=True))
-    for transport in (*VARIANTS, *PROBING, *ADHOC, "udp"):
-        yield _fluid_adhoc(Address("adhoc", transport, fluid=True))
-    for control in CONTROLS:
-        yield _fluid_adhoc(Address("adhoc", "sack", control, fluid=True))
+    for kind in KINDS:
+        sender, control = ("sack", kind) if kind in CONTROLS else (kind, "")
+        yield _fluid_adhoc(Address("adhoc", sender, control, fluid=True))
+    for sender in MANNERS:
+        yield _fluid_adhoc(Address("adhoc", sender, fluid=True))
 
 
 def _kind(number: int) -> tuple[str, str]:
