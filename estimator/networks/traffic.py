@@ -3,7 +3,6 @@
 Numbers that are drawn count with their mean; loss and queues would make it less.
 """
 
-import math
 from typing import Any
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
@@ -19,15 +18,8 @@ NO_TIME = "raise a delay to 1 ns or more, or give a rate or a lower one"
 
 
 def mean(value: Number) -> float:
-    """The mean of what is drawn, about: that of a normal distribution is taken as if it were not cut off."""
-    if not isinstance(value, Distribution):
-        return value
-    values = value.values
-    if value.kind == "normal":
-        return min(max(values[0], values[2]), values[3])
-    if value.kind == "log_uniform" and values[1] > values[0]:
-        return (values[1] - values[0]) / math.log(values[1] / values[0])
-    return math.fsum(values) / len(values)
+    """The mean of what is drawn, to some digits."""
+    return value.mean() if isinstance(value, Distribution) else value
 
 
 def either(value: Number | None, otherwise: Number) -> Number:

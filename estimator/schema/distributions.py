@@ -1,9 +1,12 @@
 """Random quantities: what a user may write wherever a number is expected.
 
     {uniform: [a, b]}   {log_uniform: [a, b]}   {integers: [a, b]}   {choice: [a, b, ...]}
-    {normal: {mean: m, sd: s, min: a, max: b}}
+    {triangular: [a, most likely, b]}           {empirical: FILE.csv}
+    {normal: {mean: m, sd: s}}                  {lognormal: {median: m, sigma: s}}
+    {exponential: {mean: m}}  {weibull: {scale: x, shape: k}}  {pareto: {scale: least, shape: k}}
 
-Each is drawn by its inverse distribution function from one uniform number.
+Those of the last two lines may have a min and a max, too, at which they are cut off; otherwise the limits of
+the field do that.  Each is drawn by its inverse distribution function from one uniform number (`quantiles`).
 """
 
 import math
@@ -12,84 +15,111 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from netcarlo.errors import InputError, nearest
-from netcarlo.numerics import normal, portable
+from netcarlo.numerics.arrays import Floats
+from netcarlo.schema import empirical, quantiles, units
 
-KINDS = ("uniform", "log_uniform", "normal", "choice", "integers")
-_SHAPE = "[lowest, highest]"
+NAMED: dict[str, tuple[str, ...]] = {
+    "normal": ("mean", "sd"),
+    "lognormal": ("median", "sigma"),
+    "exponential": ("mean",),
+    "weibull": ("scale", "shape"),
+    "pareto": ("scale", "shape"),
+}
+"""The kinds whose parameters have names; `min` and `max` are the last two of each."""
+
+BARE = ("sigma", "shape")
+"""Parameters that are numbers, whatever the field is."""
+
+_LISTS = {
+    "uniform": "[lowest, highest]",
+    "log_uniform": "[lowest, highest]",
+    "integers": "[lowest, highest]",
+    "triangular": "[lowest, most likely, highest]",
+    "choice": "[value, value, ...]",
+}
+"""What the kinds are given whose parameters have places."""
+
+_PARTS = (np.arange(1024) + 0.5) / 1024
+
+KINDS = (*_LISTS, *NAMED, empirical.NAME)
 
 
 @dataclass(frozen=True)
 class Distribution:
-    """A distribution of one of `KINDS`; `values` are its parameters in SI units, in the order above."""
+    """A distribution of one of `KINDS`; `values` are its parameters in SI units, in the order above.
+
+    An empirical one has its values first, then the probabilities not to exceed each.
+    """
 
     kind: str
     values: tuple[float, ...]
 
     def bounds(self) -> tuple[float, float]:
         """The smallest and the largest value that can be drawn."""
-        if self.kind == "normal":
-            return self.values[2], self.values[3]
-        return min(self.values), max(self.values)
+        if self.kind in NAMED:
+            return self.values[-2], self.values[-1]
+        values = self.points[0] if self.kind == empirical.NAME else self.values
+        return min(values), max(values)
 
-    def quantile(self, u: NDArray[np.float64]) -> NDArray[np.float64]:
+    @property
+    def points(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The values of an empirical distribution, and the probabilities not to exceed them."""
+        half = len(self.values) // 2
+        return self.values[:half], self.values[half:]
+
+    def quantile(self, u: Floats) -> Floats:
         """The values [n] at the probabilities `u` [n] in [0, 1)."""
-        values = self.values
-        if self.kind == "choice":
-            return np.array(values)[_index(u, len(values))]
-        if self.kind == "normal":
-            return _truncated_normal(u, *values)
-        a, b = values
-        if self.kind == "integers":
-            return np.asarray(a + _index(u, int(b - a) + 1), np.float64)
-        if self.kind == "log_uniform":
-            return np.clip(a * portable.exp2(u * portable.log2(b / a)), a, b)
-        return np.clip(a + u * (b - a), a, b)
+        if self.kind in ("choice", empirical.NAME):
+            return getattr(quantiles, self.kind)(u, self.values)  # type: ignore[no-any-return]
+        low, high = self.bounds()
+        found = getattr(quantiles, self.kind)(u, *self.values)
+        return np.asarray(np.clip(found, low, high), np.float64)
 
+    def mean(self) -> float:
+        """The mean, to some digits: that of the values in the middle of equally likely parts."""
+        return float(self.quantile(_PARTS).mean())
 
-def _index(u: NDArray[np.float64], count: int) -> NDArray[np.int64]:
-    # The product can round up to `count` when u is the largest float below 1.
-    return np.minimum(np.floor(u * count), count - 1).astype(np.int64)
-
-
-def _truncated_normal(
-    u: NDArray[np.float64], mean: float, sd: float, low: float, high: float
-) -> NDArray[np.float64]:
-    # In the upper tail work with the mirror image, where the probability below keeps its digits.
-    sign = -1.0 if low > mean else 1.0
-    a, b = sorted((sign * (low - mean) / sd, sign * (high - mean) / sd))
-    at_a, at_b = normal.below(a), normal.below(b)
-    p = at_a + (u if sign > 0 else 1.0 - u) * (at_b - at_a)
-    return np.asarray(np.clip(mean + sign * sd * normal.quantile(p), low, high))
+    def written(self, show: Callable[[float], Any]) -> dict[str, Any]:
+        """What `parse` reads back to this; `show` writes a value of the field."""
+        if self.kind in NAMED:
+            names = (*NAMED[self.kind], "min", "max")
+            pairs = zip(names, self.values, strict=True)
+            return {self.kind: {name: value if name in BARE else show(value) for name, value in pairs}}
+        if self.kind == empirical.NAME:
+            return {self.kind: [[show(value), p] for value, p in zip(*self.points, strict=True)]}
+        return {self.kind: [show(value) for value in self.values]}
 
 
 def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, high: float) -> Distribution:
     """The distribution a user wrote as a one-key mapping; `number` reads one value in SI units.
 
-    `low` and `high` are the limits of the field; a normal distribution without min or max is
-    truncated there.  Raises InputError without the field's name.
+    `low` and `high` are the limits of the field.  Raises InputError without the field's name.
     """
     if len(value) != 1:
         raise InputError(
-            f"is not a distribution; write one of {', '.join(KINDS)}, such as {{uniform: {_SHAPE}}}"
+            f"is not a distribution; write one of {', '.join(KINDS)}, "
+            f"such as {{uniform: {_LISTS['uniform']}}}"
         )
     kind, given = next(iter(value.items()))
     if kind not in KINDS:
         raise InputError(f"has the unknown distribution '{kind}'; {nearest(str(kind), KINDS)}")
-    if kind == "normal":
-        return _normal(given, number, low, high)
-    if not isinstance(given, list) or not given or (kind != "choice" and len(given) != 2):
-        shape = "[value, value, ...]" if kind == "choice" else _SHAPE
-        raise InputError(f"has the wrong shape; write {{{kind}: {shape}}}")
+    if kind in NAMED:
+        return _named(kind, given, number, low, high)
+    if kind == empirical.NAME:
+        points, below = empirical.points(given, number)
+        return Distribution(kind, (*points, *below)) if below else Distribution("choice", tuple(points))
+    places = _LISTS[kind].count(",") + 1
+    if not isinstance(given, list) or not given or (kind != "choice" and len(given) != places):
+        raise InputError(f"has the wrong shape; write {{{kind}: {_LISTS[kind]}}}")
     values = tuple(number(item) for item in given)
     if kind == "choice":
         return Distribution(kind, values)
     if not all(map(math.isfinite, values)):
         raise InputError("is unlimited at one end; write a number there")
-    if values[0] > values[1]:
-        raise InputError(f"has its bounds in falling order; write {{{kind}: {_SHAPE}}}")
+    if list(values) != sorted(values):
+        raise InputError(f"has its bounds in falling order; write {{{kind}: {_LISTS[kind]}}}")
     if kind == "log_uniform" and values[0] <= 0:
         raise InputError("starts at 0 or below, where a logarithm has no value; raise the lower bound")
     if kind == "integers" and any(v != int(v) for v in values):
@@ -97,17 +127,33 @@ def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, 
     return Distribution(kind, values)
 
 
-def _normal(given: Any, number: Callable[[Any], float], low: float, high: float) -> Distribution:
-    keys = ("mean", "sd", "min", "max")
-    if not isinstance(given, dict) or not {"mean", "sd"} <= set(given) <= set(keys):
-        raise InputError("has the wrong shape; write {normal: {mean: m, sd: s, min: lowest, max: highest}}")
-    mean, sd = number(given["mean"]), number(given["sd"])
+def _named(kind: str, given: Any, number: Callable[[Any], float], low: float, high: float) -> Distribution:
+    names = NAMED[kind]
+    if not isinstance(given, dict) or not set(names) <= set(given) <= {*names, "min", "max"}:
+        shape = ", ".join(f"{name}: {name[0]}" for name in names)
+        raise InputError(f"has the wrong shape; write {{{kind}: {{{shape}, min: lowest, max: highest}}}}")
+    values = tuple(_bare(given[name]) if name in BARE else number(given[name]) for name in names)
     a = number(given["min"]) if "min" in given else low
     b = number(given["max"]) if "max" in given else high
-    if not (math.isfinite(mean) and 0 < sd < math.inf):
+    first, last = values[0], values[-1]
+    if kind == "normal" and not (math.isfinite(first) and 0 < last < math.inf):
         raise InputError("needs a finite mean and an sd above 0; a fixed number needs no distribution")
+    if kind != "normal" and not 0 < first < math.inf:
+        raise InputError(f"needs a finite {names[0]} above 0; raise it")
+    if names[-1] in BARE and not 0.01 <= last <= 100:
+        raise InputError(f"has a {names[-1]} of {last:g}; allowed is 0.01 to 100; correct it")
+    if kind == "pareto":
+        a = max(a, first)
     if not a < b:
         raise InputError("has min not below max; write min: lowest, max: highest")
-    if max((a - mean) / sd, (mean - b) / sd) > 8:
-        raise InputError("has its mean more than 8 sd outside [min, max]; move the mean or the bounds")
-    return Distribution("normal", (mean, sd, float(a), float(b)))  # limits of whole numbers are ints
+    centre, to_a, to_b = first, a, b
+    if kind == "lognormal":  # as the normal distribution of the logarithms
+        centre, to_a, to_b = map(math.log, (first, max(a, quantiles.TINY), b))
+    if kind in ("normal", "lognormal") and max(to_a - centre, centre - to_b) > 8 * last:
+        away = f"more than 8 {names[1]} outside [min, max]"
+        raise InputError(f"has its {names[0]} {away}; move the {names[0]} or the bounds")
+    return Distribution(kind, (*values, float(a), float(b)))  # limits of whole numbers are ints
+
+
+def _bare(value: Any) -> float:
+    return units.parse(value, units.PLAIN)

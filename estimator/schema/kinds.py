@@ -8,7 +8,7 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.schema import document as files
-from netcarlo.schema import notes
+from netcarlo.schema import empirical, notes
 from netcarlo.schema.document import Document
 
 SCENARIO, SWEEP, PLAN, MAPPING, STUDY = "a scenario", "a sweep", "a plan", "a mapping", "a study"
@@ -69,6 +69,7 @@ def read(path: str | Path, wanted: str) -> Document:
         raise _other(path, found, wanted)
     if wanted in (SCENARIO, SWEEP, PLAN):
         notes.note_bare(document.data, document.source)
+        empirical.inline(document)
     return document
 
 

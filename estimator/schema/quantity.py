@@ -61,10 +61,7 @@ class Quantity:
     def show(self, value: Any) -> Any:
         """The YAML value that `validate` reads back to the same number or distribution."""
         if isinstance(value, Distribution):
-            values = [self.show(v) for v in value.values]
-            if value.kind == "normal":
-                return {"normal": dict(zip(("mean", "sd", "min", "max"), values, strict=True))}
-            return {value.kind: values}
+            return value.written(self.show)
         if value == math.inf:
             return UNLIMITED
         if self.dimension.bare:
@@ -99,6 +96,7 @@ Speed = Annotated[Number, Quantity(units.SPEED, 1e-3, 1e5)]
 Payload = Annotated[Number, Quantity(units.SIZE, 1, 65535, whole=True)]
 Transfer = Annotated[Number, Quantity(units.SIZE, 1, 1e15, whole=True)]
 Packets = Annotated[Number, Quantity(units.PACKETS, 1, 1e12, whole=True)]
+Stretch = Annotated[Number, Quantity(units.PACKETS, 1, 1e9)]
 Window = Annotated[Number, Quantity(units.PACKETS, 1, 4096, whole=True)]
 Queue = Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True, unlimited=True)]
 Room = Annotated[Number, Quantity(units.PACKETS, 0, 65536, whole=True, unlimited=True)]

@@ -16,6 +16,8 @@ from netcarlo.schema.names import full_names
 from netcarlo.simulation.outcomes import BY_NAME
 
 _PREFIXES = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""), (1e-3, "m"), (1e-6, "µ"))
+_MOST_SAID = 12
+"""Most values of a choice that are said one by one."""
 _FEATURES = {
     "n_hops": ("hops", ""),
     "bottleneck_bps": ("bottleneck rate", "bit/s"),
@@ -146,12 +148,18 @@ def distribution(base: Scenario | None, name: str) -> str:
     if not isinstance(value, Distribution):
         return ""
     unit = field_unit(base, name)
-    if value.kind == "normal":
-        mean, sd, low, high = (say(v, unit) for v in value.values)
-        return f"normal, mean {mean}, sd {sd}, cut to {low} … {high}"
-    texts = [say(v, unit) for v in value.values]
-    words = {"log_uniform": "log-uniform", "integers": "whole numbers"}.get(value.kind, value.kind)
-    return f"{words}, " + (", ".join(texts) if value.kind == "choice" else " … ".join(texts))
+    word = {"log_uniform": "log-uniform", "integers": "whole numbers"}.get(value.kind, value.kind)
+    written = value.written(lambda v: say(v, unit))[value.kind]
+    if isinstance(written, dict):
+        texts = [(name, v if isinstance(v, str) else f"{v:g}") for name, v in written.items()]
+        *given, (_, low), (_, high) = texts
+        return f"{word}, " + ", ".join(f"{name} {v}" for name, v in given) + f", cut to {low} … {high}"
+    low, high = (say(v, unit) for v in value.bounds())
+    if value.kind == "empirical":
+        return f"empirical, {len(written)} points, {low} … {high}"
+    if value.kind == "choice" and len(written) > _MOST_SAID:
+        return f"choice of {len(written)} values, {low} … {high}"
+    return f"{word}, " + (", " if value.kind == "choice" else " … ").join(written)
 
 
 def _as_written(base: Scenario | None, name: str) -> str:

@@ -83,6 +83,13 @@ min()
 {normal: {mean: 1, sd: 1e-300}}
 {normal: {mean: 5, sd: 1, min: 1, max: 9}}
 {log_uniform: [0, 1]}
+{lognormal: {median: 1, sigma: 2}}
+{exponential: {mean: 0}}
+{weibull: {scale: 1, shape: 1e9}}
+{pareto: {scale: 1, shape: 1.2, max: 0}}
+{triangular: [1, 2]}
+{empirical: none.csv}
+{empirical: [[1, 0.5], [2, 1]]}
 {choice: []}
 {choice: [1, unlimited]}
 {integers: [0, 1e18]}
