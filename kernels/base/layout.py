@@ -123,9 +123,18 @@ class Hop(IntEnum):
     CROSS_FIRST = 11  # arrival of the first [ns]
     TICK = 12  # data leaves the far end at multiples of this [ns]; 0: at any time
     TICK_PHASE = 13  # plus this [ns]
+    BURST_LOSS = 14  # row of `Rows.losses` in bursts of loss
+    R_BURST_LOSS = 15
+    CHANCES = 16  # outside bursts: P(lost) and P(turns | lost) of a packet to which something happens
+    R_CHANCES = 17  # 0: there are no bursts
+    BURST_CHANCES = 18  # the same in bursts
+    R_BURST_CHANCES = 19
 
 
-LOSSES = [Hop.LOSS, Hop.R_LOSS]
+CHANCE_BITS = 31
+"""Bits of a probability in `Hop.CHANCES`: that of a loss stands before that of a turn."""
+
+LOSSES = [Hop.LOSS, Hop.R_LOSS, Hop.BURST_LOSS, Hop.R_BURST_LOSS]
 """Columns of a hop that name lines of `Rows.losses`."""
 
 
@@ -240,6 +249,7 @@ STREAM_MOBILITY = 3  # draw k: handover k
 STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
 STREAM_CYCLE = 5  # + 512 flow; draw k: where the k-th cycle of gains of BBR begins
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
+STREAM_CHANNEL = 1 << 29  # + stream of the gaps; draw k: what happens after the k-th
 STREAM_HOST = 1 << 31  # + 31-bit name hash: quantities drawn on the host
 
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.countdown import draw_gap, lost
+from netcarlo.kernels.base.channel import begin, lost
 from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
 from netcarlo.kernels.base.sums import add
@@ -56,8 +56,12 @@ class Word(IntEnum):
     RING = auto()  # the word where the ring of departure times begins
     SLOT = auto()  # next place in that ring
     ALERT = auto()  # the earlier of DOWN and CROSS: nothing to catch up with before [ns]
-    GAP = auto()  # packets until the next random loss
-    GAPS = auto()  # gaps drawn so far: this and the one before as in `Countdown`
+    GAP = auto()  # packets until the next random loss; this and what follows as in `Channel`
+    GAPS = auto()  # gaps drawn so far
+    LOSS = auto()  # row of the loss table
+    CHANCES = auto()  # what happens to the packet behind a gap
+    OTHER_LOSS = auto()  # the same two in, or outside, bursts
+    OTHER_CHANCES = auto()
     DOWN = auto()  # start of the next outage, or of the one that lasts [ns]
     UP = auto()  # its end [ns]
     OUTAGE = auto()  # its number
@@ -68,7 +72,6 @@ class Word(IntEnum):
     TICK_PHASE = auto()  # plus this [ns]
     PATH = auto()  # the hop's path
     HOP = auto()  # its place on that path, seen from the sender
-    LOSS = auto()  # row of the loss table
     STREAM = auto()  # random stream of the gaps
     HELD = auto()  # time that packets of the sender were held, summed [ns]; what exceeds a word:
     HELD_HIGH = auto()
@@ -135,9 +138,11 @@ def _prepare_hop(
     m[at + Word.OUTAGE] = -1
     _next_outage(outages, m, at)
     m[at + Word.LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
+    m[at + Word.CHANCES] = hops[path, hop, Hop.CHANCES + direction]
+    m[at + Word.OTHER_LOSS] = hops[path, hop, Hop.BURST_LOSS + direction]
+    m[at + Word.OTHER_CHANCES] = hops[path, hop, Hop.BURST_CHANCES + direction]
     m[at + Word.STREAM] = STREAM_LOSS + (path * 64 + hop) * 2 + direction
-    m[at + Word.GAPS] = 0
-    draw_gap(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM])
+    begin(parameters, losses, m, at + Word.GAP, m[at + Word.STREAM])
     m[at + Word.CROSS] = FOREVER
     if direction == 0 and hops[path, hop, Hop.CROSS_EVERY] > 0 and m[at + Word.BYTE_TIME] > 0:
         size = hops[path, hop, Hop.CROSS_SIZE]
@@ -192,7 +197,7 @@ def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, s
         t = _released(m, at, t)
         if m[at + Word.DOWN] < t:
             return np.int64(DESTROYED), m[at + Word.DOWN]
-    if lost(parameters, losses, m, at + Word.GAP, m[at + Word.LOSS], m[at + Word.STREAM]):
+    if lost(parameters, losses, m, at + Word.GAP, m[at + Word.STREAM]):
         return np.int64(LOST), t
     return np.int64(ARRIVED), t
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Hop, P
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, LOSSES, Hop, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.scenario import Scenario
@@ -65,8 +65,8 @@ def test_sctp_fills_its_own_columns():
 
 def as_drawn(rows):
     """What a kernel can see of rows: loss rows replaced by their thresholds."""
-    losses = rows.losses[rows.hops[..., [Hop.LOSS, Hop.R_LOSS]]]
-    hops = np.delete(rows.hops, [Hop.LOSS, Hop.R_LOSS], axis=-1)
+    losses = rows.losses[rows.hops[..., LOSSES]]
+    hops = np.delete(rows.hops, LOSSES, axis=-1)
     used = rows.hops[..., Hop.PRESENT] == 1
     outages = np.sort(rows.outages.reshape(*rows.outages.shape[:3], -1), axis=-1)
     return [rows.parameters.tolist()] + [

@@ -1,8 +1,9 @@
 """The links and paths of one row."""
 
 from collections.abc import Callable, Iterator
+from itertools import count
 
-from netcarlo.kernels.base.layout import STREAM_LOSS, Hop, Out, Rows
+from netcarlo.kernels.base.layout import CHANCE_BITS, STREAM_CHANNEL, STREAM_LOSS, Hop, Out, Rows
 from tests.twins.outcomes import Outcomes
 from tests.twins.parameters import Parameters, outages_of
 from tests.twins.path.engine import Rank, Simulation
@@ -112,8 +113,30 @@ class Network:
         return outages_of(self.rows, self.row, path, hop)
 
     def gaps(self, path: int, hop: int, direction: int) -> Iterator[int] | None:
-        loss = self.columns(path, hop)[4 * direction + 3]
-        thresholds = [int(value) for value in self.rows.losses[loss]]
-        if thresholds[-1] == NEVER_LOSES:
-            return None
-        return self.streams.gaps(STREAM_LOSS + (path * 64 + hop) * 2 + direction, thresholds)
+        stream = STREAM_LOSS + (path * 64 + hop) * 2 + direction
+        columns = self.columns(path, hop)
+        calm, burst = ([int(value) for value in self.rows.losses[columns[column]]]
+                       for column in (4 * direction + 3, Hop.BURST_LOSS + direction))  # fmt: skip
+        if columns[Hop.CHANCES + direction]:
+            chances = columns[Hop.CHANCES + direction], columns[Hop.BURST_CHANCES + direction]
+            return bursty(self.streams, stream, (calm, burst), chances)
+        return None if calm[-1] == NEVER_LOSES else self.streams.gaps(stream, calm)
+
+
+def bursty(
+    streams: Streams, stream: int, thresholds: tuple[list[int], list[int]], chances: tuple[int, int]
+) -> Iterator[int]:
+    """The numbers of survivors before each loss of a channel with two states."""
+    state = survivors = 0
+    for k in count():
+        survivors += streams.gap(stream, thresholds[state], k)
+        first, second = (word // 2 for word in streams.block(STREAM_CHANNEL + stream, k)[:2])
+        loss, turn = divmod(chances[state], 1 << CHANCE_BITS)
+        lost = first < loss
+        if not lost or second < turn:
+            state = 1 - state
+        if lost:
+            yield survivors
+            survivors = 0
+        else:
+            survivors += 1  # the packet after which the channel turned

@@ -4,6 +4,7 @@ Philox4x32-10: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy 
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 
 WORD = 0xFFFFFFFF
 
@@ -34,10 +35,10 @@ class Streams:
         return philox4x32_10((i, stream, self.replication, self.scenario), self.key)
 
     def gaps(self, stream: int, thresholds: Sequence[int]) -> Iterator[int]:
-        """The numbers of survivors before each loss: digit j of a gap is 1 if word j of its 32 words
-        is below threshold j."""
-        k = 0
-        while True:
-            words = [word for block in range(8) for word in self.block(stream, 8 * k + block)]
-            yield sum(1 << j for j in range(32) if words[j] < thresholds[j])
-            k += 1
+        """The numbers of survivors before each loss."""
+        return (self.gap(stream, thresholds, k) for k in count())
+
+    def gap(self, stream: int, thresholds: Sequence[int], k: int) -> int:
+        """Gap k: its digit j is 1 if word j of its 32 words is below threshold j."""
+        words = [word for block in range(8) for word in self.block(stream, 8 * k + block)]
+        return sum(1 << j for j in range(32) if words[j] < thresholds[j])

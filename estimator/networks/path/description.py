@@ -16,6 +16,7 @@ from netcarlo.schema.quantity import (
     Probability,
     Queue,
     Rate,
+    Stretch,
     Time,
     bounds,
 )
@@ -92,9 +93,22 @@ class CrossTraffic(Record):
         return self
 
 
+class Bursts(Record):
+    """Packets are lost in bursts: a Gilbert-Elliott channel.
+
+    A burst begins after a geometric number of packets with mean `apart`, and lasts a geometric number of
+    packets with mean `length`; in it each is lost with probability `loss`.
+    """
+
+    apart: Stretch
+    length: Stretch
+    loss: Probability = 1.0
+
+
 class HopSpec(Record):
     """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
 
+    Outside `bursts` packets are lost with probability `loss`, independently.
     With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
     delay element that an operating system's clock drives; `tick_phase` is drawn unless given.
     """
@@ -103,7 +117,9 @@ class HopSpec(Record):
     delay: Delay
     queue: Queue = 50.0
     loss: Probability = 0.0
+    bursts: Bursts | None = None
     ack_loss: Probability = 0.0
+    ack_bursts: Bursts | None = None
     outages: Outages = Field(default_factory=list)
     reverse: Reverse = Reverse()
     cross_traffic: CrossTraffic | None = None

@@ -83,7 +83,9 @@ class PathNetwork(Network):
         return Address("path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """Both know few transports; the formulae know no ends."""
+        """Both know few transports, and no losses in bursts; the formulae know no ends."""
+        if any(hop.bursts or hop.ack_bursts for hop in every_hop(self.routes)):
+            return f"the {fidelity} model knows no bursts of losses"
         return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
 
     def _unknown_to_fluid(self, run: Run) -> str:

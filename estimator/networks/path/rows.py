@@ -6,8 +6,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.networks.path.bursts import Losses, losses
 from netcarlo.networks.path.description import (
     MAX_HOPS,
     CrossTraffic,
@@ -50,8 +51,7 @@ class Slot(NamedTuple):
 
     present: NDArray[np.bool_]
     columns: dict[Hop, Ints]
-    loss: Floats
-    ack_loss: Floats
+    losses: tuple[Losses, Losses]  # of data and of acknowledgements
     outages: Ints  # [n, K, 2]
     up_down: Ints  # mean times [n, 2] [ns] of a hop that goes up and down; 0, 0: the outages are given
 
@@ -61,7 +61,7 @@ def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> 
     for column, values in mobility.parameters(draws, parameters[:, P.END]).items():
         parameters[:, column] = values
     if mobility.signalling_loss:
-        parameters[:, P.SIGNAL_LOSS] = np.rint(radio.loss * 2.0**32)
+        parameters[:, P.SIGNAL_LOSS] = np.rint(radio.losses[0].mean * 2.0**32)
     times = mobility.given_times(draws)
     return radio._replace(outages=np.stack([times, times], axis=2))
 
@@ -107,14 +107,18 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
         if hop.tick_phase is not None:
             phase = draws.floats(f"{name}.tick_phase", hop.tick_phase) * NS
         columns[Hop.TICK_PHASE] = np.rint(phase).astype(np.int64)
-    loss = draws.floats(f"{name}.loss", hop.loss)
-    ack_loss = draws.floats(f"{name}.ack_loss", hop.ack_loss)
+    lossy = (
+        losses(f"{name}.loss", hop.loss, hop.bursts, draws),
+        losses(f"{name}.ack_loss", hop.ack_loss, hop.ack_bursts, draws),
+    )
+    for direction, of in enumerate(lossy):
+        columns[Hop(Hop.CHANCES + direction)], columns[Hop(Hop.BURST_CHANCES + direction)] = of.chances
     given, means = hop.outages, np.zeros((len(present), 2), np.int64)
     if isinstance(given, OnOff):
         for k, (field, mean) in enumerate((("up", given.up), ("down", given.down))):
             means[:, k] = draws.whole(f"{name}.outages.{field}", mean, NS)
         given = []
-    return Slot(present, columns, loss, ack_loss, _outages(given, name, draws), means)
+    return Slot(present, columns, lossy, _outages(given, name, draws), means)
 
 
 def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
@@ -159,8 +163,9 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
     """
     n = len(draws.replications)
     slots = [slot for path in paths for slot in path]
-    probabilities, row = np.unique([[s.loss, s.ack_loss] for s in slots], return_inverse=True)
-    row = row.reshape(len(slots), 2, n)
+    happens = [[of.happens for of in slot.losses] for slot in slots]
+    probabilities, row = np.unique(happens, return_inverse=True)
+    row = row.reshape(len(slots), 2, 2, n)  # of a slot: data and acknowledgements, outside bursts and in them
     n_hops = max(len(path) for path in paths)
     n_outages = max(1, *(slot.outages.shape[1] for slot in slots))
     hops = np.zeros((n, PATHS, n_hops, len(Hop)), np.int64)
@@ -176,8 +181,7 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
             hops[who, number, at, Hop.PRESENT] = 1
             for column, values in slot.columns.items():
                 hops[who, number, at, column] = values[who]
-            hops[who, number, at, Hop.LOSS] = row[k, 0, who]
-            hops[who, number, at, Hop.R_LOSS] = row[k, 1, who]
+            hops[who[:, None], number, at[:, None], LOSSES] = row[k].transpose(1, 0, 2).reshape(4, n).T[who]
             outages[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
             means[who, number, at] = slot.up_down[who]
             position[who] += 1
@@ -224,7 +228,7 @@ def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Dr
         hops += slot.present
         byte_time = np.maximum(byte_time, np.where(slot.present, data, 0))
         rtt_ns += np.where(slot.present, wire_ns + slot.columns[Hop.DELAY] + slot.columns[Hop.R_DELAY], 0)
-        survive *= np.where(slot.present, 1.0 - slot.loss, 1.0)
+        survive *= np.where(slot.present, 1.0 - slot.losses[0].mean, 1.0)
     if mobility is not None:
         rtt_ns += 2 * mobility.parameters(draws, table[:, P.END])[P.MAP_TO_AR]
     with np.errstate(divide="ignore"):

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, CHANCE_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
 
 MS = 1_000_000
@@ -222,7 +222,7 @@ def choose_ticks(rng: Generator, row: Rows, path: int, on_lattice: bool) -> None
         if column[Hop.PRESENT] and rng.random() < 0.15:
             tick = pick(rng, MS, 4 * MS, 10 * MS, rng.integers(1000, 50 * MS))
             phase = int(rng.integers(0, tick))
-            column[Hop.TICK :] = (4 * MS, 0) if on_lattice else (tick, phase)
+            column[[Hop.TICK, Hop.TICK_PHASE]] = (4 * MS, 0) if on_lattice else (tick, phase)
 
 
 def describe(rows: Rows, row: int) -> str:
@@ -248,6 +248,23 @@ def as_datagrams(rows: Rows, *, seed: int) -> Rows:
     p[:, P.STOP] = stop
     p[:, P.WINDOW] = 0
     return rows._replace(parameters=p)
+
+
+def with_bursts(rows: Rows, *, seed: int) -> Rows:
+    """The same networks, with losses in bursts on most hops, one way or both."""
+    rng = np.random.default_rng(seed)
+    hops = rows.hops.copy()
+    certain = 1 << CHANCE_BITS
+    for direction in range(2):
+        bursty = (hops[..., Hop.PRESENT] == 1) & (rng.random(hops.shape[:-1]) < 0.7)
+        for losses, chances in ((Hop.LOSS, Hop.CHANCES), (Hop.BURST_LOSS, Hop.BURST_CHANCES)):
+            column = losses + (Hop.R_LOSS - Hop.LOSS if losses == Hop.LOSS else 1) * direction
+            hops[bursty, column] = rng.integers(1, 6, bursty.sum())
+            least = 0 if losses == Hop.LOSS else certain // 10  # the twin looks out for the next loss
+            lost = rng.choice([least, certain // 10, certain // 2, certain], size=bursty.sum())
+            turns = rng.choice([1, certain // 20, certain // 2, certain - 1], size=bursty.sum())
+            hops[bursty, chances + direction] = (lost << CHANCE_BITS) | turns
+    return rows._replace(hops=hops)
 
 
 def linux_rows(count: int, *, seed: int) -> Rows:
