@@ -71,7 +71,7 @@ def test_rows_of_the_kernel_become_scenarios_of_todays_linux(tmp_path):
     ]  # fmt: skip
     reno, bbr, cubic = (row.scenario for row in rows)
     assert (bbr.transport.protocol, bbr.transport.congestion_control) == ("linux", "bbr")
-    assert (reno.transport.protocol, reno.transport.congestion_control) == ("linux", None)
+    assert (reno.transport.protocol, reno.transport.congestion_control) == ("linux", "reno")
     assert (cubic.transport.congestion_control, cubic.transport.window) == ("cubic", 24)
     assert reno.paths[0].hops[0].reverse.queue == 4000
     found = validate(write(tmp_path, "linux_kernel_bulk.csv", KERNEL), target="cpu").rows
