@@ -15,6 +15,7 @@ from netcarlo.kernels.base.layout import FOREVER, MS, P
 from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.clocks import US, due
 from netcarlo.kernels.linux.state import (
+    ACK_OF_SYN,
     BLOCKS,
     FIRST,
     FULL,
@@ -247,9 +248,10 @@ def copy_of(s: Any, now: Any) -> Any:
 
 def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
     """That copy of a packet is about to arrive: it is not newer than the one put out last."""
-    newest = clocks.stamp_of(s, (s[packet_at(p, s, packet) + Packet.SENT] + 1) * US)
-    stamp = newest - ((newest - copy) & _STAMP_MASK)
-    s[Tcp.STAMP] = stamp * MS - s[Tcp.PHASE]
+    if packet != ACK_OF_SYN:  # whose timestamp nobody needs
+        newest = clocks.stamp_of(s, (s[packet_at(p, s, packet) + Packet.SENT] + 1) * US)
+        stamp = newest - ((newest - copy) & _STAMP_MASK)
+        s[Tcp.STAMP] = stamp * MS - s[Tcp.PHASE]
 
 
 def complete(p: Any, s: Any) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from netcarlo import InputError, simulate, validate
 from netcarlo.estimation.reference import load_mapping, mapping_names, read_rows
 from netcarlo.estimation.validate import COLUMNS, error_distribution
-from tests.networks.references import KERNEL, LINKDOWN, LINUX, LOSSY, MANET, WAYPOINT
+from tests.networks.references import KERNEL, LINKDOWN, LINUX, LOSSY, MANET, PAIR, WAYPOINT
 
 
 def write(tmp_path, name, text):
@@ -62,6 +62,22 @@ def test_rows_that_cannot_be_compared_are_left_out(tmp_path):
     assert (reno.window, reno.initial_ssthresh) == (32768, 100000)
     assert (cubic.congestion_control, cubic.ack_every) == ("cubic", 2)
     assert (cubic.window, cubic.initial_ssthresh) == (63, 18)
+
+
+def test_metrics_of_a_pair_name_each_of_its_flows(tmp_path):
+    found = validate(write(tmp_path, "linux_kernel_pair.csv", PAIR), target="cpu")
+    estimate = found.rows.set_index("metric").estimate
+    assert found.rows["class"].unique().tolist() == ["reno, bbr"]
+    both = estimate["goodput_1_Bps"] + estimate["goodput_2_Bps"]
+    assert both == pytest.approx(estimate["total_goodput_Bps"], rel=1e-9)
+    assert estimate["share_1"] == pytest.approx(estimate["goodput_1_Bps"] / both, abs=0.01)
+    assert estimate["total_goodput_Bps"] == pytest.approx(1480000 / 8 * 1448 / 1500, rel=0.01)
+    assert estimate["share_1"] < 0.3  # BBR takes what a shallow queue has
+    assert estimate["mean_srtt_2_s"] > estimate["mean_srtt_1_s"] - 0.05
+    rules = load_mapping("linux_kernel_pair")
+    beyond = rules.model_copy(update={"numbered": 1})
+    with pytest.raises(InputError, match="goodput_bps_2"):
+        read_rows(write(tmp_path, "x.csv", PAIR), beyond)
 
 
 def test_rows_of_the_kernel_become_scenarios_of_todays_linux(tmp_path):
