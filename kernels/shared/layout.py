@@ -35,8 +35,8 @@ class Shared(IntEnum):
 
 class Flow(IntEnum):
     """A flow (last axis of `SharedRows.flows`, behind the columns of `P`, which hold its transport: START,
-    LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row; RING is
-    room for packets in flight, 0: as the window asks)."""
+    LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row; RING
+    is room for packets in flight, 0: as the window asks)."""
 
     KIND = len(P)  # UDP, or one of the transports below
     HOPS = auto()  # links on the route of the data, at least 1

@@ -77,14 +77,13 @@ def rows_of(**given):
             {"transport": {"protocol": "linux26"}, "flows": [{}, {"protocol": "reno"}]},
             "transport cannot be linux26 beside other TCPs",
         ),
-        ({"flows": [{"congestion_control": "bbr"}]}, r"flows.0.congestion_control is for linux alone; write pr"),
+        ({"flows": [{"congestion_control": "bbr"}]}, "congestion_control is for linux alone; write protocol"),
         ({"flows": [{"congestion_control": "bic", "protocol": "linux"}]}, "'bic' is not allowed"),
         (
             {"flows": [{"congestion_control": "bbr", "udp": {"rate": "1 Mbit/s"}}]},
             "udp and congestion_control are both given; remove it",
         ),
-        ({"flows": [{"protocol": "linux", "ecn": True}]}, "shared.flows.0.ecn is not for linux yet; remove it"),
-        ({"flows": [{"protocol": "linux"}, {}], "fidelity": "fluid"}, "no fluid model of linux_cubic, but of"),
+        ({"flows": [{"protocol": "linux", "ecn": True}]}, "flows.0.ecn is not for linux yet; remove it"),
         ({"transport": {"protocol": "elfn"}}, "'elfn' is not for shared; allowed with shared is tahoe"),
         ({"transport": SCTP, "flows": [{}, {"protocol": "reno"}]}, "transport cannot be sctp beside"),
         ({"transport": SCTP, "flows": [{"ecn": True}]}, "shared.flows.0.ecn is not for sctp; remove it"),
@@ -126,8 +125,9 @@ def test_flows_of_linux_are_alone_or_beside_others():
     assert flows[:, Flow.KIND].tolist() == kinds
     assert flows[:, P.DATA].tolist() == [1448, 1448, 1000, 1460]
     assert flows[:, P.WINDOW].tolist() == [300] * 4
-    # Twice what the link holds, 20 packets and 20 ms of 1.5 ms each; those of ns-2 take what a window asks for.
-    assert flows[:, P.RING].tolist() == [128, 128, 256, 0]
+    # Twice what the link holds, 20 packets and 20 ms of 1.5 ms each, and 64; ns-2's take what a window asks.
+    assert flows[:, P.RING].tolist() == [256, 256, 256, 0]
+    assert mixed.network.unknown(mixed, "fluid").startswith("there is no fluid model of linux_bbr, but of")
     beside = scenario(transport=WINDOW | {"initial_ssthresh": 9}, flows=[{}, {"protocol": "linux"}])
     assert build(beside).rows.flows[0, :, P.WINDOW].tolist() == [64, 64]
 
