@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.linux.copies import copy_of, note_copy
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.receiver import (
     complete,
-    copy_of,
     due_at_sink,
     in_order,
-    note_copy,
     note_stamp,
     on_data,
     on_delay,

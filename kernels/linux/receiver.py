@@ -12,10 +12,8 @@ import numpy as np
 from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, MS, P
-from netcarlo.kernels.linux import clocks
 from netcarlo.kernels.linux.clocks import US, due
 from netcarlo.kernels.linux.state import (
-    ACK_OF_SYN,
     BLOCKS,
     FIRST,
     FULL,
@@ -45,10 +43,6 @@ SHARE = 20
 SLACK = 100 * US
 """that timer may go off so much later [ns], and does where nothing else wakes the processor."""
 LEAST_RTO = 200 * MS
-STAMP_BITS = 18
-"""Of a timestamp that a packet carries where it has no room for more: over four minutes, more than lies
-between two copies of a packet that are on their way."""
-_STAMP_MASK = (1 << STAMP_BITS) - 1
 
 
 def acknowledge(p: Any, s: Any) -> Any:
@@ -239,19 +233,6 @@ def on_delay(p: Any, s: Any) -> Any:
 def note_stamp(s: Any, packet: Any, sent: Any) -> None:
     """The packet that is about to arrive was put out at `sent` [ns]."""
     s[Tcp.STAMP] = sent
-
-
-def copy_of(s: Any, now: Any) -> Any:
-    """What tells the copy of a packet put out now from others: the last bits of its timestamp."""
-    return clocks.stamp_of(s, now) & _STAMP_MASK
-
-
-def note_copy(p: Any, s: Any, packet: Any, copy: Any) -> None:
-    """That copy of a packet is about to arrive: it is not newer than the one put out last."""
-    if packet != ACK_OF_SYN:  # whose timestamp nobody needs
-        newest = clocks.stamp_of(s, (s[packet_at(p, s, packet) + Packet.SENT] + 1) * US)
-        stamp = newest - ((newest - copy) & _STAMP_MASK)
-        s[Tcp.STAMP] = stamp * MS - s[Tcp.PHASE]
 
 
 def complete(p: Any, s: Any) -> Any:

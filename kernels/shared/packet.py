@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.linux.receiver import STAMP_BITS
+from netcarlo.kernels.linux.copies import STAMP_BITS
 
 _HOP_SHIFT = 6  # bits 0 to 5: its flow
 _HOP_MASK = 31

@@ -478,7 +478,8 @@ def tcp_of(transport: Any, flow: FlowSpec) -> Any:
         return transport if control is None else transport.model_copy(update={"congestion_control": control})
     if protocol is None or (isinstance(transport, Tcp) and protocol == kind(transport)):
         return transport
-    record: type[Tcp] = {"vegas": Vegas, "linux": Linux}.get(protocol, Tcp)
+    records: dict[str, type[Tcp]] = {"vegas": Vegas, "linux": Linux}
+    record = records.get(protocol, Tcp)
     names: dict[str, Any] = {"protocol": protocol}
     if protocol in BUILT_IN:
         names = {"protocol": "sack", "congestion_control": protocol}

@@ -9,7 +9,7 @@ import pytest
 from netcarlo import Scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, Hop, Out, P
-from netcarlo.kernels.linux import clocks, receiver
+from netcarlo.kernels.linux import clocks, copies
 from netcarlo.kernels.linux.state import FIRST, Packet, Tcp, packet_at
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, Flow, Link
@@ -91,10 +91,10 @@ def test_a_copy_is_known_by_the_last_bits_of_its_timestamp() -> None:
     p, s = scratch()
     s[Tcp.PHASE] = 123_456_789
     for first in (0, 5 * MS, 700 * SECOND + 999_999):
-        copy = receiver.copy_of(s, first)
+        copy = copies.copy_of(s, first)
         for again in (first, first + 400, first + 250 * SECOND):
             s[packet_at(p, s, FIRST) + Packet.SENT] = again // clocks.US
-            receiver.note_copy(p, s, FIRST, copy)
+            copies.note_copy(p, s, FIRST, copy)
             assert clocks.stamp_of(s, s[Tcp.STAMP]) == clocks.stamp_of(s, first)
 
 
