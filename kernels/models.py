@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
@@ -33,9 +35,11 @@ from netcarlo.kernels.path import state as path_state
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.sctp import association as sctp_association
 from netcarlo.kernels.shared import cost as shared_cost
+from netcarlo.kernels.shared import ends as shared_ends
 from netcarlo.kernels.shared import engine as shared
+from netcarlo.kernels.shared import hosts as shared_hosts
 from netcarlo.kernels.shared import mixture
-from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
 from netcarlo.kernels.tcp import (
@@ -75,8 +79,8 @@ LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwoo
 """The Linux-like sender with its controls."""
 
 
-LINUX = {"": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
-"""The sender of today's Linux with its controls."""
+LINUX = {"reno": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
+"""The sender of today's Linux with its controls, in the order of `shared.layout.LINUX_KINDS`."""
 
 
 INLINED = sender, acks, timer
@@ -250,7 +254,8 @@ def _adhoc(address: Address, ends: Ends) -> Model:
 
 def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(shared.simulate, step, _in_order(ends), inlined=INLINED)
+        found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends}
+        return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return shared_scratch(rows, ends.words, ends.floats)
@@ -261,16 +266,27 @@ def _shared(address: Address, ends: Ends) -> Model:
 
 
 def _mixed(address: Address) -> Model:
+    of_linux = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
+
     def make(step: Step) -> Any:
-        found = {"association": association} | mixture.of_sender(step)
+        found = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
+        found |= mixture.of_sender(step)
+        if of_linux:
+            others = {LINUX_RENO + k: _in_order(ends) for k, ends in enumerate(of_linux)}
+            found |= mixture.of_ends(step, others, found, INLINED)
         return bind(shared.simulate, step, found, inlined=INLINED)
 
+    def words(window: Any, ring: Any) -> Any:
+        each = [slots.scratch_words(sack, window, ring), *(ends.words(window, ring) for ends in of_linux)]
+        return functools.reduce(np.maximum, each)
+
     def scratch(rows: Any) -> tuple[int, int]:
-        return shared_scratch(rows, functools.partial(slots.scratch_words, sack), association.FLOATS)
+        return shared_scratch(rows, words, association.FLOATS)
 
     return Model(
-        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost, compile_s=22.0
-    )
+        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost,
+        compile_s=60.0 if of_linux else 22.0,
+    )  # fmt: skip
 
 
 def _fluid_path(address: Address) -> Model:
@@ -357,6 +373,7 @@ def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for mobile in (False, True):
             yield _path(Address("path", "linux", control, mobile=mobile), _linux(module), queues=not mobile)
+        yield _shared(Address("shared", "linux", control), _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):
@@ -365,7 +382,8 @@ def _others() -> Iterator[Model]:
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)
     yield _shared(Address("shared", "sctp"), SCTP)
-    yield _mixed(Address("shared", "mixed"))
+    for linux in ("", "linux"):
+        yield _mixed(Address("shared", "mixed", linux))
     yield Model(
         Address("path", "sctp", fluid=True), _fluid_sctp, fluid_sctp.scratch_words,
         cost=fluid_cost.of_path, compile_s=10.0,
@@ -392,8 +410,9 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
-    *("tcp_linux", "tcp_linux_cubic", "tcp_linux_bbr"),
+    *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
+    *("shared_linux_bbr", "shared_mixed_linux"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

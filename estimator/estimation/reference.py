@@ -16,6 +16,8 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Discriminator, Field, Tag
 
 from netcarlo.errors import InputError, nearest
+from netcarlo.kernels.shared.layout import MOST_FLOWS
+from netcarlo.networks.shared.outcomes import OF_FLOW
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
@@ -88,10 +90,18 @@ class Mapping(Record):
     classes: Classes = Field(min_length=1)
     metrics: dict[str, Metric] = Field(min_length=1)
     """Measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio of two."""
+    numbered: int = Field(default=0, ge=0, le=MOST_FLOWS)
+    """So many flows of shared links have outcomes of their own in `metrics`: `goodput_bps_1` and so on."""
     flows: Part | None = None
     """NAME_flows.csv, items of `shared.flows`."""
     links: Part | None = None
     """NAME_links.csv, items of `shared.links`."""
+
+    @property
+    def outcomes(self) -> list[str]:
+        """The names that metrics may have beside columns."""
+        numbers = range(1, self.numbered + 1)
+        return [*MEANING, *(f"{name}_{k}" for k in numbers for name in OF_FLOW)]
 
     @property
     def parts(self) -> dict[str, Part]:
@@ -150,7 +160,7 @@ def read_rows(path: str | Path, mapping: Mapping) -> list[ReferenceRow]:
             raise InputError(f"{path}: column '{metric}' (or '{metric}_mean') is missing; {remedy}")
         for text in _texts(expression):
             with _about(f"metrics.{metric}"):
-                check(text, [*MEANING, *columns])
+                check(text, [*mapping.outcomes, *columns])
     parts = {name: _read_part(path, name, part, mapping) for name, part in mapping.parts.items()}
     rows = []
     for line, columns in table:
@@ -202,7 +212,7 @@ def _row(columns: dict[str, Value], mapping: Mapping, parts: dict[str, "_Table"]
         measured(metric, columns)
         for text in _texts(expression):
             with _about(f"metrics.{metric}"):
-                numbers(text, {**columns, **dict.fromkeys(MEANING, SAMPLE)})
+                numbers(text, {**columns, **dict.fromkeys(mapping.outcomes, SAMPLE)})
     data = mapping.scenario
     for variant in mapping.variants:
         if evaluate(variant.when, columns):

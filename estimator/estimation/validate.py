@@ -72,6 +72,10 @@ def validate(
     table = []
     for row, outcomes in zip(rows, found, strict=True):
         values = {**row.columns, **{outcome: outcomes.frame[outcome].to_numpy() for outcome in MEANING}}
+        if rules.numbered:
+            flows = _of_part("flows", row.scenario, outcomes)
+            for k in range(rules.numbered):
+                values |= {f"{outcome}_{k + 1}": each[:, k] for outcome, each in flows.items()}
         for metric, expression in rules.metrics.items():
             table.append((row.id, row.class_, metric, *_compare(metric, expression, row.columns, values)))
         for name, part in rules.parts.items():
@@ -83,8 +87,7 @@ def _compare_part(
     part: Part, name: str, rows: list[PartRow], scenario: Scenario, outcomes: Outcomes
 ) -> list[tuple[Any, ...]]:
     """Rows of the table for the flows or links of a scenario; once for each way to sort them."""
-    built = build(scenario, replications=len(outcomes.frame)).rows
-    named = scenario.network.by_part(name, outcomes.integers, built)
+    named = _of_part(name, scenario, outcomes)
     table = []
     for k, row in enumerate(rows):
         values = {**row.columns, **{outcome: each[:, k] for outcome, each in named.items()}}
@@ -92,6 +95,12 @@ def _compare_part(
             found = _compare(metric, expression, row.columns, values)
             table += [(row.id, class_, metric, *found) for class_ in row.classes]
     return table
+
+
+def _of_part(name: str, scenario: Scenario, outcomes: Outcomes) -> dict[str, Any]:
+    """Outcomes of the flows or links [n, k] of a scenario."""
+    built = build(scenario, replications=len(outcomes.frame)).rows
+    return scenario.network.by_part(name, outcomes.integers, built)
 
 
 def error_distribution(rows: pd.DataFrame) -> dict[str, float]:

@@ -20,6 +20,9 @@ from netcarlo.errors import InputError
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
 
+CONTROLS_OF_LINUX = ("cubic", "reno", "bbr")
+"""Those of `protocol: linux`, whose own is the first, as that of a kernel is."""
+
 OF_LINUX = ("bbr",)
 """Those that only `protocol: linux` has: they set a rate, too."""
 

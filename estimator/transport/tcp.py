@@ -27,7 +27,13 @@ from netcarlo.schema.quantity import (
 )
 from netcarlo.schema.record import Record
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
-from netcarlo.transport.congestion import BUILT_IN, OF_LINUX, STANDARD, default_constants
+from netcarlo.transport.congestion import (
+    BUILT_IN,
+    CONTROLS_OF_LINUX,
+    OF_LINUX,
+    STANDARD,
+    default_constants,
+)
 from netcarlo.transport.udp import Udp
 
 VARIANTS = (
@@ -229,14 +235,14 @@ class Linux26(Tcp):
 
 
 class Linux(Tcp):
-    """The TCP of today's Linux: Reno, or CUBIC or BBR as `congestion_control`; segments with timestamps.
+    """The TCP of today's Linux: CUBIC, or Reno or BBR as `congestion_control`; segments with timestamps.
 
     `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
     kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
     """
 
     protocol: Literal["linux"]
-    congestion_control: Literal["cubic", "bbr"] | None = None
+    congestion_control: Literal[CONTROLS_OF_LINUX] = "cubic"  # type: ignore[valid-type]
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
     payload: Payload = 1448.0
     header: Size = 52.0
@@ -250,10 +256,11 @@ class Linux(Tcp):
     ack_delay: Interval = 0.04
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
+    not_told: ClassVar = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
 
     @model_validator(mode="after")
     def _has_what_linux_has(self) -> Self:
-        for name in ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer"):
+        for name in self.not_told:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise InputError(f"{name} is nothing that linux can be told; remove it, or write linux26")
         return self
@@ -342,7 +349,8 @@ class Sctp(Transport):
 def short_form(transport: Any) -> dict[str, Any]:
     """The fields in which a transport was written shorter than it is; see `Tcp`."""
     control = getattr(transport, "congestion_control", None)
-    if control in BUILT_IN and "congestion_control" not in transport.model_fields_set:
+    written = "congestion_control" in transport.model_fields_set
+    if control in BUILT_IN and transport.protocol == "sack" and not written:
         return {"protocol": control, "congestion_control": None}
     return {}
 

@@ -106,7 +106,7 @@ def _pump(m: Any, f: Any, t: Any, trace: Any) -> None:
     while sends:
         packet = association.next_segment(m, s, f, t, False)
         if packet >= 0:
-            head = head_of(np.int64(Kind.DATA), packet, association.copy_of(s))
+            head = head_of(np.int64(Kind.DATA), packet, association.copy_of(s, t))
             if not association.is_data(m, s, packet):
                 head |= CONTROL
             send(m, m[Manet.SOURCE], t, head)

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.linux.copies import copy_of, note_copy
 from netcarlo.kernels.linux.pacing import Pacing
 from netcarlo.kernels.linux.receiver import (
     complete,
@@ -37,9 +38,11 @@ __all__ = [
     "WORDS",
     "Counter",
     "complete",
+    "copy_of",
     "due_at_sink",
     "in_order",
     "next_segment",
+    "note_copy",
     "note_stamp",
     "on_ack",
     "on_data",
@@ -146,3 +149,24 @@ def show(s: Any, g: Any, trace: Any, n: Any) -> None:
     trace[n, Trace.SSTHRESH] = s[Tcp.SSTHRESH]
     trace[n, Trace.RTO] = (s[Tcp.SRTT] >> 3) * 1e-6 + s[Tcp.RTTVAR] * 1e-6
     trace[n, Trace.ACKED] = s[Tcp.UNA] - FIRST
+
+
+# What other TCPs have: marks, probe segments.
+
+
+def carries_cwr(s: Any, packet: Any) -> Any:
+    """Not capable of ECN."""
+    return False
+
+
+def on_echo(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
+    """Not capable of ECN."""
+
+
+def probe(p: Any, s: Any, now: Any) -> Any:
+    """No probe segments."""
+    return np.int64(NONE)
+
+
+def on_probe(p: Any, s: Any, g: Any, constants: Any, now: Any, number: Any) -> None:
+    """No probe segments."""

@@ -283,7 +283,7 @@ def delay_of(p: Any, s: Any, t: Any, packet: Any) -> Any:
 # What only TCP has: copies of a packet, marks, probe segments, notices.
 
 
-def copy_of(s: Any) -> Any:
+def copy_of(s: Any, now: Any) -> Any:
     """Every packet is the only one of its number."""
     return np.int64(0)
 

@@ -12,7 +12,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, fifo, hosts, packet
+from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import Flow, FlowOut
 from netcarlo.kernels.shared.link import Fate, enter
@@ -21,6 +21,8 @@ from netcarlo.kernels.shared.setup import lay_out
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
 
 association: Any = slot("association")
+hosts: Any = slot("hosts")
+ends: Any = slot("ends")
 
 
 def simulate(
@@ -39,7 +41,7 @@ def simulate(
             on_clock(p, m, f, t)
         else:
             if kind == Event.HOST:
-                following = hosts.on_event(p, constants, losses, m, f, i, t)
+                following = hosts.on_event(m, m[Word.FLOWS + i], p, constants, losses, f, i, t)
             else:
                 following = _on_arrival(p, losses, m, means, kind, i, t)
             agenda.replace(m, kind, i, following)
@@ -69,7 +71,7 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any) -> None:
     else:
         link, hops = m[b + Flow.ROUTE + hop], m[b + Flow.HOPS]
     markable = not back and m[b + Flow.ECN] != 0
-    fate, far = enter(p, losses, m, means, link, t, packet.size_of(m, b, word), markable)
+    fate, far = enter(p, losses, m, means, link, t, ends.size_of(m, b, word), markable)
     if fate & Fate.MARKED:
         word |= packet.MARKED
         m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
@@ -80,7 +82,7 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any) -> None:
     elif back:
         hosts.return_ack(m, b, i, far, word)
     else:
-        hosts.receive(p, m, b, i, link, far, word)
+        hosts.receive(m, b, p, i, link, far, word)
 
 
 @cold

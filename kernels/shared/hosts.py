@@ -13,7 +13,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, fifo, packet
+from netcarlo.kernels.shared import agenda, ends, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
@@ -22,9 +22,8 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 association: Any = slot("association")
 
 
-def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any) -> Any:
+def on_event(m: Any, b: Any, p: Any, constants: Any, losses: Any, f: Any, i: Any, t: Any) -> Any:
     """What happens at `t` at the hosts of a flow; returns when something does next [ns]."""
-    b = m[Word.FLOWS + i]
     if m[b + Flow.KIND] == UDP:
         _send_datagram(p, m, b, losses, i, t)
     else:
@@ -34,9 +33,9 @@ def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any
     return _next_event(m, b)
 
 
-def receive(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, word: Any) -> None:
+def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any) -> None:
     """Data has passed `link`, its last shared one, and is at the last router at `at` [ns]."""
-    size = packet.size_of(m, b, word)
+    size = ends.size_of(m, b, word)
     busy = max(at, m[b + FlowWord.SINK_BUSY]) + on_wire(size, m[b + Flow.SINK])
     m[b + FlowWord.SINK_BUSY] = busy
     t = busy + m[b + Flow.SINK_DELAY]
@@ -51,7 +50,7 @@ def receive(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, word: Any) -> No
 
 def return_ack(m: Any, b: Any, i: Any, at: Any, word: Any) -> None:
     """What comes back has passed its last shared link and is at the first router at `at` [ns]."""
-    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(packet.size_of(m, b, word), m[b + Flow.ACCESS_BACK])
+    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.ACCESS_BACK])
     m[b + FlowWord.ACK_BUSY] = busy
     fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, busy + m[b + Flow.SOURCE_DELAY], word)
 
@@ -103,7 +102,7 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
     while sends:
         number = association.next_segment(flow, s, g, t, False)
         if number >= 0:
-            word = packet.pack(i, number, association.copy_of(s))
+            word = packet.pack(i, number, association.copy_of(s, t))
             if not association.is_data(flow, s, number):
                 word |= packet.CONTROL
             if association.carries_cwr(s, number):
@@ -119,7 +118,7 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
 
 def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
     # Data goes to its first link.
-    busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(packet.size_of(m, b, word), m[b + Flow.ACCESS])
+    busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.ACCESS])
     m[b + FlowWord.SOURCE_BUSY] = busy
     fifo.push(m, b + FlowWord.TO_LINK, Event.DATA, i, busy + m[b + Flow.SOURCE_DELAY], word)
 
@@ -154,7 +153,7 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
     if packet.is_payload(word):
         if fresh:
-            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, packet.size_of(m, b, word), at)
+            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, ends.size_of(m, b, word), at)
         if late:
             m[b + FlowWord.LATE] += 1
         else:
@@ -216,6 +215,6 @@ def _answer(m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> None:
 def _send_back(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
     # An acknowledgement, or the reply to a probe, goes to its first link.
     word |= packet.BACKWARD
-    busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(packet.size_of(m, b, word), m[b + Flow.SINK_BACK])
+    busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.SINK_BACK])
     m[b + FlowWord.BACK_BUSY] = busy
     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, busy + m[b + Flow.SINK_DELAY], word)

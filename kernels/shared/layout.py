@@ -35,9 +35,10 @@ class Shared(IntEnum):
 
 class Flow(IntEnum):
     """A flow (last axis of `SharedRows.flows`, behind the columns of `P`, which hold its transport: START,
-    LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row)."""
+    LIMIT, WINDOW, DATA, HEADER, ACK, INTERVAL and the like; SEED, END and SAMPLE are those of the row; RING
+    is room for packets in flight, 0: as the window asks)."""
 
-    KIND = len(P)  # UDP, one of the transports below, or ALONE
+    KIND = len(P)  # UDP, or one of the transports below
     HOPS = auto()  # links on the route of the data, at least 1
     BACK_HOPS = auto()  # links on the route of the acknowledgements (TCP), at least 1
     ROUTE = len(P) + 3  # numbers of the links on the route of the data, MOST_HOPS columns
@@ -70,6 +71,11 @@ KINDS = ("udp", "tahoe", "reno", "newreno", "sack", "vegas", "bic", "cubic", "we
 """Values of `Flow.KIND` by name."""
 ALONE = len(KINDS)
 """Any other TCP, which all TCP flows of the row are then of."""
+LINUX_RENO = ALONE + 1  # today's Linux: a sender and a receiver of their own
+LINUX_CUBIC = ALONE + 2
+LINUX_BBR = ALONE + 3
+LINUX_KINDS = ("linux_reno", "linux_cubic", "linux_bbr")
+"""Names of those, in their order: all kinds may be mixed in a row."""
 
 
 class Link(IntEnum):

@@ -1,6 +1,10 @@
-"""TCP flows of different kinds in one kernel: functions that ask for the kind of the flow."""
+"""TCP flows of different kinds in one kernel: functions that ask for the kind of the flow.
 
-from collections.abc import Callable, Sequence
+The TCPs of ns-2 share an association and its state (`of_sender`); today's Linux has another one, so there all
+that the engine asks of the ends of a flow is asked by kind (`of_ends`).
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
@@ -8,6 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import Binder, Namespace, Step
 from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
+from netcarlo.kernels.shared import ends, hosts
 from netcarlo.kernels.shared.layout import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE, VEGAS, WESTWOOD, Flow
 from netcarlo.kernels.tcp import newreno, one, reno, rto, sack, slots, tahoe, vegas
 from netcarlo.kernels.tcp.state import Tcp
@@ -54,6 +59,31 @@ def of_sender(step: Step) -> dict[str, Any]:
     return {"variant": variant, "kind": kind, "clock": rto, **slots.facts(slots.whole(sack)), "delays": False}
 
 
+OF_HOSTS = "on_event", "receive", "return_ack"
+OF_ENDS = "size_of", "prepare", "sample", "count"
+
+
+def of_ends(
+    step: Step,
+    others: Mapping[int, Mapping[str, Any]],
+    rest: Mapping[str, Any],
+    inlined: Collection[ModuleType],
+) -> dict[str, Any]:
+    """The slots `hosts` and `ends` of the engine where kinds have associations of their own.
+
+    `others` are the slots of those by number, `rest` of all other kinds.
+    """
+    compiled: dict[Any, Any] = {}
+    all_slots = *others.items(), (-1, rest)
+    kinds = [(number, Binder(step, found, inlined, compiled)) for number, found in all_slots]
+    spaces = {"hosts": Namespace("hosts"), "ends": Namespace("ends")}
+    for module, space, names in (hosts, spaces["hosts"], OF_HOSTS), (ends, spaces["ends"], OF_ENDS):
+        for name in names:
+            each = [(number, binder.value(getattr(module, name), ())) for number, binder in kinds]
+            setattr(space, name, _chain(step, each, _by_block))
+    return spaces
+
+
 COLUMN = int(Flow.KIND)
 KIND = int(Tcp.KIND)
 
@@ -73,6 +103,15 @@ def _by_flow(number: int, this: Any, rest: Any) -> Any:
         if p[COLUMN] == number:
             return this(p, *others)
         return rest(p, *others)
+
+    return choose
+
+
+def _by_block(number: int, this: Any, rest: Any) -> Any:
+    def choose(m: Any, b: Any, *others: Any) -> Any:
+        if m[b + COLUMN] == number:
+            return this(m, b, *others)
+        return rest(m, b, *others)
 
     return choose
 

@@ -4,12 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared.state import FlowWord
-from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
-
-association: Any = slot("association")
+from netcarlo.kernels.linux.copies import STAMP_BITS
 
 _HOP_SHIFT = 6  # bits 0 to 5: its flow
 _HOP_MASK = 31
@@ -19,8 +14,8 @@ REDUCED = 1 << 13  # data: the sender has reduced its window
 CONTROL = 1 << 14  # neither data nor an acknowledgement of data: of a handshake, a heartbeat
 PROBE = 1 << 15  # a probe segment, or the reply to one
 _COPY_SHIFT = 16
-_COPY_MASK = COPIES - 1
-_NUMBER_SHIFT = _COPY_SHIFT + COPY_BITS
+_COPY_MASK = (1 << STAMP_BITS) - 1  # which is more than the number of a copy needs
+_NUMBER_SHIFT = _COPY_SHIFT + STAMP_BITS
 _FLOW_MASK = 63
 
 ONE_HOP = 1 << _HOP_SHIFT
@@ -28,7 +23,7 @@ ONE_HOP = 1 << _HOP_SHIFT
 
 
 def pack(flow: Any, number: Any, copy: Any) -> Any:
-    """A packet of a flow, without flags; `copy`: which one of its number it is."""
+    """A packet of a flow, without flags; `copy`: which one of its number it is, or when it was put out."""
     return np.int64(number) << _NUMBER_SHIFT | copy << _COPY_SHIFT | flow
 
 
@@ -43,7 +38,7 @@ def hop_of(word: Any) -> Any:
 
 
 def copy_of(word: Any) -> Any:
-    """Which copy of the packet of its number it is."""
+    """Which copy of the packet of its number it is, see `association.copy_of`."""
     return word >> _COPY_SHIFT & _COPY_MASK
 
 
@@ -55,14 +50,3 @@ def number_of(word: Any) -> Any:
 def is_payload(word: Any) -> Any:
     """Whether it is data of the application."""
     return word & (BACKWARD | CONTROL | PROBE) == 0
-
-
-def size_of(m: Any, b: Any, word: Any) -> Any:
-    """Its size [byte]; its flow begins at word `b` of scratch `m`."""
-    if word & PROBE:
-        return m[b + P.HEADER]
-    if word & BACKWARD:
-        return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], number_of(word))
-    if word & CONTROL:
-        return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], number_of(word))
-    return m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]

@@ -5,12 +5,11 @@ from typing import Any
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
-from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, LinkOut, Shared, SharedOut
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 
-association: Any = slot("association")
+ends: Any = slot("ends")
 
 
 @cold
@@ -19,16 +18,7 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
     for i in range(p[Shared.FLOWS]):
         b = m[Word.FLOWS + i]
         if m[b + Flow.KIND] != UDP:
-            s = m[b + FlowWord.ASSOCIATION :]
-            counts = b + FlowWord.COUNTS
-            if t == p[Shared.WARM_UP]:
-                m[counts + FlowOut.ACKED_BEFORE] = association.acked(m[b:], s)
-            m[counts + FlowOut.CWND_SUM] += association.cwnd_of(m[b:], s, f[i * association.FLOATS :])
-            m[counts + FlowOut.SAMPLES] += 1
-            rtt = s[association.Counter.RTT]
-            if rtt > 0:
-                add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, rtt)
-                m[counts + FlowOut.RTT_SAMPLES] += 1
+            ends.sample(m, b, f, i, t == p[Shared.WARM_UP])
     if t == p[Shared.WARM_UP]:
         for i in range(p[Shared.LINKS]):
             counts = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS
@@ -42,7 +32,6 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
     """The outcomes, after so many events; those of the links lie behind those of `most_flows` flows."""
     for column in range(len(out)):
         out[column] = 0
-    out[SharedOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] else STATUS_OK
     out[SharedOut.EVENTS] = events
     for i in range(p[Shared.LINKS]):
         link = m[Word.LINKS] + LinkWord.SIZE * i
@@ -57,18 +46,10 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
         counts = m[b + FlowWord.COUNTS :]
         counts[FlowOut.IN_FLIGHT] += m[b + FlowWord.LATE]
         if m[b + Flow.KIND] != UDP:
-            s = m[b + FlowWord.ASSOCIATION :]
-            counts[FlowOut.SENT] = s[association.Counter.SENT]
-            counts[FlowOut.RETRANSMITTED] = s[association.Counter.REPEATED]
-            counts[FlowOut.ACKED] = association.acked(m[b:], s)
-            counts[FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
-            counts[FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
-            counts[FlowOut.CWND_CUTS] = s[association.Counter.REDUCTIONS]
-            counts[FlowOut.HANDSHAKES] = s[association.Counter.HANDSHAKES]
-            if association.overfull(s):
-                out[SharedOut.STATUS] = STATUS_RING_FULL
+            ends.count(m, b)
         for column in range(FlowOut.COLUMNS):
             out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
+    out[SharedOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] else STATUS_OK
 
 
 @cold

@@ -15,6 +15,7 @@ from netcarlo.kernels.shared.sources import prepare_source
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 
 association: Any = slot("association")
+ends: Any = slot("ends")
 
 
 @cold
@@ -66,9 +67,11 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
         m[b + Flow.ROUTE + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.ROUTE + hop]
     for hop in range(flow[Flow.BACK_HOPS]):
         m[b + Flow.BACK + hop] = m[Word.LINKS] + LinkWord.SIZE * flow[Flow.BACK + hop]
-    ring = np.int64(64)
-    while ring < 2 * flow[P.WINDOW] + 64:
-        ring <<= 1
+    ring = flow[P.RING]
+    if ring == 0:
+        ring = np.int64(64)
+        while ring < 2 * flow[P.WINDOW] + 64:
+            ring <<= 1
     ring *= p[P.RING] >> 6
     m[b + P.RING] = ring
     for column in range(P.SEED, P.REPLICATION + 1):
@@ -80,9 +83,7 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
     if flow[Flow.KIND] == UDP:
         prepare_source(p, m, b, losses, i)
     else:
-        columns, floats = m[b:], f[i * association.FLOATS :]
-        limit, phase = flow[P.LIMIT], flow[P.CLOCK_PHASE]
-        free += association.prepare(columns, m[free:], floats, limit, phase, i, association.WORDS)
+        free += ends.prepare(m, b, f, i)
     for k in range(3):
         fifo.lay(m, b + FlowWord.TO_LINK + k * Fifo.SIZE, free, ring)
         free += 2 * ring

@@ -97,7 +97,8 @@ def scratch_words(
     flows = rows.flows
     used = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
     least = np.maximum(2 * flows[:, :, P.WINDOW] + 64, 64)
-    ring = (1 << np.ceil(np.log2(least)).astype(np.int64)) * scale
+    ring = 1 << np.ceil(np.log2(least)).astype(np.int64)
+    ring = np.where(flows[:, :, P.RING] > 0, flows[:, :, P.RING], ring) * scale
     words = np.where(flows[:, :, Flow.KIND] == UDP, 0, of_association(flows[:, :, P.WINDOW], ring))
     per_flow = np.where(used, FlowWord.ASSOCIATION + words + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]

@@ -162,7 +162,7 @@ def transmitted(p: Any, s: Any, packet: Any, now: Any) -> None:
         s[Tcp.REPEATED] += 1
 
 
-def copy_of(s: Any) -> Any:
+def copy_of(s: Any, now: Any) -> Any:
     """Number of the copy that `next_segment` gave last, for `note_copy` at the receiver."""
     if STAMPS:
         return variant.copy_of(s)

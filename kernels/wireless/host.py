@@ -118,7 +118,7 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
         blocked = node != NOBODY and m[node + Mac.COUNT] >= m[node + Node.QUEUE]
         packet = association.next_segment(m, s, g, t, blocked)
         if packet >= 0:
-            frame = frame_of(flow, packet, association.copy_of(s))
+            frame = frame_of(flow, packet, association.copy_of(s, t))
             if not association.is_data(m, s, packet):
                 frame |= CONTROL
             inject(m, t, frame)

@@ -7,7 +7,7 @@ import pytest
 from netcarlo import InputError, simulate, validate
 from netcarlo.estimation.reference import load_mapping, mapping_names, read_rows
 from netcarlo.estimation.validate import COLUMNS, error_distribution
-from tests.networks.references import KERNEL, LINKDOWN, LINUX, LOSSY, MANET, WAYPOINT
+from tests.networks.references import KERNEL, LINKDOWN, LINUX, LOSSY, MANET, PAIR, WAYPOINT
 
 
 def write(tmp_path, name, text):
@@ -64,6 +64,22 @@ def test_rows_that_cannot_be_compared_are_left_out(tmp_path):
     assert (cubic.window, cubic.initial_ssthresh) == (63, 18)
 
 
+def test_metrics_of_a_pair_name_each_of_its_flows(tmp_path):
+    found = validate(write(tmp_path, "linux_kernel_pair.csv", PAIR), target="cpu")
+    estimate = found.rows.set_index("metric").estimate
+    assert found.rows["class"].unique().tolist() == ["reno, bbr"]
+    both = estimate["goodput_1_Bps"] + estimate["goodput_2_Bps"]
+    assert both == pytest.approx(estimate["total_goodput_Bps"], rel=1e-9)
+    assert estimate["share_1"] == pytest.approx(estimate["goodput_1_Bps"] / both, abs=0.01)
+    assert estimate["total_goodput_Bps"] == pytest.approx(1480000 / 8 * 1448 / 1500, rel=0.01)
+    assert estimate["share_1"] < 0.3  # BBR takes what a shallow queue has
+    assert estimate["mean_srtt_2_s"] > estimate["mean_srtt_1_s"] - 0.05
+    rules = load_mapping("linux_kernel_pair")
+    beyond = rules.model_copy(update={"numbered": 1})
+    with pytest.raises(InputError, match="goodput_bps_2"):
+        read_rows(write(tmp_path, "x.csv", PAIR), beyond)
+
+
 def test_rows_of_the_kernel_become_scenarios_of_todays_linux(tmp_path):
     rows = read_rows(write(tmp_path, "x.csv", KERNEL), load_mapping("linux_kernel_bulk"))
     assert [(row.id, row.class_) for row in rows] == [
@@ -71,7 +87,7 @@ def test_rows_of_the_kernel_become_scenarios_of_todays_linux(tmp_path):
     ]  # fmt: skip
     reno, bbr, cubic = (row.scenario for row in rows)
     assert (bbr.transport.protocol, bbr.transport.congestion_control) == ("linux", "bbr")
-    assert (reno.transport.protocol, reno.transport.congestion_control) == ("linux", None)
+    assert (reno.transport.protocol, reno.transport.congestion_control) == ("linux", "reno")
     assert (cubic.transport.congestion_control, cubic.transport.window) == ("cubic", 24)
     assert reno.paths[0].hops[0].reverse.queue == 4000
     found = validate(write(tmp_path, "linux_kernel_bulk.csv", KERNEL), target="cpu").rows

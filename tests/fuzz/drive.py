@@ -27,7 +27,7 @@ from tests.networks import references
 
 REFERENCES = {
     "ns2_lossy": references.LOSSY, "ns2_linux": references.LINUX, "linux_kernel_bulk": references.KERNEL,
-    "ns2_linkdown": references.LINKDOWN,
+    "ns2_linkdown": references.LINKDOWN, "linux_kernel_pair": references.PAIR,
     "ns_manet": references.MANET,
 }  # fmt: skip
 ROWS = 3

@@ -54,9 +54,9 @@ name. An (a) or (b) stands for a refusal.
 TAIL = """
 `bic`, `cubic` and `westwood` are SACK with that window growth. Every other TCP but Vegas, which is a
 congestion control itself, takes them, too, as `congestion_control:`, and so it takes a file of yours, in
-packets; `linux` takes `cubic` and [`bbr`](bbr.md) alone. The TCP flows of a shared network are all of one
-kind, whichever it is, or a mix of `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `bic`, `cubic` and `westwood`,
-or SCTP; UDP goes beside them all. Two paths are for SCTP alone.
+packets; `linux` takes `cubic`, which is its own, `reno` and [`bbr`](bbr.md) alone. The TCP flows of a shared
+network are all of one kind, whichever it is, or a mix of `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `bic`,
+`cubic`, `westwood` and `linux`, or SCTP; UDP goes beside them all. Two paths are for SCTP alone.
 """
 
 

@@ -28,6 +28,15 @@ fast_recoveries_mean,queue_drops_mean,random_drops_mean,mean_srtt_s_mean,mean_qu
 3,cubic,6070000,23.25,28,0.0,0.01,34752,3,5,729776.9,22,1523,7,0,1,7,0,0.0908,21.8
 """
 
+PAIR = """\
+id,congestion_control_1,congestion_control_2,rate_bps,delay_oneway_ms,extra_delay_2_ms,queue_packets,\
+packet_error_rate,duration_s,n_seeds,goodput_1_Bps_mean,goodput_1_Bps_sd,goodput_2_Bps_mean,total_goodput_Bps_mean,\
+share_1_mean,rexmit_packets_1_mean,timeouts_1_mean,mean_cwnd_packets_1_mean,mean_srtt_1_s_mean,\
+rexmit_packets_2_mean,timeouts_2_mean,mean_cwnd_packets_2_mean,mean_srtt_2_s_mean,sent_packets_mean,\
+fast_recoveries_mean,queue_drops_mean,random_drops_mean,mean_queue_packets_mean
+1,reno,bbr,1480000,18.0,6.0,9,0.0,20,4,30000,1300,148000,178000,0.17,81,2,2.8,0.1,180,0,16,0.1,2500,100,260,0,6.5
+"""
+
 LINKDOWN = """\
 id,proto,bw_mbps,delay_ms,queue_limit_pkts,window_pkts,down_start_s,down_dur_s,rwnd_bytes,path_max_retrans,\
 alt_bw_mbps,alt_delay_ms,delivered_pkts,inorder_pkts,received_pkts,data_pkts_sent,retransmitted_pkts,timeouts,\

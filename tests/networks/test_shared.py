@@ -10,6 +10,9 @@ from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.shared.layout import (
     ALONE,
     KINDS,
+    LINUX_BBR,
+    LINUX_CUBIC,
+    LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
     PERIOD,
@@ -74,6 +77,13 @@ def rows_of(**given):
             {"transport": {"protocol": "linux26"}, "flows": [{}, {"protocol": "reno"}]},
             "transport cannot be linux26 beside other TCPs",
         ),
+        ({"flows": [{"congestion_control": "bbr"}]}, "congestion_control is for linux alone; write protocol"),
+        ({"flows": [{"congestion_control": "bic", "protocol": "linux"}]}, "'bic' is not allowed"),
+        (
+            {"flows": [{"congestion_control": "bbr", "udp": {"rate": "1 Mbit/s"}}]},
+            "udp and congestion_control are both given; remove it",
+        ),
+        ({"flows": [{"protocol": "linux", "ecn": True}]}, "flows.0.ecn is not for linux yet; remove it"),
         ({"transport": {"protocol": "elfn"}}, "'elfn' is not for shared; allowed with shared is tahoe"),
         ({"transport": SCTP, "flows": [{}, {"protocol": "reno"}]}, "transport cannot be sctp beside"),
         ({"transport": SCTP, "flows": [{"ecn": True}]}, "shared.flows.0.ecn is not for sctp; remove it"),
@@ -101,6 +111,25 @@ def test_flows_of_sctp_are_of_one_kind():
     flows = build(one).rows.flows[0]
     assert flows[:, Flow.KIND].tolist() == [ALONE, ALONE, UDP]
     assert flows[0, [P.DATA, P.CHUNK_HEADER, P.WINDOW, Flow.ECN]].tolist() == [1000, 16, 64, 0]
+
+
+def test_flows_of_linux_are_alone_or_beside_others():
+    linux = {"protocol": "linux"}
+    alone = scenario(transport=linux, flows=[{"count": 2}, {"udp": {"rate": "1 Mbit/s"}}])
+    assert alone.network.address(alone, fluid=False).name == "shared_linux_cubic"  # as that of a kernel
+    several = [{}, {"congestion_control": "bbr"}, {"congestion_control": "reno", "payload": "1000 B"}]
+    mixed = scenario(transport=linux | {"window": 300}, flows=[*several, {"protocol": "newreno"}])
+    assert mixed.network.address(mixed, fluid=False).name == "shared_mixed_linux"
+    flows = build(mixed).rows.flows[0]
+    kinds = [LINUX_CUBIC, LINUX_BBR, LINUX_RENO, KINDS.index("newreno")]
+    assert flows[:, Flow.KIND].tolist() == kinds
+    assert flows[:, P.DATA].tolist() == [1448, 1448, 1000, 1460]
+    assert flows[:, P.WINDOW].tolist() == [300] * 4
+    # Twice what the link holds, 20 packets and 20 ms of 1.5 ms each, and 64; ns-2's take what a window asks.
+    assert flows[:, P.RING].tolist() == [256, 256, 256, 0]
+    assert mixed.network.unknown(mixed, "fluid").startswith("there is no fluid model of linux_bbr, but of")
+    beside = scenario(transport=WINDOW | {"initial_ssthresh": 9}, flows=[{}, {"protocol": "linux"}])
+    assert build(beside).rows.flows[0, :, P.WINDOW].tolist() == [64, 64]
 
 
 def test_a_scenario_is_written_as_it_is_read():

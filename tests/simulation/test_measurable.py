@@ -57,6 +57,7 @@ SCENARIOS: dict[str, dict[str, Any]] = {
     "shared": shared({"count": 2}),
     "shared files": shared({"count": 2, "each": {"packets": 20}}, STREAM),
     "shared kinds": shared({"protocol": "vegas"}, {"protocol": "sack"}),
+    "shared linux": shared({"protocol": "linux", "congestion_control": "bbr"}, {"protocol": "sack"}),
     "streams": shared(STREAM, STREAM),
     "perhaps a stream": shared({"count": 1}, {"count": {"integers": [0, 1]}, "each": STREAM}),
 }

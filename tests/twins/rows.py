@@ -5,12 +5,12 @@ from typing import Any
 from netcarlo.kernels import models
 from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import Rows
-from netcarlo.kernels.shared.layout import KINDS, UDP, SharedRows
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
-from tests.twins.shared.scenarios import all_sctp, shared_rows
+from tests.twins.shared.scenarios import all_sctp, linux_shared_rows, shared_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
@@ -26,6 +26,10 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return manet_rows(count, seed=seed)
     if family == "shared" and sender == "sctp":
         return all_sctp(count, seed=seed)
+    if family == "shared" and "linux" in (sender, control):
+        linux = [LINUX_RENO + k for k, kind in enumerate(LINUX_KINDS) if kind.endswith(control)]
+        kinds = [UDP, *linux] if linux else [*range(len(KINDS)), *3 * list(range(LINUX_RENO, LINUX_RENO + 3))]
+        return linux_shared_rows(count, seed=seed, kinds=kinds)
     if family == "shared":
         kind = control or sender
         kinds = (UDP, KINDS.index(kind)) if kind in KINDS else range(len(KINDS))

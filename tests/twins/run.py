@@ -84,9 +84,8 @@ def run_one_way(
     if protocol == "udp":
         Datagrams(simulation, outcomes, parameters, path)
         simulation.run(parameters.END)
-    elif protocol == "tcp_linux" or protocol.startswith("tcp_linux_"):
-        control = protocol.removeprefix("tcp_linux").removeprefix("_")
-        run_linux(control, simulation, outcomes, parameters, path)
+    elif protocol.startswith("tcp_linux_"):
+        run_linux(protocol.removeprefix("tcp_linux_"), simulation, outcomes, parameters, path)
     else:
         run_tcp(protocol, simulation, outcomes, parameters, path)
 
@@ -130,7 +129,7 @@ def run_linux(
 ) -> None:
     """Today's Linux."""
     kind = PacedSender if control == "bbr" else LinuxSender
-    own = LINUX_CONTROLS["" if control == "bbr" else control]()
+    own = LINUX_CONTROLS["reno" if control == "bbr" else control]()
     sender = kind(simulation, outcomes, parameters, path.send, own)
     receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)
     path.connect(receiver.receive, sender.receive)

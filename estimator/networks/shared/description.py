@@ -11,7 +11,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
-from netcarlo.kernels.shared.layout import KINDS, MOST_HOPS, MOST_LINKS
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Delay,
@@ -28,14 +28,17 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.transport.congestion import BUILT_IN
-from netcarlo.transport.tcp import Sctp, Tcp, Vegas
+from netcarlo.transport.congestion import BUILT_IN, CONTROLS_OF_LINUX
+from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
 from netcarlo.transport.udp import Datagrams
 
 MOST_ROUTERS = MOST_HOPS + 1
 """Of a row, tree or graph: no route can be longer than MOST_HOPS."""
 MOST_CABLES = MOST_LINKS // 2
 TCPS = KINDS[1:]
+"""The TCPs of ns-2 that flows of one network can be,"""
+MIXED = (*TCPS, *LINUX_KINDS)
+"""and today's Linux beside them."""
 
 Routers = Annotated[Number, Quantity(units.PLAIN, 2, MOST_ROUTERS, whole=True)]
 Cables = Annotated[Number, Quantity(units.PLAIN, 1, MOST_CABLES, whole=True)]
@@ -213,13 +216,15 @@ class Stream(Datagrams):
 class FlowSpec(Record):
     """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
 
-    What is given here replaces the field of the transport.  A `route` lists the numbers of links: `0 2 4`.
+    What is given here replaces the field of the transport; a `congestion_control` is one of linux.  A `route`
+    lists the numbers of links: `0 2 4`.
     Without it and without routers a flow leads `between` the `ends` of the network (router 0 and the last),
     over one of its `hops` (the first flow of a list over cable 0, or the first of the `links`, and so on), or
     between two `random` routers.
     """
 
-    protocol: Literal[TCPS] | None = None  # type: ignore[valid-type]
+    protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
+    congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
     window: Window | None = None
     payload: Payload | None = None
     start: Time | None = None
@@ -243,9 +248,10 @@ class FlowSpec(Record):
         if self.bytes is not None and self.packets is not None:
             raise InputError("bytes and packets are both given; keep one")
         if self.udp is not None:
-            for name in ("protocol", "window", "payload", "start", "bytes", "packets"):
+            of_tcp = "protocol", "congestion_control", "window"
+            for name in (*of_tcp, "payload", "start", "bytes", "packets"):
                 if getattr(self, name) is not None:
-                    remedy = "remove it" if name in ("protocol", "window") else f"write udp.{name}"
+                    remedy = "remove it" if name in of_tcp else f"write udp.{name}"
                     raise InputError(f"udp and {name} are both given; {remedy}")
         if (self.source is None) != (self.sink is None):
             raise InputError("source and sink belong together; give both, or remove one")
@@ -462,17 +468,25 @@ class SharedSpec(Record):
         return layout.each[min(k, len(layout.each) - 1)]
 
 
-def tcp_like(transport: Any, protocol: str | None) -> Any:
-    """The TCP `protocol` (or that congestion control on the loss recovery of sack) with all that is written
-    of another `transport`, as far as it has that; without a name, or with its own, that transport itself.
+def tcp_of(transport: Any, flow: FlowSpec) -> Any:
+    """The TCP of a flow: its protocol (or that congestion control on the loss recovery of sack) with all that
+    is written of another `transport`, as far as it has that; without a name, or with its own, that transport
+    itself.
     """
+    protocol, control = flow.protocol, flow.congestion_control
+    if isinstance(transport, Linux) and protocol in (None, "linux"):
+        return transport if control is None else transport.model_copy(update={"congestion_control": control})
     if protocol is None or (isinstance(transport, Tcp) and protocol == kind(transport)):
         return transport
-    record: type[Tcp] = Vegas if protocol == "vegas" else Tcp
+    records: dict[str, type[Tcp]] = {"vegas": Vegas, "linux": Linux}
+    record = records.get(protocol, Tcp)
     names: dict[str, Any] = {"protocol": protocol}
     if protocol in BUILT_IN:
         names = {"protocol": "sack", "congestion_control": protocol}
+    elif control is not None:
+        names["congestion_control"] = control
     written = transport.model_fields_set - {"protocol", "congestion_control", "constants"}
+    written -= set(getattr(record, "not_told", ()))
     common = written & set(record.model_fields) if isinstance(transport, Tcp) else set()
     return record.check({**transport.model_dump(mode="json", include=common), **names})
 
@@ -482,11 +496,14 @@ def kind(tcp: Tcp | Sctp) -> str:
     control = getattr(tcp, "congestion_control", None)
     if control is None:
         return str(tcp.protocol)
+    if isinstance(tcp, Linux):
+        return f"linux_{control}"
     return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
 
 
 def kinds(shared: SharedSpec, transport: Any) -> dict[str, Tcp | Sctp]:
     """The kinds of TCP, or SCTP, that flows of a network can be."""
-    protocols = {flow.protocol for _, flow in shared.each_flow() if flow.udp is None}
-    tcps = [tcp_like(transport, protocol) for protocol in protocols]
+    flows = [flow for _, flow in shared.each_flow() if flow.udp is None]
+    different = {(flow.protocol, flow.congestion_control): flow for flow in flows}
+    tcps = [tcp_of(transport, flow) for flow in different.values()]
     return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}

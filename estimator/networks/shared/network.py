@@ -1,6 +1,7 @@
 """A network of shared links: what the house asks of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
@@ -18,11 +19,21 @@ from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, row_parameters, warm_up
 from netcarlo.networks.shared import formula, outcomes, rows, workload
-from netcarlo.networks.shared.description import MOST_CABLES, TCPS, Cable, Flows, FlowSpec, SharedSpec, kinds
+from netcarlo.networks.shared.description import (
+    MIXED,
+    MOST_CABLES,
+    TCPS,
+    Cable,
+    Flows,
+    FlowSpec,
+    SharedSpec,
+    kinds,
+    tcp_of,
+)
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.tcp import COMMON, PROBES, Sctp
+from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp
 
 NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT)
 """What the fluid model does not know of a flow."""
@@ -32,7 +43,7 @@ class SharedNetwork(SharedSpec, Network):
     """Links that many flows share, see `SharedSpec`."""
 
     key = "shared"
-    transports = (*COMMON, "linux26", *PROBES, "sctp", "udp")
+    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
     traced = False
 
@@ -40,11 +51,12 @@ class SharedNetwork(SharedSpec, Network):
         """The TCPs of the flows, and how many the engine takes."""
         workload.check_time_passes(self, run.transport)
         found = kinds(self, run.transport)
-        if len(found) > 1 and (wrong := set(found) - set(TCPS)):
-            allowed = f"allowed is {', '.join(TCPS)}"
+        if len(found) > 1 and (wrong := set(found) - set(MIXED)):
+            allowed = f"allowed is {', '.join(TCPS)}, linux"
             raise InputError(f"transport cannot be {min(wrong)} beside other TCPs; {allowed}")
         if isinstance(run.transport, Sctp):
             self._check_sctp(run.transport)
+        self._check_linux(run.transport)
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
@@ -64,13 +76,24 @@ class SharedNetwork(SharedSpec, Network):
                 remedy = f"raise transport.receiver_window to {chunk:.0f} B"
                 raise InputError(f"shared.{name}.payload does not fit the receiver's window; {remedy}")
 
+    def _check_linux(self, transport: Any) -> None:
+        """Marks are not for today's Linux here, and a flow's congestion control is for nothing else."""
+        for name, flow in self.each_flow():
+            linux = flow.udp is None and isinstance(tcp_of(transport, flow), Linux)
+            if flow.ecn and linux:
+                raise InputError(f"shared.{name}.ecn is not for linux yet; remove it, or write linux26")
+            if flow.congestion_control is not None and not linux:
+                remedy = "write protocol: linux beside it"
+                raise InputError(f"shared.{name}.congestion_control is for linux alone; {remedy}")
+
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
         found = list(kinds(self, run.transport).values())
         if fluid or len(found) > 1:
-            return Address("shared", "mixed", fluid=fluid)
+            linux = any(isinstance(tcp, Linux) for tcp in found)
+            return Address("shared", "mixed", "linux" if linux and not fluid else "", fluid=fluid)
         if not found:
             return Address("shared", "tahoe")  # of UDP alone any will do
         return Address("shared", found[0].protocol, str(getattr(found[0], "congestion_control", None) or ""))

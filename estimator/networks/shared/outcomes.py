@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import ENDLESS, NS, P
 from netcarlo.kernels.shared.layout import (
     KINDS,
+    LINUX_KINDS,
+    LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
     UDP,
@@ -46,8 +48,9 @@ OUTCOMES = (
         "best_flow_bps", MORE, "goodput of the TCP flow that gets most", label="goodput of the best-off flow"
     ),
     *(
-        Outcome(f"{kind}_bps", MORE, f"mean goodput of the {kind} flows", label=f"goodput of a {kind} flow")
-        for kind in KINDS
+        Outcome(f"{kind}_bps", MORE, f"mean goodput of the {of} flows", label=f"goodput of a {of} flow")
+        for kind in (*KINDS, *LINUX_KINDS)
+        for of in [kind.replace("_", " ")]
     ),
     Outcome(
         "utilisation",
@@ -113,6 +116,12 @@ COUNTS = {
     "in_flight": FlowOut.IN_FLIGHT,
     "marked": FlowOut.MARKED,
 }
+
+OF_FLOW = (
+    *("goodput_bps", "useful_bits", "acked_bps", "acked_bits", "completion_s", "base_rtt_s"),
+    *("mean_cwnd_packets", "mean_rtt_s", "acked", "in_order", *COUNTS),
+)
+"""Names of what `by_flow` tells."""
 
 
 class Tables(NamedTuple):
@@ -229,7 +238,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "longest_wait_s": out.links[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS,
         "transmissions": out.links[:, :, LinkOut.SENT].sum(axis=1),
     }
-    for number, kind in enumerate(KINDS):
+    for number, kind in (*enumerate(KINDS), *enumerate(LINUX_KINDS, LINUX_RENO)):
         of_kind = present & (flows[:, :, Flow.KIND] == number)
         found[f"{kind}_bps"] = _over(np.nanmean, np.where(of_kind, goodput, np.nan))
     return found | _completion(np.asarray(flow["completion_s"]), present & (flows[:, :, P.LIMIT] < ENDLESS))

@@ -10,6 +10,8 @@ from netcarlo.kernels.shared.layout import (
     ALONE,
     DROP_TAIL,
     KINDS,
+    LINUX_KINDS,
+    LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
     PERIOD,
@@ -35,13 +37,16 @@ from netcarlo.networks.shared.description import (
     SharedSpec,
     Stream,
     kind,
-    tcp_like,
+    tcp_of,
 )
 from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, reverse_routes, routes, topology
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
 from netcarlo.transport.udp import Datagrams, Udp
+
+NUMBERS = {name: number for number, name in (*enumerate(KINDS), *enumerate(LINUX_KINDS, LINUX_RENO))}
+"""Values of `Flow.KIND` by name."""
 
 
 class Member(NamedTuple):
@@ -71,7 +76,9 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
     links[:, :, Link.ROOM] = _room(flows, links)
-    return SharedRows(table, np.zeros((n, 0)), flows, links, thresholds(rows))
+    found = SharedRows(table, np.zeros((n, 0)), flows, links, thresholds(rows))
+    flows[:, :, P.RING] = np.where(flows[:, :, Flow.KIND] >= LINUX_RENO, _rings(found), 0)
+    return found
 
 
 # Links.
@@ -143,6 +150,25 @@ def _room(flows: Ints, links: Ints) -> Ints:
     return np.asarray(2 ** np.ceil(np.log2(expected)), np.int64)
 
 
+def _rings(rows: SharedRows) -> Ints:
+    """Room for packets in flight [n, F], a power of two: twice what the links of a route hold or, if that is
+    less, the window.  Windows of Linux are wide, and rings that are too small are made larger."""
+    flows = rows.flows
+    held = np.zeros(flows.shape[:2])
+    for k in range(flows.shape[1]):
+        flow = flows[:, k]
+        links, there = _along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
+        size = (flow[:, P.DATA] + flow[:, P.HEADER])[:, None]
+        packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
+        slowest = packet_ns.max(axis=1, initial=1.0)
+        hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
+        delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1) + hosts
+        queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
+        held[:, k] = np.where(there, queue, 0).sum(axis=1) + 2 * delay / slowest
+    least = np.minimum(2 * held, 2 * flows[:, :, P.WINDOW]) + 64
+    return np.asarray(2 ** np.ceil(np.log2(least)), np.int64)
+
+
 # Flows.
 
 
@@ -173,10 +199,8 @@ def _flows(
     n, f = len(parameters), len(members)
     table = np.zeros((n, f, Flow.COLUMNS), np.int64)
     ends = np.zeros((n, f, 2), np.int64)
-    protocols = {member.spec.protocol for member in members}
-    tcps = {protocol: tcp_like(transport, protocol) for protocol in protocols}
     for k, member in enumerate(members):
-        _traffic(table[:, k], tcps[member.spec.protocol], draws, member)
+        _traffic(table[:, k], tcp_of(transport, member.spec), draws, member)
         _access(table[:, k], shared, draws, member)
         ends[:, k] = _ends(shared, draws, net, member)
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
@@ -230,7 +254,7 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
         udp = transport
     if udp is None:
         transports.fill(table, transport, draws, override=flow, name=name)
-        table[:, Flow.KIND] = KINDS.index(kind(transport)) if kind(transport) in KINDS else ALONE
+        table[:, Flow.KIND] = NUMBERS.get(kind(transport), ALONE)
         table[:, Flow.ECN] = int(flow.ecn)
         return
     size = draws.whole(f"{at}.payload", udp.payload)

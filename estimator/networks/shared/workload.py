@@ -4,7 +4,7 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.networks.run import Run
-from netcarlo.networks.shared.description import Cable, SharedSpec, tcp_like
+from netcarlo.networks.shared.description import Cable, SharedSpec, tcp_of
 from netcarlo.networks.traffic import (
     NO_TIME,
     datagrams,
@@ -26,7 +26,7 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
     for name, flow in shared.each_flow():
         if flow.udp is not None or isinstance(transport, Udp):
             continue
-        tcp = tcp_like(transport, flow.protocol)
+        tcp = tcp_of(transport, flow)
         size = (bounds(flow.payload or tcp.payload)[0]) + bounds(tcp.header)[0]
         access = flow.access or shared.access
         ends = (
@@ -74,7 +74,7 @@ def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:
         if udp is not None:
             total += count * datagrams(udp, duration)
             continue
-        tcp = tcp_like(transport, flow.protocol)
+        tcp = tcp_of(transport, flow)
         access = flow.access or shared.access
         rtt_s = 2 * (delay + mean(access.source_delay) + mean(access.sink_delay))
         edge = min(rate, mean(access.source_rate or access.rate))

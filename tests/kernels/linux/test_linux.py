@@ -68,7 +68,7 @@ def scratch(ring: int = 256) -> tuple[Any, Any]:
     return p, s
 
 
-@pytest.mark.parametrize("name", ["tcp_linux", "tcp_linux_cubic"])
+@pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 @pytest.mark.filterwarnings("ignore:overflow")
 def test_kernel_equals_twin(name: str) -> None:
     rows = linux_rows(80, seed=len(name))
@@ -215,7 +215,7 @@ def test_hystart_ends_slow_start_after_a_train_of_half_a_round_trip(gap_us: int,
 
 
 def test_a_connection_begins_with_a_handshake_and_ten_packets() -> None:
-    events, out = launch.trace(models.model("tcp_linux"), row_of(LIMIT=40), row=0)
+    events, out = launch.trace(models.model("tcp_linux_reno"), row_of(LIMIT=40), row=0)
     sends = events[events[:, Trace.EVENT] == EVENT_SEND]
     begin = 0.04 + 2 * 60 * 8e-6
     assert sends[:10, Trace.SEQUENCE].tolist() == list(range(1, 11))
@@ -228,7 +228,7 @@ def test_a_connection_begins_with_a_handshake_and_ten_packets() -> None:
 def test_timeouts_during_an_outage_double_and_end_on_the_wheel() -> None:
     row = row_of(END=40 * SECOND)
     row.outages[0, 0, 0, 0] = 8 * SECOND, 12 * SECOND
-    events, out = launch.trace(models.model("tcp_linux"), row, row=0)
+    events, out = launch.trace(models.model("tcp_linux_reno"), row, row=0)
     timeouts = events[events[:, Trace.EVENT] == EVENT_TIMEOUT, Trace.TIME]
     timeouts = timeouts[(timeouts > 8) & (timeouts < 13)]
     waits = np.diff(timeouts)
@@ -241,14 +241,14 @@ def test_timeouts_during_an_outage_double_and_end_on_the_wheel() -> None:
 
 def test_a_window_that_does_not_limit_does_not_grow() -> None:
     """The receiver allows 8 packets: slow start ends at twice that."""
-    events, _ = launch.trace(models.model("tcp_linux"), row_of(WINDOW=8), row=0)
+    events, _ = launch.trace(models.model("tcp_linux_reno"), row_of(WINDOW=8), row=0)
     assert 10 <= events[:, Trace.CWND].max() <= 18
 
 
 def test_the_mean_queue_is_that_of_littles_law() -> None:
     """Without losses: time in the system is that of the data less the way."""
     row = row_of(WINDOW=20, END=30 * SECOND)
-    out = launch.run(models.model("tcp_linux"), row)[0]
+    out = launch.run(models.model("tcp_linux_reno"), row)[0]
     held = out[len(Out) + Queues.HELD] / (30 * SECOND)
     in_flight = 20 - 125 * 0.04  # packets of the window that are not on the wire either way
     assert held == pytest.approx(in_flight, abs=1.0)
@@ -256,12 +256,12 @@ def test_the_mean_queue_is_that_of_littles_law() -> None:
 
 def test_scenarios_know_it() -> None:
     scenario = Scenario.check({"duration": "3 s", "transport": {"protocol": "linux"}, "hops": HOPS})
-    assert scenario.network.address(scenario, fluid=False).name == "tcp_linux"
+    assert scenario.network.address(scenario, fluid=False).name == "tcp_linux_cubic"  # as that of a kernel
     rows = build(scenario, replications=3).rows
     columns = P.WINDOW, P.DATA, P.HEADER, P.ACK, P.HANDSHAKE, P.TICK, P.INITIAL_WINDOW, P.QUEUES
     assert rows.parameters[0, list(columns)].tolist() == [4096, 1448, 52, 52, 60, 4 * MS, 10, 1]
     assert rows.parameters[:, P.CLOCK_PHASE].max() > SECOND
-    out = launch.run(models.model("tcp_linux"), rows)
+    out = launch.run(models.model("tcp_linux_cubic"), rows)
     built = build(scenario, replications=3)
     frame = outcomes(scenario.network, out, rows, built.drawn).frame
     assert (frame.mean_queue > 1).all() and (frame.goodput_bps > 4e6).all()

@@ -317,7 +317,7 @@ class Bbr:
 
     def enter_probe_bw(self) -> None:
         self.mode = "ProbeBW"
-        word = self.streams.block(STREAM_CYCLE, self.draws)[0]
+        word = self.streams.block(STREAM_CYCLE + 512 * self.c.flow, self.draws)[0]
         self.draws += 1
         self.cycle_index = 7 - word * 7 // 2**32
         self.advance_cycle()

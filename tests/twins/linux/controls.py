@@ -145,4 +145,4 @@ def cube_root(value: int) -> int:
 
 assert cube_root(27) == 3 and math.isclose(cube_root(10**15), 10**5)
 
-CONTROLS: dict[str, type[Reno]] = {"": Reno, "cubic": Cubic}
+CONTROLS: dict[str, type[Reno]] = {"reno": Reno, "cubic": Cubic}

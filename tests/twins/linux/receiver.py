@@ -13,7 +13,7 @@ from tests.twins.path.link import Packet
 FIRST = 2  # the first data segment; 0 is the SYN, 1 the ACK that ends the handshake
 
 
-@dataclass
+@dataclass(frozen=True)
 class Data:
     """What a segment says; `push`: the application is to be told."""
 

@@ -37,6 +37,9 @@ class Segment:
 class LinuxSender:
     """Linux 6 with Reno or CUBIC."""
 
+    flow = 0
+    """Its number among others."""
+
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
         send: Callable[[Packet], None], control: Reno,

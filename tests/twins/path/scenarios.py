@@ -272,17 +272,22 @@ def linux_rows(count: int, *, seed: int) -> Rows:
     return as_linux(tcp_rows(count, seed=seed), seed=seed)
 
 
+def make_linux(rng: Generator, p: Any) -> None:
+    """Columns of a TCP become those of a kernel."""
+    p[P.TICK] = pick(rng, MS, 4 * MS, 4 * MS, 10 * MS)
+    p[P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
+    p[P.WINDOW] = pick(rng, p[P.WINDOW], rng.integers(10, 400), 400)
+    p[P.MIN_RTO] = pick(rng, 0, 200 * MS, 200 * MS)
+    p[P.ACK_DELAY] = pick(rng, 40 * MS, 40 * MS, p[P.ACK_DELAY])
+    p[P.SEND_BUFFER] = p[P.SEND_WAKE] = 0
+
+
 def as_linux(rows: Rows, *, seed: int) -> Rows:
     """The same networks with a kernel's clocks and, often, wide windows."""
     p = rows.parameters
     for k in range(len(p)):
         rng = np.random.default_rng([seed, k, 2])
-        p[k, P.TICK] = pick(rng, MS, 4 * MS, 4 * MS, 10 * MS)
-        p[k, P.CLOCK_PHASE] = rng.integers(0, 1 << 37)
-        p[k, P.WINDOW] = pick(rng, p[k, P.WINDOW], rng.integers(10, 400), 400)
-        p[k, P.MIN_RTO] = pick(rng, 0, 200 * MS, 200 * MS)
-        p[k, P.ACK_DELAY] = pick(rng, 40 * MS, 40 * MS, p[k, P.ACK_DELAY])
-        p[k, P.SEND_BUFFER] = p[k, P.SEND_WAKE] = 0
+        make_linux(rng, p[k])
         if rng.random() < 0.3:  # a queue that slow start overflows by far
             rows.hops[k, 0, 0, [Hop.QUEUE, Hop.R_QUEUE]] = rng.integers(20, 100), 0
     p[:, P.QUEUES] = p[:, P.HANDOVER] == 0

@@ -28,10 +28,13 @@ class Turn(IntEnum):
     START = 0  # or a datagram
     ACK = 1
     TIMEOUT = 2
-    DELAYED_ACK = 3
+    PACING = 3
+    DELAYED_ACK = 4
 
 
-_OF_TCP = {Rank.RETRANSMISSION: Turn.TIMEOUT, Rank.DELAYED_ACK: Turn.DELAYED_ACK}
+_OF_TCP = {
+    Rank.RETRANSMISSION: Turn.TIMEOUT, Rank.PACING: Turn.PACING, Rank.DELAYED_ACK: Turn.DELAYED_ACK
+}  # fmt: skip
 
 
 class Agenda(Simulation):

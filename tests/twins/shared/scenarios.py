@@ -11,6 +11,8 @@ from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
     ALONE,
     KINDS,
+    LINUX_KINDS,
+    LINUX_RENO,
     MOST_HOPS,
     NEWRENO,
     NOWHERE,
@@ -23,7 +25,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from tests.twins.path.scenarios import MS, SECOND, pick, sctp_parameters, tcp_parameters
+from tests.twins.path.scenarios import MS, SECOND, make_linux, pick, sctp_parameters, tcp_parameters
 
 PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
 PERIODS = len(PROBABILITIES)
@@ -74,6 +76,20 @@ def _fill(line: Any, columns: Columns, *tables: Any) -> None:
 def shared_rows(count: int, *, seed: int, kinds: Sequence[int] = range(len(KINDS))) -> SharedRows:
     """`count` networks whose flows are of these `kinds`; row k of a seed is the same for every `count`."""
     return stack([_net(np.random.default_rng([seed, k, 5]), kinds).row() for k in range(count)])
+
+
+def linux_shared_rows(count: int, *, seed: int, kinds: Sequence[int]) -> SharedRows:
+    """The same with today's Linux among the `kinds`, whose windows are often wide, and queues deep."""
+    rows = shared_rows(count, seed=seed, kinds=kinds)
+    for k, flows in enumerate(rows.flows):
+        rng = np.random.default_rng([seed, k, 8])
+        for flow in flows:
+            if flow[Flow.KIND] >= LINUX_RENO:
+                make_linux(rng, flow)
+                flow[Flow.ECN] = 0
+        if rng.random() < 0.3:  # a queue that slow start overflows by far
+            rows.links[k, :, Link.QUEUE] = rng.integers(20, 100)
+    return rows
 
 
 def all_alone(count: int, *, seed: int) -> SharedRows:
@@ -259,5 +275,6 @@ def describe(rows: SharedRows, row: int) -> str:
         flow = rows.flows[row, k]
         forth, back = (flow[at : at + MOST_HOPS].tolist() for at in (Flow.ROUTE, Flow.BACK))
         route = f"{forth[: flow[Flow.HOPS]]}, back {back[: flow[Flow.BACK_HOPS]]}"
-        lines.append(f"flow {k}: {(*KINDS, 'alone')[flow[Flow.KIND]]} over {route}: {line(flow, P, Flow)}")
+        kind = (*KINDS, "alone", *LINUX_KINDS)[flow[Flow.KIND]]
+        lines.append(f"flow {k}: {kind} over {route}: {line(flow, P, Flow)}")
     return "\n".join(lines)

@@ -31,7 +31,8 @@ class Tables:
     def _flow(self, line: Any) -> Any:
         """The columns of `P` are those of the flow, but for the ones that hold for the whole row."""
         flow = named(line, P, Flow)
-        flow.END = self.p.END
+        for name in ("SEED", "SCENARIO", "REPLICATION", "END"):
+            setattr(flow, name, getattr(self.p, name))
         flow.route = [int(line[Flow.ROUTE + k]) for k in range(flow.HOPS)]
         flow.back = [int(line[Flow.BACK + k]) for k in range(flow.BACK_HOPS)]
         return flow

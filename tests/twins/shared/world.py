@@ -1,9 +1,10 @@
 """Everything there is in one row: links, flows and the clock."""
 
-from netcarlo.kernels.shared.layout import ALONE, KINDS, UDP, SharedRows
+from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_RENO, UDP, SharedRows
 from tests.twins.shared.clock import Agenda, Phase
 from tests.twins.shared.flows import Flow, Tcp, Udp
 from tests.twins.shared.links import Link
+from tests.twins.shared.linux import Linux
 from tests.twins.shared.sctp import Sctp
 from tests.twins.shared.tables import Tables
 
@@ -19,6 +20,9 @@ class World:
                 self.flows.append(Udp(self, number, columns))
             elif columns.KIND == ALONE and alone == "sctp":
                 self.flows.append(Sctp(self, number, columns))
+            elif columns.KIND >= LINUX_RENO:
+                control = ("reno", "cubic", "bbr")[columns.KIND - LINUX_RENO]
+                self.flows.append(Linux(self, number, columns, control))
             else:
                 protocol = alone if columns.KIND == ALONE else KINDS[columns.KIND]
                 self.flows.append(Tcp(self, number, columns, protocol))

@@ -1,0 +1,65 @@
+"""What the shared engine asks of the two ends of a flow, beside events: sizes, samples, counters.
+
+`b` is where the block of a flow begins in scratch `m`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.shared import packet
+from netcarlo.kernels.shared.layout import FlowOut
+from netcarlo.kernels.shared.state import FlowWord, Word
+
+association: Any = slot("association")
+
+
+def size_of(m: Any, b: Any, word: Any) -> Any:
+    """A packet [byte]."""
+    if word & packet.PROBE:
+        return m[b + P.HEADER]
+    if word & packet.BACKWARD:
+        return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(word))
+    if word & packet.CONTROL:
+        return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(word))
+    return m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+
+
+@cold
+def prepare(m: Any, b: Any, f: Any, i: Any) -> Any:
+    """Before the start of association `i`; returns how many words it takes."""
+    p, s, g = m[b:], m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
+    return association.prepare(p, s, g, p[P.LIMIT], p[P.CLOCK_PHASE], i, np.int64(association.WORDS))
+
+
+@cold
+def sample(m: Any, b: Any, f: Any, i: Any, warmed_up: Any) -> None:
+    """Take samples; note what was acknowledged if the warm-up ends."""
+    p, s, counts = m[b:], m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
+    if warmed_up:
+        m[counts + FlowOut.ACKED_BEFORE] = association.acked(p, s)
+    m[counts + FlowOut.CWND_SUM] += association.cwnd_of(p, s, f[i * association.FLOATS :])
+    m[counts + FlowOut.SAMPLES] += 1
+    rtt = s[association.Counter.RTT]
+    if rtt > 0:
+        add(m, counts + FlowOut.RTT_SUM, counts + FlowOut.RTT_SUM_HIGH, rtt)
+        m[counts + FlowOut.RTT_SAMPLES] += 1
+
+
+@cold
+def count(m: Any, b: Any) -> None:
+    """The counters of the sender, at the end."""
+    s, counts = m[b + FlowWord.ASSOCIATION :], m[b + FlowWord.COUNTS :]
+    counts[FlowOut.SENT] = s[association.Counter.SENT]
+    counts[FlowOut.RETRANSMITTED] = s[association.Counter.REPEATED]
+    counts[FlowOut.ACKED] = association.acked(m[b:], s)
+    counts[FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
+    counts[FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
+    counts[FlowOut.CWND_CUTS] = s[association.Counter.REDUCTIONS]
+    counts[FlowOut.HANDSHAKES] = s[association.Counter.HANDSHAKES]
+    if association.overfull(s):
+        m[Word.FULL] = 1
