@@ -24,7 +24,9 @@ from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
+from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
+from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed, undisturbed_linux
@@ -79,7 +81,7 @@ LINUX = {"": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
 """The sender of today's Linux with its controls."""
 
 
-INLINED = sender, acks, timer
+INLINED = sender, acks, timer, linux_sender, linux_receiver
 """Modules of the TCP whose steps become part of an engine that calls each of them from one place."""
 
 
