@@ -14,7 +14,7 @@ from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.linux import acks, burst, clocks, rack, receiver, rtt, sender, timer
 from netcarlo.kernels.linux.state import FIRST, NONE, Ack, Flag, Packet, Send, State, Tcp, Timer, ack_at, packet_at
-from netcarlo.kernels.path import hops
+from netcarlo.kernels.path import engine, hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
 from netcarlo.kernels.path.state import ENTRY, Path
 from netcarlo.kernels.path.undisturbed import behind, is_worth_it, keep, line_of, passed, passes, server_of
@@ -32,14 +32,12 @@ def is_simple(p: Any, m: Any) -> Any:
 
 
 def is_calm(p: Any, s: Any) -> Any:
-    """All that was sent has been received, in order, and the sender has taken in its latest event."""
-    una, nxt = s[Tcp.UNA], s[Tcp.NXT]
-    in_order = s[Tcp.RCV_NXT] == nxt and s[Tcp.HELD] == 0 and s[Tcp.DUPLICATE] == NONE
+    """The sender misses nothing, has taken in its latest event, and will not run out of packets now."""
+    una = s[Tcp.UNA]
     settled = s[Tcp.PUSH] == 0 and s[Tcp.FORCED] == NONE and s[Tcp.SEND] == Send.NEW
-    normal = s[Tcp.STATE] == State.OPEN and s[Tcp.PROBED] == NONE
-    known = s[Tcp.HIGHEST] <= una and s[Tcp.AGAIN_END] <= una and s[Tcp.SACKED] + s[Tcp.LOST] == 0
-    awake = s[Tcp.LAST_RX] != NONE and (s[Tcp.RCV_RTT] > 0 or s[Tcp.SYN_AT] == NONE)
-    return in_order and settled and normal and known and awake and FIRST < una < nxt <= s[Tcp.LAST]
+    normal = s[Tcp.STATE] == State.OPEN and s[Tcp.PROBED] == NONE and s[Tcp.SACKED] + s[Tcp.LOST] == 0
+    known = s[Tcp.HIGHEST] <= una and s[Tcp.AGAIN_END] <= una
+    return normal and known and settled and FIRST < una < s[Tcp.NXT] <= s[Tcp.LAST]
 
 
 def take(p: Any, s: Any, now: Any, ack: Any) -> None:
@@ -70,117 +68,137 @@ def settle(p: Any, s: Any, now: Any, pushed: Any) -> Any:
     return timer.until_probe(p, s, now, pushed == 0)
 
 
+def take_in(p: Any, s: Any, t: Any, packet: Any, sent: Any, push: Any) -> Any:
+    """The next packet in order, put out at `sent`, reaches the receiver at time t [ns].
+
+    Returns whether it is acknowledged at once; if not, when an ACK goes out is left to `delayed`.
+    """
+    nxt = packet + 1
+    s[Tcp.LAST_RX] = t
+    s[Tcp.RCV_HIGHEST] = packet
+    s[Tcp.RCV_NXT] = nxt
+    if packet == s[Tcp.RCV_WUP]:
+        s[Tcp.ECHO] = max(s[Tcp.ECHO], sent)
+    if not (push or s[Tcp.QUICK] > 0 or nxt - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]):
+        return False
+    receiver.write(p, s, s[Tcp.NEXT_ACK], nxt, s[Tcp.ECHO])
+    s[Tcp.NEXT_ACK] += 1
+    s[Tcp.QUICK] = max(s[Tcp.QUICK] - 1, 0)
+    s[Tcp.RCV_WUP] = nxt
+    s[Tcp.PENDING] = FOREVER
+    return True
+
+
 def go(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
     now: Any, alarm: Any, simple: Any,
 ) -> Any:  # fmt: skip
-    """As `undisturbed.go`."""
+    """As `undisturbed.go`; what befalls a packet does not end it, but an ACK that tells of that does."""
     ring, mask, end = m[Path.RING], p[P.RING] - 1, p[P.END]
-    horizon, single = min(m[Path.WATCH], end), simple or hops.hops_of(m, MAIN, FORTH) == 1
-    size, ack_size, every, delay = p[P.DATA] + p[P.HEADER], p[P.ACK], p[P.ACK_EVERY], p[P.ACK_DELAY] - p[P.TICK]
+    single = simple or hops.hops_of(m, MAIN, FORTH) == 1
+    size, ack_size, delay = p[P.DATA] + p[P.HEADER], p[P.ACK], p[P.ACK_DELAY] - p[P.TICK]
     forth, back = server_of(m, FORTH, size), server_of(m, BACK, ack_size)
     going, coming = line_of(m, forth.at), line_of(m, back.at)
     silence, longest = receiver.silence(s), s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
-    deadline, armed, wait = s[Tcp.DEADLINE], np.int64(NONE), np.int64(0)
-    pending, held_back = s[Tcp.PENDING], np.int64(NONE)
-    nxt, first, last_rx, wup, echo = s[Tcp.NXT], s[Tcp.NXT], s[Tcp.LAST_RX], s[Tcp.RCV_WUP], s[Tcp.ECHO]
-    next_ack, consumed, quick = s[Tcp.NEXT_ACK], s[Tcp.CONSUMED], s[Tcp.QUICK]
-    left, pushed, taken = np.int64(0), np.int64(0), np.int64(0)
-    now_us, t, on_the_way, missing, queued = clocks.us_of(now), now, np.int64(NONE), np.int64(0), np.int64(0)
+    deadline, armed, wait, waiting = s[Tcp.DEADLINE], np.int64(NONE), np.int64(0), np.int64(NONE)
+    first, left, pushed, taken, queued = s[Tcp.NXT], np.int64(0), np.int64(0), np.int64(0), np.int64(0)
     undisturbed = True
     while undisturbed:
         if left == 0:
             at = ring + ENTRY * (head & mask)
-            arrival, ack_id = m[at], m[at + 1]
+            arrival, ack_id = m[at] if head < tail else np.int64(FOREVER), m[at + 1]
             at = ack_at(p, s, ack_id)
-            ack = s[at + Ack.NEXT]
-            undisturbed = head < tail and arrival <= min(deadline, pending) and arrival < alarm
-            undisturbed = undisturbed and ack > s[Tcp.UNA] and s[at + Ack.COUNT] == 0
-            undisturbed = undisturbed and s[at + Ack.DUPLICATE] == NONE
-            if undisturbed:
+            ack, late = s[at + Ack.NEXT], receiver.due_at_sink(s)
+            undisturbed = arrival <= deadline and arrival < alarm and ack > s[Tcp.UNA]
+            undisturbed = undisturbed and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
+            if late < arrival and waiting != NONE:
+                s[Tcp.PENDING], waiting, undisturbed = receiver.delayed(p, s, waiting), np.int64(NONE), True
+            elif late < arrival:
+                undisturbed = late <= min(deadline, end)
+                if undisturbed:
+                    keep(m, back.at, coming)
+                    tail = engine.acknowledge_late(p, outages, losses, m, s, out, tail)
+                    coming = line_of(m, back.at)
+                    undisturbed = m[Path.FULL] == 0
+            elif undisturbed:
                 now = arrival
-                now_us = clocks.us_of(now)
                 head += 1
-                consumed = ack_id + 1
+                s[Tcp.CONSUMED] = ack_id + 1
                 taken = np.int64(1)
                 take(p, s, now, ack)
                 left = open_burst(p, s)
                 if left == 0:
                     armed, wait, taken = now, settle(p, s, now, np.int64(0)), np.int64(0)
                     deadline = now + min(wait, longest) * clocks.US
-        if undisturbed and left > 0:
-            undisturbed = going.gap > 0 and nxt < s[Tcp.LAST] and next_ack - consumed < mask
-            undisturbed = undisturbed and passes(m, forth, going, now)
-            if undisturbed:
-                packet = nxt
-                nxt += 1
-                left -= 1
-                s[Tcp.NXT] = nxt
-                at = packet_at(p, s, packet)
-                s[at + Packet.SENT] = now_us
-                push = s[Tcp.LARGE] != 0 and left == 0
-                s[at + Packet.FLAGS] = Flag.PUSH if push else 0
-                pushed = np.int64(1)
+        elif s[Tcp.NXT] == s[Tcp.LAST]:
+            undisturbed = False
+        else:
+            packet = s[Tcp.NXT]
+            s[Tcp.NXT] = packet + 1
+            left -= 1
+            at, push = packet_at(p, s, packet), s[Tcp.LARGE] != 0 and left == 0
+            s[at + Packet.SENT] = clocks.us_of(now)
+            s[at + Packet.FLAGS] = Flag.PUSH if push else 0
+            pushed = np.int64(1)
+            fate = np.int64(ARRIVED)
+            if going.gap > 0 and passes(m, forth, going, now):
                 going = passed(m, forth, going, now)
+                t = going.free + forth.delay
                 if QUEUES:
                     queued += min(going.free, end) - now
-                fate, t = np.int64(ARRIVED), going.free + forth.delay
                 if not single:
                     fate, t = behind(p, outages, losses, m, FORTH, t, size)
-                undisturbed = fate == ARRIVED and t <= horizon and t < pending and t - last_rx <= silence
-                undisturbed = undisturbed and coming.gap > 0 and passes(m, back, coming, t)
-                if not undisturbed:
-                    missing = np.int64(1)
-                    if fate == ARRIVED:
-                        on_the_way = packet
-                    elif t <= end:
+                    if fate != ARRIVED and t <= end:
                         out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
-                else:
-                    last_rx = t
-                    if packet == wup:
-                        echo = max(echo, now)
-                    if quick > 0 or nxt - wup >= every or push:
-                        quick = max(quick - 1, 0)
-                        wup = nxt
-                        pending = np.int64(FOREVER)
-                        held_back = np.int64(NONE)
-                        receiver.write(p, s, next_ack, nxt, echo)
-                        coming = passed(m, back, coming, t)
-                        t = coming.free + back.delay
-                        if not single:
-                            fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
-                        if fate == ARRIVED:
-                            at = ring + ENTRY * (tail & mask)
-                            m[at] = t
-                            m[at + 1] = next_ack
-                            tail += 1
-                        elif t <= end:
-                            out[Out.ACK_DROPS] += 1
-                        next_ack += 1
-                    elif pending == FOREVER:
-                        held_back = t
-                        pending = t + delay
+            else:
+                keep(m, forth.at, going)
+                fate, t, _ = engine.put_on_path(p, outages, losses, m, out, now, packet, True, size)
+                going = line_of(m, forth.at)
+            plain = s[Tcp.RCV_NXT] == packet and s[Tcp.HELD] == 0 and t < s[Tcp.PENDING]
+            plain = plain and t - s[Tcp.LAST_RX] <= silence and s[Tcp.NEXT_ACK] - s[Tcp.CONSUMED] < mask
+            plain = plain and t <= m[Path.WATCH] and coming.gap > 0 and passes(m, back, coming, t)
+            if fate == ARRIVED and t <= end and plain:
+                ack_id = s[Tcp.NEXT_ACK]
+                m[Path.LAST_RX] = t
+                if take_in(p, s, t, packet, now, push):
+                    waiting = np.int64(NONE)
+                    coming = passed(m, back, coming, t)
+                    t = coming.free + back.delay
+                    if not single:
+                        fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
+                    if fate == ARRIVED:
+                        at = ring + ENTRY * (tail & mask)
+                        m[at] = t
+                        m[at + 1] = ack_id
+                        tail += 1
+                    elif t <= end:
+                        out[Out.ACK_DROPS] += 1
+                elif s[Tcp.PENDING] == FOREVER:
+                    waiting = t
+                    s[Tcp.PENDING] = t + delay
+            elif fate == ARRIVED and t <= end:
+                if waiting != NONE:
+                    s[Tcp.PENDING] = receiver.delayed(p, s, waiting)
+                    waiting = np.int64(NONE)
+                keep(m, back.at, coming)
+                tail = engine.receive(p, outages, losses, m, s, out, t, packet, now, tail)
+                coming = line_of(m, back.at)
+                undisturbed = m[Path.FULL] == 0
+            if left == 0:
+                left = open_burst(p, s)
                 if left == 0:
-                    left = open_burst(p, s)
-                    if left == 0:
-                        armed, wait = now, settle(p, s, now, pushed)
-                        deadline = now + min(wait, longest) * clocks.US
-                        pushed, taken = np.int64(0), np.int64(0)
+                    armed, wait = now, settle(p, s, now, pushed)
+                    deadline = now + min(wait, longest) * clocks.US
+                    pushed, taken = np.int64(0), np.int64(0)
     keep(m, forth.at, going)
     keep(m, back.at, coming)
     if QUEUES:
         add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, queued)
-    s[Tcp.SENT] += nxt - first
+    s[Tcp.SENT] += s[Tcp.NXT] - first
     s[Tcp.BURST] = left
     s[Tcp.PUSH], s[Tcp.PUSHED], s[Tcp.RESTART] = (1, pushed, taken) if left > 0 else (0, 0, 0)
     if armed != NONE:
         timer.set_timer(p, s, armed, Timer.PROBE, clocks.to_jiffies(s, wait))
-    if nxt - missing > first:
-        m[Path.LAST_RX] = last_rx
-    s[Tcp.RCV_NXT], s[Tcp.RCV_HIGHEST], s[Tcp.RCV_WUP] = nxt - missing, nxt - missing - 1, wup
-    s[Tcp.LAST_RX], s[Tcp.ECHO], s[Tcp.QUICK] = last_rx, echo, quick
-    s[Tcp.NEXT_ACK], s[Tcp.CONSUMED] = next_ack, consumed
-    s[Tcp.PENDING] = pending
-    if held_back != NONE:
-        s[Tcp.PENDING] = receiver.delayed(p, s, held_back)
-    return now, head, tail, on_the_way, t
+    if waiting != NONE:
+        s[Tcp.PENDING] = receiver.delayed(p, s, waiting)
+    return now, head, tail, np.int64(NONE), now
