@@ -13,7 +13,19 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.linux import acks, burst, clocks, rack, receiver, rtt, sender, timer
-from netcarlo.kernels.linux.state import FIRST, NONE, Ack, Flag, Packet, Send, State, Tcp, Timer, ack_at, packet_at
+from netcarlo.kernels.linux.state import (
+    FIRST,
+    NONE,
+    Ack,
+    Flag,
+    Packet,
+    Send,
+    State,
+    Tcp,
+    Timer,
+    ack_at,
+    packet_at,
+)
 from netcarlo.kernels.path import engine, hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
 from netcarlo.kernels.path.state import ENTRY, Path
@@ -89,6 +101,35 @@ def take_in(p: Any, s: Any, t: Any, packet: Any, sent: Any, push: Any) -> Any:
     return True
 
 
+def put_out(p: Any, s: Any, now: Any, push: Any) -> Any:
+    """A new packet goes out; returns its number."""
+    packet = s[Tcp.NXT]
+    s[Tcp.NXT] = packet + 1
+    at = packet_at(p, s, packet)
+    s[at + Packet.SENT] = clocks.us_of(now)
+    s[at + Packet.FLAGS] = Flag.PUSH if push else 0
+    return packet
+
+
+def enter(p: Any, m: Any, out: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
+    """An ACK with this fate at time t [ns] enters the ring if it arrives; returns the ring's new end."""
+    if fate == ARRIVED:
+        at = m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
+        m[at] = t
+        m[at + 1] = ack_id
+        tail += 1
+    elif t <= p[P.END]:
+        out[Out.ACK_DROPS] += 1
+    return tail
+
+
+def leave(s: Any, first: Any, left: Any, pushed: Any, taken: Any) -> None:
+    """The stretch, in which packets from `first` on went out, ends with so many of a burst left."""
+    s[Tcp.SENT] += s[Tcp.NXT] - first
+    s[Tcp.BURST] = left
+    s[Tcp.PUSH], s[Tcp.PUSHED], s[Tcp.RESTART] = (1, pushed, taken) if left > 0 else (0, 0, 0)
+
+
 def go(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
     now: Any, alarm: Any, simple: Any,
@@ -133,14 +174,9 @@ def go(
         elif s[Tcp.NXT] == s[Tcp.LAST]:
             undisturbed = False
         else:
-            packet = s[Tcp.NXT]
-            s[Tcp.NXT] = packet + 1
             left -= 1
-            at, push = packet_at(p, s, packet), s[Tcp.LARGE] != 0 and left == 0
-            s[at + Packet.SENT] = clocks.us_of(now)
-            s[at + Packet.FLAGS] = Flag.PUSH if push else 0
-            pushed = np.int64(1)
-            fate = np.int64(ARRIVED)
+            pushed, fate, push = np.int64(1), np.int64(ARRIVED), s[Tcp.LARGE] != 0 and left == 0
+            packet = put_out(p, s, now, push)
             if going.gap > 0 and passes(m, forth, going, now):
                 going = passed(m, forth, going, now)
                 t = going.free + forth.delay
@@ -158,21 +194,14 @@ def go(
             plain = plain and t - s[Tcp.LAST_RX] <= silence and s[Tcp.NEXT_ACK] - s[Tcp.CONSUMED] < mask
             plain = plain and t <= m[Path.WATCH] and coming.gap > 0 and passes(m, back, coming, t)
             if fate == ARRIVED and t <= end and plain:
-                ack_id = s[Tcp.NEXT_ACK]
-                m[Path.LAST_RX] = t
+                ack_id, m[Path.LAST_RX] = s[Tcp.NEXT_ACK], t
                 if take_in(p, s, t, packet, now, push):
                     waiting = np.int64(NONE)
                     coming = passed(m, back, coming, t)
                     t = coming.free + back.delay
                     if not single:
                         fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
-                    if fate == ARRIVED:
-                        at = ring + ENTRY * (tail & mask)
-                        m[at] = t
-                        m[at + 1] = ack_id
-                        tail += 1
-                    elif t <= end:
-                        out[Out.ACK_DROPS] += 1
+                    tail = enter(p, m, out, ack_id, fate, t, tail)
                 elif s[Tcp.PENDING] == FOREVER:
                     waiting = t
                     s[Tcp.PENDING] = t + delay
@@ -194,9 +223,7 @@ def go(
     keep(m, back.at, coming)
     if QUEUES:
         add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, queued)
-    s[Tcp.SENT] += s[Tcp.NXT] - first
-    s[Tcp.BURST] = left
-    s[Tcp.PUSH], s[Tcp.PUSHED], s[Tcp.RESTART] = (1, pushed, taken) if left > 0 else (0, 0, 0)
+    leave(s, first, left, pushed, taken)
     if armed != NONE:
         timer.set_timer(p, s, armed, Timer.PROBE, clocks.to_jiffies(s, wait))
     if waiting != NONE:
