@@ -26,10 +26,12 @@ from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
+from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
+from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.path import cost as path_cost
-from netcarlo.kernels.path import datagrams, undisturbed
+from netcarlo.kernels.path import datagrams, undisturbed, undisturbed_linux
 from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.path import state as path_state
 from netcarlo.kernels.path.multihomed import engine as multihomed
@@ -83,7 +85,7 @@ LINUX = {"reno": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
 """The sender of today's Linux with its controls, in the order of `shared.layout.LINUX_KINDS`."""
 
 
-INLINED = sender, acks, timer
+INLINED = sender, acks, timer, linux_sender, linux_receiver
 """Modules of the TCP whose steps become part of an engine that calls each of them from one place."""
 
 
@@ -142,13 +144,16 @@ class Ends(NamedTuple):
     """The most packets in flight over paths of rows with these parameters, by their windows [n]."""
     near: tuple[tuple[int, int], ...] = ()
     """Words that every packet touches, see `Model.near`; as `words` counts."""
+    undisturbed: Any = None
+    """The module that knows stretches of a path which nothing disturbs, where there is one."""
 
 
 def _tcp(variant: Any, control: Any) -> Ends:
     found = {"association": association} | slots.of_sender(variant, control)
     words = functools.partial(slots.scratch_words, variant)
     near = tcp_state.near(found["variant"].NEAR, acks=found["sack"] or found["marks"])
-    return Ends(found, words, association.FLOATS, near=near)
+    calm = None if found["stamps"] else undisturbed
+    return Ends(found, words, association.FLOATS, near=near, undisturbed=calm)
 
 
 SCTP = Ends(
@@ -166,7 +171,7 @@ def _linux(control: Any) -> Ends:
         "association": linux_association, "control": control, "paced": paced, "first": 0,
         "pauses": False, "sack": True, "stamps": True,
     }  # fmt: skip
-    return Ends(found, words, linux_association.FLOATS)
+    return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
 
 
 def _in_order(ends: Ends) -> dict[str, Any]:
@@ -190,8 +195,8 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
         found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
-        calm = not (described or ends.slots["stamps"] or address.mobile or is_lockstep(step))
-        found |= {"calm": calm, "undisturbed": undisturbed if calm else None}
+        calm = None if address.mobile or is_lockstep(step) else ends.undisturbed
+        found |= {"calm": calm is not None, "undisturbed": calm}
         found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
         return bind(path.simulate, step, found, inlined=INLINED)
 

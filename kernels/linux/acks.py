@@ -69,7 +69,7 @@ def take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
     elif reducing(s):
         prr.reduce(s, delivered, s[Tcp.LOSSES] - losses, acked > 0)
     elif (acked > 0 or (reported != 0 and s[Tcp.REORDERING] > rack.THRESHOLD)) and is_limited(s):
-        _grow(p, s, now, delivered)
+        grow(p, s, now, delivered)
 
 
 def is_limited(s: Any) -> Any:
@@ -78,7 +78,7 @@ def is_limited(s: Any) -> Any:
     return s[Tcp.LIMITED] != 0 or (slow_start and s[Tcp.CWND] < 2 * s[Tcp.MOST_OUT])
 
 
-def _grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
+def grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
     """The window grows: by as much as was delivered in slow start, by a packet per so many beyond."""
     left = delivered
     if s[Tcp.CWND] < s[Tcp.SSTHRESH]:

@@ -58,6 +58,7 @@ def resend(p: Any, s: Any, packet: Any) -> None:
     s[at + Packet.FLAGS] = (number << FLAG_BITS) | flags | Flag.AGAIN | Flag.EVER
     s[s[Tcp.LOG] + (number & (p[P.RING] - 1))] = packet
     s[Tcp.LOG_END] = number + 1
+    s[Tcp.AGAIN_END] = max(s[Tcp.AGAIN_END], packet + 1)
     if s[Tcp.LOG_END] - s[Tcp.LOG_FIRST] >= p[P.RING]:
         s[Tcp.OVERFULL] = 1
 

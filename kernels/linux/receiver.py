@@ -50,13 +50,12 @@ def acknowledge(p: Any, s: Any) -> Any:
     ack_id = s[Tcp.NEXT_ACK]
     if ack_id - s[Tcp.CONSUMED] >= p[P.RING]:
         return np.int64(FULL)
+    write(p, s, ack_id, s[Tcp.RCV_NXT], s[Tcp.ECHO])
     at = ack_at(p, s, ack_id)
     room = np.int64(BLOCKS)
-    s[at + Ack.NEXT] = s[Tcp.RCV_NXT]
-    s[at + Ack.ECHO] = s[Tcp.ECHO]
-    s[at + Ack.DUPLICATE] = s[Tcp.DUPLICATE]
     if s[Tcp.DUPLICATE] != NONE:
         room -= 1
+        s[at + Ack.DUPLICATE] = s[Tcp.DUPLICATE]
         s[Tcp.DUPLICATE] = NONE
     count = min(s[Tcp.BLOCK_COUNT], room)
     s[at + Ack.COUNT] = count
@@ -69,6 +68,15 @@ def acknowledge(p: Any, s: Any) -> Any:
     s[Tcp.MERGED] = 0
     s[Tcp.QUICK] = max(s[Tcp.QUICK] - 1, 0)
     return ack_id
+
+
+def write(p: Any, s: Any, ack_id: Any, missing: Any, echo: Any) -> None:
+    """The acknowledgement of this number tells the first packet that is missing, and nothing else."""
+    at = ack_at(p, s, ack_id)
+    s[at + Ack.NEXT] = missing
+    s[at + Ack.ECHO] = echo
+    s[at + Ack.DUPLICATE] = NONE
+    s[at + Ack.COUNT] = 0
 
 
 @cold
@@ -84,12 +92,22 @@ def on_syn(p: Any, s: Any, t: Any) -> Any:
     return ack_id
 
 
+def silence(s: Any) -> Any:
+    """The receiver's own timeout [ns]."""
+    rtt = s[Tcp.RCV_RTT]
+    return rtt + max(2 * rtt, LEAST_RTO)
+
+
+def delayed(p: Any, s: Any, t: Any) -> Any:
+    """When the ACK of a packet that has come at time t [ns] goes out at the latest."""
+    return due(p, s, t, p[P.ACK_DELAY] // p[P.TICK])
+
+
 def _wake(s: Any, t: Any) -> None:
     """A packet with data after a silence longer than the receiver's own timeout: quick ACKs again."""
     if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_AT] != NONE:
         s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
-    rtt = s[Tcp.RCV_RTT]
-    if s[Tcp.LAST_RX] != NONE and t - s[Tcp.LAST_RX] > rtt + max(2 * rtt, LEAST_RTO):
+    if s[Tcp.LAST_RX] != NONE and t - s[Tcp.LAST_RX] > silence(s):
         s[Tcp.QUICK] = max(s[Tcp.QUICK], QUICK)
     s[Tcp.LAST_RX] = t
 
@@ -212,7 +230,7 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
         return acknowledge(p, s), fresh
     if s[Tcp.HELD] == 0:
         if s[Tcp.PENDING] == FOREVER:
-            s[Tcp.PENDING] = due(p, s, t, p[P.ACK_DELAY] // p[P.TICK])
+            s[Tcp.PENDING] = delayed(p, s, t)
         return np.int64(NONE), fresh
     if _in_gap(p, s, t):
         return acknowledge(p, s), fresh

@@ -204,6 +204,7 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
                 rate.note_sent(p, s, packet, clocks.us_of(now))
             s[at + Packet.SENT] = clocks.us_of(now)
             s[at + Packet.FLAGS] |= Flag.EVER
+            s[Tcp.AGAIN_END] = max(s[Tcp.AGAIN_END], packet + 1)
             s[Tcp.SENT] += 1
             s[Tcp.REPEATED] += 1
         s[Tcp.PROBED] = s[Tcp.NXT]
@@ -220,6 +221,17 @@ def _settle(p: Any, s: Any, now: Any) -> None:
     """Nothing more goes out at this event: note whether the window was the limit, and start the timer."""
     s[Tcp.PUSH] = 0
     s[Tcp.SEND] = Send.NEW
+    note_limit(s)
+    if s[Tcp.PUSHED] != 0:
+        s[Tcp.PUSHED] = 0
+        timer.schedule_probe(p, s, now, False)
+    elif s[Tcp.RESTART] != 0:
+        timer.restart(p, s, now)
+    s[Tcp.RESTART] = 0
+
+
+def note_limit(s: Any) -> None:
+    """Note whether the window was the limit of what is out."""
     limited = 1 if in_flight(s) >= s[Tcp.CWND] else 0
     if s[Tcp.PUSHED] != 0 or limited != 0:
         out = s[Tcp.NXT] - s[Tcp.UNA]
@@ -229,12 +241,6 @@ def _settle(p: Any, s: Any, now: Any) -> None:
             s[Tcp.LIMITED] = limited
             s[Tcp.MOST_OUT] = out
             s[Tcp.LIMITED_END] = s[Tcp.NXT]
-    if s[Tcp.PUSHED] != 0:
-        s[Tcp.PUSHED] = 0
-        timer.schedule_probe(p, s, now, False)
-    elif s[Tcp.RESTART] != 0:
-        timer.restart(p, s, now)
-    s[Tcp.RESTART] = 0
 
 
 @cold

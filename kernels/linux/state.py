@@ -160,6 +160,8 @@ class Tcp(IntEnum):
     """and of the next."""
     NEXT_LOST = auto()
     """No packet below is to be sent again."""
+    AGAIN_END = auto()
+    """No packet from here on was ever sent again."""
     # Round trips and timers.
     SRTT = auto()
     """Smoothed RTT [us / 8], 0: unknown."""

@@ -62,15 +62,19 @@ def schedule_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
     out = s[Tcp.NXT] - s[Tcp.UNA]
     if out == 0 or (s[Tcp.STATE] != State.OPEN and s[Tcp.STATE] != State.CWR):
         return False
+    wait = until_probe(p, s, now, advancing)
+    set_timer(p, s, now, Timer.PROBE, clocks.to_jiffies(s, wait) + _paced(p, s, now))
+    return True
+
+
+def until_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
+    """The time [us] after which `schedule_probe` has the probe go out."""
     wait = np.int64(FIRST_PROBE_US)
     if s[Tcp.SRTT] > 0:
         wait = s[Tcp.SRTT] >> np.int64(2)
-        wait += p[P.MIN_RTO] // US if out == 1 else MARGIN_US
+        wait += p[P.MIN_RTO] // US if s[Tcp.NXT] - s[Tcp.UNA] == 1 else MARGIN_US
     left = s[Tcp.RTO] * s[Tcp.TICK_US] if advancing else until_timeout(p, s, now)
-    if left > 0:
-        wait = min(wait, left)
-    set_timer(p, s, now, Timer.PROBE, clocks.to_jiffies(s, wait) + _paced(p, s, now))
-    return True
+    return min(wait, left) if left > 0 else wait
 
 
 def restart(p: Any, s: Any, now: Any) -> None:

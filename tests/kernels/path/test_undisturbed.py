@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels.base.layout import Hop, Out, P, Rows
-from netcarlo.kernels.path import undisturbed
+from netcarlo.kernels.linux.state import Tcp as Linux
+from netcarlo.kernels.path import undisturbed, undisturbed_linux
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.tcp.state import Tcp
 from tests.benchmarks import lossy_hop
 from tests.kernels.beside_twin import run_as_python
-from tests.twins.path.scenarios import tcp_rows
+from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 
-go = undisturbed.go
+go, go_linux = undisturbed.go, undisturbed_linux.go
 IN_STRETCHES = [0]
 
 
@@ -27,10 +28,19 @@ def counted(*arguments: Any) -> Any:
     return found
 
 
+def counted_linux(*arguments: Any) -> Any:
+    """The same of today's Linux."""
+    before = arguments[5][Linux.NXT]
+    found = go_linux(*arguments)
+    IN_STRETCHES[0] += arguments[5][Linux.NXT] - before
+    return found
+
+
 @pytest.fixture(autouse=True)
 def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     IN_STRETCHES[0] = 0
     monkeypatch.setattr(undisturbed, "go", counted)
+    monkeypatch.setattr(undisturbed_linux, "go", counted_linux)
     return
 
 
@@ -41,9 +51,12 @@ def run(name: str, rows: Rows, *, monkeypatch: pytest.MonkeyPatch, stretches: bo
     return run_as_python(name, rows)
 
 
-@pytest.mark.parametrize("name", ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_vegas", "tcp_sack_cubic"])
+@pytest.mark.parametrize(
+    "name",
+    ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_vegas", "tcp_sack_cubic", "tcp_linux", "tcp_linux_cubic"],
+)
 def test_outcomes_are_those_without_stretches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = tcp_rows(60, seed=sum(name.encode()))
+    rows = (linux_rows if "linux" in name else tcp_rows)(60, seed=sum(name.encode()))
     out = run(name, rows, monkeypatch=monkeypatch)
     assert IN_STRETCHES[0] > 0.1 * out[:, Out.SENT].sum()
     IN_STRETCHES[0] = 0
@@ -81,3 +94,27 @@ def test_most_packets_go_in_a_stretch(change: Any, monkeypatch: pytest.MonkeyPat
     assert (out[:, Out.SENT] > 1000).all()
     assert IN_STRETCHES[0] > 0.7 * out[:, Out.SENT].sum()
     np.testing.assert_array_equal(out, run("tcp_newreno", rows, monkeypatch=monkeypatch, stretches=False))
+
+
+def in_bursts(rows: Rows) -> None:
+    """A window that leaves in larger bursts than two, and a receiver that waits for three packets."""
+    rows.parameters[:, P.WINDOW] = 512
+    rows.parameters[:, P.ACK_EVERY] = 3
+    rows.hops[:, :, :, Hop.BYTE_TIME] //= 10
+
+
+def slow(rows: Rows) -> None:
+    """A delayed ACK's timer goes off between packets."""
+    rows.parameters[:, P.ACK_DELAY] = 8_000_000
+    rows.hops[:, :, :, Hop.BYTE_TIME] *= 20
+
+
+@pytest.mark.parametrize("name", ["tcp_linux", "tcp_linux_cubic"])
+@pytest.mark.parametrize("change", [None, finite, over_two_hops, in_bursts, slow])
+def test_so_they_do_for_todays_linux(name: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With delayed ACKs, bursts, merged ACKs in a gap, over several hops, and to the end of a transfer."""
+    rows = as_linux(lossy_hop.rows(2, window=32, loss=0.001, duration_s=6.0), seed=1)
+    rows = (change(rows) if change else rows) or rows
+    out = run(name, rows, monkeypatch=monkeypatch)
+    assert IN_STRETCHES[0] > 0.6 * out[:, Out.SENT].sum()
+    np.testing.assert_array_equal(out, run(name, rows, monkeypatch=monkeypatch, stretches=False))
