@@ -77,8 +77,8 @@ def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -
 
 
 def _of_types(get_call_template: Any, args: Any, kws: Any) -> Any:
-    """A function is compiled once for `f(x, 0)` and `f(x, n)`: LLVM, which inlines it, sees constants anyway."""
-    from numba.core.types import unliteral
+    """A function is compiled once for `f(x, 0)` and `f(x, n)`: LLVM, which inlines it, sees constants."""
+    from numba.core.types.misc import unliteral
 
     return get_call_template(tuple(unliteral(kind) for kind in args), kws)
 
@@ -157,20 +157,24 @@ def prepare(models: Iterable[Any]) -> None:
     missing = [m for m in wanted if not _file(m).exists()]
     if missing:
         _announce(missing, min(cores(), len(missing)))
-    helpers: list[subprocess.Popen[bytes]] = []
+    helpers: list[subprocess.Popen[str]] = []
     todo = iter(missing)
 
     def compile_some(number: int) -> None:
-        for model in todo:
-            if number == 0:  # in this process
+        if number == 0:  # in this process
+            for model in todo:
                 cpu_loop(model)
-                continue
-            quiet = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)"  # Ctrl-C reaches them, too
-            call = f"compile.cpu_loop(models.model({model.name!r}))"
-            imports = "from netcarlo.kernels import models; from netcarlo.kernels.runtime import compile"
-            code = f"{quiet}; {imports}; {call}"
-            helpers.append(subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL))
-            helpers[-1].wait()
+            return
+        helper = subprocess.Popen(
+            [sys.executable, "-P", "-c", _HELPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        helpers.append(helper)
+        assert helper.stdin and helper.stdout
+        for model in todo:
+            print(model.name, file=helper.stdin, flush=True)
+            if not helper.stdout.readline():
+                return  # it has died, and says why on its standard error
+        helper.stdin.close()
 
     try:
         with announced(lambda what, seconds: None):
@@ -180,6 +184,18 @@ def prepare(models: Iterable[Any]) -> None:
         missing.clear()
         for helper in helpers:
             helper.kill()
+            helper.wait()
+
+
+_HELPER = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches it, too
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import compile
+for line in sys.stdin:
+    compile.cpu_loop(models.model(line.strip()))
+    print(flush=True)
+"""
 
 
 @functools.cache
