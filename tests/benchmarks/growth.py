@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,28 +102,25 @@ def swept(networks: int) -> tuple[float, float, float]:
     return wall, spent, memory
 
 
-def measured(most: int) -> list[Panel]:
-    """All panels."""
+def measured(most: int) -> Iterator[Panel]:
+    """All panels, one after the other."""
 
     def path(**fixed: Any) -> Callable[[str, dict[str, Any]], float]:
         return lambda name, varied: newreno.kernel_rate(name=name, **{**fixed, **varied})
 
     by_loss, by_window, by_hops = path(window=64), path(loss=0.001), path(window=64, loss=0.001)
     losses, one = (0.001, 0.01, 0.1, 1, 3, 10), {"NewReno (frames)": "manet_newreno"}
-    panels = [
-        rates("loss [%]", losses, SENDERS, lambda n, x: by_loss(n, {"loss": x / 100})),
-        rates("window [packets]", (4, 16, 64, 256, 1024), SENDERS, lambda n, x: by_window(n, {"window": x})),
-        rates("hops, 0.1 % of loss each", (1, 2, 4, 8, 16), SENDERS, lambda n, x: by_hops(n, {"count": x})),
-        rates("flows that share a cable", (1, 4, 16, 32, 64), LINKS, over_links),
-        rates("nodes of an ad hoc network", (5, 10, 20, 40, 64), one, ad_hoc),
-    ]
+    yield rates("loss [%]", losses, SENDERS, lambda n, x: by_loss(n, {"loss": x / 100}))
+    yield rates("window [packets]", (4, 16, 64, 256, 1024), SENDERS, lambda n, x: by_window(n, {"window": x}))
+    yield rates("hops, 0.1 % of loss each", (1, 2, 4, 8, 16), SENDERS, lambda n, x: by_hops(n, {"count": x}))
+    yield rates("flows that share a cable", (1, 4, 16, 32, 64), LINKS, over_links)
+    yield rates("nodes of an ad hoc network", (5, 10, 20, 40, 64), one, ad_hoc)
     counts = [10**k for k in range(3, 9) if 10**k <= most]
     swept(counts[0])  # compiles
     wall, used, memory = zip(*(swept(count) for count in counts), strict=True)
     times = {"time": [*wall], "processor time": [*used]}
-    panels.append(Panel("networks of one second", "s, all cores", counts, times))
-    panels.append(Panel("networks of one second", "MiB at most", counts, {"memory": [*memory]}))
-    return panels
+    yield Panel("networks of one second", "s, all cores", counts, times)
+    yield Panel("networks of one second", "MiB at most", counts, {"memory": [*memory]})
 
 
 def table(panel: Panel) -> str:
@@ -198,9 +195,10 @@ def draw(plot: Plot, file: Path) -> None:
 def main() -> None:
     """Print the tables, draw the picture."""
     most = int(float(sys.argv[1])) if len(sys.argv) > 1 else MOST
-    panels = measured(most)
-    for panel in panels:
+    panels = []
+    for panel in measured(most):
         print(table(panel) + "\n", flush=True)
+        panels.append(panel)
     draw(figure(panels), PICTURE)
 
 
