@@ -30,7 +30,7 @@ OF_KIND = "heard", "reduce"
 
 def of_sender(step: Step) -> dict[str, Any]:
     """The slots of `sender` and all below it, compiled by `step`; `p` are the columns of `Flow`."""
-    ways, kinds, compiled = {}, {}, compiled_by(step)  # type: ignore[var-annotated]
+    ways, kinds, compiled = {}, {}, compiled_by(step)
     for number, (way, control) in PARTS.items():
         found = slots.of_sender(way, control)
         binder = Binder(step, found, compiled=compiled)

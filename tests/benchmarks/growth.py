@@ -154,16 +154,18 @@ def figure(panels: Sequence[Panel], *, columns: int = 4, side: int = 290) -> Plo
             "ticktext": [f"{x:g}".replace("e+0", "e") for x in panel.values],
             "title": {"text": panel.x, "standoff": 6},
         }  # fmt: skip
-        scale = {"type": "log", "dtick": 1} if panel.values[-1] >= 10_000 else {"rangemode": "tozero"}
+        found = [value for curve in panel.curves.values() for value in curve]
+        grows = panel.values[-1] > 1000 * panel.values[0] and max(found) > 10 * min(found)
+        scale = {"type": "log", "dtick": 1} if grows else {"rangemode": "tozero"}
         layout[f"yaxis{number}"] = {
             **AXIS, **scale, "automargin": False, "domain": y_ends, "anchor": f"x{number}",
             "title": {"text": panel.y, "standoff": 4},
         }  # fmt: skip
-        for place, (name, found) in enumerate(panel.curves.items()):
+        for place, (name, curve) in enumerate(panel.curves.items()):
             line = {"color": COLOURS[place], "dash": DASHES[place], "width": 2}
             marker = {"symbol": SYMBOLS[place], "size": 7, "color": COLOURS[place]}
             data.append({
-                "x": [*panel.values], "y": found, "name": name, "mode": "lines+markers", "line": line,
+                "x": [*panel.values], "y": curve, "name": name, "mode": "lines+markers", "line": line,
                 "marker": marker, "xaxis": f"x{number}", "yaxis": f"y{number}",
             })  # fmt: skip
         names = (
