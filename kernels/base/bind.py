@@ -21,6 +21,12 @@ def is_lockstep(step: Step) -> bool:
     return getattr(step, "lockstep", False)
 
 
+def compiled_by(step: Step) -> dict[Any, Any]:
+    """What binders compile once for all: with a step that has a dictionary `compiled`, across models."""
+    found: dict[Any, Any] = getattr(step, "compiled", {})
+    return found
+
+
 @dataclass(frozen=True)
 class Slot:
     """A name that every model fills: with a module, a function or a number."""
@@ -66,7 +72,8 @@ class Binder:
                 for name, attributes in _looked_up(function.__code__).items()
                 if name in here
             }
-            alike = function, _contents(found)
+            inlined = function.__module__ in {module.__name__ for module in self.inlined}
+            alike = function, inlined, _contents(found)
             if alike not in self.compiled:
                 copy = FunctionType(
                     function.__code__, {**here, **found}, function.__name__, function.__defaults__,
@@ -74,7 +81,7 @@ class Binder:
                 )  # fmt: skip
                 copy.__dict__.update(function.__dict__)
                 copy.__module__, copy.__qualname__ = function.__module__, function.__qualname__
-                if function.__module__ in {module.__name__ for module in self.inlined}:
+                if inlined:
                     copy.__dict__.pop("cold", None)
                 self.compiled[alike] = self.step(copy), found  # which keeps alive what it names
             self._made[function], _ = self.compiled[alike]
@@ -114,7 +121,7 @@ def bind(
 
     Members of an `IntEnum` become plain integers.
     """
-    return Binder(step, slots or {}, inlined).function(function)
+    return Binder(step, slots or {}, inlined, compiled_by(step)).function(function)
 
 
 @functools.cache

@@ -67,7 +67,7 @@ def path(model: Any, suffix: str, *versions: object) -> Path:
     """The file of a model compiled from its present sources with a compiler of these versions."""
     digest = hashlib.sha256(repr(versions).encode())
     digest.update(repr(model.near).encode())
-    for compiler in "compile.py", "inner.py", "cuda.py", "near.py", "mlir.py":
+    for compiler in "compile.py", "inner.py", "remembered.py", "cuda.py", "near.py", "mlir.py":
         digest.update(Path(__file__).with_name(compiler).read_bytes())
     _describe(model.make(lambda function: function), digest.update, set())
     name = re.sub(r"[^a-z0-9]+", "_", model.name.lower())[-40:]

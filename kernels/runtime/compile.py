@@ -14,6 +14,7 @@ import platform
 import re
 import subprocess
 import sys
+import uuid
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,8 +52,9 @@ def plain(function: Callable[..., Any]) -> Callable[..., Any]:
 def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -> Any:
     """The step that compiles a function for the CPU, to be called by compiled functions only.
 
-    `model` becomes part of the function's symbol.  All models share one linker, and Numba numbers
-    its symbols anew in each process: without it a model loaded from disk could call another's function.
+    `model` becomes part of the function's symbol, and is another each time that a model is compiled.  All
+    models share one linker, and Numba numbers its symbols anew in each process: without it a model loaded
+    from disk could call another's function.
     `apart`: what is written through one argument is not read through another, see `models.Model`.
     """
     import numba
@@ -68,9 +70,28 @@ def cpu(function: Callable[..., Any], model: str = "", *, apart: bool = False) -
         no_cfunc_wrapper=True,
         pipeline_class=Compiler,
     )(function)
+    compiled.get_call_template = functools.partial(_of_types, compiled.get_call_template)
     if apart:
         compiled._compiler._customize_flags = _without_aliases
     return compiled
+
+
+def _of_types(get_call_template: Any, args: Any, kws: Any) -> Any:
+    """A function is compiled once for `f(x, 0)` and `f(x, n)`: LLVM, which inlines it, sees constants."""
+    from numba.core.types.misc import unliteral
+
+    return get_call_template(tuple(unliteral(kind) for kind in args), kws)
+
+
+_compiled_with: dict[bool, dict[Any, Any]] = {False: {}, True: {}}
+"""By `apart`: functions that models of this process have compiled and others may need, too."""
+
+
+def _step(symbols: str, apart: bool) -> Callable[..., Any]:
+    """`cpu`, which compiles what models have in common once."""
+    step: Any = functools.partial(cpu, model=symbols, apart=apart)
+    step.compiled = _compiled_with[apart]
+    return step  # type: ignore[no-any-return]
 
 
 def _without_aliases(flags: Any) -> Any:
@@ -101,7 +122,8 @@ def cpu_loop(model: Any) -> Any:
     """Compile `loop(lo, hi, ...)`, which simulates rows `lo` to `hi` - 1 one after the other and returns
     the number of trace rows of the last."""
     file = _file(model)
-    flow = model.make(functools.partial(cpu, model=file.stem.replace("-", "_"), apart=model.apart))
+    symbols = f"{file.stem.replace('-', '_')}_{uuid.uuid4().hex}"
+    flow = model.make(_step(symbols, model.apart))
 
     def loop(
         lo: Any, hi: Any, parameters: Any, constants: Any, first: Any, second: Any, losses: Any,
@@ -116,7 +138,7 @@ def cpu_loop(model: Any) -> Any:
 
     if not file.exists():
         _announce([model])
-    loop.__qualname__ = f"{file.stem.replace('-', '_')}.{loop.__qualname__}"
+    loop.__qualname__ = f"{symbols}.{loop.__qualname__}"
     with refusals(model.file):
         return _compiled(loop, file, f"int64(int64,int64,{_arrays(model.dimensions + _CPU)})")
 
@@ -135,20 +157,24 @@ def prepare(models: Iterable[Any]) -> None:
     missing = [m for m in wanted if not _file(m).exists()]
     if missing:
         _announce(missing, min(cores(), len(missing)))
-    helpers: list[subprocess.Popen[bytes]] = []
+    helpers: list[subprocess.Popen[str]] = []
     todo = iter(missing)
 
     def compile_some(number: int) -> None:
-        for model in todo:
-            if number == 0:  # in this process
+        if number == 0:  # in this process
+            for model in todo:
                 cpu_loop(model)
-                continue
-            quiet = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL)"  # Ctrl-C reaches them, too
-            call = f"compile.cpu_loop(models.model({model.name!r}))"
-            imports = "from netcarlo.kernels import models; from netcarlo.kernels.runtime import compile"
-            code = f"{quiet}; {imports}; {call}"
-            helpers.append(subprocess.Popen([sys.executable, "-P", "-c", code], stdin=subprocess.DEVNULL))
-            helpers[-1].wait()
+            return
+        helper = subprocess.Popen(
+            [sys.executable, "-P", "-c", _HELPER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        helpers.append(helper)
+        assert helper.stdin and helper.stdout
+        for model in todo:
+            print(model.name, file=helper.stdin, flush=True)
+            if not helper.stdout.readline():
+                return  # it has died, and says why on its standard error
+        helper.stdin.close()
 
     try:
         with announced(lambda what, seconds: None):
@@ -158,6 +184,18 @@ def prepare(models: Iterable[Any]) -> None:
         missing.clear()
         for helper in helpers:
             helper.kill()
+            helper.wait()
+
+
+_HELPER = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C reaches it, too
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import compile
+for line in sys.stdin:
+    compile.cpu_loop(models.model(line.strip()))
+    print(flush=True)
+"""
 
 
 @functools.cache

@@ -25,6 +25,7 @@ def step(function: Callable[..., Any]) -> Any:
 
 
 step.lockstep = True  # type: ignore[attr-defined]
+step.compiled = {}  # type: ignore[attr-defined]
 
 
 def make_kernel(model: Any) -> Callable[..., None]:

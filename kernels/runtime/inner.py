@@ -17,7 +17,7 @@ from numba.core.typed_passes import NativeLowering
 from numba.cpython import slicing
 from numba.np import arrayobj
 
-from netcarlo.kernels.runtime import garbage, indices
+from netcarlo.kernels.runtime import garbage, indices, remembered
 
 _ONE_AT_A_TIME = threading.RLock()
 """Held by what changes Numba for a while: a compilation that was left behind may still be under way."""
@@ -96,7 +96,7 @@ class Compiler(CompilerBase):  # type: ignore[misc]
 @contextmanager
 def settings() -> Iterator[None]:
     """Make Numba use indices as they are, see `indices`."""
-    with _ONE_AT_A_TIME, garbage.kept():
+    with _ONE_AT_A_TIME, garbage.kept(), remembered.answers():
         originals = arrayobj.fix_integer_index, slicing.fix_slice
         arrayobj.fix_integer_index, slicing.fix_slice = indices.cast, indices.cut
         try:

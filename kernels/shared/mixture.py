@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bind import Binder, Namespace, Step
+from netcarlo.kernels.base.bind import Binder, Namespace, Step, compiled_by
 from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
 from netcarlo.kernels.shared import ends, hosts
 from netcarlo.kernels.shared.layout import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE, VEGAS, WESTWOOD, Flow
@@ -35,7 +35,7 @@ OF_KIND = "heard", "reduce"
 
 def of_sender(step: Step) -> dict[str, Any]:
     """The slots of `sender` and all below it, compiled by `step`; `p` are the columns of `Flow`."""
-    ways, kinds, compiled = {}, {}, {}  # type: ignore[var-annotated]
+    ways, kinds, compiled = {}, {}, compiled_by(step)
     for number, (way, control) in PARTS.items():
         found = slots.of_sender(way, control)
         binder = Binder(step, found, compiled=compiled)

@@ -1,6 +1,5 @@
 """The CUDA kernels without a device: machine code for every architecture, and their PTX run on the CPU."""
 
-import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -30,13 +29,9 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="module")
-def ptx(name: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+def ptx(name: str) -> str:
     pytest.importorskip("numba_cuda", reason="needs numba_cuda: pip install '.[test]'")
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID", "alone")
-    cache = tmp_path_factory.getbasetemp() / ".." / f"ptx-{run}"  # workers share what one has compiled
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NETCARLO_CACHE", str(cache if run != "alone" else tmp_path_factory.mktemp("cache")))
-        return compilers.ptx(models.model(name))
+    return compilers.ptx(models.model(name))
 
 
 @pytest.mark.needs("numba_cuda", "ptxas")

@@ -95,10 +95,13 @@ def test_a_timer_is_backed_off_by_64_at_most_once_it_is_at_its_maximum() -> None
     assert rto.back_off(64, 8, 4, 59, 60)[0] == 128
 
 
-COMPILE = (
-    "from netcarlo.kernels import models; from netcarlo.kernels.runtime import compile; "
-    "compile.cpu_loop(models.model({!r}))"
-)
+COMPILE = """
+import sys
+from netcarlo.kernels import models
+from netcarlo.kernels.runtime import compile
+for name in sys.argv[1:]:
+    compile.cpu_loop(models.model(name))
+"""
 RUN = """
 import pickle, sys
 from netcarlo.kernels import models
@@ -110,16 +113,23 @@ pickle.dump(results, open(sys.argv[2], "wb"))
 
 
 def test_models_compiled_apart_run_together(tmp_path: Path) -> None:
-    """Each model's functions stay its own when models from several processes are loaded into one."""
-    names = ["tcp_tahoe", "tcp_sack"]
-    environment = {**os.environ, "NETCARLO_CACHE": str(tmp_path / "cache")}
+    """Each model's functions stay its own when models from several processes, each of which has compiled what
+    they have in common with another one first, are loaded into one."""
+    names, cache = ["tcp_tahoe", "tcp_sack"], tmp_path / "cache"
+    environments = [{**os.environ, "NETCARLO_CACHE": str(tmp_path / name)} for name in ("cache", *names)]
+    orders = zip((names, names[::-1]), environments[1:], strict=True)
     compilers = [
-        subprocess.Popen([sys.executable, "-c", COMPILE.format(name)], env=environment) for name in names
+        subprocess.Popen([sys.executable, "-c", COMPILE, *order], env=apart) for order, apart in orders
     ]
     assert [compiler.wait() for compiler in compilers] == [0, 0]
+    cache.mkdir(mode=0o700)
+    for first, second in (names, names[::-1]):  # of each process what it has compiled second
+        [file] = (tmp_path / first).glob(f"{second}-*")
+        file.rename(cache / file.name)
     rows = tcp_rows(40, seed=1)
     (tmp_path / "rows").write_bytes(pickle.dumps(rows))
     command = [sys.executable, "-c", RUN, str(tmp_path / "rows"), str(tmp_path / "results"), *names]
-    subprocess.run(command, env=environment, check=True)
+    subprocess.run(command, env=environments[0], check=True)
+    assert len(list(cache.iterdir())) == 2
     for name, outcomes in zip(names, pickle.loads((tmp_path / "results").read_bytes()), strict=True):
         assert (outcomes == [simulate(name, rows, row=row) for row in range(40)]).all(), name
