@@ -250,7 +250,8 @@ def _adhoc(address: Address, ends: Ends) -> Model:
 
 def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(shared.simulate, step, _in_order(ends), inlined=INLINED)
+        ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
+        return bind(shared.simulate, step, _in_order(ends) | {"ahead": ahead}, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return shared_scratch(rows, ends.words, ends.floats)
@@ -262,7 +263,7 @@ def _shared(address: Address, ends: Ends) -> Model:
 
 def _mixed(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found = {"association": association} | mixture.of_sender(step)
+        found = {"association": association, "ahead": not is_lockstep(step)} | mixture.of_sender(step)
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
