@@ -15,6 +15,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.shared import fifo
 from netcarlo.kernels.shared.layout import UDP, Flow, Link, Shared
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 
@@ -90,6 +91,14 @@ def may_enter(m: Any, link: Any, t: Any) -> Any:
 def is_due(m: Any, b: Any, following: Any, t: Any) -> Any:
     """Whether something does happen at the hosts of a flow at `t` [ns], or its timer has been set anew."""
     return m[b + FlowWord.AHEAD] == 0 or following <= t
+
+
+def may_go_on(p: Any, m: Any, b: Any, following: Any) -> Any:
+    """Whether what happens next at the hosts of a flow, at `following` [ns], is that an acknowledgement comes,
+    which then can be taken."""
+    return (
+        m[b + FlowWord.AHEAD] != 0 and following == fifo.due(m, b + FlowWord.TO_SOURCE) and following <= p[P.END]
+    )
 
 
 def may_take(p: Any, m: Any, b: Any, t: Any) -> Any:

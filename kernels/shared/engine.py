@@ -39,7 +39,7 @@ def simulate(
     key = agenda.earliest(m)
     while m[Word.FULL] == 0 and agenda.time_of(key) <= end:
         t, kind, i = agenda.time_of(key), agenda.class_of(key), agenda.number_of(key)
-        acts = False
+        acts, ack = False, np.int64(hosts.NONE)
         if kind == Event.CLOCK:
             events += 1
             on_clock(p, m, f, t)
@@ -51,13 +51,19 @@ def simulate(
                 agenda.replace(m, kind, i, hosts.next_event(m, m[Word.FLOWS + i]))
         else:
             word = _take(m, kind, i)
-            acts, t = _move(p, losses, m, means, word, t, kind)
-            if AHEAD and acts:
-                i = packet.flow_of(word)
-                take_samples(p, m, f, i, t)
+            flow = packet.flow_of(word)
+            ack, t = _move(p, losses, m, means, word, t, kind)
+            if AHEAD and ack != hosts.NONE:
+                acts, i = True, flow
         if acts:
-            events += 1
-            following = hosts.on_event(p, constants, losses, m, f, i, t)
+            following = t
+            while acts:
+                events += 1
+                if AHEAD:
+                    take_samples(p, m, f, i, following)
+                following = hosts.on_event(p, constants, losses, m, f, i, following, ack)
+                ack = np.int64(hosts.NONE)
+                acts = AHEAD and ahead.may_go_on(p, m, m[Word.FLOWS + i], following)
             if kind == Event.HOST:
                 agenda.replace(m, kind, i, following)
             elif AHEAD:
@@ -80,10 +86,10 @@ def _take(m: Any, kind: Any, i: Any) -> Any:
 
 def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any) -> Any:
     # A packet enters a link: it is lost, goes to the link behind, or to a host; and so on while nothing can
-    # come before it.  Returns whether its flow's source host is to take it at once, and when.
+    # come before it.  Returns what its source host is to take at once, or NONE, and when.
     i = packet.flow_of(word)
     b = m[Word.FLOWS + i]
-    acts, moves, pending = False, True, kind != Event.DATA
+    ack, moves, pending = np.int64(hosts.NONE), True, kind != Event.DATA
     while moves:
         moves = False
         hop = packet.hop_of(word)
@@ -111,9 +117,10 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any)
                 fifo.push(m, link + LinkWord.FIFO, Event.FAR, m[link + LinkWord.NUMBER], far, word)
         elif back:
             t = hosts.return_ack(m, b, far, word)
-            acts = AHEAD and ahead.may_take(p, m, b, t)
-            if fifo.put(m, b + FlowWord.TO_SOURCE, t, word) and not acts:
-                agenda.lower(m, Event.HOST, i, t)
+            if AHEAD and ahead.may_take(p, m, b, t):
+                ack = word
+            else:
+                fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, t, word)
         else:
             word, t = hosts.receive(p, m, b, i, link, far, word)
             if word != hosts.NONE:
@@ -122,7 +129,7 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any)
                     if AHEAD:
                         m[m[b + Flow.BACK] + LinkWord.PENDING] += 1
                     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, t, word)
-    return acts, t
+    return ack, t
 
 
 @cold

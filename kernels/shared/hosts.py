@@ -25,14 +25,17 @@ NONE = -1
 """No packet."""
 
 
-def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any) -> Any:
-    """What happens at `t` at the hosts of a flow; returns when something does next [ns]."""
+def on_event(p: Any, constants: Any, losses: Any, m: Any, f: Any, i: Any, t: Any, ack: Any) -> Any:
+    """What happens at `t` at the hosts of a flow: `ack` arrives, or what is due then, if that is NONE.
+
+    Returns when something happens next [ns].
+    """
     b = m[Word.FLOWS + i]
     if m[b + Flow.KIND] == UDP:
         _send_datagram(p, m, b, losses, i, t)
     else:
         s, g = m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
-        _serve(constants, m, b, s, g, i, t)
+        _serve(constants, m, b, s, g, i, t, ack)
         _send_data(m, b, s, g, i, t)
     return next_event(m, b)
 
@@ -84,14 +87,15 @@ def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     _to_link(m, b, i, t, packet.pack(i, number, np.int64(0)))
 
 
-def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
+def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any) -> None:
     # One of the events of an association: it starts, an acknowledgement arrives, a timer goes off.
-    flow = m[b:]
-    if m[b + FlowWord.NEXT] == t:
+    flow, starts = m[b:], m[b + FlowWord.NEXT] == t
+    if word == NONE and not starts and fifo.due(m, b + FlowWord.TO_SOURCE) == t:
+        word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
+    if starts:
         m[b + FlowWord.NEXT] = FOREVER
         association.start(flow, s, g, t)
-    elif fifo.due(m, b + FlowWord.TO_SOURCE) == t:
-        word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
+    elif word != NONE:
         number = packet.number_of(word)
         if word & packet.PROBE:
             association.on_probe(flow, s, g, constants, t, number)
