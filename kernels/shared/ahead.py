@@ -56,12 +56,13 @@ def prepare(p: Any, m: Any) -> None:
 
 
 def _passes(m: Any, link: Any, size: Any) -> Any:
+    # How long a packet that finds a link idle takes to its far end [ns].
     return on_wire(size, m[link + Link.BYTE_TIME]) + m[link + Link.DELAY]
 
 
 @cold
 def _feed(m: Any, link: Any, feeder: Any, time: Any, size: Any) -> None:
-    # Packets of at least `size` bytes come to a link, `time` [ns] after a feeder began to send them, or later.
+    # Packets of at least `size` bytes come to a link, `time` [ns] or more after a feeder began to send them.
     before = m[link + LinkWord.FEEDER]
     if before == _NOWHERE:
         m[link + LinkWord.FEEDER], m[link + LinkWord.LOOKAHEAD] = feeder, time
@@ -94,11 +95,9 @@ def is_due(m: Any, b: Any, following: Any, t: Any) -> Any:
 
 
 def may_go_on(p: Any, m: Any, b: Any, following: Any) -> Any:
-    """Whether what happens next at the hosts of a flow, at `following` [ns], is that an acknowledgement comes,
-    which then can be taken."""
-    return (
-        m[b + FlowWord.AHEAD] != 0 and following == fifo.due(m, b + FlowWord.TO_SOURCE) and following <= p[P.END]
-    )
+    """Whether next, at `following` [ns], an acknowledgement comes that has waited behind a timer."""
+    arrives = following == fifo.due(m, b + FlowWord.TO_SOURCE)
+    return m[b + FlowWord.AHEAD] != 0 and arrives and following <= p[P.END]
 
 
 def may_take(p: Any, m: Any, b: Any, t: Any) -> Any:

@@ -39,22 +39,26 @@ def simulate(
     key = agenda.earliest(m)
     while m[Word.FULL] == 0 and agenda.time_of(key) <= end:
         t, kind, i = agenda.time_of(key), agenda.class_of(key), agenda.number_of(key)
-        acts, ack = False, np.int64(hosts.NONE)
+        taken, acts, ack, following = False, False, np.int64(hosts.NONE), np.int64(agenda.NO_EVENT)
         if kind == Event.CLOCK:
+            taken = True
             events += 1
             on_clock(p, m, f, t)
             if AHEAD and t == p[Shared.WARM_UP]:
                 ahead.on_warm_up(p, m)
         elif kind == Event.HOST:
-            acts = not AHEAD or ahead.is_due(m, m[Word.FLOWS + i], hosts.next_event(m, m[Word.FLOWS + i]), t)
-            if not acts:
-                agenda.replace(m, kind, i, hosts.next_event(m, m[Word.FLOWS + i]))
+            acts = True
+            if AHEAD:
+                following = hosts.next_event(m, m[Word.FLOWS + i])
+                acts = ahead.is_due(m, m[Word.FLOWS + i], following, t)
         else:
-            word = _take(m, kind, i)
-            flow = packet.flow_of(word)
+            word, following = _take(m, kind, i)
+            if AHEAD:  # now: what is next does not wait for what becomes of this packet
+                taken = True
+                agenda.replace(m, kind, i, following)
+                i = packet.flow_of(word)
             ack, t = _move(p, losses, m, means, word, t, kind)
-            if AHEAD and ack != hosts.NONE:
-                acts, i = True, flow
+            acts = AHEAD and ack != hosts.NONE
         if acts:
             following = t
             while acts:
@@ -64,24 +68,22 @@ def simulate(
                 following = hosts.on_event(p, constants, losses, m, f, i, following, ack)
                 ack = np.int64(hosts.NONE)
                 acts = AHEAD and ahead.may_go_on(p, m, m[Word.FLOWS + i], following)
-            if kind == Event.HOST:
-                agenda.replace(m, kind, i, following)
-            elif AHEAD:
+            if AHEAD and taken:
                 agenda.lower(m, Event.HOST, i, following)
+        if not taken:
+            agenda.replace(m, kind, i, following)
         key = agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
     return np.int64(0)
 
 
 def _take(m: Any, kind: Any, i: Any) -> Any:
-    # The packet that comes to the next link of its route; the one behind it is the next such event.
+    # The packet that comes to the next link of its route, and when the one behind it does [ns], or NO_EVENT.
     if kind == Event.FAR:
         queue = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.FIFO
     else:
         queue = m[Word.FLOWS + i] + (FlowWord.TO_LINK if kind == Event.DATA else FlowWord.BACK_TO_LINK)
-    word, following = fifo.pop(m, queue)
-    agenda.replace(m, kind, i, following)
-    return word
+    return fifo.pop(m, queue)
 
 
 def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any) -> Any:
