@@ -12,7 +12,7 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared import agenda
-from netcarlo.kernels.shared.layout import KINDS, UDP, Flow, Shared, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import KINDS, UDP, Shared, SharedOut, SharedRows
 from netcarlo.simulation.ensemble import build
 from tests.benchmarks import shared as benchmark
 from tests.kernels.beside_twin import run_as_python
@@ -68,7 +68,6 @@ def test_kernel_equals_twin_where_data_go_one_way() -> None:
 def test_a_dumbbell_takes_a_turn_for_a_packet(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = build(benchmark.scenario("newreno"), replications=1).rows
     rows.parameters[:, P.END] = 6 * SECOND
-    rows.parameters[:, Shared.WARM_UP] = 3 * SECOND
-    rows.flows[:, :, Flow.START] = 0
+    rows.parameters[:, Shared.WARM_UP] = 0
     out, taken = turns("shared_newreno", rows, monkeypatch=monkeypatch, ahead=True)
     assert taken < 0.4 * out[0, SharedOut.EVENTS]
