@@ -1,7 +1,6 @@
 """What is done ahead of its time: the same outcomes as in order, with a third of the turns in a dumbbell."""
 
 import functools
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -30,18 +29,12 @@ def counted(key: Any) -> Any:
     return class_of(key)
 
 
-@pytest.fixture(autouse=True)
-def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    TURNS[0] = 0
-    monkeypatch.setattr(agenda, "class_of", counted)
-    return
-
-
 def turns(name: str, rows: SharedRows, *, monkeypatch: pytest.MonkeyPatch, ahead: bool) -> tuple[Any, int]:
     """The outcomes, and the turns that it took."""
     step = functools.partial(compilers.plain)
     step.lockstep = not ahead  # type: ignore[attr-defined]
     monkeypatch.setattr(compilers, "plain", step)
+    monkeypatch.setattr(agenda, "class_of", counted)
     TURNS[0] = 0
     return run_as_python(name, rows), TURNS[0]
 
