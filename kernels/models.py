@@ -259,7 +259,8 @@ def _adhoc(address: Address, ends: Ends) -> Model:
 
 def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends}
+        ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
+        found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -275,7 +276,7 @@ def _mixed(address: Address) -> Model:
 
     def make(step: Step) -> Any:
         found = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
-        found |= mixture.of_sender(step)
+        found |= {"ahead": not (of_linux or is_lockstep(step))} | mixture.of_sender(step)
         if of_linux:
             others = {LINUX_RENO + k: _in_order(ends) for k, ends in enumerate(of_linux)}
             found |= mixture.of_ends(step, others, found, INLINED)

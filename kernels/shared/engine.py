@@ -12,13 +12,17 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, fifo, packet
+from netcarlo.kernels.shared import agenda, ahead, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
-from netcarlo.kernels.shared.layout import Flow, FlowOut
+from netcarlo.kernels.shared.hosts import NONE
+from netcarlo.kernels.shared.layout import Flow, FlowOut, Shared
 from netcarlo.kernels.shared.link import Fate, enter
-from netcarlo.kernels.shared.report import on_clock, report
+from netcarlo.kernels.shared.report import on_clock, report, take_samples
 from netcarlo.kernels.shared.setup import lay_out
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+
+AHEAD: Any = slot("ahead")
+"""Whether what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
 
 association: Any = slot("association")
 hosts: Any = slot("hosts")
@@ -30,59 +34,108 @@ def simulate(
 ) -> Any:
     """Simulate one row; see `models` for the arguments."""
     lay_out(p, flows, links, losses, m, f)
+    if AHEAD:
+        ahead.prepare(p, m)
     means = f[flows.shape[0] * association.FLOATS :]  # mean queues, of RED
     end = p[P.END]
-    events = np.int64(0)
+    events = np.int64(0)  # besides arrivals at links
     key = agenda.earliest(m)
     while m[Word.FULL] == 0 and agenda.time_of(key) <= end:
-        events += 1
         t, kind, i = agenda.time_of(key), agenda.class_of(key), agenda.number_of(key)
+        taken, acts, ack, following = False, False, np.int64(NONE), np.int64(agenda.NO_EVENT)
         if kind == Event.CLOCK:
+            taken = True
+            events += 1
             on_clock(p, m, f, t)
+            if AHEAD and t == p[Shared.WARM_UP]:
+                ahead.on_warm_up(p, m)
+        elif kind == Event.HOST:
+            acts = True
+            if AHEAD:
+                following = hosts.next_event(m, m[Word.FLOWS + i])
+                acts = ahead.is_due(m, m[Word.FLOWS + i], following, t)
         else:
-            if kind == Event.HOST:
-                following = hosts.on_event(m, m[Word.FLOWS + i], p, constants, losses, f, i, t)
-            else:
-                following = _on_arrival(p, losses, m, means, kind, i, t)
+            word, following = _take(m, kind, i)
+            if AHEAD:  # now: what is next does not wait for what becomes of this packet
+                taken = True
+                agenda.replace(m, kind, i, following)
+                i = packet.flow_of(word)
+            ack, t = _move(p, losses, m, means, word, t, kind)
+            acts = AHEAD and ack != NONE
+        if acts:
+            following = t
+            while acts:
+                events += 1
+                if AHEAD:
+                    take_samples(p, m, f, i, following)
+                b = m[Word.FLOWS + i]
+                following = hosts.on_event(m, b, p, constants, losses, f, i, following, ack)
+                ack = np.int64(NONE)
+                acts = AHEAD and ahead.may_go_on(p, m, m[Word.FLOWS + i], following)
+            if AHEAD and taken:
+                agenda.lower(m, Event.HOST, i, following)
+        if not taken:
             agenda.replace(m, kind, i, following)
         key = agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
     return np.int64(0)
 
 
-def _on_arrival(p: Any, losses: Any, m: Any, means: Any, kind: Any, i: Any, t: Any) -> Any:
-    # A packet comes to the next link of its route; returns when the one behind it does [ns], or NO_EVENT.
+def _take(m: Any, kind: Any, i: Any) -> Any:
+    # The packet that comes to the next link of its route, and when the one behind it does [ns], or NO_EVENT.
     if kind == Event.FAR:
         queue = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.FIFO
     else:
         queue = m[Word.FLOWS + i] + (FlowWord.TO_LINK if kind == Event.DATA else FlowWord.BACK_TO_LINK)
-    word, following = fifo.pop(m, queue)
-    _move(p, losses, m, means, word, t)
-    return following
+    return fifo.pop(m, queue)
 
 
-def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any) -> None:
-    # A packet enters a link: it is lost, goes to the link behind, or to a host.
-    i, hop = packet.flow_of(word), packet.hop_of(word)
+def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any) -> Any:
+    # A packet enters a link: it is lost, goes to the link behind, or to a host; and so on while nothing can
+    # come before it.  Returns what its source host is to take at once, or NONE, and when.
+    i = packet.flow_of(word)
     b = m[Word.FLOWS + i]
-    back = word & packet.BACKWARD != 0
-    if back:
-        link, hops = m[b + Flow.BACK + hop], m[b + Flow.BACK_HOPS]
-    else:
-        link, hops = m[b + Flow.ROUTE + hop], m[b + Flow.HOPS]
-    markable = not back and m[b + Flow.ECN] != 0
-    fate, far = enter(p, losses, m, means, link, t, ends.size_of(m, b, word), markable)
-    if fate & Fate.MARKED:
-        word |= packet.MARKED
-        m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
-    if fate & (Fate.DROPPED | Fate.LOST):
-        _count_loss(m, b, word, fate)
-    elif hop + 1 < hops:
-        fifo.push(m, link + LinkWord.FIFO, Event.FAR, m[link + LinkWord.NUMBER], far, word + packet.ONE_HOP)
-    elif back:
-        hosts.return_ack(m, b, i, far, word)
-    else:
-        hosts.receive(m, b, p, i, link, far, word)
+    ack, moves, pending = np.int64(NONE), True, kind != Event.DATA
+    while moves:
+        moves = False
+        hop = packet.hop_of(word)
+        back = word & packet.BACKWARD != 0
+        route, hops = (Flow.BACK, m[b + Flow.BACK_HOPS]) if back else (Flow.ROUTE, m[b + Flow.HOPS])
+        link = m[b + route + hop]
+        if AHEAD and pending:
+            m[link + LinkWord.PENDING] -= 1
+            pending = False
+        markable = not back and m[b + Flow.ECN] != 0
+        fate, far = enter(p, losses, m, means, link, t, ends.size_of(m, b, word), markable)
+        if fate & Fate.MARKED:
+            word |= packet.MARKED
+            m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
+        if fate & (Fate.DROPPED | Fate.LOST):
+            _count_loss(m, b, word, fate)
+        elif hop + 1 < hops:
+            word += packet.ONE_HOP
+            moves = AHEAD and ahead.may_enter(m, m[b + route + hop + 1], far)
+            if moves:
+                t = far
+            else:
+                if AHEAD:
+                    m[m[b + route + hop + 1] + LinkWord.PENDING] += 1
+                fifo.push(m, link + LinkWord.FIFO, Event.FAR, m[link + LinkWord.NUMBER], far, word)
+        elif back:
+            t = hosts.return_ack(m, b, far, word)
+            if AHEAD and ahead.may_take(p, m, b, t):
+                ack = word
+            else:
+                fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, t, word)
+        else:
+            word, t = hosts.receive(m, b, p, i, link, far, word)
+            if word != NONE:
+                moves = AHEAD and ahead.may_enter(m, m[b + Flow.BACK], t)
+                if not moves:
+                    if AHEAD:
+                        m[m[b + Flow.BACK] + LinkWord.PENDING] += 1
+                    fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, t, word)
+    return ack, t
 
 
 @cold

@@ -22,6 +22,12 @@ def lay(m: Any, fifo: Any, free: Any, room: Any) -> None:
 
 def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
     """Append a packet that arrives at `t`; if it is the first, that is an event of class `kind` of `i`."""
+    if put(m, fifo, t, word):
+        agenda.lower(m, kind, i, t)
+
+
+def put(m: Any, fifo: Any, t: Any, word: Any) -> Any:
+    """Append a packet that arrives at `t`; returns whether it is the first."""
     tail, mask = m[fifo + Fifo.TAIL], m[fifo + Fifo.MASK]
     held = tail - m[fifo + Fifo.HEAD]
     if held > mask:
@@ -31,8 +37,7 @@ def push(m: Any, fifo: Any, kind: Any, i: Any, t: Any, word: Any) -> None:
         m[at] = t
         m[at + 1] = word
         m[fifo + Fifo.TAIL] = tail + 1
-        if held == 0:
-            agenda.lower(m, kind, i, t)
+    return held == 0
 
 
 def pop(m: Any, fifo: Any) -> Any:

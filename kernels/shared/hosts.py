@@ -21,41 +21,57 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 
 association: Any = slot("association")
 
+NONE = -1
+"""No packet."""
 
-def on_event(m: Any, b: Any, p: Any, constants: Any, losses: Any, f: Any, i: Any, t: Any) -> Any:
-    """What happens at `t` at the hosts of a flow; returns when something does next [ns]."""
+def on_event(
+    m: Any, b: Any, p: Any, constants: Any, losses: Any, f: Any, i: Any, t: Any, ack: Any
+) -> Any:  # fmt: skip
+    """What happens at `t` at the hosts of a flow: `ack` arrives, or what is due then, if that is NONE.
+
+    Returns when something happens next [ns].
+    """
     if m[b + Flow.KIND] == UDP:
         _send_datagram(p, m, b, losses, i, t)
     else:
         s, g = m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
-        _serve(constants, m, b, s, g, i, t)
+        _serve(constants, m, b, s, g, i, t, ack)
         _send_data(m, b, s, g, i, t)
-    return _next_event(m, b)
+    return next_event(m, b)
 
 
-def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any) -> None:
-    """Data has passed `link`, its last shared one, and is at the last router at `at` [ns]."""
+def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any) -> Any:
+    """Data has passed `link`, its last shared one, and is at the last router at `at` [ns].
+
+    Returns the packet that is sent back, or NONE, and when it is at its first link [ns].
+    """
     size = ends.size_of(m, b, word)
     busy = max(at, m[b + FlowWord.SINK_BUSY]) + on_wire(size, m[b + Flow.SINK])
     m[b + FlowWord.SINK_BUSY] = busy
     t = busy + m[b + Flow.SINK_DELAY]
+    answer, due = np.int64(NONE), t
     if m[b + Flow.KIND] == UDP:
         m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
         _receive_datagram(p, m, b, t)
     elif word & packet.PROBE:
-        _answer_probe(p, m, b, i, t, word)
+        answer, due = _answer_probe(p, m, b, i, t, word)
     else:
-        _receive_data(p, m, b, i, link, at, t, word)
+        answer, due = _receive_data(p, m, b, i, link, at, t, word)
+    return answer, due
 
 
-def return_ack(m: Any, b: Any, i: Any, at: Any, word: Any) -> None:
-    """What comes back has passed its last shared link and is at the first router at `at` [ns]."""
+def return_ack(m: Any, b: Any, at: Any, word: Any) -> Any:
+    """What comes back has passed its last shared link and is at the first router at `at` [ns].
+
+    Returns when it is at the source host [ns].
+    """
     busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.ACCESS_BACK])
     m[b + FlowWord.ACK_BUSY] = busy
-    fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, busy + m[b + Flow.SOURCE_DELAY], word)
+    return busy + m[b + Flow.SOURCE_DELAY]
 
 
-def _next_event(m: Any, b: Any) -> Any:
+def next_event(m: Any, b: Any) -> Any:
+    """When something happens next at the hosts of a flow [ns]."""
     event = m[b + FlowWord.NEXT]
     if m[b + Flow.KIND] != UDP:
         s = m[b + FlowWord.ASSOCIATION :]
@@ -71,14 +87,15 @@ def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     _to_link(m, b, i, t, packet.pack(i, number, np.int64(0)))
 
 
-def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
+def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any) -> None:
     # One of the events of an association: it starts, an acknowledgement arrives, a timer goes off.
-    flow = m[b:]
-    if m[b + FlowWord.NEXT] == t:
+    flow, starts = m[b:], m[b + FlowWord.NEXT] == t
+    if word == NONE and not starts and fifo.due(m, b + FlowWord.TO_SOURCE) == t:
+        word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
+    if starts:
         m[b + FlowWord.NEXT] = FOREVER
         association.start(flow, s, g, t)
-    elif fifo.due(m, b + FlowWord.TO_SOURCE) == t:
-        word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
+    elif word != NONE:
         number = packet.number_of(word)
         if word & packet.PROBE:
             association.on_probe(flow, s, g, constants, t, number)
@@ -135,9 +152,9 @@ def _receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
             m[counts + FlowOut.COMPLETED] = t
 
 
-def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, word: Any) -> None:
+def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, word: Any) -> Any:
     # A packet of an association reaches the sink host at `t`.  One that is late is still under way at the
-    # end: all that matters is whether it is new.
+    # end: all that matters is whether it is new.  Returns the answer as `receive`.
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
     number, late = packet.number_of(word), t > p[P.END]
     while association.due_at_sink(s) <= min(t, p[P.END]):
@@ -162,19 +179,24 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
                 m[counts + FlowOut.DELIVERED] += 1
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
+    answer, back = np.int64(NONE), t
     if not late:
-        _answer(m, b, i, t, ack_id)
+        answer, back = _answer(m, b, i, t, ack_id)
         due = association.due_at_sink(s)
         if due < FOREVER:
             agenda.lower(m, Event.HOST, i, due)
+    return answer, back
 
 
-def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
+def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     # A probe reaches the sink host at `t`, which answers.
+    answer, back = np.int64(NONE), t
     while association.due_at_sink(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
         _serve_sink(m, b, i)
     if t <= p[P.END]:
-        _send_back(m, b, i, t, packet.pack(i, packet.number_of(word), np.int64(0)) | packet.PROBE)
+        answer = packet.pack(i, packet.number_of(word), np.int64(0)) | packet.PROBE | packet.BACKWARD
+        back = _send_back(m, b, t, answer)
+    return answer, back
 
 
 def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
@@ -194,27 +216,30 @@ def _serve_sink(m: Any, b: Any, i: Any) -> None:
     # A timer of the receiver goes off.
     s = m[b + FlowWord.ASSOCIATION :]
     t = association.due_at_sink(s)
-    _answer(m, b, i, t, association.on_delay(m[b:], s))
+    word, back = _answer(m, b, i, t, association.on_delay(m[b:], s))
+    if word != NONE:
+        fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, back, word)
 
 
-def _answer(m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> None:
-    # The receiver puts out a packet, or NONE.
+def _answer(m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
+    # The receiver puts out a packet, or NONE; returns it, and when it is at its first link.
+    word, back = np.int64(NONE), t
     if ack_id >= 0:
-        word = packet.pack(i, ack_id, np.int64(0))
+        word = packet.pack(i, ack_id, np.int64(0)) | packet.BACKWARD
         if association.is_ack(m[b:], m[b + FlowWord.ASSOCIATION :], ack_id):
             m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
         else:
             word |= packet.CONTROL
         if m[b + FlowWord.ECHO] != 0:
             word |= packet.MARKED
-        _send_back(m, b, i, t, word)
+        back = _send_back(m, b, t, word)
     elif ack_id == association.FULL:
         m[Word.FULL] = 1
+    return word, back
 
 
-def _send_back(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
-    # An acknowledgement, or the reply to a probe, goes to its first link.
-    word |= packet.BACKWARD
+def _send_back(m: Any, b: Any, t: Any, word: Any) -> Any:
+    # An acknowledgement, or the reply to a probe, goes to its first link: when it is there.
     busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.SINK_BACK])
     m[b + FlowWord.BACK_BUSY] = busy
-    fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, busy + m[b + Flow.SINK_DELAY], word)
+    return busy + m[b + Flow.SINK_DELAY]

@@ -161,10 +161,15 @@ def _count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
     counts = b + LinkWord.COUNTS
     end, warm_up = p[P.END], p[Shared.WARM_UP]
     m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], begin - t)
-    if begin <= end:
+    waited = begin - t
+    if t >= warm_up and departure <= end:
+        m[counts + LinkOut.SENT] += 1
+        m[counts + LinkOut.BUSY] += departure - begin
+    elif begin <= end:
         m[counts + LinkOut.SENT] += 1
         m[counts + LinkOut.BUSY] += max(min(departure, end) - max(begin, warm_up), np.int64(0))
+        waited = max(begin - max(t, warm_up), np.int64(0))
     else:
         m[counts + LinkOut.WAITING] += 1
-    waited = max(min(begin, end) - max(t, warm_up), np.int64(0))
+        waited = max(end - max(t, warm_up), np.int64(0))
     add(m, counts + LinkOut.QUEUE_SUM, counts + LinkOut.QUEUE_SUM_HIGH, waited)

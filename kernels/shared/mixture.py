@@ -59,7 +59,7 @@ def of_sender(step: Step) -> dict[str, Any]:
     return {"variant": variant, "kind": kind, "clock": rto, **slots.facts(slots.whole(sack)), "delays": False}
 
 
-OF_HOSTS = "on_event", "receive", "return_ack"
+OF_HOSTS = "on_event", "next_event", "receive", "return_ack"
 OF_ENDS = "size_of", "prepare", "sample", "count"
 
 

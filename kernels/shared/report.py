@@ -14,11 +14,9 @@ ends: Any = slot("ends")
 
 @cold
 def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
-    """Take samples, and at the end of the warm-up note the counters."""
+    """Take samples at `t` [ns], and at the end of the warm-up note the counters."""
     for i in range(p[Shared.FLOWS]):
-        b = m[Word.FLOWS + i]
-        if m[b + Flow.KIND] != UDP:
-            ends.sample(m, b, f, i, t == p[Shared.WARM_UP])
+        take_samples(p, m, f, i, t)
     if t == p[Shared.WARM_UP]:
         for i in range(p[Shared.LINKS]):
             counts = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS
@@ -27,14 +25,30 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
     agenda.set_clock(m, t + p[P.SAMPLE])
 
 
+def take_samples(p: Any, m: Any, f: Any, i: Any, until: Any) -> None:
+    """Take the samples of flow `i` that are due by `until` [ns], from what its sender is now."""
+    while m[m[Word.FLOWS + i] + FlowWord.SAMPLE] <= until:
+        _sample(p, m, f, i)
+
+
+@cold
+def _sample(p: Any, m: Any, f: Any, i: Any) -> None:
+    b = m[Word.FLOWS + i]
+    if m[b + Flow.KIND] != UDP:
+        ends.sample(m, b, f, i, m[b + FlowWord.SAMPLE] == p[Shared.WARM_UP])
+    m[b + FlowWord.SAMPLE] += p[P.SAMPLE]
+
+
 @cold
 def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
-    """The outcomes, after so many events; those of the links lie behind those of `most_flows` flows."""
+    """The outcomes, after so many events besides arrivals at links; the columns of the links lie behind those
+    of `most_flows` flows."""
     for column in range(len(out)):
         out[column] = 0
     out[SharedOut.EVENTS] = events
     for i in range(p[Shared.LINKS]):
         link = m[Word.LINKS] + LinkWord.SIZE * i
+        out[SharedOut.EVENTS] += m[link + LinkWord.COUNTS + LinkOut.ARRIVALS]
         _count_in_flight(m, link + LinkWord.FIFO)
         at = SharedOut.COLUMNS + FlowOut.COLUMNS * most_flows + LinkOut.COLUMNS * i
         for column in range(LinkOut.COLUMNS):

@@ -77,6 +77,7 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
     for column in range(P.SEED, P.REPLICATION + 1):
         m[b + column] = p[column]
     m[b + FlowWord.NEXT] = flow[P.START]
+    m[b + FlowWord.SAMPLE] = p[Shared.WARM_UP]
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
     free = b + FlowWord.ASSOCIATION

@@ -31,8 +31,9 @@ class Word(IntEnum):
     TICK = 1  # the key of the clock
     LINKS = 2  # where the blocks of the links begin
     SHIFT = 3  # a class of events has 2**SHIFT leaves in the tree
-    TREE = 4  # the keys of events, see `agenda`
-    EARLIEST = 5  # the first of them: node 1 of the tree
+    HORIZON = 4  # links are entered ahead of time only before [ns]
+    TREE = 5  # the keys of events, see `agenda`
+    EARLIEST = 6  # the first of them: node 1 of the tree
     FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
     SIZE = FLOWS + MOST_FLOWS
 
@@ -60,7 +61,9 @@ class FlowWord(IntEnum):
     UNTIL = auto()  # UDP: the time of sending ends [ns]
     PERIODS = auto()  # UDP: lengths of periods drawn
     LATE = auto()  # data packets that arrive after the end
-    TO_LINK = Flow.COLUMNS + 10  # FIFO of data on their way to the first link
+    AHEAD = auto()  # 1: acknowledgements are taken ahead of their time, see `ahead`
+    SAMPLE = auto()  # the next sample of its sender is due [ns]
+    TO_LINK = Flow.COLUMNS + 12  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
@@ -81,7 +84,10 @@ class LinkWord(IntEnum):
     COUNT = auto()  # RED: packets since the last one dropped or marked
     DRAWS = auto()  # RED: decisions drawn
     NUMBER = auto()  # of the link
-    FIFO = Link.COLUMNS + 10  # packets on their way to another link
+    FEEDER = auto()  # the block of the only link from which packets come, NOWHERE, or MANY, see `ahead`
+    LOOKAHEAD = auto()  # what the feeder takes next is here so long after it is free, or later [ns]
+    PENDING = auto()  # packets in FIFOs that have this link before them
+    FIFO = Link.COLUMNS + 13  # packets on their way to another link
     COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 

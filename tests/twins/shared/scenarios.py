@@ -73,9 +73,14 @@ def _fill(line: Any, columns: Columns, *tables: Any) -> None:
         line[table[name]] = value
 
 
-def shared_rows(count: int, *, seed: int, kinds: Sequence[int] = range(len(KINDS))) -> SharedRows:
-    """`count` networks whose flows are of these `kinds`; row k of a seed is the same for every `count`."""
-    return stack([_net(np.random.default_rng([seed, k, 5]), kinds).row() for k in range(count)])
+def shared_rows(
+    count: int, *, seed: int, kinds: Sequence[int] = range(len(KINDS)), one_way: bool = False
+) -> SharedRows:
+    """`count` networks whose flows are of these `kinds`; row k of a seed is the same for every `count`.
+
+    `one_way`: all data take the same way, no links but theirs and those of their acknowledgements are used.
+    """
+    return stack([_net(np.random.default_rng([seed, k, 5]), kinds, one_way).row() for k in range(count)])
 
 
 def linux_shared_rows(count: int, *, seed: int, kinds: Sequence[int]) -> SharedRows:
@@ -138,7 +143,7 @@ def select(rows: SharedRows, chosen: Any) -> SharedRows:
     return SharedRows(*(field[chosen] for field in rows[:4]), losses=rows.losses)
 
 
-def _net(rng: Generator, kinds: Sequence[int]) -> Net:
+def _net(rng: Generator, kinds: Sequence[int], one_way: bool) -> Net:
     on_lattice = bool(rng.random() < 0.3)  # whole milliseconds everywhere: many events at the same instant
     end = int(rng.uniform(1.5, 6.0) * SECOND) // MS * MS
     net = Net(
@@ -147,7 +152,7 @@ def _net(rng: Generator, kinds: Sequence[int]) -> Net:
         WARM_UP=pick(rng, 0, end // 4, rng.integers(0, end), end // 2 // MS * MS),
         SAMPLE=pick(rng, 100 * MS, 50 * MS, rng.integers(MS, SECOND)),
     )  # fmt: skip
-    paths = _choose_topology(rng, net, on_lattice)
+    paths = _choose_topology(rng, net, on_lattice)[: 1 if one_way else None]
     red = rng.random() < 0.5
     for columns in net.links:
         if red and rng.random() < 0.7:

@@ -1,0 +1,66 @@
+"""What is done ahead of its time: the same outcomes as in order, with a third of the turns in a dumbbell."""
+
+import functools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared import agenda
+from netcarlo.kernels.shared.layout import KINDS, UDP, Shared, SharedOut, SharedRows
+from netcarlo.simulation.ensemble import build
+from tests.benchmarks import shared as benchmark
+from tests.kernels.beside_twin import run_as_python
+from tests.kernels.shared.test_shared import differences
+from tests.twins.path.scenarios import SECOND
+from tests.twins.shared.scenarios import shared_rows
+
+class_of = agenda.class_of
+TURNS = [0]
+
+
+def counted(key: Any) -> Any:
+    """`agenda.class_of`, which each turn of the loop asks once."""
+    TURNS[0] += 1
+    return class_of(key)
+
+
+def turns(name: str, rows: SharedRows, *, monkeypatch: pytest.MonkeyPatch, ahead: bool) -> tuple[Any, int]:
+    """The outcomes, and the turns that it took."""
+    step = functools.partial(compilers.plain)
+    step.lockstep = not ahead  # type: ignore[attr-defined]
+    monkeypatch.setattr(compilers, "plain", step)
+    monkeypatch.setattr(agenda, "class_of", counted)
+    TURNS[0] = 0
+    return run_as_python(name, rows), TURNS[0]
+
+
+@pytest.mark.parametrize("kind", ["newreno", "sack", "vegas"])
+@pytest.mark.parametrize("one_way", [False, True])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_outcomes_are_those_in_order(kind: str, one_way: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = KINDS.index(kind)
+    rows = shared_rows(8, seed=100 + number, kinds=[UDP, number, number], one_way=one_way)
+    out, fewer = turns(f"shared_{kind}", rows, monkeypatch=monkeypatch, ahead=True)
+    same, most = turns(f"shared_{kind}", rows, monkeypatch=monkeypatch, ahead=False)
+    np.testing.assert_array_equal(out, same)  # events, too, whenever they were taken
+    assert fewer < 0.97 * most
+
+
+def test_kernel_equals_twin_where_data_go_one_way() -> None:
+    rows = shared_rows(60, seed=3, one_way=True)
+    found = differences(rows, launch.run(models.model("shared_mixed"), rows))
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_dumbbell_takes_a_turn_for_a_packet(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = build(benchmark.scenario("newreno"), replications=1).rows
+    rows.parameters[:, P.END] = 6 * SECOND
+    rows.parameters[:, Shared.WARM_UP] = 0
+    out, taken = turns("shared_newreno", rows, monkeypatch=monkeypatch, ahead=True)
+    assert taken < 0.4 * out[0, SharedOut.EVENTS]
