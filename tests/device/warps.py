@@ -252,7 +252,7 @@ def main() -> int:
     """One row of a table for each model; exits with 1 if any outcome is not the CPU's."""
     keep = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=keep)
-    parser.add_argument("models", nargs="+", choices=models.NAMES, metavar="MODEL")
+    parser.add_argument("models", nargs="+", choices=models.MODELS, metavar="MODEL")
     parser.add_argument("--rows", type=int, default=14 * LANES)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a transfer over a path")
     parser.add_argument("--window", type=int, default=64, help="packets, of a path")
