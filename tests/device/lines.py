@@ -1,7 +1,7 @@
 """PTX with the lines of the source that its instructions come from, and what warps do there.
 
-Numba's line numbers (`lineinfo`) leave the instructions as they are: those of NewReno are the same, one for
-one.  Each has the line of its function, and those of the calls that were inlined.
+Numba's line numbers (`lineinfo`) leave the instructions as they are, but perhaps for their order.  Each has
+the line of its function, and those of the calls that were inlined.
 """
 
 import ast

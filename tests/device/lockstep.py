@@ -136,7 +136,11 @@ class Warps:
         for i, region in enumerate(self.regions([int(value) for value in given])):
             arrays[i] = region[1:]
         resident, l1, l2 = self.sizes
-        l1 = min(l1, l1_beside(self.code.shared, -(-resident * LANES // block[0])))
+        blocks = -(-resident * LANES // block[0])
+        if self.code.shared:  # as many as have room
+            blocks = min(blocks, SHARES[-1] // (self.code.shared + KIB))
+            resident = min(resident, blocks * block[0] // LANES)
+        l1 = min(l1, l1_beside(self.code.shared, blocks))
         self._library.launch(
             ctypes.c_void_p(given.ctypes.data), ctypes.c_uint32(*grid), ctypes.c_uint32(*block),
             ctypes.c_int(resident), ctypes.c_void_p(arrays.ctypes.data),
