@@ -55,7 +55,7 @@ def blocks(
 
     A pair (left, right) each; the STACK_WORDS at `stack` remember the latest.
     """
-    count, memory = np.int64(0), far(m)
+    count, memory = 0, far(m)
     if expected > highest:
         m[stack] = 0
         return count

@@ -279,7 +279,7 @@ def _function(number: int, block: int, declared: str, body: Sequence[str]) -> st
 def _weights(
     block: flow.Block, number: int, weight: Callable[[str], float]
 ) -> list[tuple[ptx.Place, float]]:
-    """Machine instructions of each of a block, and where they come from: a branch to the next block is none."""
+    """Machine instructions of each of a block, and where it is from: a branch to the next block is none."""
     found = [(text.place, weight(text)) for text in [*block.instructions, *block.branch]]
     if block.branch and block.branch[-1].startswith("bra") and block.next[-1] == number + 1:
         found.pop()

@@ -85,7 +85,7 @@ def simulate(
     next_sample = p[P.SAMPLE] // 2
     now, event = next_event(p, s)
     while s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
-        # Most often a packet reaches the receiver, and then one the sender: both in one turn keep rows in step.
+        # Most often a packet reaches the receiver, then one the sender: both in a turn keep rows in step.
         if event < PATHS:
             next_sample = samples(p, s, next_sample, now)
             arrive_at_receiver(p, s, now, event)
