@@ -242,25 +242,25 @@ def _normal(a: Any, b: Any) -> Any:
     return ((total - _MEAN) * _NORMAL) >> 16
 
 
-@cold
-def change(m: Any, i: Any, j: Any, now: Any, inside: Any, reach: Any) -> Any:
-    """When the distance of two nodes, now inside `reach` or not, becomes greater or smaller than that [ns].
-
-    FOREVER: not on these legs.
-    """
+def encounter(m: Any, i: Any, j: Any, now: Any) -> Any:
+    """How two nodes move past each other: square of their relative velocity, its products along and across
+    the line from i to j."""
     one, other = NODES + i * NODE_WORDS, NODES + j * NODE_WORDS
     vx = m[other + Node.VX] - m[one + Node.VX]
     vy = m[other + Node.VY] - m[one + Node.VY]
-    square = vx * vx + vy * vy
-    if square == 0:
-        return np.int64(FOREVER)
     ax, ay = position(m, i, now)
     bx, by = position(m, j, now)
     dx, dy = bx - ax, by - ay
-    along = dx * vx + dy * vy
-    if not inside and along >= 0:
+    return vx * vx + vy * vy, dx * vx + dy * vy, 8 * abs(dx * vy - dy * vx)
+
+
+def crossing(square: Any, along: Any, across: Any, now: Any, inside: Any, reach: Any) -> Any:
+    """When the distance of two nodes, now inside `reach` or not, becomes greater or smaller than that [ns].
+
+    FOREVER: not on these legs.  The first three are those of `encounter`.
+    """
+    if square == 0 or (not inside and along >= 0):
         return np.int64(FOREVER)
-    across = 8 * abs(dx * vy - dy * vx)
     q = np.int64(math.sqrt(float(square)) * float(reach) * 8.0)
     if q <= across:  # they only touch the circle, or miss it
         return now if inside else np.int64(FOREVER)

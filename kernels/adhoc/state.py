@@ -30,6 +30,8 @@ class Word(IntEnum):
     # Events that are not a node's.
     FLOW_AT = auto()  # the sender starts [ns]
     TOPOLOGY_AT = auto()  # next change of a leg, link or sense bit [ns]
+    MOVED = auto()  # node whose leg has ended last
+    PARTNER = auto()  # the next node with which its pair is to be foreseen; NODES: none
     # The network.
     ON_AIR = auto()  # mask of the nodes that have an exchange under way
     VERSION = auto()  # changes of links so far

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.adhoc.layout import MOST_ROUTE, Manet, ManetOut
-from netcarlo.kernels.adhoc.motion import advance, change, position, set_out
+from netcarlo.kernels.adhoc.motion import advance, crossing, encounter, position, set_out
 from netcarlo.kernels.adhoc.routes import LENGTH_BITS, LENGTH_MASK, NODE_BITS, NODE_MASK
 from netcarlo.kernels.adhoc.state import COUNTS, NO_TIME, NODE_WORDS, NODES, Node, Word
 from netcarlo.kernels.base.inline import cold
@@ -24,9 +24,10 @@ _MICROSECOND = 1000
 class Change(IntEnum):
     """What an event of the topology was."""
 
-    LEG = 0  # a node is on its next leg
-    LINK = 1  # a link came or went
-    SENSE = 2  # a sense bit did
+    LINK = 0  # a link came or went
+    SENSE = 1  # a sense bit did
+    LEG = 2  # a node is on its next leg
+    PAIR = 3  # one of its pairs has been foreseen
 
 
 @cold
@@ -144,8 +145,9 @@ def _foresee(m: Any, i: Any, j: Any, now: Any) -> None:
     """Both next changes of a pair i < j, from `now` on."""
     at = NODES + i * NODE_WORDS
     to = _pair(m, i, j)
-    m[to] = change(m, i, j, now, m[at + Node.LINK] >> j & 1 != 0, m[Manet.RANGE])
-    m[to + 1] = change(m, i, j, now, m[at + Node.SENSE] >> j & 1 != 0, m[Manet.SENSE])
+    square, along, across = encounter(m, i, j, now)
+    m[to] = crossing(square, along, across, now, m[at + Node.LINK] >> j & 1 != 0, m[Manet.RANGE])
+    m[to + 1] = crossing(square, along, across, now, m[at + Node.SENSE] >> j & 1 != 0, m[Manet.SENSE])
 
 
 @cold
@@ -192,51 +194,62 @@ def begin(m: Any, times: Any, places: Any) -> None:
             _foresee(m, np.int64(i), np.int64(j), zero)
         _next_of_row(m, np.int64(i))
     _next_of_all(m)
+    m[Word.PARTNER] = n
     m[Word.OUTAGE_SINCE] = NO_TIME
     _survey(m, zero)
 
 
-@cold
 def _leg_ends(m: Any, times: Any, places: Any, i: Any, t: Any) -> None:
-    """Node i goes on to its next leg, so all its pairs change at other times."""
+    """Node i goes on to its next leg, so all its pairs change at other times: events at `t` to come."""
     advance(m, times, places, i, t)
-    for j in range(m[Manet.NODES]):
-        if j < i:
-            _foresee(m, np.int64(j), i, t)
-            _next_of_row(m, np.int64(j))
-        elif j > i:
-            _foresee(m, i, np.int64(j), t)
-    _next_of_row(m, i)
+    m[Word.MOVED] = i
+    m[Word.PARTNER] = 0
+
+
+@cold
+def _next_pair(m: Any, t: Any) -> Any:
+    """The next pair of a node whose leg has ended.
+
+    Rows of a device run in step: if one alone went through all pairs in a loop, all others would wait.
+    """
+    i, j = m[Word.MOVED], m[Word.PARTNER]
+    if j != i:
+        _foresee(m, min(i, j), max(i, j), t)
+    if j < i:
+        _next_of_row(m, j)
+    m[Word.PARTNER] += 1
+    if m[Word.PARTNER] == m[Manet.NODES]:
+        _next_of_row(m, i)
+        _next_of_all(m)
+    return np.int64(Change.PAIR), i, j
 
 
 @cold
 def event(m: Any, times: Any, places: Any, t: Any) -> Any:
     """The event at TOPOLOGY_AT, which is `t`: (a `Change`, node i, node j)."""
+    if m[Word.PARTNER] < m[Manet.NODES]:
+        return _next_pair(m, t)
     i = np.int64(0)
     while m[NODES + i * NODE_WORDS + Node.ROW_AT] != t:
         i += 1
     at = NODES + i * NODE_WORDS
-    j = i
-    what = np.int64(Change.LEG)
     if m[at + Node.T1] == t:
         _leg_ends(m, times, places, i, t)
-    else:
+        return np.int64(Change.LEG), i, i
+    j = i + 1
+    while m[_pair(m, i, j)] != t and m[_pair(m, i, j) + 1] != t:
         j += 1
-        while m[_pair(m, i, j)] != t and m[_pair(m, i, j) + 1] != t:
-            j += 1
-        to = _pair(m, i, j)
-        other = NODES + j * NODE_WORDS
-        if m[to] == t:
-            what = np.int64(Change.LINK)
-            m[at + Node.LINK] ^= np.int64(1) << j
-            m[other + Node.LINK] ^= np.int64(1) << i
-            m[to] = change(m, i, j, t, m[at + Node.LINK] >> j & 1 != 0, m[Manet.RANGE])
-            _link_changed(m, i, j, t)
-        else:
-            what = np.int64(Change.SENSE)
-            m[at + Node.SENSE] ^= np.int64(1) << j
-            m[other + Node.SENSE] ^= np.int64(1) << i
-            m[to + 1] = change(m, i, j, t, m[at + Node.SENSE] >> j & 1 != 0, m[Manet.SENSE])
-        _next_of_row(m, i)
+    to = _pair(m, i, j)
+    what, mask, reach = np.int64(Change.LINK), Node.LINK, m[Manet.RANGE]
+    if m[to] != t:
+        what, mask, reach, to = np.int64(Change.SENSE), Node.SENSE, m[Manet.SENSE], to + 1
+    other = NODES + j * NODE_WORDS
+    m[at + mask] ^= np.int64(1) << j
+    m[other + mask] ^= np.int64(1) << i
+    square, along, across = encounter(m, i, j, t)
+    m[to] = crossing(square, along, across, t, m[at + mask] >> j & 1 != 0, reach)
+    if what == Change.LINK:
+        _link_changed(m, i, j, t)
+    _next_of_row(m, i)
     _next_of_all(m)
     return what, i, j

@@ -35,7 +35,7 @@ def expire(p: Any, s: Any, now: Any, timer: Any) -> None:
     elif timer == Event.SACK_TIMER:
         s[Word.UNACKED] = 0
         s[Event.SACK_TIMER] = OFF
-        receiver.sack(p, s, now, 0)
+        receiver.sack(p, s, now, 0, 0)
     elif timer < Event.HEARTBEAT_TIMEOUT + WAYS:
         paths.heartbeat_lost(p, s, now, timer - Event.HEARTBEAT_TIMEOUT)
     else:
@@ -50,7 +50,7 @@ def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
         return
     if state == State.ESTABLISHED:
         if kind == Kind.SACK:
-            sack.on_sack(p, s, now, s[at + Packet.NUMBER], s[at + Packet.ROOM], s[at + Packet.SEEN])
+            sack.on_sack(p, s, now, at)
             s[Word.SEND_NEW] = 1
         elif kind == Kind.HEARTBEAT:
             paths.put(p, s, now, way, Kind.HEARTBEAT_ACK, HEARTBEAT_BYTES, s[at + Packet.NUMBER])

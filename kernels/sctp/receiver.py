@@ -14,11 +14,12 @@ from netcarlo.kernels.sctp.state import OFF, OUTCOMES, Chunk, Event, Kind, Packe
 
 
 @cold
-def sack(p: Any, s: Any, now: Any, duplicates: Any) -> None:
-    """Acknowledge what has arrived, on the path of the last packet."""
+def sack(p: Any, s: Any, now: Any, tsn: Any, duplicates: Any) -> None:
+    """Acknowledge what has arrived, chunk `tsn` last, on the path of the last packet."""
     size = p[P.ACK] + (s[Word.BLOCKS] + duplicates) * p[P.SACK_BLOCK]
     at = paths.put(p, s, now, s[Word.REPLY_WAY], Kind.SACK, size, s[Word.RCV_CUM])
     s[at + Packet.ROOM] = p[P.RWND] - s[Word.BUFFERED] * s[Word.CHUNK]
+    s[at + Packet.LATEST] = tsn
     s[at + Packet.SEEN] = s[Word.ACCEPTED] if s[Word.BLOCKS] > 0 else 0
 
 
@@ -72,4 +73,4 @@ def on_data(p: Any, s: Any, now: Any, tsn: Any) -> None:
         s[Event.SACK_TIMER] = OFF
         needed = True
     if needed:
-        sack(p, s, now, duplicates)
+        sack(p, s, now, tsn, duplicates)

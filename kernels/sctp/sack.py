@@ -6,6 +6,7 @@ count missing reports, one cwnd cut per window), as ns-2 carries them out.
 
 from typing import Any
 
+from netcarlo.kernels.base import bits
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import PATHS, Out, P
 from netcarlo.kernels.sctp import paths, sender
@@ -18,10 +19,12 @@ from netcarlo.kernels.sctp.state import (
     End,
     Event,
     Mark,
+    Packet,
     Way,
     Word,
     chunk_at,
     end_at,
+    is_reported,
     way_at,
 )
 
@@ -56,7 +59,10 @@ def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
         at = chunk_at(p, s, tsn)
         way = s[at + Chunk.WAY]
         w = way_at(way)
-        if s[at + Chunk.GAP_ACKED] == 0:
+        if is_reported(p, s, tsn):
+            bits.drop(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+            s[Word.REPORTED] -= 1
+        else:
             s[Word.NEWEST] = tsn
             if s[w + Way.CWND] > s[w + Way.SSTHRESH] and s[w + Way.OUTSTANDING] >= s[w + Way.CWND]:
                 s[w + Way.PARTIAL] += s[Word.CHUNK]
@@ -68,55 +74,86 @@ def dequeue(p: Any, s: Any, now: Any, cum: Any) -> None:
     s[Word.CUM] = cum
 
 
+def report(p: Any, s: Any, now: Any, tsn: Any, advanced: Any) -> None:
+    """A gap ack block reports a chunk for the first time."""
+    at = chunk_at(p, s, tsn)
+    w = way_at(s[at + Chunk.WAY])
+    bits.put(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+    s[Word.REPORTED] += 1
+    s[Word.TOP] = max(s[Word.TOP], tsn)
+    s[Word.NEWEST] = max(s[Word.NEWEST], tsn)
+    if s[w + Way.CWND] > s[w + Way.SSTHRESH] and advanced and s[at + Chunk.IN_PARTIAL] == 0:
+        s[at + Chunk.IN_PARTIAL] = 1
+        s[w + Way.PARTIAL] += s[Word.CHUNK]
+    credit(p, s, now, at)
+    s[end_at(SENDER) + End.ERRORS] = 0
+    unmark(s, at)
+
+
 @cold
-def gap_acks(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> Any:
-    """Note what the gap blocks report; returns the highest TSN acknowledged."""
-    highest = s[Word.NEWEST]
+def gap_acks(p: Any, s: Any, now: Any, sack: Any, advanced: Any) -> None:
+    """Note what the gap blocks of the SACK at `sack` report.
+
+    Those of SACKs in a row differ by the chunk that the latter answers, unless one was lost or overtaken:
+    only then all chunks are looked at.
+    """
+    seen, latest, first = s[sack + Packet.SEEN], s[sack + Packet.LATEST], s[Word.CUM] + 1
+    more = p[P.RWND] - s[sack + Packet.ROOM] - s[Word.REPORTED] * s[Word.CHUNK]
+    if more == 0:
+        return
+    at = chunk_at(p, s, latest)
+    only = more == s[Word.CHUNK] and latest > first and s[at + Chunk.ACCEPT_NUMBER] == seen
+    behind = s[at + Chunk.WAY] == s[chunk_at(p, s, first) + Chunk.WAY] and not is_reported(p, s, first)
+    if only and behind:  # the first on its way stays
+        report(p, s, now, latest, advanced)
+    else:
+        look_through(p, s, now, seen, advanced)
+
+
+@cold
+def look_through(p: Any, s: Any, now: Any, seen: Any, advanced: Any) -> None:
+    """As `gap_acks`, of all chunks: those among the first `seen` accepted are reported."""
     for way in range(PATHS):
         s[way_at(way) + Way.FIRST] = NONE
+    s[Word.TOP] = 0
     for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
         at = chunk_at(p, s, tsn)
         way = s[at + Chunk.WAY]
         w = way_at(way)
-        if s[w + Way.FIRST] == NONE and s[at + Chunk.GAP_ACKED] == 0:
+        before = is_reported(p, s, tsn)
+        if s[w + Way.FIRST] == NONE and not before:
             s[w + Way.FIRST] = tsn
         number = s[at + Chunk.ACCEPT_NUMBER]
         if number == 0 or number > seen:
-            if s[at + Chunk.GAP_ACKED] == 1:  # SACKs out of order: trust the latest to arrive
-                s[at + Chunk.GAP_ACKED] = 0
+            if before:  # SACKs out of order: trust the latest to arrive
+                bits.drop(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
+                s[Word.REPORTED] -= 1
                 s[w + Way.OUTSTANDING] += s[Word.CHUNK]
-            continue
-        highest = max(highest, tsn)
-        if s[at + Chunk.GAP_ACKED] == 1:
-            continue
-        s[at + Chunk.GAP_ACKED] = 1
-        s[Word.NEWEST] = max(s[Word.NEWEST], tsn)
-        if s[w + Way.CWND] > s[w + Way.SSTHRESH] and advanced and s[at + Chunk.IN_PARTIAL] == 0:
-            s[at + Chunk.IN_PARTIAL] = 1
-            s[w + Way.PARTIAL] += s[Word.CHUNK]
-        credit(p, s, now, at)
-        if s[w + Way.FIRST] == tsn:
-            s[Event.T3 + way] = OFF
-        s[end_at(SENDER) + End.ERRORS] = 0
-        unmark(s, at)
-    return highest
+        elif before:
+            s[Word.TOP] = tsn
+        else:
+            report(p, s, now, tsn, advanced)
+            if s[w + Way.FIRST] == tsn:
+                s[Event.T3 + way] = OFF
 
 
 @cold
-def missing_reports(p: Any, s: Any, highest: Any, advanced: Any) -> Any:
+def missing_reports(p: Any, s: Any, advanced: Any) -> Any:
     """Count a report against the chunks that are missing; returns whether any is to be resent."""
-    limit = s[Word.NEWEST]
+    limit, mask = s[Word.NEWEST], p[P.RING] - 1
     if advanced and limit <= s[Word.RECOVER]:
-        limit = max(limit, highest)
+        limit = max(limit, s[Word.TOP])
+    limit = min(limit, s[Word.LAST_TSN] + 1)
     found = False
-    for tsn in range(s[Word.CUM] + 1, min(limit, s[Word.LAST_TSN] + 1)):
+    tsn = bits.run_end(s, s[Word.REPORTS], mask, s[Word.CUM] + 1, limit)
+    while tsn < limit:
         at = chunk_at(p, s, tsn)
-        if s[at + Chunk.GAP_ACKED] == 0:
-            s[at + Chunk.REPORTS] += 1
-            if s[at + Chunk.REPORTS] >= p[P.DUPACKS] and s[at + Chunk.FAST_DONE] == 0:
-                sender.mark(s, at, Mark.FAST)
-                s[at + Chunk.FAST_DONE] = 1
-                found = True
+        s[at + Chunk.MISSING] += 1
+        if s[at + Chunk.MISSING] >= p[P.DUPACKS] and s[at + Chunk.FAST_DONE] == 0:
+            sender.mark(s, at, Mark.FAST)
+            s[at + Chunk.FAST_DONE] = 1
+            found = True
+        tsn = bits.run_end(s, s[Word.REPORTS], mask, tsn + 1, limit)
     return found
 
 
@@ -163,19 +200,21 @@ def settle(s: Any, now: Any, way: Any, grow: Any) -> None:
 
 
 @cold
-def on_sack(p: Any, s: Any, now: Any, cum: Any, room: Any, seen: Any) -> None:
-    """The SACK acknowledges TSNs up to `cum` and tells that the receiver has `room` bytes left.
+def on_sack(p: Any, s: Any, now: Any, sack: Any) -> None:
+    """The SACK at `sack` arrives: `Packet.NUMBER`, `ROOM`, `SEEN` and `LATEST` are what it says.
 
-    If `seen` > 0, it reports as gap-acknowledged the chunks beyond `cum` among the first `seen` accepted.
+    If SEEN > 0, it reports as gap-acknowledged the chunks beyond NUMBER among the first SEEN accepted.
     """
+    cum = s[sack + Packet.NUMBER]
     if cum < s[Word.CUM]:
         return  # overtaken by a later one
     advanced = cum > s[Word.CUM]
     if advanced:
         dequeue(p, s, now, cum)
     lost = False
-    if seen > 0 and s[Word.LAST_TSN] > cum:
-        lost = missing_reports(p, s, gap_acks(p, s, now, seen, advanced), advanced)
+    if s[sack + Packet.SEEN] > 0 and s[Word.LAST_TSN] > cum:
+        gap_acks(p, s, now, sack, advanced)
+        lost = missing_reports(p, s, advanced)
     for way in range(PATHS):
         settle(s, now, way, advanced and cum >= s[Word.RECOVER])
     if lost:
@@ -184,4 +223,4 @@ def on_sack(p: Any, s: Any, now: Any, cum: Any, room: Any, seen: Any) -> None:
     if s[Word.MARKED] > 0:
         sender.retransmit(p, s, now, lost)
     outstanding = s[way_at(0) + Way.OUTSTANDING] + s[way_at(1) + Way.OUTSTANDING]
-    s[Word.PEER_RWND] = max(room - outstanding, 0)
+    s[Word.PEER_RWND] = max(s[sack + Packet.ROOM] - outstanding, 0)

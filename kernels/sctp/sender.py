@@ -26,6 +26,7 @@ from netcarlo.kernels.sctp.state import (
     Word,
     chunk_at,
     end_at,
+    is_reported,
     way_at,
 )
 
@@ -105,7 +106,7 @@ def retransmit(p: Any, s: Any, now: Any, one: Any) -> None:
     for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
         at = chunk_at(p, s, tsn)
         w = way_at(s[at + Chunk.WAY])
-        if s[w + Way.FIRST] == NONE and s[at + Chunk.GAP_ACKED] == 0:
+        if s[w + Way.FIRST] == NONE and not is_reported(p, s, tsn):
             s[w + Way.FIRST] = tsn
         if s[at + Chunk.MARK] == Mark.UNMARKED:
             continue
@@ -184,9 +185,9 @@ def t3_due(p: Any, s: Any, now: Any, way: Any) -> None:
         return
     for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
         at = chunk_at(p, s, tsn)
-        if s[at + Chunk.WAY] == way and s[at + Chunk.GAP_ACKED] == 0:
+        if s[at + Chunk.WAY] == way and not is_reported(p, s, tsn):
             mark(s, at, Mark.TIMED_OUT)
-            s[at + Chunk.REPORTS] = 0
+            s[at + Chunk.MISSING] = 0
     if s[Word.MARKED] > 0:
         retransmit(p, s, now, True)
     if s[w + Way.STATUS] == Status.INACTIVE and p[P.HEARTBEAT] > 0:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import bits
 from netcarlo.kernels.base.layout import FOREVER, PATHS, Out, P
 
 OFF = FOREVER
@@ -74,6 +75,10 @@ class Word(IntEnum):
     FIRST_OUTAGE = 39  # when the first outage of path 0 begins [ns]
     TRACED = 40  # rows of the trace so far
     NOTHING = 41  # always 0
+    # The sender, of chunks beyond CUM in the gap ack blocks of the latest SACK:
+    REPORTED = 42  # how many there are
+    TOP = 43  # their highest TSN; once it is not beyond CUM it says nothing
+    REPORTS = 44  # the word where a bitmap of them begins, a bit for each place in the ring of chunks
 
 
 class End(IntEnum):
@@ -136,7 +141,8 @@ class Packet(IntEnum):
     KIND = 1  # a `Kind`
     SIZE = 2  # on the wire [byte]
     NUMBER = 3  # DATA: TSN; SACK: cumulative TSN; heartbeats: when the request was put out [ns]
-    SENT = 4  # when it was put out [ns]
+    SENT = 4  # when it was put out [ns]; SACK:
+    LATEST = 4  # TSN of the chunk that it answers, 0 if the timer sent it
     ORDER = 5  # number of the packet in the association
     ROOM = 6  # SACK: receiver window [byte]
     SEEN = 7  # SACK: chunks accepted when it was sent, 0 if it reports no gap
@@ -166,14 +172,13 @@ class Chunk(IntEnum):
 
     WAY = 0  # the way it was last sent
     MARK = 1  # a `Mark`
-    GAP_ACKED = 2  # 1: in a gap ack block of the latest SACK
-    FAST_DONE = 3  # 1: it had its fast retransmit
-    REPORTS = 4  # missing reports
-    SENDS = 5  # how often it was sent
-    TIMED = 6  # sending time if it measures the RTT [ns], else 0
-    ACCEPT_NUMBER = 7  # its number among the distinct chunks that the receiver accepted, from 1; 0: not yet
-    IN_PARTIAL = 8  # 1: its gap acknowledgement is in partial_bytes_acked
-    BORN = 9  # when it was sent first [ns]
+    FAST_DONE = 2  # 1: it had its fast retransmit
+    MISSING = 3  # missing reports
+    SENDS = 4  # how often it was sent
+    TIMED = 5  # sending time if it measures the RTT [ns], else 0
+    ACCEPT_NUMBER = 6  # its number among the distinct chunks that the receiver accepted, from 1; 0: not yet
+    IN_PARTIAL = 7  # 1: its gap acknowledgement is in partial_bytes_acked
+    BORN = 8  # when it was sent first [ns]
 
 
 class Mark(IntEnum):
@@ -203,11 +208,12 @@ STATE_SIZE = OUTCOMES + len(Out)
 
 def scratch_words(ways: Any, ring: Any) -> Any:
     """Words of scratch of an association that puts packets out on so many ways, with this `P.RING`."""
-    return STATE_SIZE + ring * (ways * PACKET_SIZE + CHUNK_SIZE)
+    return STATE_SIZE + ring * (ways * PACKET_SIZE + CHUNK_SIZE) + (ring + 63) // 64
 
 
 def lay_out(p: Any, s: Any, ways: Any, free: Any) -> Any:
-    """Lay out the rings from word `free` on: of chunks, and of the packets of every `ways`-th way.
+    """Lay out the rings from word `free` on: of chunks, and of the packets of every `ways`-th way; and the
+    bitmap of reports.
 
     Returns the first free word.
     """
@@ -216,7 +222,9 @@ def lay_out(p: Any, s: Any, ways: Any, free: Any) -> Any:
     for way in range(0, WAYS, WAYS // ways):
         s[way_at(way) + Way.RING] = free
         free += p[P.RING] * PACKET_SIZE
-    return free
+    s[Word.REPORTS] = free
+    bits.clear(s, free, p[P.RING] - 1, np.int64(0), p[P.RING])
+    return free + (p[P.RING] + 63) // 64
 
 
 def end_at(end: Any) -> Any:
@@ -232,6 +240,11 @@ def way_at(way: Any) -> Any:
 def packet_at(p: Any, s: Any, way: Any, index: Any) -> Any:
     """Where the words of entry `index` of a way's ring begin."""
     return s[way_at(way) + Way.RING] + (index & (p[P.RING] - 1)) * PACKET_SIZE
+
+
+def is_reported(p: Any, s: Any, tsn: Any) -> Any:
+    """Whether a chunk beyond CUM is in a gap ack block of the latest SACK."""
+    return bits.test(s, s[Word.REPORTS], p[P.RING] - 1, tsn)
 
 
 def chunk_at(p: Any, s: Any, tsn: Any) -> Any:

@@ -180,11 +180,16 @@ def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     return Window(1.0, ssthresh, 0)
 
 
+def has_room(m: Any, acked: Any, snd_nxt: Any) -> Any:
+    """Whether the window has room for a packet."""
+    return flight(m, acked, snd_nxt) < max(m[Linux.CWND], m[Linux.HALVING])
+
+
 def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:
     """The first lost packet, or new data, while the window has room."""
-    out = flight(m, acked, snd_nxt)
-    if out >= max(m[Linux.CWND], m[Linux.HALVING]):
+    if not has_room(m, acked, snd_nxt):
         return NONE
+    out = flight(m, acked, snd_nxt)
     packet = next_lost(m, p, acked)
     if packet != NONE:
         resend(m, p, packet, snd_nxt)

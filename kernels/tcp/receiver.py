@@ -67,6 +67,11 @@ def blocks(
         left = packet
         if m[stack] > 0 and memory[stack + 2] == packet:  # the newest block grows
             left = memory[stack + 1]
+            if right == packet + 1:  # that is all, most often
+                memory[stack + 2] = right
+                for word in range(2 * m[stack]):
+                    memory[at + word] = memory[stack + 1 + word]
+                return m[stack]
         left = run_begin(m, bits, mask, left)
         memory[at] = left
         memory[at + 1] = right

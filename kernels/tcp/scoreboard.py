@@ -11,7 +11,8 @@ order of sending: one is lost when data first sent after it has arrived, or a re
 from enum import IntEnum
 from typing import Any
 
-from netcarlo.kernels.base.bits import drop, put, span, test
+from netcarlo.kernels.base.bits import clear as clear_bits
+from netcarlo.kernels.base.bits import drop, put, run_end, span, test
 from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.tcp.state import NONE, Ack, Tcp
@@ -80,17 +81,15 @@ def flight(m: Any, acked: Any, snd_nxt: Any) -> Any:
 @cold
 def remove(m: Any, p: Any, ack: Any, acked: Any) -> None:
     """Packets behind `acked` up to `ack` leave the scoreboard."""
-    mask = p[P.RING] - 1
-    for packet in range(acked + 1, min(ack, max(m[Board.HIGHEST], m[Board.JUDGED])) + 1):
-        if test(m, m[Board.REPORTED], mask, packet):
-            drop(m, m[Board.REPORTED], mask, packet)
-            m[Board.REPORTED_OUT] -= 1
-        elif packet <= m[Board.JUDGED]:
-            if test(m, m[Board.LOST], mask, packet):
-                drop(m, m[Board.LOST], mask, packet)
-                m[Board.LOST_OUT] -= 1
-            else:
-                m[Board.ARRIVED] = max(m[Board.ARRIVED], far(m)[m[Board.NUMBER] + (packet & mask)])
+    mask, last = p[P.RING] - 1, min(ack, max(m[Board.HIGHEST], m[Board.JUDGED]))
+    packet = acked + 1
+    while packet <= last:  # reported ones, a word of 64 packets at a time, and one that is not
+        end = run_end(m, m[Board.REPORTED], mask, packet, last + 1)
+        clear_bits(m, m[Board.REPORTED], mask, packet, end)
+        m[Board.REPORTED_OUT] -= end - packet
+        if end <= last and end <= m[Board.JUDGED]:
+            _arrived(m, mask, end)
+        packet = end + 1
 
 
 def acknowledge(m: Any, p: Any, ack: Any, acked: Any) -> None:
@@ -104,11 +103,16 @@ def enter(m: Any, mask: Any, packet: Any) -> None:
     put(m, m[Board.REPORTED], mask, packet)
     m[Board.REPORTED_OUT] += 1
     if packet <= m[Board.JUDGED]:
-        if test(m, m[Board.LOST], mask, packet):
-            drop(m, m[Board.LOST], mask, packet)
-            m[Board.LOST_OUT] -= 1
-        else:
-            m[Board.ARRIVED] = max(m[Board.ARRIVED], far(m)[m[Board.NUMBER] + (packet & mask)])
+        _arrived(m, mask, packet)
+
+
+def _arrived(m: Any, mask: Any, packet: Any) -> None:
+    # A packet that was lost, or sent again.
+    if test(m, m[Board.LOST], mask, packet):
+        drop(m, m[Board.LOST], mask, packet)
+        m[Board.LOST_OUT] -= 1
+    else:
+        m[Board.ARRIVED] = max(m[Board.ARRIVED], far(m)[m[Board.NUMBER] + (packet & mask)])
 
 
 def mark_lost(m: Any, mask: Any, packet: Any) -> None:
@@ -135,9 +139,10 @@ def update(m: Any, p: Any, at: Any, ack: Any) -> Any:
             run = span(left, stop)
             if far(m)[m[Board.REPORTED] + ((left & mask) >> 6)] & run != run:
                 reported = True
-                for packet in range(left, stop):
-                    if not test(m, m[Board.REPORTED], mask, packet):
-                        enter(m, mask, packet)
+                packet = run_end(m, m[Board.REPORTED], mask, left, stop)
+                while packet < stop:
+                    enter(m, mask, packet)
+                    packet = run_end(m, m[Board.REPORTED], mask, packet + 1, stop)
             left = stop
     lost = False
     for packet in range(max(m[Board.JUDGED], ack) + 1, m[Board.HIGHEST] - distance + 1):

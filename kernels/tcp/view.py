@@ -9,7 +9,9 @@ from netcarlo.kernels.base.layout import P, Trace
 from netcarlo.kernels.tcp.state import NONE, Tcp
 
 PAUSES: Any = slot("pauses")
+STAMPS: Any = slot("stamps")
 
+variant: Any = slot("variant")
 kind: Any = slot("kind")
 
 
@@ -25,7 +27,10 @@ def due_at_sink(s: Any) -> Any:
 
 def may_send(p: Any, s: Any) -> Any:
     """If not, `next_segment` and `probe` would give none."""
-    waits = s[Tcp.FORCED] != NONE or s[Tcp.REPAIR] != 0 or s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], s[Tcp.WRITTEN])
+    repairs = s[Tcp.REPAIR] != 0
+    if STAMPS:
+        repairs = repairs and variant.has_room(s, s[Tcp.ACKED], s[Tcp.SND_NXT])
+    waits = s[Tcp.FORCED] != NONE or repairs or s[Tcp.SND_NXT] <= min(s[Tcp.LIMIT], s[Tcp.WRITTEN])
     return waits or (PAUSES and s[Tcp.WANTED] != 0)
 
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 from typing import NamedTuple
 
-from tests.device.ptx import Function, UnknownError
+from tests.device.ptx import Function, Statement, UnknownError
 
 EXIT = -1
 """What follows the last block of a function, and the loop around blocks that are in none."""
@@ -34,9 +34,9 @@ class Block(NamedTuple):
 
     label: str
     """In the PTX; of a block without one: the last label, and how many blocks ago it was."""
-    instructions: list[str]
+    instructions: list[Statement]
     """Without the branch at the end."""
-    branch: list[str]
+    branch: list[Statement]
     """What ends it: "@%p1 bra $L1", "bra.uni $L2", "ret", a call; none where it goes on to the next."""
     next: list[int]
     """The blocks that may follow, of a condition first the one where it holds."""
@@ -100,9 +100,9 @@ def _merged(found: list[Block], nested: bool) -> bool:
     return False
 
 
-def _pieces(statements: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+def _pieces(statements: Sequence[Statement]) -> Iterator[tuple[str, list[Statement]]]:
     """Labels, and the instructions of each block with the branches at its end."""
-    label, count, piece = "entry", 0, list[str]()
+    label, count, piece = "entry", 0, list[Statement]()
     for statement in statements:
         if statement in "{}" or statement.startswith("."):
             continue

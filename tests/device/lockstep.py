@@ -65,20 +65,24 @@ class Code(NamedTuple):
 
     c: str
     blocks: list[flow.Block]
-    weights: list[float]
+    parts: list[list[tuple[ptx.Place, float]]]
+    """Of each block, where its instructions come from, and their weights."""
     accesses: list[Access]
     parameters: int
     shared: int
     """Bytes of a block."""
 
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """Of each block, in machine instructions."""
+        return np.array([sum(weight for _, weight in part) for part in self.parts])
+
 
 class Counts(NamedTuple):
     """What happened, summed over all warps."""
 
-    runs: NDArray[np.int64]
-    """Of each block."""
-    lanes: NDArray[np.int64]
-    """That took part in them."""
+    by_lanes: NDArray[np.int64]
+    """Runs of each block with 0 to 32 lanes."""
     traffic: NDArray[np.int64]
     """By region and column of TRAFFIC."""
     requests: NDArray[np.int64]
@@ -87,6 +91,16 @@ class Counts(NamedTuple):
     access_lines: NDArray[np.int64]
     places: NDArray[np.int64]
     """Of each access, the most frequent (count, region, byte of a thread's own), [accesses, 4, 3]."""
+
+    @property
+    def runs(self) -> NDArray[np.int64]:
+        """Of each block."""
+        return self.by_lanes.sum(axis=1)
+
+    @property
+    def lanes(self) -> NDArray[np.int64]:
+        """That took part in them."""
+        return self.by_lanes @ np.arange(LANES + 1)
 
 
 class Warps:
@@ -122,7 +136,11 @@ class Warps:
         for i, region in enumerate(self.regions([int(value) for value in given])):
             arrays[i] = region[1:]
         resident, l1, l2 = self.sizes
-        l1 = min(l1, l1_beside(self.code.shared, -(-resident * LANES // block[0])))
+        blocks = -(-resident * LANES // block[0])
+        if self.code.shared:  # as many as have room
+            blocks = min(blocks, SHARES[-1] // (self.code.shared + KIB))
+            resident = min(resident, blocks * block[0] // LANES)
+        l1 = min(l1, l1_beside(self.code.shared, blocks))
         self._library.launch(
             ctypes.c_void_p(given.ctypes.data), ctypes.c_uint32(*grid), ctypes.c_uint32(*block),
             ctypes.c_int(resident), ctypes.c_void_p(arrays.ctypes.data),
@@ -139,7 +157,7 @@ class Warps:
             return np.array(numbers, np.int64).reshape(shape)
 
         return Counts(
-            read("runs", blocks), read("lanes", blocks), read("traffic", REGIONS, len(TRAFFIC)),
+            read("runs", blocks, LANES + 1), read("traffic", REGIONS, len(TRAFFIC)),
             *(read(name, accesses) for name in ("requests", "access_lanes", "access_lines")),
             read("places", accesses, 4, 3),
         )  # fmt: skip
@@ -161,7 +179,8 @@ def translate(
     starts = np.cumsum([0, *(len(graph) for graph in graphs)]).tolist()
     entries = {function.name: start for function, start in zip(functions, starts, strict=False)}
     [(kernel, parameters)] = [(f.name, f.parameters) for f in functions if f.is_kernel]
-    parts, table, weights, accesses, widest = list[str](), list[str](), list[float](), list[Access](), 0
+    parts, table, weights = list[str](), list[str](), list[list[tuple[ptx.Place, float]]]()
+    accesses, widest = list[Access](), 0
     loops, frames = list[str](), list[str]()
     for number, (function, graph) in enumerate(zip(functions, graphs, strict=True)):
         plan = flow.plan([block.next for block in graph])
@@ -194,7 +213,7 @@ def translate(
                 f"{{b{place(i)}, {place(plan.meetings[i])}, {loop(plan.loops[i])}, {{{edges}}}, {callee}, "
                 f"{following}, {len(accesses)}, {len(mine)}}},"
             )
-            weights.append(_weight(block, i, weight))
+            weights.append(_weights(block, i, weight))
             accesses += mine
             widest = max(widest, len(mine))
         loops += [
@@ -257,13 +276,16 @@ def _function(number: int, block: int, declared: str, body: Sequence[str]) -> st
     ])  # fmt: skip
 
 
-def _weight(block: flow.Block, number: int, weight: Callable[[str], float]) -> float:
-    """Machine instructions of a block: a branch to the next block is none."""
-    branches = [weight(branch) for branch in block.branch]
-    if branches and block.branch[-1].startswith("bra") and block.next[-1] == number + 1:
-        branches.pop()
-    meeting = MEETING if len(set(block.next)) == 2 else 0
-    return sum(map(weight, block.instructions)) + sum(branches) + meeting
+def _weights(
+    block: flow.Block, number: int, weight: Callable[[str], float]
+) -> list[tuple[ptx.Place, float]]:
+    """Machine instructions of each of a block, and where it is from: a branch to the next block is none."""
+    found = [(text.place, weight(text)) for text in [*block.instructions, *block.branch]]
+    if block.branch and block.branch[-1].startswith("bra") and block.next[-1] == number + 1:
+        found.pop()
+    if len(set(block.next)) == 2:
+        found.append((block.branch[-1].place, MEETING))
+    return found
 
 
 class Registers:

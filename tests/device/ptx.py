@@ -15,6 +15,17 @@ class UnknownError(Exception):
     """Something in the PTX that has no translation; never guessed."""
 
 
+Place = tuple[tuple[str, int], ...]
+"""Where in the source something is: a file and a line of it, before them those of the calls inlined there."""
+
+
+class Statement(str):
+    """Of a function, without the semicolon."""
+
+    place: Place = ()
+    """Known in PTX with lines (`lines.ptx`)."""
+
+
 class Function(NamedTuple):
     """A kernel, or a function that one calls."""
 
@@ -22,8 +33,8 @@ class Function(NamedTuple):
     is_kernel: bool
     parameters: int
     returns: bool
-    statements: list[str]
-    """In order: "label:", "{", "}", a declaration, or an instruction, without the semicolon."""
+    statements: list[Statement]
+    """In order: "label:", "{", "}", a declaration, or an instruction."""
 
 
 def read(text: str) -> list[Function]:
@@ -57,13 +68,23 @@ def shared(text: str) -> dict[str, int]:
     return found
 
 
-def _statements(text: str) -> Iterator[str]:
+def _statements(text: str) -> Iterator[Statement]:
     text = re.sub(r"//.*", "", text)
-    text = re.sub(r"^\.(version|target|address_size) .*$", "", text, flags=re.M)
+    files = dict(re.findall(r'^\s*\.file\s+(\d+) "(.*)"$', text, re.M))
+    text = re.sub(r"^\s*\.(version|target|address_size|file)\s.*$", "", text, flags=re.M)
+    places, place = dict[str, Place](), Place()
     # Braces stand alone on their lines; those of an operand, such as {%f1, %f2}, do not.
-    for piece in re.split(r";|^(\s*[{}])\s*$|^(\s*\$?\w+:)", text, flags=re.M):
-        if piece and piece.strip():
-            yield " ".join(piece.split())
+    for piece in re.split(r";|^(\s*[{}])\s*$|^(\s*\$?\w+:)|^(\s*\.loc\s.*)$", text, flags=re.M):
+        if piece and (found := re.fullmatch(_LINE, piece.strip())):
+            place = (*places.get(found[4], ()), (files[found[2]], int(found[3])))
+            places[found[1]] = place
+        elif piece and piece.strip():
+            statement = Statement(" ".join(piece.split()))
+            statement.place = place
+            yield statement
+
+
+_LINE = r"\.loc\s+((\d+) (\d+) \d+)(?:, function_name [^,]+, inlined_at (\d+ \d+ \d+))?"
 
 
 def _function(head: str) -> Function:

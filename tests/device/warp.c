@@ -34,7 +34,7 @@ static const Loop loop_table[LOOPS + 1];
 static const uint64_t frame_bytes;
 static const uint64_t *kernel_parameters;
 static uint32_t threads_of_a_block;
-int64_t runs[BLOCKS], lanes[BLOCKS];
+int64_t runs[BLOCKS][WARP + 1];               /* of each block, with so many lanes */
 
 /* Make a group the one at this place in the stack. */
 static void put(Warp *warp, int place, Group group) {
@@ -111,8 +111,7 @@ static void step(Warp *warp) {
     Group *group = &warp->group[warp->groups - 1];
     const Block *block = &block_table[group->block];
     char *frames = warp->frames + group->depth * WARP * frame_bytes;
-    runs[group->block]++;
-    lanes[group->block] += __builtin_popcount(group->lanes);
+    runs[group->block][__builtin_popcount(group->lanes)]++;
     block->run(warp, frames, frames + WARP * frame_bytes, group->lanes);
     for (int i = 0; i < block->accesses; i++)
         touch(block->access + i, warp->at[i], group->lanes, (uint64_t)(uintptr_t)warp->frames,

@@ -1,6 +1,6 @@
 """What models cost on a GPU, without one: warps in lockstep, machine instructions, memory traffic.
 
-    python -m tests.device.warps MODEL ... [--rows 448] [--seconds 2] [--loss 0.001] [--hot 5] [--memory 5]
+    python -m tests.device.warps MODEL ... [--rows 448] [--seconds 2] [--loss 0.001] [--where 2] [--memory 5]
 
 Paths carry a bulk transfer through the lossy hop of the benchmarks; networks are the first of their random
 scenarios, replicated.  A launch has one multiprocessor of an H200; the bounds are those of its 132.  Figures
@@ -27,6 +27,7 @@ from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from tests.benchmarks import lossy_hop
 from tests.benchmarks.gpu import scenarios
+from tests.device import lines
 from tests.device.cupy import fake_cupy, install
 from tests.device.lockstep import KIB, LANES, LOCAL, OTHER, SHARED, SHARES, TRAFFIC, Counts, Region, Warps
 from tests.twins.rows import rows_of
@@ -113,7 +114,7 @@ def resident_warps(registers: int, shared: int = 0) -> int:
 def figures(ran: "Ran") -> list[str]:
     """The cells of a table's row, by COLUMNS."""
     counts, packets = ran.counts, ran.packets
-    issued = np.array(ran.warps.code.weights) @ counts.runs
+    issued = ran.warps.code.weights @ counts.runs
     total = dict(zip(TRAFFIC, counts.traffic.sum(axis=0).tolist(), strict=True))
     local = dict(zip(TRAFFIC, counts.traffic[LOCAL].tolist(), strict=True))
     warp = packets / LANES
@@ -161,7 +162,7 @@ def by_array(counts: Counts, packets: int) -> str:
 
 def hottest(warps: Warps, counts: Counts, packets: int, most: int) -> str:
     """The blocks with the most issue slots that no lane used."""
-    weights = np.array(warps.code.weights)
+    weights = warps.code.weights
     wasted = weights * (LANES * counts.runs - counts.lanes)
     found = [f"  {wasted.sum() / packets:,.0f} issue slots wasted a packet, most of them in"]
     for i in np.argsort(-wasted)[:most]:
@@ -204,15 +205,16 @@ class Ran(NamedTuple):
     @property
     def efficiency(self) -> float:
         """Useful issue slots, of all."""
-        weights = np.array(self.warps.code.weights)
+        weights = self.warps.code.weights
         return float(weights @ self.counts.lanes / (weights @ self.counts.runs) / LANES)
 
 
-def run(name: str, rows: AnyRows, folder: Path, **options: Any) -> Ran:
-    """Run a model's PTX on these rows, which one multiprocessor has; `options`: those of `Warps`."""
+def run(name: str, rows: AnyRows, folder: Path, *, with_lines: bool = False, **options: Any) -> Ran:
+    """Run a model's PTX on these rows, which one multiprocessor has, with lines of the source, which takes a
+    compilation, or without; `options`: those of `Warps`."""
     model = models.model(name)
     expected = launch.run(model, rows, target="cpu", threads=1)
-    text = compilers.ptx(model)
+    text = lines.ptx(model) if with_lines else compilers.ptx(model)
     warps = Warps(text, folder, regions=regions_of(compilers.cuda_dimensions(model)), **options)
     with pytest.MonkeyPatch.context() as patch:
         install(patch, fake_cupy(lambda ptx: warps, multiprocessors=len(rows.parameters)))
@@ -226,7 +228,7 @@ def examine(name: str, options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as folder:
         warps, counts, packets, equal = ran = run(
             name, rows, Path(folder), resident=options.resident, l1_bytes=options.l1 * 1024,
-            nested=not options.apart,
+            nested=not options.apart, with_lines=options.where > 0,
         )  # fmt: skip
         made = machine(compilers.ptx(models.model(name)), Path(folder)) if options.registers else None
     cells = [name, f"{equal.sum()} of {len(equal)}", f"{packets:,}", *figures(ran)]
@@ -234,13 +236,14 @@ def examine(name: str, options: argparse.Namespace) -> bool:
     cells += [str(made[0]), str(at_once), f"{made[1]:,}, "] if made else ["", "", ""]
     cells[-1] += f"{sum(warps.code.weights):,.0f}"
     print(f"| {' | '.join(cells)} |")
-    for wanted, lines in (
+    for wanted, text in (
+        (options.where, lambda: lines.tree(warps.code.parts, counts.by_lanes, options.where / 100)),
         (options.arrays, lambda: by_array(counts, packets)),
         (options.hot, lambda: hottest(warps, counts, packets, options.hot)),
         (options.memory, lambda: busiest(warps, counts, packets, options.memory)),
     ):
         if wanted:
-            print(lines())
+            print(text())
     sys.stdout.flush()
     return bool(equal.all())
 
@@ -249,7 +252,7 @@ def main() -> int:
     """One row of a table for each model; exits with 1 if any outcome is not the CPU's."""
     keep = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=keep)
-    parser.add_argument("models", nargs="+", choices=models.NAMES, metavar="MODEL")
+    parser.add_argument("models", nargs="+", choices=models.MODELS, metavar="MODEL")
     parser.add_argument("--rows", type=int, default=14 * LANES)
     parser.add_argument("--seconds", type=float, default=2.0, help="of a transfer over a path")
     parser.add_argument("--window", type=int, default=64, help="packets, of a path")
@@ -258,6 +261,8 @@ def main() -> int:
     parser.add_argument("--l1", type=int, default=200, help="KiB")
     parser.add_argument("--apart", action="store_true", help="lanes of different back edges part, see flow")
     parser.add_argument("--arrays", action="store_true", help="traffic by array")
+    parser.add_argument("--where", type=float, default=0, metavar="PERCENT",
+                        help="functions with as much of the warp instructions, and with how many lanes")
     parser.add_argument("--hot", type=int, default=0, help="so many blocks with the most wasted issue slots")
     parser.add_argument("--memory", type=int, default=0, help="so many accesses with the most lines")
     parser.add_argument("--registers", action="store_true", help="ask ptxas (slow for ad hoc networks)")

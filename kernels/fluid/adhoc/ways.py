@@ -28,7 +28,7 @@ def look(m: Any, s: Any, times: Any, places: Any, until: Any) -> Any:
     while m[Word.TOPOLOGY_AT] <= until:
         t = m[Word.TOPOLOGY_AT]
         what, i, j = topology.event(m, times, places, t)
-        if what != Change.LEG and m[Word.ROUTE] != 0 and _matters(m, s, what, i, j):
+        if what <= Change.SENSE and m[Word.ROUTE] != 0 and _matters(m, s, what, i, j):
             return t
     return until
 

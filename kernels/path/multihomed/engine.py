@@ -81,31 +81,49 @@ def simulate(
 ) -> Any:  # fmt: skip
     """Simulate one row; see `models` for the arguments.  Returns the number of trace `rows`."""
     p, s = parameters, scratch
-    trace = rows.shape[0] > 0
     begin(p, s, of_hops, outages, losses)
     next_sample = p[P.SAMPLE] // 2
-    while s[OUTCOMES + Out.STATUS] == STATUS_OK:
-        now, event = next_event(p, s)
-        while next_sample <= min(now, p[P.END]):
-            record.sample(p, s)
-            next_sample += p[P.SAMPLE]
-        if now > p[P.END]:
-            break
-        if event < Event.ARRIVAL + WAYS:
-            arrive(p, s, now, event - Event.ARRIVAL)
-        else:
-            ends.expire(p, s, now, event)
-        if trace:
-            record.note_event(p, s, rows, now, event)
-        for way in range(WAYS):
-            if s[way_at(way) + Way.WAITING] > 0:
+    now, event = next_event(p, s)
+    while s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
+        # Most often a packet reaches the receiver, then one the sender: both in a turn keep rows in step.
+        if event < PATHS:
+            next_sample = samples(p, s, next_sample, now)
+            arrive_at_receiver(p, s, now, event)
+            note(p, s, rows, now, event)
+            hand_over(p, s, outages, losses, rows, now, s[Word.REPLY_WAY])
+            now, event = next_event(p, s)
+        if event >= PATHS and s[OUTCOMES + Out.STATUS] == STATUS_OK and now <= p[P.END]:
+            next_sample = samples(p, s, next_sample, now)
+            if event < WAYS:
+                ends.at_sender(p, s, now, event - PATHS, take(p, s, event))
+            else:
+                ends.expire(p, s, now, event)
+            note(p, s, rows, now, event)
+            for way in range(WAYS):
                 hand_over(p, s, outages, losses, rows, now, way)
+            now, event = next_event(p, s)
+    if s[OUTCOMES + Out.STATUS] == STATUS_OK:
+        samples(p, s, next_sample, p[P.END])
     for column in range(out.shape[0]):
         out[column] = s[OUTCOMES + column]
     out[Out.DELIVERED] = s[Word.ACCEPTED]
     out[Out.IN_ORDER] = s[Word.RCV_CUM]
     out[Out.ACKED] = s[Word.CUM]
     return s[Word.TRACED]
+
+
+def samples(p: Any, s: Any, next_sample: Any, now: Any) -> Any:
+    """Take the samples that are due by `now`; returns when the next one is."""
+    while next_sample <= now:
+        record.sample(p, s)
+        next_sample += p[P.SAMPLE]
+    return next_sample
+
+
+def note(p: Any, s: Any, rows: Any, now: Any, event: Any) -> None:
+    """Add an event that is over to the trace `rows`, if there is one."""
+    if rows.shape[0] > 0:
+        record.note_event(p, s, rows, now, event)
 
 
 def next_event(p: Any, s: Any) -> Any:
@@ -137,9 +155,8 @@ def first(p: Any, s: Any, now: Any, way: Any) -> Any:
     return way
 
 
-@cold
-def arrive(p: Any, s: Any, now: Any, way: Any) -> None:
-    """The oldest packet of a way reaches the other end, for which that path is way ^ PATHS."""
+def take(p: Any, s: Any, way: Any) -> Any:
+    """The oldest packet of a way reaches the other end; returns where its words are."""
     w = way_at(way)
     at = packet_at(p, s, way, s[w + Way.OLDEST])
     s[w + Way.OLDEST] += 1
@@ -147,17 +164,23 @@ def arrive(p: Any, s: Any, now: Any, way: Any) -> None:
     s[Event.ARRIVAL + way] = OFF
     if s[w + Way.FLYING] > 0:
         s[Event.ARRIVAL + way] = s[packet_at(p, s, way, s[w + Way.OLDEST]) + Packet.ARRIVES]
-    if way < PATHS:
-        if s[at + Packet.KIND] == Kind.DATA:
-            record.count_arrival(s, now, s[at + Packet.SENT])
-        ends.at_receiver(p, s, now, way + PATHS, at)
-    else:
-        ends.at_sender(p, s, now, way - PATHS, at)
+    return at
+
+
+@cold
+def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
+    """The oldest packet of a way reaches the receiver, for which that path is way + PATHS."""
+    at = take(p, s, way)
+    if s[at + Packet.KIND] == Kind.DATA:
+        record.count_arrival(s, now, s[at + Packet.SENT])
+    ends.at_receiver(p, s, now, way + PATHS, at)
 
 
 def hand_over(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:
     """Put the waiting packets of a way on its path; those that will arrive close up in the ring."""
     w = way_at(way)
+    if s[w + Way.WAITING] == 0:
+        return
     trace = rows.shape[0] > 0
     first_waiting = s[w + Way.OLDEST] + s[w + Way.FLYING]
     for index in range(first_waiting, first_waiting + s[w + Way.WAITING]):
