@@ -269,4 +269,6 @@ def _move(p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t:
     if hits > 0:
         m[FlowWord.HITS] = hits
         _conclude(p, hops, losses, way, m, g, out, t, rtt)
+        if alone and m[FlowWord.STATE] == State.REPAIR:  # duplicate ACKs need a round trip
+            t += np.int64(rtt)
     return t

@@ -166,6 +166,8 @@ class TwinMobile(TwinPath):
         if hits:
             self.hits = hits
             self.told(t, rtt)
+            if alone and self.state == "repair":
+                t += int(rtt)
         return t
 
     def run(self) -> dict[Out, int]:
