@@ -18,6 +18,7 @@ from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.fluid import window
 from netcarlo.kernels.fluid.chance import exponential
 from netcarlo.kernels.fluid.state import (
+    ONE,
     ONE_BITS,
     STREAM_LOSS,
     STREAM_MARK,
@@ -31,6 +32,9 @@ from netcarlo.kernels.shared.layout import NEWRENO, RENO, TAHOE, VEGAS, FlowOut
 DUPACKS = 3
 RTO_PER_RTT = 1.5  # the timer beside the round trip: smoothed RTT and four mean deviations
 MOST_BACKOFF = 64
+VEGAS_LATE = 16
+"""Vegas' fine timeout is a sixteenth above the round trip: the first duplicate of a window below 16 finds
+the packet late, the second of one below 32."""
 BEYOND_REPAIR = 1 << 20
 """So many lost packets leave a sender nothing but its timer."""
 
@@ -53,8 +57,8 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
     if g[FlowFloat.CWND] >= DUPACKS:
         s[FlowWord.BACKOFF] = 1
     s[FlowWord.HAZARD] -= lost
-    # Tahoe repairs nothing twice: a loss while it goes over what it has sent needs the timer.
-    hopeless = s[FlowWord.KIND] == TAHOE and s[FlowWord.STATE] == State.REPAIR
+    hopeless = s[FlowWord.GUARDED] > 0
+    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED] - sent, np.int64(0))
     while s[FlowWord.HAZARD] < 0:
         if s[FlowWord.STATE] != State.HIT:
             _hit(s, t, rtt)
@@ -69,20 +73,23 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
                 _hit(s, t, rtt)
     if t >= s[FlowWord.UNTIL]:
         if s[FlowWord.STATE] == State.HIT:
-            conclude(s, g, p, t, rtt, sent, lost)
+            rto = max(np.int64(rtt * RTO_PER_RTT), s[FlowWord.MIN_RTO]) * s[FlowWord.BACKOFF]
+            conclude(s, g, p, t, rtt, sent, lost, rto)
+            if s[FlowWord.STATE] == State.SILENCE:
+                s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(MOST_BACKOFF))
         elif s[FlowWord.STATE] == State.REPAIR:
             s[FlowWord.STATE] = State.OPEN
 
 
-def conclude(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any) -> None:
+def conclude(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
     """The round trip in which HITS packets were lost, or only some marked, is over.
 
-    `lost` / `sent` is the probability of a loss.
+    `lost` / `sent` is the probability of a loss, `rto` how long the timer runs, backed off.
     """
     if s[FlowWord.HITS] == 0:
         _obey_mark(s, g, rtt)
     else:
-        _recover(s, g, p, t, rtt, sent, lost)
+        _recover(s, g, p, t, rtt, sent, lost, rto)
 
 
 def _hit(s: Any, t: Any, rtt: Any) -> None:
@@ -94,16 +101,16 @@ def _hit(s: Any, t: Any, rtt: Any) -> None:
 
 def _obey_mark(s: Any, g: Any, rtt: Any) -> None:
     kind = s[FlowWord.KIND]
-    g[FlowFloat.SSTHRESH] = max(window.kept(g, kind, rtt), window.FLOOR)
-    g[FlowFloat.CWND] = max(window.kept(g, kind, rtt), 1.0)
+    left = window.kept(g, kind, rtt)
+    g[FlowFloat.SSTHRESH] = max(float(int(left)), window.FLOOR)
+    g[FlowFloat.CWND] = max(left, 1.0)
     s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
     s[FlowWord.STATE] = State.OPEN
 
 
-def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any) -> None:
+def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, rto: Any) -> None:
     # Repair what was lost, or wait for the timer.
     kind, hits, cwnd = s[FlowWord.KIND], s[FlowWord.HITS], g[FlowFloat.CWND]
-    rto = max(np.int64(rtt * RTO_PER_RTT), s[FlowWord.MIN_RTO])
     quick = is_repaired(s, g, p, t, sent, lost)
     if quick:
         window.cut(g, kind, rtt)
@@ -114,8 +121,9 @@ def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any) -> 
         if kind == NEWRENO:  # one loss in a round trip
             length *= hits
         s[FlowWord.UNTIL] = t + length + np.int64(rtt / max(cwnd / DUPACKS, 1.0))
-        if kind == NEWRENO and length > rto:  # the timer does not wait for the last
+        if kind == NEWRENO and length > rto + np.int64(rtt):  # only the first partial ACK restarts the timer
             quick = False
+            rto += np.int64(rtt)
         if kind == RENO and hits > 1:  # it repairs the first only
             quick = False
             rto += length
@@ -124,11 +132,23 @@ def _recover(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any) -> 
         s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
         s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
         s[FlowWord.STATE] = State.SILENCE
-        s[FlowWord.UNTIL] = t + rto * s[FlowWord.BACKOFF]
-        s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(MOST_BACKOFF))
+        s[FlowWord.UNTIL] = t + rto
+    hits = min(hits % BEYOND_REPAIR, np.int64(cwnd))
     if kind == TAHOE or not quick:  # it goes back, and repeats a packet between any two losses
-        between = min(hits % BEYOND_REPAIR, np.int64(cwnd)) - (2 if kind == RENO else 1)
+        between = hits - (2 if kind == RENO else 1)
         s[FlowWord.TWICE] += max(between, np.int64(0)) << ONE_BITS
+        s[FlowWord.GUARDED] = (hits + max(between, np.int64(0)) + 1) << ONE_BITS
+    elif kind in (NEWRENO, RENO):
+        s[FlowWord.GUARDED] = ONE
+
+
+def at_stake(s: Any, g: Any) -> Any:
+    """Packets of which the timer repairs the loss: what is sent again, and what limited transmit lets out for
+    want of duplicate ACKs."""
+    packets = np.int64(g[FlowFloat.CWND])
+    hits = min(s[FlowWord.HITS], packets)
+    few = DUPACKS if s[FlowWord.KIND] != VEGAS else 0  # it has no limited transmit
+    return hits + max(few - (packets - hits), np.int64(0))
 
 
 def is_repaired(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
@@ -136,11 +156,13 @@ def is_repaired(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
     cwnd = g[FlowFloat.CWND]
     full = cwnd >= g[FlowFloat.RECEIVER]
     follow = np.int64(cwnd) - s[FlowWord.HITS]  # packets that cause them: limited transmit makes 3 of 1
-    if follow < (DUPACKS if full or s[FlowWord.KIND] == VEGAS else 1):
+    if s[FlowWord.KIND] == VEGAS:
+        needed = min(np.int64(cwnd) // VEGAS_LATE + 1, np.int64(DUPACKS))
+    else:
+        needed = np.int64(DUPACKS if full else 1)
+    if follow < needed:
         return False
     stream = STREAM_REPAIR + s[FlowWord.NUMBER]
     word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, t)
-    chance = lost // max(sent, 1)
-    if follow == 1:
-        chance *= DUPACKS
+    chance = lost // max(sent, 1) * at_stake(s, g)
     return np.int64(word) >> (32 - ONE_BITS) >= chance

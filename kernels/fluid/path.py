@@ -13,7 +13,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
-from netcarlo.kernels.fluid import gaps, handovers, loss, window
+from netcarlo.kernels.fluid import gaps, handovers, loss, timer, window
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, UNIT_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
@@ -55,6 +55,8 @@ def simulate(
         gaps.prepare(p, hops, losses, m[WAY:], np.int64(0), np.int64(before))
     _prepare_flow(p, m, g)
     t = _connect(p, hops, outages, m, way.base)
+    if p[P.HANDSHAKE] > 0 and KIND != VEGAS and t == p[P.START] + way.base:
+        timer.measure(m, p, p[P.START], t)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER:
         t = _advance(p, hops, outages, losses, way, m, g, out, t)
     report(m, out)
@@ -63,12 +65,12 @@ def simulate(
 
 def _prepare_flow(p: Any, m: Any, g: Any) -> None:
     m[FlowWord.KIND] = KIND
-    m[FlowWord.BACKOFF] = 1
     m[FlowWord.MIN_RTO] = p[P.MIN_RTO]
     m[FlowWord.STATE] = State.OPEN
     m[FlowWord.LIMIT] = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else ENDLESS
     m[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
     window.begin(g, p, 1)
+    timer.begin(m, p)
     loss.draw_first(m, p)
 
 
@@ -111,8 +113,6 @@ def _advance(
     # A round trip, or the time to the next loss, from `t` on; when the next begins [ns].
     if m[FlowWord.STATE] == State.REPAIR and t >= m[FlowWord.UNTIL]:
         m[FlowWord.STATE] = State.OPEN
-    if g[FlowFloat.CWND] >= loss.DUPACKS:
-        m[FlowWord.BACKOFF] = 1
     before = t
     packets = np.int64(g[FlowFloat.CWND])
     rtt: Any = max(float(way.base), float(min(packets, way.room)) * way.each)
@@ -142,7 +142,7 @@ def _advance(
     else:
         m[FlowWord.HAZARD] -= np.int64(float(expected) * part)
     frozen = m[FlowWord.STATE] == State.REPAIR and KIND != TAHOE
-    _put_out(m, g, flow, rtt, part, t, frozen)
+    _put_out(p, m, g, flow, rtt, part, t, frozen, np.int64(0))
     t += length
     if cause != Cause.NOTHING:
         if cause == Cause.RANDOM and not MOBILE:
@@ -158,10 +158,15 @@ def _advance(
     return t
 
 
-def _put_out(m: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any) -> None:
-    # `flow` is put out and acknowledged; the window grows as in `rounds` round trips.
+def _put_out(
+    p: Any, m: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any, unanswered: Any
+) -> None:  # fmt: skip
+    # `flow` is put out and acknowledged, but for so many packets, in so many round trips.
     m[FlowWord.SENT] += flow
-    acked = float(flow >> m[FlowWord.DELAYED]) * PACKET
+    m[FlowWord.GUARDED] = max(m[FlowWord.GUARDED] - flow, np.int64(0))
+    timer.pass_rounds(m, g, p, t, rtt, rounds)
+    answered = max(flow - (unanswered << ONE_BITS), np.int64(0))
+    acked = float(answered >> m[FlowWord.DELAYED]) * PACKET
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
 
 
@@ -171,8 +176,8 @@ def _suffer(
     # Packets are lost at `t`; returns when the sender knows: a round trip later [ns].
     if cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(way.room + 1))
-    packets = np.int64(g[FlowFloat.CWND])
-    _put_out(m, g, packets << ONE_BITS, rtt, 1.0, t, False)
+    packets, guarded = np.int64(g[FlowFloat.CWND]), m[FlowWord.GUARDED] > 0
+    _put_out(p, m, g, packets << ONE_BITS, rtt, 1.0, t, False, np.int64(1))
     hits = np.int64(1)
     if cause == Cause.OVERFLOW:
         hits = max(np.int64(g[FlowFloat.CWND]) - way.room - 1, hits)
@@ -182,8 +187,6 @@ def _suffer(
         hits = max(np.int64(g[FlowFloat.CWND] * share), hits)
         out[Out.DROPS_OUTAGE] += min(hits, packets)
     else:
-        if KIND == TAHOE and m[FlowWord.STATE] == State.REPAIR:
-            hits = np.int64(loss.BEYOND_REPAIR)
         if MOBILE:
             lost = gaps.lose(p, hops, losses, m[WAY:], np.int64(0), packets << ONE_BITS)
             hits += lost - 1
@@ -195,16 +198,28 @@ def _suffer(
                 loss.draw_next(m, p)
             out[Out.DROPS_RANDOM] += min(hits, packets)
     t += np.int64(rtt)
-    m[FlowWord.HITS] = hits
-    loss.conclude(m, g, p, t, rtt, 1, _lost_again(hops, way, m))
+    m[FlowWord.HITS] = hits + (loss.BEYOND_REPAIR if guarded else 0)
+    _conclude(p, hops, losses, way, m, g, out, t, rtt)
     return t
 
 
-def _lost_again(hops: Any, way: Way, m: Any) -> Any:
-    # The probability that what repairs a loss is lost, ONE_BITS.
-    if MOBILE:
-        return np.int64(ONE) if gaps.least(hops, m[WAY:], np.int64(0)) < ONE else np.int64(0)
-    return way.chance
+def _conclude(
+    p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t: Any, rtt: Any
+) -> None:  # fmt: skip
+    # At `t` the sender knows of HITS losses.
+    chance = way.chance
+    if MOBILE:  # whether a packet of the repair is lost is known
+        needed = loss.at_stake(m, g) << ONE_BITS
+        chance = np.int64(0)
+        repairs = float(m[FlowWord.HITS]) < g[FlowFloat.CWND]
+        if repairs and gaps.least(hops, m[WAY:], np.int64(0)) < needed:
+            chance = np.int64(ONE)
+            lost = gaps.lose(p, hops, losses, m[WAY:], np.int64(0), needed)
+            m[FlowWord.SENT] += lost << ONE_BITS
+            out[Out.DROPS_RANDOM] += lost
+    loss.conclude(m, g, p, t, rtt, 1, chance, timer.length(m, p))
+    if m[FlowWord.STATE] == State.SILENCE or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
+        timer.back_off(m, p)
 
 
 def _move(p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t: Any, rtt: Any) -> Any:
@@ -215,7 +230,7 @@ def _move(p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t:
     if alone:
         m[FlowWord.SENT] += packets << ONE_BITS
     else:
-        _put_out(m, g, packets << ONE_BITS, rtt, 1.0, t, False)
+        _put_out(p, m, g, packets << ONE_BITS, rtt, 1.0, t, False, np.int64(0))
     share = min(max(float(m[WAY + WayWord.UP] - t) / rtt, 0.0), 1.0)
     hits = min((np.int64(2.0 * (g[FlowFloat.CWND] * share)) + 1) >> 1, packets)
     if m[WAY + WayWord.UP] > t:
@@ -232,24 +247,28 @@ def _move(p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t:
     hits += over + lost
     if not alone:
         t += np.int64(rtt)
-    rto = max(np.int64(rtt * loss.RTO_PER_RTT), m[FlowWord.MIN_RTO])
     if hits < packets:
-        expires = t + rto * m[FlowWord.BACKOFF]
+        expires = t + timer.length(m, p)
         if expires < resume:  # too late: the timer has gone off, for nothing
             window.collapse(g, KIND, rtt)
             while expires < resume:
                 m[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
                 m[FlowWord.SENT] += ONE
                 m[FlowWord.REPEATED] += ONE
-                m[FlowWord.BACKOFF] = min(2 * m[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))
-                expires += rto * m[FlowWord.BACKOFF]
+                timer.back_off(m, p)
+                expires += timer.length(m, p)
             m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
             if hits == 0:  # what was kept comes at once, and opens the window
                 g[FlowFloat.CWND] = min(1.0 + float(packets), max(g[FlowFloat.SSTHRESH], 1.0))
             if KIND == VEGAS:  # by the spacing of what comes at once
                 g[FlowFloat.LEAST_RTT] = min(g[FlowFloat.LEAST_RTT], way.each)
+            m[FlowWord.GUARDED] = packets << ONE_BITS
+        elif resume > t and not alone:  # the silence is part of a round trip that is measured
+            timer.measure(m, p, t - np.int64(rtt), resume)
         t = max(t, resume)
     if hits > 0:
         m[FlowWord.HITS] = hits
-        loss.conclude(m, g, p, t, rtt, 1, _lost_again(hops, way, m))
+        _conclude(p, hops, losses, way, m, g, out, t, rtt)
+        if alone and m[FlowWord.STATE] == State.REPAIR:  # duplicate ACKs need a round trip
+            t += np.int64(rtt)
     return t

@@ -77,8 +77,13 @@ class FlowWord(IntEnum):
     TOGGLE = 27  # UDP: next change between sending and silence [ns]
     PERIOD = 28  # UDP: number of such changes
     QUIET = 29  # UDP: 1 in a silence
-    COUNTS = 30  # the columns of FlowOut
-    SIZE = 30 + FlowOut.COLUMNS
+    GUARDED = 30  # packets until duplicate ACKs begin a repair again [packet]
+    SRTT = 31  # as `tcp.rto` [tick / 8]; words from here to BEFORE are of a flow that is alone
+    RTTVAR = 32  # [tick / 4]
+    CURRENT = 33  # the timeout that follows from them [ns]
+    BEFORE = 34  # what CURRENT was before the last measurement [ns]
+    COUNTS = 35  # the columns of FlowOut
+    SIZE = 35 + FlowOut.COLUMNS
 
 
 class FlowFloat(IntEnum):
@@ -96,12 +101,16 @@ class FlowFloat(IntEnum):
     ALPHA = 9  # Vegas: least packets of its own in queues
     BETA = 10  # Vegas: most
     GAMMA = 11  # Vegas: so many end slow start
-    RAW = 12  # Westwood: bandwidth, filtered once [packet / unit of time]
+    RAW = 12  # Westwood: bandwidth, filtered once [byte / ms]
     BANDWIDTH = 13  # Westwood: filtered twice
     TICK = 14  # of the sender's clock [unit of the RTT]
     BASE = 15  # round trip without queues [step]
     ACCESS = 16  # what its access link takes at most [packet / step]
-    SIZE = 17
+    TIMED = 17  # round trips since the last measurement of one
+    HEARD = 18  # Westwood: packets acknowledged since the last sample of the bandwidth
+    SPAN = 19  # Westwood: time since then [unit of the RTT]
+    MS = 20  # a millisecond [unit of the RTT]
+    SIZE = 21
 
 
 class State(IntEnum):

@@ -11,32 +11,35 @@ compilers that fuse multiplication and addition change no bit.
 import math
 from typing import Any
 
-from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.congestion import bic, cubic
+from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.congestion import bic, cubic, westwood
 from netcarlo.kernels.fluid.state import FlowFloat
 from netcarlo.kernels.shared.layout import BIC, CUBIC, TAHOE, VEGAS, WESTWOOD
 
 FLOOR = 2.0
 """Least ssthresh [packet]."""
+VEGAS_LEAST = 3
+"""Vegas goes back to FLOOR from this window or less [packet]."""
 _NO_RTT = 1e18  # longer than any
 _CUT = bic.ONE / bic.BETA  # a window is divided by it
 _FRIENDLY = cubic.FRIENDLY / 8.0
 _HURRY = 31.0 / 16.0  # BIC, CUBIC: what their rounded count of packets per ACK does to the growth
 _E_FOLD = 1.0 / math.log(2.0)  # slow start doubles the window in a round trip, not more
 _PER_ROUND = 1.0 / (_E_FOLD - 1.0)
-_FILTER = 8.0  # round trips of Westwood's filters
+_SHORT = 1e-9  # round trips: less is none
 _LEAST_GROWTH = 0.01  # as `cubic`: a packet per hundred windows of ACKs [packet]
 
 
 def begin(g: Any, p: Any, unit: Any) -> None:
     """Before the start of a flow with the columns `p`; round trips are counted in units of so many ns."""
-    for word in range(FlowFloat.BASE):
+    for word in range(FlowFloat.SIZE):
         g[word] = 0.0
     g[FlowFloat.CWND] = float(min(p[P.INITIAL_WINDOW], p[P.WINDOW]))
     g[FlowFloat.SSTHRESH] = float(p[P.INITIAL_SSTHRESH])
     g[FlowFloat.RECEIVER] = float(p[P.WINDOW])
     g[FlowFloat.LEAST_RTT] = _NO_RTT
     g[FlowFloat.TICK] = float(max(p[P.TICK], 1)) / float(unit)
+    g[FlowFloat.MS] = float(MS) / float(unit)
     g[FlowFloat.ALPHA] = float(p[P.VEGAS_ALPHA])
     g[FlowFloat.BETA] = float(p[P.VEGAS_BETA])
     g[FlowFloat.GAMMA] = float(p[P.VEGAS_GAMMA])
@@ -52,46 +55,66 @@ def grow(g: Any, kind: Any, acked: Any, rtt: Any, rounds: Any, now: Any, frozen:
 
     In a repair the window is `frozen`.
     """
-    cwnd = g[FlowFloat.CWND]
     least = rtt
-    if kind == WESTWOOD:  # measured in ticks
-        least = max(float(int(rtt / g[FlowFloat.TICK])), 1.0) * g[FlowFloat.TICK]
-    g[FlowFloat.LEAST_RTT] = min(g[FlowFloat.LEAST_RTT], least)
-    if kind == WESTWOOD and rounds > 0.0:
+    if kind == WESTWOOD:
+        least = max(float(int(rtt / g[FlowFloat.TICK])), 1.0) * g[FlowFloat.TICK]  # measured in ticks
         _measure_bandwidth(g, acked, rtt, rounds)
+    g[FlowFloat.LEAST_RTT] = min(g[FlowFloat.LEAST_RTT], least)
     if not frozen:
-        if kind == VEGAS:
-            cwnd = _vegas(g, acked, rtt, rounds)
-        elif cwnd < g[FlowFloat.SSTHRESH]:
-            cwnd += acked / (_E_FOLD - rounds / _PER_ROUND)
-        elif kind == BIC and cwnd > bic.LOW_WINDOW:
-            cwnd += acked / (cwnd / _bic(g) / _HURRY + 1.0)
-        elif kind == CUBIC:
-            cwnd += acked / (cwnd / _cubic(g, acked, now) / _HURRY + 1.0)
-        else:
-            cwnd += acked / cwnd
+        cwnd = _vegas(g, acked, rtt, rounds) if kind == VEGAS else _opened(g, kind, acked, rounds, now)
         g[FlowFloat.CWND] = min(cwnd, g[FlowFloat.RECEIVER])
+
+
+def _opened(g: Any, kind: Any, acked: Any, rounds: Any, now: Any) -> Any:
+    # Slow start up to ssthresh (those that count whole packets go one beyond), and avoidance with the ACKs
+    # that are left.
+    cwnd = g[FlowFloat.CWND]
+    end = g[FlowFloat.SSTHRESH] + 1.0 if _counts_whole(kind) else g[FlowFloat.SSTHRESH]
+    if cwnd < end:
+        more = acked / (_E_FOLD - rounds / _PER_ROUND)
+        if cwnd + more <= end:
+            return cwnd + more
+        acked -= acked / (more / (end - cwnd))
+        cwnd = end
+    if kind == BIC and cwnd >= bic.LOW_WINDOW + 1:
+        return cwnd + acked / (cwnd / _bic(g, cwnd) / _HURRY + 1.0)
+    if kind == BIC:
+        return cwnd + acked / (float(int(cwnd)) + 1.0)
+    if kind == CUBIC:
+        return cwnd + acked / (cwnd / _cubic(g, cwnd, acked, now) / _HURRY + 1.0)
+    return cwnd + acked / cwnd
+
+
+def _counts_whole(kind: Any) -> Any:
+    # Linux's, whose windows are whole packets; ns-2's are fractions.
+    return kind in (BIC, CUBIC, WESTWOOD)
 
 
 def kept(g: Any, kind: Any, rtt: Any) -> Any:
     """What a loss leaves of the window [packet]."""
     cwnd = g[FlowFloat.CWND]
+    whole = float(int(cwnd))
     if kind == VEGAS:
-        return cwnd - cwnd / 4.0
+        return whole - float(int(whole / 4.0)) if whole > VEGAS_LEAST else FLOOR
     if kind == WESTWOOD:
-        return g[FlowFloat.BANDWIDTH] * g[FlowFloat.LEAST_RTT]
-    if kind == CUBIC or (kind == BIC and cwnd > bic.LOW_WINDOW):
-        return cwnd / _CUT
+        known = g[FlowFloat.LEAST_RTT] < _NO_RTT
+        least = float(int(g[FlowFloat.LEAST_RTT] / g[FlowFloat.MS])) if known else 0.0
+        return max(float(int(g[FlowFloat.BANDWIDTH] * least / westwood.SEGMENT)), FLOOR)
+    if kind == CUBIC or (kind == BIC and cwnd >= bic.LOW_WINDOW + 1):
+        return max(float(int(whole / _CUT)), FLOOR)
+    if kind == BIC:
+        return max(float(int(whole / 2.0)), FLOOR)
     return cwnd / 2.0
 
 
 def cut(g: Any, kind: Any, rtt: Any) -> None:
     """Duplicate ACKs told of losses."""
-    cwnd = g[FlowFloat.CWND]
+    whole = float(int(g[FlowFloat.CWND]))
     left = kept(g, kind, rtt)
-    g[FlowFloat.MAXIMUM] = (cwnd + cwnd / _CUT) / 2.0 if cwnd < g[FlowFloat.MAXIMUM] else cwnd
+    lower = whole < g[FlowFloat.MAXIMUM]
+    g[FlowFloat.MAXIMUM] = float(int((whole + whole / _CUT) / 2.0)) if lower else whole
     g[FlowFloat.EPOCH] = 0.0
-    g[FlowFloat.SSTHRESH] = max(left, FLOOR)
+    g[FlowFloat.SSTHRESH] = max(float(int(left)), FLOOR)
     g[FlowFloat.CWND] = 1.0 if kind == TAHOE else max(left, 1.0)
 
 
@@ -100,8 +123,10 @@ def collapse(g: Any, kind: Any, rtt: Any) -> None:
     left = g[FlowFloat.CWND] / 2.0 if kind == VEGAS else kept(g, kind, rtt)
     g[FlowFloat.MAXIMUM] = 0.0
     g[FlowFloat.EPOCH] = 0.0
-    g[FlowFloat.SSTHRESH] = max(left, FLOOR)
+    g[FlowFloat.SSTHRESH] = max(float(int(left)), FLOOR)
     g[FlowFloat.CWND] = FLOOR if kind == VEGAS else 1.0
+    if kind == WESTWOOD:
+        g[FlowFloat.LEAST_RTT] = _NO_RTT
 
 
 def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
@@ -110,7 +135,8 @@ def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
     waiting = cwnd - cwnd / (rtt / g[FlowFloat.LEAST_RTT])
     if cwnd < g[FlowFloat.SSTHRESH]:
         if waiting <= g[FlowFloat.GAMMA] + 0.5:  # counts are rounded
-            return cwnd + acked / (_E_FOLD - rounds / _PER_ROUND) / 2.0  # grows in every other round trip
+            more = acked / (_E_FOLD - rounds / _PER_ROUND) / 2.0  # grows in every other round trip
+            return min(cwnd + more, g[FlowFloat.SSTHRESH])
         g[FlowFloat.SSTHRESH] = FLOOR
         return max(cwnd - cwnd / 8.0, FLOOR)
     if waiting > g[FlowFloat.BETA] + 0.5:
@@ -120,9 +146,8 @@ def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
     return cwnd
 
 
-def _bic(g: Any) -> Any:
+def _bic(g: Any, cwnd: Any) -> Any:
     # Packets by which BIC's window grows in a round trip, beyond the window of standard TCP.
-    cwnd = g[FlowFloat.CWND]
     below = g[FlowFloat.MAXIMUM] - cwnd
     step = min(float(int(below / bic.SEARCH)), float(bic.MAX_INCREMENT))
     if below > -bic.SEARCH and step <= 1.0:
@@ -132,9 +157,8 @@ def _bic(g: Any) -> Any:
     return max(step, cwnd / bic.HASTE) if g[FlowFloat.MAXIMUM] == 0.0 else step
 
 
-def _cubic(g: Any, acked: Any, now: Any) -> Any:
+def _cubic(g: Any, cwnd: Any, acked: Any, now: Any) -> Any:
     # Packets by which CUBIC's window grows in a round trip.
-    cwnd = g[FlowFloat.CWND]
     if g[FlowFloat.EPOCH] == 0.0:
         g[FlowFloat.EPOCH] = now
         g[FlowFloat.STANDARD] = cwnd
@@ -152,14 +176,27 @@ def _cubic(g: Any, acked: Any, now: Any) -> Any:
     missing = g[FlowFloat.ORIGIN] + (rise if past >= 0 else -rise) - cwnd
     g[FlowFloat.STANDARD] += acked / (cwnd * _FRIENDLY)
     packets = max(max(missing, g[FlowFloat.STANDARD] - cwnd), _LEAST_GROWTH)
-    return max(packets, cwnd / cubic.HASTE) if g[FlowFloat.MAXIMUM] == 0.0 else packets
+    if g[FlowFloat.MAXIMUM] == 0.0:  # before the first loss, whatever the cubic says
+        packets = max(cwnd / cubic.HASTE, g[FlowFloat.STANDARD] - cwnd)
+    return packets
 
 
 def _measure_bandwidth(g: Any, acked: Any, rtt: Any, rounds: Any) -> None:
-    # Westwood's estimate, from the ACKs of so many round trips.
-    rate = acked / (rtt * rounds)
-    if g[FlowFloat.BANDWIDTH] == 0.0:
-        g[FlowFloat.RAW] = rate
-        g[FlowFloat.BANDWIDTH] = rate
-    g[FlowFloat.RAW] += (rate - g[FlowFloat.RAW]) / (_FILTER / rounds)
-    g[FlowFloat.BANDWIDTH] += (g[FlowFloat.RAW] - g[FlowFloat.BANDWIDTH]) / (_FILTER / rounds)
+    # Westwood's estimate: a sample for more than a round trip and 50 ms, two filters, whole bytes per ms.
+    g[FlowFloat.HEARD] += acked
+    g[FlowFloat.SPAN] += rtt / (1.0 / max(rounds, _SHORT))
+    if g[FlowFloat.SPAN] >= max(rtt, westwood.LEAST_MS * g[FlowFloat.MS]):
+        sample = float(int(g[FlowFloat.HEARD] * westwood.SEGMENT / (g[FlowFloat.SPAN] / g[FlowFloat.MS])))
+        if g[FlowFloat.BANDWIDTH] == 0.0 and g[FlowFloat.RAW] == 0.0:
+            g[FlowFloat.RAW] = sample
+            g[FlowFloat.BANDWIDTH] = sample
+        else:
+            g[FlowFloat.RAW] = _filtered(g[FlowFloat.RAW], sample)
+            g[FlowFloat.BANDWIDTH] = _filtered(g[FlowFloat.BANDWIDTH], g[FlowFloat.RAW])
+        g[FlowFloat.HEARD] = 0.0
+        g[FlowFloat.SPAN] = 0.0
+
+
+def _filtered(value: Any, sample: Any) -> Any:
+    # An eighth of the way to the sample, rounded down.
+    return float((7 * int(value) + int(sample)) >> 3)

@@ -23,7 +23,7 @@ def prepare(m: Any, s: Any, g: Any) -> None:
 
 
 @cold
-def begin(m: Any, s: Any, times: Any, places: Any) -> Any:
+def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """When the first route is there [ns]."""
     t = ways.find(m, s, times, places, m[P.START])
     _wait(m, s, m[P.START], t)

@@ -44,7 +44,7 @@ def simulate(
         g[word] = 0.0
     source.prepare(m, s, g)
     errors.prepare(m, s, g, losses)
-    t, end = source.begin(m, s, times, places), m[P.END]
+    t, end = source.begin(m, s, g, times, places), m[P.END]
     while t < end and not source.is_done(m):
         t = source.advance(m, s, g, times, places, losses, t)
     if m[COUNTS + ManetOut.FINISHED] > end:

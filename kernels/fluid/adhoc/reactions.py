@@ -11,19 +11,21 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.adhoc.discovery import JITTER
+from netcarlo.kernels.adhoc.discovery import JITTER, WAIT_MOST
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.fluid import loss, window
+from netcarlo.kernels.fluid import loss, timer, window
 from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
 from netcarlo.kernels.fluid.adhoc.errors import lose
 from netcarlo.kernels.fluid.adhoc.state import AirFloat, AirWord
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause
-from netcarlo.kernels.shared.layout import NEWRENO, RENO, FlowOut
+from netcarlo.kernels.shared.layout import VEGAS, FlowOut
+from netcarlo.kernels.tcp.pausing import TOLERANCE
+from netcarlo.kernels.tcp.rto import measure, timeout_of
 
 KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
 MANNER: Any = slot("manner")  # one of `Manner`
@@ -65,64 +67,83 @@ def react(m: Any, s: Any, g: Any, losses: Any, cause: Any, t: Any, rtt: Any) -> 
     quick = loss.is_repaired(s, g, m, t, np.int64(1), again)
     if MANNER == Manner.ELN and not (quick and cause == Cause.RANDOM):
         return _conclude(m, s, g, again, t, rtt)
-    m[COUNTS + ManetOut.SPARED] += 1
     if MANNER != Manner.NEW_PROBING:
-        s[AirWord.GUARDED] = ONE
-    if quick:
-        s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
-        s[FlowWord.STATE] = State.REPAIR
-        s[FlowWord.UNTIL] = t + np.int64(rtt + 0.5)
-    else:
-        s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
-        t += _timer(m, s, rtt) * s[FlowWord.BACKOFF]
-        if MANNER == Manner.NEW_PROBING:
-            s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))
+        s[FlowWord.GUARDED] = ONE
+    if not quick:
+        return _spare(m, s, g, t + timer.length(s, m), t, rtt)
+    s[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
+    s[FlowWord.STATE] = State.REPAIR
+    s[FlowWord.UNTIL] = t + np.int64(rtt + 0.5)
     if MANNER == Manner.PROBING:
-        t = _probe(m, s, g, t, t, rtt)
+        return _pause(m, s, g, t, t, rtt)
+    m[COUNTS + ManetOut.SPARED] += 1
     return t
 
 
 def _lost_again(m: Any, s: Any, g: Any, losses: Any) -> Any:
     # Whether a retransmission is lost, or a packet that limited transmit sends for want of duplicate ACKs:
     # ONE or 0.
-    packets = np.int64(g[FlowFloat.CWND])
-    hits = min(s[FlowWord.HITS], packets)
-    needed = hits + max(loss.DUPACKS - (packets - hits), np.int64(0))
-    if s[AirWord.GAP] >= needed << ONE_BITS or hits == packets:
+    needed = loss.at_stake(s, g) << ONE_BITS
+    if s[AirWord.GAP] >= needed or float(s[FlowWord.HITS]) >= g[FlowFloat.CWND]:
         return np.int64(0)
-    lost = lose(m, s, losses, needed << ONE_BITS)
+    lost = lose(m, s, losses, needed)
     s[FlowWord.SENT] += lost << ONE_BITS
     m[COUNTS + ManetOut.DROPS_RANDOM] += lost
     return np.int64(ONE)
 
 
 def _conclude(m: Any, s: Any, g: Any, again: Any, t: Any, rtt: Any) -> Any:
-    # As any TCP: duplicate ACKs, or the timer.  Of what is sent again after it, and of the first new packet
-    # after a repair, no duplicates tell.
-    loss.conclude(s, g, m, t, rtt, np.int64(1), again)
-    if KIND in (NEWRENO, RENO):
-        s[AirWord.GUARDED] = ONE
+    # As any TCP: duplicate ACKs, or the timer.
+    loss.conclude(s, g, m, t, rtt, np.int64(1), again, timer.length(s, m))
+    if s[FlowWord.STATE] == State.SILENCE or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
+        timer.back_off(s, m)
     if s[FlowWord.STATE] == State.SILENCE:
-        s[AirWord.GUARDED] = (s[FlowWord.HITS] % loss.BEYOND_REPAIR + 1) << ONE_BITS
         s[FlowWord.STATE] = State.OPEN
         t = s[FlowWord.UNTIL]
     return t
 
 
-def _timer(m: Any, s: Any, rtt: Any) -> Any:
-    # The retransmission timeout, not backed off [ns]; the first, before there was a round trip.
-    if rtt == 0.0:
-        return max(m[P.INITIAL_RTO], np.int64(1))
-    return max(np.int64(rtt * loss.RTO_PER_RTT), s[FlowWord.MIN_RTO])
+def _spare(m: Any, s: Any, g: Any, expires: Any, again: Any, rtt: Any) -> Any:
+    # The timer of a sender that probes goes off at `expires`; from `again` on there is a route.
+    s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
+    risen = s[FlowWord.CURRENT] > s[FlowWord.BEFORE] or s[FlowWord.BACKOFF] > 1
+    if MANNER == Manner.NEW_PROBING and not risen:  # taken for an error of the link
+        m[COUNTS + ManetOut.SPARED] += 1
+        timer.back_off(s, m)
+        following = expires + timer.length(s, m)
+        if following >= again:
+            return max(expires, again)
+        s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
+        expires = following
+    return _pause(m, s, g, expires, again, rtt)
 
 
-def _probe(m: Any, s: Any, g: Any, since: Any, t: Any, rtt: Any) -> Any:
-    # A pause, which ends two round trips of probes after `t`; one that is lost costs a timer, on average.
-    t += 2 * trip(m, m[P.HEADER]) + np.int64(g[AirFloat.PROBES] * float(_timer(m, s, rtt)))
-    m[COUNTS + ManetOut.PROBES] += 2
+def _pause(m: Any, s: Any, g: Any, since: Any, again: Any, rtt: Any) -> Any:
+    # From `since` on a probe goes out every timeout, and waits for the route that is there at `again`; the
+    # last is answered, and another.  Of one that is lost the timer tells, on average.
+    every = timeout_of(s[FlowWord.CURRENT], np.int64(1), s[FlowWord.MIN_RTO], m[P.MAX_RTO], m[P.TICK])
+    asked = since + max(again - since, np.int64(0)) // every * every
+    length = trip(m, m[P.HEADER])
+    told = max(asked, again) + length
+    ticks = measure(asked, told, m[P.CLOCK_PHASE], max(m[P.TICK], np.int64(1)))
+    t = told + length + np.int64(g[AirFloat.PROBES] * float(every))
+    m[COUNTS + ManetOut.PROBES] += 2 + (asked - since) // every
     m[COUNTS + ManetOut.PROBE_CYCLES] += 1
     m[COUNTS + ManetOut.PROBE_TIME] += t - since
+    if ticks * 64 <= s[FlowWord.SRTT] * (8 + TOLERANCE):
+        m[COUNTS + ManetOut.SPARED] += 1
+    else:  # the network is worse than it was: as without probes
+        _fall_back(m, s, g, rtt)
+        s[FlowWord.STATE] = State.OPEN
     return t
+
+
+def _fall_back(m: Any, s: Any, g: Any, rtt: Any) -> None:
+    # What a timeout does.
+    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED], np.int64(g[FlowFloat.CWND]) << ONE_BITS)
+    window.collapse(g, KIND, rtt)
+    s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
+    timer.back_off(s, m)
 
 
 @cold
@@ -138,7 +159,7 @@ def cross(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any) 
         s[FlowWord.SENT] += hits << ONE_BITS
         m[COUNTS + ManetOut.DROPS_ROUTE] += hits
         s[FlowWord.HITS] = hits
-        if again < t + _timer(m, s, rtt) * s[FlowWord.BACKOFF]:
+        if again < t + timer.length(s, m):
             return react(m, s, g, losses, Cause.OUTAGE, again, rtt)
     return silence(m, s, g, t, again, rtt)
 
@@ -151,23 +172,17 @@ def silence(m: Any, s: Any, g: Any, t: Any, again: Any, rtt: Any) -> Any:
         m[COUNTS + ManetOut.PROBE_CYCLES] += 1
         m[COUNTS + ManetOut.PROBE_TIME] += again - t
         return again
-    timer = _timer(m, s, rtt)
-    expires = t + timer * s[FlowWord.BACKOFF]
+    expires = t + timer.length(s, m)
     if expires >= again:
+        if s[FlowWord.GUARDED] == 0:  # the silence is part of a round trip that is measured
+            timer.measure(s, m, t, again + np.int64(rtt))
         return again
-    s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
-    if MANNER != Manner.NEW_PROBING:
-        s[AirWord.GUARDED] = np.int64(g[FlowFloat.CWND]) << ONE_BITS
     if MANNER == Manner.PROBING or MANNER == Manner.NEW_PROBING:
-        m[COUNTS + ManetOut.SPARED] += 1
-        return _probe(m, s, g, expires, again, rtt)
-    window.collapse(g, KIND, rtt)
-    s[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
-    s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))
-    expires += timer * s[FlowWord.BACKOFF]
+        return _spare(m, s, g, expires, again, rtt)
+    last = t
     while expires < again:
         s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
-        g[FlowFloat.SSTHRESH] = window.FLOOR
-        s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(loss.MOST_BACKOFF))
-        expires += timer * s[FlowWord.BACKOFF]
-    return again
+        _fall_back(m, s, g, rtt)
+        last = expires
+        expires += timer.length(s, m)
+    return again if again - last < WAIT_MOST else expires  # what has waited too long is gone

@@ -14,7 +14,7 @@ from netcarlo.kernels.adhoc.state import COUNTS, Word
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, P
-from netcarlo.kernels.fluid import loss, window
+from netcarlo.kernels.fluid import loss, timer, window
 from netcarlo.kernels.fluid.adhoc import chain, exchange, ways
 from netcarlo.kernels.fluid.adhoc.errors import give_up, lose
 from netcarlo.kernels.fluid.adhoc.reactions import cross, react, round_trip, silence, trip
@@ -31,20 +31,28 @@ KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
 def prepare(m: Any, s: Any, g: Any) -> None:
     """Before the start."""
     s[FlowWord.KIND] = KIND
-    s[FlowWord.BACKOFF] = 1
     s[FlowWord.MIN_RTO] = m[P.MIN_RTO]
     s[FlowWord.STATE] = State.OPEN
     s[FlowWord.LIMIT] = m[P.LIMIT] << ONE_BITS if m[P.LIMIT] < ENDLESS else ENDLESS
     s[FlowWord.DELAYED] = 1 if m[P.ACK_EVERY] > 1 else 0
     window.begin(g, m, 1)
+    timer.begin(s, m)
 
 
 @cold
-def begin(m: Any, s: Any, times: Any, places: Any) -> Any:
+def begin(m: Any, s: Any, g: Any, times: Any, places: Any) -> Any:
     """The first route, and the handshake over it: when the first data are put out [ns]."""
     t = ways.find(m, s, times, places, m[P.START])
     if m[P.HANDSHAKE] > 0 and KIND != VEGAS and t < m[P.END]:
         t += trip(m, m[P.HANDSHAKE])
+        expires = m[P.START] + timer.length(s, m)
+        if expires >= t:
+            timer.measure(s, m, m[P.START], t)
+        while expires < t:  # a lost SYN: start with one packet
+            s[FlowWord.COUNTS + FlowOut.TIMEOUTS] += 1
+            g[FlowFloat.CWND] = 1.0
+            timer.back_off(s, m)
+            expires += timer.length(s, m)
     return t
 
 
@@ -59,8 +67,6 @@ def advance(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any
         chain.weigh(m, g, 1.0)
     if s[FlowWord.STATE] == State.REPAIR and t >= s[FlowWord.UNTIL]:
         s[FlowWord.STATE] = State.OPEN
-    if g[FlowFloat.CWND] >= loss.DUPACKS:
-        s[FlowWord.BACKOFF] = 1
     return _round(m, s, g, times, places, losses, t)
 
 
@@ -96,7 +102,8 @@ def _round(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any)
     s[FlowWord.TWICE] -= twice
     s[FlowWord.REPEATED] += twice
     m[COUNTS + ManetOut.DROPS_RANDOM] += lose(m, s, losses, max(flow, 0))
-    _put_out(m, s, g, flow, rtt, part, t, s[FlowWord.STATE] == State.REPAIR and KIND != TAHOE)
+    frozen = s[FlowWord.STATE] == State.REPAIR and KIND != TAHOE
+    _put_out(m, s, g, flow, rtt, part, t, frozen, np.int64(0))
     t += length
     if given_up:
         t = silence(m, s, g, t, give_up(m, s, g, t), rtt)
@@ -124,12 +131,16 @@ def _complete(m: Any, g: Any, t: Any) -> None:
     m[COUNTS + ManetOut.FINISHED] = t + length
 
 
-def _put_out(m: Any, s: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any) -> None:
-    # `flow` is put out and acknowledged; the window grows as in so many round trips.
+def _put_out(
+    m: Any, s: Any, g: Any, flow: Any, rtt: Any, rounds: Any, t: Any, frozen: Any, unanswered: Any
+) -> None:  # fmt: skip
+    # `flow` is put out and acknowledged, but for so many packets; the window grows as in so many round trips.
     s[FlowWord.SENT] += flow
-    s[AirWord.GUARDED] = max(s[AirWord.GUARDED] - flow, np.int64(0))
+    s[FlowWord.GUARDED] = max(s[FlowWord.GUARDED] - flow, np.int64(0))
+    timer.pass_rounds(s, g, m, t, rtt, rounds)
     m[COUNTS + ManetOut.HOPS] += flow * chain.hops_of(m)
-    acked = float(flow >> s[FlowWord.DELAYED]) * PACKET
+    answered = max(flow - (unanswered << ONE_BITS), np.int64(0))
+    acked = float(answered >> s[FlowWord.DELAYED]) * PACKET
     window.grow(g, KIND, acked, rtt, rounds, window.clock(t), frozen)
 
 
@@ -138,8 +149,8 @@ def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, 
     # Packets are lost at `t`; returns when the sender has reacted to it [ns].
     if cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(room + 1))
-    packets, guarded = np.int64(g[FlowFloat.CWND]), s[AirWord.GUARDED] > 0
-    _put_out(m, s, g, packets << ONE_BITS, rtt, 1.0, t, False)
+    packets, guarded = np.int64(g[FlowFloat.CWND]), s[FlowWord.GUARDED] > 0
+    _put_out(m, s, g, packets << ONE_BITS, rtt, 1.0, t, False, np.int64(1))
     hits = np.int64(0)
     if cause == Cause.OVERFLOW:
         hits = min(max(packets - room - 1, np.int64(1)), packets)
@@ -147,7 +158,7 @@ def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, 
     at_random = lose(m, s, losses, (packets - hits) << ONE_BITS)
     m[COUNTS + ManetOut.DROPS_RANDOM] += at_random
     s[FlowWord.HITS] = hits + at_random
-    if guarded or (KIND == TAHOE and s[FlowWord.STATE] == State.REPAIR):
+    if guarded:
         s[FlowWord.HITS] += loss.BEYOND_REPAIR
     return react(m, s, g, losses, cause, t + np.int64(rtt), rtt)
 

@@ -22,8 +22,7 @@ class AirWord(IntEnum):
     GAPS = FlowWord.SIZE + 3  # gaps drawn so far
     GIVEN_UP = FlowWord.SIZE + 4  # links that the MAC gave up though they were there
     BACKLOG = FlowWord.SIZE + 5  # UDP: packets that wait at the source [packet, ONE_BITS]
-    GUARDED = FlowWord.SIZE + 6  # packets until duplicate ACKs begin a repair again [packet, ONE_BITS]
-    SIZE = FlowWord.SIZE + 7
+    SIZE = FlowWord.SIZE + 6
 
 
 class AirFloat(IntEnum):

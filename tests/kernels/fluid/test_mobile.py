@@ -42,6 +42,13 @@ def test_kernel_equals_twin_on_drawn_walks(protocol: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+def test_a_small_window_gets_over_a_handover_in_which_nothing_else_is_out() -> None:
+    """Of Vegas' two packets the second tells of the first (network 24): that takes a round trip, or it never
+    ends."""
+    found = twin_differs("vegas", walks("fmipv6", "vegas", 26))
+    assert not found, "\n\n".join(found)
+
+
 @quick
 @given(seed=st.integers(0, 1 << 30))
 def test_what_goes_in_comes_out(seed: int) -> None:

@@ -18,6 +18,7 @@ from tests.twins.adhoc.links import NO_OTHER, Topology, shortest
 from tests.twins.adhoc.statistics import MOST_HOPS, Statistics
 from tests.twins.adhoc.tables import Tables
 from tests.twins.fluid.shared import HOPELESS, MS, ONE, TwinFlow, exponential
+from tests.twins.fluid.timer import TwinTimer
 
 RESIDUAL_STREAM, GIVEN_UP_STREAM = 1 << 22, 1 << 25
 BUFFER = 64
@@ -58,6 +59,7 @@ class TwinAir(TwinFlow):
         flow[Flow.KIND] = KINDS.index(WINDOWS.get(kind, kind))
         super().__init__(flow, 0, 1, [], tables.streams)
         self.p, self.net, self.least_rtt, self.state = p, tables.net, 1e18, "open"
+        self.timer = TwinTimer(p)
         self.source, self.sink = self.net.SOURCE, self.net.SINK
         self.topology = Topology(tables)
         self.counters = Counters(self.net.NODES, limit=tables.p.LIMIT)
@@ -410,6 +412,14 @@ class TwinAir(TwinFlow):
         t = self.find(self.p[P.START])
         if self.p[P.HANDSHAKE] and self.kind != "vegas" and t < self.p[P.END]:
             t += self.round_of(self.p[P.HANDSHAKE])
+            expires = self.p[P.START] + self.timer.length
+            if expires >= t:
+                self.timer.measure(self.p[P.START], t)
+            while expires < t:
+                self.count[FlowOut.TIMEOUTS] += 1
+                self.w = 1.0
+                self.timer.back_off()
+                expires += self.timer.length
         return t
 
     @property
@@ -423,23 +433,20 @@ class TwinAir(TwinFlow):
         drops = (ManetOut.DROPS_RANDOM, ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE)
         return self.sent - sum(self.values[drop] for drop in drops) * ONE - self.repeated
 
-    def pass_on(self, flow: int, rtt: float, part: float, t: int, frozen: bool) -> None:
+    def pass_on(self, flow: int, rtt: float, part: float, t: int, frozen: bool, unanswered: int) -> None:
         self.sent += flow
         self.guarded = max(self.guarded - flow, 0)
+        self.timer.pass_rounds(t, rtt, part, self.guarded)
         self.packet_hops += flow * (len(self.path) - 1)
-        acked = (flow >> (1 if self.p[P.ACK_EVERY] > 1 else 0)) / ONE
-        if part > 0 or self.kind != "westwood":
-            self.grow(acked, rtt, part, float((t << 10) // 1_000_000_000), frozen)
-        else:
-            self.least_rtt = min(self.least_rtt, self.in_ticks(rtt))
+        answered = max(flow - unanswered * ONE, 0)
+        acked = (answered >> (1 if self.p[P.ACK_EVERY] > 1 else 0)) / ONE
+        self.grow(acked, rtt, part, float((t << 10) // 1_000_000_000), frozen)
 
     def round(self, t: int) -> int:
         if self.changed:
             self.weigh(1.0)
         if self.state == "repair" and t >= self.until:
             self.state = "open"
-        if self.w >= 3:
-            self.backoff = 1
         packets, rtt, room = int(self.w), self.round_trip(), self.room
         length = int(rtt)
         if self.state == "repair":
@@ -473,7 +480,7 @@ class TwinAir(TwinFlow):
         self.twice -= twice
         self.repeated += twice
         self.lose(max(flow, 0))
-        self.pass_on(flow, rtt, part, t, self.state == "repair" and self.kind != "tahoe")
+        self.pass_on(flow, rtt, part, t, self.state == "repair" and self.kind != "tahoe", 0)
         t += length
         if cause == "given up":
             return self.silence(t, self.give_up(t), rtt)
@@ -483,11 +490,11 @@ class TwinAir(TwinFlow):
         if cause == "overflow":
             self.w = min(self.w, float(room + 1))
         packets, hopeless = int(self.w), self.guarded > 0
-        self.pass_on(packets * ONE, rtt, 1.0, t, False)
+        self.pass_on(packets * ONE, rtt, 1.0, t, False, 1)
         over = min(max(packets - room - 1, 1), packets) if cause == "overflow" else 0
         self.values[ManetOut.DROPS_QUEUE] += over
         self.hits = over + self.lose((packets - over) * ONE)
-        if hopeless or (self.kind == "tahoe" and self.state == "repair"):
+        if hopeless:
             self.hits += HOPELESS
         return self.learn(cause, t + int(rtt), rtt)
 
@@ -499,47 +506,67 @@ class TwinAir(TwinFlow):
             again = 0
         quick = self.manner != "plain" and self.repaired(t, again)
         if not spares and not (self.manner == "eln" and quick and cause == "random"):
-            self.conclude(t, rtt, again)
-            if self.kind in ("reno", "newreno"):
-                self.guarded = ONE
+            self.conclude(t, rtt, again, self.timer.length)
+            if self.state == "silent" or self.kind == "vegas":
+                self.timer.back_off()
             if self.state == "silent":
-                self.state, self.guarded = "open", (self.hits % HOPELESS + 1) * ONE
+                self.state = "open"
                 return self.until
             return t
-        self.values[ManetOut.SPARED] += 1
         if self.manner != "new_probing":
             self.guarded = ONE
-        if quick:
-            self.count[FlowOut.FAST_RETRANSMITS] += 1
-            self.state, self.until = "repair", t + int(rtt + 0.5)
-        else:
-            self.count[FlowOut.TIMEOUTS] += 1
-            t += self.timer(rtt) * self.backoff
-            if self.manner == "new_probing":
-                self.backoff = min(2 * self.backoff, 64)
-        return self.probe(t, t, rtt) if self.manner == "probing" else t
+        if not quick:
+            return self.spare(t + self.timer.length, t, rtt)
+        self.count[FlowOut.FAST_RETRANSMITS] += 1
+        self.state, self.until = "repair", t + int(rtt + 0.5)
+        if self.manner == "probing":
+            return self.pause(t, t, rtt)
+        self.values[ManetOut.SPARED] += 1
+        return t
 
     def lost_again(self) -> int:
-        packets = int(self.w)
-        hits = min(self.hits, packets)
-        needed = (hits + max(3 - (packets - hits), 0)) * ONE
-        if hits == packets or self.gap >= needed:
+        needed = self.at_stake() * ONE
+        if self.hits >= self.w or self.gap >= needed:
             return 0
         self.sent += self.lose(needed) * ONE
         return ONE
 
-    def timer(self, rtt: float) -> int:
-        if rtt == 0.0:
-            return max(self.p[P.INITIAL_RTO], 1)
-        return max(int(rtt * 1.5), self.p[P.MIN_RTO])
+    def spare(self, expires: int, again: int, rtt: float) -> int:
+        """The timer of a sender that probes goes off; from `again` on there is a route."""
+        self.count[FlowOut.TIMEOUTS] += 1
+        first = self.timer.estimate <= self.timer.before and self.timer.backoff == 1
+        if self.manner == "new_probing" and first:
+            self.values[ManetOut.SPARED] += 1
+            self.timer.back_off()
+            if expires + self.timer.length >= again:
+                return max(expires, again)
+            self.count[FlowOut.TIMEOUTS] += 1
+            expires += self.timer.length
+        return self.pause(expires, again, rtt)
 
-    def probe(self, since: int, t: int, rtt: float) -> int:
+    def pause(self, since: int, again: int, rtt: float) -> int:
+        timer, trip = self.timer, self.round_of(self.p[P.HEADER])
+        every = max(min(max(timer.estimate, timer.least), timer.most), 2 * timer.raw_tick)
+        vain = max(again - since, 0) // every
+        asked = since + vain * every
+        told = max(asked, again) + trip
         both = survival(self.tables.losses[self.net.ACK_RESIDUAL]) ** 2
-        t += 2 * self.round_of(self.p[P.HEADER]) + int((1.0 - both * both) * self.timer(rtt))
-        self.values[ManetOut.PROBES] += 2
+        t = told + trip + int((1.0 - both * both) * every)
+        self.values[ManetOut.PROBES] += 2 + vain
         self.values[ManetOut.PROBE_CYCLES] += 1
         self.values[ManetOut.PROBE_TIME] += t - since
+        if 64 * timer.ticks(asked, told) <= 10 * timer.srtt_8:  # a quarter above the smoothed RTT
+            self.values[ManetOut.SPARED] += 1
+        else:
+            self.fall_back()
+            self.state = "open"
         return t
+
+    def fall_back(self) -> None:
+        self.guarded = max(self.guarded, int(self.w) * ONE)
+        self.collapse()
+        self.count[FlowOut.CWND_CUTS] += 1
+        self.timer.back_off()
 
     def cross_tcp(self, t: int) -> int:
         rtt = self.round_trip() if self.path else self.trip
@@ -551,7 +578,7 @@ class TwinAir(TwinFlow):
             self.sent += hits * ONE
             self.values[ManetOut.DROPS_ROUTE] += hits
             self.hits = hits
-            if again < t + self.timer(rtt) * self.backoff:
+            if again < t + self.timer.length:
                 return self.learn("outage", again, rtt)
         return self.silence(t, again, rtt)
 
@@ -561,29 +588,20 @@ class TwinAir(TwinFlow):
             self.values[ManetOut.PROBE_CYCLES] += 1
             self.values[ManetOut.PROBE_TIME] += again - t
             return again
-        expires = t + self.timer(rtt) * self.backoff
+        expires = t + self.timer.length
         if expires >= again:
+            if self.guarded == 0:
+                self.timer.measure(t, again + int(rtt))
             return again
-        if self.manner != "new_probing":
-            self.guarded = int(self.w) * ONE
         if self.manner in ("probing", "new_probing"):
-            self.count[FlowOut.TIMEOUTS] += 1
-            self.values[ManetOut.SPARED] += 1
-            return self.probe(expires, again, rtt)
-        self.collapse()
-        self.count[FlowOut.CWND_CUTS] += 1
+            return self.spare(expires, again, rtt)
+        last = t
         while expires < again:
             self.count[FlowOut.TIMEOUTS] += 1
-            if self.backoffs_again:
-                self.ssthresh = 2.0
-            self.backoff = min(2 * self.backoff, 64)
-            expires += self.timer(rtt) * self.backoff
-            self.backoffs_again = True
-        self.backoffs_again = False
-        return again
-
-    backoffs_again = False
-    """The timer has gone off before in this silence."""
+            self.fall_back()
+            last = expires
+            expires += self.timer.length
+        return again if again - last < 30_000 * MS else expires
 
     def report(self) -> None:
         v = self.values

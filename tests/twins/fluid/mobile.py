@@ -92,9 +92,7 @@ class TwinMobile(TwinPath):
         self.moves = False
         length = int(rtt)
         while self.coming:
-            down, up, resume = self.seen(
-                self.coming[0], max(length - self.base_ns, 0), packets / length
-            )
+            down, up, resume = self.seen(self.coming[0], max(length - self.base_ns, 0), packets / length)
             if up > t or resume > t + length:
                 if down < found[0]:
                     found, self.resume, self.moves = (down, up), resume, True
@@ -116,13 +114,21 @@ class TwinMobile(TwinPath):
         return self.found if cause == "random" else super().taken(cause, packets)
 
     def lost_again(self) -> int:
-        return ONE if self.way.least() < ONE else 0
+        stake = self.at_stake() * ONE
+        if self.hits >= self.w or self.way.least() >= stake:
+            return 0
+        lost = self.way.lose(stake) * ONE
+        self.sent += lost
+        self.lost += lost
+        return ONE
 
     def move(self, t: int, lo: int, hi: int, rtt: float, delayed: int) -> int:
         packets, p = int(self.w), self.p
         alone = lo < t
         self.sent += packets * ONE
         if not alone:
+            self.guarded = max(self.guarded - packets * ONE, 0)
+            self.timer.pass_rounds(t, rtt, 1.0, self.guarded)
             self.grow((packets * ONE >> delayed) / ONE, rtt, 1.0, self.clock(t), False)
         share = min(max((hi - t) / rtt, 0.0), 1.0)
         hits = min((int(2.0 * (self.w * share)) + 1) >> 1, packets)
@@ -138,26 +144,30 @@ class TwinMobile(TwinPath):
         hits += over + lost
         if not alone:
             t += int(rtt)
-        rto = max(int(rtt * 1.5), p[P.MIN_RTO])
         if hits < packets:
-            expires = t + rto * self.backoff
+            expires = t + self.timer.length
             if expires < self.resume:
                 self.collapse()
                 while expires < self.resume:
                     self.count[FlowOut.TIMEOUTS] += 1
                     self.sent += ONE
                     self.repeated += ONE
-                    self.backoff = min(2 * self.backoff, 64)
-                    expires += rto * self.backoff
+                    self.timer.back_off()
+                    expires += self.timer.length
                 self.count[FlowOut.CWND_CUTS] += 1
                 if hits == 0:
                     self.w = min(1.0 + packets, max(self.ssthresh, 1.0))
                 if self.kind == "vegas":
                     self.least_rtt = min(self.least_rtt, self.slowest)
+                self.guarded = packets * ONE
+            elif self.resume > t and not alone:
+                self.timer.measure(t - int(rtt), self.resume)
             t = max(t, self.resume)
         if hits:
             self.hits = hits
-            self.conclude(t, rtt, self.lost_again())
+            self.told(t, rtt)
+            if alone and self.state == "repair":
+                t += int(rtt)
         return t
 
     def run(self) -> dict[Out, int]:

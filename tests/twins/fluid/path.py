@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, Hop, Out, P, Rows
 from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut
 from tests.twins.fluid.shared import HOPELESS, LOSS_STREAM, ONE, TwinFlow, on_wire
+from tests.twins.fluid.timer import TwinTimer
 from tests.twins.outcomes import WORD
 from tests.twins.random_numbers import Streams
 
@@ -20,6 +21,7 @@ class TwinPath(TwinFlow):
         flow[Flow.KIND] = KINDS.index(kind)
         super().__init__(flow, 0, 1, [], Streams(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION]))
         self.p, self.state = p, "open"
+        self.timer = TwinTimer(p)
         self.least_rtt = 1e18
         self.astray = 0  # lost in handovers, and in buffers
         self.base_ns, slowest, queue, survive = 0, 1.0, 0, ONE
@@ -59,6 +61,8 @@ class TwinPath(TwinFlow):
                 t += timer
                 timer = min(2 * timer, p[P.MAX_RTO])
             t += self.base_ns
+            if t == p[P.START] + self.base_ns:
+                self.timer.measure(p[P.START], t)
         vain = samples = cwnd_sum = rtt_sum = 0
         delayed, half = (1 if p[P.ACK_EVERY] > 1 else 0), p[P.SAMPLE] >> 1
         completed = NEVER
@@ -70,8 +74,6 @@ class TwinPath(TwinFlow):
                 self.state = "open"
             if self.state == "repair" and t >= self.until:
                 self.state = "open"
-            if self.w >= 3:
-                self.backoff = 1
             packets = int(self.w)
             rtt = max(float(self.base_ns), min(packets, self.room) * self.slowest)
             lo, hi = self.interruption(t, rtt, packets)
@@ -100,11 +102,10 @@ class TwinPath(TwinFlow):
             self.twice -= twice
             self.repeated += twice
             self.passed(int(need * part), max(flow, 0))
+            self.guarded = max(self.guarded - flow, 0)
+            self.timer.pass_rounds(t, rtt, part, self.guarded)
             frozen = self.state == "repair" and self.kind != "tahoe"
-            if part > 0 or self.kind != "westwood":
-                self.grow((flow >> delayed) / ONE, rtt, part, self.clock(t), frozen)
-            else:
-                self.least_rtt = min(self.least_rtt, self.in_ticks(rtt))
+            self.grow((max(flow, 0) >> delayed) / ONE, rtt, part, self.clock(t), frozen)
             before = t
             t += length
             if cause == "outage" and self.moves:
@@ -112,7 +113,7 @@ class TwinPath(TwinFlow):
             elif cause:
                 vain += self.lose(cause, t, hi, rtt, need, delayed)
                 t += int(rtt)
-                self.conclude(t, rtt, self.lost_again())
+                self.told(t, rtt)
             count = (min(t, end) + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
             samples += count
             cwnd_sum += count * int(self.w * 1024)
@@ -158,6 +159,12 @@ class TwinPath(TwinFlow):
     def taken(self, cause: str, packets: int) -> int:
         return min(self.hits, packets)
 
+    def told(self, t: int, rtt: float) -> None:
+        """The sender knows of the losses."""
+        self.conclude(t, rtt, self.lost_again(), self.timer.length)
+        if self.state == "silent" or self.kind == "vegas":
+            self.timer.back_off()
+
     def lost_again(self) -> int:
         return self.chance
 
@@ -172,18 +179,19 @@ class TwinPath(TwinFlow):
         """A round trip in which packets are lost; returns those that an outage takes."""
         if cause == "overflow":
             self.w = min(self.w, float(self.room + 1))
-        packets = int(self.w)
-        self.grow((packets * ONE >> delayed) / ONE, rtt, 1.0, self.clock(t), False)
+        packets, hopeless = int(self.w), self.guarded > 0
+        self.guarded = max(self.guarded - packets * ONE, 0)
+        self.timer.pass_rounds(t, rtt, 1.0, self.guarded)
+        self.grow(((packets - 1) * ONE >> delayed) / ONE, rtt, 1.0, self.clock(t), False)
         self.hits = 1
         if cause == "overflow":
             self.hits = max(int(self.w) - self.room - 1, 1)
         elif cause == "outage":
             self.hits = max(int(self.w * min((hi - t) / rtt, 1.0)), 1)
         else:
-            if self.kind == "tahoe" and self.state == "repair":
-                self.hits = HOPELESS
             self.hits += self.further_losses(need, packets)
         gone = self.taken(cause, packets) * ONE
+        self.hits += HOPELESS if hopeless else 0
         self.sent += packets * ONE
         self.dropped += gone if cause == "overflow" else 0
         self.lost += gone if cause == "random" else 0

@@ -20,6 +20,7 @@ LOSS_STREAM, REPAIR_STREAM, MARK_STREAM, PERIOD_STREAM = 1 << 23, 2 << 23, 3 << 
 HOPELESS = 1 << 20
 E_FOLD = 1.0 / math.log(2.0)
 CUT = 1024 / 819
+WHOLE = ("bic", "cubic", "westwood")
 
 
 def on_wire(byte_time: int, size: int) -> int:
@@ -139,16 +140,16 @@ class TwinFlow:
         self.until = -(-start // step)
         self.state = "idle"
         self.sent = self.dropped = self.lost = self.marked = self.acks = self.lost_acks = 0
-        self.repeated = self.twice = 0
+        self.repeated = self.twice = self.guarded = 0
+        self.heard = self.span = 0.0
         self.count = dict.fromkeys(FlowOut, 0)
         self.count[FlowOut.COMPLETED] = self.count[FlowOut.FINISHED] = NEVER
         self.backoff, self.hits, self.periods = 1, 0, 0
         self.w = float(min(row[P.INITIAL_WINDOW], row[P.WINDOW]))
         self.ssthresh = float(row[P.INITIAL_SSTHRESH])
-        self.least_rtt = 1e9
-        self.maximum = self.epoch = self.plateau = self.origin = self.standard = self.raw = self.bandwidth = (
-            0.0
-        )
+        self.least_rtt = 1e18
+        self.maximum = self.epoch = self.plateau = self.origin = self.standard = 0.0
+        self.raw = self.bandwidth = 0
         if self.udp:
             self.rate = int(step / row[P.INTERVAL] * ONE)
             self.quiet = row[Flow.ON] > 0
@@ -264,25 +265,41 @@ class TwinFlow:
         w = self.w
         self.least_rtt = min(self.least_rtt, self.in_ticks(rtt) if self.kind == "westwood" else rtt)
         if self.kind == "westwood":
-            rate = acked / (rtt * rounds)
-            if self.bandwidth == 0.0:
-                self.raw = self.bandwidth = rate
-            self.raw += (rate - self.raw) / (8.0 / rounds)
-            self.bandwidth += (self.raw - self.bandwidth) / (8.0 / rounds)
+            self.hear(acked, rtt, rounds)
         if frozen:
             return
         doubling = acked / (E_FOLD - rounds / (1.0 / (E_FOLD - 1.0)))
+        top = self.ssthresh + (1.0 if self.kind in WHOLE else 0.0)
         if self.kind == "vegas":
             w = self.steer(doubling / 2.0, rtt, rounds)
-        elif w < self.ssthresh:
+        elif w < top and w + doubling <= top:
             w += doubling
-        elif self.kind == "bic" and w > 14:
-            w += acked / (w / self.bic() / (31 / 16) + 1.0)
-        elif self.kind == "cubic":
-            w += acked / (w / self.cubic(acked, clock) / (31 / 16) + 1.0)
         else:
-            w += acked / w
+            if w < top:
+                acked -= acked / (doubling / (top - w))
+                w = self.w = top
+            w += acked / self.acks_per_packet(acked, clock)
         self.w = min(w, float(self.row[P.WINDOW]))
+
+    def acks_per_packet(self, acked: float, clock: float) -> float:
+        """In congestion avoidance."""
+        if self.kind == "bic":
+            return self.w / self.bic() / (31 / 16) + 1.0 if int(self.w) > 14 else int(self.w) + 1.0
+        return self.w / self.cubic(acked, clock) / (31 / 16) + 1.0 if self.kind == "cubic" else self.w
+
+    def hear(self, acked: float, rtt: float, rounds: float) -> None:
+        """Westwood's samples of the bandwidth, in whole bytes per ms."""
+        ms = MS / self.step
+        self.heard += acked
+        self.span += rtt / (1.0 / max(rounds, 1e-9))
+        if self.span >= max(rtt, 50 * ms):
+            sample = int(self.heard * 1460 / (self.span / ms))
+            if self.raw or self.bandwidth:
+                self.raw = (7 * self.raw + sample) // 8
+                self.bandwidth = (7 * self.bandwidth + self.raw) // 8
+            else:
+                self.raw = self.bandwidth = sample
+            self.heard = self.span = 0.0
 
     def in_ticks(self, rtt: float) -> float:
         tick = max(self.row[P.TICK], 1) / self.step
@@ -293,7 +310,7 @@ class TwinFlow:
         waiting = w - w / (rtt / self.least_rtt)
         if w < self.ssthresh:
             if waiting <= self.row[P.VEGAS_GAMMA] + 0.5:
-                return w + grown
+                return min(w + grown, self.ssthresh)
             self.ssthresh = 2.0
             return max(w - w / 8.0, 2.0)
         if waiting > self.row[P.VEGAS_BETA] + 0.5:
@@ -324,16 +341,20 @@ class TwinFlow:
         rise = float(410 * min(abs(past), 1 << 18) ** 3 >> 40)
         missing = self.origin + (rise if past >= 0 else -rise) - w
         self.standard += acked / (w * (23 / 8))
-        more = max(missing, self.standard - w, 0.01)
-        return max(more, w / 50) if self.maximum == 0.0 else more
+        if self.maximum == 0.0:
+            return max(w / 50, self.standard - w)
+        return max(missing, self.standard - w, 0.01)
 
     def kept(self) -> float:
-        w = self.w
+        whole = int(self.w)
         if self.kind == "vegas":
-            return w - w / 4.0
+            return float(whole - whole // 4) if whole > 3 else 2.0
         if self.kind == "westwood":
-            return self.bandwidth * self.least_rtt
-        return w / CUT if self.kind == "cubic" or (self.kind == "bic" and w > 14) else w / 2.0
+            least = int(self.least_rtt / (MS / self.step)) if self.least_rtt < 1e18 else 0
+            return float(max(self.bandwidth * least // 1460, 2))
+        if self.kind == "cubic" or (self.kind == "bic" and whole > 14):
+            return max(float(int(whole / CUT)), 2.0)
+        return float(max(whole // 2, 2)) if self.kind == "bic" else self.w / 2.0
 
     def hit(self, k: int, rtt: float) -> None:
         self.state, self.hits, self.until = "hit", 0, k + int(rtt + 0.5)
@@ -342,7 +363,8 @@ class TwinFlow:
         if self.w >= 3:
             self.backoff = 1
         self.hazard -= gone
-        hopeless = self.kind == "tahoe" and self.state == "repair"
+        hopeless = self.guarded > 0
+        self.guarded = max(self.guarded - sent, 0)
         while self.hazard < 0:
             if self.state != "hit":
                 self.hit(k, rtt)
@@ -355,30 +377,33 @@ class TwinFlow:
                 if self.state == "open":
                     self.hit(k, rtt)
         if k >= self.until and self.state == "hit":
-            self.conclude(k, rtt, gone // max(sent, 1))
+            rto = max(int(rtt * 1.5), -(-self.row[P.MIN_RTO] // self.step))
+            self.conclude(k, rtt, gone // max(sent, 1), rto * self.backoff)
+            if self.state == "silent":
+                self.backoff = min(2 * self.backoff, 64)
         elif k >= self.until and self.state == "repair":
             self.state = "open"
 
-    def conclude(self, k: int, rtt: float, chance: int) -> None:
+    def conclude(self, k: int, rtt: float, chance: int, rto: int) -> None:
         count, w = self.count, self.w
         if self.hits == 0:
             left = self.kept()
-            self.ssthresh, self.w, self.state = max(left, 2.0), max(left, 1.0), "open"
+            self.ssthresh, self.w, self.state = max(float(int(left)), 2.0), max(left, 1.0), "open"
             count[FlowOut.CWND_CUTS] += 1
             return
-        rto = max(int(rtt * 1.5), -(-self.row[P.MIN_RTO] // self.step))
         quick = self.repaired(k, chance)
         if quick:
-            left = self.kept()
-            self.maximum = (w + w / CUT) / 2.0 if w < self.maximum else w
-            self.epoch, self.ssthresh = 0.0, max(left, 2.0)
+            left, whole = self.kept(), float(int(w))
+            self.maximum = float(int((whole + whole / CUT) / 2.0)) if whole < self.maximum else whole
+            self.epoch, self.ssthresh = 0.0, max(float(int(left)), 2.0)
             self.w = 1.0 if self.kind == "tahoe" else max(left, 1.0)
             count[FlowOut.FAST_RETRANSMITS] += 1
             count[FlowOut.CWND_CUTS] += self.kind != "vegas"
             length = int(rtt + 0.5) * (self.hits if self.kind == "newreno" else 1)
             self.state, self.until = "repair", k + length + int(rtt / max(w / 3, 1.0))
-            if self.kind == "newreno" and length > rto:
+            if self.kind == "newreno" and length > rto + int(rtt):
                 quick = False
+                rto += int(rtt)
             if self.kind == "reno" and self.hits > 1:
                 quick = False
                 rto += length
@@ -386,23 +411,35 @@ class TwinFlow:
             self.collapse()
             count[FlowOut.TIMEOUTS] += 1
             count[FlowOut.CWND_CUTS] += 1
-            self.state, self.until = "silent", k + rto * self.backoff
-            self.backoff = min(2 * self.backoff, 64)
+            self.state, self.until = "silent", k + rto
+        hits = min(self.hits % HOPELESS, int(w))
+        between = max(hits - (2 if self.kind == "reno" else 1), 0)
         if self.kind == "tahoe" or not quick:
-            between = min(self.hits % HOPELESS, int(w)) - (2 if self.kind == "reno" else 1)
-            self.twice += max(between, 0) * ONE
+            self.twice += between * ONE
+            self.guarded = (hits + between + 1) * ONE
+        elif self.kind in ("newreno", "reno"):
+            self.guarded = ONE
 
     def collapse(self) -> None:
         left = self.w / 2.0 if self.kind == "vegas" else self.kept()
         self.maximum = self.epoch = 0.0
-        self.ssthresh, self.w = max(left, 2.0), 2.0 if self.kind == "vegas" else 1.0
+        self.ssthresh, self.w = max(float(int(left)), 2.0), 2.0 if self.kind == "vegas" else 1.0
+        if self.kind == "westwood":
+            self.least_rtt = 1e18
+
+    def at_stake(self) -> int:
+        """Packets of the repair that may not be lost."""
+        hits = min(self.hits, int(self.w))
+        return hits + max((3 if self.kind != "vegas" else 0) - (int(self.w) - hits), 0)
 
     def repaired(self, k: int, chance: int) -> bool:
-        follow = int(self.w) - self.hits
-        if follow < (3 if self.w >= self.row[P.WINDOW] or self.kind == "vegas" else 1):
+        needed = 3 if self.w >= self.row[P.WINDOW] else 1
+        if self.kind == "vegas":  # the packet is late, too
+            needed = min(int(self.w) // 16 + 1, 3)
+        if int(self.w) - self.hits < needed:
             return False
         word = self.streams.block(REPAIR_STREAM + self.f, k % (1 << 32))[0]
-        return word >> 12 >= chance * (3 if follow == 1 else 1)
+        return word >> 12 >= chance * self.at_stake()
 
     def remember(self) -> None:
         self.before = self.delivered >> 20

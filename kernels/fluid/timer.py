@@ -1,0 +1,60 @@
+"""The retransmission timer of a fluid sender: the packets' own estimator and back-off, with a sample a round
+trip.
+
+Source: RFC 6298 in the form of `tcp.rto`, clock ticks and all.  What has been sent before is not timed
+(Karn's rule), so a back-off lasts until something new is answered.
+
+`s` and `g` are the words and floats of a flow, `p` the columns of its row; times are in ns.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.fluid.state import FlowFloat, FlowWord
+from netcarlo.kernels.tcp import rto
+
+
+def begin(s: Any, p: Any) -> None:
+    """Before the start."""
+    s[FlowWord.CURRENT] = p[P.INITIAL_RTO]
+    s[FlowWord.BEFORE] = p[P.INITIAL_RTO]
+    s[FlowWord.BACKOFF] = 1
+
+
+def length(s: Any, p: Any) -> Any:
+    """How long the timer would run if it were started now [ns]."""
+    return rto.timeout_of(
+        s[FlowWord.CURRENT], s[FlowWord.BACKOFF], s[FlowWord.MIN_RTO], p[P.MAX_RTO], p[P.TICK]
+    )
+
+
+@cold
+def measure(s: Any, p: Any, sent: Any, now: Any) -> None:
+    """A packet put out at `sent` has been answered."""
+    tick = max(p[P.TICK], np.int64(1))
+    ticks = rto.measure(sent, now, p[P.CLOCK_PHASE], tick)
+    s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.smooth(ticks, s[FlowWord.SRTT], s[FlowWord.RTTVAR])
+    s[FlowWord.BEFORE] = s[FlowWord.CURRENT]
+    s[FlowWord.CURRENT] = (s[FlowWord.RTTVAR] + (s[FlowWord.SRTT] >> 3)) * tick
+    s[FlowWord.BACKOFF] = 1
+
+
+def pass_rounds(s: Any, g: Any, p: Any, t: Any, rtt: Any, rounds: Any) -> None:
+    """So many round trips of length `rtt` from `t` on are answered: the first whole one is timed."""
+    g[FlowFloat.TIMED] += rounds
+    if s[FlowWord.GUARDED] > 0:
+        g[FlowFloat.TIMED] = 0.0
+    elif g[FlowFloat.TIMED] >= 1.0:
+        g[FlowFloat.TIMED] = 0.0
+        measure(s, p, t, t + np.int64(rtt))
+
+
+@cold
+def back_off(s: Any, p: Any) -> None:
+    """It has run out, and runs twice as long from now on."""
+    s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR] = rto.back_off(
+        s[FlowWord.BACKOFF], s[FlowWord.SRTT], s[FlowWord.RTTVAR], length(s, p), p[P.MAX_RTO]
+    )
