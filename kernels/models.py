@@ -283,8 +283,12 @@ def _fluid_path(address: Address) -> Model:
     return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
 
 
-def _fluid_sctp(step: Step) -> Any:
-    return bind(fluid_sctp.simulate, step)
+def _fluid_sctp(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        return bind(fluid_sctp.simulate, step, {"mobile": address.mobile})
+
+    words = functools.partial(fluid_sctp.scratch_words, mobile=address.mobile)
+    return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
 
 
 def _fluid_shared(address: Address) -> Model:
@@ -366,10 +370,8 @@ def _others() -> Iterator[Model]:
         yield FAMILIES[family](Address(family, "udp"), ends)
     yield _shared(Address("shared", "sctp"), SCTP)
     yield _mixed(Address("shared", "mixed"))
-    yield Model(
-        Address("path", "sctp", fluid=True), _fluid_sctp, fluid_sctp.scratch_words,
-        cost=fluid_cost.of_path, compile_s=10.0,
-    )  # fmt: skip
+    for mobile in (False, True):
+        yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
         for mobile in (False, True):
             yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
@@ -394,7 +396,7 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
+    *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""

@@ -1,7 +1,7 @@
 """The fluids of SCTP and of mobile hosts beside packets, on paths drawn at random.
 
     python -m tests.benchmarks.fluid_paths sctp [networks]
-    python -m tests.benchmarks.fluid_paths mobility [networks]
+    python -m tests.benchmarks.fluid_paths mobility [networks [senders]]
 
 prints the tables of docs/models/fluid.md: the error of what is delivered, and how much of an outage a second
 path hides.
@@ -9,6 +9,7 @@ path hides.
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,8 @@ def walks(protocol: str, sender: str, networks: int) -> Rows:
         "domain_size": {"integers": [1, 4]}, "buffer": {"integers": [10, 100]},
     }  # fmt: skip
     transport: dict[str, Any] = {"protocol": sender, "window": {"integers": [16, 128]}}
+    if sender == "sctp":
+        transport = {"protocol": sender, "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
     if sender in CONTROLS:
         transport |= {"protocol": "sack", "congestion_control": sender}
     scenario = {"duration": "120 s", "transport": transport, "hops": [wired, radio], "mobility": mobility}
@@ -132,11 +135,11 @@ def walks(protocol: str, sender: str, networks: int) -> Rows:
     return rows
 
 
-def mobility(networks: int) -> None:
-    """Each handover protocol under each TCP."""
+def mobility(networks: int, senders: Sequence[str] = (*TCPS, "sctp")) -> None:
+    """Each handover protocol under each TCP and SCTP."""
     print(f"error of what is delivered [%]       {HEADING}    us a network, packets")
     for protocol in PROTOCOLS:
-        for sender in TCPS:
+        for sender in senders:
             rows = walks(protocol, sender, networks)
             tcp = "sack" if sender in CONTROLS else sender
             address = {"mobile": True} | ({"control": sender} if sender in CONTROLS else {})
@@ -148,4 +151,5 @@ def mobility(networks: int) -> None:
 
 if __name__ == "__main__":
     what, *count = sys.argv[1:]
-    {"sctp": sctp, "mobility": mobility}[what](int(count[0]) if count else 500)
+    only = {"senders": count[1:]} if count[1:] else {}
+    {"sctp": sctp, "mobility": mobility}[what](int(count[0]) if count else 500, **only)

@@ -89,7 +89,7 @@ class PathNetwork(Network):
     def _unknown_to_fluid(self, run: Run) -> str:
         transport = run.transport
         if isinstance(transport, Sctp):
-            return "the fluid model of sctp has no handovers" if self.mobility is not None else ""
+            return ""
         if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
             return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}, sctp"
         control = transport.congestion_control
