@@ -104,7 +104,7 @@ def hidden(networks: int) -> None:
               f"{np.median(off):.1f}")  # fmt: skip
 
 
-def walks(protocol: str, sender: str, networks: int) -> Rows:
+def walk(protocol: str, sender: str) -> Scenario:
     """A host that walks through cells of 20 to 200 m at 1 to 30 m/s, under every kind of link."""
     radio = {
         "rate": {"log_uniform": ["2 Mbit/s", "20 Mbit/s"]},
@@ -131,7 +131,12 @@ def walks(protocol: str, sender: str, networks: int) -> Rows:
     if sender in CONTROLS:
         transport |= {"protocol": "sack", "congestion_control": sender}
     scenario = {"duration": "120 s", "transport": transport, "hops": [wired, radio], "mobility": mobility}
-    rows: Rows = build(Scenario.check(scenario), replications=networks).rows
+    return Scenario.check(scenario)
+
+
+def walks(protocol: str, sender: str, networks: int) -> Rows:
+    """So many of them."""
+    rows: Rows = build(walk(protocol, sender), replications=networks).rows
     return rows
 
 
