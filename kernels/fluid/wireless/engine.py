@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK, P
-from netcarlo.kernels.fluid.wireless import balance, medium, ways
+from netcarlo.kernels.fluid.wireless import balance, medium, rates, ways
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     SOURCE,
@@ -43,7 +43,9 @@ def scratch_words(rows: WifiRows) -> tuple[int, int]:
     visits = int(each.sum(axis=1).max(initial=0))
     servers = rows.nodes.shape[1] + legs
     words = most * FlowWord.SIZE + visits * VisitWord.SIZE + 2 * rows.nodes.shape[1]
-    return words, servers * ServerFloat.SIZE + most * FlowFloat.SIZE + visits * VisitFloat.SIZE
+    floats = servers * ServerFloat.SIZE + most * FlowFloat.SIZE + visits * VisitFloat.SIZE
+    control = rows.parameters[:, [Radio.ARF_UP, Radio.ARF_DOWN]].sum(axis=1)
+    return words, floats + int(control.max(initial=0))
 
 
 def simulate(
@@ -60,6 +62,7 @@ def simulate(
             for _ in range(ROUNDS):
                 balance.offer(p, network, m, f, visits)
                 medium.share(p, nodes, m, f, visits)
+                rates.adapt(p, network, m, f, visits)
             out[WifiOut.EVENTS] += ROUNDS * visits
         inside = float(max(end - max(begin, p[Radio.WARM_UP]), 0))
         _count_flows(p, network, m, f, begin, end, inside)
