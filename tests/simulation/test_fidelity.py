@@ -65,8 +65,8 @@ def test_what_formulae_do_not_know_is_refused(
 def test_unknown_fidelities_are_refused() -> None:
     with pytest.raises(InputError, match="did you mean 'formula'"):
         fidelity.check(PATHS, "formulae")
-    with pytest.raises(InputError, match="fixed rates"):
-        fidelity.check(CELLS.with_values({"wireless.rate_control": "arf"}), "fluid")
+    with pytest.raises(InputError, match="fixed rates and ARF"):
+        fidelity.check(CELLS.with_values({"wireless.rate_control": "aarf"}), "fluid")
     with pytest.raises(InputError, match="no fluid model of sctp"):
         fidelity.check(CELLS.with_values({"transport": {"protocol": "sctp"}}), "fluid")
 
