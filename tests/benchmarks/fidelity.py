@@ -20,7 +20,6 @@ from netcarlo import configs, load_scenario, simulate
 from netcarlo.estimation.control_variates import MOST_DRAWS, controlled, draws_wanted
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import launch
-from netcarlo.networks.path.mobility import PROTOCOLS
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
@@ -29,7 +28,6 @@ from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 from netcarlo.transport.tcp import COMMON, PROBING
 from tests.benchmarks.fluid_adhoc import drawn as drawn_adhoc
-from tests.benchmarks.fluid_paths import walk
 
 EXAMPLES = Path(str(configs.__file__)).parent / "examples"
 
@@ -73,8 +71,7 @@ class Population(NamedTuple):
 
 
 def populations() -> Iterator[Population]:
-    """Paths, with outages and without, to hosts that move, shared, 802.11 and ad hoc networks, each TCP; SCTP
-    and UDP."""
+    """Paths, with outages and without, shared, 802.11 and ad hoc networks under each TCP; SCTP and UDP."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
     graphs = dumbbells.model_dump(mode="json", exclude_none=True)
@@ -98,9 +95,6 @@ def populations() -> Iterator[Population]:
                 own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
                 named = network if flows == "up" else f"{network} {flows}"
                 yield Population(named, protocol, scenario.with_values(own))
-    for handovers in PROTOCOLS:
-        for sender in (*TCPS, "sctp"):
-            yield Population(f"mobile {handovers}", sender, walk(handovers, sender))
     for moves in (True, False):
         for protocol in (*COMMON, *PROBING, "udp"):
             network = "adhoc" if moves else "adhoc static"

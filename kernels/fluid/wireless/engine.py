@@ -29,6 +29,9 @@ from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, Wifi
 
 ROUNDS = 150
 """Of the damped iteration; more change rates by less than a thousandth."""
+SETTLED = 50
+"""Rounds before the first of rate control, which is slow beside access and queues: a cell that its first
+rates overload stays overloaded, as collisions lower the rates."""
 STEPS = 64
 """Parts of a run: flows begin and end between them."""
 _FLOW = len(Flow)
@@ -59,10 +62,11 @@ def simulate(
         begin, end = p[P.END] * k // STEPS, p[P.END] * (k + 1) // STEPS
         if _change(p, network, m, (begin + end) // 2):
             balance.begin(p, network, m, f, visits)
-            for _ in range(ROUNDS):
+            for done in range(ROUNDS):
                 balance.offer(p, network, m, f, visits)
                 medium.share(p, nodes, m, f, visits)
-                rates.adapt(p, network, m, f, visits)
+                if done >= SETTLED:
+                    rates.adapt(p, network, m, f, visits)
             out[WifiOut.EVENTS] += ROUNDS * visits
         inside = float(max(end - max(begin, p[Radio.WARM_UP]), 0))
         _count_flows(p, network, m, f, begin, end, inside)

@@ -20,7 +20,7 @@ from netcarlo.kernels.fluid.wireless.state import (
 )
 from netcarlo.kernels.wireless.layout import ARF, Radio
 
-_DAMPING = 0.2
+_DAMPING = 0.05
 _LEAST, _MOST = 1e-4, 0.9  # of the failures
 
 

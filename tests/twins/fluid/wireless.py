@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER
-from netcarlo.kernels.fluid.wireless.engine import ROUNDS, STEPS
+from netcarlo.kernels.fluid.wireless.engine import ROUNDS, SETTLED, STEPS
 from netcarlo.kernels.wireless.layout import ARF, NOBODY, FlowOut, NodeOut, WifiOut, WifiRows
 from tests.twins.fluid import rates
 from tests.twins.wireless.tables import Tables
@@ -157,7 +157,7 @@ class TwinRadio:
                 for count, cost in zip(counts, costs, strict=True):
                     mean += count * cost[name]
                 before = getattr(visit, name)
-                setattr(visit, name, before + 0.2 * (mean / total - before))
+                setattr(visit, name, before + 0.05 * (mean / total - before))
 
     def air(self, rate: Any, size: int) -> float:
         symbols = -(-2 * (8 * size + rate.EXTRA_BITS) // rate.HALF_BITS)
@@ -434,10 +434,10 @@ class TwinRadio:
             begin, end = self.p.END * k // STEPS, self.p.END * (k + 1) // STEPS
             if self.change((begin + end) // 2):
                 self.begin()
-                for _ in range(ROUNDS):
+                for done in range(ROUNDS):
                     self.offer()
                     self.share()
-                    if self.radio.RATE_CONTROL == ARF and self.radio.RATES > 1:
+                    if self.radio.RATE_CONTROL == ARF and self.radio.RATES > 1 and done >= SETTLED:
                         self.adapt()
                 solved += 1
             self.count(begin, end, float(max(end - max(begin, self.radio.WARM_UP), 0)))
