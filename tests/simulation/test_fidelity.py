@@ -67,9 +67,9 @@ def test_unknown_fidelities_are_refused() -> None:
         fidelity.check(PATHS, "formulae")
     with pytest.raises(InputError, match="fixed rates and ARF"):
         fidelity.check(CELLS.with_values({"wireless.rate_control": "aarf"}), "fluid")
+    tcp = CELLS.with_values({"wireless.rate_control": "arf", "transport": {"protocol": "sack"}})
     with pytest.raises(InputError, match="ARF with udp only"):
-        values = {"wireless.rate_control": "arf", "transport": {"protocol": "sack"}}
-        fidelity.check(CELLS.with_values(values), "fluid")
+        fidelity.check(tcp, "fluid")
     with pytest.raises(InputError, match="no fluid model of sctp"):
         fidelity.check(CELLS.with_values({"transport": {"protocol": "sctp"}}), "fluid")
 
