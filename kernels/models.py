@@ -305,8 +305,12 @@ def _fluid_path(address: Address) -> Model:
     return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
 
 
-def _fluid_sctp(step: Step) -> Any:
-    return bind(fluid_sctp.simulate, step)
+def _fluid_sctp(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        return bind(fluid_sctp.simulate, step, {"mobile": address.mobile})
+
+    words = functools.partial(fluid_sctp.scratch_words, mobile=address.mobile)
+    return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
 
 
 def _fluid_shared(address: Address) -> Model:
@@ -390,10 +394,8 @@ def _others() -> Iterator[Model]:
     yield _shared(Address("shared", "sctp"), SCTP)
     for linux in ("", "linux"):
         yield _mixed(Address("shared", "mixed", linux))
-    yield Model(
-        Address("path", "sctp", fluid=True), _fluid_sctp, fluid_sctp.scratch_words,
-        cost=fluid_cost.of_path, compile_s=10.0,
-    )  # fmt: skip
+    for mobile in (False, True):
+        yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
         for mobile in (False, True):
             yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
@@ -419,7 +421,7 @@ NAMES = (
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("shared_linux_bbr", "shared_mixed_linux"),
-    *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_wifi"),
+    *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )
 """Those that tests compile for every target: of each engine with another congestion control, a few."""

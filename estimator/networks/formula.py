@@ -1,7 +1,7 @@
 """What the formulae of several kinds of networks read in rows.
 
-A path is PFTK, or its like for CUBIC and SCTP, capped by the sawtooth of its bottleneck, a cell Bianchi's
-model, shared links max-min shares.
+A path is PFTK, or its like for BIC, CUBIC and SCTP, capped by the sawtooth of its bottleneck, a cell
+Bianchi's model, shared links max-min shares.
 What these leave out, and how far off they are, is in docs/models/formulas.md.
 """
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import DIGITS
+from netcarlo.kernels.shared.layout import BIC, CUBIC
 from netcarlo.numerics import formulas
 from netcarlo.numerics.arrays import Floats, Ints
 
@@ -27,16 +28,18 @@ def probability(losses: NDArray[np.uint32]) -> Floats:
 
 
 def lossy(
-    p: Ints, rtt_s: Floats, loss: Floats, most: Floats, *, cubic: Any = False, again: Floats | None = None
+    p: Ints, rtt_s: Floats, loss: Floats, most: Floats, *, kind: Any, again: Floats | None = None
 ) -> Floats:
     """Packets per second of transports by the columns of `P` [..., len(P)]: PFTK, or its like for SCTP and
-    for those with `cubic`.  What SCTP sends again is lost with probability `again`, `loss` unless given.
+    where `kind` [...], one of `shared.layout.KINDS`, is BIC or CUBIC.  What SCTP sends again is lost with
+    probability `again`, `loss` unless given.
     """
     known: dict[str, Any] = {"window": most, "rto_s": first_rto_s(p, rtt_s)}
     every, of_sctp = np.maximum(p[..., P.ACK_EVERY], 1), p[..., P.RWND] > 0
     found = formulas.pftk(rtt_s, loss, **known, ack_every=every)
-    if np.any(cubic):
-        found = np.where(cubic, formulas.cubic(rtt_s, loss, **known, ack_every=every), found)
+    for number, of_kind in ((CUBIC, formulas.cubic), (BIC, formulas.bic)):
+        if np.any(kind == number):
+            found = np.where(kind == number, of_kind(rtt_s, loss, **known, ack_every=every), found)
     if of_sctp.any():
         floor = p[..., P.SSTHRESH_FLOOR] / np.maximum(p[..., P.DATA] + p[..., P.CHUNK_HEADER], 1)
         found = np.where(of_sctp, formulas.sctp(rtt_s, loss, **known, floor=floor, again=again), found)

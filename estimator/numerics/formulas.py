@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from netcarlo.kernels.congestion import cubic as control
+from netcarlo.numerics import bic as response_of_bic
 from netcarlo.numerics.arrays import Floats
 
 CUBIC_KEPT = control.BETA / control.ONE
@@ -119,6 +120,25 @@ def cubic(
     rounds = np.where(free >= most, rounds, 1 / (p * mean))
     period = _Period(w, rounds, rounds * w * of_peak)
     return _per_second(rtt, p, period, limited=free >= most, timeout=_unrepaired(p, w, p), rto_s=rto_s)
+
+
+def bic(
+    rtt_s: ArrayLike,
+    loss: ArrayLike,
+    *,
+    window: ArrayLike = np.inf,
+    rto_s: ArrayLike = 1.0,
+    ack_every: ArrayLike = 1,
+) -> Floats:
+    """Packets sent per second by a TCP with BIC and the loss recovery of SACK; as `pftk` else.
+
+    BIC's growth has no closed form at random losses; its response function is `numerics.bic`.
+    """
+    p = _inside(loss)
+    found = response_of_bic.response(p, ack_every, window)
+    period = _Period(found.peak, 1 / (p * found.mean), 1 / p)
+    timeout = _unrepaired(p, found.peak, p)
+    return _per_second(rtt_s, p, period, limited=False, timeout=timeout, rto_s=rto_s)
 
 
 def cubic_climb(rtt_s: Floats, window: Floats, friendly: Floats) -> tuple[Floats, Floats]:

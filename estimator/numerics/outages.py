@@ -48,6 +48,8 @@ class Transfer(NamedTuple):
     """Packets by which the window grows in a round trip."""
     fold: Floats
     """By what slow start multiplies it in a round trip."""
+    mends: Floats
+    """Packets lost in a round trip that are repaired before the timer runs out; infinite with SACK."""
     rto_s: Floats
     """The first timeout,"""
     most_rto_s: Floats
@@ -95,8 +97,8 @@ def carried(outages: Outages, transfer: Transfer, *, begin: Floats, end: Floats)
         flows = here & (start > now)
         packets, reached = _climb(t, window, threshold, np.where(flows, start - now, 0.0))
         sent += packets
-        # What is left of a window tells of the rest.
-        short = flows & (reached * (1 - share) >= REPORTS)
+        # What is left of a window tells of the rest, and that is repaired before the timer runs out.
+        short = flows & (reached * (1 - share) >= REPORTS) & (reached * share < t.mends + 1)
         silent = here & ~short
         # Back-off ends with the first round trip of new data: when all that was lost has been sent again.
         timer = np.where(flows & (packets >= gone), t.rto_s, timer)

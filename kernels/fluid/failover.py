@@ -108,12 +108,13 @@ def put_out(m: Any, out: Any, path: Any, flow: Any) -> None:
         m[FlowWord.TWICE] &= ONE - 1
 
 
-def acknowledged(p: Any, m: Any, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any) -> None:
+def acknowledged(p: Any, m: Any, q: Any, f: Any, flow: Any, rtt: Any, frozen: Any, measures: Any) -> None:
     """It has been: the path is in order, and its window grows (RFC 4960 sections 7.2.1 and 7.2.2)."""
     q[PathWord.ERRORS] = 0
     q[PathWord.REVIVES] = 0
     m[Word.ERRORS] = 0
-    measure(p, q, np.int64(rtt))
+    if measures:
+        measure(p, q, np.int64(rtt))
     cwnd = f[PathFloat.CWND]
     if not frozen and cwnd <= float(m[Word.MOST]):
         acked = float(flow) * PACKET

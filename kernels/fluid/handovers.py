@@ -40,20 +40,25 @@ def scratch_words(rows: Rows) -> int:
     return _TABLE + WORDS * int(rows.parameters[:, P.HANDOVERS].max(initial=0))
 
 
+def radio_of(hops: Any) -> Any:
+    """The number of the radio hop, the last one."""
+    count = np.int64(0)
+    for hop in range(hops.shape[1]):
+        count += hops[0, hop, Hop.PRESENT]
+    return count - 1
+
+
 def prepare(p: Any, hops: Any, outages: Any, w: Any, j: Any, out: Any, way: Way) -> Any:
     """Plan all handovers; `w` are the words of the path, `j` those of the journey.  Returns the whole way."""
     for word in range(_TABLE):
         j[word] = 0
-    count = np.int64(0)
-    for hop in range(hops.shape[1]):
-        count += hops[0, hop, Hop.PRESENT]
-    radio = count - 1
+    radio = radio_of(hops)
     times = w[WayWord.HOPS + HopWord.SIZE * radio :]
     j[Word.RADIO] = radio
     j[Word.TO_MAP] = times[HopWord.ENTERS]
     j[Word.ON_AIR] = times[HopWord.LEAVES] - times[HopWord.ENTERS]
     j[Word.BACK] = times[HopWord.RETURNS] + p[P.MAP_TO_AR]
-    size = p[P.DATA] + p[P.HEADER]
+    size = p[P.DATA] + p[P.CHUNK_HEADER] + p[P.HEADER]
     j[Word.WIRED] = 1 if float(on_wire(size, hops[0, radio, Hop.BYTE_TIME])) < way.each else 0
     state, table = np.int64(Word.STATE), np.int64(_TABLE)
     j[Word.COUNT] = handovers.plan_all(p, hops, outages, j, out, state, table, radio)

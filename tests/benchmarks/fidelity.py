@@ -2,6 +2,7 @@
 
     python -m tests.benchmarks.fidelity bias [networks [kinds]] > configs/references/known_bias.csv
     python -m tests.benchmarks.fidelity control [runs]
+    python -m tests.benchmarks.fidelity bursts [networks]
 
 `control` runs the packets of each cell of two example sweeps once and
 then takes samples from those runs: their mean is the truth, which the intervals cover or not.
@@ -98,6 +99,34 @@ def populations() -> Iterator[Population]:
         for protocol in (*COMMON, *PROBING, "udp"):
             network = "adhoc" if moves else "adhoc static"
             yield Population(network, protocol, drawn_adhoc(protocol, moves=moves))
+
+
+def bursts(kind: str) -> Scenario:
+    """A path of 2 to 5 hops the last of which is gone for 1 to 100 ms every half second to 20 s."""
+    hop = {
+        "rate": {"log_uniform": ["1 Mbit/s", "50 Mbit/s"]},
+        "delay": {"uniform": ["1 ms", "40 ms"]},
+        "queue": {"integers": [20, 200]},
+        "loss": {"choice": [0, "0.01 %", "0.1 %", "1 %"]},
+    }
+    times = {"up": {"log_uniform": ["0.5 s", "20 s"]}, "down": {"log_uniform": ["1 ms", "100 ms"]}}
+    transport = {"protocol": "newreno", "window": {"integers": [16, 256]}}
+    hops = [{"count": {"integers": [1, 4]}, "each": hop}, hop | {"outages": times}]
+    scenario = Scenario.check({"duration": "60 s", "transport": transport, "hops": hops})
+    return scenario.with_values(SCTP if kind == "sctp" else TCPS[kind])
+
+
+def of_bursts(networks: int) -> None:
+    """Print the error of formula and fluid where losses come in bursts."""
+    print("error of the goodput [%]: median and 90 % of its size, 5 %, 50 %, 95 %, mean")
+    for kind in (*TCPS, "sctp"):
+        scenario = bursts(kind)
+        truth = simulate(scenario, replications=networks).frame["goodput_bps"]
+        for cheap in ("formula", "fluid"):
+            rough = scenario.with_values({"fidelity": cheap})
+            off = 100 * (simulate(rough, replications=networks).frame["goodput_bps"] / truth - 1).dropna()
+            told = [*off.abs().quantile([0.5, 0.9]), *off.quantile([0.05, 0.5, 0.95]), off.mean()]
+            print(f"{kind:10s} {cheap:8s}", *(f"{value:7.1f}" for value in told), flush=True)
 
 
 def of_transport(values: dict[str, Any]) -> dict[str, Any]:
@@ -217,6 +246,9 @@ def main() -> None:
             cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
             for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():
                 print(name, network, protocol, *found, sep=",", flush=True)
+        return
+    if what == "bursts":
+        of_bursts(number or 500)
         return
     rows = {}
     for name, scenario in sweeps():

@@ -1,7 +1,7 @@
 """The fluids of SCTP and of mobile hosts beside packets, on paths drawn at random.
 
     python -m tests.benchmarks.fluid_paths sctp [networks]
-    python -m tests.benchmarks.fluid_paths mobility [networks]
+    python -m tests.benchmarks.fluid_paths mobility [networks [senders]]
 
 prints the tables of docs/models/fluid.md: the error of what is delivered, and how much of an outage a second
 path hides.
@@ -9,6 +9,7 @@ path hides.
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -103,7 +104,7 @@ def hidden(networks: int) -> None:
               f"{np.median(off):.1f}")  # fmt: skip
 
 
-def walks(protocol: str, sender: str, networks: int) -> Rows:
+def walk(protocol: str, sender: str) -> Scenario:
     """A host that walks through cells of 20 to 200 m at 1 to 30 m/s, under every kind of link."""
     radio = {
         "rate": {"log_uniform": ["2 Mbit/s", "20 Mbit/s"]},
@@ -125,18 +126,25 @@ def walks(protocol: str, sender: str, networks: int) -> Rows:
         "domain_size": {"integers": [1, 4]}, "buffer": {"integers": [10, 100]},
     }  # fmt: skip
     transport: dict[str, Any] = {"protocol": sender, "window": {"integers": [16, 128]}}
+    if sender == "sctp":
+        transport = {"protocol": sender, "receiver_window": {"log_uniform": ["24 kB", "190 kB"]}}
     if sender in CONTROLS:
         transport |= {"protocol": "sack", "congestion_control": sender}
     scenario = {"duration": "120 s", "transport": transport, "hops": [wired, radio], "mobility": mobility}
-    rows: Rows = build(Scenario.check(scenario), replications=networks).rows
+    return Scenario.check(scenario)
+
+
+def walks(protocol: str, sender: str, networks: int) -> Rows:
+    """So many of them."""
+    rows: Rows = build(walk(protocol, sender), replications=networks).rows
     return rows
 
 
-def mobility(networks: int) -> None:
-    """Each handover protocol under each TCP."""
+def mobility(networks: int, senders: Sequence[str] = (*TCPS, "sctp")) -> None:
+    """Each handover protocol under each TCP and SCTP."""
     print(f"error of what is delivered [%]       {HEADING}    us a network, packets")
     for protocol in PROTOCOLS:
-        for sender in TCPS:
+        for sender in senders:
             rows = walks(protocol, sender, networks)
             tcp = "sack" if sender in CONTROLS else sender
             address = {"mobile": True} | ({"control": sender} if sender in CONTROLS else {})
@@ -148,4 +156,5 @@ def mobility(networks: int) -> None:
 
 if __name__ == "__main__":
     what, *count = sys.argv[1:]
-    {"sctp": sctp, "mobility": mobility}[what](int(count[0]) if count else 500)
+    only = {"senders": count[1:]} if count[1:] else {}
+    {"sctp": sctp, "mobility": mobility}[what](int(count[0]) if count else 500, **only)

@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from netcarlo.kernels.congestion import bic as bic_control
+from netcarlo.numerics import bic as response_of_bic
 from netcarlo.numerics import formulas
-from netcarlo.numerics.formulas import cubic, mathis, max_min, pftk, sawtooth, sctp, window_limited
+from netcarlo.numerics.formulas import bic, cubic, mathis, max_min, pftk, sawtooth, sctp, window_limited
 
 
 def test_window_and_mathis() -> None:
@@ -129,6 +131,44 @@ def test_windows_at_random_losses(curved: float, known: int) -> None:
     straight = math.sqrt((1 + kept) / (2 * (1 - kept)))
     equal = (cubic_region, straight)[known]
     assert packets / time / equal == pytest.approx(formulas.AT_RANDOM[known], rel=0.03)
+
+
+def bic_by_its_control(p: float, ack_every: int, losses: int, most: float = math.inf) -> float:
+    """The mean window of the functions of `kernels/congestion/bic.py`, ACK by ACK."""
+    rng, memory = np.random.default_rng(1), np.zeros(bic_control._WORDS)
+    window, now, packets, rounds = 20.0, 0, 0, 0.0
+    memory[bic_control._LOST], memory[bic_control._MAXIMUM] = 1, 20
+    for loss in range(losses):
+        left = int(rng.geometric(p))
+        while left > 0:
+            now += int(1e9 / window)
+            bic_control.acked(ack_every, memory)
+            window = min(bic_control.grow(window, 0.0, now, 0, None, memory), most)
+            left -= ack_every
+            if loss >= 50:
+                packets, rounds = packets + ack_every, rounds + ack_every / window
+        window = bic_control.reduce(window, False, now, 0, None, memory)
+    return packets / rounds
+
+
+@pytest.mark.parametrize("p", [0.001, 0.01, 0.1])
+@pytest.mark.parametrize("ack_every", [1, 2])
+@pytest.mark.parametrize("most", [30.0, math.inf])
+def test_the_response_function_of_bic_is_that_of_its_control(p: float, ack_every: int, most: float) -> None:
+    """9 %: 1,000 losses, and a table of chains between whose points it is read off."""
+    expected = bic_by_its_control(p, ack_every, 1000, most)
+    assert response_of_bic.response(p, ack_every, min(most, 5000.0)).mean == pytest.approx(expected, rel=0.09)
+
+
+def test_bic_at_its_limits() -> None:
+    assert bic(0.1, 0.0, window=32) == pytest.approx(320, rel=0.01)
+    assert bic(0.1, 1e-9, window=[8, 100, 1000]) == pytest.approx(np.array([80, 1000, 10000]), rel=0.03)
+    # The rarer losses are, the more it has than Reno.
+    gain = bic(0.1, [0.0001, 0.001, 0.01], rto_s=0.0) / pftk(0.1, [0.0001, 0.001, 0.01], rto_s=0.0)
+    assert (np.diff(gain) < 0).all() and gain[0] > 3.5 and 1.2 < gain[2] < 2
+    climb = response_of_bic.climb(100.0, 1)
+    assert climb.packets / climb.rounds == pytest.approx(92, abs=6)  # between 80 and 100, most of it near 100
+    assert np.isfinite(bic(0.1, [0.5, 0.9, 1.0], window=20)).all()
 
 
 def test_sawtooth() -> None:

@@ -12,8 +12,8 @@ from netcarlo.numerics.outages import Outages, Transfer, carried, mean_silence
 
 def transfer(**values: float) -> Transfer:
     how = {
-        "rate": 200.0, "base_s": 0.1, "window": 30.0, "kept": 0.5, "per_trip": 1.0, "fold": 2.0, "rto_s": 0.3,
-        "most_rto_s": 60.0,
+        "rate": 200.0, "base_s": 0.1, "window": 30.0, "kept": 0.5, "per_trip": 1.0, "fold": 2.0,
+        "mends": np.inf, "rto_s": 0.3, "most_rto_s": 60.0,
     }  # fmt: skip
     return Transfer(**{name: np.array([value]) for name, value in (how | values).items()})
 
@@ -25,7 +25,7 @@ def outages(*spans: tuple[float, float], heard: float = 0.02, share: float = 2.0
 
 def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: float, share: float) -> float:
     """Packets sent that meet no outage, by steps of time."""
-    rate, base, most, kept, per_trip, fold, rto, most_rto = (float(x[0]) for x in t)
+    rate, base, most, kept, per_trip, fold, mends, rto, most_rto = (float(x[0]) for x in t)
     pipe, dt = rate * base, 2e-4
     now = sent = since = lost = 0.0
     window = threshold = most
@@ -42,7 +42,7 @@ def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: fl
                 else:
                     window = min(window + per_trip * dt / (base if window < pipe else most / rate), most)
                 now += dt
-            if window * (1 - share) >= 3:
+            if window * (1 - share) >= 3 and window * share < mends + 1:
                 window = threshold = kept * window
                 now, lost = stop, 0.0
                 continue
@@ -68,14 +68,15 @@ def twin(spans: list[tuple[float, float]], t: Transfer, end: float, *, heard: fl
     st.sampled_from([0.0, 0.4, 2.0]),
     st.sampled_from([(200.0, 30.0), (200.0, 20.0), (40.0, 4.0), (2000.0, 250.0)]),
     st.sampled_from([1.5, 2.0]),
+    st.sampled_from([1.0, 4.0, np.inf]),
 )
 @settings(deadline=None, max_examples=40)
 def test_carried_equals_its_twin(
-    spans: list[tuple[float, float]], share: float, speed: tuple[float, float], fold: float
+    spans: list[tuple[float, float]], share: float, speed: tuple[float, float], fold: float, mends: float
 ) -> None:
     edges = np.cumsum(np.round(np.array(spans), 3).ravel()).tolist()
     given_ = list(zip(edges[::2], edges[1::2], strict=True))
-    t = transfer(rate=speed[0], window=speed[1], fold=fold)
+    t = transfer(rate=speed[0], window=speed[1], fold=fold, mends=mends)
     end = edges[-1] + 5.0
     found = carried(outages(*given_, share=share), t, begin=np.zeros(1), end=np.array([end]))
     expected = twin(given_, t, end, heard=0.02, share=share)
@@ -107,7 +108,7 @@ def test_mean_silence_of_a_two_state_chain(up_s: float, down_s: float) -> None:
     start, stop = edges.transpose(2, 0, 1)
     one: Any = np.ones(n)
     # A window of one packet has no slow start, and nothing tells of a loss.
-    t = Transfer(1e4 * one, 1e-4 * one, one, one / 2, one, 2 * one, 0.3 * one, 60.0 * one)
+    t = Transfer(1e4 * one, 1e-4 * one, one, one / 2, one, 2 * one, np.inf * one, 0.3 * one, 60.0 * one)
     met = Outages(start, stop, start + 0.05, np.full_like(start, 2.0))
     up = carried(met, t, begin=0 * one, end=horizon * one) / 1e4 / horizon
     error = 4 * up.std() / np.sqrt(n)

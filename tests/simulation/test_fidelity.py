@@ -65,8 +65,11 @@ def test_what_formulae_do_not_know_is_refused(
 def test_unknown_fidelities_are_refused() -> None:
     with pytest.raises(InputError, match="did you mean 'formula'"):
         fidelity.check(PATHS, "formulae")
-    with pytest.raises(InputError, match="fixed rates"):
-        fidelity.check(CELLS.with_values({"wireless.rate_control": "arf"}), "fluid")
+    with pytest.raises(InputError, match="fixed rates and ARF"):
+        fidelity.check(CELLS.with_values({"wireless.rate_control": "aarf"}), "fluid")
+    tcp = CELLS.with_values({"wireless.rate_control": "arf", "transport": {"protocol": "sack"}})
+    with pytest.raises(InputError, match="ARF with udp only"):
+        fidelity.check(tcp, "fluid")
     with pytest.raises(InputError, match="no fluid model of sctp"):
         fidelity.check(CELLS.with_values({"transport": {"protocol": "sctp"}}), "fluid")
 

@@ -12,6 +12,7 @@ from netcarlo.studies import study
 from netcarlo.studies.evaluation import Evaluation, evaluate
 from netcarlo.studies.manet_probing.claims import METRICS, summaries
 from netcarlo.studies.screening import screened
+from netcarlo.studies.wds import claims as wds
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +50,25 @@ def test_a_summary_is_that_of_all_cells() -> None:
     assert others and found.count(None) == len(others)
 
 
+def test_the_chain_with_rate_control_has_its_column() -> None:
+    """What is lost of UDP over four hops of the testbed's chain, ARF included, and over one and cables."""
+    description = study.load("wds")
+    found = screened(description, wds.METRICS, wds.summaries, replications=1, seed=1, target="cpu")
+    said = {
+        (number.conditions["medium"], number.conditions["protocol"], number.conditions["hops"]): mean.mean
+        for mean, number in zip(found, description.published, strict=True) if mean is not None
+    }  # fmt: skip
+    assert said == {
+        ("wireless", "udp_10", 1): pytest.approx(0, abs=0.5),
+        ("wired", "udp_10", 4): pytest.approx(0, abs=0.5),
+        ("wireless", "udp_10", 4): pytest.approx(79.5, abs=1.5),  # packets say 79.5 and 89.6
+        ("wireless", "udp_20", 4): pytest.approx(89.6, abs=1.0),
+    }  # fmt: skip
+
+
 def test_what_no_fluid_knows_has_none() -> None:
-    """Rate control: the testbed's chain adapts its rate."""
-    found = evaluate(study.load("wds"), replications=2)
-    assert all(row.screening is None for row in found.rows)
+    """A rate control that has no fluid."""
+    description = study.load("wds")
+    scenario = description.scenario(description.published[4].conditions, seed=1)
+    adaptive = scenario.with_values({"wireless.rate_control": "aarf"})
+    assert not scenario.network.unknown(scenario, "fluid") and adaptive.network.unknown(adaptive, "fluid")

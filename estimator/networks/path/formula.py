@@ -4,15 +4,19 @@ bottleneck; and what outages take of that."""
 import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, NS, Hop, P, Rows
+from netcarlo.kernels.shared.layout import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE
 from netcarlo.networks.formula import Found, byte_s, first_rto_s, lossy, most_in_flight, probability
-from netcarlo.numerics import formulas
+from netcarlo.numerics import bic, formulas
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.numerics.formulas import sawtooth
 from netcarlo.numerics.outages import Outages, Transfer, carried
 
 
-def formula(rows: Rows, *, cubic: bool = False) -> Found:
-    """Outcomes of endless transfers over the first path of `rows`; the second repeats what SCTP has lost."""
+def formula(rows: Rows, *, kind: int = SACK) -> Found:
+    """Outcomes of endless transfers over the first path of `rows`; the second repeats what SCTP has lost.
+
+    `kind` is that of a TCP, one of `shared.layout.KINDS`; SCTP repairs as SACK does.
+    """
     p, hops = rows.parameters, rows.hops[:, 0]
     there = hops[..., Hop.PRESENT] == 1
     wire = p[:, P.DATA] + p[:, P.CHUNK_HEADER] + p[:, P.HEADER]
@@ -30,13 +34,13 @@ def formula(rows: Rows, *, cubic: bool = False) -> Found:
     survive = _survive(rows, 0)
     again = np.where(p[:, P.N_PATHS] > 1, 1 - _survive(rows, 1), 1 - survive)
     most = most_in_flight(p)
-    alone = lossy(p, rtt_s, 1 - survive, most, cubic=cubic, again=again)
+    alone = lossy(p, rtt_s, 1 - survive, most, kind=kind, again=again)
     full = sawtooth(rtt_s, capacity, queue=np.where(queue == 0, np.inf, queue - 1.0), window=most)
     sent = np.minimum(alone, full)
     # Where the queue is what limits, the window is that of the sawtooth on average.
     held = np.minimum(most, 0.75 * (capacity * rtt_s + queue))
     cwnd = np.where(alone > full, np.maximum(held, sent * rtt_s), sent * rtt_s)
-    up = _share_carried(rows, sent, rtt_s, cwnd, cubic=cubic)
+    up = _share_carried(rows, sent, rtt_s, cwnd, kind)
     return {
         "goodput_bps": up * sent * survive * p[:, P.DATA] * 8.0,
         "mean_cwnd_packets": up * cwnd,
@@ -51,31 +55,37 @@ def _survive(rows: Rows, path: int) -> Floats:
     return np.asarray(spared.prod(axis=1))
 
 
-def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, *, cubic: bool) -> Floats:
+def _share_carried(rows: Rows, sent: Floats, base_s: Floats, cwnd: Floats, kind: int) -> Floats:
     """What outages leave of the packets sent per second, as a share; 1 where there are none."""
     share = np.ones(len(sent))
     who = np.flatnonzero((rows.outages[:, 0, :, :, 0] < FOREVER).any(axis=(1, 2)) & (sent > 0))
     if len(who):
         p, rate = rows.parameters[who], sent[who]
-        transfer = _transfer(p, rate, base_s[who], np.maximum(cwnd[who], 1.0), cubic=cubic)
+        transfer = _transfer(p, rate, base_s[who], np.maximum(cwnd[who], 1.0), kind)
         met = _met(p, rows.hops[who, 0], rows.outages[who, 0], transfer)
         begin, end = p[:, P.START] / NS, p[:, P.END] / NS
         share[who] = carried(met, transfer, begin=begin, end=end) / (rate * (end - begin))
     return share
 
 
-def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, *, cubic: bool) -> Transfer:
+def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) -> Transfer:
     rtt_s = window / rate
     every = np.where(p[:, P.RWND] > 0, 1, np.maximum(p[:, P.ACK_EVERY], 1))
     kept, per_trip = np.full(len(p), 0.5), 1.0 / every
-    if cubic:
+    if kind == CUBIC:
         kept = np.full(len(p), formulas.CUBIC_KEPT)
         rounds, _ = formulas.cubic_climb(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
         per_trip = (1 - kept) * window / rounds
+    elif kind == BIC:
+        kept = np.asarray(bic.left(window) / window)
+        per_trip = (1 - kept) * window / bic.climb(window, every).rounds
     fold = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
     rto_s = first_rto_s(p, rtt_s)
     most_rto_s = np.maximum(p[:, P.MAX_RTO] / NS, rto_s)
-    return Transfer(rate, base_s, window, kept, per_trip, fold, rto_s, most_rto_s)
+    mends = np.full(len(p), 1.0 if kind in (TAHOE, RENO) else np.inf)
+    if kind == NEWRENO:  # one in a round trip
+        mends = np.maximum(rto_s / rtt_s, 1.0)
+    return Transfer(rate, base_s, window, kept, per_trip, fold, mends, rto_s, most_rto_s)
 
 
 def _met(p: Ints, hops: Ints, outages: Ints, transfer: Transfer) -> Outages:

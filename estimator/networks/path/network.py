@@ -91,7 +91,7 @@ class PathNetwork(Network):
     def _unknown_to_fluid(self, run: Run) -> str:
         transport = run.transport
         if isinstance(transport, Sctp):
-            return "the fluid model of sctp has no handovers" if self.mobility is not None else ""
+            return ""
         if not isinstance(transport, Tcp) or transport.protocol not in KINDS:
             return f"there is no fluid model of {transport.protocol}, but of {', '.join(KINDS[1:])}, sctp"
         control = transport.congestion_control
@@ -125,14 +125,19 @@ class PathNetwork(Network):
 
     def formula(self, run: Run, rows: Rows) -> Named:
         """PFTK or its like, capped by the sawtooth of the bottleneck, less what outages take."""
-        return formula.formula(rows, cubic=getattr(run.transport, "congestion_control", None) == "cubic")
+        transport = run.transport
+        kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
+        return formula.formula(rows, kind=KINDS.index("sack" if kind == "sctp" else kind))
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Random paths of each transport, with and without outages; two of them are SCTP's."""
+        """Random paths of each transport, with and without outages, or to hosts that move under each handover
+        protocol; two of them are SCTP's."""
         protocol: str = run.transport.protocol
         control = getattr(run.transport, "congestion_control", None)
         if control is not None:
             protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
+        if self.mobility is not None:
+            return f"mobile {self.mobility.protocol}", protocol
         several = len(self.routes) > 1
         if self._has_outages:
             return "two paths with outages" if several else "outages", protocol

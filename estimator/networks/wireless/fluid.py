@@ -29,6 +29,8 @@ def unknown(wireless: Wireless, transport: Any) -> str:
     """What it does not know of a network; empty if nothing."""
     if not isinstance(transport, Udp) and transport.protocol not in COMMON:
         return f"there is no fluid model of {transport.protocol}, but of {', '.join(COMMON)} and udp"
-    if wireless.rate_control != "fixed":
-        return f"the fluid model has fixed rates, and rate_control is {wireless.rate_control}"
+    if wireless.rate_control == "aarf":
+        return "the fluid model has fixed rates and ARF, and rate_control is aarf"
+    if wireless.rate_control == "arf" and not isinstance(transport, Udp):
+        return f"the fluid model has ARF with udp only, and not with {transport.protocol}"
     return ""

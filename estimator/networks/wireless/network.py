@@ -70,12 +70,15 @@ class WirelessNetwork(Wireless, Network):
         return formula.formula(rows)
 
     def population(self, run: Run) -> tuple[str, str]:
-        """Cells, by the direction of their flows, and scattered stations, of one TCP or of UDP."""
+        """Cells, by the direction of their flows, and scattered stations, of one TCP or of UDP; at fixed
+        rates or under a rate control."""
         transport, flows = run.transport, self.flows
         kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
         if isinstance(flows, list):
             return "flows of one's own", kind
         layout = "cells" if self.cell is not None else "meshes" if self.area is not None else "chains"
+        if self.rate_control != "fixed":
+            layout += f" with {self.rate_control}"
         return layout if flows == "up" else f"{layout} {flows}", kind
 
     # Rows.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, STATUS_OK, P
-from netcarlo.kernels.fluid.wireless import balance, medium, ways
+from netcarlo.kernels.fluid.wireless import balance, medium, rates, ways
 from netcarlo.kernels.fluid.wireless.state import (
     LEG,
     SOURCE,
@@ -29,6 +29,9 @@ from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, Wifi
 
 ROUNDS = 150
 """Of the damped iteration; more change rates by less than a thousandth."""
+SETTLED = 50
+"""Rounds before the first of rate control, which is slow beside access and queues: a cell that its first
+rates overload stays overloaded, as collisions lower the rates."""
 STEPS = 64
 """Parts of a run: flows begin and end between them."""
 _FLOW = len(Flow)
@@ -43,7 +46,9 @@ def scratch_words(rows: WifiRows) -> tuple[int, int]:
     visits = int(each.sum(axis=1).max(initial=0))
     servers = rows.nodes.shape[1] + legs
     words = most * FlowWord.SIZE + visits * VisitWord.SIZE + 2 * rows.nodes.shape[1]
-    return words, servers * ServerFloat.SIZE + most * FlowFloat.SIZE + visits * VisitFloat.SIZE
+    floats = servers * ServerFloat.SIZE + most * FlowFloat.SIZE + visits * VisitFloat.SIZE
+    control = rows.parameters[:, [Radio.ARF_UP, Radio.ARF_DOWN]].sum(axis=1)
+    return words, floats + int(control.max(initial=0))
 
 
 def simulate(
@@ -57,9 +62,11 @@ def simulate(
         begin, end = p[P.END] * k // STEPS, p[P.END] * (k + 1) // STEPS
         if _change(p, network, m, (begin + end) // 2):
             balance.begin(p, network, m, f, visits)
-            for _ in range(ROUNDS):
+            for done in range(ROUNDS):
                 balance.offer(p, network, m, f, visits)
                 medium.share(p, nodes, m, f, visits)
+                if done >= SETTLED:
+                    rates.adapt(p, network, m, f, visits)
             out[WifiOut.EVENTS] += ROUNDS * visits
         inside = float(max(end - max(begin, p[Radio.WARM_UP]), 0))
         _count_flows(p, network, m, f, begin, end, inside)

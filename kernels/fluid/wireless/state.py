@@ -19,7 +19,8 @@ class VisitWord(IntEnum):
     BACK = 3  # 1: of an acknowledgement
     KIND = 4  # one of SOURCE, RELAY, LEG
     FEEDS = 5  # the node that has another frame to send as soon as this one arrives, or NOBODY
-    SIZE = 6
+    FRAME = 6  # node: bytes of its data frame
+    SIZE = 7
 
 
 SOURCE, RELAY, LEG = range(3)

@@ -1,6 +1,6 @@
 """The ways of the flows through an 802.11 network: which servers, and what a frame costs at each."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -121,32 +121,48 @@ def _link(
     w, g = _visit(p, m, f, visit, i, link[Link.FROM], back)
     w[VisitWord.TO] = link[Link.TO]
     w[VisitWord.KIND] = SOURCE if hop == 0 else RELAY
-    own = network[p[Radio.RATES_AT] + link[Link.RATE] * _RATE :]
-    answers = network[p[Radio.RATES_AT] + own[Rate.ANSWER] * _RATE :]
-    sifs, difs = float(p[Radio.SIFS]), float(p[Radio.SIFS] + 2 * p[Radio.SLOT])
-    ack = _air(answers, _ANSWER_BYTES)
-    frame = size + p[Radio.MAC_OVERHEAD]
-    air = _air(own, frame)
-    g[VisitFloat.AIR] = air
-    g[VisitFloat.CONTROL] = ack
-    g[VisitFloat.SERVICE] = air + sifs + ack + difs
-    g[VisitFloat.VAIN] = air + difs
-    g[VisitFloat.EXPOSED] = air
-    if frame > p[Radio.RTS_THRESHOLD]:
-        rts = _air(answers, _RTS_BYTES)
-        g[VisitFloat.CONTROL] += rts + ack
-        g[VisitFloat.SERVICE] += rts + ack + 2.0 * sifs
-        g[VisitFloat.VAIN] = rts + difs
-        g[VisitFloat.EXPOSED] = rts
-    elif p[Radio.PROTECTION] != NOBODY and own[Rate.DSSS] == 0:
-        cts = _air(network[p[Radio.RATES_AT] + p[Radio.PROTECTION] * _RATE :], _ANSWER_BYTES) + sifs
-        g[VisitFloat.CONTROL] += cts - sifs
-        g[VisitFloat.SERVICE] += cts
-        g[VisitFloat.VAIN] += cts
-    g[VisitFloat.PATIENCE] = float(p[Radio.SIFS] + p[Radio.SLOT] + answers[Rate.PREAMBLE])
+    w[VisitWord.FRAME] = size + p[Radio.MAC_OVERHEAD]
+    it = cost(p, network, w[VisitWord.FRAME], link[Link.RATE])
+    g[VisitFloat.AIR], g[VisitFloat.CONTROL] = it.air, it.control
+    g[VisitFloat.SERVICE], g[VisitFloat.VAIN] = it.service, it.vain
+    g[VisitFloat.EXPOSED], g[VisitFloat.PATIENCE] = it.exposed, it.patience
     heard = nodes[link[Link.TO], Node.NEAR] >> link[Link.FROM] & 1
     g[VisitFloat.NOISE] = _noise(losses[link[Link.LOSS]]) if heard else 1.0
     return visit + 1
+
+
+class Cost(NamedTuple):
+    """What a frame takes at a rate [ns]; the fields are those of `VisitFloat`."""
+
+    air: Any
+    control: Any
+    service: Any
+    vain: Any
+    exposed: Any
+    patience: Any
+
+
+def cost(p: Any, network: Any, frame: Any, rate: Any) -> Cost:
+    """Of a frame of so many bytes."""
+    own = network[p[Radio.RATES_AT] + rate * _RATE :]
+    answers = network[p[Radio.RATES_AT] + own[Rate.ANSWER] * _RATE :]
+    sifs, difs = float(p[Radio.SIFS]), float(p[Radio.SIFS] + 2 * p[Radio.SLOT])
+    ack = _air(answers, _ANSWER_BYTES)
+    air = _air(own, frame)
+    control, service, vain, exposed = ack, air + sifs + ack + difs, air + difs, air
+    if frame > p[Radio.RTS_THRESHOLD]:
+        rts = _air(answers, _RTS_BYTES)
+        control += rts + ack
+        service += rts + ack + 2.0 * sifs
+        vain = rts + difs
+        exposed = rts
+    elif p[Radio.PROTECTION] != NOBODY and own[Rate.DSSS] == 0:
+        cts = _air(network[p[Radio.RATES_AT] + p[Radio.PROTECTION] * _RATE :], _ANSWER_BYTES) + sifs
+        control += cts - sifs
+        service += cts
+        vain += cts
+    patience = float(p[Radio.SIFS] + p[Radio.SLOT] + answers[Rate.PREAMBLE])
+    return Cost(air, control, service, vain, exposed, patience)
 
 
 def _visit(p: Any, m: Any, f: Any, visit: Any, i: Any, number: Any, back: Any) -> Any:

@@ -1,6 +1,8 @@
 """The fluid of 802.11 networks: a naive twin, what is conserved, known answers, and packets beside them."""
 
 from functools import partial
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -9,16 +11,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from netcarlo import Scenario, load_scenario, simulate
+from netcarlo import Scenario, configs, load_scenario, simulate
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, WifiOut, WifiRows
+from netcarlo.kernels.wireless import rate_control
+from netcarlo.kernels.wireless.layout import ARF, FlowOut, Link, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.kernels.wireless.state import LinkState
 from netcarlo.networks.wireless import bianchi
 from netcarlo.networks.wireless.outcomes import tables
 from netcarlo.simulation.ensemble import build
 from tests.benchmarks.fidelity import EXAMPLES
 from tests.kernels.beside_twin import differing
+from tests.twins.fluid import rates as twin_rates
 from tests.twins.fluid import wireless as twin
 from tests.twins.wireless.scenarios import describe, select, wifi_rows
 
@@ -103,6 +108,38 @@ def test_udp_cells_are_those_of_packets() -> None:
 def test_tcp_cells_are_those_of_packets(flows: str) -> None:
     off = error(CELLS, NEWRENO | {"wireless.flows": flows}, replications=30)
     assert np.median(np.abs(off)) < 0.05 and np.abs(off).max() < 0.15
+
+
+@pytest.mark.parametrize(("fails", "up", "down", "timer"), [
+    (0.3, 10, 2, 15), (0.1, 10, 2, 15), (0.5, 3, 3, 5), (0.2, 5, 1, 20),
+])  # fmt: skip
+def test_attempts_at_a_rate_are_those_of_arf(fails: float, up: int, down: int, timer: int) -> None:
+    """A link whose attempts fail at random, by the packets' rate control: how many go out at each of four
+    rates, within a percent of all of 300,000."""
+    words = np.zeros(1 + max(*Radio, *LinkState), np.int64)
+    words[[Radio.RATE_CONTROL, Radio.RATES, Radio.ARF_DOWN]] = ARF, 4, down
+    words[[LinkState.UP, LinkState.WAIT]] = up, timer
+    words[[Radio.ARF_UP, Radio.ARF_TIMER]] = up, timer
+    # The link's words stand behind those of the network.
+    at = len(words)
+    m = np.concatenate([words, words])
+    counts, rng = np.zeros(4), np.random.default_rng(2)
+    for bad in rng.random(300_000) < fails:
+        counts[m[at + Link.RATE]] += 1
+        (rate_control.failed if bad else rate_control.succeeded)(m, at)
+    radio = SimpleNamespace(ARF_UP=up, ARF_DOWN=down, ARF_TIMER=timer, RATES=4)
+    expected = np.array(twin_rates.attempts_at(radio, fails))
+    assert counts / counts.sum() == pytest.approx(expected / expected.sum(), abs=0.02)
+
+
+@pytest.mark.parametrize(("hops", "rate", "most"), [(1, "20 Mbit/s", 0.01), (3, "10 Mbit/s", 0.06),
+                                                    (4, "20 Mbit/s", 0.06)])  # fmt: skip
+def test_datagrams_over_a_chain_with_arf(hops: int, rate: str, most: float) -> None:
+    """As in the study `wds`: what four hops carry falls to a twentieth, by packets and by the fluid."""
+    folder = Path(str(configs.__file__)).parent / "studies" / "wds"
+    values = {"wireless.chain.hops": hops, "transport.rate": rate}
+    off = error(load_scenario(folder / "wireless_udp_10.yaml"), values, replications=2)
+    assert np.abs(off).max() < most
 
 
 def test_what_a_wire_limits_is_limited() -> None:

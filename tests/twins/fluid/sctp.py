@@ -13,6 +13,7 @@ from tests.twins.fluid.shared import ONE, on_wire
 from tests.twins.outcomes import WORD
 from tests.twins.random_numbers import Streams
 
+DROPS = (Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DROPS_HANDOVER, Out.DROPS_BUFFER)
 HELLO = 56  # bytes of an INIT, a heartbeat
 ENDLESS_GAP = FOREVER >> 20
 
@@ -100,6 +101,10 @@ class TwinWay:
         down, up, _, _ = self.outage(t)
         return down <= t < up
 
+    def by(self, moment: int, begin: int, most: int) -> int:
+        """Packets of a burst of so many that are put out before a moment."""
+        return int(min(max((moment - begin) / self.each + 0.999, 0.0), float(most)))
+
     def measure(self, rtt: int, least: int, most: int) -> None:
         if self.srtt:
             self.var = (3 * self.var + abs(self.srtt - rtt)) // 4
@@ -128,8 +133,8 @@ class TwinAssociation:
         self.left = self.refilled = 0
         self.one_only = self.flowing = False
         self.out = dict.fromkeys(
-            (Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.TIMEOUTS, Out.FAST_RETRANSMITS,
-             Out.CWND_CUTS, Out.SAMPLES, Out.CWND_SUM, Out.RTT_SUM), 0
+            (*DROPS, Out.TIMEOUTS, Out.FAST_RETRANSMITS, Out.CWND_CUTS, Out.SAMPLES, Out.CWND_SUM,
+             Out.RTT_SUM), 0
         )  # fmt: skip
         self.out[Out.COMPLETED] = NEVER
 
@@ -164,9 +169,15 @@ class TwinAssociation:
         self.sent += flow
         self.alternate += flow * way.number
 
-    def acknowledged(self, way: TwinWay, flow: int, rtt: float, frozen: bool) -> None:
+    def pay(self, flow: int) -> bool:
+        """`flow` is put out, first what is to be sent again: whether it measures a round trip."""
+        self.debt -= min(self.debt, flow)
+        return True
+
+    def acknowledged(self, way: TwinWay, flow: int, rtt: float, frozen: bool, measures: bool) -> None:
         way.errors = way.revives = self.errors = 0
-        way.measure(int(rtt), self.p[P.MIN_RTO], self.p[P.MAX_RTO])
+        if measures:
+            way.measure(int(rtt), self.p[P.MIN_RTO], self.p[P.MAX_RTO])
         if frozen or way.cwnd > self.most:
             return
         acked = flow / ONE
@@ -181,7 +192,7 @@ class TwinAssociation:
         while t < self.p[P.END] and self.out[Out.COMPLETED] == NEVER and self.errors <= 10:
             t = self.advance(t)
         out = self.out
-        gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+        gone = sum(out[column] for column in DROPS)
         received = (self.sent - gone * ONE) >> 20
         distinct = received - (self.repeated >> 20)
         for column in (Out.DELIVERED, Out.IN_ORDER, Out.ACKED):
@@ -205,16 +216,15 @@ class TwinAssociation:
         if self.delayed:
             base += way.each if packets > 1 else float(self.p[P.ACK_DELAY])
         rtt = max(base, min(packets, way.room) * way.each)
+        self.look_out(way, t, int(rtt), packets)
         wanted = packets
         if t < self.refilled:
             packets = min(packets, self.left + (self.p[P.MAX_BURST] if t >= self.repaired else 0))
         elif self.delayed and packets > 1 and packets * way.each < way.base:
             packets -= packets % 2
         burst = int(min(packets * way.each, rtt))
-        down, _, stop, resume = way.outage(t)
-        meets = down < t + burst or stop < t + int(rtt) + burst
-        if meets and resume > t and way.least() >= packets * ONE:
-            after = self.meet_outage(way, packets, t, rtt)
+        after = self.interrupted(way, packets, t, rtt, burst)
+        if after is not None:
             self.sample(way, before, after, rtt)
             return after
         length, cause = int(rtt), ""
@@ -230,7 +240,7 @@ class TwinAssociation:
             length, cause = self.p[P.END] - t, ""
             part = length / rtt
         flow = int(packets * part * ONE)
-        gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+        gone = sum(out[column] for column in DROPS)
         left = self.limit - (self.sent - gone * ONE - self.repeated)
         if flow >= left:
             out[Out.COMPLETED] = t + int(length * (left / max(flow, 1))) + (way.base >> 1)
@@ -238,9 +248,10 @@ class TwinAssociation:
             flow, cause = max(left, 0), ""
         self.put_out(way, flow)
         out[Out.DROPS_RANDOM] += way.lose(flow)
-        self.debt -= min(self.debt, flow)
+        measures = self.pay(flow)
         if flow > 0:
-            self.acknowledged(way, flow, rtt, t < (self.refilled if packets < wanted else self.repaired))
+            frozen = t < (self.refilled if packets < wanted else self.repaired)
+            self.acknowledged(way, flow, rtt, frozen, measures)
             self.one_only = False
         t += length
         if cause:
@@ -262,8 +273,8 @@ class TwinAssociation:
             way.cwnd = min(way.cwnd, float(way.room + 1))
         packets = 1 if self.one_only else self.window(way)
         self.put_out(way, packets * ONE)
-        self.debt -= min(self.debt, packets * ONE)
-        self.acknowledged(way, packets * ONE, rtt, t < self.repaired)
+        measures = self.pay(packets * ONE)
+        self.acknowledged(way, packets * ONE, rtt, t < self.repaired, measures)
         dropped = min(max(self.window(way) - way.room, 1), packets) if cause == "overflow" else 0
         lost = way.lose((packets - dropped) * ONE)
         self.out[Out.DROPS_QUEUE] += dropped
@@ -272,12 +283,23 @@ class TwinAssociation:
         self.one_only = False
         return self.repair(way, packets, dropped + lost, t + int(rtt), rtt)
 
+    def look_out(self, way: TwinWay, t: int, rtt: int, packets: int) -> None:
+        """What the next interruption is, where that depends on what is under way."""
+
+    def down_by(self, way: TwinWay, t: int) -> Out | None:
+        return Out.DROPS_OUTAGE if way.is_down(t) else None
+
+    def interrupted(self, way: TwinWay, packets: int, t: int, rtt: float, burst: int) -> int | None:
+        """When the next round trip begins, if an outage cuts this one."""
+        down, _, stop, resume = way.outage(t)
+        meets = down < t + burst or stop < t + int(rtt) + burst
+        if meets and resume > t and way.least() >= packets * ONE:
+            return self.meet_outage(way, packets, t, rtt)
+        return None
+
     def meet_outage(self, way: TwinWay, packets: int, t: int, rtt: float) -> int:
         down, up, stop, resume = way.outage(t)
-
-        def by(moment: int, begin: int, most: int) -> int:
-            return int(min(max((moment - begin) / way.each + 0.999, 0.0), float(most)))
-
+        by = way.by
         goes, again = packets, t + int(rtt)
         clocked = self.flowing and not self.one_only
         if clocked and resume > t + int(packets * way.each):
@@ -290,7 +312,7 @@ class TwinAssociation:
         lost = way.lose((through + more - also) * ONE)
         self.out[Out.DROPS_OUTAGE] += hits + also
         self.out[Out.DROPS_RANDOM] += lost
-        self.debt -= min(self.debt, (through + more - also) * ONE)
+        measures = self.pay((through + more - also) * ONE)
         self.one_only = False
         last = by(down, t, goes) if hits > 0 and by(up, t, goes) == goes else goes
         told = again + int(last * way.each)
@@ -299,7 +321,7 @@ class TwinAssociation:
         hits += also + lost
         if last > 0 and (told >= resume or told < stop):
             self.flowing = True
-            self.acknowledged(way, through * ONE, rtt, t < self.repaired)
+            self.acknowledged(way, through * ONE, rtt, t < self.repaired, measures)
             if told >= resume:
                 again = max(again, resume)
             return self.repair(way, goes + more, hits, again, rtt) if hits else again
@@ -345,10 +367,11 @@ class TwinAssociation:
             self.expire(self.ways[k], t)
             self.owing = k
             k = self.target(k, t)
-            if not self.ways[k].is_down(t):
+            cause = self.down_by(self.ways[k], t)
+            if cause is None:
                 break
             self.put_out(self.ways[k], ONE)
-            self.out[Out.DROPS_OUTAGE] += 1
+            self.out[cause] += 1
             t += self.ways[k].rto
         self.one_only = True
         return t
@@ -393,7 +416,7 @@ class TwinAssociation:
         if lost:
             self.owing = way.number
             return self.wait_for_timer(way.number, t + int(rtt) + way.rto)
-        self.acknowledged(way, packets * ONE, rtt, False)
+        self.acknowledged(way, packets * ONE, rtt, False, True)
         if self.debt > 0 or self.one_only:
             t += int(rtt)
         self.one_only = False

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, NEVER
-from netcarlo.kernels.fluid.wireless.engine import ROUNDS, STEPS
-from netcarlo.kernels.wireless.layout import NOBODY, FlowOut, NodeOut, WifiOut, WifiRows
+from netcarlo.kernels.fluid.wireless.engine import ROUNDS, SETTLED, STEPS
+from netcarlo.kernels.wireless.layout import ARF, NOBODY, FlowOut, NodeOut, WifiOut, WifiRows
+from tests.twins.fluid import rates
 from tests.twins.wireless.tables import Tables
 
 
@@ -36,6 +37,7 @@ class Visit:
     first: bool = False  # of the radio nodes of its way
     to: int = NOBODY
     vain: float = 0.0
+    frame: int = 0
     air: float = 0.0
     exposed: float = 0.0
     noise: float = 0.0
@@ -108,21 +110,11 @@ class TwinRadio:
 
     def hop(self, i: int, k: int, link: int, size: int, back: bool) -> Visit:
         spec, radio = self.t.links[link], self.radio
-        own = self.t.rates[spec.RATE]
-        answers = self.t.rates[own.ANSWER]
-        sifs, difs = float(radio.SIFS), float(radio.SIFS + 2 * radio.SLOT)
         frame = size + radio.MAC_OVERHEAD
-        air, ack = self.air(own, frame), self.air(answers, 14)
-        visit = Visit(i, spec.FROM, back, air + sifs + ack + difs, first=k == 0, to=spec.TO, vain=air + difs)
-        visit.air = visit.exposed = air
-        if frame > radio.RTS_THRESHOLD:
-            rts = self.air(answers, 20)
-            visit.service += rts + ack + 2.0 * sifs
-            visit.vain, visit.exposed = rts + difs, rts
-        elif radio.PROTECTION != NOBODY and own.DSSS == 0:
-            cts = self.air(self.t.rates[radio.PROTECTION], 14) + sifs
-            visit.service += cts
-            visit.vain += cts
+        visit = Visit(i, spec.FROM, back, 0.0, first=k == 0, to=spec.TO, frame=frame)
+        for name, value in self.cost(frame, spec.RATE).items():
+            setattr(visit, name, value)
+        answers = self.t.rates[self.t.rates[spec.RATE].ANSWER]
         visit.patience = float(radio.SIFS + radio.SLOT + answers.PREAMBLE)
         digits = self.t.losses[spec.LOSS]
         if digits[31] != 0xFFFFFFFF:
@@ -131,6 +123,41 @@ class TwinRadio:
         if not self.t.nodes[spec.TO].NEAR >> spec.FROM & 1:
             visit.noise = 1.0
         return visit
+
+    def cost(self, frame: int, rate: int) -> dict[str, float]:
+        """What a frame takes at a rate."""
+        radio, own = self.radio, self.t.rates[rate]
+        answers = self.t.rates[own.ANSWER]
+        sifs, difs = float(radio.SIFS), float(radio.SIFS + 2 * radio.SLOT)
+        air, ack = self.air(own, frame), self.air(answers, 14)
+        found = {"service": air + sifs + ack + difs, "vain": air + difs, "air": air, "exposed": air}
+        if frame > radio.RTS_THRESHOLD:
+            rts = self.air(answers, 20)
+            found["service"] += rts + ack + 2.0 * sifs
+            found["vain"], found["exposed"] = rts + difs, rts
+        elif radio.PROTECTION != NOBODY and own.DSSS == 0:
+            cts = self.air(self.t.rates[radio.PROTECTION], 14) + sifs
+            found["service"] += cts
+            found["vain"] += cts
+        return found
+
+    def adapt(self) -> None:
+        """ARF: the frames of each link take the mean of what they take at each rate."""
+        for visit in [visit for visit in self.visits if not visit.leg and visit.rate > 0.0]:
+            server = self.servers[visit.server]
+            disturbed = server.contended / server.tries if server.tries > 0.0 else 1.0
+            alive = (1.0 - disturbed * visit.collision) * (1.0 - visit.noise)
+            counts = rates.attempts_at(self.radio, min(max(1.0 - alive, 1e-4), 0.9))
+            costs = [self.cost(visit.frame, rate) for rate in range(self.radio.RATES)]
+            total = 0.0
+            for count in counts:
+                total += count
+            for name in costs[0]:
+                mean = 0.0
+                for count, cost in zip(counts, costs, strict=True):
+                    mean += count * cost[name]
+                before = getattr(visit, name)
+                setattr(visit, name, before + 0.05 * (mean / total - before))
 
     def air(self, rate: Any, size: int) -> float:
         symbols = -(-2 * (8 * size + rate.EXTRA_BITS) // rate.HALF_BITS)
@@ -407,9 +434,11 @@ class TwinRadio:
             begin, end = self.p.END * k // STEPS, self.p.END * (k + 1) // STEPS
             if self.change((begin + end) // 2):
                 self.begin()
-                for _ in range(ROUNDS):
+                for done in range(ROUNDS):
                     self.offer()
                     self.share()
+                    if self.radio.RATE_CONTROL == ARF and self.radio.RATES > 1 and done >= SETTLED:
+                        self.adapt()
                 solved += 1
             self.count(begin, end, float(max(end - max(begin, self.radio.WARM_UP), 0)))
         return solved * ROUNDS * len(self.visits)

@@ -1,0 +1,134 @@
+"""The response function of BIC: its mean window at random losses, by the chain of windows from loss to loss.
+
+A loss at the window w leaves a part of it and the maximum M = w, or (1 + beta) w / 2 if w was below the
+maximum before (fast convergence).  From there on each further packet of the window takes as many ACKs as
+`kernels/congestion/bic.py` says of w and M, until a packet is lost, each with the probability p.  So (w, was
+it below M) is a Markov chain, stationary if losses are at random.  There is no closed form: it is solved for
+a grid of p, once, and read off between; docs/models/formulas.md has the equations.
+"""
+
+import functools
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from netcarlo.kernels.congestion import bic as control
+from netcarlo.numerics.arrays import Floats
+
+KEPT = control.BETA / control.ONE
+LARGEST = 6000
+"""Windows beyond count as this one [packet]."""
+
+MOST_LOSSES = 500
+"""Losses until the chain is taken to be stationary; a few dozen are enough."""
+
+_EDGES = np.unique(np.concatenate([np.arange(2, 48), np.geomspace(48, LARGEST, 100).round()]))
+_WINDOWS = (_EDGES[:-1] + _EDGES[1:] - 1) / 2
+_LOSSES = np.geomspace(1e-7, 0.5, 40)
+_LIMITS = np.concatenate([[2.0, 3.0, 4.0, 6.0], 2.0 ** np.arange(3, 12), _WINDOWS[-1:]])
+
+
+class Response(NamedTuple):
+    """Of BIC to losses at random, and from a loss to where the window was before: arrays that broadcast."""
+
+    mean: Floats
+    """Mean window [packet],"""
+    peak: Floats
+    """and that at losses."""
+
+
+class Climb(NamedTuple):
+    """Of BIC's window from what a loss leaves back to where it was: arrays that broadcast."""
+
+    rounds: Floats
+    """Round trips,"""
+    packets: Floats
+    """and packets sent in them."""
+
+
+def response(loss: ArrayLike, ack_every: ArrayLike, most: ArrayLike = LARGEST) -> Response:
+    """The windows where each packet is lost with the probability `loss` and windows are at most `most`."""
+    p = np.clip(np.asarray(loss, np.float64), _LOSSES[0], _LOSSES[-1])
+    top = np.clip(np.asarray(most, np.float64), _LIMITS[0], _LIMITS[-1])
+    p, top, b = np.broadcast_arrays(p, top, np.asarray(ack_every, np.int64))
+    found = np.zeros((2, *p.shape))
+    row = np.interp(np.log(p), np.log(_LOSSES), np.arange(len(_LOSSES)))
+    column = np.interp(np.log(top), np.log(_LIMITS), np.arange(len(_LIMITS)))
+    for each in np.unique(b):
+        here = b == each
+        for k, table in enumerate(_solved(int(each))):
+            found[k, here] = np.exp(_between(np.log(table), row[here], column[here]))
+    return Response(*np.minimum(found, top))
+
+
+def _between(table: Floats, row: Floats, column: Floats) -> Floats:
+    """Values of a table between its rows and columns."""
+    i = np.minimum(row.astype(np.int64), table.shape[0] - 2)
+    j = np.minimum(column.astype(np.int64), table.shape[1] - 2)
+    x, y = row - i, column - j
+    above = (1 - y) * table[i, j] + y * table[i, j + 1]
+    below = (1 - y) * table[i + 1, j] + y * table[i + 1, j + 1]
+    return np.asarray((1 - x) * above + x * below)
+
+
+def climb(window: ArrayLike, ack_every: ArrayLike) -> Climb:
+    """From what a loss at this window leaves of it back to it, if it was the maximum."""
+    w, b = np.broadcast_arrays(np.asarray(window, np.float64), np.asarray(ack_every, np.float64))
+    peak, low = w[..., None], left(w)[..., None]
+    share = np.clip(np.minimum(_EDGES[1:], peak) - np.maximum(_EDGES[:-1], low), 0.0, None)
+    packets = share * acks(_WINDOWS, peak, b[..., None]) * b[..., None]
+    return Climb((packets / _WINDOWS).sum(axis=-1), packets.sum(axis=-1))
+
+
+def left(window: Floats) -> Floats:
+    """What a loss leaves of a window [packet]."""
+    low = np.floor(window / 2)
+    return np.maximum(np.where(window <= control.LOW_WINDOW, low, np.floor(window * KEPT)), 2.0)
+
+
+def acks(window: Floats, maximum: Floats, ack_every: ArrayLike) -> Floats:
+    """ACKs until a window has grown by a packet, with this maximum, if each stands for so many packets.
+
+    Beyond LOW_WINDOW the control allows for those; it takes an ACK for 31/16 packets at least, as its average
+    is rounded down.
+    """
+    below = maximum - window
+    step = np.minimum(np.floor(below / control.SEARCH), control.MAX_INCREMENT)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        beyond = np.maximum(window * (control.SEARCH - 1) / -below, window / control.MAX_INCREMENT)
+    every = np.where(below > 0, window / np.maximum(step, 1), beyond)
+    near = (below > -control.SEARCH) & (step <= 1)
+    every = np.where(near, window * control.SMOOTH / control.SEARCH, every)
+    each = np.maximum(np.asarray(ack_every, np.float64), 31 / 16)
+    every = np.maximum(np.floor(np.floor(every) / each), 1.0)
+    return np.asarray(np.where(window <= control.LOW_WINDOW, window, every) + 1)
+
+
+@functools.cache
+def _solved(ack_every: int) -> Response:
+    """The stationary chains at each of `_LOSSES` [L] with each of `_LIMITS` [M] of the window, [L, M]."""
+    found = np.zeros((2, len(_LOSSES), len(_LIMITS)))
+    for column, limit in enumerate(_LIMITS):
+        n = int(np.searchsorted(_WINDOWS, limit)) + 1
+        # A state: a window at a loss, and whether it was below the maximum then.
+        here = _WINDOWS[:n]
+        window, below = np.tile(here, 2)[:, None], np.repeat([False, True], n)[:, None]
+        maximum = np.where(below, np.floor(window * (1 + KEPT) / 2), window)
+        share = np.clip(_EDGES[1 : n + 1] - left(window), 0.0, np.diff(_EDGES[: n + 1]))
+        packets = share * acks(here, maximum, ack_every) * ack_every  # from each window to the next
+        packets[:, -1] = np.inf  # of which there is none
+        before = packets.cumsum(axis=1) - np.where(np.isinf(packets), 0.0, packets)
+        before[:, -1] = packets[:, :-1].sum(axis=1)
+        lower, steady = maximum > here, np.full(2 * n, 0.5 / n)
+        for row, p in enumerate(_LOSSES):
+            lost = np.exp(np.log1p(-p) * before) * -np.expm1(np.log1p(-p) * packets)
+            lost[lost < 1e-30] = 0.0
+            moves = np.concatenate([np.where(lower, 0.0, lost), np.where(lower, lost, 0.0)], axis=1)
+            for _ in range(MOST_LOSSES):
+                steady, last = steady @ moves, steady
+                if np.abs(steady - last).sum() < 1e-6:
+                    break
+            sent = steady @ lost / p  # at each window until a loss
+            found[:, row, column] = 1 / (p * (sent / here).sum()), steady @ window[:, 0]
+    return Response(*found)

@@ -1,0 +1,179 @@
+"""How the fluid of SCTP repairs: by reports of SACKs or by the timer, on this path or on the other one.
+
+Source: RFC 4960, sections 6.3 and 7.2, in the form of the packet engine (`docs/models/sctp.md`).  `m` are the
+words of a row, `g` its floats; `way` is the path in question, `t` and `rtt` times [ns].
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.layout import Out, P
+from netcarlo.kernels.fluid import gaps, handovers
+from netcarlo.kernels.fluid.failover import (
+    PathFloat,
+    PathWord,
+    Word,
+    acknowledged,
+    expire,
+    halved,
+    place_of,
+    put_out,
+    target,
+    window_of,
+)
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
+from netcarlo.kernels.fluid.way import Way, find_outage, is_down
+from netcarlo.kernels.sctp.paths import ASSOCIATION_MAX_RETRANS
+from netcarlo.kernels.shared.layout import FlowOut
+
+MOBILE: Any = slot("mobile")  # the last hop is the radio link of a host that moves
+
+
+def journey_of(hops: Any) -> Any:
+    """Where the words of the journey begin: behind those of the one path."""
+    return place_of(hops, 1)
+
+
+def find_fixed(hops: Any, outages: Any, m: Any, path: Any, t: Any) -> None:
+    """The next outage to what is put out at `t` or later; those of a radio link are handovers."""
+    w = m[place_of(hops, path) + PathWord.WAY :]
+    if MOBILE:
+        find_outage(hops[:, : handovers.radio_of(hops)], outages, w, path, t)
+    else:
+        find_outage(hops, outages, w, path, t)
+
+
+def look_out(p: Any, hops: Any, outages: Any, m: Any, path: Any, t: Any, rtt: Any, packets: Any) -> None:
+    """The next outage or handover, when round trips last `rtt` [ns] with so many packets out."""
+    find_fixed(hops, outages, m, path, t)
+    if MOBILE:
+        q = m[place_of(hops, path) :]
+        wait = max(rtt - q[PathWord.BASE], np.int64(0))
+        handovers.find(p, q[PathWord.WAY :], m[journey_of(hops) :], t, rtt, wait, packets)
+
+
+def round_trip(p: Any, way: Way, packets: Any) -> Any:
+    """With so many packets out [ns].
+
+    Of two that a SACK answers the first waits for the second, and a single one for the timer.
+    """
+    base = float(way.base)
+    if p[P.ACK_EVERY] > 1:
+        base += way.each if packets > 1 else float(p[P.ACK_DELAY])
+    return max(base, float(min(packets, way.room)) * way.each)
+
+
+def pay(m: Any, flow: Any) -> Any:
+    """`flow` [packet, ONE_BITS] is put out, first what is to be sent again; whether it measures a round trip.
+
+    To a host that moves nothing does that was sent again (Karn), so the timer stays backed off until new data
+    are out: handovers come in a row.  Elsewhere an outage is over by then.
+    """
+    new = flow > m[Word.DEBT]
+    m[Word.DEBT] -= min(m[Word.DEBT], flow)
+    return new or not MOBILE
+
+
+def repair(
+    p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, path: Any, packets: Any,
+    hits: Any, t: Any, rtt: Any,
+) -> Any:  # fmt: skip
+    """At `t` the SACKs of a window begin to tell of its losses; when the sender has begun to repair [ns]."""
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
+    m[Word.DEBT] += hits << ONE_BITS
+    m[Word.OWING] = path
+    wait = _until_reported(p, m, packets, hits, rtt)
+    if 0 <= wait < q[PathWord.RTO]:
+        t += wait
+        f[PathFloat.SSTHRESH] = halved(p, m, f)
+        f[PathFloat.CWND] = f[PathFloat.SSTHRESH]
+        m[FlowWord.COUNTS + FlowOut.FAST_RETRANSMITS] += 1
+        m[FlowWord.COUNTS + FlowOut.CWND_CUTS] += 1
+        m[Word.REPAIRED] = t + np.int64(rtt)
+        m[Word.REFILLED] = m[Word.REPAIRED] + np.int64(rtt)
+        m[Word.LEFT] = max(m[Word.MOST] - packets + hits, np.int64(1))  # what came waits for what is missing
+        if not _gets_through(p, hops, losses, m, out, hits, t):
+            path = target(p, hops, m, path, t)
+            t = wait_for_timer(p, hops, outages, m, g, out, path, t + m[place_of(hops, path) + PathWord.RTO])
+    else:
+        t = wait_for_timer(p, hops, outages, m, g, out, path, t + q[PathWord.RTO])
+    return t
+
+
+def _until_reported(p: Any, m: Any, packets: Any, hits: Any, rtt: Any) -> Any:
+    # How long it takes until enough SACKs report the losses [ns]; -1: it needs the timer.  Each SACK with a
+    # gap lets another packet out, unless the receiver has no more room.
+    follow = packets - hits
+    if follow < (p[P.DUPACKS] if packets >= m[Word.MOST] else 1):
+        return np.int64(-1)
+    rounds = (p[P.DUPACKS] + follow - 1) // follow - 1
+    return np.int64(rtt) * rounds
+
+
+def _gets_through(p: Any, hops: Any, losses: Any, m: Any, out: Any, hits: Any, t: Any) -> Any:
+    # Whether what is sent again is not lost again: reports have a chunk sent again only once.  If it is, it
+    # is put out here; else it goes with the windows.
+    path = target(p, hops, m, m[Word.OWING], t)
+    w = m[place_of(hops, path) + PathWord.WAY :]
+    if gaps.least(hops, w, path) >= hits << ONE_BITS:
+        return True
+    put_out(m, out, path, hits << ONE_BITS)
+    lost = gaps.lose(p, hops, losses, w, path, hits << ONE_BITS)
+    out[Out.DROPS_RANDOM] += lost
+    m[Word.DEBT] += (lost - hits) << ONE_BITS
+    return False
+
+
+def wait_for_timer(p: Any, hops: Any, outages: Any, m: Any, g: Any, out: Any, path: Any, t: Any) -> Any:
+    """The timer of a path expires at `t`, and so do those after it until a packet gets through; when that is
+    put out [ns]."""
+    waits = True
+    while waits and t < p[P.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
+        expire(p, hops, outages, m, g, path, t)
+        m[Word.OWING] = path
+        path = target(p, hops, m, path, t)
+        q = m[place_of(hops, path) :]
+        look_out(p, hops, outages, m, path, t, q[PathWord.BASE], np.int64(1))
+        waits = is_down(q[PathWord.WAY :], t)
+        if waits:
+            put_out(m, out, path, np.int64(ONE))
+            if MOBILE and m[journey_of(hops) + handovers.Word.KEPT] == 1:
+                out[Out.DROPS_HANDOVER] += 1
+            else:
+                out[Out.DROPS_OUTAGE] += 1
+            t += q[PathWord.RTO]
+    m[Word.ONE_ONLY] = 1
+    return t
+
+
+def repeat_elsewhere(
+    p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, path: Any, t: Any
+) -> Any:
+    """What is to be sent again goes out on the other path; until when [ns].
+
+    New data wait until all of it has.
+    """
+    q, f = m[place_of(hops, path) :], g[path * PathFloat.SIZE :]
+    w = q[PathWord.WAY :]
+    find_outage(hops, outages, w, path, t)
+    debt = (m[Word.DEBT] + ONE - 1) >> ONE_BITS
+    packets = np.int64(1) if m[Word.ONE_ONLY] == 1 else min(debt, window_of(m, f))
+    put_out(m, out, path, packets << ONE_BITS)
+    if is_down(w, t):
+        out[Out.DROPS_OUTAGE] += packets
+        return wait_for_timer(p, hops, outages, m, g, out, path, t + q[PathWord.RTO])
+    lost = gaps.lose(p, hops, losses, w, path, packets << ONE_BITS)
+    out[Out.DROPS_RANDOM] += lost
+    way = Way(q[PathWord.BASE], f[PathFloat.EACH], q[PathWord.ROOM], q[PathWord.CHANCE])
+    rtt = round_trip(p, way, packets)
+    m[Word.DEBT] = (debt - packets + lost) << ONE_BITS
+    if lost > 0:
+        m[Word.OWING] = path
+        return wait_for_timer(p, hops, outages, m, g, out, path, t + np.int64(rtt) + q[PathWord.RTO])
+    acknowledged(p, m, q, f, packets << ONE_BITS, rtt, False, True)
+    if m[Word.DEBT] > 0 or m[Word.ONE_ONLY] == 1:
+        t += np.int64(rtt)
+    m[Word.ONE_ONLY] = 0
+    return t
