@@ -30,7 +30,6 @@ _MANY = -1
 @cold
 def prepare(p: Any, m: Any) -> None:
     """Where this holds, when all flows and links are laid out."""
-    m[Word.HORIZON] = min(p[Shared.WARM_UP], p[P.END] + 1)
     for i in range(p[Shared.FLOWS]):
         b = m[Word.FLOWS + i]
         size, ack = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER], m[b + P.ACK]
@@ -73,19 +72,14 @@ def _feed(m: Any, link: Any, feeder: Any, time: Any, size: Any) -> None:
     m[link + LinkWord.LOOKAHEAD] = min(m[link + LinkWord.LOOKAHEAD], time)
 
 
-def on_warm_up(p: Any, m: Any) -> None:
-    """From now on nothing has to be counted apart before the end."""
-    m[Word.HORIZON] = p[P.END] + 1
-
-
-def may_enter(m: Any, link: Any, t: Any) -> Any:
+def may_enter(p: Any, m: Any, link: Any, t: Any) -> Any:
     """Whether nothing can enter a link before `t` [ns]."""
     feeder = m[link + LinkWord.FEEDER]
     return (
         feeder > 0
         and t < m[feeder + LinkWord.FREE] + m[link + LinkWord.LOOKAHEAD]
         and m[link + LinkWord.PENDING] == 0
-        and t < m[Word.HORIZON]
+        and t <= p[P.END]
     )
 
 

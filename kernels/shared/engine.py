@@ -15,7 +15,7 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared import agenda, ahead, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.hosts import NONE
-from netcarlo.kernels.shared.layout import Flow, FlowOut, Shared
+from netcarlo.kernels.shared.layout import Flow, FlowOut
 from netcarlo.kernels.shared.link import Fate, enter
 from netcarlo.kernels.shared.report import on_clock, report, take_samples
 from netcarlo.kernels.shared.setup import lay_out
@@ -47,8 +47,6 @@ def simulate(
             taken = True
             events += 1
             on_clock(p, m, f, t)
-            if AHEAD and t == p[Shared.WARM_UP]:
-                ahead.on_warm_up(p, m)
         elif kind == Event.HOST:
             acts = True
             if AHEAD:
@@ -114,7 +112,7 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any)
             _count_loss(m, b, word, fate)
         elif hop + 1 < hops:
             word += packet.ONE_HOP
-            moves = AHEAD and ahead.may_enter(m, m[b + route + hop + 1], far)
+            moves = AHEAD and ahead.may_enter(p, m, m[b + route + hop + 1], far)
             if moves:
                 t = far
             else:
@@ -130,7 +128,7 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any)
         else:
             word, t = hosts.receive(m, b, p, i, link, far, word)
             if word != NONE:
-                moves = AHEAD and ahead.may_enter(m, m[b + Flow.BACK], t)
+                moves = AHEAD and ahead.may_enter(p, m, m[b + Flow.BACK], t)
                 if not moves:
                     if AHEAD:
                         m[m[b + Flow.BACK] + LinkWord.PENDING] += 1

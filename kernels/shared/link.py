@@ -46,13 +46,16 @@ class Fate(IntEnum):
 
 def enter(p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any) -> Any:
     """A packet of `size` bytes comes at `t`: its fate, and when it reaches the far end [ns]."""
+    before = t < p[Shared.WARM_UP]
     m[b + LinkWord.COUNTS + LinkOut.ARRIVALS] += 1
+    m[b + LinkWord.COUNTS + LinkOut.ARRIVALS_BEFORE] += before
     limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
     held = _held(m, b, t)
     fate = _admit(p, m, means, b, t, held, markable)
     far = t
     if fate == Fate.DROPPED:
         m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
+        m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += before
     else:
         begin = max(t, m[b + LinkWord.FREE])
         departure = begin + on_wire(size, m[b + Link.BYTE_TIME])

@@ -14,14 +14,9 @@ ends: Any = slot("ends")
 
 @cold
 def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
-    """Take samples at `t` [ns], and at the end of the warm-up note the counters."""
+    """Take samples at `t` [ns]."""
     for i in range(p[Shared.FLOWS]):
         take_samples(p, m, f, i, t)
-    if t == p[Shared.WARM_UP]:
-        for i in range(p[Shared.LINKS]):
-            counts = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS
-            m[counts + LinkOut.ARRIVALS_BEFORE] = m[counts + LinkOut.ARRIVALS]
-            m[counts + LinkOut.DROPS_BEFORE] = m[counts + LinkOut.DROPS]
     agenda.set_clock(m, t + p[P.SAMPLE])
 
 

@@ -31,9 +31,8 @@ class Word(IntEnum):
     TICK = 1  # the key of the clock
     LINKS = 2  # where the blocks of the links begin
     SHIFT = 3  # a class of events has 2**SHIFT leaves in the tree
-    HORIZON = 4  # links are entered ahead of time only before [ns]
-    TREE = 5  # the keys of events, see `agenda`
-    EARLIEST = 6  # the first of them: node 1 of the tree
+    TREE = 4  # the keys of events, see `agenda`
+    EARLIEST = 5  # the first of them: node 1 of the tree
     FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
     SIZE = FLOWS + MOST_FLOWS
 

@@ -61,6 +61,6 @@ def test_kernel_equals_twin_where_data_go_one_way() -> None:
 def test_a_dumbbell_takes_a_turn_for_a_packet(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = build(benchmark.scenario("newreno"), replications=1).rows
     rows.parameters[:, P.END] = 6 * SECOND
-    rows.parameters[:, Shared.WARM_UP] = 0
+    rows.parameters[:, Shared.WARM_UP] = 3 * SECOND
     out, taken = turns("shared_newreno", rows, monkeypatch=monkeypatch, ahead=True)
     assert taken < 0.4 * out[0, SharedOut.EVENTS]
