@@ -82,7 +82,9 @@ def of_study(name: str, size: str) -> str:
     said += [[claim.id, claim.verdict, claim.evidence] for claim in found.claims]
     said += [[check.text, check.reached, check.verdict] for check in found.checks]
     cells = [cell.outcomes.tobytes() for cell in found.cells._every]
-    frames = [cell.frame.to_numpy(np.float64).tobytes() for cell in found.cells._every]
+    # Outcomes that none of its networks has are left out: there may be more of them tomorrow.
+    known = [cell.frame.dropna(axis=1, how="all") for cell in found.cells._every]
+    frames = [frame.to_numpy(np.float64).tobytes() for frame in known]
     return digest(*cells, *frames, json.dumps(said).encode())
 
 

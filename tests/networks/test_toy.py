@@ -18,7 +18,8 @@ LINES = {
         "    shared: SharedNetwork | None = None": "    toy: ToyNetwork | None = None",
     },
     "kernels/models.py": {
-        "from netcarlo.kernels.shared.layout import KINDS": "from netcarlo.kernels.toy import engine as toy",
+        "from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO":
+            "from netcarlo.kernels.toy import engine as toy",
         '    yield _multihomed(Address("path", "sctp"))': '    yield Model(Address("toy", "udp"), '
         "lambda step: bind(toy.simulate, step), toy.scratch_words, toy.outcomes, (2, 2, 3, 2, 2))",
     },

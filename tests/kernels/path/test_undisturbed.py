@@ -53,7 +53,10 @@ def run(name: str, rows: Rows, *, monkeypatch: pytest.MonkeyPatch, stretches: bo
 
 @pytest.mark.parametrize(
     "name",
-    ["tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_vegas", "tcp_sack_cubic", "tcp_linux", "tcp_linux_cubic"],
+    [
+        *("tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_vegas", "tcp_sack_cubic"),
+        *("tcp_linux_reno", "tcp_linux_cubic"),
+    ],
 )
 def test_outcomes_are_those_without_stretches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rows = (linux_rows if "linux" in name else tcp_rows)(60, seed=sum(name.encode()))
@@ -109,7 +112,7 @@ def slow(rows: Rows) -> None:
     rows.hops[:, :, :, Hop.BYTE_TIME] *= 20
 
 
-@pytest.mark.parametrize("name", ["tcp_linux", "tcp_linux_cubic"])
+@pytest.mark.parametrize("name", ["tcp_linux_reno", "tcp_linux_cubic"])
 @pytest.mark.parametrize("change", [None, finite, over_two_hops, in_bursts, slow])
 def test_so_they_do_for_todays_linux(name: str, change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """With delayed ACKs, bursts, merged ACKs in a gap, over several hops, and to the end of a transfer."""
