@@ -28,7 +28,7 @@ def ptx(model: Any) -> str:
     from numba.cuda import lowering
     from numba.cuda.cudadrv import nvvm
 
-    from netcarlo.kernels.runtime.cuda import compile_kernel
+    from netcarlo.kernels.runtime.cuda import compile_kernel, step
 
     def compile_ir(code: Sequence[str], *, original: Any = nvvm.compile_ir, **options: Any) -> Any:
         return original([_lines_alone(piece) for piece in code], **options)
@@ -39,6 +39,7 @@ def ptx(model: Any) -> str:
         # Numba's own looks for a statement behind a docstring, which `base.inline.turn` has not.
         patch.setattr(lowering, "get_func_def_lineno", lambda function: function.__code__.co_firstlineno)
         patch.setattr(nvvm, "compile_ir", compile_ir)
+        patch.setattr(step, "compiled", {})  # functions with lines and without do not go together
         arrays = compilers._arrays(compilers.cuda_dimensions(model))
         text = compile_kernel(model, f"void({arrays})", compilers.ENTRY)
     text = re.sub(r"^\.version .*$", f".version {compilers.PTX_VERSION}", text, flags=re.M)

@@ -86,16 +86,17 @@ def _round(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any)
     if given_up:
         part = g[AirFloat.HAZARD] / breaks
         length = np.int64(part * rtt)
-    until = ways.look(m, s, times, places, t + length)
-    if until < t + length:
+    left: Any = s[FlowWord.LIMIT] - _through(m, s)
+    ends = _until_left(packets, part, left, length)  # nodes move no further than that
+    until = ways.look(m, s, times, places, t + ends)
+    if until < t + ends:
         length = until - t
         part = float(length) / rtt
         cause, given_up = Cause.NOTHING, False
     g[AirFloat.HAZARD] -= breaks * part
     flow: Any = np.int64(float(packets) * part * ONE)
-    left: Any = s[FlowWord.LIMIT] - _through(m, s)
     if flow >= left:
-        _complete(m, g, t + np.int64(float(length) * (float(left) / float(max(flow, 1)))))
+        _complete(m, g, t + _until_left(packets, part, left, length))
         flow = left
         cause, given_up = Cause.NOTHING, False
     twice = max(min(s[FlowWord.TWICE], flow), 0)
@@ -110,6 +111,14 @@ def _round(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any)
     elif cause != Cause.NOTHING:
         t = _suffer(m, s, g, losses, cause, room, t, rtt)
     return t
+
+
+def _until_left(packets: Any, part: Any, left: Any, length: Any) -> Any:
+    # How long it takes to put out what is `left`; at most `length`, which this part of the packets takes.
+    flow = np.int64(float(packets) * part * ONE)
+    if flow < left:
+        return length
+    return min(np.int64(float(length) * (float(left) / float(max(flow, 1)))), length)
 
 
 def _breaks(m: Any, g: Any) -> Any:
@@ -149,7 +158,8 @@ def _suffer(m: Any, s: Any, g: Any, losses: Any, cause: Any, room: Any, t: Any, 
     # Packets are lost at `t`; returns when the sender has reacted to it [ns].
     if cause == Cause.OVERFLOW:
         g[FlowFloat.CWND] = min(g[FlowFloat.CWND], float(room + 1))
-    packets, guarded = np.int64(g[FlowFloat.CWND]), s[FlowWord.GUARDED] > 0
+    left = (s[FlowWord.LIMIT] - _through(m, s) + ONE - 1) >> ONE_BITS  # of a finite transfer
+    packets, guarded = min(np.int64(g[FlowFloat.CWND]), max(left, np.int64(1))), s[FlowWord.GUARDED] > 0
     _put_out(m, s, g, packets << ONE_BITS, rtt, 1.0, t, False, np.int64(1))
     hits = np.int64(0)
     if cause == Cause.OVERFLOW:

@@ -464,15 +464,21 @@ class TwinAir(TwinFlow):
         if self.links_left < breaks * part:
             part = self.links_left / breaks
             length, cause = int(part * rtt), "given up"
-        end = self.look(t + length)
-        if end < t + length:
+        left = self.limit - self.through()
+
+        def until_left() -> int:
+            flow = int(packets * part * ONE)
+            return min(int(length * (left / max(flow, 1))), length) if flow >= left else length
+
+        last = t + until_left()
+        end = self.look(last)
+        if end < last:
             length, cause = end - t, ""
             part = length / rtt
         self.links_left -= breaks * part
         flow = int(packets * part * ONE)
-        left = self.limit - self.through()
         if flow >= left:
-            done = t + int(length * (left / max(flow, 1)))
+            done = t + until_left()
             self.values[ManetOut.COMPLETED] = done + (int(self.trip) >> 1)
             self.values[ManetOut.FINISHED] = done + int(self.trip)
             flow, cause = left, ""
@@ -489,7 +495,8 @@ class TwinAir(TwinFlow):
     def suffer(self, cause: str, room: int, t: int, rtt: float) -> int:
         if cause == "overflow":
             self.w = min(self.w, float(room + 1))
-        packets, hopeless = int(self.w), self.guarded > 0
+        left = -(-(self.limit - self.through()) // ONE)
+        packets, hopeless = min(int(self.w), max(left, 1)), self.guarded > 0
         self.pass_on(packets * ONE, rtt, 1.0, t, False, 1)
         over = min(max(packets - room - 1, 1), packets) if cause == "overflow" else 0
         self.values[ManetOut.DROPS_QUEUE] += over
