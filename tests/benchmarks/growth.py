@@ -156,7 +156,7 @@ def figure(panels: Sequence[Panel], *, columns: int = 4, side: int = 290) -> Plo
         }  # fmt: skip
         found = [value for curve in panel.curves.values() for value in curve]
         grows = panel.values[-1] > 1000 * panel.values[0] and max(found) > 10 * min(found)
-        scale = {"type": "log", "dtick": 1} if grows else {"rangemode": "tozero"}
+        scale = {"type": "log", "dtick": "D2"} if grows else {"rangemode": "tozero"}
         layout[f"yaxis{number}"] = {
             **AXIS, **scale, "automargin": False, "domain": y_ends, "anchor": f"x{number}",
             "title": {"text": panel.y, "standoff": 4},
