@@ -74,7 +74,9 @@ def react(s: Any, g: Any, p: Any, t: Any, rtt: Any, sent: Any, lost: Any, marked
     if t >= s[FlowWord.UNTIL]:
         if s[FlowWord.STATE] == State.HIT:
             rto = max(np.int64(rtt * RTO_PER_RTT), s[FlowWord.MIN_RTO]) * s[FlowWord.BACKOFF]
-            conclude(s, g, p, t, rtt, sent, lost, rto)
+            # Where queues overflow the whole of a repair does not meet what its packets met.
+            alone = np.int64(g[FlowFloat.CWND]) - s[FlowWord.HITS] == 1
+            conclude(s, g, p, t, rtt, np.int64(1), lost // max(sent, 1) * (DUPACKS if alone else 1), rto)
             if s[FlowWord.STATE] == State.SILENCE:
                 s[FlowWord.BACKOFF] = min(2 * s[FlowWord.BACKOFF], np.int64(MOST_BACKOFF))
         elif s[FlowWord.STATE] == State.REPAIR:
@@ -164,5 +166,5 @@ def is_repaired(s: Any, g: Any, p: Any, t: Any, sent: Any, lost: Any) -> Any:
         return False
     stream = STREAM_REPAIR + s[FlowWord.NUMBER]
     word, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, t)
-    chance = lost // max(sent, 1) * at_stake(s, g)
+    chance = lost // max(sent, 1)
     return np.int64(word) >> (32 - ONE_BITS) >= chance

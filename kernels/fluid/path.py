@@ -207,7 +207,7 @@ def _conclude(
     p: Any, hops: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t: Any, rtt: Any
 ) -> None:  # fmt: skip
     # At `t` the sender knows of HITS losses.
-    chance = way.chance
+    chance = way.chance * loss.at_stake(m, g)
     if MOBILE:  # whether a packet of the repair is lost is known
         needed = loss.at_stake(m, g) << ONE_BITS
         chance = np.int64(0)
@@ -217,7 +217,7 @@ def _conclude(
             lost = gaps.lose(p, hops, losses, m[WAY:], np.int64(0), needed)
             m[FlowWord.SENT] += lost << ONE_BITS
             out[Out.DROPS_RANDOM] += lost
-    loss.conclude(m, g, p, t, rtt, 1, chance, timer.length(m, p))
+    loss.conclude(m, g, p, t, rtt, np.int64(1), chance, timer.length(m, p))
     if m[FlowWord.STATE] == State.SILENCE or KIND == VEGAS:  # Vegas doubles it at a fast retransmit, too
         timer.back_off(m, p)
 

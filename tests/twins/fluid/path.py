@@ -166,7 +166,7 @@ class TwinPath(TwinFlow):
             self.timer.back_off()
 
     def lost_again(self) -> int:
-        return self.chance
+        return self.chance * self.at_stake()
 
     def move(self, t: int, lo: int, hi: int, rtt: float, delayed: int) -> int:
         raise NotImplementedError

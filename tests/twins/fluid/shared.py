@@ -378,7 +378,8 @@ class TwinFlow:
                     self.hit(k, rtt)
         if k >= self.until and self.state == "hit":
             rto = max(int(rtt * 1.5), -(-self.row[P.MIN_RTO] // self.step))
-            self.conclude(k, rtt, gone // max(sent, 1), rto * self.backoff)
+            alone = int(self.w) - self.hits == 1
+            self.conclude(k, rtt, gone // max(sent, 1) * (3 if alone else 1), rto * self.backoff)
             if self.state == "silent":
                 self.backoff = min(2 * self.backoff, 64)
         elif k >= self.until and self.state == "repair":
@@ -439,7 +440,7 @@ class TwinFlow:
         if int(self.w) - self.hits < needed:
             return False
         word = self.streams.block(REPAIR_STREAM + self.f, k % (1 << 32))[0]
-        return word >> 12 >= chance * self.at_stake()
+        return word >> 12 >= chance
 
     def remember(self) -> None:
         self.before = self.delivered >> 20
