@@ -115,7 +115,7 @@ def _round(m: Any, s: Any, g: Any, times: Any, places: Any, losses: Any, t: Any)
 
 def _until_left(packets: Any, part: Any, left: Any, length: Any) -> Any:
     # How long it takes to put out what is `left`; at most `length`, which this part of the packets takes.
-    flow = np.int64(float(packets) * part * ONE)
+    flow: Any = np.int64(float(packets) * part * ONE)
     if flow < left:
         return length
     return min(np.int64(float(length) * (float(left) / float(max(flow, 1)))), length)
