@@ -53,6 +53,8 @@ CASES = {
     "newreno 1 %": (hop("newreno", "1 %"), 100),
     "sack 1 %": (hop("sack", "1 %"), 100),
     "cubic 0.1 %": (hop("cubic", "0.1 %"), 100),
+    "linux26 0.1 %": (hop("linux26", "0.1 %"), 100),
+    "linux26 1 %": (hop("linux26", "1 %"), 100),
     "sctp 0.1 %": (hop("sctp", "0.1 %"), 20),
     "sctp 1 %": (hop("sctp", "1 %"), 20),
     "handover": (example("handover"), 100),
