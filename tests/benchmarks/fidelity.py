@@ -1,11 +1,13 @@
 """How far off cheap fidelities are, and what they are worth as controls: the tables of docs/fidelity.md.
 
     python -m tests.benchmarks.fidelity bias [networks [kinds]] > configs/references/known_bias.csv
+    python -m tests.benchmarks.fidelity tables
     python -m tests.benchmarks.fidelity control [runs]
     python -m tests.benchmarks.fidelity bursts [networks]
 
-`control` runs the packets of each cell of two example sweeps once and
-then takes samples from those runs: their mean is the truth, which the intervals cover or not.
+`tables` prints known_bias.csv as docs/fidelity.md has it.  `control` runs the packets of each cell of two
+example sweeps once and then takes samples from those runs: their mean is the truth, which the intervals cover
+or not.
 """
 
 import sys
@@ -114,6 +116,42 @@ def bursts(kind: str) -> Scenario:
     hops = [{"count": {"integers": [1, 4]}, "each": hop}, hop | {"outages": times}]
     scenario = Scenario.check({"duration": "60 s", "transport": transport, "hops": hops})
     return scenario.with_values(SCTP if kind == "sctp" else TCPS[kind])
+
+
+TABLES = (
+    *(
+        {f"{network}: {cheap}": (network, cheap) for network in pair for cheap in fidelity.CHEAP}
+        for pair in (("paths", "outages"), ("dumbbells", "graphs"))
+    ),
+    {
+        f"{network}: {way}": (network if way == "up" else f"{network} {way}", "fluid")
+        for network in ("cells", "meshes")
+        for way in ("up", "down", "both")
+    },
+    {"walking": ("adhoc", "fluid"), "static": ("adhoc static", "fluid")},
+)
+"""Columns of the tables: network and fidelity."""
+
+
+def cell(found: fidelity.Bias | None) -> str:
+    """The median, and from the 5 % to the 95 % quantile, in per cent."""
+    if found is None:
+        return ""
+    median, low, high = (f"{whole:+d}" if (whole := round(100 * part)) else "0" for part in found)
+    return f"{median} ({low} .. {high})"
+
+
+def tables() -> list[str]:
+    """known_bias.csv in Markdown."""
+    known, told = fidelity.measured(), []
+    for columns in TABLES:
+        networks = [network for network, _ in columns.values()]
+        lines = ["| [%] | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
+        for protocol in dict.fromkeys(protocol for _, network, protocol in known if network in networks):
+            found = [known.get((cheap, network, protocol)) for network, cheap in columns.values()]
+            lines.append(f"| {protocol} | " + " | ".join(map(cell, found)) + " |")
+        told.append("\n".join(lines))
+    return told
 
 
 def of_bursts(networks: int) -> None:
@@ -246,6 +284,9 @@ def main() -> None:
             cheap = tuple(each for each in fidelity.CHEAP if not scenario.network.unknown(scenario, each))
             for name, found in bias(scenario, fidelities=cheap, networks=number or 200).items():
                 print(name, network, protocol, *found, sep=",", flush=True)
+        return
+    if what == "tables":
+        print(*tables(), sep="\n\n")
         return
     if what == "bursts":
         of_bursts(number or 500)

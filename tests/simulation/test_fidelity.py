@@ -1,6 +1,7 @@
 """Cheap fidelities: the same networks, what is refused, and the bias that is told."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from netcarlo import InputError, Scenario, load_scenario, simulate
 from netcarlo.cli.main import app
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.fidelity import EXAMPLES, bias, populations
+from tests.benchmarks.fidelity import EXAMPLES, bias, populations, tables
 
 PATHS = load_scenario(EXAMPLES / "random_topology.yaml")
 CELLS = load_scenario(EXAMPLES / "wifi_cells.yaml")
@@ -87,6 +88,12 @@ def test_every_known_bias_is_of_a_network_that_is_measured() -> None:
             assert ((cheap, each.network, each.protocol) in known) == knows
             assert not knows or fidelity.known_bias(asked) == known[cheap, each.network, each.protocol]
         assert fidelity.known_bias(each.scenario) is None
+
+
+def test_the_page_has_what_is_known() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "fidelity.md").read_text()
+    for table in tables():
+        assert table in page
 
 
 def test_the_known_bias_is_the_measured_one() -> None:
