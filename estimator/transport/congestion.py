@@ -23,8 +23,8 @@ BUILT_IN = ("bic", "cubic", "westwood")
 CONTROLS_OF_LINUX = ("cubic", "reno", "bbr")
 """Those of `protocol: linux`, whose own is the first, as that of a kernel is."""
 
-OF_LINUX = ("bbr",)
-"""Those that only `protocol: linux` has: they set a rate, too."""
+OF_LINUX = tuple(name for name in CONTROLS_OF_LINUX if name not in BUILT_IN)
+"""Those that only `protocol: linux` has."""
 
 STANDARD = "standard"
 """The word for the congestion control that a protocol has unless another one is named."""
