@@ -36,6 +36,7 @@ REPLICATIONS = {"small": 2, "large": 10}
 
 LONG = {
     *("adhoc_planning", "shared_planning", "multihoming_planning", "mobility_planning", "mesh_planning"),
+    "modern",
     "manet_probing",
 }
 """What takes minutes whatever its size: digested by the command only."""

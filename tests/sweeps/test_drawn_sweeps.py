@@ -11,7 +11,7 @@ from netcarlo.sweeps.space import identity
 from netcarlo.sweeps.space.file import load_sweep
 
 CELLS = {"multihoming_planning": 38400, "mobility_planning": 21504, "mesh_planning": 6912,
-         "link_planning": 2304}  # fmt: skip
+         "link_planning": 2304, "modern": 92160}  # fmt: skip
 
 
 @pytest.mark.parametrize(("name", "cells"), CELLS.items())
