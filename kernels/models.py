@@ -127,8 +127,8 @@ class Model:
         if self.file is None:
             return self.address.name
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
-        mobile = "_mobile" if self.address.mobile else ""
-        return f"{engine}user_{self.file.stem}_{self.address.sender}{mobile}"
+        of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
+        return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"
 
 
 class Ends(NamedTuple):

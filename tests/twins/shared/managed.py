@@ -38,7 +38,8 @@ class ManagedLink(Link):
             segment.flow.lost(segment, "queue")
             return
         if isinstance(self.queue, FqCoDel):
-            self.queue.enqueue(packet, (segment.is_ack, segment.flow.number))
+            back = segment.route is not segment.flow.route
+            self.queue.enqueue(packet, (back, segment.flow.number))
             if 0 < limit < self._held():
                 self.queue.drop_from_fattest()
         else:
