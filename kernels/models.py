@@ -261,8 +261,8 @@ def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         in_order = address.managed or ends.slots["stamps"] or is_lockstep(step)
         ahead = ends.slots["association"] is association and not in_order
-        found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends}
-        found |= {"ahead": ahead, "managed": address.managed}
+        found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
+        found |= {"managed": address.managed}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -277,8 +277,9 @@ def _mixed(address: Address) -> Model:
     of_linux = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
 
     def make(step: Step) -> Any:
-        found = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
-        found |= {"ahead": not (address.managed or of_linux or is_lockstep(step)), "managed": address.managed}
+        found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
+        ahead = not (address.managed or of_linux or is_lockstep(step))
+        found |= {"ahead": ahead, "managed": address.managed}
         found |= mixture.of_sender(step)
         if of_linux:
             others = {LINUX_RENO + k: _in_order(ends) for k, ends in enumerate(of_linux)}

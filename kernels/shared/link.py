@@ -179,7 +179,7 @@ def _mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
 
 
 def count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
-    """What a link measures of a packet that comes at `t` and is transmitted from `begin` to `departure` [ns]."""
+    """Measure a packet that comes at `t` and is transmitted from `begin` to `departure` [ns]."""
     counts = b + LinkWord.COUNTS
     end, warm_up = p[P.END], p[Shared.WARM_UP]
     m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], begin - t)

@@ -45,7 +45,7 @@ class CoDel(Record):
 
 
 class FqCoDel(CoDel):
-    """FQ-CoDel (RFC 8290): CoDel in a queue for each flow; they take turns of `quantum` bytes, new ones first."""
+    """FQ-CoDel (RFC 8290): CoDel in a queue for each flow, in turns of `quantum` bytes, new ones first."""
 
     quantum: Payload = 1514.0
     mark: bool = True
@@ -94,7 +94,8 @@ class Managed(Record):
         if not isinstance(data, dict):
             return data
         if isinstance(name := data.get("queue"), str) and name in LIMITS:
-            data = {key: value for key, value in data.items() if key != "queue"} | {name: data.get(name) or {}}
+            data = {**data, name: data.get(name) or {}}
+            del data["queue"]
         given = [name for name in LIMITS if data.get(name) is not None]
         return {"queue": LIMITS[given[0]], **data} if given else data
 

@@ -461,10 +461,9 @@ class SharedSpec(Record):
     @property
     def aqm(self) -> list[str]:
         """What manages queues beside RED, each once."""
-        layout = self.dumbbell or self.links or (self.parking_lot or self.tree or self.graph).each  # type: ignore[union-attr]
-        lines: list[Line] = layout if isinstance(layout, list) else [layout]  # type: ignore[assignment]
-        both = [queue for line in lines for queue in (line, getattr(line, "reverse", line))]
-        return list(dict.fromkeys(queue.aqm for queue in both if queue.aqm))
+        lines: list[Managed] = [*(self.links or map(self.cable, range(self.most_cables)))]
+        lines += [line.reverse for line in lines if isinstance(line, Cable)]
+        return list(dict.fromkeys(line.aqm for line in lines if line.aqm))
 
     def cable(self, k: int) -> Cable:
         """The description of cable `k`, where links are not given one by one."""

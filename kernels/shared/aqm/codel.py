@@ -33,10 +33,8 @@ def take(p: Any, m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
 def _head(m: Any, b: Any, s: Any, q: Any, t: Any) -> Any:
     # The packet at the head is taken out: its place, and whether it may be dropped.
     place = places.pop(m, s, q)
-    above = False
-    if place == NOTHING:
-        m[q + Queue.ABOVE] = 0
-    elif t - m[place + Place.CAME] < m[b + Link.AQM_TARGET] or m[q + Queue.BYTES] <= m[b + Link.AQM_MTU]:
+    above, short = False, m[q + Queue.BYTES] <= m[b + Link.AQM_MTU]
+    if place == NOTHING or short or t - m[place + Place.CAME] < m[b + Link.AQM_TARGET]:
         m[q + Queue.ABOVE] = 0
     elif m[q + Queue.ABOVE] == 0:
         m[q + Queue.ABOVE] = t + m[b + Link.AQM_INTERVAL]

@@ -1,4 +1,4 @@
-"""FQ-CoDel: a queue for each flow, taken in turn by bytes, new ones first; CoDel in each (RFC 8290, section 4).
+"""FQ-CoDel: a queue for each flow, taken in turn by bytes, new ones first; CoDel in each (RFC 8290, 4).
 
 Flows do not collide in a queue.  `b` is the block of the link, `s` its `Discipline`, `q` a `Queue`.
 """

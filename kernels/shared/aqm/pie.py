@@ -1,4 +1,4 @@
-"""PIE: a probability of dropping at the tail follows the queue delay (RFC 8033, appendix A; marks: section 5.1).
+"""PIE: a probability of dropping at the tail follows the queue delay (RFC 8033, appendix A; marks: 5.1).
 
 The queue delay is what waits over the rate of the link (section 4.2), which is known.  Probabilities are
 integers.  `b` is the block of the link, `s` its `Discipline`.
@@ -63,7 +63,8 @@ def catch_up(m: Any, b: Any, s: Any, t: Any) -> None:
 def _update(m: Any, b: Any, s: Any) -> None:
     delay, before = min(m[s + Discipline.WORK], np.int64(_LONGEST)), m[s + Discipline.DELAY_BEFORE]
     probability = m[s + Discipline.PROBABILITY]
-    change = m[b + Link.PIE_ALPHA] * (delay - m[b + Link.AQM_TARGET]) + m[b + Link.PIE_BETA] * (delay - before)
+    change = m[b + Link.PIE_ALPHA] * (delay - m[b + Link.AQM_TARGET])
+    change += m[b + Link.PIE_BETA] * (delay - before)
     probability += change >> (_GAIN_BITS + _caution(probability))
     if delay == 0 and before == 0:
         probability -= probability >> _DECAY_BITS

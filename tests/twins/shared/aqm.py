@@ -85,7 +85,7 @@ class CoDel:
         return packet
 
     def control_law(self, time: int) -> int:
-        """time + interval / sqrt(count), rounded down."""
+        """So long after `time`: interval / sqrt(count), rounded down."""
         return time + isqrt(self.columns.AQM_INTERVAL**2 // self.count)
 
 
