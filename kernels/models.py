@@ -259,8 +259,8 @@ def _adhoc(address: Address, ends: Ends) -> Model:
 
 def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        in_order = address.managed or ends.slots["stamps"] or is_lockstep(step)
-        ahead = ends.slots["association"] is association and not in_order
+        ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
+        ahead = ahead and not address.managed
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
         found |= {"managed": address.managed}
         return bind(shared.simulate, step, found, inlined=INLINED)

@@ -104,7 +104,7 @@ def _take(p: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
 def _move(
     p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any, leaves: Any
 ) -> Any:  # fmt: skip
-    # A packet enters a link, or leaves its queue: it is lost, goes to the link behind, or to a host; and so on
+    # A packet enters a link, or leaves its queue: it is lost, goes to the next link, or to a host; and so on
     # while nothing can come before it.  Returns what its source host is to take at once, or NONE, and when.
     i = packet.flow_of(word)
     b = m[Word.FLOWS + i]
