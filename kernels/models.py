@@ -127,8 +127,8 @@ class Model:
         if self.file is None:
             return self.address.name
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
-        mobile = "_mobile" if self.address.mobile else ""
-        return f"{engine}user_{self.file.stem}_{self.address.sender}{mobile}"
+        of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
+        return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"
 
 
 class Ends(NamedTuple):
@@ -260,7 +260,9 @@ def _adhoc(address: Address, ends: Ends) -> Model:
 def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
+        ahead = ahead and not address.managed
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
+        found |= {"managed": address.managed}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -275,8 +277,10 @@ def _mixed(address: Address) -> Model:
     of_linux = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
 
     def make(step: Step) -> Any:
-        found = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
-        found |= {"ahead": not (of_linux or is_lockstep(step))} | mixture.of_sender(step)
+        found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
+        ahead = not (address.managed or of_linux or is_lockstep(step))
+        found |= {"ahead": ahead, "managed": address.managed}
+        found |= mixture.of_sender(step)
         if of_linux:
             others = {LINUX_RENO + k: _in_order(ends) for k, ends in enumerate(of_linux)}
             found |= mixture.of_ends(step, others, found, INLINED)
@@ -375,6 +379,8 @@ def _tcps() -> Iterator[Model]:
             ends = _tcp(variant, control)
             for family in ("adhoc",) if tcp in ADHOC else FAMILIES:
                 yield FAMILIES[family](Address(family, tcp, name), ends)
+                if family == "shared":
+                    yield _shared(Address(family, tcp, name, managed=True), ends)
             if tcp not in ADHOC:
                 yield _path(Address("path", tcp, name, mobile=True), ends)
 
@@ -383,7 +389,8 @@ def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for mobile in (False, True):
             yield _path(Address("path", "linux", control, mobile=mobile), _linux(module), queues=not mobile)
-        yield _shared(Address("shared", "linux", control), _linux(module))
+        for managed in (False, True):
+            yield _shared(Address("shared", "linux", control, managed=managed), _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):
@@ -391,9 +398,10 @@ def _others() -> Iterator[Model]:
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)
-    yield _shared(Address("shared", "sctp"), SCTP)
-    for linux in ("", "linux"):
-        yield _mixed(Address("shared", "mixed", linux))
+    for managed in (False, True):
+        yield _shared(Address("shared", "sctp", managed=managed), SCTP)
+        for linux in ("", "linux"):
+            yield _mixed(Address("shared", "mixed", linux, managed=managed))
     for mobile in (False, True):
         yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
@@ -420,7 +428,7 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    "shared_linux_bbr",
+    *("shared_linux_bbr", "shared_newreno_aqm"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

@@ -10,19 +10,22 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared import agenda, ahead, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
+from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.hosts import NONE
-from netcarlo.kernels.shared.layout import Flow, FlowOut
-from netcarlo.kernels.shared.link import Fate, enter
+from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link
+from netcarlo.kernels.shared.link import Fate, count_loss, enter
 from netcarlo.kernels.shared.report import on_clock, report, take_samples
 from netcarlo.kernels.shared.setup import lay_out
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
 
 AHEAD: Any = slot("ahead")
 """Whether what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
+
+MANAGED: Any = slot("managed")
+"""Whether links may have active queue management that decides when packets leave, see `aqm`."""
 
 association: Any = slot("association")
 hosts: Any = slot("hosts")
@@ -53,12 +56,13 @@ def simulate(
                 following = hosts.next_event(m, m[Word.FLOWS + i])
                 acts = ahead.is_due(m, m[Word.FLOWS + i], following, t)
         else:
-            word, following = _take(m, kind, i)
+            word, following, leaves = _take(p, m, kind, i, t)
             if AHEAD:  # now: what is next does not wait for what becomes of this packet
                 taken = True
                 agenda.replace(m, kind, i, following)
                 i = packet.flow_of(word)
-            ack, t = _move(p, losses, m, means, word, t, kind)
+            if not MANAGED or word != NONE:
+                ack, t = _move(p, losses, m, means, word, t, kind, leaves)
             acts = AHEAD and ack != NONE
         if acts:
             following = t
@@ -79,18 +83,29 @@ def simulate(
     return np.int64(0)
 
 
-def _take(m: Any, kind: Any, i: Any) -> Any:
-    # The packet that comes to the next link of its route, and when the one behind it does [ns], or NO_EVENT.
-    if kind == Event.FAR:
-        queue = m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.FIFO
+def _take(p: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
+    # The packet that comes to the next link of its route, and when the one behind it does [ns], or NO_EVENT;
+    # or the one, or NONE, that leaves the queue of a link which is managed, when that asks again, and True.
+    leaves, link = False, m[Word.LINKS] + LinkWord.SIZE * i
+    if MANAGED and kind == Event.FAR and m[link + LinkWord.SERVICE] <= t:
+        leaves = True
+        word, following = discipline.take(p, m, link, t)
+        following = min(following, fifo.due(m, link + LinkWord.FIFO))
+    elif kind == Event.FAR:
+        word, following = fifo.pop(m, link + LinkWord.FIFO)
+        if MANAGED:
+            following = min(following, m[link + LinkWord.SERVICE])
     else:
         queue = m[Word.FLOWS + i] + (FlowWord.TO_LINK if kind == Event.DATA else FlowWord.BACK_TO_LINK)
-    return fifo.pop(m, queue)
+        word, following = fifo.pop(m, queue)
+    return word, following, leaves
 
 
-def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any) -> Any:
-    # A packet enters a link: it is lost, goes to the link behind, or to a host; and so on while nothing can
-    # come before it.  Returns what its source host is to take at once, or NONE, and when.
+def _move(
+    p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any, leaves: Any
+) -> Any:  # fmt: skip
+    # A packet enters a link, or leaves its queue: it is lost, goes to the next link, or to a host; and so on
+    # while nothing can come before it.  Returns what its source host is to take at once, or NONE, and when.
     i = packet.flow_of(word)
     b = m[Word.FLOWS + i]
     ack, moves, pending = np.int64(NONE), True, kind != Event.DATA
@@ -104,12 +119,19 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any)
             m[link + LinkWord.PENDING] -= 1
             pending = False
         markable = not back and m[b + Flow.ECN] != 0
-        fate, far = enter(p, losses, m, means, link, t, ends.size_of(m, b, word), markable)
+        if MANAGED and leaves:
+            fate, far = discipline.leave(p, losses, m, link)
+        elif MANAGED and m[link + Link.AQM] != NO_AQM:
+            fate, far = discipline.enter(p, m, link, t, ends.size_of(m, b, word), word), t
+        else:
+            fate, far = enter(p, losses, m, means, link, t, ends.size_of(m, b, word), markable)
         if fate & Fate.MARKED:
             word |= packet.MARKED
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
         if fate & (Fate.DROPPED | Fate.LOST):
-            _count_loss(m, b, word, fate)
+            count_loss(m, b, word, fate)
+        elif MANAGED and fate & Fate.HELD:
+            moves = False  # it leaves later
         elif hop + 1 < hops:
             word += packet.ONE_HOP
             moves = AHEAD and ahead.may_enter(p, m, m[b + route + hop + 1], far)
@@ -134,12 +156,3 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any)
                         m[m[b + Flow.BACK] + LinkWord.PENDING] += 1
                     fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, t, word)
     return ack, t
-
-
-@cold
-def _count_loss(m: Any, b: Any, word: Any, fate: Any) -> None:
-    counts = b + FlowWord.COUNTS
-    if word & packet.BACKWARD:
-        m[counts + FlowOut.ACK_DROPS] += word & (packet.PROBE | packet.CONTROL) == 0
-    elif packet.is_payload(word):
-        m[counts + (FlowOut.DROPS_QUEUE if fate & Fate.DROPPED else FlowOut.DROPS_RANDOM)] += 1

@@ -93,12 +93,26 @@ class Link(IntEnum):
     RED_WEIGHT = 9  # the mean follows the queue with 2**-RED_WEIGHT
     RED_PACKET = 10  # time of a packet of mean size: an idle queue counts as such arrivals [ns]
     RED_GENTLE = 11  # 1: from RED_MOST to twice that the probability rises to 1
-    COLUMNS = 12
+    AQM = 12  # active queue management that decides when packets leave: one of the constants below
+    AQM_MARKS = 13  # 1: data of flows with ECN is marked instead of dropped
+    AQM_TARGET = 14  # queue delay that it aims at [ns]
+    AQM_INTERVAL = 15  # CoDel: the queue is above the target for so long at first; PIE: between updates [ns]
+    AQM_MTU = 16  # so many bytes, PIE: twice as many, are no queue [byte]
+    FQ_QUANTUM = 17  # credit of a queue in a round [byte]
+    PIE_BURST = 18  # such a burst is let pass [ns]
+    PIE_ALPHA = 19  # times the queue delay above the target [2**-48 / ns]
+    PIE_BETA = 20  # times what the queue delay has grown [2**-48 / ns]
+    COLUMNS = 21
 
 
 DROP_TAIL = 0
 RED_DROPS = 1
 RED_MARKS = 2
+
+NO_AQM = 0
+CODEL = 1
+PIE = 2
+FQ_CODEL = 3
 
 
 class SharedOut(IntEnum):
@@ -120,12 +134,12 @@ class FlowOut(IntEnum):
     USEFUL = 5  # new payload that the slower of last link and sink's cable passed on in the window [byte]
     ACKED = 6  # data packets cumulatively acknowledged at the sender
     ACKED_BEFORE = 7  # of those, by the end of the warm-up
-    DROPS_QUEUE = 8  # data packets dropped by queues (RED included)
+    DROPS_QUEUE = 8  # data packets dropped by queues (RED and AQM included)
     DROPS_RANDOM = 9  # data packets lost at random
     IN_FLIGHT = 10  # data packets in flight at the end
     ACKS_SENT = 11
     ACK_DROPS = 12  # all causes
-    MARKED = 13  # marks that RED put on its packets
+    MARKED = 13  # marks that RED or AQM put on its packets
     TIMEOUTS = 14
     FAST_RETRANSMITS = 15
     CWND_CUTS = 16  # reductions of cwnd
@@ -145,22 +159,23 @@ class LinkOut(IntEnum):
 
     ARRIVALS = 0  # packets that came to the queue
     ARRIVALS_BEFORE = 1
-    DROPS = 2  # of those, dropped (RED included)
+    DROPS = 2  # of those, dropped (RED and AQM included)
     DROPS_BEFORE = 3
-    EARLY = 4  # of those, by RED with room in the queue
-    MARKS = 5  # packets marked by RED
+    EARLY = 4  # of those, by RED or AQM with room in the queue
+    MARKS = 5  # packets marked by RED or AQM
     SENT = 6  # packets whose transmission began
     BUSY = 7  # it transmitted, from the warm-up on [ns]
     WAITING = 8  # packets that still waited at the end
     LOST = 9  # packets lost at random, among those whose transmission began or would have
     QUEUE_SUM = 10  # integral of the number waiting, from the warm-up on [packet ns] ...
     QUEUE_SUM_HIGH = 11  # ... and what exceeds a word of it [2**63 packet ns]
-    WAIT_MOST = 12  # longest time that a packet waited for its transmission [ns]
+    WAIT_MOST = 12  # longest time that a packet waited for its transmission, if it was not dropped [ns]
     COLUMNS = 13
 
 
 # Random streams (fourth part of the stream address).
 STREAM_LINK = 1 << 20  # + link; draw k: gap to its next lost packet
+STREAM_PIE = 9 << 20  # + link; draw k: the k-th packet that meets its probability
 STREAM_RED = 3 << 20  # + link; draw k: the k-th packet that meets a probability between 0 and 1
 STREAM_DATAGRAM = 1 << 21  # + flow; draw k: the time from packet k to k + 1
 STREAM_PERIOD = 1 << 22  # + flow; draw k: length of its k-th time of sending (even) or silence (odd)

@@ -20,16 +20,18 @@ from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.shared import packet
 from netcarlo.kernels.shared.layout import (
     DROP_TAIL,
     RED_MARKS,
     STREAM_LINK,
     STREAM_RED,
+    FlowOut,
     Link,
     LinkOut,
     Shared,
 )
-from netcarlo.kernels.shared.state import LinkWord, Word
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
 
 _WORD = 2.0**32
 _UNIT = 65536.0  # of Link.RED_PROBABILITY
@@ -42,6 +44,7 @@ class Fate(IntEnum):
     DROPPED = 1  # by the queue
     LOST = 2  # at random
     MARKED = 4
+    HELD = 8  # by AQM, which decides later
 
 
 def enter(p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any) -> Any:
@@ -64,12 +67,28 @@ def enter(p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, ma
             tail = m[b + LinkWord.TAIL]
             m[numbered(m[b + LinkWord.DEPARTURES], m[b + LinkWord.MASK], 1, tail)] = departure
             m[b + LinkWord.TAIL] = tail + 1
-        _count(p, m, b, t, begin, departure)
+        count(p, m, b, t, begin, departure)
         far = departure + m[b + Link.DELAY]
-        if lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], STREAM_LINK + m[b + LinkWord.NUMBER]):
-            m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
-            fate |= Fate.LOST
+        fate |= loss(p, losses, m, b)
     return fate, far
+
+
+def loss(p: Any, losses: Any, m: Any, b: Any) -> Any:
+    """Whether a packet whose transmission has begun is lost at the far end: LOST, or TAKEN."""
+    if lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], STREAM_LINK + m[b + LinkWord.NUMBER]):
+        m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
+        return np.int64(Fate.LOST)
+    return np.int64(Fate.TAKEN)
+
+
+@cold
+def count_loss(m: Any, b: Any, word: Any, fate: Any) -> None:
+    """A packet of the flow whose block is `b` is dropped or lost."""
+    counts = b + FlowWord.COUNTS
+    if word & packet.BACKWARD:
+        m[counts + FlowOut.ACK_DROPS] += word & (packet.PROBE | packet.CONTROL) == 0
+    elif packet.is_payload(word):
+        m[counts + (FlowOut.DROPS_QUEUE if fate & Fate.DROPPED else FlowOut.DROPS_RANDOM)] += 1
 
 
 def prepare_loss(p: Any, losses: Any, m: Any, b: Any) -> None:
@@ -159,8 +178,8 @@ def _mean(m: Any, means: Any, b: Any, t: Any, held: Any) -> Any:
     return mean
 
 
-def _count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
-    # Of a packet that comes at `t` and is transmitted from `begin` to `departure` [ns].
+def count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
+    """Measure a packet that comes at `t` and is transmitted from `begin` to `departure` [ns]."""
     counts = b + LinkWord.COUNTS
     end, warm_up = p[P.END], p[Shared.WARM_UP]
     m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], begin - t)

@@ -6,10 +6,13 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.shared import agenda, fifo, packet
-from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, LinkOut, Shared, SharedOut
+from netcarlo.kernels.shared.aqm import discipline
+from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, LinkOut, Shared, SharedOut
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 
 ends: Any = slot("ends")
+
+MANAGED: Any = slot("managed")
 
 
 @cold
@@ -45,6 +48,8 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
         link = m[Word.LINKS] + LinkWord.SIZE * i
         out[SharedOut.EVENTS] += m[link + LinkWord.COUNTS + LinkOut.ARRIVALS]
         _count_in_flight(m, link + LinkWord.FIFO)
+        if MANAGED and m[link + Link.AQM] != NO_AQM:
+            discipline.report(p, m, link)
         at = SharedOut.COLUMNS + FlowOut.COLUMNS * most_flows + LinkOut.COLUMNS * i
         for column in range(LinkOut.COLUMNS):
             out[at + column] = m[link + LinkWord.COUNTS + column]

@@ -9,13 +9,16 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import NEVER, P
 from netcarlo.kernels.shared import agenda, fifo
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
-from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
+from netcarlo.kernels.shared.aqm import discipline
+from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.link import prepare_loss
 from netcarlo.kernels.shared.sources import prepare_source
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 
 association: Any = slot("association")
 ends: Any = slot("ends")
+
+MANAGED: Any = slot("managed")
 
 
 @cold
@@ -51,8 +54,12 @@ def _lay_link(p: Any, link: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
     fifo.lay(m, b + LinkWord.HEAD, free, room)
     m[b + LinkWord.NUMBER] = i
     m[b + LinkWord.COUNT] = -1
+    m[b + LinkWord.SERVICE] = NO_EVENT
     prepare_loss(p, losses, m, b)
-    return free + room
+    free += room
+    if MANAGED and link[Link.AQM] != NO_AQM:
+        free = discipline.lay(p, m, b, free, room)
+    return free
 
 
 @cold

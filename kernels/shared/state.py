@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
     MOST_LINKS,
@@ -86,7 +87,9 @@ class LinkWord(IntEnum):
     FEEDER = auto()  # the block of the only link from which packets come, NOWHERE, or MANY, see `ahead`
     LOOKAHEAD = auto()  # what the feeder takes next is here so long after it is free, or later [ns]
     PENDING = auto()  # packets in FIFOs that have this link before them
-    FIFO = Link.COLUMNS + 13  # packets on their way to another link
+    SERVICE = auto()  # AQM: its transmitter asks for a packet at [ns]; NO_EVENT: it is idle
+    DISCIPLINE = auto()  # AQM: where the words of its queues begin, see `aqm.state`
+    FIFO = Link.COLUMNS + 15  # packets on their way to another link
     COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 
@@ -107,6 +110,7 @@ def scratch_words(
     words = np.where(flows[:, :, Flow.KIND] == UDP, 0, of_association(flows[:, :, P.WINDOW], ring))
     per_flow = np.where(used, FlowWord.ASSOCIATION + words + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]
-    per_link = np.where(used, LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale, 0).sum(axis=1)
+    per_link = LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale + aqm_words(rows, scale)
+    per_link = np.where(used, per_link, 0).sum(axis=1)
     most = int((per_flow + per_link).max(initial=0))
     return Word.SIZE + most, floats * flows.shape[1] + rows.links.shape[1]

@@ -23,7 +23,7 @@ from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
-from tests.twins.shared.scenarios import all_alone, all_sctp
+from tests.twins.shared.scenarios import all_alone, all_sctp, managed_rows
 from tests.twins.wireless.run import simulate as simulate_wireless
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
@@ -34,7 +34,7 @@ Twin = Callable[[str, Any, int], NDArray[np.int64]]
 
 
 def of_shared(model: str, rows: SharedRows, row: int) -> NDArray[np.int64]:
-    return simulate_shared(rows, row=row, alone=model.removeprefix("shared_"))
+    return simulate_shared(rows, row=row, alone=model.removeprefix("shared_").removesuffix("_aqm"))
 
 
 class Case(NamedTuple):
@@ -61,6 +61,8 @@ ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, ro
 ADHOC_SCTP = ADHOC._replace(rows=sctp_manet_rows, count=30)
 SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
 SHARED_SCTP = SHARED._replace(rows=all_sctp, count=40)
+AQM = SHARED._replace(rows=lambda count, seed: managed_rows(all_alone(count, seed=seed), seed=seed))
+AQM_SCTP = SHARED_SCTP._replace(rows=lambda count, seed: managed_rows(all_sctp(count, seed=seed), seed=seed))
 
 CASES = {
     "tcp_probing": PATHS,
@@ -89,6 +91,9 @@ CASES = {
     "shared_sctp": SHARED_SCTP,
     "wifi_sctp": WIRELESS_SCTP,
     "manet_sctp": ADHOC_SCTP,
+    "shared_probing_aqm": AQM,
+    "shared_linux26_cubic_aqm": AQM,
+    "shared_sctp_aqm": AQM_SCTP,
 }
 
 
@@ -99,7 +104,7 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
     rows = case.rows(case.count * LONG, seed=[*CASES].index(model))
     out = run_as_python(model, rows)
     assert (out[:, case.sent] > 0).any()
-    if case in (SHARED, SHARED_SCTP):
+    if model.startswith("shared"):
         out[:, SharedOut.EVENTS] = 0  # the twin's events are others
     found = differing(out, lambda row: case.twin(model, rows, row), lambda row: f"row {row}", str)
     assert not found, "\n\n".join(found)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.schema.quantity import (
@@ -125,6 +125,14 @@ class HopSpec(Record):
     cross_traffic: CrossTraffic | None = None
     tick: Interval | None = None
     tick_phase: Time | None = None
+
+    @field_validator("queue", mode="before")
+    @classmethod
+    def _drops_at_the_tail(cls, value: Any) -> Any:
+        if value in ("codel", "pie", "fq_codel"):
+            remedy = "write the path as shared: {dumbbell: {...}, flows: [{}]}"
+            raise InputError(f"is for cables of shared networks; {remedy}")
+        return value
 
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:

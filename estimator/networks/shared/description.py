@@ -12,6 +12,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
+from netcarlo.networks.shared.aqm import Managed
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Delay,
@@ -81,7 +82,7 @@ class Red(Record):
         return self
 
 
-class Reverse(Record):
+class Reverse(Managed):
     """What differs in the other direction of a cable; as forward unless given."""
 
     rate: Rate | None = None
@@ -91,8 +92,8 @@ class Reverse(Record):
     red: Red | None = None
 
 
-class Line(Record):
-    """A FIFO link with a drop-tail or RED queue; `queue` counts the packet in transmission too.
+class Line(Managed):
+    """A link with a drop-tail, RED or otherwise managed queue; `queue` counts the packet in transmission too.
 
     Packets are lost at random at its far end.
     """
@@ -456,6 +457,13 @@ class SharedSpec(Record):
     def most_links(self) -> int:
         """The most links there can be."""
         return 2 * self.most_cables
+
+    @property
+    def aqm(self) -> list[str]:
+        """What manages queues beside RED, each once."""
+        lines: list[Managed] = [*(self.links or map(self.cable, range(self.most_cables)))]
+        lines += [line.reverse for line in lines if isinstance(line, Cable)]
+        return list(dict.fromkeys(line.aqm for line in lines if line.aqm))
 
     def cable(self, k: int) -> Cable:
         """The description of cable `k`, where links are not given one by one."""

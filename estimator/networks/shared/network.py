@@ -91,12 +91,15 @@ class SharedNetwork(SharedSpec, Network):
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
         found = list(kinds(self, run.transport).values())
+        managed = bool(self.aqm) and not fluid
         if fluid or len(found) > 1:
             linux = any(isinstance(tcp, Linux) for tcp in found)
-            return Address("shared", "mixed", "linux" if linux and not fluid else "", fluid=fluid)
+            control = "linux" if linux and not fluid else ""
+            return Address("shared", "mixed", control, fluid=fluid, managed=managed)
         if not found:
-            return Address("shared", "tahoe")  # of UDP alone any will do
-        return Address("shared", found[0].protocol, str(getattr(found[0], "congestion_control", None) or ""))
+            return Address("shared", "tahoe", managed=managed)  # of UDP alone any will do
+        control = str(getattr(found[0], "congestion_control", None) or "")
+        return Address("shared", found[0].protocol, control, managed=managed)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know the kinds that may be mixed, the formulae no ends."""
@@ -104,6 +107,8 @@ class SharedNetwork(SharedSpec, Network):
         if unknown := set(kinds(self, run.transport)) - set(known):
             one = "fluid model" if fidelity == "fluid" else "formula"
             return f"there is no {one} of {min(unknown)}, but of {', '.join(known)}"
+        if self.aqm:
+            return f"there is no {fidelity} model of {self.aqm[0]}, but of drop-tail queues and red"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
         if fidelity == "formula" and finite:

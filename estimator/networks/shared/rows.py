@@ -25,6 +25,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
+from netcarlo.networks.shared import aqm
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -122,13 +123,15 @@ def _line(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse 
     table[:, Link.DELAY] = np.rint(values("delay") * NS)
     queue = np.rint(values("queue"))
     table[:, Link.QUEUE] = np.where(np.isinf(queue), 0, queue)
-    red, at = line.red, f"{name}.red"
-    if reverse is not None and reverse.red is not None:
-        red, at = reverse.red, f"{name}.reverse.red"
+    lost = values("loss")
+    managed: Line | Reverse = line
+    if reverse is not None and reverse.decides:
+        managed, name = reverse, f"{name}.reverse"
     table[:, Link.RED] = DROP_TAIL
-    if red is not None:
-        _red(table, red, at, draws)
-    return values("loss")
+    if managed.red is not None:
+        _red(table, managed.red, f"{name}.red", draws)
+    aqm.fill(table, managed, name, draws)
+    return lost
 
 
 def _red(table: Ints, red: Red, name: str, draws: Draws) -> None:
@@ -145,8 +148,7 @@ def _room(flows: Ints, links: Ints) -> Ints:
     smallest = np.where(flows[:, :, P.DATA] > 0, flows[:, :, [P.DATA, P.HEADER]].sum(axis=2), 1 << 16)
     packet_ns = smallest.min(axis=1)[:, None] * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
     wire = links[:, :, Link.DELAY] / np.maximum(packet_ns, 1.0)
-    queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
-    expected = np.clip(queue + wire + 64, 64, 1 << 14)
+    expected = np.clip(aqm.held(links) + wire + 64, 64, 1 << 14)
     return np.asarray(2 ** np.ceil(np.log2(expected)), np.int64)
 
 
@@ -163,8 +165,7 @@ def _rings(rows: SharedRows) -> Ints:
         slowest = packet_ns.max(axis=1, initial=1.0)
         hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
         delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1) + hosts
-        queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
-        held[:, k] = np.where(there, queue, 0).sum(axis=1) + 2 * delay / slowest
+        held[:, k] = np.where(there, aqm.held(links), 0).sum(axis=1) + 2 * delay / slowest
     least = np.minimum(2 * held, 2 * flows[:, :, P.WINDOW]) + 64
     return np.asarray(2 ** np.ceil(np.log2(least)), np.int64)
 

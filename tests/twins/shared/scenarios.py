@@ -10,6 +10,8 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
     ALONE,
+    CODEL,
+    FQ_CODEL,
     KINDS,
     LINUX_KINDS,
     LINUX_RENO,
@@ -17,6 +19,7 @@ from netcarlo.kernels.shared.layout import (
     NEWRENO,
     NOWHERE,
     PERIOD,
+    PIE,
     RED_DROPS,
     RED_MARKS,
     UDP,
@@ -95,6 +98,30 @@ def linux_shared_rows(count: int, *, seed: int, kinds: Sequence[int]) -> SharedR
         if rng.random() < 0.3:  # a queue that slow start overflows by far
             rows.links[k, :, Link.QUEUE] = rng.integers(20, 100)
     return rows
+
+
+def managed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
+    """The same networks with active queue management on most of their links, and deeper queues."""
+    links = rows.links.copy()
+    for k, row in enumerate(links):
+        rng = np.random.default_rng([seed, k, 9])
+        for link in row[: rows.parameters[k, Shared.LINKS]]:
+            if rng.random() < 0.8:
+                link[Link.RED : Link.AQM] = 0
+                _fill(link, _aqm(rng), Link)
+    return rows._replace(links=links)
+
+
+def _aqm(rng: Generator) -> Columns:
+    target = pick(rng, 1, MS // 2, 5 * MS, 15 * MS, 50 * MS)
+    return {
+        "QUEUE": pick(rng, 0, 2, 5, 30, 100, 200), "AQM": pick(rng, CODEL, PIE, FQ_CODEL),
+        "AQM_MARKS": pick(rng, 0, 1), "AQM_TARGET": target,
+        "AQM_INTERVAL": pick(rng, MS, 15 * MS, 100 * MS, rng.integers(MS, SECOND)),
+        "AQM_MTU": pick(rng, 0, 500, 1500), "FQ_QUANTUM": pick(rng, 100, 300, 1514, 3000),
+        "PIE_BURST": pick(rng, 0, 150 * MS), "PIE_ALPHA": pick(rng, 35_184, 352_000),
+        "PIE_BETA": pick(rng, 351_844, 3_518_437),
+    }  # fmt: skip
 
 
 def all_alone(count: int, *, seed: int) -> SharedRows:

@@ -1,10 +1,11 @@
 """Everything there is in one row: links, flows and the clock."""
 
-from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_RENO, UDP, SharedRows
+from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_RENO, NO_AQM, UDP, SharedRows
 from tests.twins.shared.clock import Agenda, Phase
 from tests.twins.shared.flows import Flow, Tcp, Udp
 from tests.twins.shared.links import Link
 from tests.twins.shared.linux import Linux
+from tests.twins.shared.managed import ManagedLink
 from tests.twins.shared.sctp import Sctp
 from tests.twins.shared.tables import Tables
 
@@ -13,7 +14,10 @@ class World:
     def __init__(self, rows: SharedRows, row: int, *, alone: str) -> None:
         self.tables = Tables(rows, row)
         self.agenda = Agenda()
-        self.links = [Link(self, number, columns) for number, columns in enumerate(self.tables.links)]
+        self.links = [
+            (Link if columns.AQM == NO_AQM else ManagedLink)(self, number, columns)
+            for number, columns in enumerate(self.tables.links)
+        ]
         self.flows: list[Flow] = []
         for number, columns in enumerate(self.tables.flows):
             if columns.KIND == UDP:

@@ -1,0 +1,133 @@
+"""Active queue management of links beside RED, as users write it: CoDel, PIE, FQ-CoDel."""
+
+from typing import Annotated, Any, ClassVar, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, NO_AQM, PIE, Link
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema import units
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Number, Payload, Quantity
+from netcarlo.schema.record import Record
+
+Span = Annotated[Number, Quantity(units.TIME, 1e-6, 3.0)]
+"""Squares of so many nanoseconds fit a word."""
+Burst = Annotated[Number, Quantity(units.TIME, 0.0, 60.0)]
+Gain = Annotated[Number, Quantity(units.PLAIN, 1e-3, 10.0)]
+
+LIMITS = {"codel": 1000, "pie": 1000, "fq_codel": 10240}
+"""Packets that a queue holds, unless `queue` is given: RFC 8290 names one, the others are those of Linux."""
+
+_GAIN = 2.0**48 / NS  # [1/s] to [2**-48 / ns]
+
+
+class CoDel(Record):
+    """CoDel (RFC 8289): drops at the head when packets have waited for `target` throughout an `interval`.
+
+    Not while `mtu` bytes or fewer wait.  With `mark` data of flows with `ecn` are marked instead of dropped.
+    """
+
+    target: Span = 0.005
+    interval: Span = 0.1
+    mtu: Payload = 1500.0
+    mark: bool = False
+
+    number: ClassVar = CODEL
+    fills: ClassVar = {
+        "target": (Link.AQM_TARGET, NS),
+        "interval": (Link.AQM_INTERVAL, NS),
+        "mtu": (Link.AQM_MTU, 1),
+    }
+
+
+class FqCoDel(CoDel):
+    """FQ-CoDel (RFC 8290): CoDel in a queue for each flow, in turns of `quantum` bytes, new ones first."""
+
+    quantum: Payload = 1514.0
+    mark: bool = True
+
+    number: ClassVar = FQ_CODEL
+    fills: ClassVar = {**CoDel.fills, "quantum": (Link.FQ_QUANTUM, 1)}
+
+
+class Pie(Record):
+    """PIE (RFC 8033): drops at the tail with a probability that brings the queue delay to `target`.
+
+    Every `update` it grows by `alpha` times the delay above the target and `beta` times the growth of the
+    delay [1/s].  A `burst` is let pass, and twice `mtu` bytes.  With `mark` data of flows with `ecn` are
+    marked while the probability is below 0.1.
+    """
+
+    target: Span = 0.015
+    update: Span = 0.015
+    burst: Burst = 0.15
+    alpha: Gain = 0.125
+    beta: Gain = 1.25
+    mtu: Payload = 1500.0
+    mark: bool = False
+
+    number: ClassVar = PIE
+    fills: ClassVar = {
+        "target": (Link.AQM_TARGET, NS),
+        "update": (Link.AQM_INTERVAL, NS),
+        "burst": (Link.PIE_BURST, NS),
+        "alpha": (Link.PIE_ALPHA, _GAIN),
+        "beta": (Link.PIE_BETA, _GAIN),
+        "mtu": (Link.AQM_MTU, 1),
+    }
+
+
+class Managed(Record):
+    """A queue that may be managed; `queue: codel` is short for `codel: {}`, and so on."""
+
+    codel: CoDel | None = None
+    pie: Pie | None = None
+    fq_codel: FqCoDel | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _write_out(cls, data: Any) -> Any:
+        if not isinstance(data, dict):
+            return data
+        if isinstance(name := data.get("queue"), str) and name in LIMITS:
+            data = {**data, name: data.get(name) or {}}
+            del data["queue"]
+        given = [name for name in LIMITS if data.get(name) is not None]
+        return {"queue": LIMITS[given[0]], **data} if given else data
+
+    @model_validator(mode="after")
+    def _is_managed_once(self) -> Self:
+        given = [name for name in ("red", *LIMITS) if getattr(self, name, None) is not None]
+        if len(given) > 1:
+            raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
+        return self
+
+    @property
+    def aqm(self) -> str:
+        """The name of what manages the queue beside RED; or nothing."""
+        return next((name for name in LIMITS if getattr(self, name) is not None), "")
+
+    @property
+    def decides(self) -> bool:
+        """Whether it says how the queue is managed."""
+        return bool(self.aqm) or getattr(self, "red", None) is not None
+
+
+def fill(table: Ints, managed: Managed, name: str, draws: Draws) -> None:
+    """Fill in how the queue of a link [n, Link.COLUMNS] is managed; `name` is the field of `managed`."""
+    table[:, Link.AQM] = NO_AQM
+    if managed.aqm:
+        record = getattr(managed, managed.aqm)
+        table[:, Link.AQM] = record.number
+        table[:, Link.AQM_MARKS] = int(record.mark)
+        draws.fill(table, record, f"{name}.{managed.aqm}")
+
+
+def held(links: Ints) -> Ints:
+    """Packets [n, L] that queues are expected to hold at most: managed ones are not meant to be full."""
+    queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
+    return np.where(links[:, :, Link.AQM] == NO_AQM, queue, np.minimum(queue, 256))

@@ -1,0 +1,42 @@
+"""What active queue management does to a packet that waits: it is marked or dropped, and counted."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.shared import packet
+from netcarlo.kernels.shared.aqm.state import Place
+from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared
+from netcarlo.kernels.shared.link import Fate, count_loss
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+
+
+@cold
+def drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
+    """The packet in a place, which has left its queue, is dropped at `t`."""
+    came, word = m[place + Place.CAME], m[place + Place.WORD]
+    m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
+    m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += came < p[Shared.WARM_UP]
+    count_loss(m, m[Word.FLOWS + packet.flow_of(word)], word, Fate.DROPPED)
+    count_wait(p, m, b, came, t)
+
+
+def count_wait(p: Any, m: Any, b: Any, came: Any, until: Any) -> None:
+    """A packet has waited for nothing, or still waits."""
+    waited = max(min(until, p[P.END]) - max(came, p[Shared.WARM_UP]), np.int64(0))
+    add(m, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM, b + LinkWord.COUNTS + LinkOut.QUEUE_SUM_HIGH, waited)
+
+
+@cold
+def mark(m: Any, b: Any, word: Any) -> Any:
+    """The packet with a mark (RFC 3168), if the link marks and it can be: else as it is, and False."""
+    flow = m[Word.FLOWS + packet.flow_of(word)]
+    marks = m[b + Link.AQM_MARKS] != 0 and m[flow + Flow.ECN] != 0 and word & packet.BACKWARD == 0
+    if marks:
+        word |= packet.MARKED
+        m[flow + FlowWord.COUNTS + FlowOut.MARKED] += 1
+        m[b + LinkWord.COUNTS + LinkOut.MARKS] += 1
+    return word, marks

@@ -1,0 +1,78 @@
+"""FQ-CoDel: a queue for each flow, taken in turn by bytes, new ones first; CoDel in each (RFC 8290, 4).
+
+Flows do not collide in a queue.  `b` is the block of the link, `s` its `Discipline`, `q` a `Queue`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.shared import packet
+from netcarlo.kernels.shared.aqm import codel, fates, places
+from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, List, Place, Queue, queues_of
+from netcarlo.kernels.shared.layout import Link, Shared
+
+
+def queue_of(p: Any, s: Any, word: Any) -> Any:
+    """The queue of a packet: the data of a flow and what comes back are two."""
+    number = packet.flow_of(word)
+    if word & packet.BACKWARD:
+        number += p[Shared.FLOWS]
+    return s + Discipline.SIZE + Queue.SIZE * number
+
+
+def on_arrival(m: Any, b: Any, s: Any, q: Any) -> None:
+    """A packet has come to a queue."""
+    if m[q + Queue.LISTED] == 0:
+        m[q + Queue.LISTED] = 1
+        m[q + Queue.CREDIT] = m[b + Link.FQ_QUANTUM]
+        _append(m, s + Discipline.NEW, q)
+
+
+def take(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
+    """What leaves at `t`: its place, or NOTHING."""
+    place = np.int64(NOTHING)
+    while place == NOTHING and (m[s + Discipline.NEW] != NOTHING or m[s + Discipline.OLD] != NOTHING):
+        is_new = m[s + Discipline.NEW] != NOTHING
+        queues = s + (Discipline.NEW if is_new else Discipline.OLD)
+        q = m[queues + List.FIRST]
+        if m[q + Queue.CREDIT] <= 0:
+            m[q + Queue.CREDIT] += m[b + Link.FQ_QUANTUM]
+            _remove_first(m, queues)
+            _append(m, s + Discipline.OLD, q)
+        else:
+            place = codel.take(p, m, b, s, q, t)
+            if place != NOTHING:
+                m[q + Queue.CREDIT] -= m[place + Place.BYTES]
+            else:
+                _remove_first(m, queues)
+                if is_new:  # it is not new again at once
+                    _append(m, s + Discipline.OLD, q)
+                else:
+                    m[q + Queue.LISTED] = 0
+    return place
+
+
+@cold
+def drop_from_longest(p: Any, m: Any, b: Any, s: Any, t: Any) -> None:
+    """There are too many packets: the head of the queue with most bytes is dropped."""
+    longest, most = s + Discipline.SIZE, np.int64(-1)
+    for k in range(queues_of(p, m, b)):
+        q = s + Discipline.SIZE + Queue.SIZE * k
+        if m[q + Queue.FIRST] != NOTHING and m[q + Queue.BYTES] > most:
+            longest, most = q, m[q + Queue.BYTES]
+    fates.drop(p, m, b, t, places.pop(m, s, longest))
+
+
+def _append(m: Any, queues: Any, q: Any) -> None:
+    m[q + Queue.FOLLOWING] = NOTHING
+    if m[queues + List.FIRST] == NOTHING:
+        m[queues + List.FIRST] = q
+    else:
+        m[m[queues + List.LAST] + Queue.FOLLOWING] = q
+    m[queues + List.LAST] = q
+
+
+def _remove_first(m: Any, queues: Any) -> None:
+    m[queues + List.FIRST] = m[m[queues + List.FIRST] + Queue.FOLLOWING]

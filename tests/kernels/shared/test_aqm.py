@@ -1,0 +1,274 @@
+"""CoDel, PIE and FQ-CoDel: beside their twin, and what the RFCs promise of them."""
+
+import os
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import strategies as st
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared.aqm import codel, pie
+from netcarlo.kernels.shared.aqm.state import Discipline
+from netcarlo.kernels.shared.layout import (
+    CODEL,
+    FQ_CODEL,
+    KINDS,
+    PIE,
+    Flow,
+    Link,
+    Shared,
+    SharedRows,
+)
+from tests.kernels.beside_twin import run_as_python
+from tests.kernels.shared.test_shared import (
+    DATAGRAMS,
+    LINK_BYTE,
+    SIZE,
+    TCP,
+    differences,
+    dumbbell,
+    split,
+)
+from tests.twins.path.scenarios import MS, SECOND
+from tests.twins.rows import rows_of
+from tests.twins.shared.scenarios import stack
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+AQMS = {"codel": CODEL, "pie": PIE, "fq_codel": FQ_CODEL}
+DEFAULTS = {
+    "QUEUE": 1000, "AQM_TARGET": 5 * MS, "AQM_INTERVAL": 100 * MS, "AQM_MTU": 1500, "FQ_QUANTUM": 1514,
+}  # fmt: skip
+"""Of CoDel and FQ-CoDel, as in `networks.shared.aqm`; and of PIE."""
+OF_PIE = DEFAULTS | {
+    "AQM_TARGET": 15 * MS, "AQM_INTERVAL": 15 * MS, "PIE_BURST": 150 * MS, "PIE_ALPHA": 35184,
+    "PIE_BETA": 351844,
+}  # fmt: skip
+PACKET = SIZE * LINK_BYTE
+"""The time of a packet on the link [ns]."""
+
+quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
+
+
+def run(rows: SharedRows) -> Any:
+    return launch.run(models.model("shared_mixed_aqm"), rows)
+
+
+def managed(aqm: int, **columns: int) -> dict[str, int]:
+    """The columns of a link."""
+    return (OF_PIE if aqm == PIE else DEFAULTS) | {"AQM": aqm} | columns
+
+
+def greedy(count: int, **columns: int) -> list[dict[str, int]]:
+    """Flows of SACK with windows that never limit them, and round trips of their own."""
+    tcp = TCP | {"KIND": KINDS.index("sack"), "WINDOW": 400, "INITIAL_SSTHRESH": 400}
+    return [
+        tcp | {"START": k * 10_001_001, "SOURCE_DELAY": (k + 1) * MS, "CLOCK_PHASE": k * MS} | columns
+        for k in range(count)
+    ]
+
+
+def queue_delay_ms(links: Any) -> Any:
+    """Mean queue delay of a packet of the first link [n]."""
+    return links["QUEUE_SUM"][:, 0] / (links["ARRIVALS"] - links["ARRIVALS_BEFORE"])[:, 0] / MS
+
+
+# Beside the twin.
+
+
+def test_kernel_equals_twin() -> None:
+    rows = rows_of("shared_mixed_aqm", 80 * LONG, seed=1)
+    assert isinstance(rows, SharedRows)
+    out = run(rows)
+    _, links = split(rows, out)
+    for aqm in AQMS.values():
+        for column in ("EARLY", "MARKS", "WAITING", "LOST"):
+            assert links[column][rows.links[:, :, Link.AQM] == aqm].any(), column
+    assert (links["DROPS"] - links["EARLY"])[rows.links[:, :, Link.AQM] == FQ_CODEL].any()
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+
+
+@pytest.mark.parametrize("kind", ["newreno", "linux_reno", "linux_cubic", "linux_bbr"])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_equals_twin(kind: str) -> None:
+    rows = rows_of(f"shared_{kind}_aqm", 5 * LONG, seed=len(kind))
+    assert isinstance(rows, SharedRows)
+    out = run_as_python(f"shared_{kind}_aqm", rows)
+    _, links = split(rows, out)
+    assert links["EARLY"].any()
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+
+
+@pytest.mark.parametrize("aqm", [CODEL, PIE])
+def test_without_a_target_in_reach_it_is_drop_tail(aqm: int) -> None:
+    """The same to the bit as the ring of departures; and in FQ-CoDel for a flow alone."""
+    flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
+    flows.append(DATAGRAMS | {"INTERVAL": 7 * MS})
+    tail = dumbbell(flows, seconds=10, QUEUE=12)
+    other = dumbbell(flows, seconds=10, **managed(aqm, QUEUE=12, AQM_TARGET=100 * SECOND))
+    (f, k), (f_aqm, k_aqm) = split(tail, run(tail)), split(other, run(other))
+    assert k["DROPS"][0, 0] > 20
+    for one, same in ((f, f_aqm), (k, k_aqm)):
+        for column in one:
+            if column not in ("WAIT_MOST", "WAITING", "IN_FLIGHT", "USEFUL", "QUEUE_SUM", "BUSY"):
+                assert (one[column] == same[column]).all(), column
+    assert (k["WAIT_MOST"] >= k_aqm["WAIT_MOST"]).all()  # which does not count what waits at the end
+    assert k["QUEUE_SUM"][0].tolist() == k_aqm["QUEUE_SUM"][0].tolist()
+    assert k["BUSY"][0].tolist() == k_aqm["BUSY"][0].tolist()
+
+
+# Properties.
+
+
+@given(st.integers(1, 10**9), st.integers(1, 1 << 30), st.integers(0, 1 << 40))
+@quick
+def test_the_control_law_is_the_exact_root(interval: int, count: int, t: int) -> None:
+    assert codel.control_law(t, np.int64(interval), np.int64(count)) == t + isqrt(interval**2 // count)
+
+
+@given(st.integers(0, 1 << 30))
+@quick
+def test_nothing_is_lost_but_what_is_counted(seed: int) -> None:
+    rows = rows_of("shared_mixed_aqm", 20, seed=seed)
+    assert isinstance(rows, SharedRows)
+    f, k = split(rows, run(rows))
+    gone = f["DROPS_QUEUE"] + f["DROPS_RANDOM"] + f["IN_FLIGHT"]
+    assert (f["SENT"] == f["RECEIVED"] + gone).all()
+    assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"]).all()
+    assert (k["EARLY"] <= k["DROPS"]).all() and (k["DROPS_BEFORE"] <= k["ARRIVALS_BEFORE"]).all()
+    assert (k["DROPS"] - k["DROPS_BEFORE"] <= k["ARRIVALS"] - k["ARRIVALS_BEFORE"]).all()
+    window = rows.parameters[:, P.END] - rows.parameters[:, Shared.WARM_UP]
+    assert (k["BUSY"] <= window[:, None]).all()
+
+
+@given(st.integers(0, 1 << 30), st.sampled_from([CODEL, FQ_CODEL]), st.integers(1, 80))
+@quick
+def test_codel_drops_nothing_below_its_target(seed: int, aqm: int, packets: int) -> None:
+    """It does where a window leaves a standing queue: 34 packets are on the wire."""
+    window = TCP | {"KIND": KINDS.index("newreno"), "WINDOW": packets, "INITIAL_SSTHRESH": packets}
+    free = dumbbell([window], seconds=5, seed=seed, QUEUE=0)
+    _, links = split(free, run(free))
+    longest = int(links["WAIT_MOST"][0, 0])
+    assume(longest > 0)
+    rows = dumbbell([window], seconds=5, seed=seed, **managed(aqm, QUEUE=0, AQM_TARGET=longest + 1))
+    _, links = split(rows, run(rows))
+    assert links["DROPS"][0, 0] == links["EARLY"][0, 0] == 0
+    if packets >= 50:
+        rows = dumbbell([window], seconds=5, seed=seed, **managed(aqm))
+        _, links = split(rows, run(rows))
+        assert links["EARLY"][0, 0] > 0
+
+
+@pytest.mark.parametrize(("aqm", "target_ms"), [(CODEL, 5), (CODEL, 20), (FQ_CODEL, 5), (PIE, 15), (PIE, 40)])
+def test_a_standing_queue_comes_to_the_target(aqm: int, target_ms: int) -> None:
+    """Of a flow whose window of 400 packets makes 300 ms of it elsewhere; and the link is kept busy."""
+    rows = dumbbell(greedy(1), seconds=100, **managed(aqm, AQM_TARGET=target_ms * MS))
+    rows.parameters[0, Shared.WARM_UP] = 20 * SECOND
+    _, k = split(rows, run(rows))
+    assert target_ms / 3 < queue_delay_ms(k)[0] < 1.5 * target_ms  # a window halved leaves less than it
+    assert k["BUSY"][0, 0] > 0.95 * 80 * SECOND
+    tail = dumbbell(greedy(1), seconds=100, QUEUE=1000)
+    assert queue_delay_ms(split(tail, run(tail))[1])[0] > 250
+
+
+def test_codel_brings_a_load_that_does_not_react_to_the_limit_of_its_law() -> None:
+    """Datagrams at 1.25 times the rate: it drops faster and faster, until a fifth of all is dropped."""
+    rows = dumbbell([DATAGRAMS | {"INTERVAL": PACKET * 4 // 5}], seconds=60, **managed(CODEL, QUEUE=0))
+    half = dumbbell([DATAGRAMS | {"INTERVAL": PACKET * 4 // 5}], seconds=30, **managed(CODEL, QUEUE=0))
+    (_, late), (_, early) = split(rows, run(rows)), split(half, run(half))
+    first, second = early["EARLY"][0, 0], late["EARLY"][0, 0] - early["EARLY"][0, 0]
+    arrivals = late["ARRIVALS"][0, 0] / 2
+    assert first < second <= 1.01 * arrivals / 5 + 1000
+    # The n-th drop comes at interval * (1 + 1 / sqrt(2) + ...): after t there are (t / 2 interval)**2.
+    assert first == pytest.approx((30 / 0.2) ** 2, rel=0.15) or first == pytest.approx(arrivals / 5, rel=0.1)
+
+
+@given(
+    st.integers(0, 1 << 40), st.lists(st.integers(0, 1 << 42), min_size=1, max_size=300),
+    st.integers(352, 2_814_750), st.integers(352, 2_814_750),
+)  # fmt: skip
+@quick
+def test_pies_probability_is_one(start: int, delays: list[int], alpha: int, beta: int) -> None:
+    """Whatever the queue delays [ns] and gains are; and an idle queue forgets."""
+    m = np.zeros(200, np.int64)
+    b, s = 0, 150
+    m[[Link.AQM_TARGET, Link.AQM_INTERVAL, Link.PIE_ALPHA, Link.PIE_BETA]] = 15 * MS, 15 * MS, alpha, beta
+    m[s + Discipline.PROBABILITY] = start
+    for k, delay in enumerate(delays):
+        m[s + Discipline.WORK] = delay
+        pie.catch_up(m, b, s, k * 15 * MS)
+        assert 0 <= m[s + Discipline.PROBABILITY] <= 1 << pie.PROBABILITY_BITS
+    m[s + Discipline.WORK] = 0
+    pie.catch_up(m, b, s, (len(delays) + 20_000) * 15 * MS)
+    assert m[s + Discipline.PROBABILITY] == 0
+
+
+def test_fq_shares_are_equal_among_greedy_flows() -> None:
+    """Whatever their rates and the sizes of their packets: to a packet or so."""
+    sizes, loads = (200, 500, 1000, 1460), (1.0, 0.5, 2.0, 0.3)  # loads of the link
+    flows = [
+        DATAGRAMS | {"DATA": size - 40, "INTERVAL": round(size * LINK_BYTE / load), "START": 1001 * k}
+        for k, (size, load) in enumerate(zip(sizes, loads, strict=True))
+    ]
+    rows = dumbbell(flows, seconds=40, **managed(FQ_CODEL))
+    rows.parameters[0, Shared.WARM_UP] = 20 * SECOND
+    f, k = split(rows, run(rows))
+    wire = f["USEFUL"][0] / (np.array(sizes) - 40) * sizes
+    assert abs(wire - wire.mean()).max() < 3 * 1514
+    assert wire.sum() == pytest.approx(20 * SECOND / LINK_BYTE, rel=1e-3)
+    assert k["EARLY"][0, 0] > 1000
+
+
+def test_a_sparse_flow_does_not_wait() -> None:
+    """Beside four that are greedy a datagram waits for what is in transmission and for new queues."""
+    flows = greedy(4)
+    sparse = DATAGRAMS | {"DATA": 160, "INTERVAL": 20 * MS, "START": 5 * SECOND}
+    rows = dumbbell([*flows, sparse], seconds=60, **managed(FQ_CODEL))
+    f, _ = split(rows, run(rows))
+    useful = f["USEFUL"][0, :4]
+    assert abs(useful / useful.mean() - 1).max() < 0.05
+    assert f["DROPS_QUEUE"][0, 4] == 0 and f["DELIVERED"][0, 4] >= f["SENT"][0, 4] - 2
+    last = [sparse | {"LIMIT": limit} for limit in range(1, 200, 7)]  # which tells of all of them
+    alone = [dumbbell([one], seconds=60, **managed(FQ_CODEL)) for one in last]
+    beside = [dumbbell([*flows, one], seconds=60, **managed(FQ_CODEL)) for one in last]
+    (free, _), (busy, _) = (split(stack(some), run(stack(some))) for some in (alone, beside))
+    waited = busy["COMPLETED"][:, 4] - free["COMPLETED"][:, 0]
+    assert waited.min() >= 0 and waited.max() <= 2 * PACKET
+    fifo = [dumbbell([*flows, one], seconds=60, QUEUE=1000) for one in last]
+    full, _ = split(stack(fifo), run(stack(fifo)))
+    assert (full["COMPLETED"][:, 4] - free["COMPLETED"][:, 0]).mean() > 20 * waited.mean()
+
+
+@pytest.mark.parametrize("aqm", AQMS.values())
+def test_marks_replace_losses(aqm: int) -> None:
+    rows = dumbbell(greedy(4, ECN=1), seconds=20, **managed(aqm, AQM_MARKS=1))
+    rows.parameters[0, Shared.WARM_UP] = 5 * SECOND  # when slow start has called for PIE's drops
+    f, k = split(rows, run(rows))
+    assert k["MARKS"][0, 0] > 50 and k["DROPS"][0, 0] == k["DROPS_BEFORE"][0, 0]
+    assert aqm == PIE or k["DROPS"][0, 0] == 0
+    assert (f["CWND_CUTS"][0] > 5).all() and f["MARKED"][0].sum() == k["MARKS"][0, 0]
+    deaf = rows._replace(flows=rows.flows.copy())
+    deaf.flows[:, :, Flow.ECN] = 0
+    f, k = split(deaf, run(deaf))
+    assert k["MARKS"].sum() == 0 and k["EARLY"][0, 0] > 20
+
+
+def test_the_fattest_queue_pays_when_all_is_full() -> None:
+    """Datagrams at twice the rate beside one of a tenth: of these nothing is dropped."""
+    load = DATAGRAMS | {"INTERVAL": PACKET // 2}
+    light = DATAGRAMS | {"INTERVAL": 10 * PACKET, "START": 1001}
+    rows = dumbbell([load, light], seconds=20, **managed(FQ_CODEL, QUEUE=20, AQM_TARGET=SECOND))
+    f, k = split(rows, run(rows))
+    assert f["DROPS_QUEUE"][0, 1] == 0 and f["DROPS_QUEUE"][0, 0] == k["DROPS"][0, 0] > 10_000
+    assert k["EARLY"][0, 0] == 0
+
+
+def test_places_that_are_too_few_are_made_more_and_change_nothing() -> None:
+    rows = dumbbell(greedy(2), seconds=5, **managed(CODEL, ROOM=256))
+    few = rows._replace(links=rows.links.copy())
+    few.links[:, :, Link.ROOM] = 1
+    assert (run(rows) == run(few)).all()

@@ -1,0 +1,117 @@
+"""A link whose queue is managed: packets wait until the transmitter asks for one."""
+
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, STREAM_PIE, LinkOut
+from tests.twins.shared.aqm import CoDel, Fates, FqCoDel, Pie, Waiting
+from tests.twins.shared.clock import Phase
+from tests.twins.shared.links import Link, Segment, Service, transmission_time
+
+if TYPE_CHECKING:
+    from tests.twins.shared.world import World
+
+
+class ManagedLink(Link):
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        super().__init__(world, number, columns)
+        fates = Fates(self._drop, self._mark)
+        self.queue: CoDel | FqCoDel | Pie
+        if columns.AQM == CODEL:
+            self.queue = CoDel(columns, fates)
+        elif columns.AQM == FQ_CODEL:
+            self.queue = FqCoDel(columns, fates)
+        else:
+            self.queue = Pie(columns, fates, world.tables.streams, STREAM_PIE + number, self._takes)
+            self._plan_update(columns.AQM_INTERVAL)
+        self.asks = False  # the transmitter, soon or when it has sent what it has
+        self.dropped: list[Service] = []  # what had waited until then
+
+    def _takes(self, size: int) -> int:
+        return transmission_time(size, self.columns.BYTE_TIME)
+
+    def enter(self, segment: Segment) -> None:
+        now, limit = self.world.agenda.now, self.columns.QUEUE
+        self.counts[LinkOut.ARRIVALS] += 1
+        packet = Waiting(now, segment.packet.size, segment)
+        if self.columns.AQM != FQ_CODEL and (0 < limit <= self._held() or self._refuses(packet)):
+            self.counts[LinkOut.DROPS] += 1
+            segment.flow.lost(segment, "queue")
+            return
+        if isinstance(self.queue, FqCoDel):
+            back = segment.route is not segment.flow.route
+            self.queue.enqueue(packet, (back, segment.flow.number))
+            if 0 < limit < self._held():
+                self.queue.drop_from_fattest()
+        else:
+            self.queue.enqueue(packet)
+        if not self.asks:
+            self._ask_at(now)
+
+    def _held(self) -> int:
+        return len(self.queue.packets) + (self.free_at > self.world.agenda.now)
+
+    def _refuses(self, packet: Waiting) -> bool:
+        if not isinstance(self.queue, Pie) or not self.queue.hits():
+            return False
+        if self.queue.may_mark and self._mark(packet):
+            return False
+        self.counts[LinkOut.EARLY] += 1
+        return True
+
+    def _ask_at(self, time: int) -> None:
+        self.asks = True
+        self.world.agenda.plan(time, Phase.LINK, self.number, self._serve, turn=-1)
+
+    def _serve(self) -> None:
+        now, self.asks = self.world.agenda.now, False
+        packet = self.queue.dequeue(now)
+        if packet is None:
+            return
+        segment = packet.what
+        self.free_at = now + self._takes(packet.size)
+        self.services.append(Service(packet.came, now, self.free_at))
+        segment.sending = (now, self.free_at)
+        self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], now - packet.came)
+        self._ask_at(self.free_at)
+        if self._lost_at_random():
+            self.counts[LinkOut.LOST] += 1
+            segment.flow.lost(segment, "random")
+        else:
+            self._send_on(segment, self.free_at + self.columns.DELAY)
+
+    def _drop(self, packet: Waiting) -> None:
+        now, limit = self.world.agenda.now, self.columns.QUEUE
+        overfull = self.columns.AQM == FQ_CODEL and 0 < limit <= self._held()
+        self.dropped.append(Service(packet.came, now, now))
+        self.counts[LinkOut.DROPS] += 1
+        self.counts[LinkOut.EARLY] += not overfull
+        packet.what.flow.lost(packet.what, "queue")
+
+    def _mark(self, packet: Waiting) -> bool:
+        segment = packet.what
+        if self.columns.AQM_MARKS == 0 or segment.flow.columns.ECN == 0 or segment.is_ack:
+            return False
+        segment.congested = True
+        self.counts[LinkOut.MARKS] += 1
+        segment.flow.marked += 1
+        return True
+
+    def _plan_update(self, time: int) -> None:
+        self.world.agenda.plan(time, Phase.CLOCK, 0, self._update)
+
+    def _update(self) -> None:
+        assert isinstance(self.queue, Pie)
+        self.queue.update()
+        self._plan_update(self.world.agenda.now + self.columns.AQM_INTERVAL)
+
+    def values(self) -> list[int]:
+        p = self.world.tables.p
+        still = [Service(packet.came, p.END + 1, p.END + 1) for packet in self.queue.packets]
+        sent, self.services = self.services, [*self.services, *still]
+        super().values()
+        self.services = [*sent, *self.dropped, *still]
+        waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)
+        self.counts[LinkOut.QUEUE_SUM_HIGH], self.counts[LinkOut.QUEUE_SUM] = divmod(waited, 2**63)
+        late = [s for s in self.dropped if s.came < p.WARM_UP <= s.begins]
+        self.counts[LinkOut.DROPS_BEFORE] += len(late)
+        return [self.counts[column] for column in LinkOut if column != LinkOut.COLUMNS]
