@@ -2,7 +2,8 @@
 
 Source: Linux sizes a burst by the rate: what it would send in about a millisecond, two packets at least (E.
 Dumazet, "TSO packets automatic sizing", 2013).  The receiver's application reads what a PSH ends, and an ACK
-goes out: so ACKs of pairs stay in step with the pairs.
+goes out: so ACKs of pairs stay in step with the pairs.  A burst that is less waits for the next ACK if that
+is due at once (E. Dumazet, "tcp_tso_should_defer() vs large RTT", 2025: in Linux from 6.18 on).
 """
 
 from typing import Any
@@ -10,13 +11,17 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.linux import pacing
-from netcarlo.kernels.linux.state import PACED, Tcp, in_flight
+from netcarlo.kernels.linux import clocks, pacing
+from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, in_flight, packet_at
 
 LEAST = 2
 """Packets of a burst."""
 BYTES = 65536
 """Most of one."""
+SOON_US = 1000
+"""So near, and within half a round trip, an ACK is waited for if packets have left in a time as short,"""
+PART = 3
+"""and there is room for less than such a part of the window (tcp_tso_win_divisor)."""
 
 
 def size(p: Any, s: Any) -> Any:
@@ -27,13 +32,36 @@ def size(p: Any, s: Any) -> Any:
     return max(min(rate >> 10, BYTES) // max(p[P.DATA], 1), LEAST)
 
 
-def next_burst(p: Any, s: Any) -> Any:
-    """How many packets go out as one now; 0: no window has room."""
-    room = min(s[Tcp.CWND] - in_flight(s), max(s[Tcp.CWND] >> 1, 1))
-    allowed = min(s[Tcp.UNA] + p[P.WINDOW], s[Tcp.LAST] + 1) - s[Tcp.NXT]
-    room = min(room, allowed)
+def room_of(p: Any, s: Any) -> Any:
+    """Room that the windows of sender and receiver have [packet]."""
+    return min(s[Tcp.CWND] - in_flight(s), s[Tcp.UNA] + p[P.WINDOW] - s[Tcp.NXT])
+
+
+def is_put_off(p: Any, s: Any, now: Any, room: Any) -> Any:
+    """Whether a burst with so much room waits for more: it is not full, and the first ACK is due soon."""
+    if s[Tcp.STATE] >= State.RECOVERY or s[Tcp.NXT] == s[Tcp.UNA] or s[Tcp.NXT] >= s[Tcp.LAST]:
+        return False
+    now_us = clocks.us_of(now)
+    due_us = s[packet_at(p, s, s[Tcp.UNA]) + Packet.SENT] + (s[Tcp.SRTT] >> 3)
+    if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US) or now_us - _latest(p, s) > SOON_US:
+        return False
+    full = pacing.size(p, s) if PACED else size(p, s)
+    return room < full and PART * room < min(s[Tcp.CWND], p[P.WINDOW])
+
+
+def _latest(p: Any, s: Any) -> Any:
+    """When packets left last [us]; with pacing, when the next may."""
     if PACED:
-        return min(room, pacing.size(p, s)) if room > 0 else np.int64(0)
-    if room <= LEAST:
-        return max(room, np.int64(0))
-    return min(room, size(p, s))
+        return clocks.us_of(s[pacing.Pacing.NEXT])
+    return s[packet_at(p, s, s[Tcp.NXT] - 1) + Packet.SENT]
+
+
+def next_burst(p: Any, s: Any, now: Any) -> Any:
+    """How many packets go out as one now; 0: no window has room, or the burst is put off."""
+    room = room_of(p, s)
+    if room <= 0 or is_put_off(p, s, now, room):
+        return np.int64(0)
+    room = min(min(room, max(s[Tcp.CWND] >> 1, 1)), s[Tcp.LAST] + 1 - s[Tcp.NXT])
+    if PACED:
+        return min(room, pacing.size(p, s))
+    return room if room <= LEAST else min(room, size(p, s))

@@ -116,7 +116,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
             _resend(p, s, now, packet)
             return packet
     if s[Tcp.BURST] == 0 and open_now:
-        s[Tcp.BURST] = burst.next_burst(p, s)
+        s[Tcp.BURST] = burst.next_burst(p, s, now)
         s[Tcp.LARGE] = 1 if s[Tcp.BURST] > 1 else 0
         if PACED and s[Tcp.BURST] > 0:
             _begin_burst(p, s, now, s[Tcp.BURST])
@@ -221,7 +221,7 @@ def _settle(p: Any, s: Any, now: Any) -> None:
     """Nothing more goes out at this event: note whether the window was the limit, and start the timer."""
     s[Tcp.PUSH] = 0
     s[Tcp.SEND] = Send.NEW
-    note_limit(s)
+    note_limit(p, s, now)
     if s[Tcp.PUSHED] != 0:
         s[Tcp.PUSHED] = 0
         timer.schedule_probe(p, s, now, False)
@@ -230,9 +230,15 @@ def _settle(p: Any, s: Any, now: Any) -> None:
     s[Tcp.RESTART] = 0
 
 
-def note_limit(s: Any) -> None:
+def _is_put_off(p: Any, s: Any, now: Any) -> Any:
+    """Whether the window has room, too little of it for a burst now."""
+    room = burst.room_of(p, s)
+    return 0 < room == s[Tcp.CWND] - in_flight(s) and burst.is_put_off(p, s, now, room)
+
+
+def note_limit(p: Any, s: Any, now: Any) -> None:
     """Note whether the window was the limit of what is out."""
-    limited = 1 if in_flight(s) >= s[Tcp.CWND] else 0
+    limited = 1 if in_flight(s) >= s[Tcp.CWND] or _is_put_off(p, s, now) else 0
     if s[Tcp.PUSHED] != 0 or limited != 0:
         out = s[Tcp.NXT] - s[Tcp.UNA]
         if s[Tcp.UNA] >= s[Tcp.LIMITED_END] or limited != 0 or (

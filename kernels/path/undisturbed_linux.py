@@ -65,9 +65,9 @@ def take(p: Any, s: Any, now: Any, ack: Any) -> None:
         acks.grow(p, s, now, ack - una)
 
 
-def open_burst(p: Any, s: Any) -> Any:
+def open_burst(p: Any, s: Any, now: Any) -> Any:
     """So many packets leave as one now."""
-    packets = burst.next_burst(p, s)
+    packets = burst.next_burst(p, s, now)
     s[Tcp.LARGE] = 1 if packets > 1 else 0
     return packets
 
@@ -75,7 +75,7 @@ def open_burst(p: Any, s: Any) -> Any:
 def settle(p: Any, s: Any, now: Any, pushed: Any) -> Any:
     """Nothing more goes out now; returns how long until the probe that is due then [us], at most."""
     s[Tcp.PUSHED] = pushed
-    sender.note_limit(s)
+    sender.note_limit(p, s, now)
     s[Tcp.PUSHED] = 0
     return timer.until_probe(p, s, now, pushed == 0)
 
@@ -167,7 +167,7 @@ def go(
                 s[Tcp.CONSUMED] = ack_id + 1
                 taken = np.int64(1)
                 take(p, s, now, ack)
-                left = open_burst(p, s)
+                left = open_burst(p, s, now)
                 if left == 0:
                     armed, wait, taken = now, settle(p, s, now, np.int64(0)), np.int64(0)
                     deadline = now + min(wait, longest) * clocks.US
@@ -214,7 +214,7 @@ def go(
                 coming = line_of(m, back.at)
                 undisturbed = m[Path.FULL] == 0
             if left == 0:
-                left = open_burst(p, s)
+                left = open_burst(p, s, now)
                 if left == 0:
                     armed, wait = now, settle(p, s, now, pushed)
                     deadline = now + min(wait, longest) * clocks.US

@@ -101,6 +101,9 @@ class PacedSender(LinuxSender):
             self.pace.start(self.next - self.simulation.now)
         return False
 
+    def latest_departure(self) -> int:
+        return self.next // 1000
+
     def leave(self, packets: int) -> None:
         if self.in_flight() == 0 and self.app_limited:
             self.bbr.on_restart()

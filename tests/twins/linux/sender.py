@@ -146,7 +146,8 @@ class LinuxSender:
             self.frto = False
             self.send_lost()
             sent_new |= self.send_new()
-        limited = self.in_flight() >= self.cwnd
+        room = self.cwnd - self.in_flight()
+        limited = room <= 0 or (room <= self.una + self.p.WINDOW - self.nxt and self.is_put_off(room))
         out = self.nxt - self.una
         if (sent_new or limited) and (
             self.una >= self.limited_end or limited or (not self.limited and out > self.most_out)
@@ -184,9 +185,23 @@ class LinuxSender:
         return sent
 
     def burst(self) -> int:
-        room = min(self.cwnd - self.in_flight(), max(self.cwnd // 2, 1))
-        room = min(room, self.una + self.p.WINDOW - self.nxt, self.end - self.nxt)
-        return min(room, self.burst_size())
+        room = min(self.cwnd - self.in_flight(), self.una + self.p.WINDOW - self.nxt)
+        if room <= 0 or self.is_put_off(room):
+            return 0
+        return min(room, max(self.cwnd // 2, 1), self.end - self.nxt, self.burst_size())
+
+    def is_put_off(self, room: int) -> bool:
+        """A burst that is not full waits for the first ACK if that is due soon after packets have left."""
+        if self.state in (RECOVERY, LOSS) or self.una == self.nxt or self.nxt >= self.end - 1:
+            return False
+        if room >= self.burst_size() or 3 * room >= min(self.cwnd, self.p.WINDOW):
+            return False
+        soon = self.segments[self.una].sent + self.srtt_8 // 8 - self.now_us <= min(self.srtt_8 // 16, 1000)
+        return soon and self.now_us - self.latest_departure() <= 1000
+
+    def latest_departure(self) -> int:
+        """[us]"""
+        return self.segments[self.nxt - 1].sent
 
     def send_one(self, *, push: bool) -> None:
         segment = Segment(self.nxt, self.now_us, push)
