@@ -261,6 +261,7 @@ def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
+        found |= {"arrivals": False}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -275,10 +276,12 @@ def _mixed(address: Address) -> Model:
     of_linux = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
 
     def make(step: Step) -> Any:
-        found = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
+        found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
+        found |= {"arrivals": address.arrivals}
         found |= {"ahead": not (of_linux or is_lockstep(step))} | mixture.of_sender(step)
         if of_linux:
-            others = {LINUX_RENO + k: _in_order(ends) for k, ends in enumerate(of_linux)}
+            arrivals = {"arrivals": address.arrivals}
+            others = {LINUX_RENO + k: _in_order(ends) | arrivals for k, ends in enumerate(of_linux)}
             found |= mixture.of_ends(step, others, found, INLINED)
         return bind(shared.simulate, step, found, inlined=INLINED)
 
@@ -393,7 +396,8 @@ def _others() -> Iterator[Model]:
         yield FAMILIES[family](Address(family, "udp"), ends)
     yield _shared(Address("shared", "sctp"), SCTP)
     for linux in ("", "linux"):
-        yield _mixed(Address("shared", "mixed", linux))
+        for arrivals in (False, True):
+            yield _mixed(Address("shared", "mixed", linux, arrivals=arrivals))
     for mobile in (False, True):
         yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
@@ -420,7 +424,7 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    "shared_linux_bbr",
+    *("shared_linux_bbr", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

@@ -19,6 +19,8 @@ class Address(NamedTuple):
     """Whether the receiver is a mobile host."""
     fluid: bool = False
     """Whether a fluid stands for its packets."""
+    arrivals: bool = False
+    """Whether flows come and go."""
 
     @property
     def engine(self) -> str:
@@ -39,4 +41,5 @@ class Address(NamedTuple):
         kind = self.control or self.sender
         if self.control and (self.family, self.sender) != ("shared", "sack"):
             kind = f"{self.sender}_{self.control}"
-        return f"{self.engine}_{kind}" + ("_mobile" if self.mobile else "")
+        ending = "_mobile" if self.mobile else "_arrivals" if self.arrivals else ""
+        return f"{self.engine}_{kind}{ending}"

@@ -12,10 +12,10 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, ahead, fifo, packet
+from netcarlo.kernels.shared import agenda, ahead, arrivals, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.hosts import NONE
-from netcarlo.kernels.shared.layout import Flow, FlowOut
+from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, SharedOut
 from netcarlo.kernels.shared.link import Fate, enter
 from netcarlo.kernels.shared.report import on_clock, report, take_samples
 from netcarlo.kernels.shared.setup import lay_out
@@ -23,6 +23,8 @@ from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
 
 AHEAD: Any = slot("ahead")
 """Whether what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
+
+ARRIVALS: Any = slot("arrivals")
 
 association: Any = slot("association")
 hosts: Any = slot("hosts")
@@ -33,7 +35,7 @@ def simulate(
     p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments."""
-    lay_out(p, flows, links, losses, m, f)
+    lay_out(p, constants, flows, links, losses, m, f)
     if AHEAD:
         ahead.prepare(p, m)
     means = f[flows.shape[0] * association.FLOATS :]  # mean queues, of RED
@@ -47,6 +49,10 @@ def simulate(
             taken = True
             events += 1
             on_clock(p, m, f, t)
+        elif ARRIVALS and kind == Event.ARRIVAL:
+            taken = True
+            events += 1
+            arrivals.on_arrival(p, constants, losses, m, f, t, i)
         elif kind == Event.HOST:
             acts = True
             if AHEAD:
@@ -76,6 +82,9 @@ def simulate(
             agenda.replace(m, kind, i, following)
         key = agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
+    if ARRIVALS:
+        of_links = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0]
+        arrivals.report(p, m, out[of_links + LinkOut.COLUMNS * links.shape[0] :])
     return np.int64(0)
 
 
@@ -110,6 +119,8 @@ def _move(p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any)
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
         if fate & (Fate.DROPPED | Fate.LOST):
             _count_loss(m, b, word, fate)
+            if ARRIVALS:
+                arrivals.gone(m, b, t)
         elif hop + 1 < hops:
             word += packet.ONE_HOP
             moves = AHEAD and ahead.may_enter(p, m, m[b + route + hop + 1], far)
