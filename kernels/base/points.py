@@ -1,8 +1,8 @@
 """Numbers of any distribution, by points of its inverse distribution function and integers alone.
 
 From word `at` of an array on there stand the number of points, and for each its probability times 2**32 and
-its value, both whole.  Probabilities rise from 0 to 2**32 and the function is linear between points; where two
-have the same probability it jumps.
+its value, both whole.  Probabilities rise from 0 to 2**32 and the function is linear between points; where
+two have the same probability it jumps.
 """
 
 from typing import Any

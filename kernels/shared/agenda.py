@@ -1,7 +1,7 @@
 """What happens next: the keys of all sources of events, and a tournament that finds the earliest.
 
-The keys of the four classes but CLOCK and ARRIVAL are the leaves of a tree; a node is the smaller of the two below it,
-and node 1 the earliest event of all.
+The keys of the four classes but CLOCK and ARRIVAL are the leaves of a tree; a node is the smaller of the two
+below it, and node 1 the earliest event of all.
 """
 
 from enum import IntEnum

@@ -1,9 +1,9 @@
 """Flows that come and go: each takes a slot, a flow of the row, which a later one uses again.
 
 A source is a Poisson process, whose arrivals take the first free one of its slots, or a user with one slot,
-who downloads, thinks when all has arrived, and downloads again.  A slot is free when its sender knows that all
-has arrived and no packet of its flow is under way: so none can be taken for one of the next, which starts with
-fresh ends.  An arrival that finds no free slot is blocked, and lost; its user thinks again.
+who downloads, thinks when all has arrived, and downloads again.  A slot is free when its sender knows that
+all has arrived and no packet of its flow is under way: so none can be taken for one of the next, which starts
+with fresh ends.  An arrival that finds no free slot is blocked, and lost; its user thinks again.
 
 `b` is where the block of flow `i` begins in scratch `m`, `p` are the columns of the row.
 """

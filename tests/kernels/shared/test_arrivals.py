@@ -1,6 +1,7 @@
 """Flows that come and go: the kernel against its twin, bit for bit, and what holds of any of them."""
 
 import os
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -93,7 +94,7 @@ def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int]) -> None:
     rows = rows_of(MODEL, 20, seed=seed)
     whole = run(rows)
     edges = [0, *sorted(set(cuts)), 20]
-    for a, b in zip(edges, edges[1:], strict=False):
+    for a, b in pairwise(edges):
         part = SharedRows(*(array[a:b] for array in rows[:4]), losses=rows.losses)  # type: ignore[misc]
         found = run(part, threads=1)
         wide = classes(rows, whole)[a:b, : classes(part, found).shape[1]]

@@ -4,7 +4,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import ENDLESS, P
 from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, UDP, Flow, Shared, SharedRows
-from tests.twins.path.scenarios import MS, SECOND, make_linux, pick
+from tests.twins.path.scenarios import MS, SECOND, make_linux
 from tests.twins.shared.scenarios import PERIODS, shared_rows
 
 WORDS = 2 * 9 + 2

@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from copy import copy
 from fractions import Fraction
-from itertools import count
+from itertools import count, pairwise
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
@@ -32,11 +32,7 @@ EDGES_OF_SLOWDOWNS = edges(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
 
 def value_at(word: int, points: list[tuple[int, int]]) -> int:
     """The inverse of a distribution function at `word` / 2**32, by points (probability * 2**32, value)."""
-    (p, a), (q, b) = [
-        (left, right)
-        for left, right in zip(points, points[1:], strict=False)
-        if left[0] <= word < right[0]
-    ][0]
+    (p, a), (q, b) = next((left, right) for left, right in pairwise(points) if left[0] <= word < right[0])
     share = Fraction(floor(Fraction(word - p, q - p) * 2**20), 2**20)
     return floor(a + (b - a) * share)
 
@@ -195,4 +191,4 @@ def classes_of(world: "World") -> list[Class]:
     """The classes of a row, with their slots in order."""
     slots = [flow for flow in world.flows if isinstance(flow, Slot)]
     most = max((slot.columns.CLASS for slot in slots), default=0)
-    return [Class(world, [s for s in slots if s.columns.CLASS == k]) for k in range(1, most + 1)]
+    return [Class(world, [s for s in slots if k == s.columns.CLASS]) for k in range(1, most + 1)]
