@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -262,7 +263,7 @@ def _shared(address: Address, ends: Ends) -> Model:
         ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
         ahead = ahead and not address.managed
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
-        found |= {"managed": address.managed}
+        found |= {"managed": address.managed, "arrivals": False}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -278,11 +279,11 @@ def _mixed(address: Address) -> Model:
 
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
-        ahead = not (address.managed or of_linux or is_lockstep(step))
-        found |= {"ahead": ahead, "managed": address.managed}
-        found |= mixture.of_sender(step)
+        found |= {"managed": address.managed, "arrivals": address.arrivals}
+        found |= {"ahead": not (address.managed or of_linux or is_lockstep(step))} | mixture.of_sender(step)
         if of_linux:
-            others = {LINUX_RENO + k: _in_order(ends) for k, ends in enumerate(of_linux)}
+            arrivals = {"arrivals": address.arrivals}
+            others = {LINUX_RENO + k: _in_order(ends) | arrivals for k, ends in enumerate(of_linux)}
             found |= mixture.of_ends(step, others, found, INLINED)
         return bind(shared.simulate, step, found, inlined=INLINED)
 
@@ -400,8 +401,8 @@ def _others() -> Iterator[Model]:
         yield FAMILIES[family](Address(family, "udp"), ends)
     for managed in (False, True):
         yield _shared(Address("shared", "sctp", managed=managed), SCTP)
-        for linux in ("", "linux"):
-            yield _mixed(Address("shared", "mixed", linux, managed=managed))
+        for linux, arrivals in product(("", "linux"), (False, True)):
+            yield _mixed(Address("shared", "mixed", linux, managed=managed, arrivals=arrivals))
     for mobile in (False, True):
         yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
@@ -428,7 +429,7 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("shared_linux_bbr", "shared_newreno_aqm"),
+    *("shared_linux_bbr", "shared_newreno_aqm", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

@@ -56,6 +56,7 @@ class Dimension:
 RATE = Dimension("a rate", "bit/s", "0.5 Mbit/s")
 TIME = Dimension("a time", "s", "200 ms")
 SIZE = Dimension("a size", "B", "1500 B")
+FREQUENCY = Dimension("a number per time", "/s", "20 /s")
 LENGTH = Dimension("a length", "m", "100 m")
 SPEED = Dimension("a speed", "m/s", "10 m/s")
 POWER = Dimension("a power", "W", "0.8 W")
@@ -106,8 +107,10 @@ def _factor(unit: str, dimension: Dimension) -> Decimal | None:
     if any(letter.isdigit() for letter in unit):  # a power, which none of our units has
         raise ValueError(unit)
     registry = _registry()
-    one = registry.Quantity(Decimal(1), registry.parse_units(unit))
-    wanted = registry.parse_units(dimension.unit)
+    given, wanted = (
+        registry.parse_units(f"1{text}" if text.startswith("/") else text) for text in (unit, dimension.unit)
+    )
+    one = registry.Quantity(Decimal(1), given)
     return Decimal(one.to(wanted).magnitude) if one.is_compatible_with(wanted) else None
 
 

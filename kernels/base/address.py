@@ -21,6 +21,8 @@ class Address(NamedTuple):
     """Whether a fluid stands for its packets."""
     managed: bool = False
     """Of shared networks: whether links may have active queue management beside RED."""
+    arrivals: bool = False
+    """Whether flows come and go."""
 
     @property
     def engine(self) -> str:
@@ -41,4 +43,5 @@ class Address(NamedTuple):
         kind = self.control or self.sender
         if self.control and (self.family, self.sender) != ("shared", "sack"):
             kind = f"{self.sender}_{self.control}"
-        return f"{self.engine}_{kind}" + ("_mobile" if self.mobile else "") + ("_aqm" if self.managed else "")
+        endings = {"mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals}
+        return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])

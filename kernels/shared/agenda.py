@@ -1,7 +1,7 @@
 """What happens next: the keys of all sources of events, and a tournament that finds the earliest.
 
-The keys of the four classes but CLOCK are the leaves of a tree; a node is the smaller of the two below it,
-and node 1 the earliest event of all.
+The keys of the four classes but CLOCK and ARRIVAL are the leaves of a tree; a node is the smaller of the two
+below it, and node 1 the earliest event of all.
 """
 
 from enum import IntEnum
@@ -9,7 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.shared.state import Word
+
+ARRIVALS: Any = slot("arrivals")
+"""Whether there are flows that come and go."""
 
 
 class Event(IntEnum):
@@ -20,6 +24,7 @@ class Event(IntEnum):
     ACK = 2  # acknowledgements of a flow do
     HOST = 3  # something happens at the hosts of a flow
     FAR = 4  # a packet reaches the far end of a link and has another before it
+    ARRIVAL = 5  # a flow comes
 
 
 NO_EVENT = (1 << 63) - 1
@@ -33,7 +38,8 @@ _TIE_SHIFT = 11  # the number is flipped with `time >> _TIE_SHIFT`
 
 def earliest(m: Any) -> Any:
     """The key of the next event."""
-    return min(m[Word.TICK], m[Word.EARLIEST])
+    key = min(m[Word.TICK], m[Word.EARLIEST])
+    return min(key, m[Word.ARRIVAL]) if ARRIVALS else key
 
 
 def time_of(key: Any) -> Any:
@@ -54,6 +60,11 @@ def number_of(key: Any) -> Any:
 def set_clock(m: Any, t: Any) -> None:
     """The next samples are due at `t` [ns]."""
     m[Word.TICK] = t << _TIME_SHIFT
+
+
+def lower_arrival(m: Any, i: Any, t: Any) -> None:
+    """An arrival at flow `i` comes at `t` [ns], if no other comes before."""
+    m[Word.ARRIVAL] = min(m[Word.ARRIVAL], _key(Event.ARRIVAL, i, t))
 
 
 def lower(m: Any, kind: Any, i: Any, t: Any) -> None:

@@ -41,7 +41,7 @@ def sample(m: Any, b: Any, f: Any, i: Any, warmed_up: Any) -> None:
     """Take samples; note what was acknowledged if the warm-up ends."""
     p, s, counts = m[b:], m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
     if warmed_up:
-        m[counts + FlowOut.ACKED_BEFORE] = association.acked(p, s)
+        m[counts + FlowOut.ACKED_BEFORE] = m[counts + FlowOut.ACKED] + association.acked(p, s)
     m[counts + FlowOut.CWND_SUM] += association.cwnd_of(p, s, f[i * association.FLOATS :])
     m[counts + FlowOut.SAMPLES] += 1
     rtt = s[association.Counter.RTT]
@@ -52,14 +52,14 @@ def sample(m: Any, b: Any, f: Any, i: Any, warmed_up: Any) -> None:
 
 @cold
 def count(m: Any, b: Any) -> None:
-    """The counters of the sender, at the end."""
+    """The counters of the sender, at the end; those of earlier flows of the slot are in already."""
     s, counts = m[b + FlowWord.ASSOCIATION :], m[b + FlowWord.COUNTS :]
-    counts[FlowOut.SENT] = s[association.Counter.SENT]
-    counts[FlowOut.RETRANSMITTED] = s[association.Counter.REPEATED]
-    counts[FlowOut.ACKED] = association.acked(m[b:], s)
-    counts[FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
-    counts[FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
-    counts[FlowOut.CWND_CUTS] = s[association.Counter.REDUCTIONS]
-    counts[FlowOut.HANDSHAKES] = s[association.Counter.HANDSHAKES]
+    counts[FlowOut.SENT] += s[association.Counter.SENT]
+    counts[FlowOut.RETRANSMITTED] += s[association.Counter.REPEATED]
+    counts[FlowOut.ACKED] += association.acked(m[b:], s)
+    counts[FlowOut.TIMEOUTS] += s[association.Counter.TIMEOUTS]
+    counts[FlowOut.FAST_RETRANSMITS] += s[association.Counter.FAST_RETRANSMITS]
+    counts[FlowOut.CWND_CUTS] += s[association.Counter.REDUCTIONS]
+    counts[FlowOut.HANDSHAKES] += s[association.Counter.HANDSHAKES]
     if association.overfull(s):
         m[Word.FULL] = 1

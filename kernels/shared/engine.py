@@ -11,11 +11,11 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, ahead, fifo, packet
+from netcarlo.kernels.shared import agenda, ahead, arrivals, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.hosts import NONE
-from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link
+from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, LinkOut, SharedOut
 from netcarlo.kernels.shared.link import Fate, count_loss, enter
 from netcarlo.kernels.shared.report import on_clock, report, take_samples
 from netcarlo.kernels.shared.setup import lay_out
@@ -27,6 +27,9 @@ AHEAD: Any = slot("ahead")
 MANAGED: Any = slot("managed")
 """Whether links may have active queue management that decides when packets leave, see `aqm`."""
 
+ARRIVALS: Any = slot("arrivals")
+"""Whether flows come and go, see `arrivals`."""
+
 association: Any = slot("association")
 hosts: Any = slot("hosts")
 ends: Any = slot("ends")
@@ -36,7 +39,7 @@ def simulate(
     p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, out: Any, trace: Any
 ) -> Any:
     """Simulate one row; see `models` for the arguments."""
-    lay_out(p, flows, links, losses, m, f)
+    lay_out(p, constants, flows, links, losses, m, f)
     if AHEAD:
         ahead.prepare(p, m)
     means = f[flows.shape[0] * association.FLOATS :]  # mean queues, of RED
@@ -50,6 +53,10 @@ def simulate(
             taken = True
             events += 1
             on_clock(p, m, f, t)
+        elif ARRIVALS and kind == Event.ARRIVAL:
+            taken = True
+            events += 1
+            arrivals.on_arrival(p, constants, losses, m, f, t, i)
         elif kind == Event.HOST:
             acts = True
             if AHEAD:
@@ -80,6 +87,9 @@ def simulate(
             agenda.replace(m, kind, i, following)
         key = agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
+    if ARRIVALS:
+        of_links = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0]
+        arrivals.report(p, m, out[of_links + LinkOut.COLUMNS * links.shape[0] :])
     return np.int64(0)
 
 
@@ -130,6 +140,8 @@ def _move(
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
         if fate & (Fate.DROPPED | Fate.LOST):
             count_loss(m, b, word, fate)
+            if ARRIVALS:
+                arrivals.gone(m, b, t)
         elif MANAGED and fate & Fate.HELD:
             moves = False  # it leaves later
         elif hop + 1 < hops:

@@ -13,11 +13,13 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, ends, fifo, packet
+from netcarlo.kernels.shared import agenda, arrivals, ends, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
 from netcarlo.kernels.shared.state import FlowWord, Word
+
+ARRIVALS: Any = slot("arrivals")
 
 association: Any = slot("association")
 
@@ -57,6 +59,8 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any) -> An
         answer, due = _answer_probe(p, m, b, i, t, word)
     else:
         answer, due = _receive_data(p, m, b, i, link, at, t, word)
+    if ARRIVALS:
+        arrivals.gone(m, b, t)
     return answer, due
 
 
@@ -96,6 +100,8 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word:
         m[b + FlowWord.NEXT] = FOREVER
         association.start(flow, s, g, t)
     elif word != NONE:
+        if ARRIVALS:
+            arrivals.gone(m, b, t)
         number = packet.number_of(word)
         if word & packet.PROBE:
             association.on_probe(flow, s, g, constants, t, number)
@@ -135,6 +141,8 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
 
 def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
     # Data goes to its first link.
+    if ARRIVALS:
+        m[b + FlowWord.UNDER_WAY] += 1
     busy = max(t, m[b + FlowWord.SOURCE_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.ACCESS])
     m[b + FlowWord.SOURCE_BUSY] = busy
     fifo.push(m, b + FlowWord.TO_LINK, Event.DATA, i, busy + m[b + Flow.SOURCE_DELAY], word)
@@ -179,6 +187,8 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
                 m[counts + FlowOut.DELIVERED] += 1
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
+                if ARRIVALS:
+                    arrivals.on_completion(p, m, b, i, t)
     answer, back = np.int64(NONE), t
     if not late:
         answer, back = _answer(m, b, i, t, ack_id)
@@ -240,6 +250,8 @@ def _answer(m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
 
 def _send_back(m: Any, b: Any, t: Any, word: Any) -> Any:
     # An acknowledgement, or the reply to a probe, goes to its first link: when it is there.
+    if ARRIVALS:
+        m[b + FlowWord.UNDER_WAY] += 1
     busy = max(t, m[b + FlowWord.BACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.SINK_BACK])
     m[b + FlowWord.BACK_BUSY] = busy
     return busy + m[b + Flow.SINK_DELAY]

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import Table
+from netcarlo.kernels.shared.classes import ClassOut
 
 MOST_FLOWS = 64
 MOST_LINKS = 64
@@ -54,7 +55,15 @@ class Flow(IntEnum):
     SPREAD = auto()  # UDP: width of the uniform distribution around INTERVAL [ns]
     ON = auto()  # UDP: mean length of the exponential times of sending [ns]; 0: always
     OFF = auto()  # UDP: mean length of the exponential times of silence between them [ns]
-    PERIODS = auto()  # UDP: row of `losses` with the probability PERIOD
+    PERIODS = auto()  # row of `losses` with the probability PERIOD: of UDP, and of arrivals
+    # Flows that come and go, see `arrivals`; 0 of all others.
+    CLASS = auto()  # the class of the flows that this slot is for, from 1 on
+    SLOTS = auto()  # a source of arrivals: they take this slot or one of those behind it, so many in all
+    GAP = auto()  # of a Poisson source: mean time from arrival to arrival [ns]; 0: a user, who thinks
+    SIZES = auto()  # where the points of the sizes begin in `constants` [byte]
+    THINKS = auto()  # of a user: where those of the times between downloads do [ns]
+    LATENCY = auto()  # ideal time of a transfer: of the handshake and of the first packet [ns],
+    PACKET_TIME = auto()  # and of each further one, at the bottleneck [ns]
     COLUMNS = auto()
 
 
@@ -179,6 +188,8 @@ STREAM_PIE = 9 << 20  # + link; draw k: the k-th packet that meets its probabili
 STREAM_RED = 3 << 20  # + link; draw k: the k-th packet that meets a probability between 0 and 1
 STREAM_DATAGRAM = 1 << 21  # + flow; draw k: the time from packet k to k + 1
 STREAM_PERIOD = 1 << 22  # + flow; draw k: length of its k-th time of sending (even) or silence (odd)
+STREAM_ARRIVAL = 9 << 20  # + source; draw k: the gap before its arrival k
+STREAM_SIZE = 10 << 20  # + source; draw k: the size of its arrival k, and how long its user thinks after it
 
 
 class SharedRows(NamedTuple):
@@ -188,7 +199,7 @@ class SharedRows(NamedTuple):
     """
 
     parameters: NDArray[np.int64]  # [n, Shared.COLUMNS]: those of `P`, then those of `Shared`
-    constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
+    constants: NDArray[np.float64]  # [n, C]: distributions of classes of flows, as points (`base.points`)
     flows: NDArray[np.int64]  # [n, F, Flow.COLUMNS]
     links: NDArray[np.int64]  # [n, L, Link.COLUMNS]
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
@@ -211,6 +222,7 @@ class SharedRows(NamedTuple):
         return SharedOut.COLUMNS, (
             Table("flows", FlowOut.COLUMNS, flows, flows),
             Table("links", LinkOut.COLUMNS, links, links),
+            Table("classes", ClassOut.COLUMNS, classes(self), classes(self)),
         )
 
 
@@ -222,4 +234,10 @@ the mean."""
 def outcomes(rows: SharedRows) -> int:
     """Columns of the outcomes of `rows`."""
     flows, links = rows.flows.shape[1], rows.links.shape[1]
-    return int(SharedOut.COLUMNS + flows * FlowOut.COLUMNS + links * LinkOut.COLUMNS)
+    of_classes = classes(rows) * ClassOut.COLUMNS
+    return int(SharedOut.COLUMNS + flows * FlowOut.COLUMNS + links * LinkOut.COLUMNS + of_classes)
+
+
+def classes(rows: SharedRows) -> int:
+    """Classes of flows that come and go."""
+    return int(rows.flows[:, :, Flow.CLASS].max(initial=0))

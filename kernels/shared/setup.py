@@ -6,14 +6,16 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import NEVER, P
-from netcarlo.kernels.shared import agenda, fifo
+from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.shared import agenda, arrivals, fifo
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.link import prepare_loss
 from netcarlo.kernels.shared.sources import prepare_source
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
+
+ARRIVALS: Any = slot("arrivals")
 
 association: Any = slot("association")
 ends: Any = slot("ends")
@@ -22,7 +24,7 @@ MANAGED: Any = slot("managed")
 
 
 @cold
-def lay_out(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
+def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
     """All of scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
     for word in range(Word.SIZE):
         m[word] = NO_EVENT
@@ -38,6 +40,8 @@ def lay_out(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None
     for i in range(p[Shared.FLOWS]):
         free = _lay_flow(p, flows[i], losses, m, f, i, free)
     agenda.set_clock(m, p[Shared.WARM_UP])
+    if ARRIVALS:
+        arrivals.prepare(p, constants, losses, m, free)
 
 
 @cold
@@ -84,6 +88,8 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
     for column in range(P.SEED, P.REPLICATION + 1):
         m[b + column] = p[column]
     m[b + FlowWord.NEXT] = flow[P.START]
+    if ARRIVALS and flow[Flow.CLASS] > 0:
+        m[b + FlowWord.NEXT] = FOREVER
     m[b + FlowWord.SAMPLE] = p[Shared.WARM_UP]
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER

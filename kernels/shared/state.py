@@ -12,6 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
+from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
     MOST_LINKS,
@@ -22,6 +23,7 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     Shared,
     SharedRows,
+    classes,
 )
 
 
@@ -35,7 +37,9 @@ class Word(IntEnum):
     TREE = 4  # the keys of events, see `agenda`
     EARLIEST = 5  # the first of them: node 1 of the tree
     FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
-    SIZE = FLOWS + MOST_FLOWS
+    ARRIVAL = FLOWS + MOST_FLOWS  # the key of the next arrival of a flow
+    CLASSES = auto()  # where the outcomes of classes begin
+    SIZE = auto()
 
 
 class Fifo(IntEnum):
@@ -63,7 +67,15 @@ class FlowWord(IntEnum):
     LATE = auto()  # data packets that arrive after the end
     AHEAD = auto()  # 1: acknowledgements are taken ahead of their time, see `ahead`
     SAMPLE = auto()  # the next sample of its sender is due [ns]
-    TO_LINK = Flow.COLUMNS + 12  # FIFO of data on their way to the first link
+    # A slot of flows that come and go, see `arrivals`.
+    NEXT_ARRIVAL = auto()  # of its source [ns], or FOREVER
+    ARRIVALS = auto()  # of its source, so far
+    BEGAN = auto()  # its flow came [ns], or NEVER
+    BYTES = auto()  # the size of its flow
+    THINK = auto()  # how long its user will think when that has arrived [ns]
+    UNDER_WAY = auto()  # packets of its flow on their way
+    LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
+    TO_LINK = Flow.COLUMNS + 19  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
@@ -113,4 +125,4 @@ def scratch_words(
     per_link = LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale + aqm_words(rows, scale)
     per_link = np.where(used, per_link, 0).sum(axis=1)
     most = int((per_flow + per_link).max(initial=0))
-    return Word.SIZE + most, floats * flows.shape[1] + rows.links.shape[1]
+    return Word.SIZE + most + classes(rows) * ClassOut.COLUMNS, floats * flows.shape[1] + rows.links.shape[1]

@@ -10,6 +10,7 @@ from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
+from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import all_sctp, linux_shared_rows, managed_rows, shared_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
@@ -19,15 +20,17 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed = models.model(name).address
+    family, sender, control, mobile, _, managed, arrivals = models.model(name).address
     if managed:
-        rows = rows_of(name.removesuffix("_aqm"), count, seed=seed)
+        rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return managed_rows(rows, seed=seed)
     if family == "adhoc" and sender == "sctp":
         return sctp_manet_rows(count, seed=seed)
     if family == "adhoc":
         return manet_rows(count, seed=seed)
+    if arrivals:
+        return arrivals_rows(count, seed=seed, linux=control == "linux")
     if family == "shared" and sender == "sctp":
         return all_sctp(count, seed=seed)
     if family == "shared" and "linux" in (sender, control):

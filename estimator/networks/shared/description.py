@@ -13,6 +13,7 @@ from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.shared.aqm import Managed
+from netcarlo.networks.shared.arrivals import Arrivals, FileSize
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Delay,
@@ -266,13 +267,33 @@ class FlowSpec(Record):
 
 
 class Flows(Record):
-    """`count` flows, each drawn on its own from `each` (or a list, one of each flow)."""
+    """`count` flows, each drawn on its own from `each` (or a list, one of each flow).
+
+    With `arrivals` flows of random `size` come and go, `count` at the same time at most.
+    """
 
     count: FlowCount
+    arrivals: Arrivals | None = None
+    size: FileSize | None = None
     each: Annotated[
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
+
+    @model_validator(mode="after")
+    def _come_with_sizes(self) -> Self:
+        if self.arrivals is None and self.size is None:
+            return self
+        if self.arrivals is None:
+            raise InputError("size is for flows that come and go; write arrivals, or each.bytes")
+        if self.size is None:
+            raise InputError("arrivals need a size, such as size: {lognormal: {median: 20 kB, sigma: 1.5}}")
+        for flow in self.each if isinstance(self.each, list) else [self.each]:
+            for name in ("bytes", "packets", "udp"):
+                if getattr(flow, name) is not None:
+                    remedy = "write each.protocol" if name == "udp" else "remove it"
+                    raise InputError(f"arrivals and each.{name} are both given; {remedy}")
+        return self
 
     @property
     def most_each(self) -> int:
@@ -287,7 +308,8 @@ class Flows(Record):
 
 
 def _tag(data: Any) -> str:
-    several = {"count", "each"} & set(data) if isinstance(data, dict) else isinstance(data, Flows)
+    names = {"count", "each", "arrivals", "size"}
+    several = names & set(data) if isinstance(data, dict) else isinstance(data, Flows)
     return "<flows>" if several else "<flow>"
 
 
@@ -399,6 +421,12 @@ class SharedSpec(Record):
     def most_flows(self) -> int:
         """The most flows there can be."""
         return sum(item.most_each if isinstance(item, Flows) else 1 for item in self.flows)
+
+    @property
+    def classes(self) -> list[tuple[str, Flows]]:
+        """The flows that come and go, by the name of their field."""
+        found = [(f"flows.{g}", item) for g, item in enumerate(self.flows) if isinstance(item, Flows)]
+        return [(name, item) for name, item in found if item.arrivals is not None]
 
     @property
     def random_cables(self) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
     UDP,
@@ -14,11 +15,12 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     SharedOut,
     SharedRows,
+    classes,
 )
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, row_parameters, warm_up
-from netcarlo.networks.shared import formula, outcomes, rows, workload
+from netcarlo.networks.shared import completions, formula, outcomes, rows, workload
 from netcarlo.networks.shared.description import (
     MIXED,
     MOST_CABLES,
@@ -34,6 +36,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp
+from netcarlo.transport.udp import Udp
 
 NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT)
 """What the fluid model does not know of a flow."""
@@ -44,16 +47,20 @@ class SharedNetwork(SharedSpec, Network):
 
     key = "shared"
     transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
-    outcomes = outcomes.OUTCOMES
+    outcomes = (*outcomes.OUTCOMES, *completions.OUTCOMES)
     traced = False
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and how many the engine takes."""
         workload.check_time_passes(self, run.transport)
         found = kinds(self, run.transport)
-        if len(found) > 1 and (wrong := set(found) - set(MIXED)):
+        if (len(found) > 1 or self.classes) and (wrong := set(found) - set(MIXED)):
             allowed = f"allowed is {', '.join(TCPS)}, linux"
-            raise InputError(f"transport cannot be {min(wrong)} beside other TCPs; {allowed}")
+            where = "beside other TCPs" if len(found) > 1 else "where flows come and go"
+            raise InputError(f"transport cannot be {min(wrong)} {where}; {allowed}")
+        if self.classes and isinstance(run.transport, Udp):
+            name = self.classes[0][0]
+            raise InputError(f"shared.{name}.arrivals are of TCP; write transport.protocol: newreno")
         if isinstance(run.transport, Sctp):
             self._check_sctp(run.transport)
         self._check_linux(run.transport)
@@ -90,19 +97,20 @@ class SharedNetwork(SharedSpec, Network):
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
-        found = list(kinds(self, run.transport).values())
+        found, arrivals = list(kinds(self, run.transport).values()), bool(self.classes) and not fluid
         managed = bool(self.aqm) and not fluid
-        if fluid or len(found) > 1:
-            linux = any(isinstance(tcp, Linux) for tcp in found)
-            control = "linux" if linux and not fluid else ""
-            return Address("shared", "mixed", control, fluid=fluid, managed=managed)
+        if fluid or arrivals or len(found) > 1:
+            linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) and not fluid else ""
+            return Address("shared", "mixed", linux, fluid=fluid, managed=managed, arrivals=arrivals)
         if not found:
             return Address("shared", "tahoe", managed=managed)  # of UDP alone any will do
         control = str(getattr(found[0], "congestion_control", None) or "")
         return Address("shared", found[0].protocol, control, managed=managed)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """Both know the kinds that may be mixed, the formulae no ends."""
+        """Both know the kinds that may be mixed, the formulae no ends, and neither flows that come and go."""
+        if self.classes:
+            return f"flows come and go (shared.{self.classes[0][0]}.arrivals)"
         known = TCPS if fidelity == "fluid" else (*TCPS, "sctp")
         if unknown := set(kinds(self, run.transport)) - set(known):
             one = "fluid model" if fidelity == "fluid" else "formula"
@@ -165,11 +173,13 @@ class SharedNetwork(SharedSpec, Network):
             flows[rows.flows[:, :, Flow.KIND] == UDP, column] = 0
         if fidelity == "fluid":
             flows[:, :, NO_FLUID] = 0
-        return joined(some(n, SharedOut.COLUMNS), flows, links)
+        of_classes = some(n, classes(rows), ClassOut.COLUMNS)
+        return joined(some(n, SharedOut.COLUMNS), flows, links, of_classes)
 
     def by_part(self, part: str, integers: Ints, rows: SharedRows) -> Named:
-        """Those of each flow, or of each link."""
-        return {"flows": outcomes.by_flow, "links": outcomes.by_link}[part](integers, rows)
+        """Those of each flow, of each link, or of each class of flows that come and go."""
+        by = {"flows": outcomes.by_flow, "links": outcomes.by_link, "classes": completions.by_class}
+        return by[part](integers, rows)
 
     # Fields.
 

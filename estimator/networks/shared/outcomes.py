@@ -22,6 +22,7 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
 )
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Outcome
+from netcarlo.networks.shared import completions
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 
 OUTCOMES = (
@@ -137,9 +138,10 @@ def tables(integers: Ints, rows: SharedRows) -> Tables:
     The rows of a scenario are `netcarlo.simulation.ensemble.build(scenario).rows`.
     """
     n, end = len(integers), SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS
+    of_links = rows.links.shape[1] * LinkOut.COLUMNS
     return Tables(
         integers[:, SharedOut.COLUMNS : end].reshape(n, -1, FlowOut.COLUMNS),
-        integers[:, end:].reshape(n, -1, LinkOut.COLUMNS),
+        integers[:, end : end + of_links].reshape(n, -1, LinkOut.COLUMNS),
     )
 
 
@@ -155,7 +157,8 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     tcp = present & (flows[:, :, Flow.KIND] != UDP)
     start, completed = flows[:, :, P.START], out[:, :, FlowOut.COMPLETED]
     begin = np.maximum(start, p[:, Shared.WARM_UP, None])
-    done = present & (completed >= 0)
+    slots = flows[:, :, Flow.CLASS] > 0  # of flows that come and go: only sums are of use
+    done = present & ~slots & (completed >= 0)
     active_s = divisors(np.where(done, completed, p[:, P.END, None]) - begin) / NS
     bits = 8.0 * out[:, :, FlowOut.USEFUL]
     acked = 8.0 * flows[:, :, P.DATA] * (out[:, :, FlowOut.ACKED] - out[:, :, FlowOut.ACKED_BEFORE])
@@ -166,10 +169,12 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "acked_bits": np.where(tcp, acked, 0.0),
         "completion_s": np.where(done, (completed - start) / NS, np.nan),
         "base_rtt_s": np.where(present, propagation_ns(rows) / NS, np.nan),
-        "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM] / 1024.0 / divisors(out[:, :, FlowOut.SAMPLES]),
+        "mean_cwnd_packets": out[:, :, FlowOut.CWND_SUM]
+        / 1024.0
+        / divisors(np.where(slots, 0, out[:, :, FlowOut.SAMPLES])),
         "mean_rtt_s": _long(out, FlowOut.RTT_SUM, FlowOut.RTT_SUM_HIGH)
         / NS
-        / divisors(out[:, :, FlowOut.RTT_SAMPLES]),
+        / divisors(np.where(slots, 0, out[:, :, FlowOut.RTT_SAMPLES])),
         "acked": np.where(tcp, out[:, :, FlowOut.ACKED], np.nan),
         "in_order": np.where(tcp, out[:, :, FlowOut.IN_ORDER], np.nan),
     }
@@ -210,7 +215,8 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     tcp = present & ~udp
     window_s = divisors(p[:, P.END] - p[:, Shared.WARM_UP]) / NS
     goodput = np.asarray(flow["goodput_bps"])
-    mine = np.where(tcp, goodput, np.nan)
+    lasting = flows[:, :, Flow.CLASS] == 0
+    mine = np.where(tcp & lasting, goodput, np.nan)
     bits = np.asarray(flow["useful_bits"])
     total = {name: out.flows[:, :, column].sum(axis=1) for name, column in COUNTS.items()}
     arrived = np.where(udp, out.flows[:, :, FlowOut.RECEIVED], 0).sum(axis=1)
@@ -239,9 +245,10 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         "transmissions": out.links[:, :, LinkOut.SENT].sum(axis=1),
     }
     for number, kind in (*enumerate(KINDS), *enumerate(LINUX_KINDS, LINUX_RENO)):
-        of_kind = present & (flows[:, :, Flow.KIND] == number)
+        of_kind = present & lasting & (flows[:, :, Flow.KIND] == number)
         found[f"{kind}_bps"] = _over(np.nanmean, np.where(of_kind, goodput, np.nan))
-    return found | _completion(np.asarray(flow["completion_s"]), present & (flows[:, :, P.LIMIT] < ENDLESS))
+    found |= _completion(np.asarray(flow["completion_s"]), present & (flows[:, :, P.LIMIT] < ENDLESS))
+    return found | completions.named(integers, rows, bits.astype(np.float64))
 
 
 def propagation_ns(rows: SharedRows) -> Ints:

@@ -25,7 +25,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.networks.shared import aqm
+from netcarlo.networks.shared import aqm, arrivals
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -58,6 +58,8 @@ class Member(NamedTuple):
     number: int
     """Among those of its list."""
     present: Any
+    group: int = 0
+    """The class of flows that come and go, from 1 on; 0: none."""
 
 
 def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *, warm_up: Ints) -> SharedRows:
@@ -77,7 +79,9 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
     links[:, :, Link.ROOM] = _room(flows, links)
-    found = SharedRows(table, np.zeros((n, 0)), flows, links, thresholds(rows))
+    constants = arrivals.fill(flows, draws, shared.classes)
+    found = SharedRows(table, constants, flows, links, thresholds(rows))
+    arrivals.put_ideals(found)
     flows[:, :, P.RING] = np.where(flows[:, :, Flow.KIND] >= LINUX_RENO, _rings(found), 0)
     return found
 
@@ -159,7 +163,7 @@ def _rings(rows: SharedRows) -> Ints:
     held = np.zeros(flows.shape[:2])
     for k in range(flows.shape[1]):
         flow = flows[:, k]
-        links, there = _along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
+        links, there = along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
         size = (flow[:, P.DATA] + flow[:, P.HEADER])[:, None]
         packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
         slowest = packet_ns.max(axis=1, initial=1.0)
@@ -176,6 +180,7 @@ def _rings(rows: SharedRows) -> Ints:
 def _members(shared: SharedSpec, draws: Draws) -> list[Member]:
     n = len(draws.replications)
     found = []
+    groups = {name: k for k, (name, _) in enumerate(shared.classes, 1)}
     for g, item in enumerate(shared.flows):
         name = f"shared.flows.{g}"
         if not isinstance(item, Flows):
@@ -183,7 +188,8 @@ def _members(shared: SharedSpec, draws: Draws) -> list[Member]:
             continue
         count = draws.whole(f"{name}.count", item.count)
         for k in range(int(count.max(initial=0))):
-            found.append(Member(f"{name}.each.{k}", item.flow(k), k, count > k))
+            group = groups.get(f"flows.{g}", 0)
+            found.append(Member(f"{name}.each.{k}", item.flow(k), k, count > k, group))
     return found
 
 
@@ -203,6 +209,7 @@ def _flows(
     for k, member in enumerate(members):
         _traffic(table[:, k], tcp_of(transport, member.spec), draws, member)
         _access(table[:, k], shared, draws, member)
+        table[:, k, Flow.CLASS] = member.group
         ends[:, k] = _ends(shared, draws, net, member)
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
     for k, member in enumerate(members):
@@ -297,8 +304,8 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     """Features of the route of the first flow, see `ensemble.features`."""
     flow = rows.flows[:, 0]
     packet = (flow[:, P.DATA] + flow[:, P.HEADER]).astype(np.float64)
-    forth, there = _along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
-    back, here = _along(rows, flow[:, Flow.BACK : Flow.BACK + MOST_HOPS])
+    forth, there = along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
+    back, here = along(rows, flow[:, Flow.BACK : Flow.BACK + MOST_HOPS])
     access = flow[:, [Flow.ACCESS, Flow.SINK]]
     byte_time = np.where(there, forth[:, :, Link.BYTE_TIME], 0)
     slowest = np.maximum(byte_time.max(axis=1), access.max(axis=1)) / 2**BYTE_TIME_BITS
@@ -321,7 +328,7 @@ def features(rows: SharedRows) -> dict[str, Floats]:
     }
 
 
-def _along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
+def along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
     """The links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them there are."""
     each = np.arange(len(route))[:, None]
     return rows.links[each, np.maximum(route, 0)], route != NOWHERE
@@ -330,4 +337,5 @@ def _along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
 def row_bytes(shared: SharedSpec) -> int:
     """Memory of one row and of its outcomes."""
     flows = shared.most_flows * (Flow.COLUMNS + FlowOut.COLUMNS)
-    return 8 * (Shared.COLUMNS + flows + shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS))
+    links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS)
+    return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS)

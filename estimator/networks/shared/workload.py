@@ -4,7 +4,8 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.networks.run import Run
-from netcarlo.networks.shared.description import Cable, SharedSpec, tcp_of
+from netcarlo.networks.shared import arrivals
+from netcarlo.networks.shared.description import Cable, Flows, SharedSpec, tcp_of
 from netcarlo.networks.traffic import (
     NO_TIME,
     datagrams,
@@ -78,6 +79,9 @@ def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:
         access = flow.access or shared.access
         rtt_s = 2 * (delay + mean(access.source_delay) + mean(access.sink_delay))
         edge = min(rate, mean(access.source_rate or access.rate))
-        part = of_association(tcp, duration, rtt_s, edge, fluid=fluid, flow=flow)
-        total += count * part
+        part = count * of_association(tcp, duration, rtt_s, edge, fluid=fluid, flow=flow)
+        if isinstance(item, Flows) and item.size is not None:
+            payload = mean(flow.payload or tcp.payload)
+            part = min(part, arrivals.files(item, duration) * (mean(item.size) / payload + 1))
+        total += part
     return total

@@ -4,14 +4,17 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.shared import packet
+from netcarlo.kernels.shared import arrivals, packet
 from netcarlo.kernels.shared.aqm.state import Place
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared
 from netcarlo.kernels.shared.link import Fate, count_loss
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+
+ARRIVALS: Any = slot("arrivals")
 
 
 @cold
@@ -20,7 +23,10 @@ def drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
     came, word = m[place + Place.CAME], m[place + Place.WORD]
     m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
     m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += came < p[Shared.WARM_UP]
-    count_loss(m, m[Word.FLOWS + packet.flow_of(word)], word, Fate.DROPPED)
+    flow = m[Word.FLOWS + packet.flow_of(word)]
+    count_loss(m, flow, word, Fate.DROPPED)
+    if ARRIVALS:
+        arrivals.gone(m, flow, t)
     count_wait(p, m, b, came, t)
 
 

@@ -20,6 +20,7 @@ class Phase(IntEnum):
     BACK = 3  # an acknowledgement reaches its first link
     HOST = 4  # a flow's hosts act
     LINK = 5  # a packet reaches the far end of a link
+    ARRIVAL = 6  # a flow comes
 
 
 class Turn(IntEnum):

@@ -38,6 +38,7 @@ class Flow:
         self.to_sink = Cable(columns.SINK, columns.SINK_DELAY)
         self.route = [world.links[number] for number in columns.route]
         self.on_way: set[Segment] = set()  # data
+        self.under_way: set[Segment] = set()  # and all else
         self.through: list[Segment] = []  # data that the last link has let go or will
         self.acked_before = self.marked = self.acks_sent = 0
         self.finished = NEVER
@@ -48,11 +49,13 @@ class Flow:
         segment = Segment(self, packet, self.route, self._deliver, reduced=reduced)
         if packet.kind == "data":
             self.on_way.add(segment)
+        self.under_way.add(segment)
         arrival = self.to_network.pass_through(packet.size, self.agenda.now)
         self.agenda.plan(arrival, Phase.SOURCE, self.number, self.route[0].enter, segment)
 
     def lost(self, segment: Segment, cause: str) -> None:
         self.on_way.discard(segment)
+        self.under_way.discard(segment)
         self.outcomes.lost(segment.packet, cause)
 
     def _deliver(self, segment: Segment, time: int) -> None:
@@ -66,10 +69,14 @@ class Flow:
 
     def _arrive(self, segment: Segment) -> None:
         self.on_way.discard(segment)
+        self.under_way.discard(segment)
         self.arrive(segment)
 
     def arrive(self, segment: Segment) -> None:
         raise NotImplementedError
+
+    def close(self) -> None:
+        """Its hosts forget it."""
 
     def sample(self) -> None:
         """The clock ticks."""
@@ -158,12 +165,17 @@ class Association(Flow):
         """A packet leaves the sink."""
         self.acks_sent += packet.kind == "ack"
         segment = Segment(self, packet, self.way_back, self._deliver_back, echo=echo)
+        self.under_way.add(segment)
         arrival = self.from_sink.pass_through(packet.size, self.agenda.now)
         self.agenda.plan(arrival, Phase.BACK, self.number, self.way_back[0].enter, segment)
 
     def _deliver_back(self, segment: Segment, time: int) -> None:
         arrival = self.to_source.pass_through(segment.packet.size, time)
-        self.agenda.plan(arrival, Phase.HOST, self.number, self.arrive_back, segment, turn=Turn.ACK)
+        self.agenda.plan(arrival, Phase.HOST, self.number, self._arrive_back, segment, turn=Turn.ACK)
+
+    def _arrive_back(self, segment: Segment) -> None:
+        self.under_way.discard(segment)
+        self.arrive_back(segment)
 
     def arrive_back(self, segment: Segment) -> None:
         raise NotImplementedError
@@ -192,6 +204,9 @@ class Tcp(Association):
         is_new = packet.kind == "data" and packet.content > self.sender.highest_sent
         self.put_out(packet, reduced=is_new and self.must_tell)
         self.must_tell = self.must_tell and not is_new
+
+    def close(self) -> None:
+        self.receiver.timer.stop()
 
     def _send_probe(self, number: int) -> None:
         self.put_out(Packet("probe", self.columns.HEADER, number))

@@ -25,6 +25,10 @@ class Linux(Association):
         self.receiver = LinuxReceiver(clock, self.outcomes, columns, self.put_back)
         self.agenda.plan(columns.START, Phase.HOST, number, self.sender.start, turn=Turn.START)
 
+    def close(self) -> None:
+        self.receiver.delayed.stop()
+        self.receiver.merging.stop()
+
     def arrive(self, segment: Segment) -> None:
         self.receiver.receive(segment.packet)
 

@@ -1,12 +1,14 @@
 """Run one row and read the counters."""
 
+from collections.abc import Iterable
 from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import STATUS_OK
-from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRows, outcomes
 from tests.twins.shared.world import World
 
 
@@ -19,9 +21,13 @@ def simulate(rows: SharedRows, *, row: int = 0, alone: str = "") -> NDArray[np.i
     world.run()
     most_flows, most_links = rows.flows.shape[1], rows.links.shape[1]
     first_link = SharedOut.COLUMNS + most_flows * FlowOut.COLUMNS
-    vector = np.zeros(first_link + most_links * LinkOut.COLUMNS, np.int64)
+    first_class = first_link + most_links * LinkOut.COLUMNS
+    vector = np.zeros(outcomes(rows), np.int64)
     vector[SharedOut.STATUS] = STATUS_OK
-    for first, tables in ((SharedOut.COLUMNS, world.flows), (first_link, world.links)):
-        values = list(chain.from_iterable(one.values() for one in tables))
+    tables: list[tuple[int, Iterable[Any]]] = [
+        (SharedOut.COLUMNS, world.flows), (first_link, world.links), (first_class, world.classes)
+    ]  # fmt: skip
+    for first, parts in tables:
+        values = list(chain.from_iterable(one.values() for one in parts))
         vector[first : first + len(values)] = values
     return vector

@@ -1,6 +1,9 @@
 """Everything there is in one row: links, flows and the clock."""
 
+from typing import Any
+
 from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_RENO, NO_AQM, UDP, SharedRows
+from tests.twins.shared.arrivals import Slot, classes_of
 from tests.twins.shared.clock import Agenda, Phase
 from tests.twins.shared.flows import Flow, Tcp, Udp
 from tests.twins.shared.links import Link
@@ -18,19 +21,23 @@ class World:
             (Link if columns.AQM == NO_AQM else ManagedLink)(self, number, columns)
             for number, columns in enumerate(self.tables.links)
         ]
-        self.flows: list[Flow] = []
+        self.alone = alone
+        self.flows: list[Flow | Slot] = []
         for number, columns in enumerate(self.tables.flows):
-            if columns.KIND == UDP:
-                self.flows.append(Udp(self, number, columns))
-            elif columns.KIND == ALONE and alone == "sctp":
-                self.flows.append(Sctp(self, number, columns))
-            elif columns.KIND >= LINUX_RENO:
-                control = ("reno", "cubic", "bbr")[columns.KIND - LINUX_RENO]
-                self.flows.append(Linux(self, number, columns, control))
-            else:
-                protocol = alone if columns.KIND == ALONE else KINDS[columns.KIND]
-                self.flows.append(Tcp(self, number, columns, protocol))
+            slot = columns.CLASS > 0
+            self.flows.append(Slot(self, number, columns) if slot else self.flow(number, columns))
+        self.classes = classes_of(self)
         self.agenda.plan(self.tables.p.WARM_UP, Phase.CLOCK, 0, self._warm_up_ends)
+
+    def flow(self, number: int, columns: Any) -> Flow:
+        """A flow with fresh ends."""
+        if columns.KIND == UDP:
+            return Udp(self, number, columns)
+        if columns.KIND == ALONE and self.alone == "sctp":
+            return Sctp(self, number, columns)
+        if columns.KIND >= LINUX_RENO:
+            return Linux(self, number, columns, ("reno", "cubic", "bbr")[columns.KIND - LINUX_RENO])
+        return Tcp(self, number, columns, self.alone if columns.KIND == ALONE else KINDS[columns.KIND])
 
     def run(self) -> None:
         self.agenda.run(self.tables.p.END)

@@ -1,0 +1,155 @@
+"""Flows that come and go: what a user writes of them, and the columns that the engine reads."""
+
+from typing import TYPE_CHECKING, Annotated, Any, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.shared.classes import ClassOut
+from netcarlo.kernels.shared.layout import LINUX_RENO, MOST_HOPS, NOWHERE, VEGAS, Flow, Link, SharedRows
+from netcarlo.networks.traffic import mean
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema import units
+from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Number, Quantity
+from netcarlo.schema.record import Record
+
+if TYPE_CHECKING:
+    from netcarlo.networks.shared.description import Flows
+
+FileSize = Annotated[Number, Quantity(units.SIZE, 1, 1e12, whole=True)]
+PerSecond = Annotated[Number, Quantity(units.FREQUENCY, 1e-4, 1e6)]
+Think = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
+
+_OCTAVES, _PARTS = 30, 8
+"""Of the tails of a distribution, each half as likely as the one before, and points in each."""
+
+WORDS = ClassOut.COLUMNS + 4 * (_OCTAVES * _PARTS * 2 + 64)
+"""Of the outcomes of a class and of its distributions, about."""
+
+
+class Arrivals(Record):
+    """How flows come: by a `poisson` process of that rate, or from users who `think` between downloads.
+
+    A Poisson arrival takes the first free slot and is blocked if there is none.  Of users there are as many
+    as slots; each thinks, downloads, thinks for a random time when all has arrived, and downloads again.
+    """
+
+    poisson: PerSecond | None = None
+    think: Think | None = None
+
+    @model_validator(mode="after")
+    def _come_somehow(self) -> Self:
+        if (self.poisson is None) == (self.think is None):
+            found = "both missing" if self.poisson is None else "both given"
+            example = "poisson: 20 /s" if self.poisson is None else "think: {exponential: {mean: 5 s}}"
+            raise InputError(f"poisson and think are {found}; write one of them, such as {example}")
+        return self
+
+
+def files(flows: "Flows", duration: float) -> float:
+    """About the flows of a class that come in `duration` [s], at most."""
+    assert flows.arrivals is not None
+    if flows.arrivals.poisson is not None:
+        return mean(flows.arrivals.poisson) * duration
+    assert flows.arrivals.think is not None
+    return mean(flows.count) * duration / mean(flows.arrivals.think)
+
+
+def fill(flows: Ints, draws: Draws, classes: "list[tuple[str, Flows]]") -> Floats:
+    """Fill in what the slots of classes have [n, F, Flow.COLUMNS]; returns the constants [n, C]."""
+    parts: list[Floats] = [np.zeros((len(flows), 0))]
+    at = 0
+    for number, (name, item) in enumerate(classes, 1):
+        slots = flows[:, :, Flow.CLASS] == number
+        way, name = item.arrivals, f"shared.{name}"
+        assert way is not None and item.size is not None
+        gap = np.zeros(len(flows), np.int64)
+        first = slots & (slots.cumsum(axis=1) == 1)
+        sources = np.where(first, slots.sum(axis=1)[:, None], 0)
+        points = [("size", item.size, 1.0)]
+        if way.poisson is not None:
+            gap = np.rint(NS / draws.floats(f"{name}.arrivals.poisson", way.poisson)).astype(np.int64)
+        else:
+            sources = slots.astype(np.int64)
+            points.append(("arrivals.think", way.think, NS))  # type: ignore[arg-type]
+        for column, values in (Flow.SLOTS, sources), (Flow.GAP, np.broadcast_to(gap[:, None], slots.shape)):
+            flows[:, :, column] = np.where(slots, values, flows[:, :, column])
+        for (field, value, factor), column in zip(points, (Flow.SIZES, Flow.THINKS), strict=False):
+            flows[:, :, column] = np.where(slots, at, flows[:, :, column])
+            parts.append(_points(f"{name}.{field}", value, factor, draws))
+            at += parts[-1].shape[1]
+        flows[slots, P.LIMIT] = np.int64(1) << 62
+    return np.concatenate(parts, axis=1)
+
+
+def _points(name: str, value: Number, factor: float, draws: Draws) -> Floats:
+    """The points of a distribution [n, words], see `kernels.base.points`; of a number two equal ones."""
+    n = len(draws.replications)
+    if isinstance(value, Distribution) and name not in draws.given:
+        places, values = inverse(value)
+        pairs = np.stack([places, np.rint(values * factor)], axis=1)
+        return np.tile(np.append(len(pairs), pairs.reshape(-1)), (n, 1))
+    fixed = np.rint(draws.floats(name, value) * factor)
+    return np.stack([np.full(n, 2.0), np.zeros(n), fixed, np.full(n, 2.0**32), fixed], axis=1)
+
+
+def inverse(value: Distribution) -> tuple[Floats, Floats]:
+    """Points of an inverse distribution function: probabilities times 2**32, and values.
+
+    Exact where it is piecewise linear; of others there are eight points in each octave of either tail.
+    """
+    top = 2.0**32
+    if value.kind == "choice":
+        k = np.arange(len(value.values))
+        ends = np.stack([k, k + 1], axis=1).reshape(-1) / len(value.values)
+        return np.rint(ends * top), np.repeat(value.values, 2)
+    if value.kind == "empirical":
+        values, below = (np.array(part) for part in value.points)
+        return np.rint(np.append(0.0, below) * top), np.append(values[0], values)
+    if value.kind == "uniform":
+        return np.array([0.0, top]), np.array(value.values)
+    tail = np.outer(0.5 ** np.arange(_OCTAVES, 1, -1), 1 + np.arange(_PARTS) / _PARTS).reshape(-1) / 2
+    middle = np.arange(0.25, 0.75, 1 / 64)
+    u = np.unique(np.rint(np.concatenate([[0.0], tail, middle, 1 - tail, [1.0]]) * top))
+    return u, value.quantile(np.minimum(u, top - 0.5) / top)
+
+
+def put_ideals(rows: SharedRows) -> None:
+    """How long a transfer takes that is alone and never waits, filled in for the slots of classes.
+
+    A handshake, if there is one, takes a round trip of its packets; the first data packet takes its way to
+    the sink, and each further one its time on the slowest link or cable of the way.
+    """
+    flows = rows.flows
+    if not (flows[:, :, Flow.CLASS] > 0).any():
+        return
+    for k in range(flows.shape[1]):
+        flow = flows[:, k]
+        data = flow[:, P.DATA] + flow[:, P.HEADER]
+        times, delay = _way(rows, flow, data, (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
+        connects = (flow[:, P.HANDSHAKE] > 0) & (flow[:, Flow.KIND] != VEGAS)
+        reply = np.where(flow[:, Flow.KIND] >= LINUX_RENO, flow[:, P.HANDSHAKE], flow[:, P.ACK])
+        forth, _ = _way(rows, flow, flow[:, P.HANDSHAKE], (Flow.ROUTE, Flow.ACCESS, Flow.SINK))
+        back, delay_back = _way(rows, flow, reply, (Flow.BACK, Flow.SINK_BACK, Flow.ACCESS_BACK))
+        handshake = np.where(connects, forth.sum(axis=1) + delay + back.sum(axis=1) + delay_back, 0)
+        slots = flow[:, Flow.CLASS] > 0
+        flow[slots, Flow.LATENCY] = np.maximum(handshake + times.sum(axis=1) + delay, 1)[slots]
+        flow[slots, Flow.PACKET_TIME] = times.max(axis=1)[slots]
+
+
+def _way(rows: SharedRows, flow: Ints, size: Ints, columns: tuple[int, int, int]) -> tuple[Ints, Ints]:
+    """The times [n, MOST_HOPS + 2] of a packet of `size` [n] on the links and cables of a way, and the delay
+    [n] of all; columns: where the route begins, and the cables from and to the hosts."""
+    route = flow[:, columns[0] : columns[0] + MOST_HOPS]
+    each = np.arange(len(route))[:, None]
+    links, there = rows.links[each, np.maximum(route, 0)], route != NOWHERE
+    times = np.where(there, on_wire(size[:, None], links[:, :, Link.BYTE_TIME]), 0)
+    cables: list[Any] = [on_wire(size, flow[:, column])[:, None] for column in columns[1:]]
+    delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1)
+    hosts = flow[:, Flow.SOURCE_DELAY] + flow[:, Flow.SINK_DELAY]
+    return np.concatenate([times, *cables], axis=1), np.asarray(delay + hosts)

@@ -1,0 +1,189 @@
+"""Flows that come and go: each takes a slot, a flow of the row, which a later one uses again.
+
+A source is a Poisson process, whose arrivals take the first free one of its slots, or a user with one slot,
+who downloads, thinks when all has arrived, and downloads again.  A slot is free when its sender knows that
+all has arrived and no packet of its flow is under way: so none can be taken for one of the next, which starts
+with fresh ends.  An arrival that finds no free slot is blocked, and lost; its user thinks again.
+
+`b` is where the block of flow `i` begins in scratch `m`, `p` are the columns of the row.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base import histogram, points
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.base.loss import gap
+from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.shared import agenda, classes
+from netcarlo.kernels.shared.agenda import NO_EVENT, Event
+from netcarlo.kernels.shared.classes import ClassOut, SizeOut
+from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Shared
+from netcarlo.kernels.shared.report import take_samples
+from netcarlo.kernels.shared.state import FlowWord, Word
+
+ends: Any = slot("ends")
+
+_GAP_BITS = np.int64(10)  # gaps come in 1/1024 of their mean
+_TIMES = int(SizeOut.SLOWDOWNS - SizeOut.TIMES)
+_SLOWDOWNS = int(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
+
+
+@cold
+def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
+    """Before the start; outcomes of classes lie from word `free` of scratch on."""
+    m[Word.CLASSES] = free
+    most = np.int64(0)
+    for i in range(p[Shared.FLOWS]):
+        b = m[Word.FLOWS + i]
+        most = max(most, m[b + Flow.CLASS])
+        m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
+        m[b + FlowWord.BEGAN] = NEVER
+        if m[b + Flow.SLOTS] > 0:
+            wait = _gap(p, losses, m, b, i)
+            if m[b + Flow.GAP] == 0:
+                _, wait = _sizes(p, constants, m, b, i)
+            m[b + FlowWord.NEXT_ARRIVAL] = m[b + P.START] + wait
+    for word in range(most * ClassOut.COLUMNS):
+        m[free + word] = 0
+    _expect(p, m)
+
+
+@cold
+def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: Any) -> None:
+    """A flow comes at `t` [ns] from source `i`."""
+    b = m[Word.FLOWS + i]
+    m[b + FlowWord.ARRIVALS] += 1
+    size, think = _sizes(p, constants, m, b, i)
+    at, measured = _outcomes(m, b), t >= p[Shared.WARM_UP]
+    found = _free_slot(m, i, t)
+    packets = (size + m[b + P.DATA] - 1) // m[b + P.DATA]
+    m[at + ClassOut.ARRIVALS] += 1
+    m[at + ClassOut.BLOCKED] += found < 0
+    if measured:
+        m[at + ClassOut.OFFERED] += packets * m[b + P.DATA]
+    else:
+        m[at + ClassOut.ARRIVALS_BEFORE] += 1
+        m[at + ClassOut.BLOCKED_BEFORE] += found < 0
+    m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
+    if m[b + Flow.GAP] > 0:
+        m[b + FlowWord.NEXT_ARRIVAL] = t + _gap(p, losses, m, b, i)
+    elif found < 0:
+        m[b + FlowWord.NEXT_ARRIVAL] = t + think
+    if found >= 0:
+        _start(p, m, f, found, t, size, packets, think)
+    _expect(p, m)
+
+
+@cold
+def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
+    """The last missing packet of a flow arrives at `t` [ns]."""
+    if m[b + Flow.CLASS] > 0:
+        at = _outcomes(m, b)
+        m[at + ClassOut.COMPLETED] += 1
+        m[at + ClassOut.PACKETS] += m[b + P.LIMIT]
+        if m[b + FlowWord.BEGAN] >= p[Shared.WARM_UP]:
+            _count(m, b, at, t - m[b + FlowWord.BEGAN])
+        if m[b + Flow.GAP] == 0:
+            m[b + FlowWord.NEXT_ARRIVAL] = t + m[b + FlowWord.THINK]
+            agenda.lower_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
+
+
+def gone(m: Any, b: Any, t: Any) -> None:
+    """A packet of a flow has arrived, or was lost, at `t` [ns]."""
+    m[b + FlowWord.UNDER_WAY] -= 1
+    m[b + FlowWord.LEFT] = max(m[b + FlowWord.LEFT], t)
+
+
+@cold
+def report(p: Any, m: Any, out: Any) -> None:
+    """The outcomes of all classes."""
+    most = np.int64(0)
+    for i in range(p[Shared.FLOWS]):
+        b = m[Word.FLOWS + i]
+        if m[b + Flow.CLASS] > 0 and m[b + FlowWord.BEGAN] != NEVER:
+            under_way = m[b + FlowWord.COUNTS + FlowOut.COMPLETED] == NEVER
+            m[_outcomes(m, b) + ClassOut.ACTIVE] += under_way
+        most = max(most, m[b + Flow.CLASS])
+    for column in range(most * ClassOut.COLUMNS):
+        out[column] = m[m[Word.CLASSES] + column]
+
+
+def _outcomes(m: Any, b: Any) -> Any:
+    # Where those of a flow's class are in scratch.
+    return m[Word.CLASSES] + (m[b + Flow.CLASS] - 1) * ClassOut.COLUMNS
+
+
+def _expect(p: Any, m: Any) -> None:
+    # The next arrival of all.
+    m[Word.ARRIVAL] = NO_EVENT
+    for i in range(p[Shared.FLOWS]):
+        agenda.lower_arrival(m, i, m[m[Word.FLOWS + i] + FlowWord.NEXT_ARRIVAL])
+
+
+def _free_slot(m: Any, i: Any, t: Any) -> Any:
+    # The first free slot of source `i` at `t` [ns], or -1.
+    slots = m[m[Word.FLOWS + i] + Flow.SLOTS]
+    found = np.int64(-1)
+    for k in range(i + slots - 1, i - 1, -1):
+        b = m[Word.FLOWS + k]
+        finished = m[b + FlowWord.COUNTS + FlowOut.FINISHED]
+        over = finished != NEVER and max(finished, m[b + FlowWord.LEFT]) <= t
+        if m[b + FlowWord.BEGAN] == NEVER or (over and m[b + FlowWord.UNDER_WAY] == 0):
+            found = np.int64(k)
+    return found
+
+
+def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, think: Any) -> None:
+    # A flow of so many bytes begins in slot `i`.
+    b = m[Word.FLOWS + i]
+    take_samples(p, m, f, i, t)
+    if m[b + FlowWord.BEGAN] != NEVER:
+        ends.count(m, b)
+    m[b + P.LIMIT] = packets
+    ends.prepare(m, b, f, i)
+    m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
+    m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
+    m[b + FlowWord.ECHO] = 0
+    m[b + FlowWord.BEGAN] = t
+    m[b + FlowWord.BYTES] = size
+    m[b + FlowWord.THINK] = think
+    m[b + FlowWord.NEXT] = t
+    agenda.lower(m, Event.HOST, i, t)
+
+
+def _count(m: Any, b: Any, at: Any, time: Any) -> None:
+    # A flow that took `time` [ns], in the outcomes of its class at `at`.
+    ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME]
+    at += ClassOut.SIZE
+    limit = np.int64(classes.SMALL)
+    for _ in range(classes.SIZES - 1):
+        if m[b + FlowWord.BYTES] > limit:
+            at += SizeOut.COLUMNS
+        limit *= 10
+    m[at + SizeOut.FLOWS] += 1
+    m[at + SizeOut.TIME] += time
+    m[at + SizeOut.SLOWDOWN] += (time << np.int64(classes.MEAN_BITS)) // ideal
+    histogram.count(m, at + SizeOut.TIMES, _TIMES, time >> np.int64(classes.TIME_SHIFT))
+    slowdown = (time << np.int64(classes.SLOWDOWN_BITS)) // ideal
+    histogram.count(m, at + SizeOut.SLOWDOWNS, _SLOWDOWNS, slowdown)
+
+
+def _gap(p: Any, losses: Any, m: Any, b: Any, i: Any) -> Any:
+    # From the latest arrival of a source to the next, exponential [ns].
+    row, k = m[b + Flow.PERIODS], m[b + FlowWord.ARRIVALS]
+    parts = gap(losses, row, p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_ARRIVAL + i, k)
+    return ((parts + 1) * m[b + Flow.GAP]) >> _GAP_BITS
+
+
+def _sizes(p: Any, constants: Any, m: Any, b: Any, i: Any) -> Any:
+    # The size of the latest arrival of a source [byte], and how long its user thinks then [ns].
+    k = m[b + FlowWord.ARRIVALS]
+    w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_SIZE + i, k)
+    size, think = points.value(constants, m[b + Flow.SIZES], np.int64(w0)), np.int64(0)
+    if m[b + Flow.GAP] == 0:
+        think = points.value(constants, m[b + Flow.THINKS], np.int64(w1))
+    return max(size, np.int64(1)), think

@@ -1,0 +1,43 @@
+"""The outcomes of a class of flows that come and go: counts, and histograms by size of flow."""
+
+from enum import IntEnum
+
+from netcarlo.kernels.base.histogram import bins
+
+SMALL = 10_000
+"""Flows are told apart by size: up to so many bytes, up to ten times as many, and so on,"""
+SIZES = 4
+"""in so many sizes; the last ones are larger."""
+
+TIME_SHIFT = 10
+"""Times are counted in 2**10 ns,"""
+SLOWDOWN_BITS = 5
+"""and slowdowns in 1/32."""
+MEAN_BITS = 10
+"""Slowdowns are summed up in 1/1024."""
+
+
+class SizeOut(IntEnum):
+    """Of the flows of a size that came from the warm-up on and have arrived in full."""
+
+    FLOWS = 0
+    TIME = 1  # sum of their completion times [ns]
+    SLOWDOWN = 2  # sum of their slowdowns [1 / 1024]
+    TIMES = 3  # histogram of completion times, up to 73 min
+    SLOWDOWNS = TIMES + bins(27)  # histogram of slowdowns, up to 16,384
+    COLUMNS = SLOWDOWNS + bins(14)
+
+
+class ClassOut(IntEnum):
+    """A class, of the whole run unless said."""
+
+    ARRIVALS = 0  # flows that came
+    BLOCKED = 1  # of those, found no slot
+    COMPLETED = 2  # of those, arrived in full
+    ACTIVE = 3  # of those, still under way at the end
+    PACKETS = 4  # data packets of COMPLETED
+    OFFERED = 5  # payload of the flows that came from the warm-up on [byte]
+    ARRIVALS_BEFORE = 6  # ARRIVALS before the warm-up ended
+    BLOCKED_BEFORE = 7  # of those, BLOCKED
+    SIZE = 8  # the columns of SizeOut, by size
+    COLUMNS = SIZE + SIZES * SizeOut.COLUMNS

@@ -1,0 +1,108 @@
+"""Flows that come and go: the kernel against its twin, bit for bit, and what holds of any of them."""
+
+import os
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import NEVER, STATUS_OK, P
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared.classes import ClassOut, SizeOut
+from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, SharedOut, SharedRows
+from tests.kernels.beside_twin import run_as_python
+from tests.kernels.shared.test_shared import Ints, differences
+from tests.twins.rows import rows_of
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+MODEL = "shared_mixed_arrivals"
+
+quick = settings(deadline=None, max_examples=10, suppress_health_check=[HealthCheck.too_slow])
+
+
+def run(rows: SharedRows, **options: int) -> Ints:
+    return launch.run(models.model(MODEL), rows, **options)
+
+
+def classes(rows: SharedRows, out: Ints) -> Ints:
+    """Outcomes of the classes [n, C, ClassOut.COLUMNS]."""
+    at = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS
+    return out[:, at:].reshape(len(out), -1, ClassOut.COLUMNS)
+
+
+def flows(rows: SharedRows, out: Ints) -> Ints:
+    """Outcomes of the flows [n, F, FlowOut.COLUMNS]."""
+    end = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS
+    return out[:, SharedOut.COLUMNS : end].reshape(len(out), -1, FlowOut.COLUMNS)
+
+
+def test_kernel_equals_twin() -> None:
+    rows = rows_of(MODEL, 100 * LONG, seed=1)
+    out = run(rows)
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+    total = classes(rows, out).sum(axis=(0, 1))
+    for column in range(ClassOut.SIZE):  # so the comparison is worth something
+        assert total[column] > 0, ClassOut(column)
+    for kind in range(3):  # larger ones take too long here
+        assert total[ClassOut.SIZE + kind * SizeOut.COLUMNS + SizeOut.FLOWS] > 0, kind
+    assert (flows(rows, out)[rows.flows[:, :, Flow.CLASS] > 0][:, FlowOut.RETRANSMITTED] > 0).any()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_with_linux_equals_twin() -> None:
+    name = "shared_mixed_linux_arrivals"
+    rows = rows_of(name, 12 * LONG, seed=4)
+    out = run_as_python(name, rows)
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+    assert classes(rows, out)[:, :, ClassOut.COMPLETED].sum() > 10
+
+
+@given(st.integers(0, 1 << 30))
+@quick
+def test_flows_are_conserved_and_have_their_sizes(seed: int) -> None:
+    rows = rows_of(MODEL, 20, seed=seed)
+    out = run(rows)
+    assert (out[:, SharedOut.STATUS] == STATUS_OK).all()
+    found, of_flow = classes(rows, out), flows(rows, out)
+    parts = found[:, :, [ClassOut.COMPLETED, ClassOut.ACTIVE, ClassOut.BLOCKED]]
+    assert (found[:, :, ClassOut.ARRIVALS] == parts.sum(axis=2)).all()
+    counted = sum(found[:, :, ClassOut.SIZE + k * SizeOut.COLUMNS + SizeOut.FLOWS] for k in range(4))
+    assert (counted <= found[:, :, ClassOut.COMPLETED]).all()
+    for start, end, sums in (
+        (SizeOut.TIMES, SizeOut.SLOWDOWNS, SizeOut.FLOWS), (SizeOut.SLOWDOWNS, SizeOut.COLUMNS, SizeOut.FLOWS)
+    ):  # fmt: skip
+        for k in range(4):
+            at = ClassOut.SIZE + k * SizeOut.COLUMNS
+            assert (found[:, :, at + start : at + end].sum(axis=2) == found[:, :, at + sums]).all()
+    for number in range(found.shape[1]):
+        slots = rows.flows[:, :, Flow.CLASS] == number + 1
+        delivered = np.where(slots, of_flow[:, :, FlowOut.DELIVERED], 0).sum(axis=1)
+        rest = delivered - found[:, number, ClassOut.PACKETS]
+        assert (rest >= 0).all()
+        # Those that have arrived in full have got nothing else; what is more is of flows under way.
+        assert (rest[found[:, number, ClassOut.ACTIVE] == 0] == 0).all()
+        active = np.where(slots, of_flow[:, :, FlowOut.COMPLETED] == NEVER, False).sum(axis=1)
+        assert (found[:, number, ClassOut.ACTIVE] <= active).all()
+
+
+@given(st.integers(0, 1 << 30), st.lists(st.integers(1, 19), max_size=3))
+@quick
+def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int]) -> None:
+    rows = rows_of(MODEL, 20, seed=seed)
+    whole = run(rows)
+    edges = [0, *sorted(set(cuts)), 20]
+    for a, b in pairwise(edges):
+        part = SharedRows(*(array[a:b] for array in rows[:4]), losses=rows.losses)  # type: ignore[misc]
+        found = run(part, threads=1)
+        wide = classes(rows, whole)[a:b, : classes(part, found).shape[1]]
+        assert (classes(part, found) == wide).all()
+
+
+def test_ring_size_never_matters() -> None:
+    rows = rows_of(MODEL, 30, seed=9)
+    small = rows.flows.copy()
+    small[:, :, P.RING] = 64
+    assert (run(rows) == run(rows._replace(flows=small))).all()

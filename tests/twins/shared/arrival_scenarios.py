@@ -1,0 +1,78 @@
+"""Random small networks in which flows come and go beside others."""
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, UDP, Flow, Shared, SharedRows
+from tests.twins.path.scenarios import MS, SECOND, make_linux
+from tests.twins.shared.scenarios import PERIODS, shared_rows
+
+WORDS = 2 * 9 + 2
+"""Of the constants of a class: points of sizes, and of times to think."""
+
+Points = list[tuple[int, int]]
+
+
+def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
+    """`count` networks whose TCP flows are in part slots of one or two classes."""
+    rows = shared_rows(count, seed=seed, kinds=[UDP, *range(1, len(KINDS))])
+    constants = np.zeros((count, 2 * 2 * WORDS))
+    flows = np.repeat(rows.flows, 3, axis=1)  # room for slots
+    parameters = rows.parameters.copy()
+    for k in range(count):
+        rng = np.random.default_rng([seed, k, 21])
+        found: list[np.ndarray] = []
+        number = 0
+        for flow in rows.flows[k, : parameters[k, Shared.FLOWS]]:
+            if flow[Flow.KIND] == UDP or number == 2 or rng.random() < 0.2:
+                found.append(flow)
+                continue
+            number += 1
+            found += _slots(rng, flow, number, constants[k], linux)
+        parameters[k, Shared.FLOWS] = len(found)
+        flows[k] = 0
+        flows[k, : len(found)] = found
+    return rows._replace(parameters=parameters, constants=constants, flows=flows)
+
+
+def _slots(
+    rng: np.random.Generator, flow: np.ndarray, number: int, constants: np.ndarray, linux: bool
+) -> list[np.ndarray]:
+    """The slots of a class that are like a flow; the points of their source become `constants`."""
+    flow = flow.copy()
+    if linux and rng.random() < 0.7:
+        flow[Flow.KIND] = LINUX_RENO + int(rng.integers(3))
+        make_linux(rng, flow)
+        flow[Flow.ECN] = 0
+    at = (number - 1) * 2 * WORDS
+    _put(constants, at, _points(rng, int(10 ** rng.uniform(3.0, 6.5))))
+    _put(constants, at + WORDS, _points(rng, int(rng.integers(MS, SECOND)), least=MS))
+    users = bool(rng.random() < 0.4)
+    flow[P.LIMIT] = ENDLESS
+    flow[Flow.CLASS], flow[Flow.SIZES], flow[Flow.THINKS] = number, at, at + WORDS
+    flow[Flow.GAP] = 0 if users else int(10 ** rng.uniform(7.0, 9.0))
+    flow[Flow.PERIODS] = PERIODS
+    flow[Flow.LATENCY], flow[Flow.PACKET_TIME] = rng.integers(1, 100 * MS), rng.integers(0, 10 * MS)
+    slots = [flow.copy() for _ in range(int(rng.integers(1, 4)))]
+    for slot in slots:
+        slot[Flow.SLOTS] = int(users)
+        slot[Flow.SOURCE_DELAY] += 0 if rng.random() < 0.5 else rng.integers(1, 30 * MS)
+    slots[0][Flow.SLOTS] = 1 if users else len(slots)
+    return slots
+
+
+def _points(rng: np.random.Generator, most: int, *, least: int = 1) -> Points:
+    """A distribution with and without jumps."""
+    if rng.random() < 0.2:
+        return [(0, most), (1 << 32, most)]
+    middle = sorted(int(p) for p in rng.integers(1, 1 << 32, int(rng.integers(0, 7))))
+    places = [0, *middle, 1 << 32]
+    if rng.random() < 0.5 and middle:
+        places.insert(1, middle[0])  # a jump
+    values = sorted(int(v) for v in rng.integers(least, max(most, least + 1), len(places)))
+    return list(zip(places, values, strict=True))
+
+
+def _put(constants: np.ndarray, at: int, points: Points) -> None:
+    constants[at] = len(points)
+    constants[at + 1 : at + 1 + 2 * len(points)] = np.array(points).reshape(-1)

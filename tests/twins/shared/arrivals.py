@@ -1,0 +1,194 @@
+"""Flows that come and go: sources, slots, and what is counted of a class of them."""
+
+from bisect import bisect_right
+from copy import copy
+from fractions import Fraction
+from itertools import count, pairwise
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+from netcarlo.kernels.base.layout import FOREVER, NEVER, Out
+from netcarlo.kernels.shared.classes import SizeOut
+from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, FlowOut
+from tests.twins.shared.clock import Phase
+
+if TYPE_CHECKING:
+    from tests.twins.shared.flows import Flow
+    from tests.twins.shared.world import World
+
+
+def edges(length: int) -> list[int]:
+    """The least number in each bin of a histogram: 64 of their own, then 32 in an octave."""
+    found, first = list(range(64)), 64
+    while len(found) < length:
+        found += range(first, 2 * first, first // 32)
+        first *= 2
+    return found[:length]
+
+
+EDGES_OF_TIMES = edges(SizeOut.SLOWDOWNS - SizeOut.TIMES)
+EDGES_OF_SLOWDOWNS = edges(SizeOut.COLUMNS - SizeOut.SLOWDOWNS)
+
+
+def value_at(word: int, points: list[tuple[int, int]]) -> int:
+    """The inverse of a distribution function at `word` / 2**32, by points (probability * 2**32, value)."""
+    (p, a), (q, b) = next((left, right) for left, right in pairwise(points) if left[0] <= word < right[0])
+    share = Fraction(floor(Fraction(word - p, q - p) * 2**20), 2**20)
+    return floor(a + (b - a) * share)
+
+
+class Slot:
+    """The flows that have been in one of the flows of a row, one after the other."""
+
+    def __init__(self, world: "World", number: int, columns: Any) -> None:
+        self.world, self.number, self.columns = world, number, columns
+        self.flows: list[Flow] = [self._flow(START=FOREVER)]  # the first one never begins
+        self.class_: Class
+        self.source: Source
+
+    def _flow(self, **columns: int) -> "Flow":
+        own = copy(self.columns)
+        for name, value in columns.items():
+            setattr(own, name, value)
+        return self.world.flow(self.number, own)
+
+    def is_free(self) -> bool:
+        flow = self.flows[-1]
+        return len(self.flows) == 1 or (flow.finished != NEVER and not flow.under_way)
+
+    def begin(self, size: int, think: int) -> None:
+        now = self.world.agenda.now
+        self.flows[-1].close()
+        flow = self._flow(START=now, LIMIT=ceil(size / self.columns.DATA))
+        self.flows.append(flow)
+        arrive = flow.arrive
+
+        def arrives(segment: Any) -> None:
+            before = flow.outcomes.values[Out.COMPLETED]
+            arrive(segment)
+            if before == NEVER and flow.outcomes.values[Out.COMPLETED] != NEVER:
+                self.class_.arrived(self.columns, flow.columns.LIMIT, size, now, self.world.agenda.now)
+                if self.columns.GAP == 0:
+                    self.source.expect(think)
+
+        flow.arrive = arrives  # type: ignore[method-assign]
+
+    def sample(self) -> None:
+        self.flows[-1].sample()
+
+    def warm_up_ends(self) -> None:
+        for flow in self.flows:
+            flow.warm_up_ends()
+
+    def values(self) -> list[int]:
+        """The columns of `FlowOut`: sums, but the times are those of the last flow."""
+        each = [flow.values() for flow in self.flows]
+        last = FlowOut.COMPLETED, FlowOut.FINISHED
+        return [each[-1][c] if c in last else sum(one[c] for one in each) for c in range(FlowOut.COLUMNS)]
+
+
+class Source:
+    """Flows come to some slots."""
+
+    def __init__(self, world: "World", slots: list[Slot]) -> None:
+        self.world, self.slots, self.number = world, slots, slots[0].number
+        self.columns = slots[0].columns
+        gaps = world.tables.gaps(STREAM_ARRIVAL + self.number, self.columns.PERIODS)
+        assert gaps is not None
+        self.gaps = gaps
+        self.numbers = count(1)
+        wait = self._gap() if self.columns.GAP > 0 else self._draw(0)[1]
+        self._plan(self.columns.START + wait)
+
+    def expect(self, wait: int) -> None:
+        self._plan(self.world.agenda.now + wait)
+
+    def _plan(self, time: int) -> None:
+        self.world.agenda.plan(time, Phase.ARRIVAL, self.number, self._comes)
+
+    def _gap(self) -> int:
+        return (next(self.gaps) + 1) * self.columns.GAP // 1024
+
+    def _draw(self, k: int) -> tuple[int, int]:
+        """The size of arrival k [byte], and the thinking after it [ns]."""
+        words = self.world.tables.streams.block(STREAM_SIZE + self.number, k)
+        size = value_at(words[0], self._points(self.columns.SIZES))
+        think = 0 if self.columns.GAP > 0 else value_at(words[1], self._points(self.columns.THINKS))
+        return max(size, 1), think
+
+    def _points(self, at: int) -> list[tuple[int, int]]:
+        constants = self.world.tables.constants
+        return [(constants[at + 1 + 2 * k], constants[at + 2 + 2 * k]) for k in range(constants[at])]
+
+    def _comes(self) -> None:
+        size, think = self._draw(next(self.numbers))
+        free = [slot for slot in self.slots if slot.is_free()]
+        whole = ceil(size / self.columns.DATA) * self.columns.DATA
+        self.slots[0].class_.came(whole, self.world.agenda.now, blocked=not free)
+        if self.columns.GAP > 0:
+            self.expect(self._gap())
+        elif not free:
+            self.expect(think)
+        if free:
+            free[0].begin(size, think)
+
+
+class Class:
+    """What is counted of a class."""
+
+    def __init__(self, world: "World", slots: list[Slot]) -> None:
+        self.warm_up = world.tables.p.WARM_UP
+        self.slots = slots
+        self.counts = dict.fromkeys(("came", "blocked", "completed", "packets", "offered"), 0)
+        self.before = dict.fromkeys(("came", "blocked"), 0)
+        self.sizes: list[list[tuple[int, int]]] = [[], [], [], []]  # (time, ideal time) [ns] of flows
+        for slot in slots:
+            slot.class_ = self
+        for slot in slots:
+            if slot.columns.SLOTS > 0:
+                behind = slots.index(slot)
+                own = slots[behind : behind + slot.columns.SLOTS]
+                source = Source(world, own)
+                for one in own:
+                    one.source = source
+
+    def came(self, size: int, now: int, *, blocked: bool) -> None:
+        for counts in [self.counts] + [self.before] * (now < self.warm_up):
+            counts["came"] += 1
+            counts["blocked"] += blocked
+        self.counts["offered"] += size * (now >= self.warm_up)
+
+    def arrived(self, columns: Any, packets: int, size: int, began: int, now: int) -> None:
+        self.counts["completed"] += 1
+        self.counts["packets"] += packets
+        if began >= self.warm_up:
+            ideal = columns.LATENCY + (packets - 1) * columns.PACKET_TIME
+            kind = sum(size > limit for limit in (10**4, 10**5, 10**6))
+            self.sizes[kind].append((now - began, ideal))
+
+    def values(self) -> list[int]:
+        """The columns of `ClassOut`."""
+        begun = [slot.flows[-1] for slot in self.slots if len(slot.flows) > 1]
+        active = sum(flow.outcomes.values[Out.COMPLETED] == NEVER for flow in begun)
+        c, before = self.counts, self.before
+        found = [c["came"], c["blocked"], c["completed"], active, c["packets"], c["offered"]]
+        found += [before["came"], before["blocked"]]
+        for flows in self.sizes:
+            found += [len(flows), sum(t for t, _ in flows), sum(t * 1024 // ideal for t, ideal in flows)]
+            found += _histogram([t // 1024 for t, _ in flows], EDGES_OF_TIMES)
+            found += _histogram([t * 32 // ideal for t, ideal in flows], EDGES_OF_SLOWDOWNS)
+        return found
+
+
+def _histogram(values: list[int], edges: list[int]) -> list[int]:
+    counts = [0] * len(edges)
+    for value in values:
+        counts[bisect_right(edges, value) - 1] += 1
+    return counts
+
+
+def classes_of(world: "World") -> list[Class]:
+    """The classes of a row, with their slots in order."""
+    slots = [flow for flow in world.flows if isinstance(flow, Slot)]
+    most = max((slot.columns.CLASS for slot in slots), default=0)
+    return [Class(world, [s for s in slots if k == s.columns.CLASS]) for k in range(1, most + 1)]
