@@ -170,7 +170,7 @@ def test_a_standing_queue_comes_to_the_target(aqm: int, target_ms: int) -> None:
     rows.parameters[0, Shared.WARM_UP] = 20 * SECOND
     _, k = split(rows, run(rows))
     assert target_ms / 3 < queue_delay_ms(k)[0] < 1.5 * target_ms  # a window halved leaves less than it
-    # A sawtooth from half to all without a queue would leave a quarter idle: 5 ms are a fifth of a round trip.
+    # A sawtooth without a queue would leave a quarter idle, and 5 ms are a fifth of a round trip.
     assert k["BUSY"][0, 0] > (0.75 if target_ms == 5 else 0.95) * 80 * SECOND
     tail = dumbbell(greedy(1), seconds=100, QUEUE=1000)
     assert queue_delay_ms(split(tail, run(tail))[1])[0] > 250
