@@ -115,8 +115,8 @@ def test_a_hop_of_a_path_says_where_it_is() -> None:
 
 
 def test_a_fair_queue_keeps_a_call_from_waiting() -> None:
-    """The example, for a moment: the datagrams of a call are lost behind a full queue, and not here."""
-    call = {"udp": {"rate": "2 Mbit/s", "payload": "1200 B"}}
+    """Of half its share: its datagrams are lost behind a full queue, and not here."""
+    call = {"udp": {"rate": "1 Mbit/s", "payload": "1200 B"}}
     lost = {}
     for queue in ("fq_codel", 50):
         one = scenario({"queue": queue}, [{"count": 4}, call])
