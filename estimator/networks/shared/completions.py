@@ -47,15 +47,15 @@ def _of_size(size: str, flows: str) -> list[Outcome]:
 OUTCOMES = (
     Outcome("arrivals", NEITHER, "flows that came from the warm-up on", label="flows that came"),
     Outcome(
-        "blocked_share", LESS, "share of the flows that came and found no free slot, so that they were refused", SHARE,
+        "blocked_share", LESS, "share of the flows that came that found no free slot: they are refused", SHARE,
         label="flows refused", unit=FRACTION,
     ),
     Outcome(
-        "offered_bps", NEITHER, "payload of the flows that came between warm-up and end, over that time",
+        "offered_bps", NEITHER, "payload of flows that came from warm-up to end, over that time",
         label="offered load",
     ),
     Outcome(
-        "carried_bps", MORE, "payload of flows that come and go that arrived between warm-up and end, over that time",
+        "carried_bps", MORE, "payload of these flows that arrived from warm-up to end, over that time",
         label="carried load",
     ),
     *(
