@@ -47,7 +47,7 @@ def _of_size(size: str, flows: str) -> list[Outcome]:
 OUTCOMES = (
     Outcome("arrivals", NEITHER, "flows that came from the warm-up on", label="flows that came"),
     Outcome(
-        "blocked_share", LESS, "share of the flows that came that found no free slot: they are refused", SHARE,
+        "blocked_share", LESS, "share of the flows that came and found no free slot", SHARE,
         label="flows refused", unit=FRACTION,
     ),
     Outcome(
@@ -55,7 +55,7 @@ OUTCOMES = (
         label="offered load",
     ),
     Outcome(
-        "carried_bps", MORE, "payload of these flows that arrived from warm-up to end, over that time",
+        "carried_bps", MORE, "their payload that arrived from warm-up to end, over that time",
         label="carried load",
     ),
     *(
