@@ -23,21 +23,22 @@ _OF = "flows that came from the warm-up on and arrived in full"
 
 
 def _of_size(size: str, flows: str) -> list[Outcome]:
+    of = f", {flows.removeprefix('flows of ')}" if size else ""
     time, slow = "completion time", "slowdown (completion time over that of an ideal transfer alone)"
     found = [
-        Outcome(f"completion_mean{size}_s", LESS, f"mean {time} of {flows}", label=f"mean {time}, {flows}"),
-        Outcome(f"slowdown_mean{size}", LESS, f"mean {slow} of {flows}", label=f"mean slowdown, {flows}"),
+        Outcome(f"completion_mean{size}_s", LESS, f"mean {time} of {flows}", label=f"mean {time}{of}"),
+        Outcome(f"slowdown_mean{size}", LESS, f"mean {slow} of {flows}", label=f"mean slowdown{of}"),
     ]
     for name, q in QUANTILES.items():
         part = f"{100 * q:.0f} % quantile"
         found += [
             Outcome(
                 f"completion_{name}{size}_s", LESS, f"{part} of the {time} of {flows}, to 1.6 % of it",
-                label=f"{part} of completion times, {flows}",
+                label=f"{name} of completion times{of}",
             ),
             Outcome(
                 f"slowdown_{name}{size}", LESS, f"{part} of the {slow} of {flows}, to 1.6 % of it",
-                label=f"{part} of slowdowns, {flows}",
+                label=f"{name} of slowdowns{of}",
             ),
         ]  # fmt: skip
     return found
@@ -46,15 +47,15 @@ def _of_size(size: str, flows: str) -> list[Outcome]:
 OUTCOMES = (
     Outcome("arrivals", NEITHER, "flows that came from the warm-up on", label="flows that came"),
     Outcome(
-        "blocked_share", LESS, "share of those that found no free slot, and were refused", SHARE,
+        "blocked_share", LESS, "share of the flows that came and found no free slot", SHARE,
         label="flows refused", unit=FRACTION,
     ),
     Outcome(
-        "offered_bps", NEITHER, "payload of the flows that came from the warm-up on over that time",
+        "offered_bps", NEITHER, "payload of flows that came from warm-up to end, over that time",
         label="offered load",
     ),
     Outcome(
-        "carried_bps", MORE, "payload of flows that come and go that arrived in that time",
+        "carried_bps", MORE, "their payload that arrived from warm-up to end, over that time",
         label="carried load",
     ),
     *(
