@@ -6,7 +6,7 @@ and decays by a quarter of the difference; a sample far below the mean raises it
 rule and timestamps (RFC 7323).
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,38 +18,55 @@ from netcarlo.kernels.linux.state import NONE, Tcp
 MS_US = 1000
 
 
-def smooth(p: Any, s: Any, sample: Any) -> None:
-    """Take in a round trip [us]."""
+class Estimate(NamedTuple):
+    """What is known of round trips [us]; as words of `s`, SRTT, MDEV, MDEV_MAX, RTTVAR, RTT_END, RTO."""
+
+    srtt: Any
+    mdev: Any
+    most: Any
+    rttvar: Any
+    end: Any
+    rto: Any
+
+
+def estimate_of(s: Any) -> Any:
+    """As it is."""
+    return Estimate(s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.MDEV_MAX], s[Tcp.RTTVAR], s[Tcp.RTT_END], s[Tcp.RTO])
+
+
+def keep(s: Any, known: Any) -> None:
+    """As it is now."""
+    s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.MDEV_MAX] = known.srtt, known.mdev, known.most
+    s[Tcp.RTTVAR], s[Tcp.RTT_END], s[Tcp.RTO] = known.rttvar, known.end, known.rto
+    s[Tcp.RTT] = known.srtt * (US // 8)
+
+
+def smoothed(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
+    """The estimate after a round trip [us], and the timeout that follows, which ends the back-off."""
     least = p[P.MIN_RTO] // US
-    if s[Tcp.SRTT] == 0:
-        s[Tcp.SRTT] = max(sample << np.int64(3), 1)
-        s[Tcp.MDEV] = sample << np.int64(1)
-        s[Tcp.RTTVAR] = max(s[Tcp.MDEV], least)
-        s[Tcp.MDEV_MAX] = s[Tcp.RTTVAR]
-        s[Tcp.RTT_END] = s[Tcp.NXT]
-        return
-    error = sample - (s[Tcp.SRTT] >> np.int64(3))
-    s[Tcp.SRTT] = max(s[Tcp.SRTT] + error, 1)
-    more = abs(error) - (s[Tcp.MDEV] >> np.int64(2))
-    if error < 0 and more > 0:
-        more >>= np.int64(3)
-    s[Tcp.MDEV] += more
-    if s[Tcp.MDEV] > s[Tcp.MDEV_MAX]:
-        s[Tcp.MDEV_MAX] = s[Tcp.MDEV]
-        s[Tcp.RTTVAR] = max(s[Tcp.RTTVAR], s[Tcp.MDEV])
-    if s[Tcp.UNA] > s[Tcp.RTT_END]:
-        if s[Tcp.MDEV_MAX] < s[Tcp.RTTVAR]:
-            s[Tcp.RTTVAR] -= (s[Tcp.RTTVAR] - s[Tcp.MDEV_MAX]) >> np.int64(2)
-        s[Tcp.RTT_END] = s[Tcp.NXT]
-        s[Tcp.MDEV_MAX] = least
-
-
-def set_timeout(p: Any, s: Any) -> None:
-    """The length of the retransmission timer from the present estimates; ends the back-off."""
-    rto_us = (s[Tcp.SRTT] >> np.int64(3)) + s[Tcp.RTTVAR]
-    present = s[Tcp.RTO] * s[Tcp.TICK_US]
+    srtt, mdev, most, rttvar, end, rto = known
+    if srtt == 0:
+        srtt, mdev, end = max(sample << np.int64(3), 1), sample << np.int64(1), nxt
+        most = rttvar = max(mdev, least)
+    else:
+        error = sample - (srtt >> np.int64(3))
+        srtt = max(srtt + error, 1)
+        more = abs(error) - (mdev >> np.int64(2))
+        if error < 0 and more > 0:
+            more >>= np.int64(3)
+        mdev += more
+        most = max(most, mdev)
+        rttvar = max(rttvar, most)
+        if una > end:
+            if most < rttvar:
+                rttvar -= (rttvar - most) >> np.int64(2)
+            end = nxt
+            most = least
+    rto_us = (srtt >> np.int64(3)) + rttvar
+    present = rto * s[Tcp.TICK_US]
     if not present - s[Tcp.TICK_US] < rto_us <= present:  # else it is what it was: no need to divide
-        s[Tcp.RTO] = min(clocks.to_jiffies(s, rto_us), s[Tcp.MOST_JIFFIES])
+        rto = min(clocks.to_jiffies(s, rto_us), s[Tcp.MOST_JIFFIES])
+    return Estimate(srtt, mdev, most, rttvar, end, rto)
 
 
 def measure(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last: Any) -> Any:
@@ -67,7 +84,5 @@ def measure(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last
         latest = sample
     if sample != NONE:
         s[Tcp.LEAST_RTT] = min(s[Tcp.LEAST_RTT], max(latest, 1))
-        smooth(p, s, sample)
-        set_timeout(p, s)
-        s[Tcp.RTT] = s[Tcp.SRTT] * (US // 8)
+        keep(s, smoothed(p, s, estimate_of(s), sample, s[Tcp.UNA], s[Tcp.NXT]))
     return latest

@@ -12,7 +12,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.linux import acks, burst, clocks, rack, receiver, rtt, sender, timer
+from netcarlo.kernels.linux import burst, clocks, inorder, receiver, rtt, sender, timer
 from netcarlo.kernels.linux.state import (
     FIRST,
     NONE,
@@ -35,8 +35,6 @@ __all__ = ["go", "is_calm", "is_simple", "is_worth_it"]
 
 QUEUES: Any = slot("queues")
 
-control: Any = slot("control")
-
 
 def is_simple(p: Any, m: Any) -> Any:
     """One hop."""
@@ -52,19 +50,6 @@ def is_calm(p: Any, s: Any) -> Any:
     return normal and known and settled and FIRST < una < s[Tcp.NXT] <= s[Tcp.LAST]
 
 
-def take(p: Any, s: Any, now: Any, ack: Any) -> None:
-    """An ACK of packets that were sent once, and all that the sender learns of it."""
-    una, now_us = s[Tcp.UNA], clocks.us_of(now)
-    first, last = s[packet_at(p, s, una) + Packet.SENT], s[packet_at(p, s, ack - 1) + Packet.SENT]
-    rack.advance(s, ack - 1, last, False, now_us, np.int64(NONE))
-    s[Tcp.RETRIES] = 0
-    s[Tcp.DELIVERED] += ack - una
-    s[Tcp.UNA] = s[Tcp.HIGHEST] = ack
-    control.measured(p, s, now, rtt.measure(p, s, now, np.int64(0), True, first, last))
-    if acks.is_limited(s):
-        acks.grow(p, s, now, ack - una)
-
-
 def open_burst(p: Any, s: Any, now: Any) -> Any:
     """So many packets leave as one now."""
     packets = burst.next_burst(p, s, now)
@@ -78,27 +63,6 @@ def settle(p: Any, s: Any, now: Any, pushed: Any) -> Any:
     sender.note_limit(p, s, now)
     s[Tcp.PUSHED] = 0
     return timer.until_probe(p, s, now, pushed == 0)
-
-
-def take_in(p: Any, s: Any, t: Any, packet: Any, sent: Any, push: Any) -> Any:
-    """The next packet in order, put out at `sent`, reaches the receiver at time t [ns].
-
-    Returns whether it is acknowledged at once; if not, when an ACK goes out is left to `delayed`.
-    """
-    nxt = packet + 1
-    s[Tcp.LAST_RX] = t
-    s[Tcp.RCV_HIGHEST] = packet
-    s[Tcp.RCV_NXT] = nxt
-    if packet == s[Tcp.RCV_WUP]:
-        s[Tcp.ECHO] = max(s[Tcp.ECHO], sent)
-    if not (push or s[Tcp.QUICK] > 0 or nxt - s[Tcp.RCV_WUP] >= p[P.ACK_EVERY]):
-        return False
-    receiver.write(p, s, s[Tcp.NEXT_ACK], nxt, s[Tcp.ECHO])
-    s[Tcp.NEXT_ACK] += 1
-    s[Tcp.QUICK] = max(s[Tcp.QUICK] - 1, 0)
-    s[Tcp.RCV_WUP] = nxt
-    s[Tcp.PENDING] = FOREVER
-    return True
 
 
 def put_out(p: Any, s: Any, now: Any, push: Any) -> Any:
@@ -123,11 +87,16 @@ def enter(p: Any, m: Any, out: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -
     return tail
 
 
-def leave(s: Any, first: Any, left: Any, pushed: Any, taken: Any) -> None:
-    """The stretch, in which packets from `first` on went out, ends with so many of a burst left."""
+def leave(p: Any, s: Any, first: Any, left: Any, pushed: Any, taken: Any, armed: Any, wait: Any) -> None:
+    """The stretch, in which packets from `first` on went out, ends with so many of a burst left.
+
+    The probe's timer was set at `armed` [ns] or not at all (NONE), to go off after `wait` [us].
+    """
     s[Tcp.SENT] += s[Tcp.NXT] - first
     s[Tcp.BURST] = left
     s[Tcp.PUSH], s[Tcp.PUSHED], s[Tcp.RESTART] = (1, pushed, taken) if left > 0 else (0, 0, 0)
+    if armed != NONE:
+        timer.set_timer(p, s, armed, Timer.PROBE, clocks.to_jiffies(s, wait))
 
 
 def go(
@@ -143,30 +112,32 @@ def go(
     silence, longest = receiver.silence(s), s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
     deadline, armed, wait, waiting = s[Tcp.DEADLINE], np.int64(NONE), np.int64(0), np.int64(NONE)
     first, left, pushed, taken, queued = s[Tcp.NXT], np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    una, heard, consumed = s[Tcp.UNA], now, s[Tcp.CONSUMED]
+    source, sink = inorder.Source(una, s[Tcp.LEAST_RTT], rtt.estimate_of(s)), inorder.sink_of(s)
     undisturbed = True
     while undisturbed:
         if left == 0:
             at = ring + ENTRY * (head & mask)
             arrival, ack_id = m[at] if head < tail else np.int64(FOREVER), m[at + 1]
             at = ack_at(p, s, ack_id)
-            ack, late = s[at + Ack.NEXT], receiver.due_at_sink(s)
-            undisturbed = arrival <= deadline and arrival < alarm and ack > s[Tcp.UNA]
+            ack, late = s[at + Ack.NEXT], min(sink.pending, s[Tcp.MERGED_UNTIL])
+            undisturbed = arrival <= deadline and arrival < alarm and ack > source.una
             undisturbed = undisturbed and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
             if late < arrival and waiting != NONE:
-                s[Tcp.PENDING], waiting, undisturbed = receiver.delayed(p, s, waiting), np.int64(NONE), True
+                sink, waiting, undisturbed = inorder.postponed(p, s, sink, waiting), np.int64(NONE), True
             elif late < arrival:
                 undisturbed = late <= min(deadline, end)
                 if undisturbed:
                     keep(m, back.at, coming)
+                    inorder.keep_sink(s, sink)
                     tail = engine.acknowledge_late(p, outages, losses, m, s, out, tail)
-                    coming = line_of(m, back.at)
+                    coming, sink = line_of(m, back.at), inorder.sink_of(s)
                     undisturbed = m[Path.FULL] == 0
             elif undisturbed:
-                now = arrival
-                head += 1
-                s[Tcp.CONSUMED] = ack_id + 1
-                taken = np.int64(1)
-                take(p, s, now, ack)
+                now = heard = arrival
+                head, taken = head + 1, np.int64(1)
+                s[Tcp.CONSUMED] = consumed = ack_id + 1
+                source = inorder.take(p, s, source, now, ack)
                 left = open_burst(p, s, now)
                 if left == 0:
                     armed, wait, taken = now, settle(p, s, now, np.int64(0)), np.int64(0)
@@ -190,28 +161,28 @@ def go(
                 keep(m, forth.at, going)
                 fate, t, _ = engine.put_on_path(p, outages, losses, m, out, now, packet, True, size)
                 going = line_of(m, forth.at)
-            plain = s[Tcp.RCV_NXT] == packet and s[Tcp.HELD] == 0 and t < s[Tcp.PENDING]
-            plain = plain and t - s[Tcp.LAST_RX] <= silence and s[Tcp.NEXT_ACK] - s[Tcp.CONSUMED] < mask
+            plain = sink.nxt == packet and t < sink.pending
+            plain = plain and t - sink.last <= silence and sink.next_ack - consumed < mask
             plain = plain and t <= m[Path.WATCH] and coming.gap > 0 and passes(m, back, coming, t)
             if fate == ARRIVED and t <= end and plain:
-                ack_id, m[Path.LAST_RX] = s[Tcp.NEXT_ACK], t
-                if take_in(p, s, t, packet, now, push):
+                ack_id, m[Path.LAST_RX] = sink.next_ack, t
+                sink, answers = inorder.take_in(p, s, sink, t, now, push)
+                if answers:
                     waiting = np.int64(NONE)
                     coming = passed(m, back, coming, t)
                     t = coming.free + back.delay
                     if not single:
                         fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
                     tail = enter(p, m, out, ack_id, fate, t, tail)
-                elif s[Tcp.PENDING] == FOREVER:
+                elif sink.pending == FOREVER:
                     waiting = t
-                    s[Tcp.PENDING] = t + delay
+                    sink = inorder.postpone(sink, t + delay)
             elif fate == ARRIVED and t <= end:
-                if waiting != NONE:
-                    s[Tcp.PENDING] = receiver.delayed(p, s, waiting)
-                    waiting = np.int64(NONE)
+                sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
                 keep(m, back.at, coming)
+                inorder.keep_sink(s, sink)
                 tail = engine.receive(p, outages, losses, m, s, out, t, packet, now, tail)
-                coming = line_of(m, back.at)
+                coming, sink = line_of(m, back.at), inorder.sink_of(s)
                 undisturbed = m[Path.FULL] == 0
             if left == 0:
                 left = open_burst(p, s, now)
@@ -221,11 +192,9 @@ def go(
                     pushed, taken = np.int64(0), np.int64(0)
     keep(m, forth.at, going)
     keep(m, back.at, coming)
+    inorder.keep_sink(s, inorder.postponed(p, s, sink, waiting))
+    inorder.learn(p, s, heard, source, una)
     if QUEUES:
         add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, queued)
-    leave(s, first, left, pushed, taken)
-    if armed != NONE:
-        timer.set_timer(p, s, armed, Timer.PROBE, clocks.to_jiffies(s, wait))
-    if waiting != NONE:
-        s[Tcp.PENDING] = receiver.delayed(p, s, waiting)
+    leave(p, s, first, left, pushed, taken, armed, wait)
     return now, head, tail, np.int64(NONE), now

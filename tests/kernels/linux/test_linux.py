@@ -104,14 +104,16 @@ def test_the_wheel_is_that_of_the_twin() -> None:
 def test_round_trips_are_smoothed_as_linux_does() -> None:
     """The largest deviation of a round trip counts, 200 ms at least, and short samples hardly do."""
     p, s = scratch()
-    rtt.smooth(p, s, 100_000)
-    rtt.set_timeout(p, s)
+
+    def smooth(sample: int) -> None:
+        rtt.keep(s, rtt.smoothed(p, s, rtt.estimate_of(s), sample, s[Tcp.UNA], s[Tcp.NXT]))
+
+    smooth(100_000)
     assert (s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.RTTVAR], s[Tcp.RTO]) == (800_000, 200_000, 200_000, 75)
     s[Tcp.UNA] += 1
-    rtt.smooth(p, s, 500_000)  # 4 times the deviation, which grows by 400 - 50 ms
-    rtt.set_timeout(p, s)
+    smooth(500_000)  # 4 times the deviation, which grows by 400 - 50 ms
     assert (s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.RTTVAR], s[Tcp.RTO]) == (1_200_000, 550_000, 550_000, 175)
-    rtt.smooth(p, s, 10_000)  # 140 ms below the mean: an eighth of what that exceeds the deviation by
+    smooth(10_000)  # 140 ms below the mean: an eighth of what that exceeds the deviation by
     assert (s[Tcp.SRTT], s[Tcp.MDEV]) == (1_060_000, 550_000 + (140_000 - 137_500) // 8)
 
 
