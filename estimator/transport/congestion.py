@@ -23,6 +23,9 @@ BUILT_IN = ("bic", "cubic", "westwood")
 CONTROLS_OF_LINUX = ("cubic", "reno", "bbr")
 """Those of `protocol: linux`, whose own is the first, as that of a kernel is."""
 
+HAVE_SLOW_START = ("cubic", "reno")
+"""Those whose slow start may be told when to end."""
+
 OF_LINUX = ("bbr",)
 """Those that only `protocol: linux` has: they set a rate, too."""
 
