@@ -32,7 +32,7 @@ OF_LINUX = ("bbr",)
 STANDARD = "standard"
 """The word for the congestion control that a protocol has unless another one is named."""
 
-NAMES = (STANDARD, *BUILT_IN, *OF_LINUX)
+NAMES = (STANDARD, *dict.fromkeys((*BUILT_IN, *CONTROLS_OF_LINUX)))
 """What `congestion_control` may say beside the name of a file."""
 
 LARGEST = 1_000_000

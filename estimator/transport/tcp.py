@@ -129,6 +129,8 @@ class Tcp(Transport):
 
     phases: ClassVar[int] = 1
     """So many ticks `clock_phase` is drawn from."""
+    controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
+    """What `congestion_control` may say."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Transport.fills,
@@ -162,9 +164,9 @@ class Tcp(Transport):
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
         if isinstance(control, Path) and not os.path.isfile(control):
-            if str(control) in OF_LINUX:
+            if str(control) in OF_LINUX and cls.controls is not CONTROLS_OF_LINUX:
                 raise InputError(f"{control} is a control of linux alone; write protocol: linux")
-            names = ", ".join((STANDARD, *BUILT_IN))
+            names = ", ".join(cls.controls)
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
 
@@ -254,7 +256,7 @@ class Linux(Tcp):
     """
 
     protocol: Literal["linux"]
-    congestion_control: Literal[CONTROLS_OF_LINUX] = "cubic"  # type: ignore[valid-type]
+    congestion_control: Literal[CONTROLS_OF_LINUX] | Path = "cubic"  # type: ignore[valid-type]
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
     payload: Payload = 1448.0
     header: Size = 52.0
@@ -269,6 +271,7 @@ class Linux(Tcp):
     slow_start: Literal[tuple(SLOW_STARTS)] | None = None  # type: ignore[valid-type]
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
+    controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX
     not_told: ClassVar = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
 
     @model_validator(mode="after")
