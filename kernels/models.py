@@ -30,6 +30,7 @@ from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
+from netcarlo.kernels.linux.bbr3 import control as bbr3
 from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
@@ -83,7 +84,7 @@ LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwoo
 """The Linux-like sender with its controls."""
 
 
-LINUX = {"reno": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
+LINUX = {"reno": linux_reno_today, "cubic": linux_cubic, "bbr": bbr, "bbr3": bbr3}
 """The sender of today's Linux with its controls, in the order of `shared.layout.LINUX_KINDS`."""
 
 
@@ -170,8 +171,8 @@ def _linux(control: Any) -> Ends:
     paced = hasattr(control, "connect")
     words = linux_association.paced_scratch_words if paced else linux_association.scratch_words
     found = {
-        "association": linux_association, "control": control, "paced": paced, "first": 0,
-        "pauses": False, "sack": True, "stamps": True,
+        "association": linux_association, "control": control, "paced": paced,
+        "hears": hasattr(control, "lost"), "first": 0, "pauses": False, "sack": True, "stamps": True,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
 
@@ -435,7 +436,7 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
-    *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr"),
+    *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     "shared_linux_bbr",
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),

@@ -20,13 +20,13 @@ from netcarlo.errors import InputError
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
 
-CONTROLS_OF_LINUX = ("cubic", "reno", "bbr")
+CONTROLS_OF_LINUX = ("cubic", "reno", "bbr", "bbr3")
 """Those of `protocol: linux`, whose own is the first, as that of a kernel is."""
 
 HAVE_SLOW_START = ("cubic", "reno")
 """Those whose slow start may be told when to end."""
 
-OF_LINUX = ("bbr",)
+OF_LINUX = ("bbr", "bbr3")
 """Those that only `protocol: linux` has: they set a rate, too."""
 
 STANDARD = "standard"

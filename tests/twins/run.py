@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import PATHS, Out, Rows
 from tests.twins.linux.bbr import PacedSender
+from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS as LINUX_CONTROLS
 from tests.twins.linux.own import OwnSender
 from tests.twins.linux.receiver import LinuxReceiver
@@ -129,7 +130,7 @@ def run_linux(
     control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
     """Today's Linux."""
-    kind = {"bbr": PacedSender, "own": OwnSender}.get(control, LinuxSender)
+    kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
     own = LINUX_CONTROLS.get(control, LINUX_CONTROLS["reno"])()
     sender = kind(simulation, outcomes, parameters, path.send, own)
     receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)

@@ -21,7 +21,7 @@ class World:
             elif columns.KIND == ALONE and alone == "sctp":
                 self.flows.append(Sctp(self, number, columns))
             elif columns.KIND >= LINUX_RENO:
-                control = ("reno", "cubic", "bbr")[columns.KIND - LINUX_RENO]
+                control = ("reno", "cubic", "bbr", "bbr3")[columns.KIND - LINUX_RENO]
                 self.flows.append(Linux(self, number, columns, control))
             else:
                 protocol = alone if columns.KIND == ALONE else KINDS[columns.KIND]
