@@ -1,4 +1,4 @@
-"""What BBR v3 remembers: names of draft-ietf-ccwg-bbr; bandwidth and gains in the fixed point of `bbr.words`."""
+"""What BBR v3 remembers: names of draft-ietf-ccwg-bbr; fixed point as in `bbr.words`."""
 
 from enum import IntEnum, auto
 
