@@ -1,7 +1,7 @@
 """BBR v3, from the pseudo-code of draft-ietf-ccwg-bbr, whose names are kept.
 
-Volumes in packets (C.SMSS is 1), bandwidth in packets per 2**24 us, gains of 256, shares in percent; the clock of
-a cycle is `C.delivered_time`.
+Volumes in packets (C.SMSS is 1), bandwidth in packets per 2**24 us, gains of 256, shares in percent;
+the clock of a cycle is `C.delivered_time`.
 """
 
 from netcarlo.kernels.base.layout import STREAM_CYCLE
