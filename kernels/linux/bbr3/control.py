@@ -1,7 +1,7 @@
 """BBR v3 as a control of the sender: at every ACK it sets the rate and the window.
 
-Source: draft-ietf-ccwg-bbr, 5.2, 5.3.1, 5.3.2, 5.6.  What a control has that paces: see `bbr.control`; this one
-has `lost`, too, which hears of each packet found lost.
+Source: draft-ietf-ccwg-bbr, 5.2, 5.3.1, 5.3.2, 5.6.  What a control has that paces: see `bbr.control`; this
+one has `lost`, too, which hears of each packet found lost.
 """
 
 from typing import Any
