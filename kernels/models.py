@@ -13,9 +13,9 @@ from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.bind import Step, bind, is_lockstep
+from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
 from netcarlo.kernels.base.layout import Out, P, Queues
-from netcarlo.kernels.congestion import aimd, bic, cubic, linux_reno, linux_westwood, user, westwood
+from netcarlo.kernels.congestion import aimd, bic, cubic, defaults, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
 from netcarlo.kernels.fluid import sctp as fluid_sctp
@@ -31,6 +31,9 @@ from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
+from netcarlo.kernels.linux.bbr3 import control as bbr3
+from netcarlo.kernels.linux.own import association as own_association
+from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, undisturbed, undisturbed_linux
 from netcarlo.kernels.path import engine as path
@@ -82,7 +85,7 @@ LINUX26 = {"": linux_reno, "bic": bic, "cubic": cubic, "westwood": linux_westwoo
 """The Linux-like sender with its controls."""
 
 
-LINUX = {"reno": linux_reno_today, "cubic": linux_cubic, "bbr": bbr}
+LINUX = {"reno": linux_reno_today, "cubic": linux_cubic, "bbr": bbr, "bbr3": bbr3}
 """The sender of today's Linux with its controls, in the order of `shared.layout.LINUX_KINDS`."""
 
 
@@ -169,10 +172,18 @@ def _linux(control: Any) -> Ends:
     paced = hasattr(control, "connect")
     words = linux_association.paced_scratch_words if paced else linux_association.scratch_words
     found = {
-        "association": linux_association, "control": control, "paced": paced, "first": 0,
-        "pauses": False, "sack": True, "stamps": True,
+        "association": linux_association, "control": control, "paced": paced,
+        "hears": hasattr(control, "lost"), "first": 0, "pauses": False, "sack": True, "stamps": True,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
+
+
+def _own_linux(own: Any) -> Ends:
+    """Today's Linux with a user's control, which sets a rate, too."""
+    ends = _linux(notes)
+    association = stacked("own", linux_association, own_association)
+    found = ends.slots | {"association": association, "own": stacked(own.__name__, defaults, own)}
+    return ends._replace(slots=found, floats=own_association.FLOATS)
 
 
 def _in_order(ends: Ends) -> dict[str, Any]:
@@ -338,6 +349,13 @@ def _fluid_wireless(address: Address) -> Model:
     )  # fmt: skip
 
 
+def _of_linux(address: Address, ends: Ends) -> Model:
+    """Over paths, whose queues it tells, or shared links."""
+    if address.family == "shared":
+        return _shared(address, ends)
+    return _path(address, ends, queues=not address.mobile)
+
+
 MANNERS = {"probing": "newreno", "new_probing": "sack", "elfn": "newreno", "eln": "newreno"}
 """Senders that pause or are told, and whose windows they have."""
 
@@ -389,9 +407,9 @@ def _tcps() -> Iterator[Model]:
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for mobile in (False, True):
-            yield _path(Address("path", "linux", control, mobile=mobile), _linux(module), queues=not mobile)
+            yield _of_linux(Address("path", "linux", control, mobile=mobile), _linux(module))
         for managed in (False, True):
-            yield _shared(Address("shared", "linux", control, managed=managed), _linux(module))
+            yield _of_linux(Address("shared", "linux", control, managed=managed), _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile in (False, True):
@@ -427,7 +445,7 @@ MODELS = {model.name: model for model in (*_tcps(), *_others())}
 NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
-    *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr"),
+    *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("shared_linux_bbr", "shared_newreno_aqm", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
@@ -459,5 +477,9 @@ def user_model(path: Path, content: bytes, address: Address) -> Model:
 
 @functools.cache
 def _user_model(path: Path, address: Address, content: bytes) -> Model:
-    variant = {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}[address.sender]
-    return replace(FAMILIES[address.family](address, _tcp(variant, user.load(path, content))), file=path)
+    if address.sender == "linux":
+        model = _of_linux(address, _own_linux(user.load(path, content, paced=True)))
+    else:
+        variant = {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}[address.sender]
+        model = FAMILIES[address.family](address, _tcp(variant, user.load(path, content)))
+    return replace(model, file=path)

@@ -8,7 +8,7 @@ from netcarlo.kernels.base.layout import NS, P
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
-from netcarlo.transport.tcp import Sctp
+from netcarlo.transport.tcp import SLOW_STARTS, Linux, Sctp
 from netcarlo.transport.udp import Udp
 
 
@@ -48,6 +48,8 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
     table[:, P.INITIAL_SSTHRESH] = table[:, P.WINDOW]
     if transport.initial_ssthresh is not None:
         table[:, P.INITIAL_SSTHRESH] = value("initial_ssthresh")
+    if isinstance(transport, Linux) and transport.slow_start is not None:
+        table[:, P.SLOW_START] = SLOW_STARTS[transport.slow_start]
     if transport.clock_phase is None:
         span = table[:, P.TICK] * transport.phases
         table[:, P.CLOCK_PHASE] = span * draws.uniform(f"{name}.clock_phase")

@@ -20,8 +20,11 @@ from netcarlo.errors import InputError
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
 
-CONTROLS_OF_LINUX = ("cubic", "reno", "bbr")
+CONTROLS_OF_LINUX = ("cubic", "reno", "bbr", "bbr3")
 """Those of `protocol: linux`, whose own is the first, as that of a kernel is."""
+
+HAVE_SLOW_START = ("cubic", "reno")
+"""Those whose slow start may be told when to end."""
 
 OF_LINUX = tuple(name for name in CONTROLS_OF_LINUX if name not in BUILT_IN)
 """Those that only `protocol: linux` has."""
@@ -29,7 +32,7 @@ OF_LINUX = tuple(name for name in CONTROLS_OF_LINUX if name not in BUILT_IN)
 STANDARD = "standard"
 """The word for the congestion control that a protocol has unless another one is named."""
 
-NAMES = (STANDARD, *BUILT_IN, *OF_LINUX)
+NAMES = (STANDARD, *dict.fromkeys((*BUILT_IN, *CONTROLS_OF_LINUX)))
 """What `congestion_control` may say beside the name of a file."""
 
 LARGEST = 1_000_000

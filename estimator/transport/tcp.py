@@ -9,6 +9,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NS, P
+from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Constant,
@@ -30,6 +31,7 @@ from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
 from netcarlo.transport.congestion import (
     BUILT_IN,
     CONTROLS_OF_LINUX,
+    HAVE_SLOW_START,
     OF_LINUX,
     STANDARD,
     default_constants,
@@ -127,6 +129,8 @@ class Tcp(Transport):
 
     phases: ClassVar[int] = 1
     """So many ticks `clock_phase` is drawn from."""
+    controls: ClassVar[tuple[str, ...]] = (STANDARD, *BUILT_IN)
+    """What `congestion_control` may say."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Transport.fills,
@@ -160,9 +164,9 @@ class Tcp(Transport):
     @classmethod
     def _is_file(cls, control: str | Path | None) -> str | Path | None:
         if isinstance(control, Path) and not os.path.isfile(control):
-            if str(control) in OF_LINUX:
+            if str(control) in OF_LINUX and cls.controls is not CONTROLS_OF_LINUX:
                 raise InputError(f"{control} is a control of linux alone; write protocol: linux")
-            names = ", ".join((STANDARD, *BUILT_IN))
+            names = ", ".join(cls.controls)
             raise InputError(f"is no file; give {names} or a Python file's path relative to the scenario")
         return control
 
@@ -234,15 +238,25 @@ class Linux26(Tcp):
     duplicate_acks: Count = 4.0
 
 
+SLOW_STARTS = {
+    "standard": SlowStart.STANDARD,
+    "hystart": SlowStart.HYSTART,
+    "hystart++": SlowStart.HYSTARTPP,
+}
+"""How slow start of today's Linux may end, as users write it."""
+
+
 class Linux(Tcp):
     """The TCP of today's Linux: CUBIC, or Reno or BBR as `congestion_control`; segments with timestamps.
+
+    `slow_start` says how slow start ends before packets are lost: CUBIC has `hystart`, Reno is `standard`.
 
     `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
     kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
     """
 
     protocol: Literal["linux"]
-    congestion_control: Literal[CONTROLS_OF_LINUX] = "cubic"  # type: ignore[valid-type]
+    congestion_control: Literal[CONTROLS_OF_LINUX] | Path = "cubic"  # type: ignore[valid-type]
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
     payload: Payload = 1448.0
     header: Size = 52.0
@@ -254,8 +268,10 @@ class Linux(Tcp):
     initial_rto: Interval = 1.0
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.04
+    slow_start: Literal[tuple(SLOW_STARTS)] | None = None  # type: ignore[valid-type]
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
+    controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX
     not_told: ClassVar = ("initial_ssthresh", "duplicate_acks", "send_buffer", "receive_buffer")
 
     @model_validator(mode="after")
@@ -263,6 +279,12 @@ class Linux(Tcp):
         for name in self.not_told:
             if getattr(self, name) != type(self).model_fields[name].default:
                 raise InputError(f"{name} is nothing that linux can be told; remove it, or write linux26")
+        if self.slow_start is not None and self.congestion_control not in HAVE_SLOW_START:
+            allowed = " or ".join(HAVE_SLOW_START)
+            raise InputError(
+                f"slow_start is nothing that {self.congestion_control} has; remove it, or write "
+                f"congestion_control: {allowed}"
+            )
         return self
 
 

@@ -104,6 +104,7 @@ class P(IntEnum):
     INTERVAL = 64  # UDP: from one datagram to the next [ns]; 0 for all other transports
     STOP = 65  # UDP: nothing is put out at or after [ns]
     QUEUES = 66  # 1: `Queues` stands behind the outcomes
+    SLOW_START = 67  # today's Linux: one of `linux.slow_start.SlowStart`
 
 
 class Hop(IntEnum):

@@ -1,7 +1,8 @@
 """A user's own congestion control: a Python file with the functions of `aimd`.
 
 The file defines `grow` and `reduce` like `aimd.py`, may define `acked` like `bic.py` and `heard` like
-`westwood.py`, and may list its `CONSTANTS` with defaults.
+`westwood.py`, and may list its `CONSTANTS` with defaults.  For a sender that paces, today's Linux, both
+return (window, rate), packets and packets per second.
 """
 
 import math
@@ -40,8 +41,10 @@ def refusals(file: Path | None) -> Iterator[None]:
         ) from None
 
 
-def load(path: Path, content: bytes) -> ModuleType:
+def load(path: Path, content: bytes, *, paced: bool = False) -> ModuleType:
     """Run the content of the file as a module and try its functions once, in plain Python.
+
+    For a sender that is `paced` they return a rate, too; for all others a window alone.
 
     The file is not read again: what runs is what was checked, and no bytecode beside it.
 
@@ -64,6 +67,18 @@ def load(path: Path, content: bytes) -> ModuleType:
         module.heard(1, 10**9, 10**8, memory)
     for name, first, second in (("grow", 8.0, 4), ("reduce", 8.0, False)):
         value = getattr(module, name)(first, second, 10**9, 10**8, constants, memory)
-        if not math.isfinite(value) or value <= 0:
-            raise ValueError(f"{name}({first}, {second}, ...) returns {value}, not a window in packets")
+        call, given = f"{name}({first}, {second}, ...)", value if isinstance(value, tuple) else (value,)
+        if len(given) == 2 and not paced:
+            raise ValueError(
+                f"{call} returns a rate, at which linux alone paces; write protocol: linux, or return "
+                "a window"
+            )
+        if len(given) == 1 and paced:
+            raise ValueError(
+                f"{call} returns no rate, at which linux would pace; return (window, rate) with packets per "
+                "second, or write protocol: sack"
+            )
+        if len(given) > 2 or not all(math.isfinite(number) and number > 0 for number in given):
+            wanted = "a window in packets" + " and a rate in packets per second" * paced
+            raise ValueError(f"{call} returns {value}, not {wanted}")
     return module

@@ -10,7 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.linux import clocks, prr, rack, rate, recovery, rtt, sack, timer
+from netcarlo.kernels.linux import clocks, prr, rack, rate, recovery, rtt, sack, slow_start, timer
 from netcarlo.kernels.linux.sack import News
 from netcarlo.kernels.linux.state import NONE, PACED, Ack, Packet, Send, State, Tcp, packet_at, reducing
 
@@ -79,12 +79,13 @@ def is_limited(s: Any) -> Any:
 
 
 def grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
-    """The window grows: by as much as was delivered in slow start, by a packet per so many beyond."""
+    """The window grows: as `slow_start` says, by a packet per so many delivered beyond."""
     left = delivered
-    if s[Tcp.CWND] < s[Tcp.SSTHRESH]:
-        cwnd = min(s[Tcp.CWND] + left, s[Tcp.SSTHRESH])
-        left -= cwnd - s[Tcp.CWND]
-        s[Tcp.CWND] = cwnd
+    room = s[Tcp.SSTHRESH] - s[Tcp.CWND]
+    if room > 0:
+        growth = slow_start.growth(p, s, left)
+        left = max(growth - room, 0)
+        s[Tcp.CWND] += min(growth, room)
     if left > 0:
         every = control.every(p, s, now, left)
         if s[Tcp.COUNTED] >= every:

@@ -4,10 +4,15 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, Tcp, packet_at
+
+control: Any = slot("control")
+HEARS: Any = slot("hears")
+"""The control hears of each packet that is found lost."""
 
 
 def is_reported(p: Any, s: Any, packet: Any) -> Any:
@@ -24,10 +29,14 @@ def lose(p: Any, s: Any, packet: Any) -> None:
             s[at + Packet.FLAGS] = flags & ~np.int64(Flag.AGAIN)
             s[Tcp.AGAIN] -= 1
             s[Tcp.LOSSES] += 1
+            if HEARS:
+                control.lost(p, s, packet)
     else:
         s[at + Packet.FLAGS] = flags | Flag.LOST
         s[Tcp.LOST] += 1
         s[Tcp.LOSSES] += 1
+        if HEARS:
+            control.lost(p, s, packet)
     s[Tcp.NEXT_LOST] = min(s[Tcp.NEXT_LOST], packet)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.linux import clocks, hystart
-from netcarlo.kernels.linux.hystart import FREE
+from netcarlo.kernels.linux import clocks, hystart, slow_start
+from netcarlo.kernels.linux.hystartpp import FREE
+from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.linux.state import NONE, Tcp
 
 BETA, ONE = 717, 1024  # share of the window kept after a loss
@@ -28,7 +29,7 @@ SECOND_US = 1_000_000
 
 
 class Cubic(IntEnum):
-    """Own words, behind those of HyStart."""
+    """Own words, behind those of slow start."""
 
     EVERY = FREE
     """The window grows by one packet per so many acknowledged."""
@@ -55,23 +56,21 @@ class Cubic(IntEnum):
 def prepare(s: Any) -> None:
     """Before the start."""
     s[Cubic.SECOND] = SECOND_US // s[Tcp.TICK_US]
-    _forget(s)
-    hystart.begin_round(s, np.int64(0))
+    _forget(s, np.int64(0))
 
 
-def _forget(s: Any) -> None:
+def _forget(s: Any, now_us: Any) -> None:
     for word in (Cubic.EVERY, Cubic.MAXIMUM, Cubic.WINDOW, Cubic.TIME, Cubic.ORIGIN, Cubic.K, Cubic.ACKED,
                  Cubic.STANDARD):  # fmt: skip
         s[word] = 0
     s[Cubic.EPOCH] = NONE
-    hystart.forget(s)
+    slow_start.begin(s, now_us)
 
 
 @cold
 def lose(s: Any, now: Any) -> None:
     """After a timeout all is forgotten."""
-    _forget(s)
-    hystart.begin_round(s, clocks.us_of(now))
+    _forget(s, clocks.us_of(now))
 
 
 @cold
@@ -91,7 +90,7 @@ def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
         return
     if s[Cubic.EPOCH] != NONE and clocks.jiffies_of(p, s, now) - s[Cubic.EPOCH] < s[Cubic.SECOND]:
         return
-    hystart.measured(s, now, max(rtt, 1))
+    slow_start.measured(p, s, now, max(rtt, 1), SlowStart.HYSTART)
 
 
 @cold

@@ -60,11 +60,15 @@ def least_rtt(s: Any) -> Any:
     return s[Hystart.LEAST]
 
 
-def measured(s: Any, now: Any, rtt: Any) -> None:
-    """An ACK with a round trip [us]."""
+def note_least(s: Any, rtt: Any) -> None:
+    """A round trip [us]."""
     if s[Hystart.LEAST] == 0 or rtt < s[Hystart.LEAST]:
         s[Hystart.LEAST] = rtt
-    if s[Hystart.FOUND] == 0 and s[Tcp.CWND] < s[Tcp.SSTHRESH]:
+
+
+def look(s: Any, now: Any, rtt: Any) -> None:
+    """An ACK in slow start with a round trip [us], which is noted."""
+    if s[Hystart.FOUND] == 0:
         _look(s, clocks.us_of(now), rtt)
 
 

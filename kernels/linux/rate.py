@@ -54,6 +54,11 @@ class Record(IntEnum):
     """Packets delivered when it was put out, doubled; and 1 if the application limited."""
     DELIVERED_AT = 1
     FIRST_SENT = 2
+    AROUND = 3
+    """Packets found lost until then, shifted by `FLIGHT_BITS`, and packets in flight, itself included."""
+
+
+FLIGHT_BITS = 20
 
 
 def record_at(p: Any, s: Any, packet: Any) -> Any:
@@ -76,6 +81,18 @@ def note_sent(p: Any, s: Any, packet: Any, now_us: Any) -> None:
     s[at + Record.DELIVERED] = 2 * s[Tcp.DELIVERED] + (s[Rate.LIMITED] != 0)
     s[at + Record.DELIVERED_AT] = s[Rate.DELIVERED_AT]
     s[at + Record.FIRST_SENT] = s[Rate.FIRST_SENT]
+    s[at + Record.AROUND] = (s[Tcp.LOSSES] << FLIGHT_BITS) + in_flight(s) + 1
+
+
+def around(p: Any, s: Any, packet: Any) -> Any:
+    """Packets in flight when a packet was put out, itself included, and those found lost since."""
+    word = s[record_at(p, s, packet) + Record.AROUND]
+    return word & ((1 << FLIGHT_BITS) - 1), s[Tcp.LOSSES] - (word >> FLIGHT_BITS)
+
+
+def was_limited(p: Any, s: Any, packet: Any) -> Any:
+    """Whether the application limited the rate when a packet was put out."""
+    return s[record_at(p, s, packet) + Record.DELIVERED] & 1 != 0
 
 
 def begin(s: Any) -> None:

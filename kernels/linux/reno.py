@@ -7,11 +7,16 @@ slow start one lets the window grow, `ssthresh`, the threshold after a loss, `lo
 
 from typing import Any
 
+import numpy as np
+
+from netcarlo.kernels.linux import clocks, slow_start
+from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.linux.state import Tcp
 
 
 def prepare(s: Any) -> None:
-    """Nothing to be remembered."""
+    """Before the start."""
+    slow_start.begin(s, np.int64(0))
 
 
 def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
@@ -25,8 +30,11 @@ def ssthresh(s: Any) -> Any:
 
 
 def lose(s: Any, now: Any) -> None:
-    """After a timeout: nothing more."""
+    """After a timeout."""
+    slow_start.begin(s, clocks.us_of(now))
 
 
 def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
-    """Round trips play no part."""
+    """A round trip [us]: slow start may heed it."""
+    if rtt >= 0:
+        slow_start.measured(p, s, now, max(rtt, 1), SlowStart.STANDARD)

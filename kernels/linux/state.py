@@ -290,7 +290,7 @@ class Tcp(IntEnum):
 
 CONTROL = Tcp.BLOCK + 2 * KEPT
 """Words of the congestion control."""
-CONTROL_WORDS = 72
+CONTROL_WORDS = 80
 END = CONTROL + CONTROL_WORDS
 """Words of an association before what is laid out at the start."""
 
@@ -304,7 +304,7 @@ class Packet(IntEnum):
 
 
 PACKET_WORDS = len(Packet)
-RECORD_WORDS = 3
+RECORD_WORDS = 4
 
 
 class Ack(IntEnum):

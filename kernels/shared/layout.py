@@ -83,7 +83,8 @@ ALONE = len(KINDS)
 LINUX_RENO = ALONE + 1  # today's Linux: a sender and a receiver of their own
 LINUX_CUBIC = ALONE + 2
 LINUX_BBR = ALONE + 3
-LINUX_KINDS = ("linux_reno", "linux_cubic", "linux_bbr")
+LINUX_BBR3 = ALONE + 4
+LINUX_KINDS = ("linux_reno", "linux_cubic", "linux_bbr", "linux_bbr3")
 """Names of those, in their order: all kinds may be mixed in a row."""
 
 

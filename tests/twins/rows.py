@@ -34,7 +34,7 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     if family == "shared" and sender == "sctp":
         return all_sctp(count, seed=seed)
     if family == "shared" and "linux" in (sender, control):
-        linux = [LINUX_RENO + k for k, kind in enumerate(LINUX_KINDS) if kind.endswith(control)]
+        linux = [LINUX_RENO + k for k, kind in enumerate(LINUX_KINDS) if kind.endswith(f"_{control}")]
         kinds = [UDP, *linux] if linux else [*range(len(KINDS)), *3 * list(range(LINUX_RENO, LINUX_RENO + 3))]
         return linux_shared_rows(count, seed=seed, kinds=kinds)
     if family == "shared":

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import PATHS, Out, Rows
 from tests.twins.linux.bbr import PacedSender
+from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS as LINUX_CONTROLS
+from tests.twins.linux.own import OwnSender
 from tests.twins.linux.receiver import LinuxReceiver
 from tests.twins.linux.sender import LinuxSender
 from tests.twins.network import Network
@@ -128,8 +130,8 @@ def run_linux(
     control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
 ) -> None:
     """Today's Linux."""
-    kind = PacedSender if control == "bbr" else LinuxSender
-    own = LINUX_CONTROLS["reno" if control == "bbr" else control]()
+    kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
+    own = LINUX_CONTROLS.get(control, LINUX_CONTROLS["reno"])()
     sender = kind(simulation, outcomes, parameters, path.send, own)
     receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)
     path.connect(receiver.receive, sender.receive)

@@ -19,7 +19,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
-from netcarlo.networks.run import Run, row_parameters, warm_up
+from netcarlo.networks.run import Run, constants, row_parameters, warm_up
 from netcarlo.networks.shared import completions, formula, outcomes, rows, workload
 from netcarlo.networks.shared.description import (
     MIXED,
@@ -139,7 +139,8 @@ class SharedNetwork(SharedSpec, Network):
     def rows(self, run: Run, draws: Draws) -> SharedRows:
         """Flows and links."""
         since, table = warm_up(run, draws), row_parameters(run, draws)
-        return rows.build(self, run.transport, draws, table, warm_up=since)
+        built = rows.build(self, run.transport, draws, table, warm_up=since)
+        return built._replace(constants=constants(run, draws))
 
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""

@@ -1,8 +1,10 @@
-"""Reno and CUBIC with HyStart, in the whole numbers of Linux."""
+"""Reno and CUBIC with HyStart or HyStart++, in the whole numbers of Linux."""
 
 import math
 from dataclasses import dataclass
 from typing import Protocol
+
+from tests.twins.parameters import Parameters
 
 INFINITE = 0x7FFFFFFF
 
@@ -14,25 +16,19 @@ class Sender(Protocol):
     ssthresh: int
     una: int
     nxt: int
+    p: Parameters
 
 
-class Reno:
-    """RFC 5681."""
-
-    def after_loss(self, cwnd: int) -> int:
-        return max(cwnd // 2, 2)
-
-    def every(self, sender: Sender, jiffies: int, second: int, acked: int, in_jiffies: int) -> int:
-        return sender.cwnd
+class Standard:
+    """Slow start until packets are lost; also what HyStart and HyStart++ do unless they know better."""
 
     def timeout(self, sender: Sender, now_us: int) -> None:
         pass
 
-    def least_jiffies(self) -> int:
-        """The least RTT [us]."""
-        return 0
+    def growth(self, acked: int) -> int:
+        return acked
 
-    def measured(self, sender: Sender, now_us: int, jiffies: int, second: int, rtt_us: int) -> None:
+    def look(self, sender: Sender, now_us: int, rtt: int, least: int) -> None:
         pass
 
 
@@ -47,12 +43,131 @@ class Round:
     samples: int = 0
 
 
+class Hystart(Standard):
+    """Of Linux."""
+
+    def __init__(self) -> None:
+        self.found = False
+        self.round = Round(0, 0, 0)
+
+    def timeout(self, sender: Sender, now_us: int) -> None:
+        self.found = False
+        self.round = Round(now_us, sender.nxt, now_us)
+
+    def look(self, sender: Sender, now_us: int, rtt: int, least: int) -> None:
+        if self.found:
+            return
+        if sender.una > self.round.end:
+            self.round = Round(now_us, sender.nxt, now_us)
+        if sender.cwnd < 16:
+            return
+        r = self.round
+        if now_us - r.last_ack <= 2000:
+            r.last_ack = now_us
+            self.found = now_us - r.start > (least + 1000) // 2
+        r.least = min(r.least, rtt)
+        if r.samples < 8:
+            r.samples += 1
+        elif r.least > least + min(max(least // 8, 4000), 16_000):
+            self.found = True
+        if self.found:
+            sender.ssthresh = sender.cwnd
+
+
+class HystartPlusPlus(Standard):
+    """RFC 9406, section 4.2, with its names."""
+
+    def __init__(self) -> None:
+        self.restart(0)
+
+    def restart(self, window_end: int) -> None:
+        self.window_end = window_end
+        self.last_round_min_rtt = self.current_round_min_rtt = math.inf
+        self.rtt_sample_count = 0
+        self.css_rounds: int | None = None  # None: not in conservative slow start
+        self.css_baseline_min_rtt = math.inf
+        self.css_acked = 0
+
+    def timeout(self, sender: Sender, now_us: int) -> None:
+        self.restart(sender.nxt)
+
+    def growth(self, acked: int) -> int:
+        acked = min(acked, 8)
+        if self.css_rounds is None:
+            return acked
+        before = self.css_acked // 4
+        self.css_acked += acked
+        return self.css_acked // 4 - before
+
+    def look(self, sender: Sender, now_us: int, rtt: int, least: int) -> None:
+        if sender.ssthresh != INFINITE:  # only the initial slow start
+            return
+        if sender.una > self.window_end:
+            self.window_end = sender.nxt
+            self.last_round_min_rtt, self.current_round_min_rtt = self.current_round_min_rtt, math.inf
+            self.rtt_sample_count = 0
+            if self.css_rounds is not None:
+                self.css_rounds += 1
+                if self.css_rounds == 5:
+                    sender.ssthresh = sender.cwnd
+        self.current_round_min_rtt = min(self.current_round_min_rtt, rtt)
+        self.rtt_sample_count += 1
+        if self.rtt_sample_count < 8:
+            return
+        if self.css_rounds is not None:
+            if self.current_round_min_rtt < self.css_baseline_min_rtt:
+                self.css_rounds = None
+        elif self.last_round_min_rtt != math.inf:
+            thresh = max(4000, min(self.last_round_min_rtt // 8, 16_000))
+            if self.current_round_min_rtt >= self.last_round_min_rtt + thresh:
+                self.css_baseline_min_rtt = self.current_round_min_rtt
+                self.css_rounds = self.css_acked = 0
+
+
+class Reno:
+    """RFC 5681."""
+
+    own: type[Standard] = Standard
+    least_rtt = 0  # [us], 0: unknown
+
+    def slow_start(self, p: Parameters) -> Standard:
+        """As `P.SLOW_START` has it."""
+        if not hasattr(self, "_slow_start"):
+            self._slow_start = (self.own, Standard, Hystart, HystartPlusPlus)[p.SLOW_START]()
+        return self._slow_start
+
+    def after_loss(self, cwnd: int) -> int:
+        return max(cwnd // 2, 2)
+
+    def every(self, sender: Sender, jiffies: int, second: int, acked: int, in_jiffies: int) -> int:
+        return sender.cwnd
+
+    def timeout(self, sender: Sender, now_us: int) -> None:
+        self.slow_start(sender.p).timeout(sender, now_us)
+        self.least_rtt = 0
+
+    def least_jiffies(self) -> int:
+        """The least RTT [us]."""
+        return 0
+
+    def measured(self, sender: Sender, now_us: int, jiffies: int, second: int, rtt_us: int) -> None:
+        if rtt_us >= 0:
+            self.heed(sender, now_us, rtt_us)
+
+    def heed(self, sender: Sender, now_us: int, rtt_us: int) -> None:
+        rtt = max(rtt_us, 1)
+        self.least_rtt = min(self.least_rtt or rtt, rtt)
+        if sender.cwnd < sender.ssthresh:
+            self.slow_start(sender.p).look(sender, now_us, rtt, self.least_rtt)
+
+
 class Cubic(Reno):
     """RFC 9438; times in jiffies and 1/1024 s."""
 
+    own = Hystart
+
     def __init__(self) -> None:
         self.forget()
-        self.round = Round(0, 0, 0)
 
     def forget(self) -> None:
         self.cnt = 0
@@ -64,12 +179,10 @@ class Cubic(Reno):
         self.acked = 0
         self.standard = 0
         self.epoch: int | None = None
-        self.found = False
-        self.least_rtt = 0
 
     def timeout(self, sender: Sender, now_us: int) -> None:
+        super().timeout(sender, now_us)
         self.forget()
-        self.round = Round(now_us, sender.nxt, now_us)
 
     def after_loss(self, cwnd: int) -> int:
         self.epoch = None
@@ -109,28 +222,7 @@ class Cubic(Reno):
     def measured(self, sender: Sender, now_us: int, jiffies: int, second: int, rtt_us: int) -> None:
         if self.epoch is not None and jiffies - self.epoch < second:
             return
-        rtt = max(rtt_us, 1)
-        if self.least_rtt == 0 or rtt < self.least_rtt:
-            self.least_rtt = rtt
-        if not self.found and sender.cwnd < sender.ssthresh:
-            self.look(sender, now_us, rtt)
-
-    def look(self, sender: Sender, now_us: int, rtt: int) -> None:
-        if sender.una > self.round.end:
-            self.round = Round(now_us, sender.nxt, now_us)
-        if sender.cwnd < 16:
-            return
-        r = self.round
-        if now_us - r.last_ack <= 2000:
-            r.last_ack = now_us
-            self.found = now_us - r.start > (self.least_rtt + 1000) // 2
-        r.least = min(r.least, rtt)
-        if r.samples < 8:
-            r.samples += 1
-        elif r.least > self.least_rtt + min(max(self.least_rtt // 8, 4000), 16_000):
-            self.found = True
-        if self.found:
-            sender.ssthresh = sender.cwnd
+        self.heed(sender, now_us, rtt_us)
 
 
 def cube_root(value: int) -> int:

@@ -484,9 +484,9 @@ class LinuxSender:
 
     def grow(self, acked: int) -> None:
         if self.cwnd < self.ssthresh:
-            cwnd = min(self.cwnd + acked, self.ssthresh)
-            acked -= cwnd - self.cwnd
-            self.cwnd = cwnd
+            growth = self.control.slow_start(self.p).growth(acked)
+            acked = max(self.cwnd + growth - self.ssthresh, 0)
+            self.cwnd = min(self.cwnd + growth, self.ssthresh)
         if acked:
             least = self.clocks.in_jiffies(self.control.least_jiffies())
             every = self.control.every(self, self.jiffies, self.second, acked, least)

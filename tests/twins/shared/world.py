@@ -36,7 +36,7 @@ class World:
         if columns.KIND == ALONE and self.alone == "sctp":
             return Sctp(self, number, columns)
         if columns.KIND >= LINUX_RENO:
-            return Linux(self, number, columns, ("reno", "cubic", "bbr")[columns.KIND - LINUX_RENO])
+            return Linux(self, number, columns, ("reno", "cubic", "bbr", "bbr3")[columns.KIND - LINUX_RENO])
         return Tcp(self, number, columns, self.alone if columns.KIND == ALONE else KINDS[columns.KIND])
 
     def run(self) -> None:

@@ -1,0 +1,44 @@
+"""How slow start may end before packets are lost, and how fast it is: as `P.SLOW_START` says."""
+
+from enum import IntEnum
+from typing import Any
+
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.linux import hystart, hystartpp
+from netcarlo.kernels.linux.state import Tcp
+
+
+class SlowStart(IntEnum):
+    """Values of `P.SLOW_START`."""
+
+    OWN = 0
+    """As the control has it."""
+    STANDARD = 1
+    """Until packets are lost."""
+    HYSTART = 2
+    HYSTARTPP = 3
+
+
+def begin(s: Any, now_us: Any) -> None:
+    """At the start, and after a timeout."""
+    hystart.forget(s)
+    hystart.begin_round(s, now_us)
+    hystartpp.begin(s)
+
+
+def measured(p: Any, s: Any, now: Any, rtt: Any, own: Any) -> None:
+    """An ACK of something new with a round trip [us]; `own` is the control's."""
+    hystart.note_least(s, rtt)
+    if s[Tcp.CWND] < s[Tcp.SSTHRESH]:
+        way = own if p[P.SLOW_START] == SlowStart.OWN else p[P.SLOW_START]
+        if way == SlowStart.HYSTART:
+            hystart.look(s, now, rtt)
+        elif way == SlowStart.HYSTARTPP:
+            hystartpp.look(s, rtt)
+
+
+def growth(p: Any, s: Any, packets: Any) -> Any:
+    """By how much the window grows in slow start for so many packets acknowledged by one ACK."""
+    if p[P.SLOW_START] == SlowStart.HYSTARTPP:
+        return hystartpp.growth(s, packets)
+    return packets

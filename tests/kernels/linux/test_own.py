@@ -1,0 +1,109 @@
+"""A user's control with a rate on today's Linux: beside its twin, paced, and refused where nothing paces."""
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.errors import InputError
+from netcarlo.kernels import models
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import EVENT_SEND, Out, Rows, Trace
+from netcarlo.kernels.congestion import user
+from netcarlo.kernels.runtime import launch
+from netcarlo.scenario import load_scenario
+from netcarlo.simulation.launches import model_of
+from netcarlo.simulation.simulate import simulate
+from tests.kernels.beside_twin import run_as_python
+from tests.kernels.linux.test_linux import row_of
+from tests.twins import run as twins
+from tests.twins.linux.own import OwnSender
+from tests.twins.path.scenarios import linux_rows
+
+EXAMPLES = Path(__file__).parents[3] / "configs" / "examples"
+PACED, UNPACED = EXAMPLES / "paced_aimd.py", EXAMPLES / "aimd.py"
+CONSTANTS = [1.0, 0.7, 1.2]
+
+
+def own_model(path: Path = PACED) -> Any:
+    return models.user_model(path, path.read_bytes(), Address("path", "linux"))
+
+
+def with_constants(rows: Rows) -> Rows:
+    return rows._replace(constants=np.tile(CONSTANTS, (len(rows.parameters), 1)))
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_kernel_equals_twin(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = own_model()
+    monkeypatch.setitem(models.MODELS, "tcp_linux_own", model)
+    monkeypatch.setattr(OwnSender, "module", user.load(PACED, PACED.read_bytes(), paced=True), raising=False)
+    monkeypatch.setattr(OwnSender, "constants", np.array(CONSTANTS), raising=False)
+    rows = with_constants(linux_rows(100, seed=11))
+    out = run_as_python("tcp_linux_own", rows)
+    assert out[:, Out.TIMEOUTS].sum() > 50 and out[:, Out.FAST_RETRANSMITS].sum() > 200
+    for row in range(len(out)):
+        assert (out[row] == twins.simulate("tcp_linux_own", rows, row=row)).all(), row
+
+
+def test_packets_leave_at_the_rate_that_it_returns(tmp_path: Path) -> None:
+    """50 packets/s over a path that carries 125, with a window for all of them."""
+    own = tmp_path / "steady.py"
+    own.write_text("def grow(*_):\n    return 100.0, 50.0\n\n\ndef reduce(*_):\n    return 100.0, 50.0\n")
+    events, _ = launch.trace(own_model(own), row_of(), row=0)
+    sends = events[events[:, Trace.EVENT] == EVENT_SEND, Trace.TIME]
+    assert np.diff(sends[sends > 3]) == pytest.approx(0.02, abs=1e-4)  # below 1.2 Mbit/s one by one
+
+
+def test_a_window_that_is_no_number_does_no_harm(tmp_path: Path) -> None:
+    own = tmp_path / "wild.py"
+    text = "def grow(cwnd, ssthresh, now, *_):\n    x = 1e300 if now > 2 * 10**9 else 8.0\n"
+    own.write_text(text + "    return x * x, x * x - x\n\n\ndef reduce(*_):\n    return 1e-9, 1e-9\n")
+    row = row_of(WINDOW=20)
+    with pytest.raises(ValueError, match="not a window in packets and a rate"):
+        user.load(own, own.read_bytes().replace(b"2 * 10**9", b"1"), paced=True)
+    assert launch.run(own_model(own), row)[0, Out.DELIVERED] > 0
+
+
+@pytest.mark.parametrize(
+    ("protocol", "file", "message"),
+    [
+        ("linux", UNPACED, r"returns no rate, at which linux would pace; return \(window, rate\)"),
+        ("newreno", PACED, "returns a rate, at which linux alone paces; write protocol: linux"),
+        ("linux26", PACED, "returns a rate, at which linux alone paces; write protocol: linux"),
+    ],
+)
+def test_a_rate_is_for_the_sender_that_paces(protocol: str, file: Path, message: str, tmp_path: Path) -> None:
+    for name in ("aimd.py", "paced_aimd.py", "paced_aimd.yaml"):
+        shutil.copy(EXAMPLES / name, tmp_path)
+    values = {"transport.protocol": protocol, "transport.congestion_control": file.name}
+    if file == UNPACED:
+        values["transport.constants"] = {}
+    with pytest.raises(InputError, match=message):
+        model_of(load_scenario(tmp_path / "paced_aimd.yaml", values=values))
+
+
+def test_the_example_goes_over_paths_and_shared_links(tmp_path: Path) -> None:
+    """Through a queue of 20 packets it loses a little less than at fifty times that rate."""
+    scenario = load_scenario(EXAMPLES / "paced_aimd.yaml", values={"replications": 12, "hops.0.loss": 0})
+    burst = scenario.with_values({"transport.constants": {"surplus": 50}})
+    paced, at_once = (float(simulate(s).frame.goodput_bps.mean()) for s in (scenario, burst))
+    assert 50e6 > paced > max(at_once, 42e6)
+    shared = {"dumbbell": {"rate": "50 Mbit/s", "delay": "20 ms", "queue": 20}, "flows": [{}, {}]}
+    data = scenario.model_dump(mode="json", exclude_none=True)
+    del data["paths"]
+    pair = type(scenario).check({**data, "shared": shared, "replications": 2})
+    assert model_of(pair).address.family == "shared"
+    assert (simulate(pair).frame.tcp_goodput_bps > 10e6).all()
+
+
+def test_all_ways_of_naming_a_control_of_linux(tmp_path: Path) -> None:
+    shutil.copy(EXAMPLES / "paced_aimd.yaml", tmp_path)
+    for control in ("reno", "cubic", "bbr"):
+        values = {"transport.congestion_control": control, "transport.constants": {}}
+        found = load_scenario(tmp_path / "paced_aimd.yaml", values=values)
+        assert model_of(found).name == f"tcp_linux_{control}"
+    with pytest.raises(InputError, match="give cubic, reno, bbr"):
+        load_scenario(tmp_path / "paced_aimd.yaml", values={"transport.congestion_control": "vegas"})
