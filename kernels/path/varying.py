@@ -1,8 +1,8 @@
 """What of a hop changes from packet to packet: rate, delay and loss by a trace, a jitter, a policer.
 
 A *trace* is piecewise constant: from each of its times on the hop has a rate, a delay and a loss.  A packet
-is transmitted at the rates that the hop has meanwhile, not at all while that is 0, and takes the delay and the
-loss of the moment at which its transmission ends.  Or it is a list of *opportunities*, as Mahimahi has them
+is transmitted at the rates that the hop has meanwhile, not at all while that is 0, and takes delay and loss
+of the moment at which its transmission ends.  Or it is a list of *opportunities*, as Mahimahi has them
 (Netravali et al., USENIX ATC 2015): at each so many bytes leave, of one packet or several, which came before;
 what nobody uses is gone.  A trace ends for good, or begins again.
 
@@ -133,7 +133,8 @@ def arrives(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any)
         pair = _pair(m, v, 2) + 1
         delay, chance = first(table, pair), table[pair, 1]
     m[v + Varying.PACKETS] = k + 1
-    lost, jitters = False, table[at + 2, 1]
+    lost: Any = False
+    jitters = table[at + 2, 1]
     if jitters + chance > 0:
         w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_VARYING + stream, k)
         lost = np.int64(w1) < chance

@@ -36,6 +36,9 @@ def test_kernel_equals_twin(model: str) -> None:
     assert (out[:, Out.DROPS_QUEUE] > 0).mean() > 0.2
     assert (out[:, Out.RECEIVED] > 0).mean() > 0.5
     found = differing(
-        out, lambda row: simulate(model, rows, row=row), lambda row: describe(rows, row), lambda c: Out(c).name
+        out,
+        lambda row: simulate(model, rows, row=row),
+        lambda row: describe(rows, row),
+        lambda c: Out(c).name,
     )
     assert not found, "\n\n".join(found)

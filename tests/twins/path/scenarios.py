@@ -273,16 +273,17 @@ def with_varying(rows: Rows, *, seed: int) -> Rows:
     hops, found = rows.hops.copy(), {}
     for place in np.argwhere(hops[..., Hop.PRESENT] == 1).tolist():
         for direction in np.flatnonzero(rng.random(2) < 0.5).tolist():
-            found[*place, direction] = _varying(rng, hops[tuple(place)], int(rows.parameters[place[0], P.END]))
-    outages = rows.outages.shape[3]
-    longest = max(sum(len(table) for (*at, _), table in found.items() if at == [*place]) for *place, _ in found)
+            end = int(rows.parameters[place[0], P.END])
+            found[*place, direction] = _varying(rng, hops[tuple(place)], end)
+    outages, longest = rows.outages.shape[3], 2 * max(map(len, found.values()))
     table = np.pad(rows.outages, [(0, 0)] * 3 + [(0, longest), (0, 0)], constant_values=FOREVER)
     ends: dict[tuple[int, ...], int] = {}
     for (*at, direction), pairs in found.items():
         first = ends.get(tuple(at), outages)
         hops[*at, Hop.VARIES + direction] = first
         ends[tuple(at)] = first + len(pairs)
-        table[*at, first : first + len(pairs)] = np.array(pairs) + [FOREVER, 0]
+        table[*at, first : first + len(pairs)] = np.array(pairs)
+        table[*at, first : first + len(pairs), 0] += FOREVER
     return rows._replace(hops=hops, outages=table)
 
 
@@ -305,7 +306,8 @@ def _varying(rng: Generator, hop: Any, end: int) -> list[tuple[int, int]]:
         entries[0] = 0, byte_time
     width = int(rng.integers(1, 60)) * MS
     jitter = [(k * width // 256, (k + 1) * width // 256) for k in range(256)] if rng.random() < 0.4 else []
-    policer = (round(byte_time * rng.uniform(0.3, 2)), int(rng.integers(0, 20_000 * byte_time >> BYTE_TIME_BITS)))
+    burst = int(rng.integers(0, 20_000 * byte_time >> BYTE_TIME_BITS))
+    policer = round(byte_time * rng.uniform(0.3, 2)), burst
     head = [policer if rng.random() < 0.3 else (0, 0), (kind, len(times)), (period, len(jitter))]
     return head + entries + jitter
 
