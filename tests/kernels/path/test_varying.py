@@ -24,14 +24,14 @@ ROWS = {
     "tcp_newreno": lambda n: tcp_rows(40 * n, seed=1),
     "udp": lambda n: with_bursts(as_datagrams(tcp_rows(80 * n, seed=2), seed=2), seed=2),
     "sctp": lambda n: sctp_rows(30 * n, seed=3),
-    "tcp_linux_cubic": lambda n: linux_rows(30 * n, seed=4),
-    "tcp_linux_bbr": lambda n: linux_rows(20 * n, seed=5),
+    "tcp_linux_cubic": lambda n: linux_rows(30 * n, seed=14),
+    "tcp_linux_bbr": lambda n: linux_rows(20 * n, seed=14),
 }
 
 
 @pytest.mark.parametrize("model", ROWS)
 def test_kernel_equals_twin(model: str) -> None:
-    rows = with_varying(ROWS[model](LONG), seed=6)
+    rows = with_varying(ROWS[model](LONG), seed=14)
     out = launch.run(models.model(model), rows)
     assert (out[:, Out.DROPS_QUEUE] > 0).mean() > 0.2
     assert (out[:, Out.RECEIVED] > 0).mean() > 0.5
