@@ -294,7 +294,8 @@ def _varying(rng: Generator, hop: Any, end: int) -> list[tuple[int, int]]:
     count = (0, int(rng.integers(1, 9)), int(rng.integers(1, 80)))[kind]
     times = np.unique(rng.integers(0, max(end // pick(rng, 1, 3, 30) // unit, 10), count)) * unit
     times[:1] = 0 if kind == 1 else times[:1]
-    period = pick(rng, *[0][: rng.random() < 0.2], (int(times[-1]) // MS + rng.integers(10, 90)) * MS) if count else 0
+    ends = count == 0 or rng.random() < 0.2
+    period = 0 if ends else (int(times[-1]) // MS + int(rng.integers(10, 90))) * MS
     entries: list[tuple[int, int]] = []
     for time in times.tolist():
         if kind == 1:
