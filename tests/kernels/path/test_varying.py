@@ -1,12 +1,16 @@
 """What varies on a hop: beside the twin, in properties, and in known cases."""
 
 import os
+from pathlib import Path
 
 import pytest
 
 from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
+from tests.device.cupy import fake_cupy, install
+from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import differing
 from tests.twins import simulate
 from tests.twins.path.scenarios import (
@@ -42,3 +46,12 @@ def test_kernel_equals_twin(model: str) -> None:
         lambda c: Out(c).name,
     )
     assert not found, "\n\n".join(found)
+
+
+@pytest.mark.needs("numba_cuda", "gcc")
+def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model, rows = models.model("tcp_newreno"), with_varying(tcp_rows(200, seed=7), seed=7)
+    kernel = Kernel(compilers.ptx(model), tmp_path)
+    install(monkeypatch, fake_cupy(lambda text: kernel))
+    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
+    assert (out == expected).all()
