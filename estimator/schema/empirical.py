@@ -67,8 +67,17 @@ def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], lis
     return values, below
 
 
+def _text(path: Path) -> str:
+    """The text of a file, which several lines tell from a name."""
+    return read_text(path).rstrip("\n") + "\n"
+
+
+_READERS: dict[str, Callable[[Path], Any]] = {NAME: read, "trace": _text}
+"""What takes the place of the name of a file, by the key before it."""
+
+
 def inline(document: Document) -> None:
-    """Put the rows of the files that a document names, seen from its own folder, in place of their names.
+    """Put what stands in the files that a document names, seen from its own folder, in place of their names.
 
     So what is kept of the document needs no other file.  Raises InputError with line and field.
     """
@@ -76,9 +85,9 @@ def inline(document: Document) -> None:
 
     def walk(value: Any, at: Location) -> None:
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            if key == NAME and isinstance(item, str):
+            if key in _READERS and isinstance(item, str) and "\n" not in item:
                 try:
-                    value[key] = read(folder / item)
+                    value[key] = _READERS[key](folder / item)
                 except InputError as error:
                     field = ".".join(map(str, at))
                     raise InputError(f"{document.where((*at, key))}: {field}: {error}") from None

@@ -130,6 +130,8 @@ class Hop(IntEnum):
     R_CHANCES = 17  # 0: there are no bursts
     BURST_CHANCES = 18  # the same in bursts
     R_BURST_CHANCES = 19
+    VARIES = 20  # pair of `Rows.outages` where what varies is written, see `path.varying`; 0: nothing does
+    R_VARIES = 21
 
 
 CHANCE_BITS = 31
@@ -250,6 +252,7 @@ STREAM_MOBILITY = 3  # draw k: handover k
 STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
 STREAM_CYCLE = 5  # + 512 flow; draw k: where the k-th cycle of gains of BBR begins
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
+STREAM_VARYING = 1 << 28  # + stream of the gaps; draw k: jitter and loss by a trace of the k-th packet
 STREAM_CHANNEL = 1 << 29  # + stream of the gaps; draw k: what happens after the k-th
 STREAM_HOST = 1 << 31  # + 31-bit name hash: quantities drawn on the host
 
@@ -264,7 +267,7 @@ class Rows(NamedTuple):
     parameters: NDArray[np.int64]  # [n, len(P)]
     constants: NDArray[np.float64]  # [n, C]
     hops: NDArray[np.int64]  # [n, PATHS, H, len(Hop)]
-    outages: NDArray[np.int64]  # [n, PATHS, H, K, 2]: start, end [ns], ascending
+    outages: NDArray[np.int64]  # [n, PATHS, H, K, 2]: start, end [ns], ascending; then see `path.varying`
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property

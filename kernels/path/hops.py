@@ -23,6 +23,7 @@ from netcarlo.kernels.base.channel import begin, lost
 from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
 from netcarlo.kernels.base.sums import add
+from netcarlo.kernels.path import varying
 
 BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""
@@ -75,6 +76,8 @@ class Word(IntEnum):
     STREAM = auto()  # random stream of the gaps
     HELD = auto()  # time that packets of the sender were held, summed [ns]; what exceeds a word:
     HELD_HIGH = auto()
+    VARIES = auto()  # the word where the state of what varies begins; 0: nothing does
+    CROSS_SIZE = auto()  # a packet of cross traffic [byte]
 
 
 _SIZE = len(Word)
@@ -92,7 +95,7 @@ the first of each direction what stands before GAPS."""
 def scratch_words(rows: Rows) -> int:
     """Words of scratch that the hops of any row of `rows` need."""
     limits = rows.hops[..., Hop.QUEUE] + rows.hops[..., Hop.R_QUEUE]
-    states = _LANES * (1 + rows.hops.shape[2] * _SIZE)
+    states = _LANES * (1 + rows.hops.shape[2] * (_SIZE + varying.WORDS))
     return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
 
 
@@ -115,6 +118,8 @@ def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> An
                     m[at + Word.RING] = free
                     _prepare_hop(parameters, hops, outages, losses, m, at, direction)
                     free += m[at + Word.LIMIT]
+                    if m[at + Word.VARIES] > 0:
+                        free += varying.WORDS
                     at += _LANES * _SIZE
     return free
 
@@ -135,6 +140,10 @@ def _prepare_hop(
     m[at + Word.HELD_HIGH] = 0
     m[at + Word.TICK] = hops[path, hop, Hop.TICK] if direction == 0 else 0
     m[at + Word.TICK_PHASE] = hops[path, hop, Hop.TICK_PHASE]
+    m[at + Word.VARIES] = 0
+    if hops[path, hop, Hop.VARIES + direction] > 0:
+        m[at + Word.VARIES] = m[at + Word.RING] + m[at + Word.LIMIT]
+        varying.prepare(far(m), m[at + Word.VARIES], hops[path, hop, Hop.VARIES + direction])
     m[at + Word.OUTAGE] = -1
     _next_outage(outages, m, at)
     m[at + Word.LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
@@ -149,7 +158,8 @@ def _prepare_hop(
         m[at + Word.CROSS] = hops[path, hop, Hop.CROSS_FIRST]
         m[at + Word.CROSS_EVERY] = hops[path, hop, Hop.CROSS_EVERY]
         m[at + Word.CROSS_TIME] = (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS
-    m[at + Word.ALERT] = min(m[at + Word.DOWN], m[at + Word.CROSS])
+        m[at + Word.CROSS_SIZE] = size
+    m[at + Word.ALERT] = _alert(m, at)
 
 
 def transmit(
@@ -184,9 +194,14 @@ def carry(
 
 def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, size: Any) -> Any:
     """As `transmit`, for the hop whose words begin at `at`."""
-    if t >= m[at + Word.ALERT] and _catch_up(outages, m, at, t):
-        return np.int64(DOWN), t
-    free = _serve(m, at, t, (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS)
+    time = (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS
+    if t >= m[at + Word.ALERT]:
+        if _catch_up(outages, m, at, t):
+            return np.int64(DOWN), t
+        time = _taken(outages, m, at, t, size, time)
+        if time < 0:
+            return np.int64(FULL_QUEUE), t
+    free = _serve(m, at, t, time)
     if free < 0:
         return np.int64(FULL_QUEUE), t
     if QUEUES:
@@ -194,9 +209,11 @@ def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, s
         add(m, at + Word.HELD, at + Word.HELD_HIGH, max(until - t, np.int64(0)))
     t = free + m[at + Word.DELAY]
     if m[at + Word.SAFE] < t:
-        t = _released(m, at, t)
+        t, gone = _released(parameters, outages, m, at, free)
         if m[at + Word.DOWN] < t:
             return np.int64(DESTROYED), m[at + Word.DOWN]
+        if gone:
+            return np.int64(LOST), t
     if lost(parameters, losses, m, at + Word.GAP, m[at + Word.STREAM]):
         return np.int64(LOST), t
     return np.int64(ARRIVED), t
@@ -234,7 +251,7 @@ def keep_up(m: Any, path: Any, direction: Any, hop: Any) -> None:
     m[at + Word.DOWN] = FOREVER
     m[at + Word.SAFE] = FOREVER
     m[at + Word.OUTAGE] = FOREVER
-    m[at + Word.ALERT] = m[at + Word.CROSS]
+    m[at + Word.ALERT] = _alert(m, at)
 
 
 def position(path: Any, direction: Any, hop: Any) -> Any:
@@ -261,10 +278,12 @@ def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
 @cold
 def _catch_up(outages: Any, m: Any, at: Any, t: Any) -> Any:
     """Cross traffic and outages up to time `t`; returns whether the hop is down then."""
-    while m[at + Word.ALERT] <= t:
+    while min(m[at + Word.DOWN], m[at + Word.CROSS]) <= t:
         cross = m[at + Word.CROSS]
         if cross < m[at + Word.DOWN]:
-            _serve(m, at, cross, m[at + Word.CROSS_TIME])
+            time = _taken(outages, m, at, cross, m[at + Word.CROSS_SIZE], m[at + Word.CROSS_TIME])
+            if time >= 0:
+                _serve(m, at, cross, time)
             m[at + Word.CROSS] += m[at + Word.CROSS_EVERY]
         elif cross <= t and cross < m[at + Word.UP]:  # vanishes in the outage
             m[at + Word.CROSS] += m[at + Word.CROSS_EVERY]
@@ -272,15 +291,45 @@ def _catch_up(outages: Any, m: Any, at: Any, t: Any) -> Any:
             _next_outage(outages, m, at)
         else:
             return True
-        m[at + Word.ALERT] = min(m[at + Word.DOWN], m[at + Word.CROSS])
+    m[at + Word.ALERT] = _alert(m, at)
     return False
 
 
+def _alert(m: Any, at: Any) -> Any:
+    """From when on a packet has to be looked at more closely [ns]."""
+    return _LONG_AGO if m[at + Word.VARIES] > 0 else min(m[at + Word.DOWN], m[at + Word.CROSS])
+
+
 @cold
-def _released(m: Any, at: Any, t: Any) -> Any:
-    """When the far end lets go of a packet that arrives there at time `t`."""
+def _taken(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
+    """How long the server is busy with a packet that comes at time `t`, where it is not the usual `time`.
+
+    -1 if it is dropped.
+    """
+    block, table, words = m[at + Word.VARIES], outages[m[at + Word.PATH], m[at + Word.HOP]], far(m)
+    if block == 0:
+        return time
+    if not varying.passes(table, words, block, t, size):
+        return np.int64(varying.DROPPED)
+    if m[at + Word.LIMIT] > 0 and words[m[at + Word.RING] + m[at + Word.SLOT]] >= t:
+        return np.int64(varying.DROPPED)
+    free = m[at + Word.FREE]
+    return varying.transmitted(table, words, block, t, free, size, time) - max(t, free)
+
+
+@cold
+def _released(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
+    """When the far end lets go of a packet that is transmitted at time `free`, and whether it is lost."""
+    t, gone, block = free + m[at + Word.DELAY], False, m[at + Word.VARIES]
+    if free >= varying.STANDS:  # no other hop has to do with it
+        return free, True
+    if block > 0:
+        table, stream = outages[m[at + Word.PATH], m[at + Word.HOP]], m[at + Word.STREAM]
+        t, gone = varying.arrives(parameters, table, far(m), block, stream, free, m[at + Word.DELAY])
     tick = m[at + Word.TICK]
-    return t + (m[at + Word.TICK_PHASE] - t) % tick if tick > 0 else t
+    if tick > 0:
+        t += (m[at + Word.TICK_PHASE] - t) % tick
+    return t, gone
 
 
 @cold
@@ -292,12 +341,15 @@ def _next_outage(outages: Any, m: Any, at: Any) -> None:
     if m[at + Word.OUTAGE] < outages.shape[2]:
         m[at + Word.DOWN] = outages[m[at + Word.PATH], m[at + Word.HOP], m[at + Word.OUTAGE], 0]
         m[at + Word.UP] = outages[m[at + Word.PATH], m[at + Word.HOP], m[at + Word.OUTAGE], 1]
-    m[at + Word.SAFE] = m[at + Word.DOWN] if m[at + Word.TICK] == 0 else _LONG_AGO
+    plain = m[at + Word.TICK] == 0 and m[at + Word.VARIES] == 0
+    m[at + Word.SAFE] = m[at + Word.DOWN] if plain else _LONG_AGO
 
 
 @cold
 def _empty(m: Any, at: Any) -> None:
     ring = far(m)
     m[at + Word.FREE] = 0
+    if m[at + Word.VARIES] > 0:
+        varying.reset(ring, m[at + Word.VARIES])
     for i in range(m[at + Word.LIMIT]):
         ring[m[at + Word.RING] + i] = _LONG_AGO

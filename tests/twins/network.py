@@ -15,6 +15,7 @@ from tests.twins.path.mobility.radio import Radio
 from tests.twins.path.mobility.schedule import plan
 from tests.twins.path.mobility.signalling import Signalling
 from tests.twins.path.mobility.timelines import Timeline, leads_astray, make_timeline
+from tests.twins.path.varying import Varying, read
 from tests.twins.random_numbers import Streams
 
 NEVER_LOSES = 0xFFFFFFFF
@@ -89,6 +90,7 @@ class Network:
         link = Link(
             self.simulation, byte_time=byte_time, delay=delay, limit=limit, lost=self.outcomes.lost,
             gaps=self.gaps(path, hop, direction), tick=tick if direction == 0 else 0, tick_phase=tick_phase,
+            varying=self.varying(path, hop, direction),
         )
         for start, end in outages:
             self.simulation.at(start, Rank.LINK_DOWN, link.go_down)
@@ -111,6 +113,14 @@ class Network:
 
     def outages(self, path: int, hop: int) -> list[tuple[int, int]]:
         return outages_of(self.rows, self.row, path, hop)
+
+    def varying(self, path: int, hop: int, direction: int) -> Varying | None:
+        first = self.columns(path, hop)[Hop.VARIES + direction]
+        if not first:
+            return None
+        pairs = [(int(one), int(other)) for one, other in self.rows.outages[self.row, path, hop, first:]]
+        stream = STREAM_LOSS + (path * 64 + hop) * 2 + direction
+        return Varying(read(pairs), self.streams, stream)
 
     def gaps(self, path: int, hop: int, direction: int) -> Iterator[int] | None:
         stream = STREAM_LOSS + (path * 64 + hop) * 2 + direction

@@ -35,7 +35,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return all_sctp(count, seed=seed)
     if family == "shared" and "linux" in (sender, control):
         linux = [LINUX_RENO + k for k, kind in enumerate(LINUX_KINDS) if kind.endswith(f"_{control}")]
-        kinds = [UDP, *linux] if linux else [*range(len(KINDS)), *3 * list(range(LINUX_RENO, LINUX_RENO + 3))]
+        of_linux = list(range(LINUX_RENO, LINUX_RENO + len(LINUX_KINDS)))
+        kinds = [UDP, *linux] if linux else [*range(len(KINDS)), *3 * of_linux]
         return linux_shared_rows(count, seed=seed, kinds=kinds)
     if family == "shared":
         kind = control or sender

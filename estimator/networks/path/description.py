@@ -6,14 +6,19 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.networks.path.jitter import Jitter
+from netcarlo.networks.path.traces import Trace, trace
+from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Count,
     Delay,
     Duration,
     Interval,
     Load,
+    Number,
     Payload,
     Probability,
+    Quantity,
     Queue,
     Rate,
     Stretch,
@@ -73,11 +78,16 @@ Outages = Annotated[
 
 
 class Reverse(Record):
-    """What differs in the direction of the acknowledgements; as forward unless given."""
+    """What differs in the direction of the acknowledgements; as forward unless given.
+
+    So are rate and delay of a `trace`, unless they or a trace of this direction are given; its loss is not.
+    """
 
     rate: Rate | None = None
     delay: Delay | None = None
     queue: Queue | None = None
+    trace: Trace | None = None
+    repeat: bool | None = None
 
 
 class CrossTraffic(Record):
@@ -105,12 +115,21 @@ class Bursts(Record):
     loss: Probability = 1.0
 
 
+class Policer(Record):
+    """A token bucket before the queue, for data: what exceeds `rate` by more than a `burst` is dropped."""
+
+    rate: Annotated[Number, Quantity(units.RATE, 100.0, 1e12)]
+    burst: Annotated[Number, Quantity(units.SIZE, 1.0, 1e12)]
+
+
 class HopSpec(Record):
     """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
 
     Outside `bursts` packets are lost with probability `loss`, independently.
     With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
     delay element that an operating system's clock drives; `tick_phase` is drawn unless given.
+    Rate, delay and loss may be those of a `trace`, which begins again at its end if it is to `repeat`; its
+    loss comes on top of the others.  A `jitter` is drawn for every packet; none overtakes another.
     """
 
     rate: Rate
@@ -125,6 +144,35 @@ class HopSpec(Record):
     cross_traffic: CrossTraffic | None = None
     tick: Interval | None = None
     tick_phase: Time | None = None
+    trace: Trace | None = None
+    repeat: bool | None = None
+    jitter: Jitter | None = None
+    ack_jitter: Jitter | None = None
+    policer: Policer | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _means_of_a_trace(cls, data: Any) -> Any:
+        """The rate and the delay that stand in a trace need not be written; then they are their means."""
+        if not isinstance(data, dict) or data.get("trace") is None:
+            return data
+        try:
+            given = trace(data["trace"])
+        except InputError:  # that the error is that of the trace
+            return {"rate": "1 Mbit/s", "delay": "1 ms"} | data
+        means = {"rate": (given.mean("rate"), units.RATE), "delay": (given.mean("delay"), units.TIME)}
+        found = {name: units.show(mean, unit) for name, (mean, unit) in means.items() if mean is not None}
+        return found | data
+
+    @model_validator(mode="after")
+    def _repeat_of_a_trace(self) -> Self:
+        for name, record in (("", self), ("reverse.", self.reverse)):
+            if record.trace is None and record.repeat is not None:
+                raise InputError(f"{name}repeat belongs to a trace; give that too, or remove it")
+        back = self.reverse
+        if back.trace is not None and back.rate is not None and back.trace.mean("rate") is not None:
+            raise InputError("reverse.rate stands in reverse.trace, too; remove one of them")
+        return self
 
     @field_validator("queue", mode="before")
     @classmethod

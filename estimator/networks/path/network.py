@@ -16,6 +16,7 @@ from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, HopSpec, Route, every_hop
 from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.path.varying import varying
 from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats, Ints
@@ -58,6 +59,7 @@ class PathNetwork(Network):
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
         workload.check_time_passes(self.routes, run.transport)
         workload.check_outages(self.routes, bounds(run.duration)[1])
+        workload.check_traces(self.routes, bounds(run.duration)[1])
         if self.mobility is None:
             return
         if len(self.routes) > 1:
@@ -71,6 +73,8 @@ class PathNetwork(Network):
             raise InputError(f"mobility needs a last hop without outages; {remedy}")
         if hops[-1].tick is not None:
             raise InputError("mobility needs a last hop without a tick; move it to a hop before that")
+        for field in filter(None, map(varying, every_hop(self.routes))):
+            raise InputError(f"mobility needs hops without {field}; remove it, or remove mobility")
         self.mobility.most_handovers(bounds(run.duration)[1])
 
     # Models.
@@ -83,9 +87,11 @@ class PathNetwork(Network):
         return Address("path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
-        """Both know few transports, and no losses in bursts; the formulae know no ends."""
+        """Both know few transports, no losses in bursts and no hops that vary; the formulae know no ends."""
         if any(hop.bursts or hop.ack_bursts for hop in every_hop(self.routes)):
             return f"the {fidelity} model knows no bursts of losses"
+        for field in filter(None, map(varying, every_hop(self.routes))):
+            return f"the {fidelity} model knows no {field} of a hop"
         return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
 
     def _unknown_to_fluid(self, run: Run) -> str:

@@ -22,6 +22,7 @@ from netcarlo.networks.path.description import (
 )
 from netcarlo.networks.path.mobility import Mobility
 from netcarlo.networks.path.switched import alternating
+from netcarlo.networks.path.varying import Tables, most_pairs, placed, tables
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -54,6 +55,7 @@ class Slot(NamedTuple):
     losses: tuple[Losses, Losses]  # of data and of acknowledgements
     outages: Ints  # [n, K, 2]
     up_down: Ints  # mean times [n, 2] [ns] of a hop that goes up and down; 0, 0: the outages are given
+    varies: Tables
 
 
 def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> Slot:
@@ -99,6 +101,7 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
         (Hop.R_BYTE_TIME, Hop.BYTE_TIME), (Hop.R_DELAY, Hop.DELAY), (Hop.R_QUEUE, Hop.QUEUE)
     ):  # fmt: skip
         columns.setdefault(back, columns[forth])
+    varies = tables(hop, name, draws, columns)
     if hop.cross_traffic is not None:
         columns |= _cross_traffic(hop.cross_traffic, f"{name}.cross_traffic", draws)
     if hop.tick is not None:
@@ -118,7 +121,7 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
         for k, (field, mean) in enumerate((("up", given.up), ("down", given.down))):
             means[:, k] = draws.whole(f"{name}.outages.{field}", mean, NS)
         given = []
-    return Slot(present, columns, lossy, _outages(given, name, draws), means)
+    return Slot(present, columns, lossy, _outages(given, name, draws), means, varies)
 
 
 def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
@@ -172,6 +175,7 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
     outages = np.full((n, PATHS, n_hops, n_outages, 2), FOREVER, np.int64)
     means = np.zeros((n, PATHS, n_hops, 2), np.int64)
     index = iter(range(len(slots)))
+    places = []
     for number, path in enumerate(paths):
         position = np.zeros(n, np.int64)
         for slot in path:
@@ -184,6 +188,7 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
             hops[who[:, None], number, at[:, None], LOSSES] = row[k].transpose(1, 0, 2).reshape(4, n).T[who]
             outages[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
             means[who, number, at] = slot.up_down[who]
+            places.append((who, number, at, slot.varies))
             position[who] += 1
     for number, at in np.argwhere(hops[..., Hop.CROSS_EVERY].any(axis=0)):
         phase = draws.uniform(f"paths.{number}.hops.{at}.cross_traffic")
@@ -195,13 +200,14 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
         outages = np.pad(outages, [(0, 0)] * 3 + [(0, missing), (0, 0)], constant_values=FOREVER)
         random = down > 0
         outages[random, number, at, : drawn.shape[1]] = drawn[random]
-    return hops, outages, thresholds(probabilities)
+    return hops, placed(hops, outages, places), thresholds(probabilities)
 
 
 def row_bytes(routes: list[Route], mobility: Mobility | None, duration: Number) -> int:
     """Memory of the hops and outages of one row."""
     times = (mobility and mobility.times) or []
     outages = max(1, len(times), *(_most_outages(hop, bounds(duration)[1]) for hop in every_hop(routes)))
+    outages += max(map(most_pairs, every_hop(routes)))
     most = max(sum(most_hops(hop) for hop in route.hops) for route in routes)
     return 8 * PATHS * most * (len(Hop) + 2 * outages)
 

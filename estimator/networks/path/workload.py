@@ -5,8 +5,10 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.networks.path.description import MOST_OUTAGES, Hops, HopSpec, OnOff, Route, every_hop
+from netcarlo.networks.path.traces import check_end
+from netcarlo.networks.path.varying import quickest_ns
 from netcarlo.networks.run import Run
-from netcarlo.networks.traffic import NO_TIME, datagrams, least_ns, mean, of_association
+from netcarlo.networks.traffic import NO_TIME, datagrams, mean, of_association
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.udp import Udp
 
@@ -17,7 +19,7 @@ def check_time_passes(routes: list[Route], transport: Any) -> None:
     """
     size = sum(bounds(getattr(transport, name, 0.0))[0] for name in ("payload", "chunk_header", "header"))
     for number, route in enumerate(routes):
-        if not any(least_ns(hop, size) for hop, _ in _counted(route)):
+        if not any(quickest_ns(hop, size) for hop, _ in _counted(route)):
             name = "hops" if len(routes) == 1 else f"paths.{number}.hops"
             raise InputError(f"{name} can take no time at all, in whole nanoseconds; {NO_TIME}")
 
@@ -30,6 +32,13 @@ def check_outages(routes: list[Route], duration_s: float) -> None:
             raise InputError(
                 f"hops.outages can be {most:.0f} on average; {allowed}; raise up, or shorten duration"
             )
+
+
+def check_traces(routes: list[Route], duration_s: float) -> None:
+    """Raises InputError where a run goes on when a trace has ended."""
+    for hop in every_hop(routes):
+        check_end(hop.trace, hop.repeat, "hops.trace", duration_s)
+        check_end(hop.reverse.trace, hop.reverse.repeat, "hops.reverse.trace", duration_s)
 
 
 def packets(routes: list[Route], run: Run, *, fluid: bool) -> float:

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from tests.twins.path.engine import Rank, Simulation
+from tests.twins.path.varying import Varying
 
 
 @dataclass(eq=False)
@@ -22,21 +23,30 @@ class Packet:
     order: int = -1  # of being put out, among all packets
     more: bool = False  # others come to the application with it at once
     last_hop: int = -1  # transmission and propagation on the hop it is on, or was on last [ns]
+    doomed: bool = False  # it will be lost at the end of the hop by the hop's trace
 
 
 class Server:
     """Sends packets one after the other; few may wait."""
 
-    def __init__(self, simulation: Simulation, *, byte_time: int, limit: int) -> None:
+    def __init__(
+        self, simulation: Simulation, *, byte_time: int, limit: int, varying: Varying | None = None
+    ) -> None:
         self.simulation = simulation
         self.byte_time = byte_time
         self.limit = limit
+        self.varying = varying
         self.empty()
 
     def empty(self) -> None:
         """Forget what waits or is in transmission."""
         self.free_at = self.simulation.now  # what was handed over before has been sent
         self.queue: list[int] = []  # departures of the packets that wait or are in transmission
+
+    def refuses(self, size: int) -> bool:
+        """Whether a packet is dropped, by a policer or a full queue."""
+        policed = self.varying is not None and self.varying.is_policed(self.simulation.now, size)
+        return policed or self.is_full()
 
     def is_full(self) -> bool:
         # A packet that departs this very instant is still there: its departure comes last.
@@ -46,7 +56,8 @@ class Server:
     def serve(self, size: int) -> int:
         """Take a packet; returns the duration of its transmission, which ends at `free_at`."""
         duration = (size * self.byte_time + 2**19) >> 20
-        self.free_at = max(self.simulation.now, self.free_at) + duration
+        end = self.varying.end(self.simulation.now, self.free_at, size) if self.varying else None
+        self.free_at = max(self.simulation.now, self.free_at) + duration if end is None else end
         self.queue.append(self.free_at)
         return duration
 
@@ -75,9 +86,11 @@ class Link:
     def __init__(
         self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
         lost: Callable[[Packet, str], None], tick: int = 0, tick_phase: int = 0,
+        varying: Varying | None = None,
     ) -> None:
         self.simulation = simulation
-        self.server = Server(simulation, byte_time=byte_time, limit=limit)
+        self.varying = varying
+        self.server = Server(simulation, byte_time=byte_time, limit=limit, varying=varying)
         self.delay = delay
         self.tick = tick  # the far end lets packets go at `tick_phase` + k * `tick` only; 0: at once
         self.tick_phase = tick_phase
@@ -98,12 +111,15 @@ class Link:
         """Take a packet over, now."""
         if self.outages_now:
             self.lost(packet, "outage")
-        elif self.server.is_full():
+        elif self.server.refuses(packet.size):
             self.lost(packet, "queue")
         else:
             packet.last_hop = self.server.serve(packet.size) + self.delay
             self.stays.append([self.simulation.now, self.server.free_at])
-            arrival = (self.release(self.server.free_at + self.delay), packet)
+            at_far_end, packet.doomed = self.server.free_at + self.delay, False
+            if self.varying:
+                at_far_end, packet.doomed = self.varying.arrival(self.server.free_at, self.delay)
+            arrival = (self.release(at_far_end), packet)
             self.wire.append(arrival)
             order = None if self.rank == Rank.HOP else packet.order
             self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
@@ -117,7 +133,7 @@ class Link:
 
     def hand_cross(self, size: int) -> None:
         """Take a packet of others over, now; where it goes from here is not our affair."""
-        if not self.outages_now and not self.server.is_full():
+        if not self.outages_now and not self.server.refuses(size):
             self.server.serve(size)
 
     def _arrive(self, arrival: tuple[int, Packet]) -> None:
@@ -125,7 +141,9 @@ class Link:
             return  # destroyed on the way
         self.wire.remove(arrival)
         packet = arrival[1]
-        if self.survivors_left == 0 and self.gaps is not None:
+        if packet.doomed:
+            self.lost(packet, "random")
+        elif self.survivors_left == 0 and self.gaps is not None:
             self.survivors_left = next(self.gaps)
             self.lost(packet, "random")
         else:
@@ -139,6 +157,8 @@ class Link:
         doomed = [packet for time, packet in self.wire if time > now]
         self.wire = [(time, packet) for time, packet in self.wire if time == now]
         self.server.empty()
+        if self.varying:
+            self.varying.empty(now)
         self.stays = [[since, min(until, now)] for since, until in self.stays]
         for packet in doomed:
             self.lost(packet, "destroyed")

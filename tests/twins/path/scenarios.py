@@ -267,6 +267,53 @@ def with_bursts(rows: Rows, *, seed: int) -> Rows:
     return rows._replace(hops=hops)
 
 
+def with_varying(rows: Rows, *, seed: int) -> Rows:
+    """The same networks, with traces, jitter and policers on most hops, one way or both."""
+    rng = np.random.default_rng(seed)
+    hops, found = rows.hops.copy(), {}
+    for place in np.argwhere(hops[..., Hop.PRESENT] == 1).tolist():
+        for direction in np.flatnonzero(rng.random(2) < 0.5).tolist():
+            end = int(rows.parameters[place[0], P.END])
+            found[*place, direction] = _varying(rng, hops[tuple(place)], end)
+    outages, longest = rows.outages.shape[3], 2 * max(map(len, found.values()))
+    table = np.pad(rows.outages, [(0, 0)] * 3 + [(0, longest), (0, 0)], constant_values=FOREVER)
+    ends: dict[tuple[int, ...], int] = {}
+    for (*at, direction), pairs in found.items():
+        first = ends.get(tuple(at), outages)
+        hops[*at, Hop.VARIES + direction] = first
+        ends[tuple(at)] = first + len(pairs)
+        table[*at, first : first + len(pairs)] = np.array(pairs)
+        table[*at, first : first + len(pairs), 0] += FOREVER
+    return rows._replace(hops=hops, outages=table)
+
+
+def _varying(rng: Generator, hop: Any, end: int) -> list[tuple[int, int]]:
+    """Pairs as `kernels.path.varying` reads them, of whole milliseconds where the hop's delay is."""
+    unit, byte_time = MS if hop[Hop.DELAY] % MS == 0 else 1, max(int(hop[Hop.BYTE_TIME]), 1 << BYTE_TIME_BITS)
+    kind = int(rng.integers(0, 3))
+    count = (0, int(rng.integers(1, 9)), int(rng.integers(1, 80)))[kind]
+    times = np.unique(rng.integers(0, max(end // pick(rng, 1, 3, 30) // unit, 10), count)) * unit
+    times[:1] = 0 if kind == 1 else times[:1]
+    ends = count == 0 or rng.random() < 0.2
+    period = 0 if ends else (int(times[-1]) // MS + int(rng.integers(10, 90))) * MS
+    entries: list[tuple[int, int]] = []
+    for time in times.tolist():
+        if kind == 1:
+            entries.append((time, round(byte_time * pick(rng, 0, 1, 1, 1, 2, 3))))
+            loss = pick(rng, 0, 0, 0, 1 << 27, 1 << 29, rng.integers(0, 2) << 32)
+            entries.append((pick(rng, hop[Hop.DELAY], 0, 50 * MS), loss))
+        else:
+            entries.append((time, 1500 * pick(rng, 1, 3, 100)))
+    if entries and kind == 1 and not any(entry[1] for entry in entries[::2]):
+        entries[0] = 0, byte_time
+    width = int(rng.integers(1, 60)) * MS
+    jitter = [(k * width // 256, (k + 1) * width // 256) for k in range(256)] if rng.random() < 0.4 else []
+    burst = int(rng.integers(500 * byte_time, 20_000 * byte_time)) >> BYTE_TIME_BITS
+    policer = round(byte_time * rng.uniform(0.3, 2)), burst
+    head = [policer if rng.random() < 0.3 else (0, 0), (kind, len(times)), (period, len(jitter))]
+    return head + entries + jitter
+
+
 def linux_rows(count: int, *, seed: int) -> Rows:
     """`count` scenarios for the TCP of today's Linux."""
     return as_linux(tcp_rows(count, seed=seed), seed=seed)

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
 from tests.twins.linux.bbr import PacedSender
+from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS
 from tests.twins.linux.receiver import LinuxReceiver
 from tests.twins.linux.sender import LinuxSender
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
 class Linux(Association):
     def __init__(self, world: "World", number: int, columns: Any, control: str) -> None:
         super().__init__(world, number, columns)
-        clock, kind = HostClock(self.agenda, number), PacedSender if control == "bbr" else LinuxSender
-        own = CONTROLS["reno" if control == "bbr" else control]()
+        clock = HostClock(self.agenda, number)
+        kind = {"bbr": PacedSender, "bbr3": Bbr3Sender}.get(control, LinuxSender)
+        own = CONTROLS.get(control, CONTROLS["reno"])()
         self.sender = kind(clock, self.outcomes, columns, self.put_out, own)
         self.sender.flow = number
         self.receiver = LinuxReceiver(clock, self.outcomes, columns, self.put_back)

@@ -1,0 +1,48 @@
+"""A delay that is drawn for every packet: a distribution, kept by its quantiles."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pydantic_core import CoreSchema, core_schema
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.path.varying import JITTER_BITS
+from netcarlo.numerics.arrays import Floats
+from netcarlo.schema import units
+from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.quantity import Quantity
+
+_TIME = Quantity(units.TIME, 0.0, 60.0)
+
+
+@dataclass(frozen=True)
+class Jitter:
+    """A distribution that is drawn from for packets, and not, as others, for replications."""
+
+    of: Distribution
+
+    def quantiles(self) -> Floats:
+        """The values [s] of 2**JITTER_BITS + 1 probabilities, equally far apart; the tails are cut at a
+        quarter of that distance."""
+        parts = 1 << JITTER_BITS
+        return self.of.quantile(np.clip(np.arange(parts + 1), 0.25, parts - 0.25) / parts)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        """How pydantic checks and writes such a field."""
+        return core_schema.no_info_plain_validator_function(
+            _checked,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda value: None if value is None else _TIME.show(value.of)
+            ),
+        )
+
+
+def _checked(given: Any) -> Jitter:
+    if isinstance(given, Jitter):
+        return given
+    found = _TIME.validate(given)
+    if not isinstance(found, Distribution):
+        raise InputError("is no distribution; write one such as {uniform: [0 ms, 5 ms]}, or add it to delay")
+    return Jitter(found)

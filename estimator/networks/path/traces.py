@@ -1,0 +1,153 @@
+"""Traces of a hop: what its rate, delay and loss are from when on, or when packets may leave.
+
+    time,rate,delay,loss            0
+    0 s,20 Mbit/s,25 ms,0           1
+    12 s,5 Mbit/s,40 ms,1 %         1
+    15 s                            4
+
+A file with a header is piecewise constant; it has the column time, from 0 on, and some of the others.  One of
+whole numbers is Mahimahi's: in each of these milliseconds a packet of 1500 B may leave, in one that comes
+twice two.  The last line of either says when the trace ends.
+"""
+
+import csv
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from pydantic_core import CoreSchema, core_schema
+
+from netcarlo.errors import InputError
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema import units
+from netcarlo.schema.document import read_text
+from netcarlo.schema.quantity import DAY, Quantity
+
+MOST = 1 << 17
+"""Most lines."""
+
+PACKET = 1500
+"""What may leave at once in a trace of Mahimahi [byte]."""
+
+_TIME = Quantity(units.TIME, 0.0, 10 * DAY, random=False)
+_COLUMNS = {
+    "rate": Quantity(units.RATE, 0.0, 1e12, random=False),
+    "delay": Quantity(units.TIME, 0.0, 3600.0, random=False),
+    "loss": Quantity(units.FRACTION, 0.0, 1.0, random=False),
+}
+_LEAST_RATE = 100.0  # that a packet takes a time a kernel can count
+_SHORTEST = 1e-3
+_SHAPE = "write the columns time and some of rate,delay,loss, or Mahimahi's milliseconds"
+
+
+@dataclass(frozen=True)
+class Trace:
+    """The text of a trace and what it says."""
+
+    text: str
+    times_s: tuple[float, ...] = field(repr=False)
+    """When steps begin, or opportunities come."""
+    end_s: float = field(repr=False)
+    columns: Mapping[str, tuple[float, ...]] = field(repr=False, compare=False)
+    """Of each step."""
+    packets: Ints | None = field(default=None, repr=False, compare=False)
+    """That may leave at each time."""
+
+    def mean(self, column: str) -> float | None:
+        """Of a column over time, in SI units; None where the trace does not have it."""
+        if self.packets is not None:
+            return float(8 * PACKET * self.packets.sum() / self.end_s) if column == "rate" else None
+        if column not in self.columns:
+            return None
+        lengths = np.diff([*self.times_s, self.end_s])
+        return float((lengths * self.columns[column]).sum() / self.end_s)
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> CoreSchema:
+        """How pydantic checks and writes such a field."""
+        return core_schema.no_info_plain_validator_function(
+            trace,
+            serialization=core_schema.plain_serializer_function_ser_schema(
+                lambda value: None if value is None else value.text
+            ),
+        )
+
+
+def trace(given: Any) -> Trace:
+    """The trace in a file of this name, or in a text of several lines.  Raises InputError."""
+    if isinstance(given, Trace):
+        return given
+    if not isinstance(given, str) or not given.strip():
+        raise InputError(f"is no trace; name a file, and there {_SHAPE}")
+    return parse(given if "\n" in given else read_text(given))
+
+
+@functools.lru_cache(maxsize=64)
+def parse(text: str) -> Trace:
+    """The trace that a text is.  Raises InputError without the field's name."""
+    lines = [(number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    if not 2 <= len(lines) <= MOST:
+        raise InputError(f"has {len(lines)} lines; allowed is 2 to {MOST}; give more, or thin them out")
+    return _milliseconds(text, lines) if lines[0][1].isdecimal() else _steps(text, lines)
+
+
+def _milliseconds(text: str, lines: list[tuple[int, str]]) -> Trace:
+    for number, line in lines:
+        if not line.isdecimal() or int(line) > 1000 * _TIME.high:
+            allowed = f"allowed is 0 to {1000 * _TIME.high:.0f}, whole ms; correct it"
+            raise InputError(f"has '{line[:20]}' in line {number}; {allowed}")
+    every = [int(line) for _, line in lines]
+    for k in range(1, len(every)):
+        if every[k] < every[k - 1]:
+            raise InputError(f"has times that fall in line {lines[k][0]}; sort them")
+    if every[-1] == 0:
+        raise InputError("is a trace that ends at 0 ms; write a later last line")
+    times, packets = np.unique(every, return_counts=True)
+    return Trace(text, tuple((times / 1000).tolist()), every[-1] / 1000, {}, packets)
+
+
+def _steps(text: str, lines: list[tuple[int, str]]) -> Trace:
+    names = [name.strip() for name in lines[0][1].split(",")]
+    others = [name for name in names if name != "time"]
+    if "time" not in names or not others or len({*names}) < len(names) or not {*others} <= {*_COLUMNS}:
+        raise InputError(f"is a trace with the columns {lines[0][1][:60]!r}; {_SHAPE}")
+    if len(lines) < 3:
+        raise InputError("is a trace of one line; write a step at 0 s and, last, a line with the end")
+    times: list[float] = []
+    columns: dict[str, list[float]] = {name: [] for name in others}
+    for row, (number, line) in enumerate(lines[1:]):
+        fields = dict(zip(names, (cell.strip() for cell in next(csv.reader([line]))), strict=False))
+        times.append(_read(_TIME, fields.get("time"), "time", number))
+        least = times[-2] + 1e-9 if row else 0.0
+        if times[-1] < least or (row == 0 and times[0] > 0):
+            raise InputError(f"has the time {fields['time']} in line {number}; let times rise from 0 s")
+        if row < len(lines) - 2:
+            for name in others:
+                columns[name].append(_read(_COLUMNS[name], fields.get(name), name, number))
+    if times[-1] < _SHORTEST:
+        raise InputError("is a trace that ends before 1 ms; write a later last line")
+    rates = columns.get("rate", [_LEAST_RATE])
+    if not any(rates):
+        raise InputError("is a trace whose rate is 0 all along; raise one")
+    if any(0 < rate < _LEAST_RATE for rate in rates):
+        raise InputError("has a rate below 100 bit/s; allowed is 0 or 100 bit/s and more; raise it")
+    return Trace(text, tuple(times[:-1]), times[-1], {name: tuple(of) for name, of in columns.items()})
+
+
+def _read(quantity: Quantity, given: str | None, name: str, number: int) -> float:
+    try:
+        if not given:
+            raise InputError("is missing; add it")
+        return float(quantity.validate(given))  # type: ignore[arg-type]
+    except InputError as error:
+        raise InputError(f"has in line {number} a {name} that {error}") from None
+
+
+def check_end(given: Trace | None, repeat: bool | None, name: str, duration_s: float) -> None:
+    """Raises InputError where a run goes on when its trace has ended."""
+    if given is not None and not repeat and given.end_s < duration_s:
+        ends = f"ends at {units.show(given.end_s, units.TIME)}, before duration"
+        raise InputError(f"{name} {ends}; write repeat: true, or shorten duration")
+

@@ -1,0 +1,57 @@
+"""What varies on a hop: beside the twin, in properties, and in known cases."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from tests.device.cupy import fake_cupy, install
+from tests.device.kernel import Kernel
+from tests.kernels.beside_twin import differing
+from tests.twins import simulate
+from tests.twins.path.scenarios import (
+    as_datagrams,
+    describe,
+    linux_rows,
+    sctp_rows,
+    tcp_rows,
+    with_bursts,
+    with_varying,
+)
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+ROWS = {
+    "tcp_newreno": lambda n: tcp_rows(40 * n, seed=1),
+    "udp": lambda n: with_bursts(as_datagrams(tcp_rows(80 * n, seed=2), seed=2), seed=2),
+    "sctp": lambda n: sctp_rows(30 * n, seed=3),
+    "tcp_linux_cubic": lambda n: linux_rows(30 * n, seed=14),
+    "tcp_linux_bbr": lambda n: linux_rows(20 * n, seed=14),
+}
+
+
+@pytest.mark.parametrize("model", ROWS)
+def test_kernel_equals_twin(model: str) -> None:
+    rows = with_varying(ROWS[model](LONG), seed=14)
+    out = launch.run(models.model(model), rows)
+    assert (out[:, Out.DROPS_QUEUE] > 0).mean() > 0.2
+    assert (out[:, Out.RECEIVED] > 0).mean() > 0.5
+    found = differing(
+        out,
+        lambda row: simulate(model, rows, row=row),
+        lambda row: describe(rows, row),
+        lambda c: Out(c).name,
+    )
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.needs("numba_cuda", "gcc")
+def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model, rows = models.model("tcp_newreno"), with_varying(tcp_rows(200, seed=7), seed=7)
+    kernel = Kernel(compilers.ptx(model), tmp_path)
+    install(monkeypatch, fake_cupy(lambda text: kernel))
+    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
+    assert (out == expected).all()
