@@ -184,7 +184,8 @@ def test_the_window_shrinks_by_one_packet_per_two_delivered() -> None:
     assert sent == 10 and s[Tcp.CWND] == 10
 
 
-def test_a_lost_packet_is_sent_again_once() -> None:
+def test_a_lost_packet_is_sent_again_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(board, "HEARS", False)
     p, s = scratch()
     s[Tcp.NXT] = FIRST + 4
     board.lose(p, s, FIRST)

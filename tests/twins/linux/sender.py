@@ -1,5 +1,6 @@
 """The sender: window, loss recovery and timers, written for reading and not for speed."""
 
+import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -28,6 +29,7 @@ class Segment:
     again: bool = False
     ever: bool = False
     watched: bool = True
+    turn: int = 0  # of all that were put out, which it was
 
     @property
     def order(self) -> tuple[int, int]:
@@ -71,6 +73,7 @@ class LinuxSender:
         self.probe_again = False
         self.delivered = self.losses = 0
         self.rack = (0, 0)
+        self.turns = 0
         self.rack_rtt = 0
         self.rack_news = False
         self.reordering, self.reordered = 3, False
@@ -131,6 +134,7 @@ class LinuxSender:
     def put_out(self, segment: Segment, *, repeated: bool) -> None:
         self.note_sent(segment, repeated=repeated)
         segment.sent = self.now_us
+        segment.turn = self.turns = self.turns + 1
         self.outcomes.add(Out.SENT)
         self.outcomes.add(Out.RETRANSMITTED, int(repeated))
         size = self.p.DATA + self.p.HEADER
@@ -368,17 +372,23 @@ class LinuxSender:
         window = min(self.least_rtt // 4, self.srtt_8 // 8)
         if not self.reordered and (self.state >= RECOVERY or self.count("reported") >= self.reordering):
             window = 0
+        judged = [
+            segment
+            for segment in self.out()
+            if not segment.reported and segment.watched and (segment.again or not segment.lost)
+        ]
+        before = [segment for segment in judged if not segment.again and segment.order < self.rack]
+        # Of those sent again Linux looks at none behind one that was not put out before.
+        again = sorted((segment for segment in judged if segment.again), key=lambda segment: segment.turn)
+        before += itertools.takewhile(lambda segment: segment.order < self.rack, again)
         wait = 0
-        for segment in self.out():
-            if segment.reported or not segment.watched or (segment.lost and not segment.again):
-                continue
-            if segment.order < self.rack:
-                left = segment.sent + self.rack_rtt + window - self.now_us
-                if left <= 0:
-                    self.lose(segment)
-                    segment.watched = False
-                else:
-                    wait = max(wait, left)
+        for segment in before:
+            left = segment.sent + self.rack_rtt + window - self.now_us
+            if left <= 0:
+                self.lose(segment)
+                segment.watched = False
+            else:
+                wait = max(wait, left)
         return wait
 
     def arrived(self, segment: Segment, echo: int | None) -> None:
