@@ -207,7 +207,8 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
         found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
-        calm = None if address.mobile or is_lockstep(step) else ends.undisturbed
+        found["varying"] = address.varying
+        calm = None if address.mobile or address.varying or is_lockstep(step) else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
         found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
         return bind(path.simulate, step, found, inlined=INLINED)
@@ -229,7 +230,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
         found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
-        return bind(multihomed.simulate, step, found)
+        return bind(multihomed.simulate, step, found | {"varying": address.varying})
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -238,7 +239,7 @@ def _multihomed(address: Address) -> Model:
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"mobile": address.mobile, "queues": False} | _places(0)
-        return bind(datagrams.simulate, step, found)
+        return bind(datagrams.simulate, step, found | {"varying": address.varying})
 
     def scratch(rows: Any) -> tuple[int, int]:
         return datagrams.scratch_words(rows, mobile=address.mobile)
@@ -402,18 +403,20 @@ def _tcps() -> Iterator[Model]:
                     yield _shared(Address(family, tcp, name, managed=True), ends)
             if tcp not in ADHOC:
                 yield _path(Address("path", tcp, name, mobile=True), ends)
+                yield _path(Address("path", tcp, name, varying=True), ends)
 
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for mobile in (False, True):
-            yield _of_linux(Address("path", "linux", control, mobile=mobile), _linux(module))
+        for host in ({}, {"mobile": True}, {"varying": True}):
+            yield _of_linux(Address("path", "linux", control, **host), _linux(module))
         for managed in (False, True):
             yield _of_linux(Address("shared", "linux", control, managed=managed), _linux(module))
-    yield _multihomed(Address("path", "sctp"))
+    for varying in (False, True):
+        yield _multihomed(Address("path", "sctp", varying=varying))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
-    for mobile in (False, True):
-        yield _datagrams(Address("path", "udp", mobile=mobile))
+    for host in ({}, {"mobile": True}, {"varying": True}):
+        yield _datagrams(Address("path", "udp", **host))
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)

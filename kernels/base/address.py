@@ -23,6 +23,8 @@ class Address(NamedTuple):
     """Of shared networks: whether links may have active queue management beside RED."""
     arrivals: bool = False
     """Whether flows come and go."""
+    varying: bool = False
+    """Of paths: whether hops may follow a trace, jitter packets or police."""
 
     @property
     def engine(self) -> str:
@@ -39,9 +41,11 @@ class Address(NamedTuple):
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
             return f"fluid_{of}{mobile}" if of else "fluid"
         if self.family == "path" and self.sender in ("sctp", "udp"):
-            return self.sender + ("_mobile" if self.mobile else "")
+            return self.sender + ("_mobile" if self.mobile else "") + ("_varying" if self.varying else "")
         kind = self.control or self.sender
         if self.control and (self.family, self.sender) != ("shared", "sack"):
             kind = f"{self.sender}_{self.control}"
-        endings = {"mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals}
+        endings = {
+            "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
+        }  # fmt: skip
         return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])

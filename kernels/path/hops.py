@@ -31,6 +31,9 @@ BASE: Any = slot("hops_base")
 APART: Any = slot("first_hop_apart")
 """The first hop has code of its own, in which its place is a constant (see `NEAR`)."""
 QUEUES: Any = slot("queues")
+
+VARYING: Any = slot("varying")
+"""Whether hops may have what changes from packet to packet, see `varying`."""
 """Measure how long packets are held."""
 
 # Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
@@ -95,7 +98,8 @@ the first of each direction what stands before GAPS."""
 def scratch_words(rows: Rows) -> int:
     """Words of scratch that the hops of any row of `rows` need."""
     limits = rows.hops[..., Hop.QUEUE] + rows.hops[..., Hop.R_QUEUE]
-    states = _LANES * (1 + rows.hops.shape[2] * (_SIZE + varying.WORDS))
+    size = _SIZE + varying.WORDS * bool(rows.hops[..., [Hop.VARIES, Hop.R_VARIES]].any())
+    states = _LANES * (1 + rows.hops.shape[2] * size)
     return int(states + (limits.sum(axis=(1, 2)).max() if limits.size else 0))
 
 
@@ -118,8 +122,8 @@ def prepare(parameters: Any, hops: Any, outages: Any, losses: Any, m: Any) -> An
                     m[at + Word.RING] = free
                     _prepare_hop(parameters, hops, outages, losses, m, at, direction)
                     free += m[at + Word.LIMIT]
-                    if m[at + Word.VARIES] > 0:
-                        free += varying.WORDS
+                    if VARYING:
+                        free += varying.WORDS if m[at + Word.VARIES] > 0 else 0
                     at += _LANES * _SIZE
     return free
 
@@ -141,9 +145,8 @@ def _prepare_hop(
     m[at + Word.TICK] = hops[path, hop, Hop.TICK] if direction == 0 else 0
     m[at + Word.TICK_PHASE] = hops[path, hop, Hop.TICK_PHASE]
     m[at + Word.VARIES] = 0
-    if hops[path, hop, Hop.VARIES + direction] > 0:
-        m[at + Word.VARIES] = m[at + Word.RING] + m[at + Word.LIMIT]
-        varying.prepare(far(m), m[at + Word.VARIES], hops[path, hop, Hop.VARIES + direction])
+    if VARYING:
+        _prepare_varying(hops, m, at, direction)
     m[at + Word.OUTAGE] = -1
     _next_outage(outages, m, at)
     m[at + Word.LOSS] = hops[path, hop, Hop.LOSS + _R * direction]
@@ -160,6 +163,14 @@ def _prepare_hop(
         m[at + Word.CROSS_TIME] = (size * m[at + Word.BYTE_TIME] + _ROUND) >> _BITS
         m[at + Word.CROSS_SIZE] = size
     m[at + Word.ALERT] = _alert(m, at)
+
+
+@cold
+def _prepare_varying(hops: Any, m: Any, at: Any, direction: Any) -> None:
+    pair = hops[m[at + Word.PATH], m[at + Word.HOP], Hop.VARIES + direction]
+    if pair > 0:
+        m[at + Word.VARIES] = m[at + Word.RING] + m[at + Word.LIMIT]
+        varying.prepare(far(m), m[at + Word.VARIES], pair)
 
 
 def transmit(
@@ -198,9 +209,10 @@ def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, s
     if t >= m[at + Word.ALERT]:
         if _catch_up(outages, m, at, t):
             return np.int64(DOWN), t
-        time = _taken(outages, m, at, t, size, time)
-        if time < 0:
-            return np.int64(FULL_QUEUE), t
+        if VARYING:
+            time = _taken(outages, m, at, t, size, time)
+            if time < 0:
+                return np.int64(FULL_QUEUE), t
     free = _serve(m, at, t, time)
     if free < 0:
         return np.int64(FULL_QUEUE), t
@@ -209,7 +221,11 @@ def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, s
         add(m, at + Word.HELD, at + Word.HELD_HIGH, max(until - t, np.int64(0)))
     t = free + m[at + Word.DELAY]
     if m[at + Word.SAFE] < t:
-        t, gone = _released(parameters, outages, m, at, free)
+        gone: Any = False
+        if VARYING:
+            t, gone = _varied(parameters, outages, m, at, free)
+        else:
+            t = _released(m, at, t)
         if m[at + Word.DOWN] < t:
             return np.int64(DESTROYED), m[at + Word.DOWN]
         if gone:
@@ -281,7 +297,9 @@ def _catch_up(outages: Any, m: Any, at: Any, t: Any) -> Any:
     while min(m[at + Word.DOWN], m[at + Word.CROSS]) <= t:
         cross = m[at + Word.CROSS]
         if cross < m[at + Word.DOWN]:
-            time = _taken(outages, m, at, cross, m[at + Word.CROSS_SIZE], m[at + Word.CROSS_TIME])
+            time = m[at + Word.CROSS_TIME]
+            if VARYING:
+                time = _taken(outages, m, at, cross, m[at + Word.CROSS_SIZE], time)
             if time >= 0:
                 _serve(m, at, cross, time)
             m[at + Word.CROSS] += m[at + Word.CROSS_EVERY]
@@ -297,7 +315,9 @@ def _catch_up(outages: Any, m: Any, at: Any, t: Any) -> Any:
 
 def _alert(m: Any, at: Any) -> Any:
     """From when on a packet has to be looked at more closely [ns]."""
-    return _LONG_AGO if m[at + Word.VARIES] > 0 else min(m[at + Word.DOWN], m[at + Word.CROSS])
+    if VARYING and m[at + Word.VARIES] > 0:
+        return np.int64(_LONG_AGO)
+    return min(m[at + Word.DOWN], m[at + Word.CROSS])
 
 
 @cold
@@ -318,7 +338,7 @@ def _taken(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
 
 
 @cold
-def _released(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
+def _varied(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
     """When the far end lets go of a packet that is transmitted at time `free`, and whether it is lost."""
     t, gone, block = free + m[at + Word.DELAY], False, m[at + Word.VARIES]
     if free >= varying.STANDS:  # no other hop has to do with it
@@ -326,10 +346,14 @@ def _released(parameters: Any, outages: Any, m: Any, at: Any, free: Any) -> Any:
     if block > 0:
         table, stream = outages[m[at + Word.PATH], m[at + Word.HOP]], m[at + Word.STREAM]
         t, gone = varying.arrives(parameters, table, far(m), block, stream, free, m[at + Word.DELAY])
+    return _released(m, at, t), gone
+
+
+@cold
+def _released(m: Any, at: Any, t: Any) -> Any:
+    """When the far end lets go of a packet that arrives there at time `t`."""
     tick = m[at + Word.TICK]
-    if tick > 0:
-        t += (m[at + Word.TICK_PHASE] - t) % tick
-    return t, gone
+    return t + (m[at + Word.TICK_PHASE] - t) % tick if tick > 0 else t
 
 
 @cold
@@ -341,7 +365,9 @@ def _next_outage(outages: Any, m: Any, at: Any) -> None:
     if m[at + Word.OUTAGE] < outages.shape[2]:
         m[at + Word.DOWN] = outages[m[at + Word.PATH], m[at + Word.HOP], m[at + Word.OUTAGE], 0]
         m[at + Word.UP] = outages[m[at + Word.PATH], m[at + Word.HOP], m[at + Word.OUTAGE], 1]
-    plain = m[at + Word.TICK] == 0 and m[at + Word.VARIES] == 0
+    plain = m[at + Word.TICK] == 0
+    if VARYING:
+        plain = plain and m[at + Word.VARIES] == 0
     m[at + Word.SAFE] = m[at + Word.DOWN] if plain else _LONG_AGO
 
 
@@ -349,7 +375,7 @@ def _next_outage(outages: Any, m: Any, at: Any) -> None:
 def _empty(m: Any, at: Any) -> None:
     ring = far(m)
     m[at + Word.FREE] = 0
-    if m[at + Word.VARIES] > 0:
+    if VARYING and m[at + Word.VARIES] > 0:
         varying.reset(ring, m[at + Word.VARIES])
     for i in range(m[at + Word.LIMIT]):
         ring[m[at + Word.RING] + i] = _LONG_AGO

@@ -105,10 +105,9 @@ def measured(p: Any, s: Any, now: Any) -> None:
 
 
 def is_worth_it(m: Any) -> Any:
-    """Nothing on the first hop ends a stretch again and again: cross traffic, a tick, what varies."""
-    at, back = hops.position(MAIN, FORTH, np.int64(0)), hops.position(MAIN, BACK, np.int64(0))
-    varies = m[at + Word.VARIES] + m[back + Word.VARIES] > 0
-    return m[at + Word.CROSS] == FOREVER and m[at + Word.TICK] == 0 and not varies
+    """Nothing on the first hop ends a stretch again and again: cross traffic, a tick."""
+    at = hops.position(MAIN, FORTH, np.int64(0))
+    return m[at + Word.CROSS] == FOREVER and m[at + Word.TICK] == 0
 
 
 def is_simple(p: Any, m: Any) -> Any:

@@ -20,7 +20,7 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed, arrivals = models.model(name).address
+    family, sender, control, mobile, _, managed, arrivals, _ = models.model(name).address
     if managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)

@@ -58,6 +58,7 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
 
 def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes int64[len(Out)] of one row of `rows` under `protocol` (a name in `kernels.models`)."""
+    protocol = protocol.removesuffix("_varying")
     parameters = Parameters(rows, row)
     streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
     simulation = Simulation()

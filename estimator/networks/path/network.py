@@ -84,7 +84,10 @@ class PathNetwork(Network):
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
         mobile = self.mobility is not None
-        return Address("path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid)
+        varies = not fluid and any(map(varying, every_hop(self.routes)))
+        return Address(
+            "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies
+        )
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know few transports, no losses in bursts and no hops that vary; the formulae know no ends."""

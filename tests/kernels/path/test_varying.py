@@ -36,7 +36,7 @@ ROWS = {
 @pytest.mark.parametrize("model", ROWS)
 def test_kernel_equals_twin(model: str) -> None:
     rows = with_varying(ROWS[model](LONG), seed=14)
-    out = launch.run(models.model(model), rows)
+    out = launch.run(models.model(f"{model}_varying"), rows)
     assert (out[:, Out.DROPS_QUEUE] > 0).mean() > 0.2
     assert (out[:, Out.RECEIVED] > 0).mean() > 0.5
     found = differing(
@@ -50,7 +50,7 @@ def test_kernel_equals_twin(model: str) -> None:
 
 @pytest.mark.needs("numba_cuda", "gcc")
 def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    model, rows = models.model("tcp_newreno"), with_varying(tcp_rows(200, seed=7), seed=7)
+    model, rows = models.model("tcp_newreno_varying"), with_varying(tcp_rows(200, seed=7), seed=7)
     kernel = Kernel(compilers.ptx(model), tmp_path)
     install(monkeypatch, fake_cupy(lambda text: kernel))
     expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
