@@ -389,6 +389,10 @@ DATAGRAMS: dict[str, Ends] = {
 """Where the engines of TCP take UDP for ends of another kind."""
 
 
+PATHS = (False, False), (True, False), (False, True)
+"""Whether the receiver is a mobile host, and whether hops vary."""
+
+
 def _tcps() -> Iterator[Model]:
     """The models of a TCP with a congestion control, in each network that has it."""
     for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}.items():
@@ -408,15 +412,15 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for host in ({}, {"mobile": True}, {"varying": True}):
-            yield _of_linux(Address("path", "linux", control, **host), _linux(module))
+        for mobile, varying in PATHS:
+            yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
         for managed in (False, True):
             yield _of_linux(Address("shared", "linux", control, managed=managed), _linux(module))
     for varying in (False, True):
         yield _multihomed(Address("path", "sctp", varying=varying))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
-    for host in ({}, {"mobile": True}, {"varying": True}):
-        yield _datagrams(Address("path", "udp", **host))
+    for mobile, varying in PATHS:
+        yield _datagrams(Address("path", "udp", mobile=mobile, varying=varying))
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)

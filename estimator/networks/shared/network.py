@@ -140,7 +140,8 @@ class SharedNetwork(SharedSpec, Network):
         """Flows and links."""
         since, table = warm_up(run, draws), row_parameters(run, draws)
         built = rows.build(self, run.transport, draws, table, warm_up=since)
-        return built._replace(constants=constants(run, draws))
+        # Flows that come and go have the points of their sizes there, and no control of a user's own.
+        return built if self.classes else built._replace(constants=constants(run, draws))
 
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""
