@@ -416,8 +416,8 @@ def _others() -> Iterator[Model]:
             yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
         for managed in (False, True):
             yield _of_linux(Address("shared", "linux", control, managed=managed), _linux(module))
-    for varying in (False, True):
-        yield _multihomed(Address("path", "sctp", varying=varying))
+    yield _multihomed(Address("path", "sctp"))
+    yield _multihomed(Address("path", "sctp", varying=True))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
     for mobile, varying in PATHS:
         yield _datagrams(Address("path", "udp", mobile=mobile, varying=varying))
