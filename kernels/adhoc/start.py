@@ -63,7 +63,7 @@ def lay_out(parameters: Any, times: Any, places: Any, losses: Any, m: Any, f: An
         m[m[Word.KEYS] + i] = NO_KEY
     m[Word.WAITING_SINCE] = NO_TIME
     m[Word.OUTAGE_SINCE] = NO_TIME
-    # Not a loop over columns: libnvvm unrolls it and then misplaces later words of `m` (13.0 to 13.5).
+    # Not a loop over columns: libnvvm (13.0 to 13.5) unrolled one and then misplaced later words of `m`.
     m[COUNTS + ManetOut.FIRST_RX] = NEVER
     m[COUNTS + ManetOut.LAST_RX] = NEVER
     m[COUNTS + ManetOut.COMPLETED] = NEVER
