@@ -294,8 +294,8 @@ def _mixed(address: Address) -> Model:
         found |= {"managed": address.managed, "arrivals": address.arrivals}
         found |= {"ahead": not (address.managed or of_linux or is_lockstep(step))} | mixture.of_sender(step)
         if of_linux:
-            arrivals = {"arrivals": address.arrivals}
-            others = {LINUX_RENO + k: _in_order(ends) | arrivals for k, ends in enumerate(of_linux)}
+            theirs = {"arrivals": address.arrivals, "ahead": False}
+            others = {LINUX_RENO + k: _in_order(ends) | theirs for k, ends in enumerate(of_linux)}
             found |= mixture.of_ends(step, others, found, INLINED)
         return bind(shared.simulate, step, found, inlined=INLINED)
 

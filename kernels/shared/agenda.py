@@ -42,6 +42,11 @@ def earliest(m: Any) -> Any:
     return min(key, m[Word.ARRIVAL]) if ARRIVALS else key
 
 
+def earliest_of(m: Any, kind: Any) -> Any:
+    """The key of the next event of a class in the tree."""
+    return m[Word.TREE + kind + 3]
+
+
 def time_of(key: Any) -> Any:
     """When an event happens [ns]."""
     return key >> _TIME_SHIFT

@@ -4,7 +4,8 @@ Events need an order only where they meet: at a link, at a host.  A host meets t
 flow alone, in their order; so one is taken when it enters its last link, unless the timer goes off before.
 A link that gets all its packets from one other (the way back of a dumbbell: from the sinks behind the way
 forth) gets them in the order in which that one sends them; so a packet enters as soon as its time is
-known, if it comes before anything that the other link can take next.
+known, if it comes before anything that the other link can take next.  A SYN is short, and might overtake
+it on a cable to a host; when none can come any more the other link looks further ahead.
 """
 
 from typing import Any
@@ -15,11 +16,13 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import fifo
+from netcarlo.kernels.shared import agenda, fifo
+from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, Link, Shared
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 
 PAUSES: Any = slot("pauses")
+ARRIVALS: Any = slot("arrivals")
 
 association: Any = slot("association")
 
@@ -30,26 +33,62 @@ _MANY = -1
 @cold
 def prepare(p: Any, m: Any) -> None:
     """Where this holds, when all flows and links are laid out."""
+    m[Word.CATCHING_UP] = 0
+    m[Word.CONNECTING] = 1 if PAUSES or ARRIVALS else 0  # whose short packets come at any time
     for i in range(p[Shared.FLOWS]):
         b = m[Word.FLOWS + i]
-        size, ack = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER], m[b + P.ACK]
         if m[b + Flow.KIND] != UDP:
-            if m[b + P.HANDSHAKE] > 0:
-                size = min(size, m[b + P.HANDSHAKE])
-            if PAUSES:
-                size, ack = min(size, m[b + P.HEADER]), min(ack, m[b + P.HEADER])
-            time = on_wire(size, m[b + Flow.ACCESS]) + m[b + Flow.SOURCE_DELAY]
+            time = on_wire(_smallest(m, b, False), m[b + Flow.ACCESS]) + m[b + Flow.SOURCE_DELAY]
             m[b + FlowWord.AHEAD] = m[b + P.ACK_EVERY] == 1 and time > 0
+            m[Word.CONNECTING] += m[b + P.HANDSHAKE] > 0
+    _look(p, m, False)
+
+
+@cold
+def connected(p: Any, m: Any, b: Any) -> None:
+    """The first data of a flow have come, and whatever it sent before them."""
+    if m[b + P.HANDSHAKE] > 0:
+        m[Word.CONNECTING] -= 1
+        if m[Word.CONNECTING] == 0:
+            _look(p, m, True)
+
+
+def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
+    # The shortest packet that a flow still sends [byte].
+    size = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+    if m[b + Flow.KIND] != UDP and not is_connected:
+        if m[b + P.HANDSHAKE] > 0:
+            size = min(size, m[b + P.HANDSHAKE])
+        if PAUSES:
+            size = min(size, m[b + P.HEADER])
+    return size
+
+
+@cold
+def _look(p: Any, m: Any, is_connected: Any) -> None:
+    # Which links get all their packets from one other, and how far that one looks ahead.
+    for i in range(p[Shared.LINKS]):
+        link = m[Word.LINKS] + LinkWord.SIZE * i
+        m[link + LinkWord.FEEDER] = _NOWHERE
+        m[link + LinkWord.ANSWERS] = 1
+    for i in range(p[Shared.FLOWS]):
+        b = m[Word.FLOWS + i]
+        size, ack = _smallest(m, b, is_connected), m[b + P.ACK]
+        if PAUSES and m[b + Flow.KIND] != UDP:
+            ack = min(ack, m[b + P.HEADER])
         at_once = m[b + Flow.KIND] == UDP or m[b + P.ACK_EVERY] == 1
         before, time = np.int64(_MANY), np.int64(0)
         for hop in range(m[b + Flow.HOPS]):
             link = m[b + Flow.ROUTE + hop]
+            m[link + LinkWord.ANSWERS] = 0
             _feed(m, link, before if at_once else np.int64(_MANY), time, size)
             before, time = link, _passes(m, link, size)
         time += on_wire(size, m[b + Flow.SINK]) + on_wire(ack, m[b + Flow.SINK_BACK])
         time += 2 * m[b + Flow.SINK_DELAY]
         for hop in range(m[b + Flow.BACK_HOPS]):
             link = m[b + Flow.BACK + hop]
+            if hop > 0:
+                m[link + LinkWord.ANSWERS] = 0
             _feed(m, link, before if at_once else np.int64(_MANY), time, ack)
             before, time = link, _passes(m, link, ack)
 
@@ -72,15 +111,31 @@ def _feed(m: Any, link: Any, feeder: Any, time: Any, size: Any) -> None:
     m[link + LinkWord.LOOKAHEAD] = min(m[link + LinkWord.LOOKAHEAD], time)
 
 
-def may_enter(p: Any, m: Any, link: Any, t: Any) -> Any:
-    """Whether nothing can enter a link before `t` [ns]."""
+def looks_to(m: Any, link: Any) -> Any:
+    """Before then nothing else enters a link than packets that are on their way to it already [ns]."""
     feeder = m[link + LinkWord.FEEDER]
-    return (
-        feeder > 0
-        and t < m[feeder + LinkWord.FREE] + m[link + LinkWord.LOOKAHEAD]
-        and m[link + LinkWord.PENDING] == 0
-        and t <= p[P.END]
-    )
+    return m[feeder + LinkWord.FREE] + m[link + LinkWord.LOOKAHEAD] if feeder > 0 else np.int64(0)
+
+
+def may_enter(p: Any, m: Any, link: Any, t: Any) -> Any:
+    """Whether nothing can enter a link before `t` [ns]; what waits for its event is to come now."""
+    sees = t < looks_to(m, link) and t <= p[P.END]
+    if sees and m[link + LinkWord.PENDING] != 0 and m[link + LinkWord.ANSWERS] != 0:
+        m[Word.CATCHING_UP] = link
+    return sees and m[link + LinkWord.PENDING] == 0
+
+
+def next_key(p: Any, m: Any) -> Any:
+    """The key of the next event: while a link catches up, of the acknowledgement that it gets next."""
+    key, link = agenda.earliest(m), m[Word.CATCHING_UP]
+    if link != 0:
+        first = agenda.earliest_of(m, Event.ACK)
+        t, i = agenda.time_of(first), agenda.number_of(first)
+        if t < looks_to(m, link) and t <= p[P.END] and m[m[Word.FLOWS + i] + Flow.BACK] == link:
+            key = first
+        else:
+            m[Word.CATCHING_UP] = 0
+    return key
 
 
 def is_due(m: Any, b: Any, following: Any, t: Any) -> Any:

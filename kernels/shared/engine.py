@@ -85,7 +85,7 @@ def simulate(
                 agenda.lower(m, Event.HOST, i, following)
         if not taken:
             agenda.replace(m, kind, i, following)
-        key = agenda.earliest(m)
+        key = ahead.next_key(p, m) if AHEAD else agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
     if ARRIVALS:
         of_links = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0]

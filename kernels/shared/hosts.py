@@ -13,12 +13,13 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, arrivals, ends, fifo, packet
+from netcarlo.kernels.shared import agenda, ahead, arrivals, ends, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
 from netcarlo.kernels.shared.state import FlowWord, Word
 
+AHEAD: Any = slot("ahead")
 ARRIVALS: Any = slot("arrivals")
 
 association: Any = slot("association")
@@ -185,6 +186,8 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
             m[counts + FlowOut.RECEIVED] += 1
             if fresh:
                 m[counts + FlowOut.DELIVERED] += 1
+                if AHEAD and m[counts + FlowOut.DELIVERED] == 1:
+                    ahead.connected(p, m, b)
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
                 if ARRIVALS:

@@ -39,6 +39,8 @@ class Word(IntEnum):
     FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
     ARRIVAL = FLOWS + MOST_FLOWS  # the key of the next arrival of a flow
     CLASSES = auto()  # where the outcomes of classes begin
+    CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
+    CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
     SIZE = auto()
 
 
@@ -98,10 +100,11 @@ class LinkWord(IntEnum):
     NUMBER = auto()  # of the link
     FEEDER = auto()  # the block of the only link from which packets come, NOWHERE, or MANY, see `ahead`
     LOOKAHEAD = auto()  # what the feeder takes next is here so long after it is free, or later [ns]
+    ANSWERS = auto()  # 1: it gets nothing but what sinks answer
     PENDING = auto()  # packets in FIFOs that have this link before them
     SERVICE = auto()  # AQM: its transmitter asks for a packet at [ns]; NO_EVENT: it is idle
     DISCIPLINE = auto()  # AQM: where the words of its queues begin, see `aqm.state`
-    FIFO = Link.COLUMNS + 15  # packets on their way to another link
+    FIFO = Link.COLUMNS + 16  # packets on their way to another link
     COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 

@@ -7,16 +7,14 @@ import numpy as np
 import pytest
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared import agenda
-from netcarlo.kernels.shared.layout import KINDS, UDP, Shared, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import KINDS, UDP, SharedOut, SharedRows
+from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks import shared as benchmark
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import differences
-from tests.twins.path.scenarios import SECOND
 from tests.twins.shared.scenarios import shared_rows
 
 class_of = agenda.class_of
@@ -57,10 +55,25 @@ def test_kernel_equals_twin_where_data_go_one_way() -> None:
     assert not found, "\n\n".join(found)
 
 
+def dumbbell(mbps: int) -> SharedRows:
+    """Flows that start one after the other over a cable of this rate, with hosts at 1 Gbit/s."""
+    flows = [{"start": f"{start} s"} for start in (0, 0.02, 0.05, 0.3, 0.6)]
+    links = {"rate": f"{mbps} Mbit/s", "delay": "20 ms", "queue": 60}
+    return build(
+        Scenario.check({
+            "duration": "6 s", "warm_up": "3 s", "seed": 7,
+            "transport": {"protocol": "newreno", "window": 32},
+            "shared": {"dumbbell": links, "flows": flows},
+        }),
+        replications=1,
+    ).rows  # fmt: skip
+
+
+@pytest.mark.parametrize("mbps", [10, 40, 200])  # a SYN takes longer there than data to a host, or less time
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_a_dumbbell_takes_a_turn_for_a_packet(monkeypatch: pytest.MonkeyPatch) -> None:
-    rows = build(benchmark.scenario("newreno"), replications=1).rows
-    rows.parameters[:, P.END] = 6 * SECOND
-    rows.parameters[:, Shared.WARM_UP] = 3 * SECOND
+def test_a_dumbbell_takes_a_turn_for_a_packet(mbps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = dumbbell(mbps)
     out, taken = turns("shared_newreno", rows, monkeypatch=monkeypatch, ahead=True)
+    same, _ = turns("shared_newreno", rows, monkeypatch=monkeypatch, ahead=False)
+    np.testing.assert_array_equal(out, same)
     assert taken < 0.4 * out[0, SharedOut.EVENTS]
