@@ -104,7 +104,8 @@ def take(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
             m[s + Discipline.WORK] -= takes
         again = t + takes
         if VARYING:
-            _, again = varying.transmitted(p, links, m, b, t, m[place + Place.BYTES], takes)
+            came = m[place + Place.CAME]  # it may leave at any opportunity since
+            _, again = varying.transmitted(p, links, m, b, came, m[place + Place.BYTES], takes)
         m[b + LinkWord.FREE] = again
         count(p, m, b, m[place + Place.CAME], t, again)
     m[b + LinkWord.SERVICE] = again

@@ -11,7 +11,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import TABLE, Link, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, TABLE, Link, SharedOut, SharedRows
 from tests.device.cupy import fake_cupy, install
 from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import differing, run_as_python
@@ -110,3 +110,30 @@ def test_what_never_leaves_is_under_way_at_the_end() -> None:
     assert f["SENT"][0, 0] == f["RECEIVED"][0, 0] + f["IN_FLIGHT"][0, 0]
     assert abs(f["RECEIVED"][0, 0] - SECOND // (SIZE * LINK_BYTE)) < 4 and k["WAITING"][0, 0] > 100
     assert k["WAIT_MOST"][0, 0] <= 5 * SECOND + 1
+
+
+STEPS = [(0, 0), (1, 3), (SECOND, 0), (0, LINK_BYTE << 20), (MS, 0), (400 * MS, 0), (5 * MS, 1 << 26)]
+STEPS += [(700 * MS, LINK_BYTE << 19), (MS, 0)]
+OPPORTUNITIES = [(0, 0), (2, 4), (9 * MS, 0), (MS, 1500), (2 * MS, 12_000), (4 * MS, 3000), (8 * MS, 4500)]
+
+
+@pytest.mark.parametrize("table", [STEPS, OPPORTUNITIES])
+@pytest.mark.parametrize("aqm", [CODEL, FQ_CODEL])
+def test_without_a_target_in_reach_aqm_is_drop_tail(table: list[tuple[int, int]], aqm: int) -> None:
+    """Several packets leave at an opportunity, whoever decides which; FQ-CoDel has one flow, one way."""
+    flows = [DATAGRAMS | {"INTERVAL": 7 * MS // 10}] if aqm == FQ_CODEL else [
+        TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)
+    ]  # fmt: skip
+    managed = {"AQM": aqm, "AQM_TARGET": 100 * SECOND, "AQM_INTERVAL": SECOND, "FQ_QUANTUM": 1514}
+    queue = 0 if aqm == FQ_CODEL else 12  # it drops at the head
+    tail, other = (varying(dumbbell(flows, seconds=10, QUEUE=queue, **more), table) for more in ({}, managed))
+    (f, k), (f_aqm, k_aqm) = split(tail, run(tail)), split(other, managed_run(other))
+    assert k["SENT"][0, 0] > 2000
+    for column in ("SENT", "RECEIVED", "DELIVERED", "DROPS_QUEUE", "DROPS_RANDOM", "ACKED"):
+        assert (f[column] == f_aqm[column]).all(), column
+    for column in ("ARRIVALS", "DROPS", "SENT", "QUEUE_SUM", "BUSY"):
+        assert (k[column] == k_aqm[column]).all(), column
+
+
+def managed_run(rows: SharedRows) -> Any:
+    return launch.run(models.model("shared_mixed_aqm_varying"), rows)

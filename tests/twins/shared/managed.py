@@ -72,7 +72,7 @@ class ManagedLink(Link):
         if packet is None:
             return
         segment = packet.what
-        end = self.varying.end(now, now, packet.size) if self.varying else None
+        end = self.varying.end(packet.came, now, packet.size) if self.varying else None
         self.free_at = now + self._takes(packet.size) if end is None else end
         self.services.append(Service(packet.came, now, self.free_at))
         segment.sending = (now, self.free_at)
