@@ -207,7 +207,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
         found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
-        found["varying"] = address.varying
+        found |= {"varying": address.varying, "flat": False}
         calm = None if address.mobile or address.varying or is_lockstep(step) else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
         found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
@@ -230,7 +230,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
         found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
-        return bind(multihomed.simulate, step, found | {"varying": address.varying})
+        return bind(multihomed.simulate, step, found | {"varying": address.varying, "flat": False})
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -239,7 +239,7 @@ def _multihomed(address: Address) -> Model:
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"mobile": address.mobile, "queues": False} | _places(0)
-        return bind(datagrams.simulate, step, found | {"varying": address.varying})
+        return bind(datagrams.simulate, step, found | {"varying": address.varying, "flat": False})
 
     def scratch(rows: Any) -> tuple[int, int]:
         return datagrams.scratch_words(rows, mobile=address.mobile)
@@ -273,9 +273,9 @@ def _adhoc(address: Address, ends: Ends) -> Model:
 def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
-        ahead = ahead and not address.managed
+        ahead = ahead and not (address.managed or address.varying)
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
-        found |= {"managed": address.managed, "arrivals": False}
+        found |= {"managed": address.managed, "arrivals": False, "varying": address.varying, "flat": True}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -291,10 +291,11 @@ def _mixed(address: Address) -> Model:
 
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
-        found |= {"managed": address.managed, "arrivals": address.arrivals}
-        found |= {"ahead": not (address.managed or of_linux or is_lockstep(step))} | mixture.of_sender(step)
+        more = {"arrivals": address.arrivals, "varying": address.varying}
+        ahead = not (address.managed or address.varying or of_linux or is_lockstep(step))
+        found |= {"managed": address.managed, "flat": True, "ahead": ahead} | more | mixture.of_sender(step)
         if of_linux:
-            theirs = {"arrivals": address.arrivals, "ahead": False}
+            theirs = more | {"ahead": False}
             others = {LINUX_RENO + k: _in_order(ends) | theirs for k, ends in enumerate(of_linux)}
             found |= mixture.of_ends(step, others, found, INLINED)
         return bind(shared.simulate, step, found, inlined=INLINED)
@@ -391,6 +392,8 @@ DATAGRAMS: dict[str, Ends] = {
 
 PATHS = (False, False), (True, False), (False, True)
 """Whether the receiver is a mobile host, and whether hops vary."""
+LINKS = tuple(product((False, True), repeat=2))
+"""Whether links may have active queue management, and whether they vary."""
 
 
 def _tcps() -> Iterator[Model]:
@@ -404,7 +407,8 @@ def _tcps() -> Iterator[Model]:
             for family in ("adhoc",) if tcp in ADHOC else FAMILIES:
                 yield FAMILIES[family](Address(family, tcp, name), ends)
                 if family == "shared":
-                    yield _shared(Address(family, tcp, name, managed=True), ends)
+                    for managed, varying in LINKS[1:]:
+                        yield _shared(Address(family, tcp, name, managed=managed, varying=varying), ends)
             if tcp not in ADHOC:
                 yield _path(Address("path", tcp, name, mobile=True), ends)
                 yield _path(Address("path", tcp, name, varying=True), ends)
@@ -414,8 +418,9 @@ def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for mobile, varying in PATHS:
             yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
-        for managed in (False, True):
-            yield _of_linux(Address("shared", "linux", control, managed=managed), _linux(module))
+        for managed, varying in LINKS:
+            address = Address("shared", "linux", control, managed=managed, varying=varying)
+            yield _of_linux(address, _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _multihomed(Address("path", "sctp", varying=True))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
@@ -424,10 +429,12 @@ def _others() -> Iterator[Model]:
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)
-    for managed in (False, True):
-        yield _shared(Address("shared", "sctp", managed=managed), SCTP)
+    for managed, varying in LINKS:
+        yield _shared(Address("shared", "sctp", managed=managed, varying=varying), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):
-            yield _mixed(Address("shared", "mixed", linux, managed=managed, arrivals=arrivals))
+            yield _mixed(
+                Address("shared", "mixed", linux, managed=managed, arrivals=arrivals, varying=varying)
+            )
     for mobile in (False, True):
         yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
@@ -454,7 +461,7 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("shared_linux_bbr", "shared_newreno_aqm", "shared_mixed_arrivals"),
+    *("shared_linux_bbr", "shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

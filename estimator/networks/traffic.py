@@ -61,11 +61,6 @@ def datagrams(udp: Any, duration: float) -> float:
     return found
 
 
-def least_ns(line: Any, size: float) -> int:
-    """The least time of a packet of `size` bytes on a hop or link, as kernels round it."""
-    return wire_ns(line.rate, size) + whole_ns(line.delay)
-
-
 def whole_ns(time: Number) -> int:
     """The least that a time can be [ns]."""
     return round(bounds(time)[0] * NS)

@@ -24,7 +24,7 @@ class Address(NamedTuple):
     arrivals: bool = False
     """Whether flows come and go."""
     varying: bool = False
-    """Of paths: whether hops may follow a trace, jitter packets or police."""
+    """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police."""
 
     @property
     def engine(self) -> str:

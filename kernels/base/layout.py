@@ -130,7 +130,7 @@ class Hop(IntEnum):
     R_CHANCES = 17  # 0: there are no bursts
     BURST_CHANCES = 18  # the same in bursts
     R_BURST_CHANCES = 19
-    VARIES = 20  # pair of `Rows.outages` where what varies is written, see `path.varying`; 0: nothing does
+    VARIES = 20  # pair of `Rows.outages` where what varies is written, see `base.varying`; 0: nothing does
     R_VARIES = 21
 
 
@@ -267,7 +267,7 @@ class Rows(NamedTuple):
     parameters: NDArray[np.int64]  # [n, len(P)]
     constants: NDArray[np.float64]  # [n, C]
     hops: NDArray[np.int64]  # [n, PATHS, H, len(Hop)]
-    outages: NDArray[np.int64]  # [n, PATHS, H, K, 2]: start, end [ns], ascending; then see `path.varying`
+    outages: NDArray[np.int64]  # [n, PATHS, H, K, 2]: start, end [ns], ascending; then see `base.varying`
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import varying
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.channel import begin, lost
 from netcarlo.kernels.base.inline import cold, far
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, PATHS, STREAM_LOSS, Hop, P, Rows
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.path import varying
 
 BASE: Any = slot("hops_base")
 """The word of scratch where the state of the hops begins."""

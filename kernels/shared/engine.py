@@ -63,13 +63,13 @@ def simulate(
                 following = hosts.next_event(m, m[Word.FLOWS + i])
                 acts = ahead.is_due(m, m[Word.FLOWS + i], following, t)
         else:
-            word, following, leaves = _take(p, m, kind, i, t)
+            word, following, leaves = _take(p, links, m, kind, i, t)
             if AHEAD:  # now: what is next does not wait for what becomes of this packet
                 taken = True
                 agenda.replace(m, kind, i, following)
                 i = packet.flow_of(word)
             if not MANAGED or word != NONE:
-                ack, t = _move(p, losses, m, means, word, t, kind, leaves)
+                ack, t = _move(p, links, losses, m, means, word, t, kind, leaves)
             acts = AHEAD and ack != NONE
         if acts:
             following = t
@@ -93,13 +93,13 @@ def simulate(
     return np.int64(0)
 
 
-def _take(p: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
+def _take(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
     # The packet that comes to the next link of its route, and when the one behind it does [ns], or NO_EVENT;
     # or the one, or NONE, that leaves the queue of a link which is managed, when that asks again, and True.
     leaves, link = False, m[Word.LINKS] + LinkWord.SIZE * i
     if MANAGED and kind == Event.FAR and m[link + LinkWord.SERVICE] <= t:
         leaves = True
-        word, following = discipline.take(p, m, link, t)
+        word, following = discipline.take(p, links, m, link, t)
         following = min(following, fifo.due(m, link + LinkWord.FIFO))
     elif kind == Event.FAR:
         word, following = fifo.pop(m, link + LinkWord.FIFO)
@@ -112,7 +112,7 @@ def _take(p: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
 
 
 def _move(
-    p: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any, leaves: Any
+    p: Any, links: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any, leaves: Any
 ) -> Any:  # fmt: skip
     # A packet enters a link, or leaves its queue: it is lost, goes to the next link, or to a host; and so on
     # while nothing can come before it.  Returns what its source host is to take at once, or NONE, and when.
@@ -130,11 +130,11 @@ def _move(
             pending = False
         markable = not back and m[b + Flow.ECN] != 0
         if MANAGED and leaves:
-            fate, far = discipline.leave(p, losses, m, link)
+            fate, far = discipline.leave(p, links, losses, m, link)
         elif MANAGED and m[link + Link.AQM] != NO_AQM:
-            fate, far = discipline.enter(p, m, link, t, ends.size_of(m, b, word), word), t
+            fate, far = discipline.enter(p, links, m, link, t, ends.size_of(m, b, word), word), t
         else:
-            fate, far = enter(p, losses, m, means, link, t, ends.size_of(m, b, word), markable)
+            fate, far = enter(p, links, losses, m, means, link, t, ends.size_of(m, b, word), markable)
         if fate & Fate.MARKED:
             word |= packet.MARKED
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1

@@ -13,7 +13,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, ahead, arrivals, ends, fifo, packet
+from netcarlo.kernels.shared import agenda, ahead, arrivals, ends, fifo, packet, varying
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
@@ -21,6 +21,8 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 
 AHEAD: Any = slot("ahead")
 ARRIVALS: Any = slot("arrivals")
+
+VARYING: Any = slot("varying")
 
 association: Any = slot("association")
 
@@ -216,6 +218,8 @@ def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
     # The part of a packet's payload whose transmission, by the slower of its last link and the cable to
     # the sink, lies in the window: neither passes on more than it can.
     takes, until = on_wire(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
+    if VARYING:
+        takes, until = varying.latest(m, link, takes, until)
     if on_wire(size, m[b + Flow.SINK]) > takes:
         takes, until = on_wire(size, m[b + Flow.SINK]), m[b + FlowWord.SINK_BUSY]
     inside = min(until, p[P.END]) - max(until - takes, p[Shared.WARM_UP])

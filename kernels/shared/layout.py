@@ -112,7 +112,12 @@ class Link(IntEnum):
     PIE_BURST = 18  # such a burst is let pass [ns]
     PIE_ALPHA = 19  # times the queue delay above the target [2**-48 / ns]
     PIE_BETA = 20  # times what the queue delay has grown [2**-48 / ns]
-    COLUMNS = 21
+    VARIES = 21  # pair of this line, behind these columns, where what varies is written, see `base.varying`
+    COLUMNS = 22  # an even number
+
+
+TABLE = Link.COLUMNS // 2
+"""The first pair behind the columns: `Link.VARIES` of a link that varies."""
 
 
 DROP_TAIL = 0
@@ -202,7 +207,7 @@ class SharedRows(NamedTuple):
     parameters: NDArray[np.int64]  # [n, Shared.COLUMNS]: those of `P`, then those of `Shared`
     constants: NDArray[np.float64]  # [n, C]: distributions of classes of flows, as points (`base.points`)
     flows: NDArray[np.int64]  # [n, F, Flow.COLUMNS]
-    links: NDArray[np.int64]  # [n, L, Link.COLUMNS]
+    links: NDArray[np.int64]  # [n, L, Link.COLUMNS + 2 K], K pairs of what varies
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property

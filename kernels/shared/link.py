@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap, lost
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
@@ -20,7 +21,7 @@ from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import packet
+from netcarlo.kernels.shared import packet, varying
 from netcarlo.kernels.shared.layout import (
     DROP_TAIL,
     RED_MARKS,
@@ -32,6 +33,8 @@ from netcarlo.kernels.shared.layout import (
     Shared,
 )
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+
+VARYING: Any = slot("varying")
 
 _WORD = 2.0**32
 _UNIT = 65536.0  # of Link.RED_PROBABILITY
@@ -47,38 +50,47 @@ class Fate(IntEnum):
     HELD = 8  # by AQM, which decides later
 
 
-def enter(p: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any) -> Any:
+def enter(
+    p: Any, links: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any
+) -> Any:  # fmt: skip
     """A packet of `size` bytes comes at `t`: its fate, and when it reaches the far end [ns]."""
     before = t < p[Shared.WARM_UP]
     m[b + LinkWord.COUNTS + LinkOut.ARRIVALS] += 1
     m[b + LinkWord.COUNTS + LinkOut.ARRIVALS_BEFORE] += before
     limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
-    held = _held(m, b, t)
-    fate = _admit(p, m, means, b, t, held, markable)
-    far = t
+    fate, far = np.int64(Fate.DROPPED), t
+    if not VARYING or varying.passes(links, m, b, t, size):
+        fate = _admit(p, m, means, b, t, _held(m, b, t), markable)
     if fate == Fate.DROPPED:
         m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
         m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += before
     else:
         begin = max(t, m[b + LinkWord.FREE])
         departure = begin + on_wire(size, m[b + Link.BYTE_TIME])
+        if VARYING:
+            begin, departure = varying.transmitted(p, links, m, b, t, size, departure - begin)
         m[b + LinkWord.FREE] = departure
         if limited:
             tail = m[b + LinkWord.TAIL]
             m[numbered(m[b + LinkWord.DEPARTURES], m[b + LinkWord.MASK], 1, tail)] = departure
             m[b + LinkWord.TAIL] = tail + 1
         count(p, m, b, t, begin, departure)
-        far = departure + m[b + Link.DELAY]
-        fate |= loss(p, losses, m, b)
+        way, far = leaves(p, links, losses, m, b, departure)
+        fate |= way
     return fate, far
 
 
-def loss(p: Any, losses: Any, m: Any, b: Any) -> Any:
-    """Whether a packet whose transmission has begun is lost at the far end: LOST, or TAKEN."""
-    if lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], STREAM_LINK + m[b + LinkWord.NUMBER]):
+def leaves(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) -> Any:
+    """The transmission of a packet has begun and ends at `departure`: whether it is lost at the far end, LOST
+    or TAKEN, and when it is there [ns]."""
+    far, gone = departure + m[b + Link.DELAY], False
+    if VARYING:
+        far, gone = varying.arrives(p, links, m, b, departure)
+    stream = STREAM_LINK + m[b + LinkWord.NUMBER]
+    if gone or lost(p, losses, m, b + LinkWord.GAP, m[b + Link.LOSS], stream):
         m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
-        return np.int64(Fate.LOST)
-    return np.int64(Fate.TAKEN)
+        return np.int64(Fate.LOST), far
+    return np.int64(Fate.TAKEN), far
 
 
 @cold

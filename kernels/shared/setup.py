@@ -7,7 +7,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
-from netcarlo.kernels.shared import agenda, arrivals, fifo
+from netcarlo.kernels.shared import agenda, arrivals, fifo, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, Shared
@@ -21,6 +21,8 @@ association: Any = slot("association")
 ends: Any = slot("ends")
 
 MANAGED: Any = slot("managed")
+
+VARYING: Any = slot("varying")
 
 
 @cold
@@ -63,6 +65,8 @@ def _lay_link(p: Any, link: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
     free += room
     if MANAGED and link[Link.AQM] != NO_AQM:
         free = discipline.lay(p, m, b, free, room)
+    if VARYING:
+        free = varying.lay(m, b, free)
     return free
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.varying import Varying
 from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
 from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
@@ -104,7 +105,8 @@ class LinkWord(IntEnum):
     PENDING = auto()  # packets in FIFOs that have this link before them
     SERVICE = auto()  # AQM: its transmitter asks for a packet at [ns]; NO_EVENT: it is idle
     DISCIPLINE = auto()  # AQM: where the words of its queues begin, see `aqm.state`
-    FIFO = Link.COLUMNS + 16  # packets on their way to another link
+    VARYING = auto()  # where the words of what varies begin, see `varying`; 0: nothing does
+    FIFO = Link.COLUMNS + 17  # packets on their way to another link
     COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 
@@ -126,6 +128,7 @@ def scratch_words(
     per_flow = np.where(used, FlowWord.ASSOCIATION + words + 6 * ring, 0).sum(axis=1)
     used = np.arange(rows.links.shape[1]) < rows.parameters[:, Shared.LINKS, None]
     per_link = LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale + aqm_words(rows, scale)
+    per_link += (len(Varying) + 1) * (rows.links[:, :, Link.VARIES] > 0)
     per_link = np.where(used, per_link, 0).sum(axis=1)
     most = int((per_flow + per_link).max(initial=0))
     return Word.SIZE + most + classes(rows) * ClassOut.COLUMNS, floats * flows.shape[1] + rows.links.shape[1]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from netcarlo import estimate
 from netcarlo.errors import InputError
-from netcarlo.networks.path.traces import parse
+from netcarlo.networks.traces import parse
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.simulation.trace import trace
 
@@ -169,6 +169,11 @@ REFUSED = [
     ({"rate": "1 Mbit/s", "delay": "1 ms", "trace": 5}, "trace = 5 is no trace; name a file"),
     ({"rate": "1 Mbit/s", "delay": "1 ms", "repeat": True}, "repeat belongs to a trace"),
     ({"delay": "1 ms"}, "rate is missing; add it"),
+    ({"rate": "1 Mbit/s", "trace": STEPS}, "rate stands in the trace, too; remove one of them"),
+    ({"delay": "1 ms", "trace": STEPS}, "delay stands in the trace, too; remove one of them"),
+    (lines("3", "5") | {"rate": "1 Mbit/s"}, "rate stands in the trace, too; remove one of them"),
+    ({"trace": STEPS, "reverse": {"trace": STEPS, "rate": "1 Mbit/s"}},
+     "reverse.rate stands in the trace, too; remove one of them"),
     ({"rate": "1 Mbit/s", "delay": "1 ms", "jitter": "5 ms"}, "jitter = '5 ms' is no distribution; "),
     ({"rate": "1 Mbit/s", "delay": "1 ms", "policer": {"rate": "0 Mbit/s", "burst": "9 kB"}},
      "policer.rate = '0 Mbit/s' is below the limit"),
@@ -185,7 +190,7 @@ def test_what_is_refused_and_why(hop: dict, message: str) -> None:
 @pytest.mark.parametrize("fidelity", ["fluid", "formula"])
 @pytest.mark.parametrize("hop", [{"trace": STEPS, "repeat": True}, {"jitter": {"uniform": ["0 s", "1 ms"]}}])
 def test_cheap_models_refuse(hop: dict, fidelity: str) -> None:
-    hop = {"rate": "1 Mbit/s", "delay": "1 ms"} | hop
+    hop = hop if "trace" in hop else {"rate": "1 Mbit/s", "delay": "1 ms"} | hop
     of = scenario(hop, transport={"protocol": "sack"}, fidelity=fidelity)
     with pytest.raises(InputError, match=f"the {fidelity} model knows no (trace|jitter) of a hop"):
         estimate(of, replications=2)

@@ -11,7 +11,13 @@ from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
 from tests.twins.shared.arrival_scenarios import arrivals_rows
-from tests.twins.shared.scenarios import all_sctp, linux_shared_rows, managed_rows, shared_rows
+from tests.twins.shared.scenarios import (
+    all_sctp,
+    linux_shared_rows,
+    managed_rows,
+    shared_rows,
+    varying_rows,
+)
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
@@ -20,11 +26,15 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed, arrivals, _ = models.model(name).address
+    family, sender, control, mobile, _, managed, arrivals, varying = models.model(name).address
     if managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return managed_rows(rows, seed=seed)
+    if varying and family == "shared":
+        rows = rows_of(name.replace("_varying", ""), count, seed=seed)
+        assert isinstance(rows, SharedRows)
+        return varying_rows(rows, seed=seed)
     if family == "adhoc" and sender == "sctp":
         return sctp_manet_rows(count, seed=seed)
     if family == "adhoc":

@@ -6,19 +6,17 @@ from typing import Annotated, Any, Self
 from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.networks.path.jitter import Jitter
-from netcarlo.networks.path.traces import Trace, trace
-from netcarlo.schema import units
+from netcarlo.networks.jitter import Jitter
+from netcarlo.networks.traces import Trace
+from netcarlo.networks.varying import Varying
 from netcarlo.schema.quantity import (
     Count,
     Delay,
     Duration,
     Interval,
     Load,
-    Number,
     Payload,
     Probability,
-    Quantity,
     Queue,
     Rate,
     Stretch,
@@ -89,6 +87,16 @@ class Reverse(Record):
     trace: Trace | None = None
     repeat: bool | None = None
 
+    @model_validator(mode="after")
+    def _fits_its_trace(self) -> Self:
+        if self.trace is None and self.repeat is not None:
+            raise InputError("repeat belongs to a trace; give that too, or remove it")
+        for name in ("rate", "delay"):
+            given = getattr(self, name) is not None
+            if given and self.trace is not None and self.trace.mean(name) is not None:
+                raise InputError(f"{name} stands in the trace, too; remove one of them")
+        return self
+
 
 class CrossTraffic(Record):
     """Packets of others at a constant bit rate, in the direction of the data; rate 0 is none."""
@@ -115,21 +123,13 @@ class Bursts(Record):
     loss: Probability = 1.0
 
 
-class Policer(Record):
-    """A token bucket before the queue, for data: what exceeds `rate` by more than a `burst` is dropped."""
-
-    rate: Annotated[Number, Quantity(units.RATE, 100.0, 1e12)]
-    burst: Annotated[Number, Quantity(units.SIZE, 1.0, 1e12)]
-
-
-class HopSpec(Record):
+class HopSpec(Varying):
     """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
 
     Outside `bursts` packets are lost with probability `loss`, independently.
     With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
     delay element that an operating system's clock drives; `tick_phase` is drawn unless given.
-    Rate, delay and loss may be those of a `trace`, which begins again at its end if it is to `repeat`; its
-    loss comes on top of the others.  A `jitter` is drawn for every packet; none overtakes another.
+    What varies is that of data, see `Varying`; `ack_jitter` is that of acknowledgements.
     """
 
     rate: Rate
@@ -144,35 +144,7 @@ class HopSpec(Record):
     cross_traffic: CrossTraffic | None = None
     tick: Interval | None = None
     tick_phase: Time | None = None
-    trace: Trace | None = None
-    repeat: bool | None = None
-    jitter: Jitter | None = None
     ack_jitter: Jitter | None = None
-    policer: Policer | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _means_of_a_trace(cls, data: Any) -> Any:
-        """The rate and the delay that stand in a trace need not be written; then they are their means."""
-        if not isinstance(data, dict) or data.get("trace") is None:
-            return data
-        try:
-            given = trace(data["trace"])
-        except InputError:  # that the error is that of the trace
-            return {"rate": "1 Mbit/s", "delay": "1 ms"} | data
-        means = {"rate": (given.mean("rate"), units.RATE), "delay": (given.mean("delay"), units.TIME)}
-        found = {name: units.show(mean, unit) for name, (mean, unit) in means.items() if mean is not None}
-        return found | data
-
-    @model_validator(mode="after")
-    def _repeat_of_a_trace(self) -> Self:
-        for name, record in (("", self), ("reverse.", self.reverse)):
-            if record.trace is None and record.repeat is not None:
-                raise InputError(f"{name}repeat belongs to a trace; give that too, or remove it")
-        back = self.reverse
-        if back.trace is not None and back.rate is not None and back.trace.mean("rate") is not None:
-            raise InputError("reverse.rate stands in reverse.trace, too; remove one of them")
-        return self
 
     @field_validator("queue", mode="before")
     @classmethod

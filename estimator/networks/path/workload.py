@@ -5,10 +5,10 @@ from typing import Any
 
 from netcarlo.errors import InputError
 from netcarlo.networks.path.description import MOST_OUTAGES, Hops, HopSpec, OnOff, Route, every_hop
-from netcarlo.networks.path.traces import check_end
-from netcarlo.networks.path.varying import quickest_ns
 from netcarlo.networks.run import Run
+from netcarlo.networks.traces import check_end
 from netcarlo.networks.traffic import NO_TIME, datagrams, mean, of_association
+from netcarlo.networks.varying import quickest_ns
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.udp import Udp
 

@@ -14,6 +14,7 @@ from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.shared.aqm import Managed
 from netcarlo.networks.shared.arrivals import Arrivals, FileSize
+from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
     Delay,
@@ -83,8 +84,12 @@ class Red(Record):
         return self
 
 
-class Reverse(Managed):
-    """What differs in the other direction of a cable; as forward unless given."""
+class Reverse(Varying, Managed):
+    """What differs in the other direction of a cable; as forward unless given.
+
+    Of what varies, rate and delay of a trace are those of both directions; its loss, a jitter and a policer
+    are of the one that they are given for.
+    """
 
     rate: Rate | None = None
     delay: Delay | None = None
@@ -93,10 +98,10 @@ class Reverse(Managed):
     red: Red | None = None
 
 
-class Line(Managed):
+class Line(Varying, Managed):
     """A link with a drop-tail, RED or otherwise managed queue; `queue` counts the packet in transmission too.
 
-    Packets are lost at random at its far end.
+    Packets are lost at random at its far end.  What varies on it: see `Varying`.
     """
 
     rate: Rate
@@ -489,9 +494,31 @@ class SharedSpec(Record):
     @property
     def aqm(self) -> list[str]:
         """What manages queues beside RED, each once."""
-        lines: list[Managed] = [*(self.links or map(self.cable, range(self.most_cables)))]
-        lines += [line.reverse for line in lines if isinstance(line, Cable)]
-        return list(dict.fromkeys(line.aqm for line in lines if line.aqm))
+        return list(dict.fromkeys(line.aqm for _, line in self.each_line() if line.aqm))
+
+    @property
+    def varying(self) -> list[str]:
+        """The fields of links with what varies."""
+        return [f"{name}.{line.varies}" for name, line in self.each_line() if line.varies]
+
+    def each_line(self) -> list[tuple[str, Line | Reverse]]:
+        """The links that there can be, by the name of their fields; those of one record once."""
+        lines: list[tuple[str, Line]] = [(f"links.{k}", line) for k, line in enumerate(self.links or [])]
+        layout = self.parking_lot or self.tree or self.graph
+        if self.dumbbell is not None:
+            lines = [("dumbbell", self.dumbbell)]
+        elif layout is not None:
+            name = f"{self.layout}.each"
+            several = isinstance(layout.each, list)
+            each = layout.each if isinstance(layout.each, list) else [layout.each]
+            lines = [(f"{name}.{k}" if several else name, line) for k, line in enumerate(each)]
+        back = [(f"{name}.reverse", line.reverse) for name, line in lines if isinstance(line, Cable)]
+        return [*lines, *back]
+
+    @property
+    def layout(self) -> str:
+        """The layout that there is, as a field."""
+        return next(name for name in LAYOUTS if getattr(self, name) is not None)
 
     def cable(self, k: int) -> Cable:
         """The description of cable `k`, where links are not given one by one."""

@@ -20,7 +20,7 @@ from netcarlo.kernels.shared.layout import (
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, row_parameters, warm_up
-from netcarlo.networks.shared import completions, formula, outcomes, rows, workload
+from netcarlo.networks.shared import completions, formula, outcomes, rows, varying, workload
 from netcarlo.networks.shared.description import (
     MIXED,
     MOST_CABLES,
@@ -53,6 +53,7 @@ class SharedNetwork(SharedSpec, Network):
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and how many the engine takes."""
         workload.check_time_passes(self, run.transport)
+        varying.check(self, bounds(run.duration)[1])
         found = kinds(self, run.transport)
         if (len(found) > 1 or self.classes) and (wrong := set(found) - set(MIXED)):
             allowed = f"allowed is {', '.join(TCPS)}, linux"
@@ -98,14 +99,16 @@ class SharedNetwork(SharedSpec, Network):
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
         found, arrivals = list(kinds(self, run.transport).values()), bool(self.classes) and not fluid
-        managed = bool(self.aqm) and not fluid
+        managed, varies = bool(self.aqm) and not fluid, bool(self.varying) and not fluid
         if fluid or arrivals or len(found) > 1:
             linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) and not fluid else ""
-            return Address("shared", "mixed", linux, fluid=fluid, managed=managed, arrivals=arrivals)
+            return Address(
+                "shared", "mixed", linux, fluid=fluid, managed=managed, arrivals=arrivals, varying=varies
+            )
         if not found:
-            return Address("shared", "tahoe", managed=managed)  # of UDP alone any will do
+            return Address("shared", "tahoe", managed=managed, varying=varies)  # of UDP alone any will do
         control = str(getattr(found[0], "congestion_control", None) or "")
-        return Address("shared", found[0].protocol, control, managed=managed)
+        return Address("shared", found[0].protocol, control, managed=managed, varying=varies)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know the kinds that may be mixed, the formulae no ends, and neither flows that come and go."""
@@ -117,6 +120,8 @@ class SharedNetwork(SharedSpec, Network):
             return f"there is no {one} of {min(unknown)}, but of {', '.join(known)}"
         if self.aqm:
             return f"there is no {fidelity} model of {self.aqm[0]}, but of drop-tail queues and red"
+        if self.varying:
+            return f"the {fidelity} model knows no {self.varying[0].rsplit('.', 1)[1]} of a link"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
         if fidelity == "formula" and finite:

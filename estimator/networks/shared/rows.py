@@ -25,7 +25,7 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.networks.shared import aqm, arrivals
+from netcarlo.networks.shared import aqm, arrivals, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -93,30 +93,28 @@ def _links(shared: SharedSpec, draws: Draws, net: Topology) -> tuple[Ints, Float
     """Links [n, L, Link.COLUMNS] but their rows of losses, and their loss probability [n, L]."""
     n, most = net.ends.shape[:2]
     table = np.zeros((n, most, Link.COLUMNS), np.int64)
-    loss = np.zeros((n, most))
+    loss, tables = np.zeros((n, most)), []
     for k in range(most):
         if shared.links is not None:
             line: LinkSpec | Cable = shared.links[k]
-            loss[:, k] = _line(table[:, k], line, f"shared.links.{k}", draws)
+            loss[:, k], pairs = _line(table[:, k], line, f"shared.links.{k}", draws)
+            tables.append(pairs)
             continue
         cable = shared.cable(k // 2)
-        name = f"shared.{cable_field(shared)}"
+        name = f"shared.{shared.layout}"
         if shared.dumbbell is None:
             name += f".each.{k // 2}"
         reverse = cable.reverse if k % 2 else None
-        loss[:, k] = _line(table[:, k], cable, name, draws, reverse=reverse)
-    return table, loss
+        loss[:, k], pairs = _line(table[:, k], cable, name, draws, reverse=reverse)
+        tables.append(pairs)
+    return varying.placed(table, tables), loss
 
 
-def cable_field(shared: SharedSpec) -> str:
-    """The layout that a network has, as a field of it."""
-    return next(
-        name for name in ("dumbbell", "parking_lot", "tree", "graph", "links") if getattr(shared, name)
-    )
-
-
-def _line(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None = None) -> Floats:
-    """Fill in the columns of a link [n, Link.COLUMNS]; its loss probability [n]."""
+def _line(
+    table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None = None
+) -> tuple[Floats, Ints]:
+    """Fill in the columns of a link [n, Link.COLUMNS]; its loss probability [n], and the pairs of what
+    varies."""
 
     def values(field: str) -> Floats:
         forth = draws.floats(f"{name}.{field}", getattr(line, field))
@@ -127,7 +125,7 @@ def _line(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse 
     table[:, Link.DELAY] = np.rint(values("delay") * NS)
     queue = np.rint(values("queue"))
     table[:, Link.QUEUE] = np.where(np.isinf(queue), 0, queue)
-    lost = values("loss")
+    lost, pairs = values("loss"), varying.fill(table, line, name, draws, reverse=reverse)
     managed: Line | Reverse = line
     if reverse is not None and reverse.decides:
         managed, name = reverse, f"{name}.reverse"
@@ -135,7 +133,7 @@ def _line(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse 
     if managed.red is not None:
         _red(table, managed.red, f"{name}.red", draws)
     aqm.fill(table, managed, name, draws)
-    return lost
+    return lost, pairs
 
 
 def _red(table: Ints, red: Red, name: str, draws: Draws) -> None:
@@ -337,5 +335,6 @@ def along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
 def row_bytes(shared: SharedSpec) -> int:
     """Memory of one row and of its outcomes."""
     flows = shared.most_flows * (Flow.COLUMNS + FlowOut.COLUMNS)
-    links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS)
+    pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
+    links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)
     return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS)

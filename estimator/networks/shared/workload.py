@@ -10,12 +10,12 @@ from netcarlo.networks.traffic import (
     NO_TIME,
     datagrams,
     either,
-    least_ns,
     mean,
     of_association,
     whole_ns,
     wire_ns,
 )
+from netcarlo.networks.varying import quickest_ns
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.udp import Udp
 
@@ -53,11 +53,17 @@ def check_time_passes(shared: SharedSpec, transport: Any) -> None:
 
 def _least_ns(line: Any, size: float) -> int:
     """The least time of a packet on a link, or in the direction of a cable in which it is shorter."""
-    forth = least_ns(line, size)
+    forth = quickest_ns(line, size)
     if not isinstance(line, Cable):
         return forth
     back = line.reverse
-    return min(forth, wire_ns(back.rate or line.rate, size) + whole_ns(either(back.delay, line.delay)))
+    back_again = line.model_copy(
+        update={
+            "rate": back.rate or line.rate, "delay": either(back.delay, line.delay),
+            "trace": back.trace or (None if back.rate else line.trace),
+        }
+    )  # fmt: skip
+    return min(forth, quickest_ns(back_again, size))
 
 
 def packets(shared: SharedSpec, run: Run, *, fluid: bool) -> float:

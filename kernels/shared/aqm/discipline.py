@@ -8,17 +8,20 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, packet
+from netcarlo.kernels.shared import agenda, packet, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import codel, fates, fq, pie, places
 from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, Place, Queue, queues_of
 from netcarlo.kernels.shared.hosts import NONE
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, FlowOut, Link, LinkOut, Shared
-from netcarlo.kernels.shared.link import Fate, count, loss
+from netcarlo.kernels.shared.link import Fate, count, leaves
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+
+VARYING: Any = slot("varying")
 
 
 @cold
@@ -32,14 +35,18 @@ def lay(p: Any, m: Any, b: Any, free: Any, room: Any) -> Any:
     return places.lay(m, free, begin, room)
 
 
-def enter(p: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> Any:
+def enter(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> Any:
     """A packet of `size` bytes comes at `t`: its fate."""
     s, counts, kind = m[b + LinkWord.DISCIPLINE], b + LinkWord.COUNTS, m[b + Link.AQM]
     m[counts + LinkOut.ARRIVALS] += 1
     m[counts + LinkOut.ARRIVALS_BEFORE] += t < p[Shared.WARM_UP]
     if kind == PIE:
         pie.catch_up(m, b, s, t)
-    word, dropped = _admit(p, m, b, s, t, word)
+    dropped = False
+    if VARYING:
+        dropped = not varying.passes(links, m, b, t, size)
+    if not dropped:
+        word, dropped = _admit(p, m, b, s, t, word)
     if dropped or m[s + Discipline.UNUSED] == NOTHING:
         if not dropped:
             m[Word.FULL] = 1
@@ -79,7 +86,7 @@ def _admit(p: Any, m: Any, b: Any, s: Any, t: Any, word: Any) -> Any:
     return word, dropped
 
 
-def take(p: Any, m: Any, b: Any, t: Any) -> Any:
+def take(p: Any, links: Any, m: Any, b: Any, t: Any) -> Any:
     """The transmitter asks for a packet at `t`: it, or NONE, and when it asks again [ns], or NO_EVENT."""
     s, kind = m[b + LinkWord.DISCIPLINE], m[b + Link.AQM]
     if kind == FQ_CODEL:
@@ -96,15 +103,18 @@ def take(p: Any, m: Any, b: Any, t: Any) -> Any:
         if kind == PIE:
             m[s + Discipline.WORK] -= takes
         again = t + takes
+        if VARYING:
+            came = m[place + Place.CAME]  # it may leave at any opportunity since
+            _, again = varying.transmitted(p, links, m, b, came, m[place + Place.BYTES], takes)
         m[b + LinkWord.FREE] = again
         count(p, m, b, m[place + Place.CAME], t, again)
     m[b + LinkWord.SERVICE] = again
     return word, again
 
 
-def leave(p: Any, losses: Any, m: Any, b: Any) -> Any:
+def leave(p: Any, links: Any, losses: Any, m: Any, b: Any) -> Any:
     """The transmission of a packet begins: its fate, and when it reaches the far end [ns]."""
-    return loss(p, losses, m, b), m[b + LinkWord.FREE] + m[b + Link.DELAY]
+    return leaves(p, links, losses, m, b, m[b + LinkWord.FREE])
 
 
 @cold

@@ -274,7 +274,8 @@ def with_varying(rows: Rows, *, seed: int) -> Rows:
     for place in np.argwhere(hops[..., Hop.PRESENT] == 1).tolist():
         for direction in np.flatnonzero(rng.random(2) < 0.5).tolist():
             end = int(rows.parameters[place[0], P.END])
-            found[*place, direction] = _varying(rng, hops[tuple(place)], end)
+            hop = hops[tuple(place)]
+            found[*place, direction] = varying_pairs(rng, hop[Hop.BYTE_TIME], hop[Hop.DELAY], end)
     outages, longest = rows.outages.shape[3], 2 * max(map(len, found.values()))
     table = np.pad(rows.outages, [(0, 0)] * 3 + [(0, longest), (0, 0)], constant_values=FOREVER)
     ends: dict[tuple[int, ...], int] = {}
@@ -287,9 +288,9 @@ def with_varying(rows: Rows, *, seed: int) -> Rows:
     return rows._replace(hops=hops, outages=table)
 
 
-def _varying(rng: Generator, hop: Any, end: int) -> list[tuple[int, int]]:
-    """Pairs as `kernels.path.varying` reads them, of whole milliseconds where the hop's delay is."""
-    unit, byte_time = MS if hop[Hop.DELAY] % MS == 0 else 1, max(int(hop[Hop.BYTE_TIME]), 1 << BYTE_TIME_BITS)
+def varying_pairs(rng: Generator, byte_time: Any, delay: Any, end: int) -> list[tuple[int, int]]:
+    """Pairs as `kernels.base.varying` reads them, of whole milliseconds where the delay is."""
+    unit, byte_time = MS if delay % MS == 0 else 1, max(int(byte_time), 1 << BYTE_TIME_BITS)
     kind = int(rng.integers(0, 3))
     count = (0, int(rng.integers(1, 9)), int(rng.integers(1, 80)))[kind]
     times = np.unique(rng.integers(0, max(end // pick(rng, 1, 3, 30) // unit, 10), count)) * unit
@@ -301,7 +302,7 @@ def _varying(rng: Generator, hop: Any, end: int) -> list[tuple[int, int]]:
         if kind == 1:
             entries.append((time, round(byte_time * pick(rng, 0, 1, 1, 1, 2, 3))))
             loss = pick(rng, 0, 0, 0, 1 << 27, 1 << 29, rng.integers(0, 2) << 32)
-            entries.append((pick(rng, hop[Hop.DELAY], 0, 50 * MS), loss))
+            entries.append((pick(rng, delay, 0, 50 * MS), loss))
         else:
             entries.append((time, 1500 * pick(rng, 1, 3, 100)))
     if entries and kind == 1 and not any(entry[1] for entry in entries[::2]):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.shared.layout import DROP_TAIL, RED_MARKS, STREAM_LINK, STREAM_RED, LinkOut
 from tests.twins.path.link import Packet
+from tests.twins.path.varying import NEVER_LEAVES, Varying, read
 from tests.twins.shared.clock import Phase
 from tests.twins.shared.red import Red, Verdict
 
@@ -68,6 +69,10 @@ class Link:
         self.gaps = world.tables.gaps(STREAM_LINK + number, columns.LOSS)
         self.survivors_left = next(self.gaps) if self.gaps is not None else -1
         self.red = Red(columns, world.tables.streams, STREAM_RED + number)
+        self.varying = None
+        if columns.VARIES:
+            description = read(world.tables.pairs[number])
+            self.varying = Varying(description, world.tables.streams, STREAM_LINK + number)
         self.free_at = 0
         self.departures: list[int] = []  # of the packets held: those waiting, and one in transmission
         self.services: list[Service] = []
@@ -78,21 +83,36 @@ class Link:
         now = self.world.agenda.now
         self.counts[LinkOut.ARRIVALS] += 1
         self.departures = [time for time in self.departures if time > now]
-        if 0 < self.columns.QUEUE <= len(self.departures) or self._dropped_early(segment):
+        full = 0 < self.columns.QUEUE <= len(self.departures)
+        if self._policed(segment) or full or self._dropped_early(segment):
             self.counts[LinkOut.DROPS] += 1
             segment.flow.lost(segment, "queue")
             return
-        begins = max(now, self.free_at)
-        self.free_at = begins + transmission_time(segment.packet.size, self.columns.BYTE_TIME)
+        begins = max(now, self.free_at) if self.free_at < NEVER_LEAVES else self.world.tables.p.END + 1
+        end = self.varying.end(now, self.free_at, segment.packet.size) if self.varying else None
+        if end is None:
+            end = begins + transmission_time(segment.packet.size, self.columns.BYTE_TIME)
+        self.free_at = end
         self.departures.append(self.free_at)
         self.services.append(Service(now, begins, self.free_at))
         segment.sending = (begins, self.free_at)
         self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], begins - now)
-        if self._lost_at_random():
+        self._travels(segment)
+
+    def _policed(self, segment: Segment) -> bool:
+        size = segment.packet.size
+        return self.varying is not None and self.varying.is_policed(self.world.agenda.now, size)
+
+    def _travels(self, segment: Segment) -> None:
+        """From its transmission to the far end."""
+        arrives, gone = self.free_at + self.columns.DELAY, False
+        if self.varying and self.free_at < NEVER_LEAVES:
+            arrives, gone = self.varying.arrival(self.free_at, self.columns.DELAY)
+        if gone or self._lost_at_random():
             self.counts[LinkOut.LOST] += 1
             segment.flow.lost(segment, "random")
         else:
-            self._send_on(segment, self.free_at + self.columns.DELAY)
+            self._send_on(segment, arrives)
 
     def _send_on(self, segment: Segment, time: int) -> None:
         segment.hop += 1

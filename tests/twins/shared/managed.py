@@ -33,6 +33,10 @@ class ManagedLink(Link):
         now, limit = self.world.agenda.now, self.columns.QUEUE
         self.counts[LinkOut.ARRIVALS] += 1
         packet = Waiting(now, segment.packet.size, segment)
+        if self._policed(segment):
+            self.counts[LinkOut.DROPS] += 1
+            segment.flow.lost(segment, "queue")
+            return
         if self.columns.AQM != FQ_CODEL and (0 < limit <= self._held() or self._refuses(packet)):
             self.counts[LinkOut.DROPS] += 1
             segment.flow.lost(segment, "queue")
@@ -68,16 +72,13 @@ class ManagedLink(Link):
         if packet is None:
             return
         segment = packet.what
-        self.free_at = now + self._takes(packet.size)
+        end = self.varying.end(packet.came, now, packet.size) if self.varying else None
+        self.free_at = now + self._takes(packet.size) if end is None else end
         self.services.append(Service(packet.came, now, self.free_at))
         segment.sending = (now, self.free_at)
         self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], now - packet.came)
         self._ask_at(self.free_at)
-        if self._lost_at_random():
-            self.counts[LinkOut.LOST] += 1
-            segment.flow.lost(segment, "random")
-        else:
-            self._send_on(segment, self.free_at + self.columns.DELAY)
+        self._travels(segment)
 
     def _drop(self, packet: Waiting) -> None:
         now, limit = self.world.agenda.now, self.columns.QUEUE

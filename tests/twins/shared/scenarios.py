@@ -22,13 +22,22 @@ from netcarlo.kernels.shared.layout import (
     PIE,
     RED_DROPS,
     RED_MARKS,
+    TABLE,
     UDP,
     Flow,
     Link,
     Shared,
     SharedRows,
 )
-from tests.twins.path.scenarios import MS, SECOND, make_linux, pick, sctp_parameters, tcp_parameters
+from tests.twins.path.scenarios import (
+    MS,
+    SECOND,
+    make_linux,
+    pick,
+    sctp_parameters,
+    tcp_parameters,
+    varying_pairs,
+)
 
 PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
 PERIODS = len(PROBABILITIES)
@@ -109,6 +118,24 @@ def managed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
             if rng.random() < 0.8:
                 link[Link.RED : Link.AQM] = 0
                 _fill(link, _aqm(rng), Link)
+    return rows._replace(links=links)
+
+
+def varying_rows(rows: SharedRows, *, seed: int) -> SharedRows:
+    """The same networks with traces, jitter and policers on half of their links."""
+    found = {}
+    for k, row in enumerate(rows.links):
+        rng = np.random.default_rng([seed, k, 10])
+        for number, link in enumerate(row[: rows.parameters[k, Shared.LINKS]]):
+            if rng.random() < 0.5:
+                end = int(rows.parameters[k, P.END])
+                found[k, number] = varying_pairs(rng, link[Link.BYTE_TIME], link[Link.DELAY], end)
+    longest = max(map(len, found.values()), default=0)
+    links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * longest)])
+    for place, pairs in found.items():
+        links[*place, Link.VARIES] = TABLE
+        table = np.array(pairs) + np.array([FOREVER, 0])
+        links[*place, Link.COLUMNS : Link.COLUMNS + table.size] = table.ravel()
     return rows._replace(links=links)
 
 

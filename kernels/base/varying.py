@@ -1,4 +1,4 @@
-"""What of a hop changes from packet to packet: rate, delay and loss by a trace, a jitter, a policer.
+"""What of a hop or link changes from packet to packet: rate, delay and loss by a trace, a jitter, a policer.
 
 A *trace* is piecewise constant: from each of its times on the hop has a rate, a delay and a loss.  A packet
 is transmitted at the rates that the hop has meanwhile, not at all while that is 0, and takes delay and loss
@@ -10,8 +10,9 @@ The *policer* drops, before the queue, what a token bucket has no tokens for; it
 GCRA (ITU-T I.371): the bucket is known by when it will be full.  A *jitter* is added to every delay by the
 quantiles of its distribution.  Nothing overtakes: what would arrive before its predecessor arrives with it.
 
-All of it stands behind the outages of a hop (`Rows.outages`, pairs from `Hop.VARIES` on), with FOREVER added
-to the first of each pair, so that none is an outage that comes:
+All of it stands in pairs, behind the outages of a hop (`Rows.outages`, from `Hop.VARIES` on) or behind the
+columns of a link (`SharedRows.links`, from `Link.VARIES` on), with FOREVER added to the first of each, so
+that none is an outage that comes:
 
     byte time of the policer, 0 without [as `Hop.BYTE_TIME`]     its burst [ns]
     one of the kinds below                                      entries of the trace
@@ -26,9 +27,13 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, STREAM_VARYING, P
 from netcarlo.kernels.base.philox import draw
+
+FLAT: Any = slot("flat")
+"""Whether the numbers of a table stand in a line, pair after pair, and not two by two."""
 
 STEPS = 1
 OPPORTUNITIES = 2
@@ -76,7 +81,16 @@ WORDS = len(Varying)
 
 def first(table: Any, pair: Any) -> Any:
     """The first number of a pair."""
+    if FLAT:
+        return table[2 * pair] - FOREVER
     return table[pair, 0] - FOREVER
+
+
+def second(table: Any, pair: Any) -> Any:
+    """The second number of a pair."""
+    if FLAT:
+        return table[2 * pair + 1]
+    return table[pair, 1]
 
 
 @cold
@@ -103,7 +117,7 @@ def passes(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
     if byte_time == 0:
         return True
     full = max(m[v + Varying.FULL], t) + ((size * byte_time + _CEIL) >> _BITS)
-    if full - t > table[at, 1]:
+    if full - t > second(table, at):
         return False
     m[v + Varying.FULL] = full
     return True
@@ -131,18 +145,18 @@ def arrives(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any)
     if first(table, at + 1) == STEPS:
         _seek(table, m, v, t)
         pair = _pair(m, v, 2) + 1
-        delay, chance = first(table, pair), table[pair, 1]
+        delay, chance = first(table, pair), second(table, pair)
     m[v + Varying.PACKETS] = k + 1
     lost: Any = False
-    jitters = table[at + 2, 1]
+    jitters = second(table, at + 2)
     if jitters + chance > 0:
         w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_VARYING + stream, k)
         lost = np.int64(w1) < chance
         if jitters > 0:
             word = np.int64(w0)
-            pair = at + HEAD + table[at + 1, 1] * _wide(table, at) + (word >> _LOW)
+            pair = at + HEAD + second(table, at + 1) * _wide(table, at) + (word >> _LOW)
             low = first(table, pair)
-            delay += low + ((table[pair, 1] - low) * (word & ((np.int64(1) << _LOW) - 1)) >> _LOW)
+            delay += low + ((second(table, pair) - low) * (word & ((np.int64(1) << _LOW) - 1)) >> _LOW)
     m[v + Varying.LAST] = max(m[v + Varying.LAST], t + delay)
     return m[v + Varying.LAST], lost
 
@@ -161,7 +175,7 @@ def _next(table: Any, m: Any, v: Any) -> None:
     """The next entry; behind the last one of a trace that ends is none."""
     at = m[v + Varying.TABLE]
     m[v + Varying.ENTRY] += 1
-    if m[v + Varying.ENTRY] == table[at + 1, 1] and first(table, at + 2) > 0:
+    if m[v + Varying.ENTRY] == second(table, at + 1) and first(table, at + 2) > 0:
         m[v + Varying.ENTRY] = 0
         m[v + Varying.ROUND] += first(table, at + 2)
 
@@ -176,7 +190,7 @@ def _begin(table: Any, m: Any, v: Any, t: Any) -> None:
 def _until(table: Any, m: Any, v: Any) -> Any:
     """When the present step ends [ns]."""
     at, entry = m[v + Varying.TABLE], m[v + Varying.ENTRY] + 1
-    if entry < table[at + 1, 1]:
+    if entry < second(table, at + 1):
         return m[v + Varying.ROUND] + first(table, at + HEAD + 2 * entry)
     period = first(table, at + 2)
     return m[v + Varying.ROUND] + period if period > 0 else np.int64(FOREVER)
@@ -195,7 +209,7 @@ def _by_steps(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
     _seek(table, m, v, t)
     left = size << _PART
     while True:
-        until, byte_time = _until(table, m, v), table[_pair(m, v, 2), 1]
+        until, byte_time = _until(table, m, v), second(table, _pair(m, v, 2))
         if byte_time > 0:
             need = (((left >> _PART) * byte_time + ((left & _MASK) * byte_time >> _PART)) + _HALF) >> _BITS
             if t + need <= until:
@@ -214,8 +228,8 @@ def _by_opportunities(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
     at = m[v + Varying.TABLE]
     if m[v + Varying.ROUND] < 0:
         _begin(table, m, v, t)
-        m[v + Varying.LEFT] = table[at + HEAD, 1]
-    while m[v + Varying.ENTRY] < table[at + 1, 1]:
+        m[v + Varying.LEFT] = second(table, at + HEAD)
+    while m[v + Varying.ENTRY] < second(table, at + 1):
         when = m[v + Varying.ROUND] + first(table, _pair(m, v, 1))
         if when > t:
             if size <= m[v + Varying.LEFT]:
@@ -223,6 +237,6 @@ def _by_opportunities(table: Any, m: Any, v: Any, t: Any, size: Any) -> Any:
                 return when
             size -= m[v + Varying.LEFT]
         _next(table, m, v)
-        if m[v + Varying.ENTRY] < table[at + 1, 1]:
-            m[v + Varying.LEFT] = table[_pair(m, v, 1), 1]
+        if m[v + Varying.ENTRY] < second(table, at + 1):
+            m[v + Varying.LEFT] = second(table, _pair(m, v, 1))
     return np.int64(STANDS)

@@ -7,7 +7,7 @@ import numpy as np
 from pydantic_core import CoreSchema, core_schema
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.path.varying import JITTER_BITS
+from netcarlo.kernels.base.varying import JITTER_BITS
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema import units
 from netcarlo.schema.distributions import Distribution

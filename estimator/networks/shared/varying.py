@@ -1,0 +1,59 @@
+"""What varies on links, from the records of cables to the pairs behind the columns of links."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.shared.layout import TABLE, Link
+from netcarlo.networks import pairs
+from netcarlo.networks.pairs import ALL
+from netcarlo.networks.shared.description import Cable, Line, Reverse, SharedSpec
+from netcarlo.networks.traces import check_end
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
+
+
+def check(shared: SharedSpec, duration_s: float) -> None:
+    """Raises InputError where a run goes on when a trace has ended, or PIE cannot know the rate."""
+    for name, line in shared.each_line():
+        check_end(line.trace, line.repeat, f"shared.{name}.trace", duration_s)
+        lines = (line, line.reverse) if isinstance(line, Cable) else (line,)
+        rates = any(of.trace is not None and of.trace.mean("rate") is not None for of in lines)
+        if rates and any(of.pie is not None for of in lines):
+            remedy = "write codel or fq_codel, or remove one of them"
+            raise InputError(f"shared.{name}.pie needs a rate that stays, and the trace has rates; {remedy}")
+
+
+def most_pairs(line: Line | Reverse) -> int:
+    """The most pairs of a link, or of a direction of a cable."""
+    most = pairs.most_pairs(line.trace, line.jitter) if line.varies else 0
+    if isinstance(line, Cable) and (line.varies or line.reverse.varies):
+        most = max(most, pairs.most_pairs(line.reverse.trace or line.trace, line.reverse.jitter))
+    return most
+
+
+def fill(table: Ints, line: Line, name: str, draws: Draws, *, reverse: Reverse | None) -> Ints:
+    """The pairs of what varies on a link [n, k, 2], or in the `reverse` of a cable; its columns of `table`
+    [n, Link.COLUMNS] get the means of its trace."""
+    if reverse is None:
+        of = pairs.forward(line, name, draws)
+    else:
+        of = pairs.forward(reverse, f"{name}.reverse", draws)
+        if reverse.trace is None and line.trace is not None:
+            given = {column for column in ("rate", "delay") if getattr(reverse, column) is not None}
+            of = of._replace(trace=line.trace, repeat=bool(line.repeat), used=ALL - {"loss"} - given)
+    found, byte_time, delay = pairs.pairs(of, table[:, Link.BYTE_TIME], table[:, Link.DELAY])
+    table[:, Link.BYTE_TIME], table[:, Link.DELAY] = byte_time, delay
+    return found
+
+
+def placed(links: Ints, tables: Sequence[Ints]) -> Ints:
+    """The links [n, L, Link.COLUMNS] with the pairs of each behind their columns."""
+    longest = max((table.shape[1] for table in tables), default=0)
+    found = np.pad(links, [(0, 0), (0, 0), (0, 2 * longest)])
+    for k, table in enumerate(tables):
+        if table.shape[1] > 0:
+            found[:, k, Link.VARIES] = TABLE
+            found[:, k, Link.COLUMNS : Link.COLUMNS + 2 * table.shape[1]] = table.reshape(len(table), -1)
+    return found

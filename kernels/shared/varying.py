@@ -1,0 +1,73 @@
+"""A link on which rate, delay and loss change from packet to packet, see `base.varying`.
+
+Its table stands behind the columns of `Link`, its words behind the rings of the link.  `b` is where the block
+of the link begins in scratch `m`, `p` are the columns of the row, `links` the links of the row.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base import varying
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.shared.layout import STREAM_LINK, Link
+from netcarlo.kernels.shared.state import LinkWord
+
+BEGAN = varying.WORDS
+"""When the transmission of the latest packet began [ns]; its end is `LinkWord.FREE`."""
+
+WORDS = varying.WORDS + 1
+
+
+@cold
+def lay(m: Any, b: Any, free: Any) -> Any:
+    """Words from `free` on, of a link that varies; returns the first word behind them."""
+    if m[b + Link.VARIES] == 0:
+        return free
+    m[b + LinkWord.VARYING] = free
+    varying.prepare(m, free, m[b + Link.VARIES])
+    m[free + BEGAN] = 0
+    return free + WORDS
+
+
+def passes(links: Any, m: Any, b: Any, t: Any, size: Any) -> Any:
+    """Whether a packet of `size` bytes that comes at time t [ns] passes the policer, if there is one."""
+    v = m[b + LinkWord.VARYING]
+    return v == 0 or varying.passes(links[m[b + LinkWord.NUMBER]], m, v, t, size)
+
+
+def transmitted(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, time: Any) -> Any:
+    """When the transmission of a packet begins that comes at time t, and when it ends [ns]; it takes `time`
+    where the rate does not change.  One that never ends lets those behind it wait beyond the end."""
+    free, v = m[b + LinkWord.FREE], m[b + LinkWord.VARYING]
+    begin = max(t, free)
+    if v == 0:
+        return begin, begin + time
+    if free >= varying.STANDS:
+        begin = p[P.END] + 1
+    m[v + BEGAN] = begin
+    return begin, varying.transmitted(links[m[b + LinkWord.NUMBER]], m, v, t, free, size, time)
+
+
+def arrives(p: Any, links: Any, m: Any, b: Any, departure: Any) -> Any:
+    """When a packet reaches the far end [ns] whose transmission ends at `departure`, and whether the trace
+    loses it."""
+    v, far, delay, gone = m[b + LinkWord.VARYING], departure, m[b + Link.DELAY], False
+    if v == 0:
+        far += delay
+    elif departure < varying.STANDS:
+        number = m[b + LinkWord.NUMBER]
+        stream = np.int64(STREAM_LINK) + number
+        far, gone = varying.arrives(p, links[number], m, v, stream, departure, delay)
+    return far, gone
+
+
+def latest(m: Any, b: Any, time: Any, until: Any) -> Any:
+    """How long the transmission of the latest packet took and when it ended [ns]; `time` and `until` unless
+    the link varies."""
+    v = m[b + LinkWord.VARYING]
+    if v > 0:
+        until = m[b + LinkWord.FREE]
+        time = until - m[v + BEGAN]
+    return time, until

@@ -1,0 +1,142 @@
+"""Links that vary, shared by many flows: beside their twin, in properties, and where nothing does vary."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, TABLE, Link, SharedOut, SharedRows
+from tests.device.cupy import fake_cupy, install
+from tests.device.kernel import Kernel
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, TCP, differences, dumbbell, split
+from tests.twins.path.scenarios import MS, SECOND
+from tests.twins.rows import rows_of
+from tests.twins.shared.run import simulate
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+
+
+def rows_that_vary(model: str, count: int, seed: int) -> SharedRows:
+    rows = rows_of(model, count, seed=seed)
+    assert isinstance(rows, SharedRows)
+    return rows
+
+
+def varying(rows: SharedRows, pairs: list[tuple[int, int]]) -> SharedRows:
+    """The same with this table at link 0."""
+    links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * len(pairs))])
+    links[:, 0, Link.VARIES] = TABLE
+    links[:, 0, Link.COLUMNS :] = (np.array(pairs) + np.array([FOREVER, 0])).ravel()
+    return rows._replace(links=links)
+
+
+def run(rows: SharedRows) -> Any:
+    return launch.run(models.model("shared_mixed_varying"), rows)
+
+
+def test_kernel_equals_twin() -> None:
+    rows = rows_that_vary("shared_mixed_varying", 80 * LONG, seed=1)
+    out = run(rows)
+    _, links = split(rows, out)
+    varies = rows.links[:, :, Link.VARIES] > 0
+    for column in ("DROPS", "LOST", "WAITING", "EARLY", "MARKS"):
+        assert links[column][varies].any(), column
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+
+
+KINDS_OF_MODELS = "newreno", "linux_bbr", "sctp", "cubic_aqm", "mixed_arrivals", "mixed_linux"
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_MODELS)
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_equals_twin(kind: str) -> None:
+    model = f"shared_{kind}_varying"
+    rows = rows_that_vary(model, 6 * LONG, seed=len(kind))
+    out = run_as_python(model, rows)
+    assert (rows.links[:, :, Link.VARIES] > 0).any()
+    alone = kind if kind == "sctp" else ""
+    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.needs("numba_cuda", "gcc")
+def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model = models.model("shared_newreno_varying")
+    rows = rows_that_vary("shared_newreno_varying", 60, seed=7)
+    kernel = Kernel(compilers.ptx(model), tmp_path)
+    install(monkeypatch, fake_cupy(lambda text: kernel))
+    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
+    assert (out == expected).all()
+
+
+def test_a_trace_that_says_what_the_link_is_changes_nothing() -> None:
+    """One step with the rate and the delay of the link, and nothing of the other model's is ahead of time."""
+    flows = [TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)]
+    plain = dumbbell([*flows, DATAGRAMS | {"INTERVAL": 7 * MS}], seconds=10, QUEUE=12)
+    link = plain.links[0, 0]
+    step = [(0, int(link[Link.BYTE_TIME])), (int(link[Link.DELAY]), 0)]
+    rows = varying(plain, [(0, 0), (1, 1), (0, 0), *step])
+    out, expected = run(rows), launch.run(models.model("shared_mixed"), plain)
+    assert split(plain, expected)[1]["DROPS"].any()
+    assert (out == expected).all()
+
+
+def test_an_overloaded_link_is_busy_with_what_its_trace_allows() -> None:
+    """Full rate for a second, nothing for one, half of it for the third; then again."""
+    byte_time = LINK_BYTE << 20
+    steps = [(0, byte_time), (MS, 0), (SECOND, 0), (MS, 0), (2 * SECOND, 2 * byte_time), (MS, 0)]
+    rows = dumbbell([DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE // 2}], seconds=30, QUEUE=5)
+    rows = varying(rows, [(0, 0), (1, 3), (3 * SECOND, 0), *steps])
+    f, k = split(rows, run(rows))
+    carried = 10 * (1 + 0.5) * SECOND / (SIZE * LINK_BYTE)
+    assert abs(f["RECEIVED"][0, 0] - carried) < 5
+    assert k["BUSY"][0, 0] > 29.9 * SECOND  # it has something to send all the time
+    assert 960 * (carried - 5) < f["USEFUL"][0, 0] <= 960 * carried + 1
+    assert SECOND < k["WAIT_MOST"][0, 0] < 1.2 * SECOND
+
+
+def test_what_never_leaves_is_under_way_at_the_end() -> None:
+    """A trace whose last step has no rate."""
+    byte_time = LINK_BYTE << 20
+    steps = [(0, byte_time), (MS, 0), (SECOND, 0), (MS, 0)]
+    rows = dumbbell([DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE // 2}], seconds=5, QUEUE=0)
+    rows = varying(rows, [(0, 0), (1, 2), (0, 0), *steps])
+    f, k = split(rows, run(rows))
+    assert f["SENT"][0, 0] == f["RECEIVED"][0, 0] + f["IN_FLIGHT"][0, 0]
+    assert abs(f["RECEIVED"][0, 0] - SECOND // (SIZE * LINK_BYTE)) < 4 and k["WAITING"][0, 0] > 100
+    assert k["WAIT_MOST"][0, 0] <= 5 * SECOND + 1
+
+
+STEPS = [(0, 0), (1, 3), (SECOND, 0), (0, LINK_BYTE << 20), (MS, 0), (400 * MS, 0), (5 * MS, 1 << 26)]
+STEPS += [(700 * MS, LINK_BYTE << 19), (MS, 0)]
+OPPORTUNITIES = [(0, 0), (2, 4), (9 * MS, 0), (MS, 1500), (2 * MS, 12_000), (4 * MS, 3000), (8 * MS, 4500)]
+
+
+@pytest.mark.parametrize("table", [STEPS, OPPORTUNITIES])
+@pytest.mark.parametrize("aqm", [CODEL, FQ_CODEL])
+def test_without_a_target_in_reach_aqm_is_drop_tail(table: list[tuple[int, int]], aqm: int) -> None:
+    """Several packets leave at an opportunity, whoever decides which; FQ-CoDel has one flow, one way."""
+    flows = [DATAGRAMS | {"INTERVAL": 7 * MS // 10}] if aqm == FQ_CODEL else [
+        TCP | {"KIND": kind, "START": kind * 1001, "CLOCK_PHASE": kind} for kind in range(1, 6)
+    ]  # fmt: skip
+    managed = {"AQM": aqm, "AQM_TARGET": 100 * SECOND, "AQM_INTERVAL": SECOND, "FQ_QUANTUM": 1514}
+    queue = 0 if aqm == FQ_CODEL else 12  # it drops at the head
+    tail, other = (varying(dumbbell(flows, seconds=10, QUEUE=queue, **more), table) for more in ({}, managed))
+    (f, k), (f_aqm, k_aqm) = split(tail, run(tail)), split(other, managed_run(other))
+    assert k["SENT"][0, 0] > 2000
+    for column in ("SENT", "RECEIVED", "DELIVERED", "DROPS_QUEUE", "DROPS_RANDOM", "ACKED"):
+        assert (f[column] == f_aqm[column]).all(), column
+    for column in ("ARRIVALS", "DROPS", "SENT", "QUEUE_SUM", "BUSY"):
+        assert (k[column] == k_aqm[column]).all(), column
+
+
+def managed_run(rows: SharedRows) -> Any:
+    return launch.run(models.model("shared_mixed_aqm_varying"), rows)
