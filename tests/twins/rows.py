@@ -12,6 +12,7 @@ from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import all_sctp, linux_shared_rows, managed_rows, shared_rows
+from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
@@ -44,6 +45,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return shared_rows(count, seed=seed, kinds=kinds)
     if family == "wireless" and sender == "sctp":
         return all_sctp_over_wireless(count, seed=seed)
+    if family == "wireless" and sender == "linux":
+        return all_linux_over_wireless(count, seed=seed)
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":
