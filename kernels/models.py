@@ -33,6 +33,7 @@ from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux import timed
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
+from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
@@ -253,8 +254,8 @@ def _datagrams(address: Address) -> Model:
 
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        bits = getattr(ends.slots["association"], "COPY_BITS", COPY_BITS)
-        return bind(wireless.simulate, step, {"associated": True, "packet_shift": COPY_SHIFT + bits} | ends.slots)
+        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
+        return bind(wireless.simulate, step, found | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
@@ -358,6 +359,7 @@ def _timed(ends: Ends) -> Ends:
     """Today's Linux, which tells how long its packets take."""
     words = timed.paced_scratch_words if ends.slots["paced"] else timed.scratch_words
     found = ends.slots | {"association": stacked("timed", linux_association, timed)}
+    found |= {"packet_shift": COPY_SHIFT + STAMP_BITS}
     return ends._replace(slots=found, words=words)
 
 
@@ -467,8 +469,8 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
-    *("wifi_udp", "wifi_sack", "wifi_sctp", "wifi_linux_bbr", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("shared_linux_bbr", "shared_newreno_aqm", "shared_mixed_arrivals"),
+    *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
+    *("wifi_linux_bbr", "shared_linux_bbr", "shared_newreno_aqm", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

@@ -9,11 +9,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import sender, state
-from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.linux.state import FIRST, PACED, RECORD_WORDS, Tcp
-
-COPY_BITS = STAMP_BITS
-"""Of what tells copies of a packet apart."""
 
 
 def scratch_words(window: Any, ring: Any) -> Any:

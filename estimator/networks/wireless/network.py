@@ -36,15 +36,19 @@ class WirelessNetwork(Wireless, Network):
             why = "whose receiver answers before the application reads"
             raise InputError(f"wireless.receiver.read is not for {run.transport.protocol}, {why}; remove it")
         if isinstance(run.transport, Linux):
-            self._check_linux(run.transport)
+            self._check_linux(run, run.transport)
 
-    def _check_linux(self, transport: Linux) -> None:
-        """A sender that never waits for room, of a control that is there."""
+    def _check_linux(self, run: Run, transport: Linux) -> None:
+        """A sender that never waits for room, of a control that is there, whose frames have timestamps."""
         if self.back_pressure:
             raise InputError("wireless.back_pressure is not for linux yet; remove it, or write linux26")
         if isinstance(transport.congestion_control, Path):
             name, allowed = "transport.congestion_control", ", ".join(CONTROLS_OF_LINUX)
             raise InputError(f"{name} cannot be a file for linux over 802.11 yet; allowed is {allowed}")
+        asked, most = workload.packets(self, run), workload.MOST_OF_LINUX
+        if asked > most:
+            what = f"duration asks for about {asked:.0f} packets"
+            raise InputError(f"{what}; linux over 802.11 may have {most}; shorten it, or write linux26")
 
     # Models.
 
