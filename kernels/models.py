@@ -30,8 +30,10 @@ from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.linux import sender as linux_sender
+from netcarlo.kernels.linux import timed
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
+from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
@@ -66,9 +68,11 @@ from netcarlo.kernels.tcp import (
     vegas,
 )
 from netcarlo.kernels.tcp import state as tcp_state
+from netcarlo.kernels.tcp.copies import COPY_BITS
 from netcarlo.kernels.udp import sink
 from netcarlo.kernels.wireless import cost as wireless_cost
 from netcarlo.kernels.wireless import engine as wireless
+from netcarlo.kernels.wireless.frame import COPY_SHIFT
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 
@@ -250,7 +254,8 @@ def _datagrams(address: Address) -> Model:
 
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(wireless.simulate, step, {"associated": True} | ends.slots)
+        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
+        return bind(wireless.simulate, step, found | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
@@ -351,8 +356,18 @@ def _fluid_wireless(address: Address) -> Model:
     )  # fmt: skip
 
 
+def _timed(ends: Ends) -> Ends:
+    """Today's Linux, which tells how long its packets take."""
+    words = timed.paced_scratch_words if ends.slots["paced"] else timed.scratch_words
+    found = ends.slots | {"association": stacked("timed", linux_association, timed)}
+    found |= {"packet_shift": COPY_SHIFT + STAMP_BITS}
+    return ends._replace(slots=found, words=words)
+
+
 def _of_linux(address: Address, ends: Ends) -> Model:
-    """Over paths, whose queues it tells, or shared links."""
+    """Over paths, whose queues it tells, shared links, or 802.11."""
+    if address.family == "wireless":
+        return _wireless(address, _timed(ends))
     if address.family == "shared":
         return _shared(address, ends)
     return _path(address, ends, queues=not address.mobile)
@@ -418,6 +433,7 @@ def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for mobile, varying in PATHS:
             yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
+        yield _of_linux(Address("wireless", "linux", control), _linux(module))
         for managed, varying in LINKS:
             address = Address("shared", "linux", control, managed=managed, varying=varying)
             yield _of_linux(address, _linux(module))
@@ -461,7 +477,8 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("shared_linux_bbr", "shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),
+    *("wifi_linux_bbr", "shared_linux_bbr", "shared_newreno_aqm", "shared_newreno_varying"),
+    "shared_mixed_arrivals",
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

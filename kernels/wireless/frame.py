@@ -3,7 +3,7 @@
 from typing import Any
 
 from netcarlo.kernels.base import ring
-from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.wireless.layout import Flow, Rate
 from netcarlo.kernels.wireless.state import (
     ASSOCIATED,
@@ -21,8 +21,9 @@ _HOP_BITS = 7
 _DIRECTION = FLOW_BITS + _HOP_BITS
 _PROBE = _DIRECTION + 1
 _CONTROL = _PROBE + 1
-_COPY_SHIFT = _CONTROL + 1
-PACKET_SHIFT = _COPY_SHIFT + COPY_BITS
+COPY_SHIFT = _CONTROL + 1
+PACKET_SHIFT: Any = slot("packet_shift")
+"""The bits above are the number of the packet; those from COPY_SHIFT on tell its copies apart."""
 FLOW_MASK = (1 << FLOW_BITS) - 1
 HOP_MASK = (1 << _HOP_BITS) - 1
 HOPS = HOP_MASK << FLOW_BITS
@@ -48,12 +49,12 @@ def is_ack(frame: Any) -> Any:
 
 def frame_of(flow: Any, packet: Any, copy: Any) -> Any:
     """A packet of a flow, the how-manieth copy of it."""
-    return packet << PACKET_SHIFT | copy << _COPY_SHIFT | flow
+    return packet << PACKET_SHIFT | copy << COPY_SHIFT | flow
 
 
 def copy_of(frame: Any) -> Any:
     """Which copy of its packet a frame is."""
-    return frame >> _COPY_SHIFT & (COPIES - 1)
+    return frame >> COPY_SHIFT & ((1 << PACKET_SHIFT - COPY_SHIFT) - 1)
 
 
 def head_of(m: Any, at: Any) -> Any:

@@ -34,12 +34,7 @@ def end_warm_up(m: Any, t: Any) -> None:
                 m[at + FLOW_COUNTS + column] = 0
         m[at + FlowState.DELAY_NS] = 0
         if ASSOCIATED and m[at + Flow.TCP] != 0:
-            s = m[m[at + FlowState.ASSOCIATION] :]
-            s[association.Counter.SENT] = 0
-            s[association.Counter.REPEATED] = 0
-            s[association.Counter.TIMEOUTS] = 0
-            s[association.Counter.FAST_RETRANSMITS] = 0
-            s[association.Counter.REDUCTIONS] = 0
+            _add_counters(m, at, np.int64(-1))
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         for column in range(NodeOut.COLUMNS):
@@ -100,16 +95,24 @@ def _report_flow(m: Any, flow: Any, out: Any, to: Any) -> None:
     at = flow_at(m, flow)
     counts = at + FLOW_COUNTS
     if ASSOCIATED and m[at + Flow.TCP] != 0:
-        s = m[m[at + FlowState.ASSOCIATION] :]
-        m[counts + FlowOut.SENT] = s[association.Counter.SENT]
-        m[counts + FlowOut.RETRANSMITTED] = s[association.Counter.REPEATED]
-        m[counts + FlowOut.TIMEOUTS] = s[association.Counter.TIMEOUTS]
-        m[counts + FlowOut.FAST_RETRANSMITS] = s[association.Counter.FAST_RETRANSMITS]
-        m[counts + FlowOut.CWND_CUTS] = s[association.Counter.REDUCTIONS]
-        if association.overfull(s):
+        _add_counters(m, at, np.int64(1))
+        if association.overfull(m[m[at + FlowState.ASSOCIATION] :]):
             m[Word.FULL] = 1
     for column in range(FlowOut.COLUMNS):
         out[to + column] = m[counts + column]
+
+
+def _add_counters(m: Any, at: Any, sign: Any) -> None:
+    """Add the counters of a sender, which are its own, to the outcomes of the flow at word `at`, or take
+    away what they were when the warm-up ended.
+    """
+    s = m[m[at + FlowState.ASSOCIATION] :]
+    counts = at + FLOW_COUNTS
+    m[counts + FlowOut.SENT] += sign * s[association.Counter.SENT]
+    m[counts + FlowOut.RETRANSMITTED] += sign * s[association.Counter.REPEATED]
+    m[counts + FlowOut.TIMEOUTS] += sign * s[association.Counter.TIMEOUTS]
+    m[counts + FlowOut.FAST_RETRANSMITS] += sign * s[association.Counter.FAST_RETRANSMITS]
+    m[counts + FlowOut.CWND_CUTS] += sign * s[association.Counter.REDUCTIONS]
 
 
 def _report_node(m: Any, j: Any, out: Any, to: Any) -> None:

@@ -25,6 +25,7 @@ from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
 from tests.twins.shared.scenarios import all_alone, all_sctp, managed_rows
 from tests.twins.wireless.run import simulate as simulate_wireless
+from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
@@ -56,6 +57,7 @@ WIRELESS = Case(
     lambda model, rows, row: simulate_wireless(model, rows, row=row),
     WifiOut.COLUMNS + WifiFlowOut.SENT, 10,
 )  # fmt: skip
+WIRELESS_LINUX = WIRELESS._replace(rows=all_linux_over_wireless)
 WIRELESS_SCTP = WIRELESS._replace(rows=all_sctp_over_wireless, count=40)
 ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
 ADHOC_SCTP = ADHOC._replace(rows=sctp_manet_rows, count=30)
@@ -90,6 +92,10 @@ CASES = {
     "sctp_mobile": SCTP_MOBILE,
     "shared_sctp": SHARED_SCTP,
     "wifi_sctp": WIRELESS_SCTP,
+    "wifi_linux_reno": WIRELESS_LINUX,
+    "wifi_linux_cubic": WIRELESS_LINUX,
+    "wifi_linux_bbr": WIRELESS_LINUX,
+    "wifi_linux_bbr3": WIRELESS_LINUX,
     "manet_sctp": ADHOC_SCTP,
     "shared_probing_aqm": AQM,
     "shared_linux26_cubic_aqm": AQM,

@@ -423,6 +423,18 @@ SCENARIOS = [
         {"transport": {"protocol": "sctp"}, "wireless": {**CELL, "receiver": {"read": "8 KiB"}}},
         "wireless.receiver.read is not for sctp, .*; remove it",
     ),
+    (
+        {"transport": {"protocol": "linux"}, "wireless": {**CELL, "receiver": {"read": "8 KiB"}}},
+        "wireless.receiver.read is not for linux, .*; remove it",
+    ),
+    (
+        {"transport": {"protocol": "linux"}, "wireless": {**CELL, "back_pressure": True}},
+        "wireless.back_pressure is not for linux yet; remove it, or write linux26",
+    ),
+    (
+        {"transport": {"protocol": "linux"}, "duration": "3 h", "warm_up": "0 s"},
+        "duration asks for about .* packets; linux over 802.11 may have 33554432; shorten it, or write",
+    ),
     ({"warm_up": "3 s"}, "warm_up can be at or after the end"),
     ({"transport": {"protocol": "udp"}}, "transport.rate is missing"),
     ({"transport": {**UDP, "bytes": "1 MB", "packets": 3}}, "bytes and packets are both given"),
@@ -434,6 +446,13 @@ SCENARIOS = [
 def test_a_scenario_that_cannot_be_is_refused(fields, complaint):
     with pytest.raises(InputError, match=complaint):
         scenario(**fields)
+
+
+def test_a_file_is_no_control_of_linux_over_80211(tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text("def grow(*known): return 1.0, 1.0\n")
+    with pytest.raises(InputError, match=r"cannot be a file for linux over 802\.11 yet; allowed is cubic"):
+        scenario(transport={"protocol": "linux", "congestion_control": str(file)})
 
 
 def test_a_scenario_has_a_network():

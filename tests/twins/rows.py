@@ -18,6 +18,7 @@ from tests.twins.shared.scenarios import (
     shared_rows,
     varying_rows,
 )
+from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
 from tests.twins.wireless.scenarios import wifi_rows
 
@@ -54,6 +55,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return shared_rows(count, seed=seed, kinds=kinds)
     if family == "wireless" and sender == "sctp":
         return all_sctp_over_wireless(count, seed=seed)
+    if family == "wireless" and sender == "linux":
+        return all_linux_over_wireless(count, seed=seed)
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":

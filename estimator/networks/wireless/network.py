@@ -1,6 +1,7 @@
 """An 802.11 network: what the house asks of it."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import pandas as pd
 
@@ -16,7 +17,8 @@ from netcarlo.networks.wireless.description import Link, Wireless
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.tcp import COMMON, PROBES, Sctp, Tcp
+from netcarlo.transport.congestion import CONTROLS_OF_LINUX
+from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
 
@@ -24,15 +26,29 @@ class WirelessNetwork(Wireless, Network):
     """An 802.11 network, see `Wireless`."""
 
     key = "wireless"
-    transports = (*COMMON, "linux26", *PROBES, "sctp", "udp")
+    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Slots take time whatever else does; the reading application is TCP's."""
         reads = self.receiver is not None and self.receiver.read is not None
-        if reads and isinstance(run.transport, Sctp):
+        if reads and isinstance(run.transport, (Sctp, Linux)):
             why = "whose receiver answers before the application reads"
-            raise InputError(f"wireless.receiver.read is not for sctp, {why}; remove it")
+            raise InputError(f"wireless.receiver.read is not for {run.transport.protocol}, {why}; remove it")
+        if isinstance(run.transport, Linux):
+            self._check_linux(run, run.transport)
+
+    def _check_linux(self, run: Run, transport: Linux) -> None:
+        """A sender that never waits for room, of a control that is there, whose frames have timestamps."""
+        if self.back_pressure:
+            raise InputError("wireless.back_pressure is not for linux yet; remove it, or write linux26")
+        if isinstance(transport.congestion_control, Path):
+            name, allowed = "transport.congestion_control", ", ".join(CONTROLS_OF_LINUX)
+            raise InputError(f"{name} cannot be a file for linux over 802.11 yet; allowed is {allowed}")
+        asked, most = workload.packets(self, run), workload.MOST_OF_LINUX
+        if asked > most:
+            what = f"duration asks for about {asked:.0f} packets"
+            raise InputError(f"{what}; linux over 802.11 may have {most}; shorten it, or write linux26")
 
     # Models.
 

@@ -2,6 +2,8 @@
 
 import math
 
+from netcarlo.kernels.linux.copies import STAMP_BITS
+from netcarlo.kernels.wireless.frame import COPY_SHIFT
 from netcarlo.networks.run import Run
 from netcarlo.networks.traffic import datagrams, mean
 from netcarlo.networks.wireless.description import Wireless
@@ -9,6 +11,9 @@ from netcarlo.transport.udp import Datagrams, Udp
 
 EXCHANGE_S = {"802.11a": 60e-6, "802.11b": 250e-6, "802.11g": 50e-6}
 """What an exchange of frames takes at least beside its data: two short preambles, and spaces."""
+
+MOST_OF_LINUX = 1 << 63 - COPY_SHIFT - STAMP_BITS
+"""Packets that frames can number beside a timestamp."""
 
 
 def packets(wireless: Wireless, run: Run) -> float:

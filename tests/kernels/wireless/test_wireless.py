@@ -35,7 +35,7 @@ from tests.twins.rows import rows_of
 from tests.twins.wireless.run import simulate
 from tests.twins.wireless.scenarios import MS, US, Net, describe, select, stack
 
-COMPILED = ["wifi_udp", "wifi_sack", "wifi_sctp"]
+COMPILED = ["wifi_udp", "wifi_sack", "wifi_sctp", "wifi_linux_bbr"]
 OTHERS = ["wifi_tahoe", "wifi_reno", "wifi_newreno", "wifi_vegas", "wifi_sack_bic", "wifi_newreno_cubic"]
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RETRY_LOST]
@@ -163,7 +163,7 @@ def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int]
                 assert (mine == all_rows[first:last, : mine.shape[1]]).all()
 
 
-@given(st.sampled_from([("wifi_sack", 6), ("wifi_sctp", 6)]), seeds, st.integers(0, 6))
+@given(st.sampled_from([("wifi_sack", 6), ("wifi_sctp", 6), ("wifi_linux_bbr", 7)]), seeds, st.integers(0, 6))
 @quick
 def test_ring_size_never_matters(smallest: tuple[str, int], seed: int, more: int) -> None:
     model, bits = smallest[0], smallest[1] + more
@@ -277,6 +277,26 @@ def test_sctp_carries_what_tcp_does() -> None:
         flows, _ = split(rows, run(scenario.network.address(scenario, fluid=False).name, rows))
         delivered.append(flows[:, 0, FlowOut.DELIVERED].mean())
     assert 4000 < delivered[0] == pytest.approx(delivered[1], rel=0.01)
+
+
+def test_bbr_keeps_the_queue_of_an_access_point_short() -> None:
+    """CUBIC fills a queue of 300 frames; both carry what the channel lets through, and no more.
+
+    That is two data frames with the backoffs of the access point and the frame of an acknowledgement, which
+    the station counts down for beside it; collisions take the rest.
+    """
+    network = {"cell": {"stations": 1}, "queue": 300, "flows": "down", "wire": {"delay": "10 ms"}}
+    found = {}
+    for control in "cubic", "bbr":
+        transport = {"protocol": "linux", "congestion_control": control}
+        scenario = Scenario.check({**CELL, "duration": "6 s", "transport": transport, "wireless": network})
+        rows: Any = build(scenario, replications=4).rows
+        values = named(trim(run(f"wifi_linux_{control}", rows), rows, rows), rows)
+        found[control] = [np.mean(values[name]) for name in ("goodput_bps", "mean_queue", "mean_delay_s")]
+    most = 2 * 8e9 * 1448 / (2 * (exchange(1472) + SLOT * 15 / 2) + exchange(24))  # 28 B of header are added
+    assert 0.9 * most < found["bbr"][0] == pytest.approx(found["cubic"][0], rel=0.05)
+    assert max(found["bbr"][0], found["cubic"][0]) < most
+    assert (3 * np.array(found["bbr"][1:]) < 1.2 * np.array(found["cubic"][1:])).all()
 
 
 def test_a_trace_of_sctp_has_its_chunks() -> None:

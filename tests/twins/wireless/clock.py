@@ -23,10 +23,14 @@ class Turn(IntEnum):
     FIRST = 0
     SECOND = 1
     THIRD = 2
+    FOURTH = 3
 
 
 NAV_RESET, ANSWER_MISSING = Turn.FIRST, Turn.SECOND
-_OF_TCP = {Rank.HOP: Turn.FIRST, Rank.RETRANSMISSION: Turn.SECOND, Rank.DELAYED_ACK: Turn.THIRD}
+_OF_TCP = {
+    Rank.HOP: Turn.FIRST, Rank.RETRANSMISSION: Turn.SECOND, Rank.PACING: Turn.THIRD,
+    Rank.DELAYED_ACK: Turn.FOURTH,
+}  # fmt: skip
 
 
 class Clock(Simulation):

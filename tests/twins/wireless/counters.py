@@ -5,6 +5,7 @@ from typing import Any
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
 from netcarlo.kernels.wireless.layout import DELAY_BINS, DELAY_LOW, FlowOut, NodeOut
+from tests.twins.linux.receiver import Data
 from tests.twins.outcomes import Outcomes
 from tests.twins.path.link import Packet
 
@@ -42,9 +43,10 @@ class FlowOutcomes(Outcomes):
 
     def put_out(self, packet: Packet, now: int, *, last: int) -> None:
         """A packet leaves its source, `last` is the number of the last one there is."""
-        if packet.kind == "data" and packet.content not in self.first_put_out:
-            self.first_put_out[packet.content] = now
-            if packet.content == last and self.limit != ENDLESS:
+        number = packet.content.number if isinstance(packet.content, Data) else packet.content
+        if packet.kind == "data" and number not in self.first_put_out:
+            self.first_put_out[number] = now
+            if number == last and self.limit != ENDLESS:
                 self.source_done = now
 
     def arrived(self, packet: Packet, sequence: int | None, now: int) -> None:

@@ -21,7 +21,7 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
     WifiRows,
 )
-from tests.twins.path.scenarios import pick, sctp_parameters, tcp_parameters
+from tests.twins.path.scenarios import make_linux, pick, sctp_parameters, tcp_parameters
 
 US = 1000
 MS = 1000 * US
@@ -89,6 +89,19 @@ class Net:
 def wifi_rows(count: int, *, seed: int, tcp: bool) -> WifiRows:
     """`count` scenarios, UDP only or some `tcp` too; row k of a seed is the same for every `count`."""
     return stack([_net(np.random.default_rng([seed, k, 3]), tcp).row() for k in range(count)])
+
+
+def all_linux(count: int, *, seed: int) -> WifiRows:
+    """The same networks with a kernel's clocks and, often, wide windows; no full queue stops a sender."""
+    rows = wifi_rows(count, seed=seed, tcp=True)
+    for k, p in enumerate(rows.parameters):
+        make_linux(np.random.default_rng([seed, k, 8]), p)
+        p[Radio.BACK_PRESSURE] = 0
+        flows = rows.network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow))  # FLOWS_AT is 0
+        of_linux = flows[:, Flow.TCP] == 1
+        p[P.DATA], p[P.HEADER] = flows[of_linux][0, [Flow.SIZE, Flow.HEADER]]
+        flows[of_linux, Flow.SIZE], flows[of_linux, Flow.HEADER] = p[P.DATA], p[P.HEADER]
+    return rows
 
 
 def all_sctp(count: int, *, seed: int) -> WifiRows:

@@ -13,6 +13,7 @@ from tests.twins.wireless.clock import Clock, Phase
 from tests.twins.wireless.flows import Flow, Tcp, Udp
 from tests.twins.wireless.frames import AirTimes
 from tests.twins.wireless.legs import Server
+from tests.twins.wireless.linux import Linux
 from tests.twins.wireless.rate_control import RateControl
 from tests.twins.wireless.sctp import Sctp
 from tests.twins.wireless.station import Station
@@ -49,7 +50,8 @@ class Link:
 
 class World:
     def __init__(self, rows: WifiRows, row: int, *, protocol: str) -> None:
-        """The TCP flows use `protocol`, as "sack" or "sack_cubic", or are those of "sctp"."""
+        """The TCP flows use `protocol`, as "sack" or "sack_cubic", or are those of "sctp" or of
+        "linux_cubic" and its like."""
         self.tables = Tables(rows, row)
         self.p = self.tables.p
         self.radio = self.tables.radio
@@ -76,6 +78,9 @@ class World:
                 self.flows.append(Udp(self, n, columns))
             elif protocol == "sctp":
                 self.flows.append(Sctp(self, n, columns, parameters))
+            elif protocol.startswith("linux_"):
+                control = protocol.removeprefix("linux_")
+                self.flows.append(Linux(self, n, columns, control, parameters))
             else:
                 self.flows.append(Tcp(self, n, columns, protocol, parameters))
 
