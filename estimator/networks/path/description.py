@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.path.jitter import Jitter
 from netcarlo.networks.path.traces import Trace, trace
 from netcarlo.schema import units
@@ -77,7 +78,7 @@ Outages = Annotated[
 """Given one by one, or drawn."""
 
 
-class Reverse(Record):
+class Reverse(Managed):
     """What differs in the direction of the acknowledgements; as forward unless given.
 
     So are rate and delay of a `trace`, unless they or a trace of this direction are given; its loss is not.
@@ -88,6 +89,7 @@ class Reverse(Record):
     queue: Queue | None = None
     trace: Trace | None = None
     repeat: bool | None = None
+    red: Red | None = None
 
 
 class CrossTraffic(Record):
@@ -122,8 +124,10 @@ class Policer(Record):
     burst: Annotated[Number, Quantity(units.SIZE, 1.0, 1e12)]
 
 
-class HopSpec(Record):
-    """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
+class HopSpec(Managed):
+    """A FIFO link with a drop-tail, RED or otherwise managed queue.
+
+    `queue` counts the packet in transmission too.
 
     Outside `bursts` packets are lost with probability `loss`, independently.
     With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
@@ -149,6 +153,7 @@ class HopSpec(Record):
     jitter: Jitter | None = None
     ack_jitter: Jitter | None = None
     policer: Policer | None = None
+    red: Red | None = None
 
     @model_validator(mode="before")
     @classmethod
@@ -173,14 +178,6 @@ class HopSpec(Record):
         if back.trace is not None and back.rate is not None and back.trace.mean("rate") is not None:
             raise InputError("reverse.rate stands in reverse.trace, too; remove one of them")
         return self
-
-    @field_validator("queue", mode="before")
-    @classmethod
-    def _drops_at_the_tail(cls, value: Any) -> Any:
-        if value in ("codel", "pie", "fq_codel"):
-            remedy = "write the path as shared: {dumbbell: {...}, flows: [{}]}"
-            raise InputError(f"is for cables of shared networks; {remedy}")
-        return value
 
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:
@@ -215,9 +212,13 @@ def most_hops(hop: HopSpec | Hops) -> int:
 
 
 class Route(Record):
-    """A path: hops in tandem from the sender to the receiver."""
+    """A path: hops in tandem from the sender to the receiver.
+
+    With `ecn` hops that mark may mark its data instead of dropping it.
+    """
 
     hops: list[AnyHop] = Field(min_length=1)
+    ecn: bool = False
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:
