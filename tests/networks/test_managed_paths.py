@@ -91,6 +91,7 @@ def test_hops_that_are_not_there_leave_no_gap() -> None:
     assert len(set(rows.links[each, last, Link.AQM_TARGET].tolist())) == 40
     used = np.arange(rows.links.shape[1]) < 2 * count[:, None]
     assert ((rows.links[:, :, Link.BYTE_TIME] > 0) == used).all()
+    rows.links[:, :, Link.ROOM] = 0
     assert not rows.links[~used].any()
 
 
@@ -128,6 +129,16 @@ def test_what_is_built_runs_as_the_twin_does(queue: Any, protocol: str) -> None:
     out = run_as_python(model_of(one), rows)
     _, links = split(rows, out)
     assert (links["EARLY"] + links["MARKS"])[:, 2].all()
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_a_hop_that_is_infinitely_fast_never_queues() -> None:
+    one = scenario({"rate": "unlimited", "queue": "codel"}, {"queue": "codel"}, duration="3 s")
+    rows = rows_of(one, 1)
+    out = run_as_python(model_of(one), rows)
+    _, links = split(rows, out)
+    assert links["WAIT_MOST"][0, 0] == links["DROPS"][0, 0] == 0 < links["DROPS"][0, 2]
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 
