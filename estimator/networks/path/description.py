@@ -218,7 +218,7 @@ class Route(Record):
     """
 
     hops: list[AnyHop] = Field(min_length=1)
-    ecn: bool = False
+    ecn: bool | None = None
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:

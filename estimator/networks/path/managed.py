@@ -155,7 +155,7 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow[:, : len(P)] = path.parameters
     flow[:, P.RING] = 0
     flow[:, Flow.KIND] = kind(run.transport)
-    flow[:, Flow.ECN] = int(route.ecn)
+    flow[:, Flow.ECN] = int(bool(route.ecn))
     flow[:, Flow.PERIODS] = len(path.losses)
     place = np.arange(MOST_HOPS)
     forth = np.where(place < count[:, None], 2 * place, NOWHERE)
