@@ -5,7 +5,7 @@ Each kind is a folder beside this file whose `network.py` answers, and a line in
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import pandas as pd
 
@@ -43,13 +43,13 @@ class Network(Record):
     """The outcomes that no kind before it has."""
     no_warm_up: ClassVar[str] = ""
     """What to do instead of giving a `warm_up`, where that is not for this kind."""
-    traced: ClassVar[bool] = True
-    """Whether its kernels can write a trace."""
+    untraced: ClassVar[str] = ""
+    """What its kernels cannot write a trace of; empty where they can."""
 
     @classmethod
-    def of(cls, run: Any) -> Self | None:
+    def of(cls, run: Any) -> "Network | None":
         """The network of this kind that a scenario has."""
-        found: Self | None = getattr(run, cls.key)
+        found: Network | None = getattr(run, cls.key)
         return found
 
     @classmethod

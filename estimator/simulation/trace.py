@@ -27,9 +27,9 @@ def trace(scenario: Scenario, *, replication: int = 0, large: bool = False) -> T
     One that is forecast to be `large` (`workload`) is refused unless it is confirmed.  Raises InputError.
     """
     network = scenario.network
-    if not network.traced or scenario.fidelity != "packet":
-        what = f"fidelity {scenario.fidelity}" if network.traced else f"{network.key} networks"
-        *others, last = (kind.key for kind in KINDS if kind.traced)
+    if network.untraced or scenario.fidelity != "packet":
+        what = network.untraced or f"fidelity {scenario.fidelity}"
+        *others, last = (kind.key for kind in KINDS if not kind.untraced)
         allowed = f"packets over {', '.join(others)} and {last}"
         raise InputError(f"there is no trace of {what}; allowed are {allowed}")
     if not large:

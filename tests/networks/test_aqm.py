@@ -108,12 +108,6 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_a_hop_of_a_path_says_where_it_is() -> None:
-    data = {"duration": "20 s", "transport": {"protocol": "sack"}, "hops": [{**CABLE, "queue": "codel"}]}
-    with pytest.raises(InputError, match="queue = 'codel' is for cables of shared networks; write the path"):
-        Scenario.check(data)
-
-
 def test_a_fair_queue_keeps_a_call_from_waiting() -> None:
     """Of half its share: its datagrams are lost behind a full queue, and not here."""
     call = {"udp": {"rate": "1 Mbit/s", "payload": "1200 B"}}

@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.jitter import Jitter
 from netcarlo.networks.traces import Trace
 from netcarlo.networks.varying import Varying
@@ -75,7 +76,7 @@ Outages = Annotated[
 """Given one by one, or drawn."""
 
 
-class Reverse(Record):
+class Reverse(Managed):
     """What differs in the direction of the acknowledgements; as forward unless given.
 
     So are rate and delay of a `trace`, unless they or a trace of this direction are given; its loss is not.
@@ -86,6 +87,7 @@ class Reverse(Record):
     queue: Queue | None = None
     trace: Trace | None = None
     repeat: bool | None = None
+    red: Red | None = None
 
     @model_validator(mode="after")
     def _fits_its_trace(self) -> Self:
@@ -123,8 +125,10 @@ class Bursts(Record):
     loss: Probability = 1.0
 
 
-class HopSpec(Varying):
-    """A FIFO link with a drop-tail queue; `queue` counts the packet in transmission too.
+class HopSpec(Varying, Managed):
+    """A FIFO link with a drop-tail, RED or otherwise managed queue.
+
+    `queue` counts the packet in transmission too.
 
     Outside `bursts` packets are lost with probability `loss`, independently.
     With a `tick` data leaves the far end only at the ticks of a clock, several packets at once, as from a
@@ -145,14 +149,7 @@ class HopSpec(Varying):
     tick: Interval | None = None
     tick_phase: Time | None = None
     ack_jitter: Jitter | None = None
-
-    @field_validator("queue", mode="before")
-    @classmethod
-    def _drops_at_the_tail(cls, value: Any) -> Any:
-        if value in ("codel", "pie", "fq_codel"):
-            remedy = "write the path as shared: {dumbbell: {...}, flows: [{}]}"
-            raise InputError(f"is for cables of shared networks; {remedy}")
-        return value
+    red: Red | None = None
 
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:
@@ -187,9 +184,13 @@ def most_hops(hop: HopSpec | Hops) -> int:
 
 
 class Route(Record):
-    """A path: hops in tandem from the sender to the receiver."""
+    """A path: hops in tandem from the sender to the receiver.
+
+    With `ecn` hops that mark may mark its data instead of dropping it.
+    """
 
     hops: list[AnyHop] = Field(min_length=1)
+    ecn: bool | None = None
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:

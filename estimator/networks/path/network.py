@@ -1,8 +1,7 @@
 """Paths of hops, one or two, to a fixed or a mobile host: what the house asks of them."""
 
-import copy
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,18 +10,18 @@ from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
 from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.networks.events import table
-from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
-from netcarlo.networks.path.description import Hops, HopSpec, Route, every_hop
-from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.path.description import HopSpec, every_hop
+from netcarlo.networks.path.managed import ManagedPath, manager
+from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import varying
-from netcarlo.networks.repeated import moved
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import Duration, bounds
-from netcarlo.transport.tcp import COMMON, PROBES, Sctp, Tcp
+from netcarlo.schema.quantity import bounds
+from netcarlo.transport.tcp import Sctp, Tcp
 
 FLUID = (
     Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
@@ -33,30 +32,23 @@ FLUID = (
 """What the fluid model fills."""
 
 
-class PathNetwork(Network):
+class PathNetwork(Routed):
     """The `paths` of a scenario, and its `mobility`; its `duration` says how many outages there may be."""
 
-    key = "paths"
-    written = "hops"
-    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
-    outcomes: ClassVar = outcomes.OUTCOMES
-    no_warm_up = "remove it"
-
-    routes: list[Route]
-    mobility: Mobility | None
-    duration: Duration
-
     @classmethod
-    def of(cls, run: Any) -> Self | None:
+    def of(cls, run: Any) -> Routed | None:
         """The paths of a scenario."""
         if not run.paths:
             return None
-        return cls.model_construct(routes=run.paths, mobility=run.mobility, duration=run.duration)
+        kind = ManagedPath if manager(list(every_hop(run.paths))) else cls
+        return kind.model_construct(routes=run.paths, mobility=run.mobility, duration=run.duration)
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
         if len(self.routes) > 1 and not isinstance(run.transport, Sctp):
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
+        if any(route.ecn for route in self.routes):
+            raise InputError("ecn needs a hop that marks; write codel: {mark: true} there, or remove ecn")
         workload.check_time_passes(self.routes, run.transport)
         workload.check_outages(self.routes, bounds(run.duration)[1])
         workload.check_traces(self.routes, bounds(run.duration)[1])
@@ -124,33 +116,15 @@ class PathNetwork(Network):
             return "there is no formula of mobile hosts"
         if transport.bytes is not None or transport.packets is not None:
             return "the formulae are of endless transfers, and bytes or packets ends this one"
-        if len(self.routes) > 1 and self._has_outages:
+        if len(self.routes) > 1 and self.has_outages:
             return "the formulae know no outages of two paths"
         return ""
-
-    @property
-    def _has_outages(self) -> bool:
-        return any(hop.outages for hop in every_hop(self.routes))
 
     def formula(self, run: Run, rows: Rows) -> Named:
         """PFTK or its like, capped by the sawtooth of the bottleneck, less what outages take."""
         transport = run.transport
         kind = str(getattr(transport, "congestion_control", None) or transport.protocol)
         return formula.formula(rows, kind=KINDS.index("sack" if kind == "sctp" else kind))
-
-    def population(self, run: Run) -> tuple[str, str]:
-        """Random paths of each transport, with and without outages, or to hosts that move under each handover
-        protocol; two of them are SCTP's."""
-        protocol: str = run.transport.protocol
-        control = getattr(run.transport, "congestion_control", None)
-        if control is not None:
-            protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
-        if self.mobility is not None:
-            return f"mobile {self.mobility.protocol}", protocol
-        several = len(self.routes) > 1
-        if self._has_outages:
-            return "two paths with outages" if several else "outages", protocol
-        return "two paths" if several else "paths", protocol
 
     # Rows.
 
@@ -161,14 +135,6 @@ class PathNetwork(Network):
     def row_bytes(self) -> int:
         """Memory of the hops and outages of one row."""
         return rows.row_bytes(self.routes, self.mobility, self.duration)
-
-    def features(self, run: Run, draws: Draws, rows_of: Callable[[], Rows]) -> dict[str, Floats]:
-        """Those of the first path."""
-        return rows.features(self.routes, self.mobility, run, draws)
-
-    def packets(self, run: Run, fidelity: Fidelity) -> float:
-        """What windows and rates allow, and cross traffic."""
-        return workload.packets(self.routes, run, fluid=fidelity == "fluid")
 
     # Outcomes.
 
@@ -206,24 +172,3 @@ class PathNetwork(Network):
     def interruptions(self, rows: Rows) -> Sequence[Interruption]:
         """Outages and handovers."""
         return interruptions.of_rows(rows)
-
-    # Fields.
-
-    def written_out(self, data: dict[str, Any], given: Mapping[str, float]) -> dict[str, str]:
-        """Hops that stand for several, as so many hops."""
-        source = {name: name for name in given if ".hops." not in name}
-        for p, route in enumerate(self.routes):
-            written = data["paths"][p]["hops"]
-            explicit: list[Any] = []
-            data["paths"][p]["hops"] = explicit
-            for h, hop in enumerate(route.hops):
-                old = f"paths.{p}.hops.{h}"
-                if not isinstance(hop, Hops):
-                    source |= moved(given, f"{old}.", f"paths.{p}.hops.{len(explicit)}.")
-                    explicit.append(written[h])
-                    continue
-                for k in range(int(given.get(f"{old}.count", hop.count))):  # type: ignore[arg-type]
-                    new = f"paths.{p}.hops.{len(explicit)}."
-                    source |= moved(given, f"{old}.each.", new) | moved(given, f"{old}.each.{k}.", new)
-                    explicit.append(copy.deepcopy(written[h]["each"]))
-        return source

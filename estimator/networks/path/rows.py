@@ -1,6 +1,7 @@
 """The hops of a path over the rows of an ensemble: from the records of a scenario to arrays."""
 
 import math
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -70,16 +71,19 @@ def _moving(mobility: Mobility, radio: Slot, parameters: Ints, draws: Draws) -> 
 
 def slots_of(route: Route, name: str, draws: Draws) -> list[Slot]:
     """The hops of a path whose field is `name`."""
-    slots = []
+    return [_slot(hop, at, draws, present) for hop, at, present in each_hop(route, name, draws)]
+
+
+def each_hop(route: Route, name: str, draws: Draws) -> Iterator[tuple[HopSpec, str, NDArray[np.bool_]]]:
+    """The hops of a path whose field is `name`, with their own fields and in which rows [n] they are."""
     for i, hop in enumerate(route.hops):
         at = f"{name}.hops.{i}"
         if isinstance(hop, Hops):
             count = draws.whole(f"{at}.count", hop.count)
             for k in range(int(count.max(initial=0))):
-                slots.append(_slot(hop.each, f"{at}.each.{k}", draws, count > k))
+                yield hop.each, f"{at}.each.{k}", count > k
         else:
-            slots.append(_slot(hop, at, draws, np.ones(len(draws.replications), bool)))
-    return slots
+            yield hop, at, np.ones(len(draws.replications), bool)
 
 
 def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> Slot:

@@ -12,7 +12,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
-from netcarlo.networks.shared.aqm import Managed
+from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.shared.arrivals import Arrivals, FileSize
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
@@ -48,40 +48,8 @@ Cables = Annotated[Number, Quantity(units.PLAIN, 1, MOST_CABLES, whole=True)]
 Hops = Annotated[Number, Quantity(units.PLAIN, 1, MOST_HOPS, whole=True)]
 Degree = Annotated[Number, Quantity(units.PLAIN, 1, MOST_ROUTERS)]
 FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, 65536, whole=True)]
-Level = Annotated[Number, Quantity(units.PACKETS, 0, 65536)]
-Exponent = Annotated[Number, Quantity(units.PLAIN, 0, 30, whole=True)]
 Period = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
 Router = Annotated[int, Field(ge=0, lt=MOST_LINKS)]
-
-
-class Red(Record):
-    """Random early detection: packets are dropped, or marked, as the mean queue grows (Floyd, Jacobson 1993).
-
-    From `least` to `most` the probability rises to `probability`, with `gentle` on to 1 at twice `most`.
-    The mean follows the queue with 2**-`weight`; an idle queue counts as arrivals of size `packet`.
-    With `mark` data packets of flows with `ecn` are marked instead of dropped.
-    """
-
-    least: Level = 5.0
-    most: Level = 15.0
-    probability: Probability = 0.1
-    weight: Exponent = 9.0
-    gentle: bool = True
-    packet: Payload = 500.0
-    mark: bool = False
-
-    fills: ClassVar = {
-        "least": (layout.Link.RED_LEAST, 1),
-        "most": (layout.Link.RED_MOST, 1),
-        "probability": (layout.Link.RED_PROBABILITY, 2.0**16),
-        "weight": (layout.Link.RED_WEIGHT, 1),
-    }
-
-    @model_validator(mode="after")
-    def _ordered(self) -> Self:
-        if bounds(self.least)[1] >= bounds(self.most)[0]:
-            raise InputError("least can be at or above most; lower least or raise most")
-        return self
 
 
 class Reverse(Varying, Managed):

@@ -48,7 +48,7 @@ class SharedNetwork(SharedSpec, Network):
     key = "shared"
     transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes = (*outcomes.OUTCOMES, *completions.OUTCOMES)
-    traced = False
+    untraced = "shared networks"
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and how many the engine takes."""

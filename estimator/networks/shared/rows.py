@@ -8,15 +8,12 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
     ALONE,
-    DROP_TAIL,
     KINDS,
     LINUX_KINDS,
     LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
     PERIOD,
-    RED_DROPS,
-    RED_MARKS,
     UDP,
     Flow,
     FlowOut,
@@ -25,7 +22,9 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.networks.shared import aqm, arrivals, varying
+from netcarlo.networks import aqm
+from netcarlo.networks.rooms import along, rings, room
+from netcarlo.networks.shared import arrivals, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -33,7 +32,6 @@ from netcarlo.networks.shared.description import (
     FlowSpec,
     Line,
     LinkSpec,
-    Red,
     Reverse,
     SharedSpec,
     Stream,
@@ -78,11 +76,11 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
-    links[:, :, Link.ROOM] = _room(flows, links)
+    links[:, :, Link.ROOM] = room(flows, links)
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
     arrivals.put_ideals(found)
-    flows[:, :, P.RING] = np.where(flows[:, :, Flow.KIND] >= LINUX_RENO, _rings(found), 0)
+    flows[:, :, P.RING] = np.where(flows[:, :, Flow.KIND] >= LINUX_RENO, rings(found), 0)
     return found
 
 
@@ -129,47 +127,8 @@ def _line(
     managed: Line | Reverse = line
     if reverse is not None and reverse.decides:
         managed, name = reverse, f"{name}.reverse"
-    table[:, Link.RED] = DROP_TAIL
-    if managed.red is not None:
-        _red(table, managed.red, f"{name}.red", draws)
     aqm.fill(table, managed, name, draws)
     return lost, pairs
-
-
-def _red(table: Ints, red: Red, name: str, draws: Draws) -> None:
-    byte_time = table[:, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
-    packet = draws.whole(f"{name}.packet", red.packet)
-    table[:, Link.RED] = RED_MARKS if red.mark else RED_DROPS
-    draws.fill(table, red, name)
-    table[:, Link.RED_PACKET] = np.maximum(np.rint(packet * byte_time), 1)
-    table[:, Link.RED_GENTLE] = int(red.gentle)
-
-
-def _room(flows: Ints, links: Ints) -> Ints:
-    """Packets [n, L] that are expected on a link at most, a power of two: memory, and nothing else."""
-    smallest = np.where(flows[:, :, P.DATA] > 0, flows[:, :, [P.DATA, P.HEADER]].sum(axis=2), 1 << 16)
-    packet_ns = smallest.min(axis=1)[:, None] * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
-    wire = links[:, :, Link.DELAY] / np.maximum(packet_ns, 1.0)
-    expected = np.clip(aqm.held(links) + wire + 64, 64, 1 << 14)
-    return np.asarray(2 ** np.ceil(np.log2(expected)), np.int64)
-
-
-def _rings(rows: SharedRows) -> Ints:
-    """Room for packets in flight [n, F], a power of two: twice what the links of a route hold or, if that is
-    less, the window.  Windows of Linux are wide, and rings that are too small are made larger."""
-    flows = rows.flows
-    held = np.zeros(flows.shape[:2])
-    for k in range(flows.shape[1]):
-        flow = flows[:, k]
-        links, there = along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
-        size = (flow[:, P.DATA] + flow[:, P.HEADER])[:, None]
-        packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
-        slowest = packet_ns.max(axis=1, initial=1.0)
-        hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
-        delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1) + hosts
-        held[:, k] = np.where(there, aqm.held(links), 0).sum(axis=1) + 2 * delay / slowest
-    least = np.minimum(2 * held, 2 * flows[:, :, P.WINDOW]) + 64
-    return np.asarray(2 ** np.ceil(np.log2(least)), np.int64)
 
 
 # Flows.
@@ -324,12 +283,6 @@ def features(rows: SharedRows) -> dict[str, Floats]:
         "path_loss": 1.0 - np.where(there, survive[forth[:, :, Link.LOSS]], 1.0).prod(axis=1),
         "bdp_packets": rtt_s * NS / (packet * slowest),
     }
-
-
-def along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
-    """The links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them there are."""
-    each = np.arange(len(route))[:, None]
-    return rows.links[each, np.maximum(route, 0)], route != NOWHERE
 
 
 def row_bytes(shared: SharedSpec) -> int:

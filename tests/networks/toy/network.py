@@ -25,7 +25,7 @@ class ToyNetwork(Network):
     transports = ("udp",)
     outcomes = (Outcome("luck", MORE, "share of the datagrams that were not lost", SHARE),)
     no_warm_up = "remove it"
-    traced = False
+    untraced = "toy networks"
 
     delay: Delay
     loss: Probability

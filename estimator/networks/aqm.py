@@ -1,4 +1,4 @@
-"""Active queue management of links beside RED, as users write it: CoDel, PIE, FQ-CoDel."""
+"""Active queue management of links, as users write it: RED, CoDel, PIE, FQ-CoDel."""
 
 from typing import Annotated, Any, ClassVar, Self
 
@@ -6,23 +6,64 @@ import numpy as np
 from pydantic import model_validator
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import NS
-from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, NO_AQM, PIE, Link
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS
+from netcarlo.kernels.shared.layout import (
+    CODEL,
+    DROP_TAIL,
+    FQ_CODEL,
+    NO_AQM,
+    PIE,
+    RED_DROPS,
+    RED_MARKS,
+    Link,
+)
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema import units
 from netcarlo.schema.draws import Draws
-from netcarlo.schema.quantity import Number, Payload, Quantity
+from netcarlo.schema.quantity import Number, Payload, Probability, Quantity, bounds
 from netcarlo.schema.record import Record
 
 Span = Annotated[Number, Quantity(units.TIME, 1e-6, 3.0)]
 """Squares of so many nanoseconds fit a word."""
 Burst = Annotated[Number, Quantity(units.TIME, 0.0, 60.0)]
+Level = Annotated[Number, Quantity(units.PACKETS, 0, 65536)]
+Exponent = Annotated[Number, Quantity(units.PLAIN, 0, 30, whole=True)]
 Gain = Annotated[Number, Quantity(units.PLAIN, 1e-3, 10.0)]
 
 LIMITS = {"codel": 1000, "pie": 1000, "fq_codel": 10240}
 """Packets that a queue holds, unless `queue` is given: RFC 8290 names one, the others are those of Linux."""
 
 _GAIN = 2.0**48 / NS  # [1/s] to [2**-48 / ns]
+
+
+class Red(Record):
+    """Random early detection: packets are dropped, or marked, as the mean queue grows (Floyd, Jacobson 1993).
+
+    From `least` to `most` the probability rises to `probability`, with `gentle` on to 1 at twice `most`.
+    The mean follows the queue with 2**-`weight`; an idle queue counts as arrivals of size `packet`.
+    With `mark` data packets of flows with `ecn` are marked instead of dropped.
+    """
+
+    least: Level = 5.0
+    most: Level = 15.0
+    probability: Probability = 0.1
+    weight: Exponent = 9.0
+    gentle: bool = True
+    packet: Payload = 500.0
+    mark: bool = False
+
+    fills: ClassVar = {
+        "least": (Link.RED_LEAST, 1),
+        "most": (Link.RED_MOST, 1),
+        "probability": (Link.RED_PROBABILITY, 2.0**16),
+        "weight": (Link.RED_WEIGHT, 1),
+    }
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if bounds(self.least)[1] >= bounds(self.most)[0]:
+            raise InputError("least can be at or above most; lower least or raise most")
+        return self
 
 
 class CoDel(Record):
@@ -118,8 +159,14 @@ class Managed(Record):
 
 
 def fill(table: Ints, managed: Managed, name: str, draws: Draws) -> None:
-    """Fill in how the queue of a link [n, Link.COLUMNS] is managed; `name` is the field of `managed`."""
-    table[:, Link.AQM] = NO_AQM
+    """Fill in how the queue of a link [n, Link.COLUMNS] is managed; `name` is the field of `managed`.
+
+    Its `Link.BYTE_TIME` is there already.
+    """
+    table[:, Link.RED], table[:, Link.AQM] = DROP_TAIL, NO_AQM
+    red = getattr(managed, "red", None)
+    if red is not None:
+        _red(table, red, f"{name}.red", draws)
     if managed.aqm:
         record = getattr(managed, managed.aqm)
         table[:, Link.AQM] = record.number
@@ -127,7 +174,10 @@ def fill(table: Ints, managed: Managed, name: str, draws: Draws) -> None:
         draws.fill(table, record, f"{name}.{managed.aqm}")
 
 
-def held(links: Ints) -> Ints:
-    """Packets [n, L] that queues are expected to hold at most: managed ones are not meant to be full."""
-    queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
-    return np.where(links[:, :, Link.AQM] == NO_AQM, queue, np.minimum(queue, 256))
+def _red(table: Ints, red: Red, name: str, draws: Draws) -> None:
+    byte_time = table[:, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
+    packet = draws.whole(f"{name}.packet", red.packet)
+    table[:, Link.RED] = RED_MARKS if red.mark else RED_DROPS
+    draws.fill(table, red, name)
+    table[:, Link.RED_PACKET] = np.maximum(np.rint(packet * byte_time), 1)
+    table[:, Link.RED_GENTLE] = int(red.gentle)

@@ -1,0 +1,238 @@
+"""Paths with managed queues: the engine of shared links simulates them, as a network of one flow.
+
+The engine of paths knows when a packet leaves a queue as soon as it comes.  CoDel decides when one leaves, by
+what has come behind it meanwhile: that is for an engine with events.  Link 2 k is hop k, link 2 k + 1 its way
+back; hosts stand at the ends of the path, without cables of their own.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, NS, PATHS, Hop, Out, P, Rows
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.shared.layout import (
+    ALONE,
+    KINDS,
+    LINUX_KINDS,
+    LINUX_RENO,
+    MOST_HOPS,
+    NOWHERE,
+    PERIOD,
+    UDP,
+    Flow,
+    FlowOut,
+    Link,
+    LinkOut,
+    Shared,
+    SharedOut,
+    SharedRows,
+)
+from netcarlo.networks import aqm
+from netcarlo.networks.family import Fidelity, Named
+from netcarlo.networks.outcome import joined
+from netcarlo.networks.path import outcomes, rows, workload
+from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
+from netcarlo.networks.path.routed import Routed
+from netcarlo.networks.path.varying import varying
+from netcarlo.networks.rooms import rings, room
+from netcarlo.networks.run import Run, row_parameters
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import bounds
+from netcarlo.transport.tcp import Linux, Sctp, Tcp
+from netcarlo.transport.udp import Udp
+
+UNKNOWN = "bursts", "ack_bursts", "outages", "cross_traffic", "tick"
+"""Fields of hops that the engine of shared links does not have, beside what varies."""
+
+_BACK = int(Hop.R_BYTE_TIME)  # from a column of a hop to that of its way back
+
+
+def manager(hops: list[HopSpec]) -> str:
+    """The first field of these hops that manages a queue; empty without."""
+    every = (record for hop in hops for record in (hop, hop.reverse))
+    return next((record.aqm or "red" for record in every if record.decides), "")
+
+
+class ManagedPath(Routed):
+    """A path of which a queue at least is managed."""
+
+    untraced = "paths with managed queues"
+
+    def check_run(self, run: Run, fidelity: Fidelity) -> None:
+        """One path to a fixed host, of a few hops without what the engine of shared links does not know."""
+        hops = list(every_hop(self.routes))
+        name = manager(hops)
+        workload.check_time_passes(self.routes, run.transport)
+        if len(self.routes) > 1:
+            raise InputError(f"{name} needs one path, and paths are two; remove one, or remove {name}")
+        if self.mobility is not None:
+            raise InputError(f"{name} and mobility are both given; remove one")
+        for hop in hops:
+            if field := next((field for field in UNKNOWN if getattr(hop, field)), "") or varying(hop):
+                remedy = f"remove it, or remove {name}"
+                raise InputError(f"{name} needs a path whose hops have no {field}; {remedy}")
+        most = sum(map(most_hops, self.routes[0].hops))
+        if most > MOST_HOPS:
+            allowed = f"with {name} allowed is 1 to {MOST_HOPS}"
+            raise InputError(f"hops can be {most}; {allowed}; lower a count, or remove {name}")
+        if self.routes[0].ecn and isinstance(run.transport, Linux | Sctp | Udp):
+            protocol = run.transport.protocol
+            raise InputError(f"paths.0.ecn is not for {protocol}; remove it, or write protocol: newreno")
+        if isinstance(run.transport, Sctp):
+            chunk = bounds(run.transport.payload)[1] + bounds(run.transport.chunk_header)[1]
+            if chunk > bounds(run.transport.receiver_window)[0]:
+                remedy = f"raise transport.receiver_window to {chunk:.0f} B"
+                raise InputError(f"transport.payload does not fit the receiver's window; {remedy}")
+
+    # Models.
+
+    def address(self, run: Run, *, fluid: bool) -> Address:
+        """That of shared links whose flows are all of this transport."""
+        transport = run.transport
+        managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
+        if isinstance(transport, Udp):
+            return Address("shared", "tahoe", managed=managed)  # of UDP alone any will do
+        control = transport.congestion_control if isinstance(transport, Tcp) else None
+        return Address("shared", transport.protocol, str(control or ""), managed=managed)
+
+    def unknown(self, run: Run, fidelity: Fidelity) -> str:
+        """No cheap fidelity of a path knows how a queue is managed."""
+        name = manager(list(every_hop(self.routes)))
+        return f"there is no {fidelity} model of {name} on a path, but of drop-tail queues"
+
+    def formula(self, run: Run, rows: Any) -> Named:
+        """There is none, see `unknown`."""
+        raise InputError(self.unknown(run, "formula"))
+
+    # Rows.
+
+    def rows(self, run: Run, draws: Draws) -> SharedRows:
+        """A flow, and two links for each hop."""
+        return build(self.routes[0], run, draws)
+
+    def row_bytes(self) -> int:
+        """Memory of one row and of its outcomes."""
+        links = 2 * sum(map(most_hops, self.routes[0].hops))
+        columns = Shared.COLUMNS + Flow.COLUMNS + FlowOut.COLUMNS
+        return 8 * (columns + links * (Link.COLUMNS + LinkOut.COLUMNS))
+
+    # Outcomes.
+
+    def named(self, integers: Ints, rows: SharedRows) -> Named:
+        """Those of any path but when data first and last arrived, and what its queues tell."""
+        return named(integers, rows)
+
+    def sent(self, integers: Ints, rows: SharedRows) -> int:
+        """Of the flow."""
+        return int(_flow(integers)[:, FlowOut.SENT].sum())
+
+    def filled(self, rows: SharedRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
+        """No end of an endless flow, of UDP nothing that is counted of TCP."""
+        n, links = rows.links.shape[:2]
+        flow = some(n, FlowOut.COLUMNS)
+        flow[rows.flows[:, 0, P.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
+        for column in (FlowOut.SAMPLES, FlowOut.RTT_SAMPLES):
+            flow[rows.flows[:, 0, Flow.KIND] == UDP, column] = 0
+        return joined(some(n, SharedOut.COLUMNS), flow[:, None], some(n, links, LinkOut.COLUMNS))
+
+
+def build(route: Route, run: Run, draws: Draws) -> SharedRows:
+    """Rows [n] of a transport over this path, whose hops and parameters are those of any path."""
+    path = rows.build([route], None, run, draws)
+    hops = path.hops[:, 0]
+    n, most = hops.shape[:2]
+    count = hops[:, :, Hop.PRESENT].sum(axis=1)
+    losses = np.concatenate([path.losses, thresholds(np.array([PERIOD]))])
+    links = _links(hops)
+    _manage(links, route, draws)
+    flows = np.zeros((n, 1, Flow.COLUMNS), np.int64)
+    flow = flows[:, 0]
+    flow[:, : len(P)] = path.parameters
+    flow[:, P.RING] = 0
+    flow[:, Flow.KIND] = kind(run.transport)
+    flow[:, Flow.ECN] = int(bool(route.ecn))
+    flow[:, Flow.PERIODS] = len(path.losses)
+    place = np.arange(MOST_HOPS)
+    forth = np.where(place < count[:, None], 2 * place, NOWHERE)
+    back = np.where(place < count[:, None], 2 * (count[:, None] - place) - 1, NOWHERE)
+    answers = flow[:, Flow.KIND] != UDP
+    flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS] = forth
+    flow[:, Flow.BACK : Flow.BACK + MOST_HOPS] = np.where(answers[:, None], back, NOWHERE)
+    flow[:, Flow.HOPS] = count
+    flow[:, Flow.BACK_HOPS] = np.where(answers, count, 0)
+    links[np.arange(2 * most) >= 2 * count[:, None]] = 0
+    links[:, :, Link.ROOM] = room(flows, links)
+    table = np.zeros((n, Shared.COLUMNS), np.int64)
+    table[:, : len(P)] = row_parameters(run, draws)
+    table[:, Shared.FLOWS], table[:, Shared.LINKS] = 1, 2 * count
+    found = SharedRows(table, path.constants, flows, links, losses)
+    if isinstance(run.transport, Linux):
+        flows[:, :, P.RING] = rings(found)
+    return found
+
+
+def kind(transport: Any) -> int:
+    """The value of `Flow.KIND`."""
+    if isinstance(transport, Udp):
+        return UDP
+    name = str(getattr(transport, "congestion_control", None) or transport.protocol)
+    if isinstance(transport, Linux):
+        return LINUX_RENO + LINUX_KINDS.index(f"linux_{name}") if f"linux_{name}" in LINUX_KINDS else ALONE
+    alone = name not in KINDS or (name != transport.protocol and transport.protocol != "sack")
+    return ALONE if alone else KINDS.index(name)
+
+
+def _links(hops: Ints) -> Ints:
+    """Links [n, 2 H, Link.COLUMNS] but how they are managed, of hops [n, H, len(Hop)]."""
+    n, most = hops.shape[:2]
+    links = np.zeros((n, 2 * most, Link.COLUMNS), np.int64)
+    for back in range(2):
+        for column in (Hop.BYTE_TIME, Hop.DELAY, Hop.QUEUE, Hop.LOSS):
+            links[:, back::2, Link[column.name]] = hops[:, :, column + _BACK * back]
+    links[links[:, :, Link.BYTE_TIME] == 0, Link.QUEUE] = 0  # infinitely fast: never queues
+    return links
+
+
+def _manage(links: Ints, route: Route, draws: Draws) -> None:
+    """Fill in how the queues of links [n, 2 H, Link.COLUMNS] are managed."""
+    place = np.zeros(len(links), np.int64)
+    for hop, name, present in rows.each_hop(route, "paths.0", draws):
+        other = hop.reverse.decides
+        ways = (hop, name), (hop.reverse if other else hop, f"{name}.reverse" if other else name)
+        who = np.flatnonzero(present)
+        for back, (managed, at) in enumerate(ways):
+            table = links[np.arange(len(links)), 2 * place + back]
+            aqm.fill(table, managed, at, draws)
+            links[who, 2 * place[who] + back] = table[who]
+        place += present
+
+
+def _flow(integers: Ints) -> Ints:
+    """Outcomes of the flow [n, FlowOut.COLUMNS]."""
+    return integers[:, SharedOut.COLUMNS : SharedOut.COLUMNS + FlowOut.COLUMNS]
+
+
+def named(integers: Ints, found: SharedRows) -> Named:
+    """The outcomes of rows [n] by name, [n] each."""
+    flow, n = _flow(integers), len(integers)
+    out = np.zeros((n, len(Out)), np.int64)
+    out[:, list(outcomes.TIMES.values())] = NEVER
+    for column in FlowOut:
+        if column.name in Out.__members__:
+            out[:, Out[column.name]] = flow[:, column]
+    hops = np.zeros((n, PATHS, 0, len(Hop)), np.int64)
+    outages = np.full((n, PATHS, 1, 1, 2), FOREVER, np.int64)
+    parameters = found.flows[:, 0, : len(P)]
+    values = outcomes.named(out, Rows(parameters, found.constants, hops, outages, found.losses))
+    links = integers[:, SharedOut.COLUMNS + FlowOut.COLUMNS :].reshape(n, -1, LinkOut.COLUMNS)
+    forth = links[:, ::2]
+    held: Floats = forth[:, :, LinkOut.QUEUE_SUM] + forth[:, :, LinkOut.QUEUE_SUM_HIGH] * 2.0**63
+    values["mean_queue"] = held.max(axis=1) / (parameters[:, P.END] - parameters[:, P.START])
+    values["longest_wait_s"] = links[:, :, LinkOut.WAIT_MOST].max(axis=1) / NS
+    values["marked"] = flow[:, FlowOut.MARKED]
+    return values

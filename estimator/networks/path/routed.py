@@ -1,0 +1,78 @@
+"""What all networks of paths have in common, whichever engine simulates them."""
+
+import copy
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
+
+from netcarlo.networks.family import Fidelity, Network
+from netcarlo.networks.path import outcomes, rows, workload
+from netcarlo.networks.path.description import Hops, Route, every_hop
+from netcarlo.networks.path.mobility import Mobility
+from netcarlo.networks.repeated import moved
+from netcarlo.networks.run import Run
+from netcarlo.numerics.arrays import Floats
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Duration
+from netcarlo.transport.tcp import COMMON, PROBES
+
+
+class Routed(Network):
+    """A network of one path or two; `PathNetwork.of` makes them."""
+
+    key = "paths"
+    written = "hops"
+    transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
+    outcomes: ClassVar = outcomes.OUTCOMES
+    no_warm_up = "remove it"
+
+    routes: list[Route]
+    mobility: Mobility | None
+    duration: Duration
+
+    @property
+    def has_outages(self) -> bool:
+        """Whether a hop may go down."""
+        return any(hop.outages for hop in every_hop(self.routes))
+
+    def population(self, run: Run) -> tuple[str, str]:
+        """Random paths of each transport, with and without outages, or to hosts that move under each handover
+        protocol; two of them are SCTP's."""
+        protocol: str = run.transport.protocol
+        control = getattr(run.transport, "congestion_control", None)
+        if control is not None:
+            protocol = str(control) if protocol == "sack" else f"{protocol} with {control}"
+        if self.mobility is not None:
+            return f"mobile {self.mobility.protocol}", protocol
+        several = len(self.routes) > 1
+        if self.has_outages:
+            return "two paths with outages" if several else "outages", protocol
+        return "two paths" if several else "paths", protocol
+
+    def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
+        """Those of the first path."""
+        return rows.features(self.routes, self.mobility, run, draws)
+
+    def packets(self, run: Run, fidelity: Fidelity) -> float:
+        """What windows and rates allow, and cross traffic."""
+        return workload.packets(self.routes, run, fluid=fidelity == "fluid")
+
+    # Fields.
+
+    def written_out(self, data: dict[str, Any], given: Mapping[str, float]) -> dict[str, str]:
+        """Hops that stand for several, as so many hops."""
+        source = {name: name for name in given if ".hops." not in name}
+        for p, route in enumerate(self.routes):
+            written = data["paths"][p]["hops"]
+            explicit: list[Any] = []
+            data["paths"][p]["hops"] = explicit
+            for h, hop in enumerate(route.hops):
+                old = f"paths.{p}.hops.{h}"
+                if not isinstance(hop, Hops):
+                    source |= moved(given, f"{old}.", f"paths.{p}.hops.{len(explicit)}.")
+                    explicit.append(written[h])
+                    continue
+                for k in range(int(given.get(f"{old}.count", hop.count))):  # type: ignore[arg-type]
+                    new = f"paths.{p}.hops.{len(explicit)}."
+                    source |= moved(given, f"{old}.each.", new) | moved(given, f"{old}.each.{k}.", new)
+                    explicit.append(copy.deepcopy(written[h]["each"]))
+        return source

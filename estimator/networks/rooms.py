@@ -1,0 +1,48 @@
+"""Memory for packets in rows of the engine of shared links: what is expected on its links and in flight."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
+from netcarlo.kernels.shared.layout import MOST_HOPS, NO_AQM, NOWHERE, Flow, Link, SharedRows
+from netcarlo.numerics.arrays import Ints
+
+
+def room(flows: Ints, links: Ints) -> Ints:
+    """Packets [n, L] that are expected on a link at most, a power of two: memory, and nothing else."""
+    smallest = np.where(flows[:, :, P.DATA] > 0, flows[:, :, [P.DATA, P.HEADER]].sum(axis=2), 1 << 16)
+    packet_ns = smallest.min(axis=1)[:, None] * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS
+    wire = links[:, :, Link.DELAY] / np.maximum(packet_ns, 1.0)
+    expected = np.clip(_held(links) + wire + 64, 64, 1 << 14)
+    return np.asarray(2 ** np.ceil(np.log2(expected)), np.int64)
+
+
+def rings(rows: SharedRows) -> Ints:
+    """Room for packets in flight [n, F], a power of two: twice what the links of a route hold or, if that is
+    less, the window.  Windows of Linux are wide, and rings that are too small are made larger."""
+    flows = rows.flows
+    held = np.zeros(flows.shape[:2])
+    for k in range(flows.shape[1]):
+        flow = flows[:, k]
+        links, there = along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
+        size = (flow[:, P.DATA] + flow[:, P.HEADER])[:, None]
+        packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
+        slowest = packet_ns.max(axis=1, initial=1.0)
+        hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
+        delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1) + hosts
+        held[:, k] = np.where(there, _held(links), 0).sum(axis=1) + 2 * delay / slowest
+    least = np.minimum(2 * held, 2 * flows[:, :, P.WINDOW]) + 64
+    return np.asarray(2 ** np.ceil(np.log2(least)), np.int64)
+
+
+def _held(links: Ints) -> Ints:
+    """Packets [n, L] that queues are expected to hold at most: managed ones are not meant to be full."""
+    queue = np.where(links[:, :, Link.QUEUE] > 0, links[:, :, Link.QUEUE], 1024)
+    return np.where(links[:, :, Link.AQM] == NO_AQM, queue, np.minimum(queue, 256))
+
+
+def along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
+    """The links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them there are."""
+    each = np.arange(len(route))[:, None]
+    return rows.links[each, np.maximum(route, 0)], route != NOWHERE
