@@ -41,7 +41,11 @@ def test_machine_code_without_spills(
     tool: Callable[[str], str],
     tmp_path: Path,
     record_property: Callable[[str, object], None],
+    request: pytest.FixtureRequest,
 ) -> None:
+    if name == "wifi_linux_bbr":
+        reason = "its sender is too much for 255 registers: some 280 bytes are spilled"
+        request.applymarker(pytest.mark.xfail(strict=True, reason=reason))
     source = tmp_path / "kernel.ptx"
     source.write_text(ptx)
     # What fits one architecture's registers fits them all.
