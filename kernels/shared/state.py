@@ -106,7 +106,10 @@ class LinkWord(IntEnum):
     SERVICE = auto()  # AQM: its transmitter asks for a packet at [ns]; NO_EVENT: it is idle
     DISCIPLINE = auto()  # AQM: where the words of its queues begin, see `aqm.state`
     VARYING = auto()  # where the words of what varies begin, see `varying`; 0: nothing does
-    FIFO = Link.COLUMNS + 17  # packets on their way to another link
+    DOWN = auto()  # its next outage begins, or the one that lasts began [ns], see `outages`
+    UP = auto()  # its end [ns]
+    OUTAGE = auto()  # the pair of the one behind it
+    FIFO = Link.COLUMNS + 20  # packets on their way to another link
     COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 

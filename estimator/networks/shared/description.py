@@ -6,7 +6,15 @@ own: links 2 k and 2 k + 1 are the two directions of cable k, unless all links a
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
@@ -14,6 +22,7 @@ from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.shared.arrivals import Arrivals, FileSize
+from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
@@ -310,6 +319,7 @@ class SharedSpec(Record):
     redraw: bool = True
     routing: Literal["hops", "delay"] = "hops"
     access: Access = Access()
+    failures: list[Failure] = Field(default_factory=list)
     flows: list[AnyFlow] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -468,6 +478,13 @@ class SharedSpec(Record):
     def varying(self) -> list[str]:
         """The fields of links with what varies."""
         return [f"{name}.{line.varies}" for name, line in self.each_line() if line.varies]
+
+    @model_serializer(mode="wrap")
+    def _without_failures(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        if not self.failures:
+            written.pop("failures", None)
+        return written
 
     def each_line(self) -> list[tuple[str, Line | Reverse]]:
         """The links that there can be, by the name of their fields; those of one record once."""

@@ -24,7 +24,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.rooms import along, rings, room
-from netcarlo.networks.shared import arrivals, varying
+from netcarlo.networks.shared import arrivals, failures, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -65,6 +65,9 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     n = len(parameters)
     net = topology(shared, draws)
     links, loss = _links(shared, draws, net)
+    if shared.failures:
+        times = failures.times(shared.failures, draws, parameters, net.links // 2)
+        links = failures.placed(links, times, failures.cables_of(net.back[0]))
     members = _members(shared, draws)
     flows, count = _flows(shared, transport, draws, parameters, net, links[:, :, Link.DELAY], members)
     rows = np.unique(np.append(loss, PERIOD))
@@ -289,5 +292,6 @@ def row_bytes(shared: SharedSpec) -> int:
     """Memory of one row and of its outcomes."""
     flows = shared.most_flows * (Flow.COLUMNS + FlowOut.COLUMNS)
     pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
+    pairs += failures.most_pairs(shared.failures)
     links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)
     return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS)
