@@ -64,6 +64,7 @@ class Flow(IntEnum):
     THINKS = auto()  # of a user: where those of the times between downloads do [ns]
     LATENCY = auto()  # ideal time of a transfer: of the handshake and of the first packet [ns],
     PACKET_TIME = auto()  # and of each further one, at the bottleneck [ns]
+    BACKUP = auto()  # column of this line, behind these, with another route, see `detours`; 0: none
     COLUMNS = auto()
 
 
@@ -208,7 +209,7 @@ class SharedRows(NamedTuple):
 
     parameters: NDArray[np.int64]  # [n, Shared.COLUMNS]: those of `P`, then those of `Shared`
     constants: NDArray[np.float64]  # [n, C]: distributions of classes of flows, as points (`base.points`)
-    flows: NDArray[np.int64]  # [n, F, Flow.COLUMNS]
+    flows: NDArray[np.int64]  # [n, F, Flow.COLUMNS + B], B words of another route
     links: NDArray[np.int64]  # [n, L, Link.COLUMNS + 2 K], K pairs of what varies, and of outages
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 

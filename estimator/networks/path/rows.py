@@ -118,9 +118,11 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
     )
     for direction, of in enumerate(lossy):
         columns[Hop(Hop.CHANCES + direction)], columns[Hop(Hop.BURST_CHANCES + direction)] = of.chances
-    random = isinstance(hop.outages, OnOff)
-    up_down = outages.means(hop.outages, name, draws) if random else np.zeros((len(present), 2), np.int64)
-    given = outages.given([] if random else hop.outages, name, draws)
+    up_down = np.zeros((len(present), 2), np.int64)
+    if isinstance(hop.outages, OnOff):
+        given, up_down = outages.given([], name, draws), outages.means(hop.outages, name, draws)
+    else:
+        given = outages.given(hop.outages, name, draws)
     return Slot(present, columns, lossy, given, up_down, varies)
 
 

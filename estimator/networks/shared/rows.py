@@ -24,7 +24,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.rooms import along, rings, room
-from netcarlo.networks.shared import arrivals, failures, varying
+from netcarlo.networks.shared import arrivals, backups, failures, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -67,7 +67,8 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     links, loss = _links(shared, draws, net)
     if shared.failures:
         times = failures.times(shared.failures, draws, parameters, net.links // 2)
-        links = failures.placed(links, times, failures.cables_of(net.back[0]))
+        cables = failures.cables_of(net.back[0])
+        links = failures.placed(links, times, cables)
     members = _members(shared, draws)
     flows, count = _flows(shared, transport, draws, parameters, net, links[:, :, Link.DELAY], members)
     rows = np.unique(np.append(loss, PERIOD))
@@ -76,6 +77,8 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     absent = np.arange(links.shape[1]) >= net.links[:, None]
     links[absent] = 0
     flows[np.arange(flows.shape[1]) >= count[:, None]] = 0
+    if shared.failures:
+        flows = backups.placed(flows, members, draws, times, net.back[0], cables)
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
@@ -170,6 +173,7 @@ def _flows(
         _traffic(table[:, k], tcp_of(transport, member.spec), draws, member)
         _access(table[:, k], shared, draws, member)
         table[:, k, Flow.CLASS] = member.group
+        table[:, k, Flow.BACKUP] = k + 1 if member.spec.backup is not None else 0
         ends[:, k] = _ends(shared, draws, net, member)
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
     for k, member in enumerate(members):

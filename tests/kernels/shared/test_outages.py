@@ -11,7 +11,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import Link, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import Flow, Link, SharedOut, SharedRows
 from tests.device.cupy import fake_cupy, install
 from tests.device.kernel import Kernel
 from tests.kernels.beside_twin import differing, run_as_python
@@ -19,7 +19,7 @@ from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, differe
 from tests.twins.path.scenarios import MS, SECOND
 from tests.twins.rows import rows_of
 from tests.twins.shared.run import simulate
-from tests.twins.shared.scenarios import failing_rows
+from tests.twins.shared.scenarios import backed_rows, failing_rows
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 
@@ -27,7 +27,7 @@ LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 def rows_that_fail(model: str, count: int, seed: int) -> SharedRows:
     rows = rows_of(model.replace("_varying", ""), count, seed=seed)
     assert isinstance(rows, SharedRows)
-    return failing_rows(rows, seed=seed)
+    return backed_rows(failing_rows(rows, seed=seed), seed=seed)
 
 
 def failing(rows: SharedRows, *spans: tuple[int, int]) -> SharedRows:
@@ -50,6 +50,7 @@ def test_kernel_equals_twin() -> None:
     fails = rows.links[:, :, Link.OUTAGES] > 0
     for column in ("DROPS", "LOST", "WAITING", "EARLY", "MARKS"):
         assert links[column][fails].any(), column
+    assert (rows.flows[:, :, Flow.BACKUP] > 0).any()
     assert not (found := differences(rows, out)), "\n\n".join(found)
 
 

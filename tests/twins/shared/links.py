@@ -144,6 +144,8 @@ class Link:
         if segment.hop < len(segment.route):
             next_link = segment.route[segment.hop]
             self.world.agenda.plan(time, Phase.LINK, self.number, next_link.enter, segment)
+        elif segment.flow.detours is not None:  # what takes the other route may overtake it
+            self.world.agenda.plan(time, Phase.LINK, self.number, segment.deliver, segment, time)
         else:
             segment.deliver(segment, time)
 
