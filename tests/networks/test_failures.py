@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import netcarlo
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.shared.layout import Link
@@ -14,6 +13,7 @@ from netcarlo.networks.shared.backups import detours
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.interruptions import interruptions
+from netcarlo.simulation.simulate import simulate
 
 ROW = {"links": 3, "each": {"rate": "5 Mbit/s", "delay": "10 ms"}}
 GIVEN = [{"start": "8 s", "duration": "3 s"}]
@@ -72,8 +72,8 @@ def test_who_has_a_backup_loses_no_more_than_detection_takes() -> None:
     lost = {}
     for name, more in (("none", {}), ("backup", {"backup": "2 4", "detection": "200 ms"})):
         given = scenario(links=TRIANGLE, failures=failures, flows=[flow | more])
-        estimate = netcarlo.estimate(given, replications=4)
-        lost[name] = estimate.outcomes["sent"] - estimate.outcomes["received"]
+        found = simulate(given, replications=4).frame
+        lost[name] = found["drops_queue"] + found["drops_random"]
     per_s = 1e6 / (8 * 972)
     assert (abs(lost["none"] - 10 * per_s) < 5).all()
     assert (abs(lost["backup"] - 0.21 * per_s) < 5).all()
