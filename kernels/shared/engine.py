@@ -11,7 +11,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, ahead, arrivals, fifo, packet
+from netcarlo.kernels.shared import agenda, ahead, arrivals, detours, fifo, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.hosts import NONE
@@ -29,6 +29,9 @@ MANAGED: Any = slot("managed")
 
 ARRIVALS: Any = slot("arrivals")
 """Whether flows come and go, see `arrivals`."""
+
+VARYING: Any = slot("varying")
+"""Whether links may vary or fail, see `varying` and `outages`, and flows take detours."""
 
 association: Any = slot("association")
 hosts: Any = slot("hosts")
@@ -69,7 +72,7 @@ def simulate(
                 agenda.replace(m, kind, i, following)
                 i = packet.flow_of(word)
             if not MANAGED or word != NONE:
-                ack, t = _move(p, links, losses, m, means, word, t, kind, leaves)
+                ack, t = _move(p, flows, links, losses, m, means, word, t, kind, leaves)
             acts = AHEAD and ack != NONE
         if acts:
             following = t
@@ -112,7 +115,8 @@ def _take(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
 
 
 def _move(
-    p: Any, links: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any, leaves: Any
+    p: Any, flows: Any, links: Any, losses: Any, m: Any, means: Any, word: Any, t: Any, kind: Any,
+    leaves: Any,
 ) -> Any:  # fmt: skip
     # A packet enters a link, or leaves its queue: it is lost, goes to the next link, or to a host; and so on
     # while nothing can come before it.  Returns what its source host is to take at once, or NONE, and when.
@@ -122,14 +126,22 @@ def _move(
     while moves:
         moves = False
         hop = packet.hop_of(word)
-        back = word & packet.BACKWARD != 0
+        back, passed = word & packet.BACKWARD != 0, False
         route, hops = (Flow.BACK, m[b + Flow.BACK_HOPS]) if back else (Flow.ROUTE, m[b + Flow.HOPS])
-        link = m[b + route + hop]
+        if VARYING and m[b + Flow.BACKUP] != 0:
+            if hop == 0 and not leaves:
+                word = detours.chosen(flows, m, b, i, word, t)
+            link, hop, hops = detours.place(flows, m, b, i, word)
+            passed = hop == hops
+        else:
+            link = m[b + route + hop]
         if AHEAD and pending:
             m[link + LinkWord.PENDING] -= 1
             pending = False
         markable = not back and m[b + Flow.ECN] != 0
-        if MANAGED and leaves:
+        if VARYING and passed:
+            fate, far = np.int64(Fate.TAKEN), t
+        elif MANAGED and leaves:
             fate, far = discipline.leave(p, links, losses, m, link)
         elif MANAGED and m[link + Link.AQM] != NO_AQM:
             fate, far = discipline.enter(p, links, m, link, t, ends.size_of(m, b, word), word), t
@@ -144,7 +156,7 @@ def _move(
                 arrivals.gone(m, b, t)
         elif MANAGED and fate & Fate.HELD:
             moves = False  # it leaves later
-        elif hop + 1 < hops:
+        elif hop + 1 < hops or (VARYING and not passed and m[b + Flow.BACKUP] != 0):
             word += packet.ONE_HOP
             moves = AHEAD and ahead.may_enter(p, m, m[b + route + hop + 1], far)
             if moves:

@@ -64,6 +64,7 @@ class Flow(IntEnum):
     THINKS = auto()  # of a user: where those of the times between downloads do [ns]
     LATENCY = auto()  # ideal time of a transfer: of the handshake and of the first packet [ns],
     PACKET_TIME = auto()  # and of each further one, at the bottleneck [ns]
+    BACKUP = auto()  # column of this line, behind these, with another route, see `detours`; 0: none
     COLUMNS = auto()
 
 
@@ -113,7 +114,9 @@ class Link(IntEnum):
     PIE_ALPHA = 19  # times the queue delay above the target [2**-48 / ns]
     PIE_BETA = 20  # times what the queue delay has grown [2**-48 / ns]
     VARIES = 21  # pair of this line, behind these columns, where what varies is written, see `base.varying`
-    COLUMNS = 22  # an even number
+    OUTAGES = 22  # pair of this line with its first outage: start and end [ns], see `outages`
+    OUTAGES_END = 23  # the pair behind its last one
+    COLUMNS = 24  # an even number
 
 
 TABLE = Link.COLUMNS // 2
@@ -206,8 +209,8 @@ class SharedRows(NamedTuple):
 
     parameters: NDArray[np.int64]  # [n, Shared.COLUMNS]: those of `P`, then those of `Shared`
     constants: NDArray[np.float64]  # [n, C]: distributions of classes of flows, as points (`base.points`)
-    flows: NDArray[np.int64]  # [n, F, Flow.COLUMNS]
-    links: NDArray[np.int64]  # [n, L, Link.COLUMNS + 2 K], K pairs of what varies
+    flows: NDArray[np.int64]  # [n, F, Flow.COLUMNS + B], B words of another route
+    links: NDArray[np.int64]  # [n, L, Link.COLUMNS + 2 K], K pairs of what varies, and of outages
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property

@@ -21,7 +21,7 @@ from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import packet, varying
+from netcarlo.kernels.shared import outages, packet, varying
 from netcarlo.kernels.shared.layout import (
     DROP_TAIL,
     RED_MARKS,
@@ -45,7 +45,7 @@ class Fate(IntEnum):
 
     TAKEN = 0
     DROPPED = 1  # by the queue
-    LOST = 2  # at random
+    LOST = 2  # at random, or by an outage
     MARKED = 4
     HELD = 8  # by AQM, which decides later
 
@@ -59,7 +59,8 @@ def enter(
     m[b + LinkWord.COUNTS + LinkOut.ARRIVALS_BEFORE] += before
     limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
     fate, far = np.int64(Fate.DROPPED), t
-    if not VARYING or varying.passes(links, m, b, t, size):
+    takes = not VARYING or not outages.is_down(links, m, b, t)
+    if takes and (not VARYING or varying.passes(links, m, b, t, size)):
         fate = _admit(p, m, means, b, t, _held(m, b, t), markable)
     if fate == Fate.DROPPED:
         m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
@@ -74,9 +75,13 @@ def enter(
             tail = m[b + LinkWord.TAIL]
             m[numbered(m[b + LinkWord.DEPARTURES], m[b + LinkWord.MASK], 1, tail)] = departure
             m[b + LinkWord.TAIL] = tail + 1
-        count(p, m, b, t, begin, departure)
-        way, far = leaves(p, links, losses, m, b, departure)
-        fate |= way
+        if VARYING and outages.destroys(m, b, departure):
+            _destroy(p, m, b, t, begin, departure)
+            fate |= Fate.LOST
+        else:
+            count(p, m, b, t, begin, departure)
+            way, far = leaves(p, links, losses, m, b, departure)
+            fate |= way
     return fate, far
 
 
@@ -91,6 +96,15 @@ def leaves(p: Any, links: Any, losses: Any, m: Any, b: Any, departure: Any) -> A
         m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
         return np.int64(Fate.LOST), far
     return np.int64(Fate.TAKEN), far
+
+
+@cold
+def _destroy(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
+    # The link goes down while it holds a packet that came at `t`, or has it on the wire.
+    down = m[b + LinkWord.DOWN]
+    count(p, m, b, t, min(begin, down), min(departure, down))
+    m[b + LinkWord.COUNTS + LinkOut.SENT] -= begin >= down and down <= p[P.END]
+    m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
 
 
 @cold

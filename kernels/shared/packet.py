@@ -18,6 +18,8 @@ _COPY_MASK = (1 << STAMP_BITS) - 1  # which is more than the number of a copy ne
 _NUMBER_SHIFT = _COPY_SHIFT + STAMP_BITS
 _FLOW_MASK = 63
 
+DETOURED = 1 << 10  # the highest bit of links passed: it takes the other route, see `detours`
+
 ONE_HOP = 1 << _HOP_SHIFT
 """To add when a link has been passed."""
 

@@ -7,7 +7,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
-from netcarlo.kernels.shared import agenda, arrivals, fifo, varying
+from netcarlo.kernels.shared import agenda, arrivals, fifo, outages, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, Shared
@@ -37,7 +37,7 @@ def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any,
         m[Word.SHIFT] += 1
     free = np.int64(Word.SIZE) + LinkWord.SIZE * p[Shared.LINKS]
     for i in range(p[Shared.LINKS]):
-        free = _lay_link(p, links[i], losses, m, i, free)
+        free = _lay_link(p, links, losses, m, i, free)
         f[flows.shape[0] * association.FLOATS + i] = 0.0
     for i in range(p[Shared.FLOWS]):
         free = _lay_flow(p, flows[i], losses, m, f, i, free)
@@ -47,9 +47,9 @@ def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any,
 
 
 @cold
-def _lay_link(p: Any, link: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
+def _lay_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
     # The block of a link; its rings lie from word `free` on.  Returns the first word behind them.
-    b = m[Word.LINKS] + LinkWord.SIZE * i
+    b, link = m[Word.LINKS] + LinkWord.SIZE * i, links[i]
     for word in range(Link.COLUMNS):
         m[b + word] = link[word]
     for word in range(Link.COLUMNS, LinkWord.SIZE):
@@ -67,6 +67,7 @@ def _lay_link(p: Any, link: Any, losses: Any, m: Any, i: Any, free: Any) -> Any:
         free = discipline.lay(p, m, b, free, room)
     if VARYING:
         free = varying.lay(m, b, free)
+        outages.lay(links, m, b)
     return free
 
 

@@ -78,7 +78,9 @@ class FlowWord(IntEnum):
     THINK = auto()  # how long its user will think when that has arrived [ns]
     UNDER_WAY = auto()  # packets of its flow on their way
     LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
-    TO_LINK = Flow.COLUMNS + 19  # FIFO of data on their way to the first link
+    DETOUR = auto()  # the detour of data that is not over, see `detours`
+    BACK_DETOUR = auto()  # that of acknowledgements
+    TO_LINK = Flow.COLUMNS + 21  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
@@ -106,7 +108,10 @@ class LinkWord(IntEnum):
     SERVICE = auto()  # AQM: its transmitter asks for a packet at [ns]; NO_EVENT: it is idle
     DISCIPLINE = auto()  # AQM: where the words of its queues begin, see `aqm.state`
     VARYING = auto()  # where the words of what varies begin, see `varying`; 0: nothing does
-    FIFO = Link.COLUMNS + 17  # packets on their way to another link
+    DOWN = auto()  # its next outage begins, or the one that lasts began [ns], see `outages`
+    UP = auto()  # its end [ns]
+    OUTAGE = auto()  # the pair of the one behind it
+    FIFO = Link.COLUMNS + 20  # packets on their way to another link
     COUNTS = FIFO + Fifo.SIZE  # the columns of LinkOut
     SIZE = COUNTS + LinkOut.COLUMNS
 

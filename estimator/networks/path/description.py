@@ -3,17 +3,17 @@
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Self
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.jitter import Jitter
+from netcarlo.networks.outages import Outages
 from netcarlo.networks.traces import Trace
 from netcarlo.networks.varying import Varying
 from netcarlo.schema.quantity import (
     Count,
     Delay,
-    Duration,
     Interval,
     Load,
     Payload,
@@ -28,52 +28,6 @@ from netcarlo.schema.record import Record
 
 MAX_HOPS = 64
 """Most hops of a path."""
-
-
-class Outage(Record):
-    """A hop is down, in both directions, from `start` for `duration`; one of length 0 is none."""
-
-    start: Time
-    duration: Time
-
-
-MOST_OUTAGES = 4096
-"""Most outages that a hop can be expected to have in a run."""
-
-
-class OnOff(Record):
-    """A hop goes down and comes back again and again, at first up: a two-state Markov chain.
-
-    Its times up and down are exponential with these means, drawn anew for every replication; with a mean
-    `down` of 0 it never goes down.
-    """
-
-    up: Duration
-    down: Time
-
-    def expected(self, duration_s: float) -> float:
-        """How many outages there can be on average in a run of this duration."""
-        return duration_s / (bounds(self.up)[0] + bounds(self.down)[0])
-
-
-def _list_or_means(data: Any) -> Any:
-    if isinstance(data, dict) and {"start", "duration"} & set(data):
-        raise InputError("is one outage and no list; write [{start: 50 s, duration: 10 s}]")
-    if not isinstance(data, list | dict | OnOff):
-        raise InputError("is neither a list of outages nor mean times; write {up: 20 s, down: 1 s}")
-    return data
-
-
-def _kind_of_outages(data: Any) -> str:
-    return "<given>" if isinstance(data, list) else "<random>"
-
-
-Outages = Annotated[
-    Annotated[list[Outage], Tag("<given>")] | Annotated[OnOff, Tag("<random>")],
-    Discriminator(_kind_of_outages),
-    BeforeValidator(_list_or_means),
-]
-"""Given one by one, or drawn."""
 
 
 class Reverse(Managed):

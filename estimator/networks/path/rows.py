@@ -1,6 +1,5 @@
 """The hops of a path over the rows of an ensemble: from the records of a scenario to arrays."""
 
-import math
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -9,20 +8,19 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.networks import outages
+from netcarlo.networks.outages import OnOff, alternating
 from netcarlo.networks.path.bursts import Losses, losses
 from netcarlo.networks.path.description import (
     MAX_HOPS,
     CrossTraffic,
     Hops,
     HopSpec,
-    OnOff,
-    Outage,
     Route,
     every_hop,
     most_hops,
 )
 from netcarlo.networks.path.mobility import Mobility
-from netcarlo.networks.path.switched import alternating
 from netcarlo.networks.path.varying import Tables, most_pairs, placed, tables
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
@@ -120,12 +118,12 @@ def _slot(hop: HopSpec, name: str, draws: Draws, present: NDArray[np.bool_]) -> 
     )
     for direction, of in enumerate(lossy):
         columns[Hop(Hop.CHANCES + direction)], columns[Hop(Hop.BURST_CHANCES + direction)] = of.chances
-    given, means = hop.outages, np.zeros((len(present), 2), np.int64)
-    if isinstance(given, OnOff):
-        for k, (field, mean) in enumerate((("up", given.up), ("down", given.down))):
-            means[:, k] = draws.whole(f"{name}.outages.{field}", mean, NS)
-        given = []
-    return Slot(present, columns, lossy, _outages(given, name, draws), means, varies)
+    up_down = np.zeros((len(present), 2), np.int64)
+    if isinstance(hop.outages, OnOff):
+        given, up_down = outages.given([], name, draws), outages.means(hop.outages, name, draws)
+    else:
+        given = outages.given(hop.outages, name, draws)
+    return Slot(present, columns, lossy, given, up_down, varies)
 
 
 def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, Ints]:
@@ -134,31 +132,6 @@ def _cross_traffic(traffic: CrossTraffic, name: str, draws: Draws) -> dict[Hop, 
     with np.errstate(divide="ignore"):
         every = np.minimum(np.rint(8e9 * packet / rate), _NEVER)
     return {Hop.CROSS_EVERY: np.where(rate > 0, every, 0).astype(np.int64), Hop.CROSS_SIZE: packet}
-
-
-def _outages(outages: list[Outage], name: str, draws: Draws) -> Ints:
-    """Start and end of the outages [n, K, 2] in order of time; overlapping ones are one, empty ones none."""
-    n = len(draws.replications)
-    table = np.full((n, len(outages), 2), FOREVER, np.int64)
-    for k, outage in enumerate(outages):
-        start = draws.whole(f"{name}.outages.{k}.start", outage.start, NS)
-        length = draws.whole(f"{name}.outages.{k}.duration", outage.duration, NS)
-        table[:, k, 0] = np.where(length > 0, start, FOREVER)
-        table[:, k, 1] = np.where(length > 0, start + length, FOREVER)
-    if len(outages) > 1:
-        table = _by_start(table)
-        for k in range(1, len(outages)):
-            joined = table[:, k, 0] <= table[:, k - 1, 1]
-            table[joined, k, 0] = table[joined, k - 1, 0]
-            table[joined, k, 1] = np.maximum(table[joined, k, 1], table[joined, k - 1, 1])
-            table[joined, k - 1] = FOREVER
-        table = _by_start(table)
-    return table
-
-
-def _by_start(table: Ints) -> Ints:
-    order = np.argsort(table[:, :, 0], axis=1, kind="stable")
-    return np.take_along_axis(table, order[:, :, None], axis=1)
 
 
 def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Ints, Ints, NDArray[np.uint32]]:
@@ -174,9 +147,9 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
     probabilities, row = np.unique(happens, return_inverse=True)
     row = row.reshape(len(slots), 2, 2, n)  # of a slot: data and acknowledgements, outside bursts and in them
     n_hops = max(len(path) for path in paths)
-    n_outages = max(1, *(slot.outages.shape[1] for slot in slots))
+    most = max(1, *(slot.outages.shape[1] for slot in slots))
     hops = np.zeros((n, PATHS, n_hops, len(Hop)), np.int64)
-    outages = np.full((n, PATHS, n_hops, n_outages, 2), FOREVER, np.int64)
+    times = np.full((n, PATHS, n_hops, most, 2), FOREVER, np.int64)
     means = np.zeros((n, PATHS, n_hops, 2), np.int64)
     index = iter(range(len(slots)))
     places = []
@@ -190,7 +163,7 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
             for column, values in slot.columns.items():
                 hops[who, number, at, column] = values[who]
             hops[who[:, None], number, at[:, None], LOSSES] = row[k].transpose(1, 0, 2).reshape(4, n).T[who]
-            outages[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
+            times[who, number, at, : slot.outages.shape[1]] = slot.outages[who]
             means[who, number, at] = slot.up_down[who]
             places.append((who, number, at, slot.varies))
             position[who] += 1
@@ -200,29 +173,22 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
     for number, at in np.argwhere(means[..., 1].any(axis=0)):
         up, down = means[:, number, at].T
         drawn = alternating(parameters, number * MAX_HOPS + at, up=up, down=down)
-        missing = max(drawn.shape[1] - outages.shape[3], 0)
-        outages = np.pad(outages, [(0, 0)] * 3 + [(0, missing), (0, 0)], constant_values=FOREVER)
+        missing = max(drawn.shape[1] - times.shape[3], 0)
+        times = np.pad(times, [(0, 0)] * 3 + [(0, missing), (0, 0)], constant_values=FOREVER)
         random = down > 0
-        outages[random, number, at, : drawn.shape[1]] = drawn[random]
-    return hops, placed(hops, outages, places), thresholds(probabilities)
+        times[random, number, at, : drawn.shape[1]] = drawn[random]
+    return hops, placed(hops, times, places), thresholds(probabilities)
 
 
 def row_bytes(routes: list[Route], mobility: Mobility | None, duration: Number) -> int:
     """Memory of the hops and outages of one row."""
     times = (mobility and mobility.times) or []
-    outages = max(1, len(times), *(_most_outages(hop, bounds(duration)[1]) for hop in every_hop(routes)))
-    outages += max(map(most_pairs, every_hop(routes)))
+    most_s = bounds(duration)[1]
+    pairs = max(1, len(times), *(outages.most_outages(hop.outages, most_s) for hop in every_hop(routes)))
+    pairs += max(map(most_pairs, every_hop(routes)))
     most = max(sum(most_hops(hop) for hop in route.hops) for route in routes)
-    return 8 * PATHS * most * (len(Hop) + 2 * outages)
+    return 8 * PATHS * most * (len(Hop) + 2 * pairs)
 
-
-def _most_outages(hop: HopSpec, duration_s: float) -> int:
-    """The most outages that a hop has, but for one row in millions."""
-    if not isinstance(hop.outages, OnOff):
-        return len(hop.outages)
-    # No more variable than a Poisson number: there are two exponential times between two outages.
-    mean = hop.outages.expected(duration_s)
-    return math.ceil(mean + 6 * math.sqrt(mean)) + 1
 
 
 def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:

@@ -4,7 +4,8 @@ import math
 from typing import Any
 
 from netcarlo.errors import InputError
-from netcarlo.networks.path.description import MOST_OUTAGES, Hops, HopSpec, OnOff, Route, every_hop
+from netcarlo.networks.outages import MOST_OUTAGES, OnOff
+from netcarlo.networks.path.description import Hops, HopSpec, Route, every_hop
 from netcarlo.networks.run import Run
 from netcarlo.networks.traces import check_end
 from netcarlo.networks.traffic import NO_TIME, datagrams, mean, of_association

@@ -6,14 +6,24 @@ own: links 2 k and 2 k + 1 are the two directions of cable k, unless all links a
 
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.aqm import Managed, Red
+from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals, FileSize
+from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
@@ -192,7 +202,8 @@ class FlowSpec(Record):
     """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
 
     What is given here replaces the field of the transport; a `congestion_control` is one of linux.  A `route`
-    lists the numbers of links: `0 2 4`.
+    lists the numbers of links: `0 2 4`.  While a cable of it is down packets take the `backup`, another
+    route, from `detection` after it went down until so long after it came back.
     Without it and without routers a flow leads `between` the `ends` of the network (router 0 and the last),
     over one of its `hops` (the first flow of a list over cable 0, or the first of the `links`, and so on), or
     between two `random` routers.
@@ -212,8 +223,10 @@ class FlowSpec(Record):
     source: Router | None = None
     sink: Router | None = None
     route: list[int] | None = Field(default=None, min_length=1, max_length=MOST_HOPS)
+    backup: list[int] | None = Field(default=None, min_length=1, max_length=MOST_HOPS)
+    detection: Time | None = None
 
-    @field_validator("route", mode="before")
+    @field_validator("route", "backup", mode="before")
     @classmethod
     def _as_list(cls, route: Any) -> Any:
         return str(route).split() if isinstance(route, str | int) else route
@@ -234,6 +247,9 @@ class FlowSpec(Record):
         given = [name for name, value in ends.items() if value is not None]
         if len(given) > 1:
             raise InputError(f"{given[0]} and {given[1]} are both given; keep one")
+        for name, needed in (("backup", "route"), ("backup", "detection"), ("detection", "backup")):
+            if getattr(self, name) is not None and getattr(self, needed) is None:
+                raise InputError(f"{name} belongs to a {needed}; give that too, or remove it")
         if self.source is not None and self.source == self.sink:
             raise InputError(f"source and sink are both {self.source}; change one of them")
         return self
@@ -262,7 +278,7 @@ class Flows(Record):
         if self.size is None:
             raise InputError("arrivals need a size, such as size: {lognormal: {median: 20 kB, sigma: 1.5}}")
         for flow in self.each if isinstance(self.each, list) else [self.each]:
-            for name in ("bytes", "packets", "udp"):
+            for name in ("bytes", "packets", "udp", "backup"):
                 if getattr(flow, name) is not None:
                     remedy = "write each.protocol" if name == "udp" else "remove it"
                     raise InputError(f"arrivals and each.{name} are both given; {remedy}")
@@ -310,6 +326,7 @@ class SharedSpec(Record):
     redraw: bool = True
     routing: Literal["hops", "delay"] = "hops"
     access: Access = Access()
+    failures: list[Failure] = Field(default_factory=list)
     flows: list[AnyFlow] = Field(min_length=1)
 
     @model_validator(mode="after")
@@ -360,18 +377,27 @@ class SharedSpec(Record):
                     raise InputError(f"{name}.route has {link}, which is no link; {allowed}")
             if flow.route is not None:
                 self._check_route(name, flow.route)
+                if flow.backup is not None:
+                    backups.check(name, flow.route, flow.backup, self._ends)
+            if flow.backup is not None and not self.failures:
+                raise InputError(f"{name}.backup is for cables that fail; write failures, or remove it")
         return self
 
     def _check_route(self, name: str, route: list[int]) -> None:
         if self.random_cables:
             raise InputError(f"{name}.route is for networks that are not random; write source and sink")
-        ends = [link.ends for link in self.links or []]
-        if not ends:
-            ends = [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
+        ends = self._ends
         at = [ends[link] for link in route]
         for (_, b), (c, _), link in zip(at, at[1:], route, strict=False):
             if b != c:
                 raise InputError(f"{name}.route goes nowhere after link {link}; the next link starts at {b}")
+
+    @property
+    def _ends(self) -> list[tuple[int, int]]:
+        # Of each link that there is in any case, where cables are not random.
+        if self.links is not None:
+            return [link.ends for link in self.links]
+        return [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
 
     def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows that there can be, by the name of their fields; those of one record once."""
@@ -468,6 +494,13 @@ class SharedSpec(Record):
     def varying(self) -> list[str]:
         """The fields of links with what varies."""
         return [f"{name}.{line.varies}" for name, line in self.each_line() if line.varies]
+
+    @model_serializer(mode="wrap")
+    def _without_failures(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        written: dict[str, Any] = handler(self)
+        if not self.failures:
+            written.pop("failures", None)
+        return written
 
     def each_line(self) -> list[tuple[str, Line | Reverse]]:
         """The links that there can be, by the name of their fields; those of one record once."""

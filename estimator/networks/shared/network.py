@@ -18,9 +18,10 @@ from netcarlo.kernels.shared.layout import (
     classes,
 )
 from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, row_parameters, warm_up
-from netcarlo.networks.shared import completions, formula, outcomes, rows, varying, workload
+from netcarlo.networks.shared import completions, failures, formula, outcomes, rows, varying, workload
 from netcarlo.networks.shared.description import (
     MIXED,
     MOST_CABLES,
@@ -54,6 +55,7 @@ class SharedNetwork(SharedSpec, Network):
         """The TCPs of the flows, and how many the engine takes."""
         workload.check_time_passes(self, run.transport)
         varying.check(self, bounds(run.duration)[1])
+        self._check_failures(bounds(run.duration)[1])
         found = kinds(self, run.transport)
         if (len(found) > 1 or self.classes) and (wrong := set(found) - set(MIXED)):
             allowed = f"allowed is {', '.join(TCPS)}, linux"
@@ -69,6 +71,14 @@ class SharedNetwork(SharedSpec, Network):
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
             raise InputError(f"shared.flows can be {most}; allowed is 1 to {MOST_FLOWS}; {remedy}")
+
+    def _check_failures(self, duration_s: float) -> None:
+        """Which cables fail; links that do neither vary nor manage their queues."""
+        failures.check(self.failures, self.least_cables, duration_s)
+        if self.failures and self.varying:
+            raise InputError(f"shared.failures and {self.varying[0]} are both given; remove one of them")
+        if self.failures and self.aqm:
+            raise InputError(f"shared.failures and {self.aqm[0]} are both given; write red, or remove one")
 
     def _check_sctp(self, transport: Sctp) -> None:
         """What a flow of SCTP cannot have: marks, a window in packets, chunks that find no room."""
@@ -99,7 +109,7 @@ class SharedNetwork(SharedSpec, Network):
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
         found, arrivals = list(kinds(self, run.transport).values()), bool(self.classes) and not fluid
-        managed, varies = bool(self.aqm) and not fluid, bool(self.varying) and not fluid
+        managed, varies = bool(self.aqm) and not fluid, bool(self.varying or self.failures) and not fluid
         if fluid or arrivals or len(found) > 1:
             linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) and not fluid else ""
             return Address(
@@ -122,6 +132,8 @@ class SharedNetwork(SharedSpec, Network):
             return f"there is no {fidelity} model of {self.aqm[0]}, but of drop-tail queues and red"
         if self.varying:
             return f"the {fidelity} model knows no {self.varying[0].rsplit('.', 1)[1]} of a link"
+        if self.failures:
+            return f"the {fidelity} model knows no failures of cables"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
         if fidelity == "formula" and finite:
@@ -159,6 +171,10 @@ class SharedNetwork(SharedSpec, Network):
     def packets(self, run: Run, fidelity: Fidelity) -> float:
         """What windows and rates allow, and what UDP offers."""
         return workload.packets(self, run, fluid=fidelity == "fluid")
+
+    def interruptions(self, rows: SharedRows) -> Sequence[Interruption]:
+        """Those of its cables."""
+        return failures.interruptions(rows)
 
     # Outcomes.
 

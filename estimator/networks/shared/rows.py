@@ -24,7 +24,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.rooms import along, rings, room
-from netcarlo.networks.shared import arrivals, varying
+from netcarlo.networks.shared import arrivals, backups, failures, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -65,6 +65,10 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     n = len(parameters)
     net = topology(shared, draws)
     links, loss = _links(shared, draws, net)
+    if shared.failures:
+        times = failures.times(shared.failures, draws, parameters, net.links // 2)
+        cables = failures.cables_of(net.back[0])
+        links = failures.placed(links, times, cables)
     members = _members(shared, draws)
     flows, count = _flows(shared, transport, draws, parameters, net, links[:, :, Link.DELAY], members)
     rows = np.unique(np.append(loss, PERIOD))
@@ -73,6 +77,8 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     absent = np.arange(links.shape[1]) >= net.links[:, None]
     links[absent] = 0
     flows[np.arange(flows.shape[1]) >= count[:, None]] = 0
+    if shared.failures:
+        flows = backups.placed(flows, members, draws, times, net.back[0], cables)
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
@@ -167,6 +173,7 @@ def _flows(
         _traffic(table[:, k], tcp_of(transport, member.spec), draws, member)
         _access(table[:, k], shared, draws, member)
         table[:, k, Flow.CLASS] = member.group
+        table[:, k, Flow.BACKUP] = k + 1 if member.spec.backup is not None else 0
         ends[:, k] = _ends(shared, draws, net, member)
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
     for k, member in enumerate(members):
@@ -289,5 +296,6 @@ def row_bytes(shared: SharedSpec) -> int:
     """Memory of one row and of its outcomes."""
     flows = shared.most_flows * (Flow.COLUMNS + FlowOut.COLUMNS)
     pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
+    pairs += failures.most_pairs(shared.failures)
     links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)
     return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS)

@@ -37,6 +37,7 @@ class Flow:
         self.to_network = Cable(columns.ACCESS, columns.SOURCE_DELAY)
         self.to_sink = Cable(columns.SINK, columns.SINK_DELAY)
         self.route = [world.links[number] for number in columns.route]
+        self.detours = columns.detours  # times in which packets take the other route
         self.on_way: set[Segment] = set()  # data
         self.under_way: set[Segment] = set()  # and all else
         self.through: list[Segment] = []  # data that the last link has let go or will
@@ -51,7 +52,14 @@ class Flow:
             self.on_way.add(segment)
         self.under_way.add(segment)
         arrival = self.to_network.pass_through(packet.size, self.agenda.now)
-        self.agenda.plan(arrival, Phase.SOURCE, self.number, self.route[0].enter, segment)
+        self.agenda.plan(arrival, Phase.SOURCE, self.number, self._set_out, segment, False)
+
+    def _set_out(self, segment: Segment, back: bool) -> None:
+        """A packet is at its first link."""
+        if any(begin <= self.agenda.now < end for begin, end in self.detours or []):
+            numbers = self.columns.backup_back if back else self.columns.backup
+            segment.route = [self.world.links[number] for number in numbers]
+        segment.route[0].enter(segment)
 
     def lost(self, segment: Segment, cause: str) -> None:
         self.on_way.discard(segment)
@@ -167,7 +175,7 @@ class Association(Flow):
         segment = Segment(self, packet, self.way_back, self._deliver_back, echo=echo)
         self.under_way.add(segment)
         arrival = self.from_sink.pass_through(packet.size, self.agenda.now)
-        self.agenda.plan(arrival, Phase.BACK, self.number, self.way_back[0].enter, segment)
+        self.agenda.plan(arrival, Phase.BACK, self.number, self._set_out, segment, True)
 
     def _deliver_back(self, segment: Segment, time: int) -> None:
         arrival = self.to_source.pass_through(segment.packet.size, time)

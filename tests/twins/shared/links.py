@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from netcarlo.kernels.shared.layout import DROP_TAIL, RED_MARKS, STREAM_LINK, STREAM_RED, LinkOut
+from netcarlo.kernels.shared.layout import DROP_TAIL, RED_MARKS, STREAM_LINK, STREAM_RED, TABLE, LinkOut
 from tests.twins.path.link import Packet
 from tests.twins.path.varying import NEVER_LEAVES, Varying, read
 from tests.twins.shared.clock import Phase
@@ -59,6 +59,7 @@ class Service:
     came: int
     begins: int  # its transmission, which may be after the end of the run
     ends: int
+    begun: bool = True  # before the link went down
 
 
 class Link:
@@ -73,6 +74,8 @@ class Link:
         if columns.VARIES:
             description = read(world.tables.pairs[number])
             self.varying = Varying(description, world.tables.streams, STREAM_LINK + number)
+        first, end = (max(k - TABLE, 0) for k in (columns.OUTAGES, columns.OUTAGES_END))
+        self.outages = world.tables.pairs[number][first:end]  # those that are not over, in order
         self.free_at = 0
         self.departures: list[int] = []  # of the packets held: those waiting, and one in transmission
         self.services: list[Service] = []
@@ -82,6 +85,10 @@ class Link:
         """A packet comes to the queue."""
         now = self.world.agenda.now
         self.counts[LinkOut.ARRIVALS] += 1
+        if self._is_down(now):
+            self.counts[LinkOut.DROPS] += 1
+            segment.flow.lost(segment, "queue")
+            return
         self.departures = [time for time in self.departures if time > now]
         full = 0 < self.columns.QUEUE <= len(self.departures)
         if self._policed(segment) or full or self._dropped_early(segment):
@@ -94,10 +101,28 @@ class Link:
             end = begins + transmission_time(segment.packet.size, self.columns.BYTE_TIME)
         self.free_at = end
         self.departures.append(self.free_at)
+        if self.outages and self.free_at + self.columns.DELAY > self.outages[0][0]:
+            self._destroys(segment, begins)
+            return
         self.services.append(Service(now, begins, self.free_at))
         segment.sending = (begins, self.free_at)
         self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], begins - now)
         self._travels(segment)
+
+    def _is_down(self, now: int) -> bool:
+        while self.outages and self.outages[0][1] <= now:
+            start, _ = self.outages.pop(0)
+            self.departures = []
+            self.free_at = min(self.free_at, start)
+        return bool(self.outages) and self.outages[0][0] <= now
+
+    def _destroys(self, segment: Segment, begins: int) -> None:
+        """The link goes down before the packet is at its far end."""
+        now, down = self.world.agenda.now, self.outages[0][0]
+        self.services.append(Service(now, min(begins, down), min(self.free_at, down), begins < down))
+        self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], min(begins, down) - now)
+        self.counts[LinkOut.LOST] += 1
+        segment.flow.lost(segment, "random")
 
     def _policed(self, segment: Segment) -> bool:
         size = segment.packet.size
@@ -119,6 +144,8 @@ class Link:
         if segment.hop < len(segment.route):
             next_link = segment.route[segment.hop]
             self.world.agenda.plan(time, Phase.LINK, self.number, next_link.enter, segment)
+        elif segment.flow.detours is not None:  # what takes the other route may overtake it
+            self.world.agenda.plan(time, Phase.LINK, self.number, segment.deliver, segment, time)
         else:
             segment.deliver(segment, time)
 
@@ -155,7 +182,7 @@ class Link:
         """The columns of `LinkOut`."""
         p = self.world.tables.p
         sent = [service for service in self.services if service.begins <= p.END]
-        self.counts[LinkOut.SENT] = len(sent)
+        self.counts[LinkOut.SENT] = sum(service.begun for service in sent)
         self.counts[LinkOut.BUSY] = sum(max(0, min(s.ends, p.END) - max(s.begins, p.WARM_UP)) for s in sent)
         self.counts[LinkOut.WAITING] = len(self.services) - len(sent)
         waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)

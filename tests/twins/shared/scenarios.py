@@ -139,6 +139,48 @@ def varying_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     return rows._replace(links=links)
 
 
+def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
+    """The same networks with outages of half of their links, those of some at the same times."""
+    links = np.pad(rows.links, [(0, 0), (0, 0), (0, 16)])
+    behind = rows.links.shape[2]
+    for k, row in enumerate(links):
+        rng = np.random.default_rng([seed, k, 22])
+        end, pairs = int(rows.parameters[k, P.END]), np.zeros((0, 2), np.int64)
+        unit = pick(rng, 1, 1, MS, 10 * MS)  # on a lattice ties are common
+        for link in row[: rows.parameters[k, Shared.LINKS]]:
+            if rng.random() < 0.5 or link[Link.VARIES] > 0:
+                continue
+            if rng.random() < 0.7:
+                times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(1, 9)))) * unit
+                pairs = times[: 2 * (len(times) // 2)].reshape(-1, 2)
+            link[Link.OUTAGES], link[Link.OUTAGES_END] = behind // 2, behind // 2 + len(pairs)
+            link[behind : behind + pairs.size] = pairs.ravel()
+    return rows._replace(links=links)
+
+
+def backed_rows(rows: SharedRows, *, seed: int) -> SharedRows:
+    """The same networks, half of whose flows take the routes of another one from time to time."""
+    words, most = 3 + 2 * MOST_HOPS, 4
+    flows = np.pad(rows.flows, [(0, 0), (0, 0), (0, words + 2 * most)])
+    at = rows.flows.shape[2]
+    for k, row in enumerate(flows):
+        rng = np.random.default_rng([seed, k, 23])
+        end, unit = int(rows.parameters[k, P.END]), pick(rng, 1, MS)
+        here = row[: rows.parameters[k, Shared.FLOWS]]
+        for flow in here:
+            other = here[int(rng.integers(len(here)))]
+            tcp = flow[Flow.KIND] != UDP
+            lengths = other[[Flow.HOPS, Flow.BACK_HOPS]]
+            if rng.random() < 0.5 or lengths.max() >= MOST_HOPS or (tcp and lengths[1] == 0):
+                continue
+            times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(1, most + 1)))) * unit
+            times = times[: 2 * (len(times) // 2)]
+            routes = other[Flow.ROUTE : Flow.BACK + MOST_HOPS]
+            found = [*lengths, *routes, len(times) // 2, *times]
+            flow[Flow.BACKUP], flow[at : at + len(found)] = at, found
+    return rows._replace(flows=flows)
+
+
 def _aqm(rng: Generator) -> Columns:
     target = pick(rng, 1, MS // 2, 5 * MS, 15 * MS, 50 * MS)
     return {

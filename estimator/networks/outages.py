@@ -1,0 +1,151 @@
+"""Outages as users write them, and when they are in each replication: given, or a two-state Markov chain."""
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+from pydantic import BeforeValidator, Discriminator, Tag
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.base.philox import philox4x32
+from netcarlo.kernels.shared.layout import PERIOD
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.quantity import Duration, Time, bounds
+from netcarlo.schema.record import Record
+
+
+class Outage(Record):
+    """A hop or cable is down, in both directions, from `start` for `duration`; one of length 0 is none."""
+
+    start: Time
+    duration: Time
+
+
+MOST_OUTAGES = 4096
+"""Most outages that a hop can be expected to have in a run."""
+
+
+class OnOff(Record):
+    """A hop or cable goes down and comes back again and again, at first up: a two-state Markov chain.
+
+    Its times up and down are exponential with these means, drawn anew for every replication; with a mean
+    `down` of 0 it never goes down.
+    """
+
+    up: Duration
+    down: Time
+
+    def expected(self, duration_s: float) -> float:
+        """How many outages there can be on average in a run of this duration."""
+        return duration_s / (bounds(self.up)[0] + bounds(self.down)[0])
+
+
+def _list_or_means(data: Any) -> Any:
+    if isinstance(data, dict) and {"start", "duration"} & set(data):
+        raise InputError("is one outage and no list; write [{start: 50 s, duration: 10 s}]")
+    if not isinstance(data, list | dict | OnOff):
+        raise InputError("is neither a list of outages nor mean times; write {up: 20 s, down: 1 s}")
+    return data
+
+
+def _kind_of_outages(data: Any) -> str:
+    return "<given>" if isinstance(data, list) else "<random>"
+
+
+Outages = Annotated[
+    Annotated[list[Outage], Tag("<given>")] | Annotated[OnOff, Tag("<random>")],
+    Discriminator(_kind_of_outages),
+    BeforeValidator(_list_or_means),
+]
+"""Given one by one, or drawn."""
+
+
+def most_outages(outages: list[Outage] | OnOff, duration_s: float) -> int:
+    """The most outages in a run of this duration, but for one row in millions."""
+    if not isinstance(outages, OnOff):
+        return len(outages)
+    # No more variable than a Poisson number: there are two exponential times between two outages.
+    mean = outages.expected(duration_s)
+    return math.ceil(mean + 6 * math.sqrt(mean)) + 1
+
+
+def given(outages: list[Outage], name: str, draws: Draws) -> Ints:
+    """Start and end of the outages of a hop `name` [n, K, 2] [ns], see `merged`."""
+    n = len(draws.replications)
+    table = np.full((n, len(outages), 2), FOREVER, np.int64)
+    for k, outage in enumerate(outages):
+        start = draws.whole(f"{name}.outages.{k}.start", outage.start, NS)
+        length = draws.whole(f"{name}.outages.{k}.duration", outage.duration, NS)
+        table[:, k, 0] = np.where(length > 0, start, FOREVER)
+        table[:, k, 1] = np.where(length > 0, start + length, FOREVER)
+    return merged(table)
+
+
+def means(outages: OnOff, name: str, draws: Draws) -> Ints:
+    """Mean times up and down [n, 2] [ns] of a hop `name`."""
+    of = ("up", outages.up), ("down", outages.down)
+    return np.stack([draws.whole(f"{name}.outages.{field}", mean, NS) for field, mean in of], axis=1)
+
+
+def merged(table: Ints) -> Ints:
+    """Outages [n, K, 2] in order of time, FOREVER behind them; overlapping ones are one."""
+    if table.shape[1] > 1:
+        table = _by_start(table)
+        for k in range(1, table.shape[1]):
+            joined = table[:, k, 0] <= table[:, k - 1, 1]
+            table[joined, k, 0] = table[joined, k - 1, 0]
+            table[joined, k, 1] = np.maximum(table[joined, k, 1], table[joined, k - 1, 1])
+            table[joined, k - 1] = FOREVER
+        table = _by_start(table)
+    return table
+
+
+def _by_start(table: Ints) -> Ints:
+    order = np.argsort(table[:, :, 0], axis=1, kind="stable")
+    return np.take_along_axis(table, order[:, :, None], axis=1)
+
+
+STREAM_SWITCH = 1 << 30
+"""+ path * 64 + hop; draw k: length of its k-th time up (even) or down (odd)."""
+
+
+def alternating(parameters: Ints, place: int, *, up: Ints, down: Ints) -> Ints:
+    """Outages [n, K, 2] [ns] of a hop that is up and down in turn, at first up; FOREVER pads them.
+
+    The times are exponential with means `up` and `down` [n] [ns]: a two-state Markov chain.  Those that
+    begin before the end of the observation count; a row whose `down` is 0 has none.  `place` is path * 64 +
+    hop, `parameters` [n, len(P)] are those of the rows.
+    """
+    times: list[Ints] = []
+    now, end = np.where(down > 0, 0, FOREVER), parameters[:, P.END]
+    while len(times) % 2 or (now < end).any():
+        mean = down if len(times) % 2 else up
+        steps = _gaps(parameters, STREAM_SWITCH + place, len(times)) + 1  # of a mean / 1024
+        length = steps * (mean >> 10) + (steps * (mean & 1023) >> 10)  # no product beyond 63 bits
+        now = np.minimum(now + length, FOREVER)
+        times.append(now)
+    table = np.stack(times, axis=1).reshape(len(now), -1, 2) if times else np.zeros((len(now), 0, 2), int)
+    return np.where(table[..., :1] < end[:, None, None], table, FOREVER)
+
+
+def _gaps(parameters: Ints, stream: int, k: int) -> Ints:
+    """Draw k of a stream of each row [n]: geometric with mean 1,023, as `kernels.loss` draws it."""
+    table = thresholds(PERIOD)[0].astype(np.uint64)
+    seed, scenario, replication = (
+        parameters[:, column].astype(np.uint64) for column in (P.SEED, P.SCENARIO, P.REPLICATION)
+    )
+    low, half = np.uint64(0xFFFFFFFF), np.uint64(32)
+    gaps = np.zeros(len(parameters), np.int64)
+    blocks = len(table) // 4
+    for block in range(blocks):
+        if table[4 * block] == 0:  # thresholds fall: all further digits are 0
+            break
+        counter = np.full_like(seed, k * blocks + block), np.full_like(seed, stream)
+        words = philox4x32(*counter, replication & low, scenario & low, seed & low, seed >> half)
+        for place, word in enumerate(words):
+            digit = 4 * block + place
+            gaps |= (word < table[digit]).astype(np.int64) << digit
+    return gaps

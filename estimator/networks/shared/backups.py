@@ -1,0 +1,83 @@
+"""Flows with a second route, which they take while a cable of their own is known to be down."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.shared.detours import MOST_LINKS, Backup
+from netcarlo.kernels.shared.layout import Flow
+from netcarlo.networks.outages import merged
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
+
+Ends = Sequence[tuple[int, int]]
+"""From and to which router each link leads."""
+
+
+def check(name: str, route: list[int], backup: list[int], ends: Ends) -> None:
+    """Raises InputError unless a backup leads where the route does, over no cable of it."""
+    for link in backup:
+        if not 0 <= link < len(ends):
+            raise InputError(f"{name}.backup has {link}, which is no link; allowed is 0 to {len(ends) - 1}")
+    for one, other in pairwise(backup):
+        if ends[one][1] != ends[other][0]:
+            remedy = f"the next link starts at {ends[one][1]}"
+            raise InputError(f"{name}.backup goes nowhere after link {one}; {remedy}")
+    (first, last), (begin, end) = ((ends[of[0]][0], ends[of[-1]][1]) for of in (route, backup))
+    if (first, last) != (begin, end):
+        raise InputError(f"{name}.backup leads from {begin} to {end}, and the route from {first} to {last}")
+    cables = {frozenset(ends[link]) for link in route}
+    for link in backup:
+        if frozenset(ends[link]) in cables:
+            raise InputError(f"{name}.backup has {link}, of a cable of the route itself; choose another")
+    if max(len(route), len(backup)) > MOST_LINKS:
+        raise InputError(f"{name}.backup and route have {MOST_LINKS} links at most; shorten them")
+
+
+def detours(outages: Ints, detection: Ints) -> Ints:
+    """When packets take the other route [n, K, 2]: from `detection` [n] [ns] after a cable of the route went
+    down until so long after it came back; `outages` [n, K, 2] are those of its cables.  What does not last
+    for so long is not noticed."""
+    wait = detection[:, None]
+    comes = outages[:, :, 0] < FOREVER
+    noticed = comes & (outages[:, :, 1] - outages[:, :, 0] > wait)
+    begin = np.where(noticed, outages[:, :, 0], FOREVER)
+    end = np.where(noticed, outages[:, :, 1] + wait, FOREVER)
+    table = merged(np.stack([begin, end], axis=2))
+    table[:, :, 0] += np.where(table[:, :, 0] < FOREVER, wait, 0)
+    return table
+
+
+def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back: Ints, cables: Ints) -> Ints:
+    """The flows [n, F, Flow.COLUMNS], where `Flow.BACKUP` is the number of a member from 1 on, with the other
+    routes of those behind their columns.
+
+    Outages [n, C, K, 2] are those of cables; `back` and `cables` [L] tell the links in the other direction
+    and the cables of links.
+    """
+    which, found = flows[:, :, Flow.BACKUP].copy(), {}
+    for k in np.unique(which[which > 0]).tolist():
+        name, spec = members[k - 1].name, members[k - 1].spec
+        detection = draws.whole(f"{name}.detection", spec.detection, NS)
+        down = times[:, np.unique(cables[spec.route])]
+        found[k] = detours(merged(down.reshape(len(down), -1, 2)), detection)
+    room = max((table.shape[1] for table in found.values()), default=0)
+    if not found:
+        return flows
+    at = flows.shape[2]
+    flows = np.pad(flows, [(0, 0), (0, 0), (0, Backup.TIMES + 2 * room)])
+    flows[:, :, Flow.BACKUP] = np.where(which > 0, at, 0)
+    for k, table in found.items():
+        route, words = members[k - 1].spec.backup, np.zeros((len(flows), Backup.TIMES + 2 * room), np.int64)
+        words[:, Backup.HOPS] = words[:, Backup.BACK_HOPS] = len(route)
+        words[:, Backup.ROUTE : Backup.ROUTE + len(route)] = route
+        words[:, Backup.BACK : Backup.BACK + len(route)] = back[route][::-1]
+        words[:, Backup.DETOURS] = (table[:, :, 0] < FOREVER).sum(axis=1)
+        words[:, Backup.TIMES : Backup.TIMES + 2 * table.shape[1]] = table.reshape(len(table), -1)
+        row, f = np.nonzero(which == k)
+        flows[row, f, at:] = words[row]
+    return flows

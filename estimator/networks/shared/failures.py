@@ -1,0 +1,127 @@
+"""Cables that fail: from the records of failures to the outages behind the columns of links."""
+
+from typing import Annotated, Any, Literal, Self
+
+import numpy as np
+from pydantic import Field, field_validator, model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.shared.layout import Link, SharedRows
+from netcarlo.networks import outages
+from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.outages import OnOff, Outages, alternating
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.record import Record
+
+MOST_OUTAGES = 64
+"""Most outages of a failure that can be expected in a run."""
+_PLACES = 64
+"""Streams of a failure: one for each cable, and one for cables that fail together."""
+
+
+class Failure(Record):
+    """Cables that go down, in both directions: those with these numbers together (a duct, a power supply),
+    `one` of all, drawn for every replication, or `each` on its own.
+    """
+
+    cables: Literal["one", "each"] | Annotated[list[int], Field(min_length=1)]
+    outages: Outages
+
+    @field_validator("cables", mode="before")
+    @classmethod
+    def _as_list(cls, cables: Any) -> Any:
+        if cables in ("one", "each") or not isinstance(cables, str | int):
+            return cables
+        return str(cables).split()
+
+    @model_validator(mode="after")
+    def _each_on_its_own(self) -> Self:
+        if self.cables == "each" and not isinstance(self.outages, OnOff):
+            remedy = "write {up: 1 h, down: 10 s}, or cables: one"
+            raise InputError(f"outages of each cable on its own are random; {remedy}")
+        return self
+
+
+def check(failures: list[Failure], cables: int, duration_s: float) -> None:
+    """Raises InputError for cables that there need not be, and for more outages than rows have room for."""
+    for g, failure in enumerate(failures):
+        name = f"shared.failures.{g}"
+        for cable in failure.cables if isinstance(failure.cables, list) else []:
+            if not 0 <= cable < cables:
+                allowed = f"allowed is 0 to {cables - 1}"
+                raise InputError(f"{name}.cables has {cable}, which is no cable; {allowed}")
+        random = failure.outages if isinstance(failure.outages, OnOff) else None
+        if random is not None and (most := random.expected(duration_s)) > MOST_OUTAGES:
+            allowed = f"allowed is 0 to {MOST_OUTAGES}"
+            remedy = "raise up, or shorten duration"
+            raise InputError(f"{name}.outages can be {most:.0f} on average; {allowed}; {remedy}")
+
+
+def most_pairs(failures: list[Failure]) -> int:
+    """The most outages of a link."""
+    random = MOST_OUTAGES + 6 * int(MOST_OUTAGES**0.5) + 1
+    return sum(random if isinstance(f.outages, OnOff) else len(f.outages) for f in failures)
+
+
+def times(failures: list[Failure], draws: Draws, parameters: Ints, cables: Ints) -> Ints:
+    """Outages [n, C, K, 2] [ns] of the cables, of which rows have so many [n]; FOREVER behind them."""
+    n, most = len(cables), int(cables.max(initial=1))
+    of_cables: list[list[Ints]] = [[np.full((n, 0, 2), FOREVER)] for _ in range(most)]
+    for g, failure in enumerate(failures):
+        name = f"shared.failures.{g}"
+        for cable, fails in enumerate(_which(failure, name, draws, cables)):
+            place = g * _PLACES + (cable if failure.cables == "each" else _PLACES - 1)
+            if fails.any():
+                found = _outages(failure, name, draws, parameters, place)
+                of_cables[cable].append(np.where(fails[:, None, None], found, FOREVER))
+    merged = [outages.merged(np.concatenate(tables, axis=1)) for tables in of_cables]
+    longest = max(table.shape[1] for table in merged)
+    missing = [[(0, 0), (0, longest - table.shape[1]), (0, 0)] for table in merged]
+    padded = [np.pad(table, by, constant_values=FOREVER) for table, by in zip(merged, missing, strict=True)]
+    return np.stack(padded, axis=1)
+
+
+def _which(failure: Failure, name: str, draws: Draws, cables: Ints) -> list[Any]:
+    # Of each cable, in which rows it fails [n].
+    numbers = range(int(cables.max(initial=1)))
+    if isinstance(failure.cables, list):
+        return [np.full(len(cables), cable in failure.cables) for cable in numbers]
+    if failure.cables == "each":
+        return [cable < cables for cable in numbers]
+    one = np.floor(draws.uniform(f"{name}.cable") * cables)
+    return [one == cable for cable in numbers]
+
+
+def _outages(failure: Failure, name: str, draws: Draws, parameters: Ints, place: int) -> Ints:
+    if not isinstance(failure.outages, OnOff):
+        return outages.given(failure.outages, name, draws)
+    up, down = outages.means(failure.outages, name, draws).T
+    return alternating(parameters, place, up=up, down=down)
+
+
+def cables_of(back: Ints) -> Ints:
+    """The number of the cable of each link [L]; `back` [L] are the links in the other direction."""
+    return np.unique(np.minimum(np.arange(len(back)), back), return_inverse=True)[1]
+
+
+def placed(links: Ints, found: Ints, cables: Ints) -> Ints:
+    """The links [n, L, ...] with the outages [n, C, K, 2] of their `cables` [L] behind all else."""
+    n, most, behind = links.shape
+    pairs = found[:, cables]
+    links = np.concatenate([links, pairs.reshape(n, most, -1)], axis=2)
+    count = (pairs[..., 0] < FOREVER).sum(axis=2)
+    links[:, :, Link.OUTAGES] = np.where(count > 0, behind // 2, 0)
+    links[:, :, Link.OUTAGES_END] = np.where(count > 0, behind // 2 + count, 0)
+    return links
+
+
+def interruptions(rows: SharedRows) -> list[Interruption]:
+    """When cables of the first row are down, as far as that begins before the end of its observation."""
+    found = set()
+    for link in rows.links[0]:
+        spans = link[2 * link[Link.OUTAGES] : 2 * link[Link.OUTAGES_END]].reshape(-1, 2) / NS
+        found |= {Interruption("outage", *span) for span in spans.tolist()}
+    end_s = rows.parameters[0, P.END] / NS
+    return sorted(each for each in found if each.start_s < end_s)

@@ -1,0 +1,60 @@
+"""A flow that takes another route while its own is known to be down.
+
+Behind the columns of `Flow` stand the two routes, links there and back, and the times in which packets that
+come to their first link take them: pairs of begin and end [ns], in order.  Packets of the two routes may
+overtake each other, so those of such a flow wait for their turn at its routers, too: `engine` says where.
+`b` is where the block of flow `i` begins in scratch `m`, `flows` are the flows of the row.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.shared import packet
+from netcarlo.kernels.shared.layout import MOST_HOPS, Flow
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+
+
+class Backup(IntEnum):
+    """Words from column `Flow.BACKUP` of a flow on."""
+
+    HOPS = 0  # links on the route of the data
+    BACK_HOPS = 1  # links on that of the acknowledgements
+    ROUTE = 2  # numbers of the links on the route of the data, MOST_HOPS words
+    BACK = ROUTE + MOST_HOPS  # the same of the acknowledgements, MOST_HOPS words
+    DETOURS = BACK + MOST_HOPS  # how many times there are; they follow
+    TIMES = DETOURS + 1
+
+
+MOST_LINKS = MOST_HOPS - 1
+"""On either route: a packet counts those it has passed."""
+
+
+@cold
+def chosen(flows: Any, m: Any, b: Any, i: Any, word: Any, t: Any) -> Any:
+    """The packet, with the mark of a detour if it takes one, when it comes to its first link at `t` [ns]."""
+    at = m[b + Flow.BACKUP]
+    cursor = b + (FlowWord.BACK_DETOUR if word & packet.BACKWARD != 0 else FlowWord.DETOUR)
+    k, times = m[cursor], at + Backup.TIMES
+    while k < flows[i, at + Backup.DETOURS] and t >= flows[i, times + 2 * k + 1]:
+        k += 1
+    m[cursor] = k
+    if k < flows[i, at + Backup.DETOURS] and t >= flows[i, times + 2 * k]:
+        word |= packet.DETOURED
+    return word
+
+
+@cold
+def place(flows: Any, m: Any, b: Any, i: Any, word: Any) -> Any:
+    """The link before a packet, which has passed `hop` of `hops`, or the last one where it has passed all:
+    returns the block of the link, `hop` and `hops`."""
+    hop, back, at = packet.hop_of(word), word & packet.BACKWARD != 0, m[b + Flow.BACKUP]
+    if word & packet.DETOURED == 0:
+        hops = m[b + (Flow.BACK_HOPS if back else Flow.HOPS)]
+        link = m[b + (Flow.BACK if back else Flow.ROUTE) + min(hop, hops - 1)]
+    else:
+        hop -= packet.hop_of(packet.DETOURED)
+        hops = flows[i, at + (Backup.BACK_HOPS if back else Backup.HOPS)]
+        number = flows[i, at + (Backup.BACK if back else Backup.ROUTE) + min(hop, hops - 1)]
+        link = m[Word.LINKS] + LinkWord.SIZE * number
+    return link, hop, hops

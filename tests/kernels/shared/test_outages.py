@@ -1,0 +1,110 @@
+"""Links that go down and come back: beside their twin, in properties, and where nothing fails."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared.layout import Flow, Link, SharedOut, SharedRows
+from tests.device.cupy import fake_cupy, install
+from tests.device.kernel import Kernel
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.kernels.shared.test_shared import DATAGRAMS, LINK_BYTE, SIZE, differences, dumbbell, split
+from tests.twins.path.scenarios import MS, SECOND
+from tests.twins.rows import rows_of
+from tests.twins.shared.run import simulate
+from tests.twins.shared.scenarios import backed_rows, failing_rows
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+
+
+def rows_that_fail(model: str, count: int, seed: int) -> SharedRows:
+    rows = rows_of(model.replace("_varying", ""), count, seed=seed)
+    assert isinstance(rows, SharedRows)
+    return backed_rows(failing_rows(rows, seed=seed), seed=seed)
+
+
+def failing(rows: SharedRows, *spans: tuple[int, int]) -> SharedRows:
+    """The same with these outages of link 0."""
+    behind = rows.links.shape[2]
+    links = np.pad(rows.links, [(0, 0), (0, 0), (0, 2 * len(spans))])
+    links[:, 0, Link.OUTAGES], links[:, 0, Link.OUTAGES_END] = behind // 2, behind // 2 + len(spans)
+    links[:, 0, behind:] = np.array(spans).ravel()
+    return rows._replace(links=links)
+
+
+def run(rows: SharedRows, model: str = "shared_mixed_varying") -> Any:
+    return launch.run(models.model(model), rows)
+
+
+def test_kernel_equals_twin() -> None:
+    rows = rows_that_fail("shared_mixed_varying", 300 * LONG, seed=1)
+    out = run(rows)
+    _, links = split(rows, out)
+    fails = rows.links[:, :, Link.OUTAGES] > 0
+    for column in ("DROPS", "LOST", "WAITING", "EARLY", "MARKS"):
+        assert links[column][fails].any(), column
+    assert (rows.flows[:, :, Flow.BACKUP] > 0).any()
+    assert not (found := differences(rows, out)), "\n\n".join(found)
+
+
+@pytest.mark.parametrize("kind", ["newreno", "sctp", "mixed_arrivals", "mixed_linux"])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_uncompiled_kernel_equals_twin(kind: str) -> None:
+    model = f"shared_{kind}_varying"
+    rows = rows_that_fail(model, 6 * LONG, seed=len(kind))
+    out = run_as_python(model, rows)
+    alone = kind if kind == "sctp" else ""
+    out[:, SharedOut.EVENTS] = 0  # the twin's events are others
+    found = differing(out, lambda row: simulate(rows, row=row, alone=alone), str, str)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.needs("numba_cuda", "gcc")
+def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model = models.model("shared_newreno_varying")
+    rows = rows_that_fail("shared_newreno_varying", 60, seed=7)
+    kernel = Kernel(compilers.ptx(model), tmp_path)
+    install(monkeypatch, fake_cupy(lambda text: kernel))
+    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
+    assert (out == expected).all()
+
+
+def test_without_outages_it_is_the_plain_model() -> None:
+    plain = rows_of("shared_mixed", 60, seed=3)
+    assert isinstance(plain, SharedRows)
+    late = failing_rows(plain, seed=3)
+    spans = late.links[:, :, plain.links.shape[2] :]
+    spans += (late.links[:, :, [Link.OUTAGES]] > 0) * (np.int64(1) << 55)  # long after the end
+    expected = run(plain, "shared_mixed")
+    assert (run(late)[:, SharedOut.EVENTS + 1 :] == expected[:, SharedOut.EVENTS + 1 :]).all()
+
+
+def test_nothing_is_delivered_over_a_link_that_is_down() -> None:
+    """Datagrams as fast as the link: as many arrive as fit into the times up."""
+    rows = dumbbell([DATAGRAMS | {"INTERVAL": SIZE * LINK_BYTE}], seconds=10, QUEUE=5)
+    out = run(failing(rows, (2 * SECOND, 3 * SECOND), (5 * SECOND, 5 * SECOND + 500 * MS)))
+    f, k = split(rows, out)
+    up, wire = 10 * SECOND - 1500 * MS, int(rows.links[0, 0, Link.DELAY])
+    carried = (up - 3 * wire) // (SIZE * LINK_BYTE)  # twice what is on the wire is lost, once it is late
+    assert abs(f["RECEIVED"][0, 0] - carried) < 12
+    assert f["DROPS_RANDOM"][0, 0] >= 2 * wire // (SIZE * LINK_BYTE)
+    assert abs(k["BUSY"][0, 0] - up) < 20 * SIZE * LINK_BYTE
+    assert k["DROPS"][0, 0] >= 1500 * MS // (SIZE * LINK_BYTE) - 2
+    down = run(failing(rows, (0, 11 * SECOND)))
+    f, k = split(rows, down)
+    assert f["RECEIVED"][0, 0] == 0 and k["SENT"][0, 0] == 0 and f["SENT"][0, 0] > 100
+
+
+def test_every_packet_is_somewhere() -> None:
+    rows = rows_that_fail("shared_mixed_varying", 200, seed=5)
+    f, _ = split(rows, run(rows))
+    gone = f["DROPS_QUEUE"] + f["DROPS_RANDOM"]
+    assert gone.any() and (rows.parameters[:, P.END] > 0).all()
+    assert (f["SENT"] == f["RECEIVED"] + gone + f["IN_FLIGHT"]).all()
