@@ -1,68 +1,28 @@
 """Plan files: a scenario, the quantity to plan, and the requirements that must hold."""
 
 import json
-import math
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Literal, Self
 
-import numpy as np
 from pydantic import Field, model_validator
 
 from netcarlo.errors import InputError
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
+from netcarlo.planning.values import QuantitySpec, Values, limits, shown
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, units
-from netcarlo.schema.axes import DIMENSIONS
 from netcarlo.schema.document import Document
 from netcarlo.schema.names import full_names, with_values
-from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
 from netcarlo.simulation import fidelity, measurable
-from netcarlo.simulation.outcomes import MEANING
 from netcarlo.transport.congestion import NAMES, locate
-
-MOST_VALUES = 10_000
-"""Values that a plan may choose from."""
-
-
-class QuantitySpec(Record):
-    """The quantity to plan and its values: `linear` or `log` between two ends, or `values` themselves.
-
-    Whole numbers go in steps of 1 unless a `step` or a number of `points` is given.
-    """
-
-    name: str = "value"
-    field: str | list[str] | None = None
-    linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
-    log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
-    values: list[Any] | None = Field(default=None, min_length=2, max_length=MOST_VALUES)
-    step: Any = None
-    points: int | None = Field(default=None, ge=2, le=MOST_VALUES)
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> Self:
-        given = [kind for kind in ("linear", "log", "values") if getattr(self, kind) is not None]
-        if len(given) != 1:
-            raise InputError("needs one of linear, log and values; write linear: [lowest, highest]")
-        if not self.name.isidentifier() or self.name in expressions.FUNCTIONS:
-            raise InputError(f"has the name '{self.name}', which is no plain word; write name: users")
-        if self.name in MEANING:
-            raise InputError(f"has the name '{self.name}', which is that of an outcome; write name: users")
-        if self.step is not None and (self.linear is None or self.points is not None):
-            raise InputError("has a step, which belongs to linear without points; remove it")
-        if self.points is not None and self.values is not None:
-            raise InputError("has points beside values; remove points")
-        if self.log is not None and self.points is None:
-            raise InputError("needs points with log; write points: 25")
-        return self
 
 
 class RequirementSpec(Record):
@@ -145,9 +105,9 @@ class Plan:
         self._scenarios: dict[tuple[float, Resource | None], Scenario] = {}
         self.base = Scenario.check(base, document=lines)
         with self._at("quantity"):
-            self.dimension, self._whole, rising = self._values(spec.quantity)
-        self.log = spec.quantity.log is not None
-        self.values = rising if spec.find == "largest" else rising[::-1]
+            self.row = Values(spec.quantity, self.base, base, derives=bool(spec.derive))
+        self.dimension, self.log = self.row.dimension, self.row.log
+        self.values = self.row.numbers if spec.find == "largest" else self.row.numbers[::-1]
         ends = [self.scenario(value) for value in (self.values[0], self.values[-1])]
         for value in self.values:
             self._derived(value)
@@ -174,10 +134,10 @@ class Plan:
     def _scenario(self, value: float, resource: Resource | None) -> Scenario:
         changes = {} if resource is None else {resource.field: resource.after}
         base = with_values(self._base, changes)
-        settings: dict[str, Any] = {name: self._shown(base, name, value) for name in self._fields()}
+        settings = self.row.settings(value)
         for name, found in self._derived(value).items():
             with self._at("derive", name):
-                settings[name] = self._shown(base, name, found)
+                settings[name] = shown(limits(self.base, self._base, name), found)
         try:
             return Scenario.check(with_values(base, settings))
         except InputError as error:
@@ -211,46 +171,10 @@ class Plan:
             remedy = "raise them, or lower a probability or the confidence"
             raise self._error(("replications",), f"{message}; {remedy}")
 
-    def _fields(self) -> list[str]:
-        field = self.spec.quantity.field
-        return [field] if isinstance(field, str) else (field or [])
-
-    def _limits(self, name: str) -> Quantity:
-        full = full_names(self._base, name)[0]
-        if full == "precision":
-            raise InputError("precision decides nothing in a plan, its confidence does; name another field")
-        limits = fields.quantity(self.base, full)
-        if limits is None:
-            raise InputError(f"{name} is no number; name a field that is one")
-        return limits
-
-    def _shown(self, base: Mapping[str, Any], name: str, value: float) -> Any:
-        limits = self._limits(name)
-        return limits.show(float(round(value)) if limits.whole else value)
-
-    def _values(self, spec: QuantitySpec) -> tuple[units.Dimension, bool, list[float]]:
-        """The dimension of the quantity, whether it is whole, and its values in rising order."""
-        given = spec.linear or spec.log or spec.values or []
-        fixed = [self._limits(name) for name in self._fields()]
-        if not fixed and not self.spec.derive:
-            raise InputError("sets nothing; write field: hops.0.queue, or use its name in derive")
-        dimension = fixed[0].dimension if fixed else _dimension(given[0])
-        whole = any(limits.whole for limits in fixed)
-        numbers = [_number(value, dimension) for value in given]
-        if spec.values is None:
-            numbers = _between(spec, numbers, dimension, whole)
-        if whole and any(number != round(number) for number in numbers):
-            raise InputError("has values that are not whole; write whole numbers, and a whole step")
-        if len(numbers) < 2 or any(a >= b for a, b in pairwise(numbers)):
-            raise InputError("has its values in falling order; write [lowest, highest]")
-        return dimension, whole, numbers
-
     def _requirement(self, name: str, spec: RequirementSpec, have: Collection[str]) -> Requirement:
         """A requirement about outcomes that there are at some value of the quantity."""
         probability = self._share(f"requirements.{name}.probability", spec.probability)
-        found = parse_requirement(
-            name, spec.goal, probability, self.quantity, values=self.values, known=have
-        )
+        found = parse_requirement(name, spec.goal, probability, self.quantity, values=self.values, known=have)
         for outcome in found.outcomes:
             if outcome not in have:
                 measurable.refuse(outcome, self.base, have)
@@ -258,9 +182,9 @@ class Plan:
         return found
 
     def _resource(self, name: str, spec: ResourceSpec) -> Resource:
-        if spec.field in self._fields() or spec.field in self.spec.derive:
+        if spec.field in self.row.fields or spec.field in self.spec.derive:
             raise InputError(f"{name}: {spec.field} is what is planned; name another field")
-        limits = self._limits(spec.field)
+        limit = limits(self.base, self._base, spec.field)
         before = fields.value(self.base, full_names(self._base, spec.field)[0])
         if before is None:
             raise InputError(f"{name}: {spec.field} is not set; give it in the scenario")
@@ -268,9 +192,9 @@ class Plan:
         if spec.to is None:
             if not isinstance(before, float):
                 raise InputError(f"{name}: {spec.field} is no single number; write to: with a new value")
-            more = units.parse(spec.add, limits.dimension)
-            after = limits.show(float(f"{before + more:.12g}"))
-        resource = Resource(name, spec.field, limits.show(before), after)
+            more = units.parse(spec.add, limit.dimension)
+            after = limit.show(float(f"{before + more:.12g}"))
+        resource = Resource(name, spec.field, limit.show(before), after)
         self.scenario(self.values[0], resource)
         return resource
 
@@ -347,51 +271,6 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     if isinstance(transport, dict) and isinstance(control, str) and control not in NAMES:
         transport["congestion_control"] = str(locate(control, place))
     return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
-
-
-def _between(spec: QuantitySpec, ends: list[float], dimension: units.Dimension, whole: bool) -> list[float]:
-    low, high = ends
-    if not low < high:
-        raise InputError("has its ends in falling order; write [lowest, highest]")
-    if spec.log is not None and low <= 0:
-        raise InputError("starts at 0 or below, where a logarithm has no value; raise the lower end")
-    count = spec.points
-    if count is None:
-        if spec.step is None and not whole:
-            raise InputError("needs a step or points; write step: 10 ms or points: 25")
-        step = 1.0 if spec.step is None else _number(spec.step, dimension)
-        if step <= 0:
-            raise InputError("has a step that is not positive; write a positive one")
-        steps = math.floor((high - low) / step + 1e-9)
-        if not 1 <= steps < MOST_VALUES:
-            raise InputError(f"has {steps + 1} values; allowed is 2 to {MOST_VALUES}; change step")
-        found = low + step * np.arange(steps + 1)
-    elif spec.log is not None:
-        found = np.geomspace(low, high, count)
-    else:
-        found = np.linspace(low, high, count)
-    if whole and spec.step is None:
-        found = np.unique(np.rint(found))
-    # Twelve digits, so that 10 ms is 10 ms and not 9.999999999999998 ms.
-    return [float(f"{value:.12g}") for value in found]
-
-
-def _number(value: Any, dimension: units.Dimension) -> float:
-    try:
-        return units.parse(value, dimension)
-    except InputError as error:
-        raise InputError(f"has the value {value!r}, which {error}") from None
-
-
-def _dimension(value: Any) -> units.Dimension:
-    """The dimension of a number with its unit."""
-    for dimension in DIMENSIONS:
-        try:
-            units.parse(value, dimension)
-        except InputError:
-            continue
-        return dimension
-    raise InputError(f"has the value {value!r}, which is no number; write one such as 10 ms")
 
 
 __all__ = ["Plan", "Resource", "load_plan", "make_plan"]
