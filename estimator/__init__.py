@@ -1,7 +1,7 @@
 """netcarlo: how well will this transport do on networks like these?
 
 Monte Carlo simulation of transport protocols, packet by packet.  The words are those of the command
-line: `estimate`, `compare`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
+line: `estimate`, `compare`, `plan`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from netcarlo.errors import InputError
     from netcarlo.estimation.estimate import Comparison, Estimate, compare, estimate
     from netcarlo.estimation.validate import Validation, validate
+    from netcarlo.planning.frontier import Frontier, frontier
+    from netcarlo.planning.run import Answer, plan
     from netcarlo.scenario import Scenario, load_scenario
     from netcarlo.simulation.outcomes import Outcomes
     from netcarlo.simulation.simulate import simulate
@@ -25,6 +27,8 @@ _HOMES = {
     "errors": ["InputError"],
     "estimation.estimate": ["Comparison", "Estimate", "compare", "estimate"],
     "estimation.validate": ["Validation", "validate"],
+    "planning.frontier": ["Frontier", "frontier"],
+    "planning.run": ["Answer", "plan"],
     "scenario": ["Scenario", "load_scenario"],
     "simulation.outcomes": ["Outcomes"],
     "simulation.simulate": ["simulate"],
@@ -35,15 +39,19 @@ _HOMES = {
 }
 
 __all__ = [
+    "Answer",
     "Comparison",
     "Estimate",
+    "Frontier",
     "InputError",
     "Outcomes",
     "Scenario",
     "Validation",
     "compare",
     "estimate",
+    "frontier",
     "load_scenario",
+    "plan",
     "reproduce",
     "simulate",
     "sweep",

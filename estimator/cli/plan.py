@@ -19,6 +19,7 @@ from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
     from netcarlo.planning.file import Plan
+    from netcarlo.planning.frontier import Frontier
     from netcarlo.planning.run import Answer, State
 
 LINE_S = 30.0
@@ -43,8 +44,8 @@ def plan(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables: the answer.")] = False,
 ) -> None:
     """Find the largest (smallest) value for which requirements hold.  Exit 1 if nothing could be decided."""
+    from netcarlo import planning
     from netcarlo.planning import Stopped, load_plan
-    from netcarlo.planning import plan as run
     from netcarlo.schema import output
 
     most_s = _seconds(time_)
@@ -54,7 +55,8 @@ def plan(
         output.check_writable(out)
     try:
         with _progress(loaded, quiet or as_json) as update, _stopped(most_s):
-            found = run(loaded, folder=out, target=target, progress=update, large=yes)
+            answer: Callable[..., Answer | Frontier] = planning.frontier if loaded.designs else planning.plan
+            found = answer(loaded, folder=out, target=target, progress=update, large=yes)
     except Stopped as why:
         console.say(f"stopped ({why}) before anything was simulated; there is no answer")
         console.leave(130 if str(why) == INTERRUPTED else 1)
@@ -118,32 +120,50 @@ def _stopped(most_s: float | None) -> Iterator[None]:
         disarm()
 
 
-def _write(found: "Answer", out: Path) -> None:
+def _write(found: "Answer | Frontier", out: Path) -> None:
+    from netcarlo.planning import Frontier
+    from netcarlo.reports.frontier.page import frontier_page
     from netcarlo.reports.parts.write import write_all
     from netcarlo.reports.plan.page import plan_page
 
     record = json.dumps(found.record(), indent=1, allow_nan=False) + "\n"
-    write_all(out, {"result.json": record, "report.html": plan_page(found)})
+    html = frontier_page(found) if isinstance(found, Frontier) else plan_page(found)
+    write_all(out, {"result.json": record, "report.html": html})
 
 
-def _print(found: "Answer", out: Path | None, *, tables: bool) -> None:
-    import pandas as pd
-
+def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> None:
+    from netcarlo.planning import Frontier
+    from netcarlo.reports.frontier import words as of_two
     from netcarlo.reports.plan import words
 
-    console.echo(words.headline(found))
-    console.echo(words.explanation(found))
+    if isinstance(found, Frontier):
+        console.echo(of_two.headline(found))
+        console.echo(of_two.explanation(found))
+    else:
+        console.echo(words.headline(found))
+        console.echo(words.explanation(found))
     if not tables:
         return
-    rows = pd.DataFrame(words.requirements(found)).drop(columns="requirement").set_index("goal")
-    console.print_table("Requirements", rows, _as_is)
-    for row in words.gains(found):
-        name, change, *rest = row.items()
-        more = ", ".join(f"{head} {text}" for head, text in rest)
-        console.echo(f"{name[1]} ({change[1]}): {more}")
-    console.echo(words.cost(found))
+    if isinstance(found, Frontier):
+        _table("Designs", of_two.rows(found))
+    else:
+        rows = [{k: v for k, v in row.items() if k != "requirement"} for row in words.requirements(found)]
+        _table("Requirements", rows)
+        for row in words.gains(found):
+            name, change, *rest = row.items()
+            more = ", ".join(f"{head} {text}" for head, text in rest)
+            console.echo(f"{name[1]} ({change[1]}): {more}")
+    console.echo(words.spent(found.cost))
     if out is not None:
         console.say(f"{out / 'report.html'} and result.json")
+
+
+def _table(title: str, rows: "list[dict[str, str]]") -> None:
+    """A table whose rows are named by their first column."""
+    import pandas as pd
+
+    frame = pd.DataFrame(rows)
+    console.print_table(title, frame.set_index(frame.columns[0]), _as_is)
 
 
 def _as_is(column: str, value: Any) -> str:

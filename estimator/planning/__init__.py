@@ -1,6 +1,18 @@
-"""Capacity planning: the largest or smallest value of a quantity for which requirements hold."""
+"""Capacity planning: the largest or smallest value of a quantity for which requirements hold, alone or beside
+the values of a second one."""
 
 from netcarlo.planning.file import Plan, load_plan, make_plan
+from netcarlo.planning.frontier import Design, Frontier, frontier
 from netcarlo.planning.run import Answer, Stopped, plan
 
-__all__ = ["Answer", "Plan", "Stopped", "load_plan", "make_plan", "plan"]
+__all__ = [
+    "Answer",
+    "Design",
+    "Frontier",
+    "Plan",
+    "Stopped",
+    "frontier",
+    "load_plan",
+    "make_plan",
+    "plan",
+]

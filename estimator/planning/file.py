@@ -1,12 +1,13 @@
 """Plan files: a scenario, the quantity to plan, and the requirements that must hold."""
 
 import json
+import math
 import shlex
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -65,6 +66,28 @@ class PlanSpec(Record):
     replications: int = Field(default=4000, ge=1, le=10_000_000)
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     resources: dict[str, ResourceSpec] = Field(default_factory=dict)
+    across: QuantitySpec | None = None
+    cost: str | None = Field(default=None, max_length=expressions.LONGEST)
+    currency: str = Field(default="", max_length=40)
+
+    @model_validator(mode="after")
+    def _of_two(self) -> Self:
+        if self.across is None and self.cost is not None:
+            raise InputError("cost compares designs; write across: with a second quantity, or remove it")
+        if self.across is not None and self.across.name == self.quantity.name:
+            raise InputError("across has the name of quantity; give it another, as in name: queue")
+        if self.across is not None and self.resources:
+            raise InputError("resources are of plans with one quantity; remove them, or across")
+        return self
+
+
+class Beside(NamedTuple):
+    """The value of a second quantity at which a plan looks at the first."""
+
+    name: str
+    value: float
+    of: int
+    """How many values of it are looked at, which share the error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,12 +114,24 @@ class Plan:
         document: Document | None,
         source: str,
         lines: Document | None,
+        beside: Beside | None = None,
     ) -> None:
         """Check everything that can be checked before a simulation; `lines` are those of the scenario `base`.
 
+        A plan across a second quantity stands for its first value, and has a plan for each in `designs`.
         Raises InputError.
         """
         self.spec, self.source, self._base, self._document = spec, source, base, document
+        self.across: Values | None = None
+        if spec.across is not None and beside is None:
+            with self._at("across"):
+                self.across = Values(
+                    spec.across, Scenario.check(base, document=lines), base, derives=bool(spec.derive)
+                )
+            of = len(self.across.numbers)
+            beside = Beside(self.across.name, self.across.numbers[0], of)
+            self._base = base = with_values(base, self.across.settings(beside.value))
+        self.beside = beside
         self.name, self.description = spec.name, spec.description
         self.command = ""
         self.quantity = spec.quantity.name
@@ -119,6 +154,48 @@ class Plan:
         self._check_replications()
         with self._at("resources"):
             self.resources = tuple(self._resource(*item) for item in spec.resources.items())
+        self.designs = self._designs(lines)
+
+    def _designs(self, lines: Document | None) -> tuple["Plan", ...]:
+        """The plan at each value of the second quantity; none without one."""
+        if self.across is None:
+            return ()
+        found = []
+        with self._at("across"):
+            for value in self.across.numbers:
+                base = with_values(self._base, self.across.settings(value))
+                beside = Beside(self.across.name, value, len(self.across.numbers))
+                found.append(Plan(self.spec, base, self._document, self.source, lines, beside))
+        with self._at("cost"):
+            for design in found:
+                for number in (design.values[0], design.values[-1]):
+                    design.price(number)
+        return tuple(found)
+
+    def price(self, value: float) -> float | None:
+        """What a value of the quantity costs, beside that of the second one; None in a plan without `cost`.
+
+        Raises InputError.
+        """
+        if self.spec.cost is None or self.beside is None:
+            return None
+        expressions.check(self.spec.cost, self._names())
+        return self._evaluated(self.spec.cost, value)
+
+    def _names(self, value: float = math.nan) -> dict[str, float]:
+        """The quantities by name: the planned one with a value, and that beside it."""
+        beside = {} if self.beside is None else {self.beside.name: self.beside.value}
+        return {self.quantity: value, **beside}
+
+    def _evaluated(self, text: str, value: float) -> float:
+        """An expression of the quantities.  Raises InputError where it has no value."""
+        try:
+            return float(expressions.evaluate(text, self._names(value)))
+        except InputError:
+            raise
+        except Exception as error:  # whatever an expression raises
+            where = f"'{text}' has no value at {self.quantity} = {value:g} ({error})"
+            raise InputError(f"{where}; write one such as {self.quantity} / 2") from None
 
     @cached_property
     def outcomes(self) -> list[str]:
@@ -149,20 +226,14 @@ class Plan:
         found = {}
         for name, text in self.spec.derive.items():
             with self._at("derive", name):
-                expressions.check(str(text), [self.quantity])
-                try:
-                    found[name] = float(expressions.evaluate(str(text), {self.quantity: value}))
-                except InputError:
-                    raise
-                except Exception as error:  # whatever an expression raises
-                    where = f"'{text}' has no value at {self.quantity} = {value:g} ({error})"
-                    raise InputError(f"{where}; write one such as {self.quantity} / 2") from None
+                expressions.check(str(text), self._names())
+                found[name] = self._evaluated(str(text), value)
         return found
 
     @property
     def level(self) -> float:
         """The error that each value may have in being called to hold; see `ledger`."""
-        return (1 - self.confidence) / len(self.values)
+        return (1 - self.confidence) / len(self.values) / (1 if self.beside is None else self.beside.of)
 
     def _check_replications(self) -> None:
         least = max(evidence.needed(r.probability, self.level) for r in self.requirements)

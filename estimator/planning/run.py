@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
+from netcarlo.errors import InputError
 from netcarlo.planning import thresholds
 from netcarlo.planning.file import Plan, load_plan
 from netcarlo.planning.ledger import FIRST, Ledger, Point
@@ -43,6 +45,8 @@ class State:
     replications: int
     forecast: int
     """Replications in all, about."""
+    design: int = 0
+    """The place of the value of the second quantity."""
 
 
 Progress = Callable[[State], object]
@@ -80,6 +84,23 @@ class Answer:
     def decided(self) -> bool:
         """Whether any value has been simulated."""
         return self.holds is not None or self.fails is not None
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The curve: a row for each value looked at, its `verdict`, and for each requirement the
+        `probability` that it holds with `low` and `high`, and the `quantile` of its measure, in SI units."""
+        names = [requirement.name for requirement in self.plan.requirements]
+        rows = [
+            {
+                self.plan.quantity: point.value,
+                "replications": point.replications,
+                "verdict": WORDS[point.verdict],
+                **{f"{name}: {key}": v for name, s in zip(names, point.shares, strict=True)
+                   for key, v in asdict(s).items()},
+            }
+            for point in self.curve
+        ]  # fmt: skip
+        return pd.DataFrame(rows)
 
     def record(self) -> dict[str, Any]:
         """The answer as data for JSON; what is not finite is null."""
@@ -133,7 +154,72 @@ class Answer:
             "cost": self.cost,
             "provenance": self.provenance,
         }
-        return {name: _plain(item) for name, item in found.items()}
+        return {name: plain(item) for name, item in found.items()}
+
+
+class Search:
+    """The search of one plan, its curve and its gains; what is known by now."""
+
+    def __init__(self, asked: Plan, runner: ReplicationRunner) -> None:
+        """Nothing is simulated yet."""
+        self.asked, self.runner = asked, runner
+        self.ledger = Ledger(asked, runner)
+        self.bracket = Bracket(-1, len(asked.values))
+        self.gains: list[thresholds.Gain] = []
+        self._begun = time.monotonic(), runner.used, runner.simulated
+
+    def run(self) -> None:
+        """All of it; may be `Stopped` at any time."""
+        asked, ledger = self.asked, self.ledger
+        last = len(asked.values) - 1
+        for found in search(len(asked.values), ledger.decide, most=asked.most):
+            self.bracket = found
+        for i in _spread(len(asked.values)):
+            ledger.decide(i, min(CURVE_REPLICATIONS, asked.most))
+        if asked.resources:
+            near, at = min(max(self.bracket.low, 0), last), min(self.bracket.low + 1, last)
+            known = ledger.replications
+            for gain in thresholds.gains(asked, self.runner, start=near, at=at, known=known):
+                self.gains.append(gain)
+
+    def left(self) -> int:
+        """About how many replications are left."""
+        return _left(self.asked, self.bracket, self.ledger)
+
+    def answer(self, target: str, stopped: str = "") -> Answer:
+        """What is known; something must be."""
+        asked, ledger, bracket, runner = self.asked, self.ledger, self.bracket, self.runner
+        curve = [ledger.point(i) for i in sorted(ledger.replications)]
+        alone = _alone(asked, curve)
+        binding = thresholds.first(asked, alone)
+        begun, used, simulated = self._begun
+        return Answer(
+            plan=asked,
+            holds=asked.values[bracket.low] if bracket.low >= 0 else None,
+            fails=asked.values[bracket.high] if bracket.high < len(asked.values) else None,
+            undecided=asked.values[bracket.low + 1 : bracket.high],
+            likely=_finite(alone[binding]),
+            binding=asked.requirements[binding].name,
+            alone={r.name: _finite(a) for r, a in zip(asked.requirements, alone, strict=True)},
+            monotone=_monotone(curve),
+            curve=curve,
+            gains=self.gains,
+            cost={
+                "replications": runner.used - used,
+                "simulated": runner.simulated - simulated,
+                "values": len(curve),
+                "of_values": len(asked.values),
+                "damaged": runner.damaged,
+                "seconds": time.monotonic() - begun,
+            },
+            provenance={
+                "versions": versions(),
+                "model_version": model_version(),
+                "target": target,
+                "seed": asked.base.seed,
+            },
+            stopped=stopped,
+        )
 
 
 def plan(
@@ -152,62 +238,26 @@ def plan(
     `Stopped` answers with what it knows; before anything is known it raises that on.  Raises InputError.
     """
     asked = asked if isinstance(asked, Plan) else load_plan(asked)
-    begun, target, bracket = time.monotonic(), resolve_target(target), Bracket(-1, len(asked.values))
-    last, stopped = len(asked.values) - 1, ""
-    gains: list[thresholds.Gain] = []
+    if asked.designs:
+        raise InputError("the plan has two quantities; call netcarlo.frontier, or remove across")
+    target, stopped = resolve_target(target), ""
 
     def report(done: int) -> None:
         if progress:
-            left = _left(asked, bracket, ledger)
-            progress(State(bracket, len(ledger.replications), done, done + left))
+            looked = len(one.ledger.replications)
+            progress(State(one.bracket, looked, done, done + one.left()))
 
     runner = ReplicationRunner(
         asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
     )
-    ledger = Ledger(asked, runner)
+    one = Search(asked, runner)
     try:
-        for found in search(len(asked.values), ledger.decide, most=asked.most):
-            bracket = found
-        for i in _spread(len(asked.values)):
-            ledger.decide(i, min(CURVE_REPLICATIONS, asked.most))
-        if asked.resources:
-            near, at = min(max(bracket.low, 0), last), min(bracket.low + 1, last)
-            for gain in thresholds.gains(asked, runner, start=near, at=at, known=ledger.replications):
-                gains.append(gain)
+        one.run()
     except Stopped as why:
-        if not ledger.replications:
+        if not one.ledger.replications:
             raise
         stopped = str(why)
-    curve = [ledger.point(i) for i in sorted(ledger.replications)]
-    alone = _alone(asked, curve)
-    binding = thresholds.first(asked, alone)
-    return Answer(
-        plan=asked,
-        holds=asked.values[bracket.low] if bracket.low >= 0 else None,
-        fails=asked.values[bracket.high] if bracket.high <= last else None,
-        undecided=asked.values[bracket.low + 1 : bracket.high],
-        likely=_finite(alone[binding]),
-        binding=asked.requirements[binding].name,
-        alone={r.name: _finite(a) for r, a in zip(asked.requirements, alone, strict=True)},
-        monotone=_monotone(curve),
-        curve=curve,
-        gains=gains,
-        cost={
-            "replications": runner.used,
-            "simulated": runner.simulated,
-            "values": len(curve),
-            "of_values": len(asked.values),
-            "damaged": runner.damaged,
-            "seconds": time.monotonic() - begun,
-        },
-        provenance={
-            "versions": versions(),
-            "model_version": model_version(),
-            "target": target,
-            "seed": asked.base.seed,
-        },
-        stopped=stopped,
-    )
+    return one.answer(target, stopped)
 
 
 def _left(asked: Plan, bracket: Bracket, ledger: Ledger) -> int:
@@ -249,9 +299,10 @@ def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None
 
 
-def _plain(data: Any) -> Any:
+def plain(data: Any) -> Any:
+    """Data for JSON: what is not finite is null."""
     if isinstance(data, dict):
-        return {name: _plain(item) for name, item in data.items()}
+        return {name: plain(item) for name, item in data.items()}
     if isinstance(data, list | tuple):
-        return [_plain(item) for item in data]
+        return [plain(item) for item in data]
     return _finite(data) if isinstance(data, float) else data

@@ -69,6 +69,7 @@ _OPERATORS: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Div: _of_numbers(operator.truediv),
     ast.FloorDiv: _of_numbers(operator.floordiv),
     ast.Mod: _of_numbers(operator.mod),
+    ast.Pow: _of_numbers(np.float_power),  # of floats: no whole number grows without limit
     ast.USub: _of_numbers(operator.neg),
     ast.Not: operator.not_,
     ast.Eq: operator.eq,
@@ -172,7 +173,7 @@ def _found(node: ast.AST, values: Mapping[str, Any]) -> Any:
         case ast.Call(func=ast.Name(id=name), args=args, keywords=[]) if name in FUNCTIONS:
             return _called(name, [_value(arg, values) for arg in args])
     raise InputError(
-        f"'{ast.unparse(node)}' is not allowed; allowed are + - * / // %, single comparisons, and or not, "
+        f"'{ast.unparse(node)}' is not allowed; allowed are + - * / // % **, single comparisons, and or not, "
         f"x if y else z, and {', '.join(FUNCTIONS)}"
     )
 

@@ -128,7 +128,7 @@ def _range(ends: Sequence[float], *, log: bool) -> Plot:
 def _height(values: Sequence[float]) -> Plot:
     """The axis of a measure; logarithmic where it is steep."""
     steep = min(values) > 0 and max(values) > STEEP * min(values)
-    return (_logarithmic(*values) if steep else {}) | _range(values, log=steep)
+    return (logarithmic(*values) if steep else {}) | _range(values, log=steep)
 
 
 def _broken(title: str) -> str:
@@ -179,10 +179,10 @@ def resources(found: Answer) -> Plot | None:
 
 
 def _quantity_axis(plan: Plan, scale: Scale) -> Plot:
-    return _logarithmic(plan.values[0] / scale.factor, plan.values[-1] / scale.factor) if plan.log else {}
+    return logarithmic(plan.values[0] / scale.factor, plan.values[-1] / scale.factor) if plan.log else {}
 
 
-def _logarithmic(*ends: float) -> Plot:
+def logarithmic(*ends: float) -> Plot:
     """A logarithmic axis with ticks at 1, 2 and 5 times powers of ten."""
     low, high = min(ends), max(ends)
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)

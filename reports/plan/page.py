@@ -35,8 +35,8 @@ def plan_page(found: Answer) -> str:
         resources=figures.resources(found),
         points=_points(found),
         confidence=words.share(plan.confidence),
-        cost=words.cost(found),
-        provenance=_provenance(found),
+        cost=words.spent(found.cost),
+        provenance=provenance(found.provenance, plan.command),
         source=plan.source,
     )
 
@@ -89,12 +89,12 @@ def _badge(found: Answer, point: Point) -> dict[str, str]:
     }
 
 
-def _provenance(found: Answer) -> dict[str, str]:
-    about = found.provenance
+def provenance(about: dict[str, Any], command: str) -> dict[str, str]:
+    """Facts about what an answer came from, by name."""
     return {
         "model version": about["model_version"],
         "seed": f"{about['seed']}; the same random numbers at every value",
         "versions": ", ".join(f"{name} {version}" for name, version in about["versions"].items()),
         "target": about["target"],
-        "to get it again": found.plan.command,
+        "to get it again": command,
     }

@@ -2,6 +2,7 @@
 
 import math
 from itertools import pairwise
+from typing import Any
 
 from netcarlo.networks.outcome import FRACTION
 from netcarlo.planning.file import Plan, Resource
@@ -25,12 +26,22 @@ FEW = 4
 
 def unit(plan: Plan) -> str:
     """The unit of the planned quantity, as `scales` knows it."""
-    return FRACTION if plan.dimension is units.FRACTION else plan.dimension.unit
+    return unit_in(plan.dimension)
+
+
+def unit_in(dimension: units.Dimension) -> str:
+    """The unit of a dimension, as `scales` knows it."""
+    return FRACTION if dimension is units.FRACTION else dimension.unit
 
 
 def value(plan: Plan, number: float, digits: int = 6) -> str:
     """A value of the planned quantity."""
-    text = scales.say(number, unit(plan), digits)
+    return value_in(plan.dimension, number, digits)
+
+
+def value_in(dimension: units.Dimension, number: float, digits: int = 6) -> str:
+    """A value in a dimension."""
+    text = scales.say(number, unit_in(dimension), digits)
     return text.removesuffix("s") if text == "1 packets" else text
 
 
@@ -168,16 +179,15 @@ def limit(plan: Plan, number: float) -> str:
     return value(plan, number, 3)
 
 
-def cost(found: Answer) -> str:
-    """What the answer took."""
-    spent = found.cost
-    kept = spent["replications"] - spent["simulated"]
+def spent(cost: dict[str, Any]) -> str:
+    """What an answer took."""
+    kept = cost["replications"] - cost["simulated"]
     again = f", {scales.count(kept)} of them from earlier runs" if kept > 0 else ""
     text = (
-        f"{scales.count(spent['replications'])} replications{again}, "
-        f"at {spent['values']} of {scales.count(spent['of_values'])} values, in {spent['seconds']:.1f} s."
+        f"{scales.count(cost['replications'])} replications{again}, "
+        f"at {cost['values']} of {scales.count(cost['of_values'])} values, in {cost['seconds']:.1f} s."
     )
-    if damaged := spent["damaged"]:
+    if damaged := cost["damaged"]:
         text += f" {damaged} damaged line{'s' * (damaged > 1)} of runs.jsonl did not count."
     return text
 
@@ -185,6 +195,13 @@ def cost(found: Answer) -> str:
 def so_far(plan: Plan, state: State) -> str:
     """What is known in the middle of a search."""
     low, high = state.bracket
+    if plan.across is not None:
+        beside = value_in(plan.across.dimension, plan.across.numbers[state.design])
+        return f"{plan.across.name.replace('_', ' ')} {beside}, {_known(plan, low, high)}"
+    return _known(plan, low, high)
+
+
+def _known(plan: Plan, low: int, high: int) -> str:
     parts = [f"{value(plan, plan.values[low])} holds"] if low >= 0 else []
     parts += [f"{value(plan, plan.values[high])} fails"] if high < len(plan.values) else []
     return f"{title(plan)}: {', '.join(parts)}" if parts else title(plan)

@@ -249,6 +249,7 @@ def test_file_in_the_documentation_is_a_plan(tmp_path: Path) -> None:
     assert load_plan(tmp_path / "users.yaml").quantity == "users"
 
 
+RATE = {"name": "rate", "field": "hops.0.rate", "values": ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]}
 WRONG = [
     ({"quantity": {"name": "delay", "field": "hops.0.dela", "linear": [1, 2]}}, "did you mean 'delay'?"),
     ({"quantity": {"field": "hops.0.delay", "linear": ["1 ms", "9 ms"]}}, "write step: 10 ms"),
@@ -290,6 +291,14 @@ WRONG = [
     ({"requirements": {"a": "longest_silence_s + goodput_bps <= 1 s"}}, "'longest_silence_s' is not"),
     ({"derive": {"hops.1.rate": "2e6 + 0 / (delay - 0.004)"}}, "derive.hops.1.rate: '2e6"),
     ({"resources": {"x": {"field": "transport.bytes", "to": "1 MB"}}}, "transport.bytes is not set"),
+    ({"cost": "delay"}, "cost compares designs; write across"),
+    ({"across": {"name": "delay", "field": "hops.0.rate", "values": [1, 2]}}, "across has the name of quantity"),
+    ({"across": {"field": "hops.0.rat", "values": [1, 2]}}, "across: "),
+    ({"across": {"name": "rate", "field": "hops.0.rate", "values": ["9 Mbit/s", "1 Mbit/s"]}}, "falling order"),
+    ({"across": RATE, "cost": "rat + delay"}, "cost: "),
+    ({"across": RATE, "cost": "1 / (delay - 0.001)"}, "cost: "),
+    ({"across": RATE, "resources": {"x": {"field": "hops.0.queue", "to": 9}}}, "resources are of plans with one"),
+    ({"across": RATE, "replications": 90}, "replications = 90 cannot show what is asked"),
 ]  # fmt: skip
 
 
@@ -421,7 +430,7 @@ def test_a_damaged_journal_is_noticed_and_its_runs_made_again(answer: Answer, tm
     assert same(again) == same(answer)
     assert again.cost["damaged"] == 6
     assert again.cost["simulated"] > 0
-    assert "6 damaged lines of runs.jsonl did not count" in words.cost(again)
+    assert "6 damaged lines of runs.jsonl did not count" in words.spent(again.cost)
 
 
 def test_mistake_in_the_scenario_points_at_its_line(tmp_path: Path) -> None:

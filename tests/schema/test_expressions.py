@@ -25,6 +25,8 @@ VALUES = {"a": 3, "b": 0.5, "tcp": "Sack1", "none": math.nan, "x": np.array([1.0
         ("max(1, a, b, 2)", 3),
         ("min(a)", 3),
         ("9223372036854775807 + 1", 2.0**63),
+        ("8 * a ** 2", 72.0),
+        ("9 ** 9 ** 9 ** 9", math.inf),
     ],
 )
 def test_expressions(text, value):
@@ -43,7 +45,6 @@ def test_expressions_work_on_arrays():
         ("().__class__", "not allowed"),
         ("__import__('os')", "not allowed"),
         ("[a for a in x]", "not allowed"),
-        ("a ** 9", "not allowed"),
         ("lower(x=1)", "not allowed"),
         ("tcp * b", "no value"),
         ("a / 0", "no value"),

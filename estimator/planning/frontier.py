@@ -1,0 +1,169 @@
+"""Plans of two quantities: how far the first may go at each value of a second one, and what that costs."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from netcarlo.errors import InputError
+from netcarlo.planning.file import Plan, load_plan
+from netcarlo.planning.run import Answer, Progress, Search, State, Stopped, plain
+from netcarlo.planning.runner import ReplicationRunner
+from netcarlo.simulation.simulate import resolve_target
+
+
+class Design(NamedTuple):
+    """A value of each quantity, in SI units, and what they cost together."""
+
+    beside: float
+    """Of the second quantity."""
+    value: float
+    """Of the planned one."""
+    cost: float
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """What a plan of two quantities found.  Its confidence is that of all its answers together."""
+
+    plan: Plan
+    answers: list[Answer]
+    """Of the values of the second quantity that were looked at, in rising order."""
+    cost: dict[str, Any]
+    """Replications, those that were simulated now, values, seconds."""
+    stopped: str = ""
+    """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether anything is known."""
+        return any(answer.decided for answer in self.answers)
+
+    @property
+    def cheapest(self) -> Design | None:
+        """The design of least cost that is known to hold; None: none is, or the plan has no `cost`."""
+        return min(_designs(self.answers, sure=True), key=lambda design: design.cost, default=None)
+
+    @property
+    def least(self) -> Design | None:
+        """The design of least cost that is not known to fail: with the plan's confidence none is cheaper.
+        None: all are, one of the answers is missing, or the plan has no `cost`."""
+        if len(self.answers) < len(self.plan.designs):
+            return None
+        return min(_designs(self.answers, sure=False), key=lambda design: design.cost, default=None)
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """A row for each value of the second quantity: what `holds` and `fails` there, the `likely` limit,
+        what is `binding`, and the `cost` of the cheapest that holds; NaN: none."""
+        assert self.plan.across is not None
+        rows = []
+        for answer in self.answers:
+            assert answer.plan.beside is not None
+            cheap = cheapest(answer)
+            rows.append(
+                {
+                    self.plan.across.name: answer.plan.beside.value,
+                    **{name: getattr(answer, name) for name in ("holds", "fails", "likely", "binding")},
+                    "cost": None if cheap is None else cheap.cost,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def record(self) -> dict[str, Any]:
+        """The frontier as data for JSON; what is not finite is null."""
+        assert self.plan.across is not None
+        found = {
+            "name": self.plan.name,
+            "quantity": self.plan.quantity,
+            "across": self.plan.across.name,
+            "across_unit": self.plan.across.dimension.unit,
+            "confidence": self.plan.confidence,
+            "cheapest": None if self.cheapest is None else self.cheapest._asdict(),
+            "least": None if self.least is None else self.least._asdict(),
+            "stopped": self.stopped or None,
+            "answers": [
+                {"across": answer.plan.beside and answer.plan.beside.value, **answer.record()}
+                for answer in self.answers
+            ],
+            "cost": self.cost,
+        }
+        return {name: plain(item) for name, item in found.items()}
+
+
+def frontier(
+    asked: Plan | str | Path,
+    *,
+    folder: Path | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    large: bool = False,
+) -> Frontier:
+    """Answer a plan (or a plan file) with a second quantity `across`, at each value of it.
+
+    Arguments, and what may be raised, are those of `plan`.  One that is `Stopped` has the answers so far.
+    """
+    asked = asked if isinstance(asked, Plan) else load_plan(asked)
+    if not asked.designs:
+        raise InputError("the plan has one quantity; call netcarlo.plan, or write across: with a second one")
+    target, begun, stopped = resolve_target(target), time.monotonic(), ""
+    searches: list[Search] = []
+
+    def report(done: int) -> None:
+        if progress:
+            now, k = searches[-1], len(searches)
+            of_one = done + now.left()
+            forecast = of_one * len(asked.designs) // k
+            state = State(now.bracket, len(now.ledger.replications), done, forecast, design=k - 1)
+            progress(state)
+
+    runner = ReplicationRunner(
+        asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
+    )
+    answers = []
+    for design in asked.designs:
+        searches.append(Search(design, runner))
+        try:
+            searches[-1].run()
+        except Stopped as why:
+            stopped = str(why)
+        if searches[-1].ledger.replications:
+            answers.append(searches[-1].answer(target, stopped))
+        if stopped:
+            if not answers:
+                raise Stopped(stopped)
+            break
+    return Frontier(
+        plan=asked,
+        answers=answers,
+        cost={
+            "replications": runner.used,
+            "simulated": runner.simulated,
+            "values": sum(answer.cost["values"] for answer in answers),
+            "of_values": sum(len(design.values) for design in asked.designs),
+            "damaged": runner.damaged,
+            "seconds": time.monotonic() - begun,
+        },
+        stopped=stopped,
+    )
+
+
+def cheapest(answer: Answer) -> Design | None:
+    """The cheapest design at one value of the second quantity that is known to hold."""
+    return min(_designs([answer], sure=True), key=lambda design: design.cost, default=None)
+
+
+def _designs(answers: list[Answer], *, sure: bool) -> Iterator[Design]:
+    """The designs with a cost that are known to hold; those that are not known to fail, unless `sure`."""
+    for answer in answers:
+        plan = answer.plan
+        end = answer.holds if sure else answer.fails
+        places = len(plan.values) if end is None else plan.values.index(end) + (1 if sure else 0)
+        for value in plan.values[: 0 if sure and end is None else places]:
+            price = plan.price(value)
+            if price is not None and plan.beside is not None:
+                yield Design(plan.beside.value, value, price)

@@ -1,0 +1,62 @@
+"""The report of a plan of two quantities: the answer first, then the border, costs, and the values."""
+
+from netcarlo.planning.frontier import Frontier
+from netcarlo.reports.frontier import figures, words
+from netcarlo.reports.page import page
+from netcarlo.reports.parts import scales
+from netcarlo.reports.plan import words as of_plan
+from netcarlo.reports.plan.page import provenance
+
+
+def frontier_page(found: Frontier) -> str:
+    """The HTML of the report of a frontier."""
+    plan = found.plan
+    return page(
+        "frontier.html",
+        title=plan.name,
+        plan=plan,
+        quantity=of_plan.title(plan),
+        across=words.title(found),
+        verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
+        tiles=_tiles(found),
+        goals=[
+            {
+                "name": requirement.name,
+                "goal": of_plan.goal(plan, k),
+                "asked": of_plan.share(requirement.probability),
+            }
+            for k, requirement in enumerate(plan.requirements)
+        ],
+        border=figures.border(found),
+        costs=figures.costs(found),
+        rows=words.rows(found),
+        confidence=of_plan.share(plan.confidence),
+        cost=of_plan.spent(found.cost),
+        provenance=provenance(found.answers[0].provenance, plan.command),
+        source=plan.source,
+    )
+
+
+def _tone(found: Frontier) -> str:
+    if not any(answer.holds is not None for answer in found.answers):
+        return "bad"
+    whole = len(found.answers) == len(found.plan.designs)
+    return "good" if whole and not any(answer.undecided for answer in found.answers) else "open"
+
+
+def _tiles(found: Frontier) -> list[dict[str, str]]:
+    plan, best, least = found.plan, found.cheapest, found.least
+    tiles = []
+    if best is not None:
+        of = f"{words.design(found, best)}"
+        tiles.append({"label": "cheapest known to hold", "value": words.price(found, best.cost), "of": of})
+    if least is not None:
+        of = f"with {of_plan.share(plan.confidence)}"
+        tiles.append({"label": "none costs less than", "value": words.price(found, least.cost), "of": of})
+    return [
+        *tiles,
+        {"label": f"values of {words.title(found)}", "value": str(len(found.answers)),
+         "of": f"of {len(plan.designs)}"},
+        {"label": "replications", "value": scales.count(found.cost["replications"]),
+         "of": f"at {found.cost['values']} of {scales.count(found.cost['of_values'])} designs"},
+    ]  # fmt: skip

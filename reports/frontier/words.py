@@ -1,0 +1,110 @@
+"""What a plan of two quantities found, in words: the same on the terminal and on its page."""
+
+from netcarlo.planning.frontier import Design, Frontier, cheapest
+from netcarlo.planning.run import Answer
+from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.words import capital
+from netcarlo.reports.plan import words
+
+Row = dict[str, str]
+
+
+def title(found: Frontier) -> str:
+    """The second quantity."""
+    assert found.plan.across is not None
+    return found.plan.across.name.replace("_", " ")
+
+
+def beside(found: Frontier, number: float) -> str:
+    """A value of the second quantity."""
+    assert found.plan.across is not None
+    return words.value_in(found.plan.across.dimension, number)
+
+
+def price(found: Frontier, number: float) -> str:
+    """A cost, in the currency of the plan."""
+    return f"{scales.trimmed(number, 4)} {found.plan.spec.currency}".rstrip()
+
+
+def design(found: Frontier, at: Design) -> str:
+    """A design: both quantities with their values."""
+    first = f"{words.title(found.plan)} {words.value(found.plan, at.value)}"
+    return f"{first} and {title(found)} {beside(found, at.beside)}"
+
+
+def priced(found: Frontier, at: Design) -> str:
+    """A design with its cost."""
+    return f"{design(found, at)}: {price(found, at.cost)}"
+
+
+def headline(found: Frontier) -> str:
+    """The answer in a few words."""
+    plan = found.plan
+    if not found.decided:
+        return "No answer yet."
+    if (best := found.cheapest) is not None:
+        return f"Cheapest: {design(found, best)}, for {price(found, best.cost)}."
+    known = [answer for answer in found.answers if answer.holds is not None]
+    if not known:
+        return f"{capital(words.title(plan))}: no value is known to do, at any {title(found)}."
+    most = plan.spec.find == "largest"
+    best_answer = (max if most else min)(known, key=lambda answer: answer.holds or 0.0)
+    assert best_answer.holds is not None
+    found_at = words.value(plan, best_answer.holds)
+    over = "or more" if most else "or less"
+    found_at += f" {over}" if best_answer.fails is None else ""
+    return f"{capital(words.title(plan))}: {found_at} at {title(found)} {_beside(found, best_answer)}."
+
+
+def explanation(found: Frontier) -> str:
+    """What is known with which confidence, and what is not."""
+    plan, n = found.plan, len(found.plan.designs)
+    sure = f"With {words.share(plan.confidence)} confidence"
+    text = f"{sure} what is said to hold does, and what is said to fail does, at all {n} values of "
+    text += f"{title(found)} together."
+    if (least := found.least) is not None and found.cheapest is not None:
+        if least.cost >= found.cheapest.cost:
+            text += f" No design of these costs less than {price(found, found.cheapest.cost)}."
+        else:
+            less = f"with {design(found, least)}, for {price(found, least.cost)}"
+            text += f" What is not decided yet may make it cheaper: at best {less}."
+    undecided = sum(bool(answer.undecided) for answer in found.answers)
+    if undecided:
+        left = f"{scales.count(plan.most)} replications leave open"
+        text += f" At {undecided} of them there are values that {left}."
+    bumpy = [answer for answer in found.answers if not answer.monotone]
+    if bumpy:
+        where = f"{title(found)} {_beside(found, bumpy[0])}"
+        text += f" At {where} the curve is not monotone: there may be another limit."
+    if found.stopped:
+        at = f"{len(found.answers)} of {n} values of {title(found)}"
+        text += f" The plan was stopped ({found.stopped}) at {at}."
+    return text
+
+
+def rows(found: Frontier) -> list[Row]:
+    """A row for each value of the second quantity."""
+    plan, table = found.plan, []
+    for answer in found.answers:
+        row = {
+            title(found): _beside(found, answer),
+            "known to hold": _value(answer, answer.holds),
+            "known to fail": _value(answer, answer.fails),
+            "best guess": _value(answer, answer.likely, 3),
+            "binds": answer.binding,
+        }
+        if plan.spec.cost is not None:
+            cheap = cheapest(answer)
+            row["cheapest"] = "–" if cheap is None else price(found, cheap.cost)
+        row["replications"] = scales.count(answer.cost["replications"])
+        table.append(row)
+    return table
+
+
+def _beside(found: Frontier, answer: Answer) -> str:
+    assert answer.plan.beside is not None
+    return beside(found, answer.plan.beside.value)
+
+
+def _value(answer: Answer, number: float | None, digits: int = 6) -> str:
+    return "–" if number is None else words.value(answer.plan, number, digits)

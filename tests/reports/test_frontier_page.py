@@ -1,0 +1,60 @@
+"""The report of a plan of two quantities: valid figures, and what it does in a real browser."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+import pytest
+
+from netcarlo.planning import Frontier, frontier, make_plan
+from netcarlo.planning.frontier import ReplicationRunner
+from netcarlo.reports.frontier import figures
+from netcarlo.reports.frontier.page import frontier_page
+from tests.reports.browser import Page
+from tests.reports.test_plan_page import DATA, WINDOWS, Made
+
+ASKED: dict[str, Any] = {
+    **DATA,
+    "resources": {},
+    "across": {"name": "rate", "field": "hops.0.rate", "log": ["4 Mbit/s", "32 Mbit/s"], "points": 4},
+    "cost": "queue + rate / 1e6",
+    "currency": "EUR",
+}
+
+
+@pytest.fixture(scope="module")
+def found() -> Frontier:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(f"{frontier.__module__}.{ReplicationRunner.__name__}", Made)
+        return frontier(make_plan(ASKED))
+
+
+def test_figures_are_valid_and_show_what_is_known(found: Frontier) -> None:
+    """At 4 Mbit/s nothing holds; from there on a faster link takes a longer queue until the delay binds."""
+    border = figures.border(found)
+    go.Figure(border)
+    by_name = {trace["name"]: trace for trace in border["data"] if "name" in trace}
+    assert by_name["known to hold"]["y"] == [answer.holds for answer in found.answers]
+    assert by_name["known to hold"]["y"][0] is None
+    assert by_name["cheapest"]["y"] == [found.cheapest.value]  # type: ignore[union-attr]
+    costs = figures.costs(found)
+    assert costs is not None
+    go.Figure(costs)
+    assert costs["data"][0]["y"] == found.frame["cost"].dropna().tolist()
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("window", WINDOWS)
+def test_page_is_drawn_without_complaints(found: Frontier, page: Page, window: str, tmp_path: Path) -> None:
+    width, height, mobile = WINDOWS[window]
+    file = tmp_path / "frontier.html"
+    file.write_text(frontier_page(found), encoding="utf-8")
+    page.open(file, width=width, height=height, mobile=mobile)
+    assert page.complaints() == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    assert page.evaluate("document.querySelectorAll('.plot').length") == 2
+    rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"
+    assert max(page.evaluate(rights)) <= width
+    markup = re.sub(r"<script>.*?</script>", "", file.read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert re.findall(r'(?:src|href)="(?:https?:)?//', markup) == []
