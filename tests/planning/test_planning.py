@@ -292,12 +292,12 @@ WRONG = [
     ({"derive": {"hops.1.rate": "2e6 + 0 / (delay - 0.004)"}}, "derive.hops.1.rate: '2e6"),
     ({"resources": {"x": {"field": "transport.bytes", "to": "1 MB"}}}, "transport.bytes is not set"),
     ({"cost": "delay"}, "cost compares designs; write across"),
-    ({"across": {"name": "delay", "field": "hops.0.rate", "values": [1, 2]}}, "across has the name of quantity"),
+    ({"across": {"name": "delay", "field": "hops.0.rate", "values": [1, 2]}}, "has the name of quantity"),
     ({"across": {"field": "hops.0.rat", "values": [1, 2]}}, "across: "),
-    ({"across": {"name": "rate", "field": "hops.0.rate", "values": ["9 Mbit/s", "1 Mbit/s"]}}, "falling order"),
+    ({"across": {"name": "rate", "field": "hops.0.rate", "values": ["9 kB/s", "1 kB/s"]}}, "falling"),
     ({"across": RATE, "cost": "rat + delay"}, "cost: "),
     ({"across": RATE, "cost": "1 / (delay - 0.001)"}, "cost: "),
-    ({"across": RATE, "resources": {"x": {"field": "hops.0.queue", "to": 9}}}, "resources are of plans with one"),
+    ({"across": RATE, "resources": {"x": {"field": "hops.0.queue", "to": 9}}}, "are of plans with one"),
     ({"across": RATE, "replications": 90}, "replications = 90 cannot show what is asked"),
 ]  # fmt: skip
 
