@@ -12,6 +12,7 @@ import numpy as np
 from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
+from netcarlo.kernels.adhoc import frames as adhoc_frames
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
 from netcarlo.kernels.base.layout import Out, P, Queues
@@ -30,7 +31,7 @@ from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.linux import sender as linux_sender
-from netcarlo.kernels.linux import timed
+from netcarlo.kernels.linux import reordered, timed
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
 from netcarlo.kernels.linux.copies import STAMP_BITS
@@ -267,7 +268,8 @@ def _wireless(address: Address, ends: Ends) -> Model:
 
 def _adhoc(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(adhoc.simulate, step, {"hosts": adhoc_flow} | ends.slots)
+        found: dict[str, Any] = {"hosts": adhoc_flow, "packet_shift": adhoc_frames.COPY_SHIFT + COPY_BITS}
+        return bind(adhoc.simulate, step, found | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return adhoc.scratch_words(rows, ends.words, ends.floats)
@@ -364,10 +366,19 @@ def _timed(ends: Ends) -> Ends:
     return ends._replace(slots=found, words=words)
 
 
+def _reordered(ends: Ends) -> Ends:
+    """Today's Linux, whose packets overtake each other."""
+    association = stacked("reordered", ends.slots["association"], reordered)
+    found = {"association": association, "packet_shift": adhoc_frames.COPY_SHIFT + STAMP_BITS}
+    return ends._replace(slots=ends.slots | found)
+
+
 def _of_linux(address: Address, ends: Ends) -> Model:
-    """Over paths, whose queues it tells, shared links, or 802.11."""
+    """Over paths, whose queues it tells, shared links, 802.11, or ad hoc networks."""
     if address.family == "wireless":
         return _wireless(address, _timed(ends))
+    if address.family == "adhoc":
+        return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, ends)
     return _path(address, ends, queues=not address.mobile)
@@ -433,7 +444,8 @@ def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for mobile, varying in PATHS:
             yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
-        yield _of_linux(Address("wireless", "linux", control), _linux(module))
+        for family in "wireless", "adhoc":
+            yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
             address = Address("shared", "linux", control, managed=managed, varying=varying)
             yield _of_linux(address, _linux(module))
