@@ -81,6 +81,7 @@ CASES = {
     "tcp_linux_cubic_mobile": LINUX_MOBILE,
     "tcp_linux_bbr": LINUX,
     "tcp_linux_bbr_mobile": LINUX_MOBILE,
+    "tcp_linux_bbr3_mobile": LINUX_MOBILE,
     "wifi_linux26": WIRELESS,
     "wifi_linux26_cubic": WIRELESS,
     "manet_linux26": ADHOC,

@@ -5,6 +5,7 @@
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
@@ -35,6 +36,9 @@ from netcarlo.kernels.adhoc.layout import (
 )
 from netcarlo.kernels.adhoc.state import NODES, Node
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.linux import reordered
+from netcarlo.kernels.linux.state import ACK_WORDS
+from netcarlo.kernels.linux.state import Tcp as LinuxWord
 from netcarlo.kernels.runtime import launch
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.adhoc.dsr import Cache
@@ -42,8 +46,10 @@ from tests.twins.adhoc.links import Topology
 from tests.twins.adhoc.run import simulate
 from tests.twins.adhoc.scenarios import (
     SECOND,
+    as_linux,
     as_sctp,
     describe,
+    linux_manet_rows,
     manet_rows,
     network,
     sctp_manet_rows,
@@ -52,7 +58,7 @@ from tests.twins.adhoc.scenarios import (
 )
 from tests.twins.adhoc.tables import Tables
 
-COMPILED, SCTP = "manet_newreno", "manet_sctp"
+COMPILED, SCTP, LINUX = "manet_newreno", "manet_sctp", "manet_linux_bbr"
 OTHERS = [
     *("manet_tahoe", "manet_reno", "manet_sack", "manet_vegas", "manet_newreno_westwood"),
     *("manet_probing", "manet_new_probing", "manet_elfn", "manet_eln"),
@@ -88,9 +94,10 @@ def differences(model: str, rows: ManetRows, out: Ints) -> list[str]:
     return differing(out, lambda row: simulate(model, rows, row=row), partial(describe, rows), name)
 
 
-def test_kernel_equals_twin() -> None:
-    rows = manet_rows(30 * LONG, seed=0)
-    found = differences(COMPILED, rows, run(rows))
+@pytest.mark.parametrize(("model", "rows_of"), [(COMPILED, manet_rows), (LINUX, linux_manet_rows)])
+def test_kernel_equals_twin(model: str, rows_of: Callable[..., ManetRows]) -> None:
+    rows = rows_of(30 * LONG, seed=0)
+    found = differences(model, rows, run(rows, model=model))
     assert not found, "\n\n".join(found)
 
 
@@ -114,13 +121,37 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+OVER_BREAKS = [(SCTP, as_sctp), *((f"manet_linux_{name}", as_linux) for name in ("reno", "cubic", "bbr", "bbr3"))]
+
+
+@pytest.mark.parametrize(("model", "changed"), OVER_BREAKS)
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_sctp_over_breaks_equals_twin() -> None:
-    rows = as_sctp(stack([scripted_breaks()] * 2 * LONG), seed=3)
-    out = run_as_python(SCTP, rows)
+def test_other_ends_over_breaks_equal_their_twin(model: str, changed: Callable[..., ManetRows]) -> None:
+    rows = changed(stack([scripted_breaks()] * 2 * LONG), seed=3)
+    out = run_as_python(model, rows)
     assert (out[:, ManetOut.RETRANSMITTED] > 0).all() and (out[:, ManetOut.BREAKS] > 0).all()
-    found = differences(SCTP, rows, out)
+    found = differences(model, rows, out)
     assert not found, "\n\n".join(found)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@given(seed=seeds, control=st.sampled_from(["reno", "cubic", "bbr", "bbr3"]))
+@settings(quick, max_examples=10)
+def test_todays_linux_over_any_network_equals_its_twin(seed: int, control: str) -> None:
+    """Uncompiled, a network at a time."""
+    rows = linux_manet_rows(1, seed=seed)
+    found = differences(f"manet_linux_{control}", rows, run_as_python(f"manet_linux_{control}", rows))
+    assert not found, "\n\n".join(found)
+
+
+def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
+    """Of today's Linux: when it goes on the air; a later one has come, and its place is needed."""
+    s, p = np.zeros(400, np.int64), np.zeros(len(P), np.int64)
+    s[LinuxWord.ACKS], p[P.RING], p[P.ACK], s[LinuxWord.NEXT_ACK] = 200, 16, 52, 20
+    s[200 + ACK_WORDS * 4 : 200 + ACK_WORDS * 5] = [9, 0, -1, *[0] * (ACK_WORDS - 3)]
+    assert reordered.size_of_ack(p, s, np.int64(4)) == 52 and not s[LinuxWord.OVERFULL]
+    reordered.size_of_ack(p, s, np.int64(3))
+    assert s[LinuxWord.OVERFULL]
 
 
 def test_packets_of_sctp_that_are_overwritten_on_their_way_are_noticed() -> None:
@@ -226,11 +257,14 @@ def test_scenarios_visit_the_corners() -> None:
     assert (met_by_nodes >= 0.05).all()
 
 
-@pytest.mark.parametrize("model", [COMPILED, SCTP])
+ROWS_OF = {COMPILED: manet_rows, SCTP: sctp_manet_rows, LINUX: linux_manet_rows}
+
+
+@pytest.mark.parametrize("model", ROWS_OF)
 @given(seed=seeds)
 @quick
 def test_segments_are_conserved(model: str, seed: int) -> None:
-    rows = sctp_manet_rows(25, seed=seed) if model == SCTP else manet_rows(25, seed=seed)
+    rows = ROWS_OF[model](25, seed=seed)
     out = run(rows, model=model)
     v = {column: out[:, column] for column in ManetOut if column != ManetOut.COLUMNS}
     assert (v[ManetOut.STATUS] == STATUS_OK).all() and (out >= NEVER).all()
@@ -285,14 +319,14 @@ def longest_exchange(rows: ManetRows) -> Ints:
     return whole
 
 
-@given(seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
+@given(st.sampled_from([COMPILED, LINUX]), seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
 @quick
-def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int], threads: int) -> None:
-    rows = manet_rows(30, seed=seed)
-    whole = run(rows, threads=1)
+def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int], threads: int) -> None:
+    rows = ROWS_OF[model](30, seed=seed)
+    whole = run(rows, model=model, threads=1)
     for first, last in pairwise([0, *sorted(cuts), 30]):
         if first < last:
-            part = run(select(rows, slice(first, last)), threads=threads)
+            part = run(select(rows, slice(first, last)), model=model, threads=threads)
             assert (part == whole[first:last]).all()
 
 
