@@ -30,8 +30,8 @@ from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
-from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux import reordered, timed
+from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
 from netcarlo.kernels.linux.copies import STAMP_BITS

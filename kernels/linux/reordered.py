@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import association
-from netcarlo.kernels.linux.state import Tcp
+from netcarlo.kernels.linux.state import FIRST, NONE, Tcp
 
 
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
@@ -15,6 +17,11 @@ def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     if s[Tcp.NEXT_ACK] - ack_id > p[P.RING]:
         s[Tcp.OVERFULL] = 1
     return association.size_of_ack(p, s, ack_id)
+
+
+def sequence_of(p: Any, s: Any, packet: Any) -> Any:
+    """What a trace calls a packet of the sender: data are numbered from 1, and nothing else."""
+    return association.sequence_of(p, s, packet) if packet >= FIRST else np.int64(NONE)
 
 
 def corrupted(p: Any, s: Any, packet: Any) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,9 @@ from netcarlo.kernels.linux import reordered
 from netcarlo.kernels.linux.state import ACK_WORDS
 from netcarlo.kernels.linux.state import Tcp as LinuxWord
 from netcarlo.kernels.runtime import launch
+from netcarlo.scenario import Scenario, load_scenario
+from netcarlo.simulation.launches import model_of
+from netcarlo.simulation.simulate import simulate as simulate_scenario
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.adhoc.dsr import Cache
 from tests.twins.adhoc.links import Topology
@@ -63,6 +67,7 @@ OTHERS = [
     *("manet_tahoe", "manet_reno", "manet_sack", "manet_vegas", "manet_newreno_westwood"),
     *("manet_probing", "manet_new_probing", "manet_elfn", "manet_eln"),
 ]
+EXAMPLES = Path(__file__).parents[3] / "configs" / "examples"
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 LOST = [ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM]
 
@@ -121,7 +126,8 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
     assert not found, "\n\n".join(found)
 
 
-OVER_BREAKS = [(SCTP, as_sctp), *((f"manet_linux_{name}", as_linux) for name in ("reno", "cubic", "bbr", "bbr3"))]
+CONTROLS = ("reno", "cubic", "bbr", "bbr3")
+OVER_BREAKS = [(SCTP, as_sctp), *((f"manet_linux_{control}", as_linux) for control in CONTROLS)]
 
 
 @pytest.mark.parametrize(("model", "changed"), OVER_BREAKS)
@@ -135,7 +141,7 @@ def test_other_ends_over_breaks_equal_their_twin(model: str, changed: Callable[.
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
-@given(seed=seeds, control=st.sampled_from(["reno", "cubic", "bbr", "bbr3"]))
+@given(seed=seeds, control=st.sampled_from(CONTROLS))
 @settings(quick, max_examples=10)
 def test_todays_linux_over_any_network_equals_its_twin(seed: int, control: str) -> None:
     """Uncompiled, a network at a time."""
@@ -243,6 +249,40 @@ def test_airtime_of_a_transfer_between_two_nodes() -> None:
     assert sink[NodeOut.TRANSMIT] == own + answers * len(forth)
     assert source[NodeOut.OVERHEAR] == sink[NodeOut.OVERHEAR] == 0
     assert source[NodeOut.TRANSMIT] + source[NodeOut.RECEIVE] < out[0, ManetOut.ELAPSED]
+
+
+TWENTY = {"window": 20, "packets": 2000}
+KINDS = (
+    {"protocol": "newreno", "payload": "1448 B", "header": "52 B", "ack": "52 B", "ack_every": 2, **TWENTY},
+    {"protocol": "linux", "congestion_control": "bbr", **TWENTY},
+)
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_todays_linux_carries_over_a_chain_what_newreno_does(hops: int) -> None:
+    """Of which nothing is lost, but links are given up that are there."""
+    order = [0, hops, *range(1, hops)]  # node 0 sends to node 1
+    tracks = [[{"time": "0 s", "x": f"{225 * place} m"}] for place in order]
+    chain = {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": tracks}}
+    data = {"duration": "90 s", "replications": 6, "adhoc": chain}
+    newreno, linux = (
+        simulate_scenario(Scenario.check({**data, "transport": kind}), target="cpu").frame for kind in KINDS
+    )
+    assert linux.finished.all() and linux.transfer_bps.mean() > 1.2e6 / hops
+    assert linux.transfer_bps.mean() == pytest.approx(newreno.transfer_bps.mean(), rel=0.02)
+
+
+def test_bbr_walks_as_well_as_newreno() -> None:
+    """The example, and with NewReno instead."""
+    scenario = load_scenario(EXAMPLES / "adhoc_linux.yaml", values={"replications": 30})
+    assert model_of(scenario).name == LINUX
+    data = scenario.model_dump(mode="json", exclude_none=True)
+    window = {key: value for key, value in KINDS[0].items() if key != "packets"}
+    other = Scenario.check({**data, "transport": {**window, "start": "1 s"}})
+    linux, newreno = (
+        simulate_scenario(one, target="cpu").frame.goodput_bps.mean() for one in (scenario, other)
+    )
+    assert 5e5 < linux == pytest.approx(newreno, rel=0.05)
 
 
 def test_scenarios_visit_the_corners() -> None:
