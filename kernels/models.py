@@ -489,8 +489,8 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "shared_newreno_aqm", "shared_newreno_varying"),
-    "shared_mixed_arrivals",
+    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr"),
+    *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

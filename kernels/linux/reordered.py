@@ -1,4 +1,4 @@
-"""What the ad hoc engine asks of an association besides: there packets overtake each other, and routes break."""
+"""What the ad hoc engine asks of an association besides: there packets overtake each other."""
 
 from typing import Any
 
