@@ -179,6 +179,7 @@ def _linux(control: Any) -> Ends:
     found = {
         "association": linux_association, "control": control, "paced": paced,
         "hears": hasattr(control, "lost"), "first": 0, "pauses": False, "sack": True, "stamps": True,
+        "widens": False,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
 
@@ -369,8 +370,10 @@ def _timed(ends: Ends) -> Ends:
 def _reordered(ends: Ends) -> Ends:
     """Today's Linux, whose packets overtake each other."""
     association = stacked("reordered", ends.slots["association"], reordered)
-    found = {"association": association, "packet_shift": adhoc_frames.COPY_SHIFT + STAMP_BITS}
-    return ends._replace(slots=ends.slots | found)
+    found = {"association": association, "widens": True}
+    return ends._replace(
+        slots=ends.slots | found | {"packet_shift": adhoc_frames.COPY_SHIFT + STAMP_BITS}
+    )
 
 
 def _of_linux(address: Address, ends: Ends) -> Model:

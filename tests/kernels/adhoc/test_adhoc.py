@@ -11,6 +11,7 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -368,6 +369,16 @@ def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int]
         if first < last:
             part = run(select(rows, slice(first, last)), model=model, threads=threads)
             assert (part == whole[first:last]).all()
+
+
+@given(seeds, st.integers(7, 12))
+@quick
+def test_ring_size_never_matters_to_todays_linux(seed: int, bits: int) -> None:
+    """A run whose ring overflows ends, and begins anew."""
+    rows = linux_manet_rows(25, seed=seed)
+    expected = run(rows, model=LINUX)
+    with patch.object(launch, "_rings", lambda _, rows: np.full(len(rows.parameters), 1 << bits)):
+        assert (run(rows, model=LINUX) == expected).all()
 
 
 # Motion.

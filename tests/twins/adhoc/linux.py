@@ -22,6 +22,7 @@ class Linux(Association):
         kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
         own = CONTROLS.get(control, CONTROLS["reno"])()
         self.sender = kind(self.clock, self.counters.of_tcp, world.p, self.put_out, own)
+        self.sender.widens = True
         self.receiver = LinuxReceiver(self.clock, self.counters.of_tcp, world.p, self.put_back)
         self.clock.at(world.p.START, Rank.HOP, self.sender.start)
 
