@@ -22,7 +22,7 @@ ARCHITECTURES = "sm_75", "sm_80", "sm_90", "sm_100", "sm_120"
 ROWS = 300
 """Random scenarios of each model."""
 
-SPILLED = {"wifi_linux_bbr": 280, "manet_linux_bbr": 350}
+SPILLED = {"wifi_linux_bbr": 280, "manet_linux_bbr": 190}
 """Bytes by model."""
 
 
