@@ -12,6 +12,7 @@ import numpy as np
 from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
+from netcarlo.kernels.adhoc import frames as adhoc_frames
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
 from netcarlo.kernels.base.layout import Out, P, Queues
@@ -29,8 +30,8 @@ from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
+from netcarlo.kernels.linux import reordered, timed
 from netcarlo.kernels.linux import sender as linux_sender
-from netcarlo.kernels.linux import timed
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
 from netcarlo.kernels.linux.copies import STAMP_BITS
@@ -178,6 +179,7 @@ def _linux(control: Any) -> Ends:
     found = {
         "association": linux_association, "control": control, "paced": paced,
         "hears": hasattr(control, "lost"), "first": 0, "pauses": False, "sack": True, "stamps": True,
+        "widens": False,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
 
@@ -267,7 +269,8 @@ def _wireless(address: Address, ends: Ends) -> Model:
 
 def _adhoc(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(adhoc.simulate, step, {"hosts": adhoc_flow} | ends.slots)
+        found: dict[str, Any] = {"hosts": adhoc_flow, "packet_shift": adhoc_frames.COPY_SHIFT + COPY_BITS}
+        return bind(adhoc.simulate, step, found | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return adhoc.scratch_words(rows, ends.words, ends.floats)
@@ -364,10 +367,21 @@ def _timed(ends: Ends) -> Ends:
     return ends._replace(slots=found, words=words)
 
 
+def _reordered(ends: Ends) -> Ends:
+    """Today's Linux, whose packets overtake each other."""
+    association = stacked("reordered", ends.slots["association"], reordered)
+    found = {"association": association, "widens": True}
+    return ends._replace(
+        slots=ends.slots | found | {"packet_shift": adhoc_frames.COPY_SHIFT + STAMP_BITS}
+    )
+
+
 def _of_linux(address: Address, ends: Ends) -> Model:
-    """Over paths, whose queues it tells, shared links, or 802.11."""
+    """Over paths, whose queues it tells, shared links, 802.11, or ad hoc networks."""
     if address.family == "wireless":
         return _wireless(address, _timed(ends))
+    if address.family == "adhoc":
+        return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, ends)
     return _path(address, ends, queues=not address.mobile)
@@ -433,7 +447,8 @@ def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for mobile, varying in PATHS:
             yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
-        yield _of_linux(Address("wireless", "linux", control), _linux(module))
+        for family in "wireless", "adhoc":
+            yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
             address = Address("shared", "linux", control, managed=managed, varying=varying)
             yield _of_linux(address, _linux(module))
@@ -477,8 +492,8 @@ NAMES = (
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("wifi_linux_bbr", "shared_linux_bbr", "shared_newreno_aqm", "shared_newreno_varying"),
-    "shared_mixed_arrivals",
+    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr"),
+    *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

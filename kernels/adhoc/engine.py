@@ -89,7 +89,7 @@ def simulate(
 def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, trace: Any) -> Any:
     """Event by event, those of the topology first at equal times, then by phase and node.
 
-    Returns when the run ends.
+    Returns when the run ends: at once when it has become worthless.
     """
     end = m[P.END]
     n = m[Manet.NODES]
@@ -105,7 +105,7 @@ def _run(m: Any, f: Any, constants: Any, times: Any, places: Any, losses: Any, t
             hosts.at_flow(m, f, constants, t, trace)
         else:
             _at_node(m, f, constants, losses, who, key, trace)
-        if completion and m[COUNTS + ManetOut.FINISHED] != NEVER:
+        if m[Word.FULL] != 0 or (completion and m[COUNTS + ManetOut.FINISHED] != NEVER):
             end = t
             break
     return end

@@ -23,7 +23,7 @@ from netcarlo.kernels.adhoc.frames import (
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.residual import Error, residual_error
 from netcarlo.kernels.adhoc.state import COUNTS, NO_KEY, PHASE_BITS, Phase, Word
-from netcarlo.kernels.adhoc.trace import trace_flow, trace_packet, trace_route
+from netcarlo.kernels.adhoc.trace import trace_acked, trace_flow, trace_packet, trace_route
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import (
@@ -81,8 +81,7 @@ def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
         timeouts = s[association.Counter.TIMEOUTS]
         association.on_timeout(m, s, f, constants, t)
         if trace.shape[0] > 0 and s[association.Counter.TIMEOUTS] > timeouts:
-            missing = s[association.Counter.ACKED] + 1
-            trace_flow(m, f, trace, t, np.int64(EVENT_TIMEOUT), missing, m[Manet.SOURCE])
+            trace_acked(m, f, trace, t, np.int64(EVENT_TIMEOUT), np.int64(1))
         _pump(m, f, t, trace)
     else:
         _acknowledge(m, t, association.on_delay(m, s))
@@ -198,7 +197,7 @@ def at_source(m: Any, f: Any, constants: Any, losses: Any, t: Any, head: Any, tr
         if m[COUNTS + ManetOut.FINISHED] == NEVER and association.finished(s):
             m[COUNTS + ManetOut.FINISHED] = t
         if trace.shape[0] > 0 and is_ack(head):
-            trace_flow(m, f, trace, t, np.int64(EVENT_ACK), s[association.Counter.ACKED], m[Manet.SOURCE])
+            trace_acked(m, f, trace, t, np.int64(EVENT_ACK), np.int64(0))
     else:
         association.on_probe(m, s, f, constants, t, number)
     _pump(m, f, t, trace)

@@ -7,9 +7,9 @@ import numpy as np
 
 from netcarlo.kernels.adhoc.routes import LENGTH_MASK
 from netcarlo.kernels.adhoc.state import hosts
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.tcp.copies import COPIES, COPY_BITS
 
 
 class Kind(IntEnum):
@@ -29,7 +29,7 @@ class Frame(NamedTuple):
 
     head: Any
     """Its kind (3 bits), CONTROL (1), the hop that it is on (4), how often it was salvaged (4), which copy of
-    a segment it is (4), number of the packet."""
+    a segment it is (up to PACKET_SHIFT), number of the packet."""
     route: Any
     """Those of requests: so far."""
     load: Any
@@ -40,8 +40,9 @@ class Frame(NamedTuple):
 CONTROL = 1 << 3
 """Of DATA and ACK: it neither carries nor acknowledges data (a SYN, the handshake and heartbeats of SCTP)."""
 
-HOP_SHIFT, SALVAGE_SHIFT, _COPY_SHIFT = 4, 8, 12
-_NUMBER_SHIFT = _COPY_SHIFT + COPY_BITS
+HOP_SHIFT, SALVAGE_SHIFT, COPY_SHIFT = 4, 8, 12
+PACKET_SHIFT: Any = slot("packet_shift")
+"""The bits above are the number of the packet; those from COPY_SHIFT on tell its copies apart."""
 ONE_HOP = 1 << HOP_SHIFT
 ONE_SALVAGE = 1 << SALVAGE_SHIFT
 TTL_SHIFT, HAS_BROKEN_SHIFT, FROM_SHIFT, TO_SHIFT, ID_SHIFT = 6, 7, 8, 14, 20
@@ -65,7 +66,7 @@ def write(m: Any, at: Any, frame: Any) -> None:
 
 def head_of(kind: Any, number: Any, copy: Any) -> Any:
     """The first word of a packet that is put out, with the number of this copy of its segment."""
-    return number << _NUMBER_SHIFT | copy << _COPY_SHIFT | kind
+    return number << PACKET_SHIFT | copy << COPY_SHIFT | kind
 
 
 def kind_of(head: Any) -> Any:
@@ -90,12 +91,12 @@ def afresh(head: Any) -> Any:
 
 def number_of(head: Any) -> Any:
     """Its number among the packets of its end; probes have numbers of their own."""
-    return head >> _NUMBER_SHIFT
+    return head >> PACKET_SHIFT
 
 
 def copy_of(head: Any) -> Any:
     """Which copy of its segment it is."""
-    return head >> _COPY_SHIFT & (COPIES - 1)
+    return head >> COPY_SHIFT & ((1 << PACKET_SHIFT - COPY_SHIFT) - 1)
 
 
 def is_data(head: Any) -> Any:

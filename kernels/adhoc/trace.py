@@ -31,6 +31,15 @@ def trace_flow(m: Any, f: Any, trace: Any, t: Any, event: Any, number: Any, i: A
 
 
 @cold
+def trace_acked(m: Any, f: Any, trace: Any, t: Any, event: Any, ahead: Any) -> None:
+    """What happens at the source to the segment so many ahead of the last one that is acknowledged."""
+    n = _record(m, trace, t, event, np.int64(0), m[Manet.SOURCE])
+    if n >= 0:
+        hosts.show(m, f, trace, n)
+        trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + ahead
+
+
+@cold
 def trace_packet(m: Any, f: Any, trace: Any, t: Any, event: Any, head: Any, i: Any) -> None:
     """What happens at node i to a packet of the source that has a number in a trace."""
     if kind_of(head) == Kind.DATA:

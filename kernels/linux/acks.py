@@ -38,6 +38,8 @@ def take(p: Any, s: Any, now: Any, at: Any, ack: Any, echo: Any) -> None:
     again, old, first, last, late = sack.take_ack(p, s, ack, now_us, stamp)
     s[Tcp.UNA] = ack
     s[Tcp.HIGHEST] = max(s[Tcp.HIGHEST], ack)
+    if duplicate:
+        rack.widen(s)
     if acked > 0 and late < highest:
         sack.note_late(s, late)
     if again != 0:

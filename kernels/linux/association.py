@@ -70,6 +70,12 @@ class Counter(IntEnum):
     ACKED = Tcp.UNA
     HELD = Tcp.HELD
     RTT = Tcp.RTT
+    AVOIDED = Tcp.NOTHING
+    PROBING = Tcp.NOTHING
+    PROBING_SINCE = Tcp.NOTHING
+    PROBES = Tcp.NOTHING
+    PROBE_CYCLES = Tcp.NOTHING
+    PROBE_TIME = Tcp.NOTHING
 
 
 def overfull(s: Any) -> Any:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.bits import test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
@@ -20,6 +21,11 @@ from netcarlo.kernels.linux.state import FLAG_BITS, NONE, Flag, Packet, State, T
 THRESHOLD = 3
 """Packets reported that stand for a loss unless some overtake others (RFC 8985: DupThresh)."""
 MOST_REORDERING = 300
+
+WIDENS: Any = slot("widens")
+"""The reordering window widens with duplicates reported: where packets overtake each other."""
+KEPT_WIDE = 16
+"""Recoveries for which it then does not narrow (RFC 8985, 6.2.4)."""
 
 
 def advance(s: Any, packet: Any, sent: Any, again: Any, now_us: Any, echo: Any) -> None:
@@ -49,7 +55,26 @@ def window(s: Any) -> Any:
     """How much later than usual a packet may be [us] (RFC 8985, 6.2.4)."""
     if s[Tcp.REORDERED] == 0 and (s[Tcp.STATE] >= State.RECOVERY or s[Tcp.SACKED] >= s[Tcp.REORDERING]):
         return np.int64(0)
-    return min(s[Tcp.LEAST_RTT] >> 2, s[Tcp.SRTT] >> 3)
+    late = s[Tcp.LEAST_RTT] >> 2
+    if WIDENS:
+        late *= s[Tcp.WIDTH]
+    return min(late, s[Tcp.SRTT] >> 3)
+
+
+def widen(s: Any) -> None:
+    """A packet was sent again for nothing: the window is too narrow; once in a round trip."""
+    if WIDENS and s[Tcp.UNA] >= s[Tcp.WIDENED_END]:
+        s[Tcp.WIDTH] += 1
+        s[Tcp.WIDENED_END] = s[Tcp.NXT]
+        s[Tcp.WIDE_FOR] = KEPT_WIDE
+
+
+def narrow(s: Any) -> None:
+    """A recovery that was not for nothing has ended."""
+    if WIDENS and s[Tcp.WIDE_FOR] > 0:
+        s[Tcp.WIDE_FOR] -= 1
+        if s[Tcp.WIDE_FOR] == 0:
+            s[Tcp.WIDTH] = 1
 
 
 @cold

@@ -70,6 +70,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
     s[Tcp.MOST_JIFFIES] = p[P.MAX_RTO] // p[P.TICK]
     s[Tcp.LEAST_RTT] = INFINITE
     s[Tcp.REORDERING] = rack.THRESHOLD
+    s[Tcp.WIDTH] = 1
     s[Tcp.RTO] = p[P.INITIAL_RTO] // p[P.TICK]
     for word in (
         Tcp.UNDO_FROM, Tcp.FIRST_AGAIN, Tcp.PROBED, Tcp.FORCED, Tcp.DUPLICATE, Tcp.SYN_AT, Tcp.LAST_RX,

@@ -152,6 +152,12 @@ class Tcp(IntEnum):
     """Most packets by which one was seen to be late,"""
     REORDERED = auto()
     """and 1 if any was."""
+    WIDTH = auto()
+    """So many quarters of the least round trip may a packet be late;"""
+    WIDENED_END = auto()
+    """NXT when that grew,"""
+    WIDE_FOR = auto()
+    """and recoveries until it is one again."""
     JUDGED = auto()
     """Packets below were reported, found lost, or sent again."""
     LOG_FIRST = auto()

@@ -10,7 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.linux import board, clocks, sack
+from netcarlo.kernels.linux import board, clocks, rack, sack
 from netcarlo.kernels.linux.state import NONE, PACED, Flag, Packet, State, Tcp, packet_at
 
 control: Any = slot("control")
@@ -103,6 +103,8 @@ def in_full(p: Any, s: Any, echo: Any) -> None:
     """A recovery, or what came after a timeout, has ended."""
     if may_undo(s, echo):
         take_back(p, s, False)
+    else:
+        rack.narrow(s)
     s[Tcp.STATE] = State.OPEN
 
 

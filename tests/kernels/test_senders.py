@@ -19,7 +19,7 @@ from netcarlo.kernels.wireless.layout import WifiOut
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins import simulate
 from tests.twins.adhoc.run import simulate as simulate_adhoc
-from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
+from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 from tests.twins.shared.run import simulate as simulate_shared
@@ -60,6 +60,7 @@ WIRELESS = Case(
 WIRELESS_LINUX = WIRELESS._replace(rows=all_linux_over_wireless)
 WIRELESS_SCTP = WIRELESS._replace(rows=all_sctp_over_wireless, count=40)
 ADHOC = Case(manet_rows, lambda model, rows, row: simulate_adhoc(model, rows, row=row), ManetOut.SENT, 6)
+ADHOC_LINUX = ADHOC._replace(rows=linux_manet_rows, count=10)
 ADHOC_SCTP = ADHOC._replace(rows=sctp_manet_rows, count=30)
 SHARED = Case(all_alone, of_shared, SharedOut.COLUMNS + FlowOut.SENT, 4)
 SHARED_SCTP = SHARED._replace(rows=all_sctp, count=40)
@@ -80,6 +81,7 @@ CASES = {
     "tcp_linux_cubic_mobile": LINUX_MOBILE,
     "tcp_linux_bbr": LINUX,
     "tcp_linux_bbr_mobile": LINUX_MOBILE,
+    "tcp_linux_bbr3_mobile": LINUX_MOBILE,
     "wifi_linux26": WIRELESS,
     "wifi_linux26_cubic": WIRELESS,
     "manet_linux26": ADHOC,
@@ -97,6 +99,10 @@ CASES = {
     "wifi_linux_bbr": WIRELESS_LINUX,
     "wifi_linux_bbr3": WIRELESS_LINUX,
     "manet_sctp": ADHOC_SCTP,
+    "manet_linux_reno": ADHOC_LINUX,
+    "manet_linux_cubic": ADHOC_LINUX,
+    "manet_linux_bbr": ADHOC_LINUX,
+    "manet_linux_bbr3": ADHOC_LINUX,
     "shared_probing_aqm": AQM,
     "shared_linux26_cubic_aqm": AQM,
     "shared_sctp_aqm": AQM_SCTP,

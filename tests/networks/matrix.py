@@ -36,9 +36,7 @@ REASON = (
     "the sender acts on what the network tells it, a broken route or a packet seen destroyed, and "
     "nobody there can tell: queues drop in silence, and 802.11 throws away a frame that it cannot read"
 )
-NOT_YET = "the packets there have no room yet for the timestamps of today's Linux; write `linux26`"
-REASONS = {"linux": "(b)"}
-"""Why a cell is refused: (a) REASON, (b) NOT_YET."""
+"""Why a cell is refused: (a)."""
 
 HEAD = """\
 # Which transport goes with which network
@@ -48,13 +46,14 @@ with them by `tests/networks/test_matrix.py`, which estimates every cell that is
 
 A cell names the fidelities ([what they are](../fidelity.md)) of a network in its simplest form; more of it
 (outages, ends, buffers, congestion controls of your own) may be for packets only, and is then refused by
-name. An (a) or (b) stands for a refusal.
+name. An (a) stands for a refusal.
 """
 
 TAIL = """
 `bic`, `cubic` and `westwood` are SACK with that window growth. Every other TCP but Vegas, which is a
 congestion control itself, takes them, too, as `congestion_control:`, and so it takes a file of yours, in
-packets; `linux` takes `cubic`, which is its own, `reno` and [`bbr`](bbr.md) alone. The TCP flows of a shared
+packets; `linux` takes `cubic`, which is its own, `reno`, [`bbr` and `bbr3`](bbr.md), and a file of
+yours, but over 802.11. The TCP flows of a shared
 network are all of one kind, whichever it is, or a mix of `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `bic`,
 `cubic`, `westwood` and `linux`, or SCTP; UDP goes beside them all. Two paths are for SCTP alone.
 """
@@ -90,9 +89,9 @@ def page() -> str:
         cells = []
         for network in NETWORKS:
             known = [FIDELITIES[f] for f in fidelities(network, protocol)]
-            cells.append(", ".join(known) or REASONS.get(protocol, "(a)"))
+            cells.append(", ".join(known) or "(a)")
         lines.append(f"| `{protocol}` | {' | '.join(cells)} |")
-    return "\n".join([HEAD, *lines, "", f"(a) {REASON}.", "", f"(b) {NOT_YET}.", TAIL])
+    return "\n".join([HEAD, *lines, "", f"(a) {REASON}.", TAIL])
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from netcarlo.simulation.launches import model_of
 
 WALK = {"model": "random_waypoint", "speed": "5 m/s"}
 SCTP = {"protocol": "sctp"}
+LINUX = {"protocol": "linux"}
 GIVEN = {
     "model": "given",
     "nodes": [
@@ -235,6 +236,9 @@ def test_the_model_is_that_of_the_transport():
     transport = {"protocol": "sack", "congestion_control": "cubic"}
     assert model_of(scenario(transport=transport)).name == "manet_sack_cubic"
     assert model_of(scenario(transport=SCTP)).name == "manet_sctp"
+    assert model_of(scenario(transport=LINUX)).name == "manet_linux_cubic"
+    bbr = LINUX | {"congestion_control": "bbr"}
+    assert model_of(scenario(transport=bbr)).name == "manet_linux_bbr"
 
 
 def test_an_association_has_its_columns():
@@ -318,9 +322,15 @@ def test_a_way_that_cannot_be_walked_is_refused():
 
 
 HOPS = [{"rate": "1 Mbit/s", "delay": "1 ms"}]
+FAST = {"rate": "1 Gbit/s", "preamble": "1 us", "slot": "1 us", "sifs": "1 us"}
 SCENARIOS = [
     ({"transport": SCTP | {"receiver_window": "1 kB"}}, "holds no packet; allowed is 1468 B or more"),
     ({"transport": SCTP | {"congestion_control": "cubic"}}, "congestion_control is an unknown name"),
+    ({"transport": LINUX | {"duplicate_acks": 4}}, "duplicate_acks is nothing that linux can be told"),
+    (
+        {"transport": LINUX, "duration": "240 h", "adhoc": adhoc(radio=FAST)},
+        "duration has room for about .* packets; linux over adhoc may have 8589934592; shorten it, or write",
+    ),
     ({"hops": HOPS}, "adhoc and paths are both given; remove one"),
     ({"warm_up": "1 s"}, "warm_up is for wireless and shared networks; write adhoc.mobility.warm_up"),
     ({"mobility": {"protocol": "mipv6", "every": "9 s"}}, "adhoc and mobility are both given; remove one"),

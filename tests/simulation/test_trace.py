@@ -108,12 +108,16 @@ def test_whole_numbers_are_written_without_a_point(column):
     assert values.str.fullmatch(r"-?\d+").all()
 
 
-def test_the_trace_of_an_association_in_an_adhoc_network_agrees_with_its_outcomes():
+@pytest.mark.parametrize("transport", [
+    {"protocol": "sctp", "payload": "1000 B", "heartbeat_interval": "1 s"},
+    {"protocol": "linux", "congestion_control": "bbr"},
+])  # fmt: skip
+def test_the_trace_of_an_association_in_an_adhoc_network_agrees_with_its_outcomes(transport):
     scenario = Scenario.check(
         {
             "duration": "40 s",
             "seed": 3,
-            "transport": {"protocol": "sctp", "payload": "1000 B", "heartbeat_interval": "1 s"},
+            "transport": transport,
             "adhoc": {
                 "nodes": 8, "area": {"side": "350 m"}, "range": "130 m", "residual_error": "3 %",
                 "mobility": {"model": "random_waypoint", "speed": "10 m/s"}, "observe": "end",
@@ -130,6 +134,9 @@ def test_the_trace_of_an_association_in_an_adhoc_network_agrees_with_its_outcome
     sent = frame[(frame["event"] == "send") & (frame["node"] == 0)]
     assert set(at_sink["sequence"]) <= set(sent["sequence"]) <= set(range(1, int(found["sent"]) + 1))
     assert frame["acked"].max() == found["acked"]
+    acks, timeouts = frame[frame["event"] == "ack"], frame[frame["event"] == "timeout"]
+    assert (acks["sequence"] == acks["acked"]).all()
+    assert (timeouts["sequence"] == timeouts["acked"] + 1).all()
 
 
 def test_the_trace_of_an_adhoc_network_agrees_with_its_outcomes():

@@ -7,7 +7,7 @@ from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import Rows
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, SharedRows
 from netcarlo.kernels.wireless.layout import WifiRows
-from tests.twins.adhoc.scenarios import manet_rows, sctp_manet_rows
+from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
 from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
 from tests.twins.shared.arrival_scenarios import arrivals_rows
@@ -38,6 +38,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return varying_rows(rows, seed=seed)
     if family == "adhoc" and sender == "sctp":
         return sctp_manet_rows(count, seed=seed)
+    if family == "adhoc" and sender == "linux":
+        return linux_manet_rows(count, seed=seed)
     if family == "adhoc":
         return manet_rows(count, seed=seed)
     if arrivals:

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pandas as pd
 
+from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
@@ -15,7 +16,7 @@ from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
-from netcarlo.transport.tcp import COMMON, PROBING, Tcp
+from netcarlo.transport.tcp import COMMON, PROBING, Linux, Tcp
 from netcarlo.transport.udp import Udp
 
 
@@ -23,12 +24,16 @@ class AdhocNetwork(Adhoc, Network):
     """Nodes without any other network, see `Adhoc`."""
 
     key = "adhoc"
-    transports = (*COMMON, "linux26", *PROBING, "sctp", "udp")
+    transports = (*COMMON, "linux", "linux26", *PROBING, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
     no_warm_up = "write adhoc.mobility.warm_up"
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Slots take time whatever else does."""
+        """Slots take time whatever else does; frames of today's Linux have timestamps."""
+        asked, most = workload.exchanges(self, run), workload.MOST_OF_LINUX
+        if isinstance(run.transport, Linux) and asked > most:
+            what = f"duration has room for about {asked:.0f} packets"
+            raise InputError(f"{what}; linux over adhoc may have {most}; shorten it, or write linux26")
 
     # Models.
 

@@ -5,10 +5,13 @@
 
 import math
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -35,15 +38,23 @@ from netcarlo.kernels.adhoc.layout import (
 )
 from netcarlo.kernels.adhoc.state import NODES, Node
 from netcarlo.kernels.base.layout import NEVER, STATUS_NO_START, STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.linux import reordered
+from netcarlo.kernels.linux.state import ACK_WORDS
+from netcarlo.kernels.linux.state import Tcp as LinuxWord
 from netcarlo.kernels.runtime import launch
+from netcarlo.scenario import Scenario, load_scenario
+from netcarlo.simulation.launches import model_of
+from netcarlo.simulation.simulate import simulate as simulate_scenario
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.adhoc.dsr import Cache
 from tests.twins.adhoc.links import Topology
 from tests.twins.adhoc.run import simulate
 from tests.twins.adhoc.scenarios import (
     SECOND,
+    as_linux,
     as_sctp,
     describe,
+    linux_manet_rows,
     manet_rows,
     network,
     sctp_manet_rows,
@@ -52,11 +63,12 @@ from tests.twins.adhoc.scenarios import (
 )
 from tests.twins.adhoc.tables import Tables
 
-COMPILED, SCTP = "manet_newreno", "manet_sctp"
+COMPILED, SCTP, LINUX = "manet_newreno", "manet_sctp", "manet_linux_bbr"
 OTHERS = [
     *("manet_tahoe", "manet_reno", "manet_sack", "manet_vegas", "manet_newreno_westwood"),
     *("manet_probing", "manet_new_probing", "manet_elfn", "manet_eln"),
 ]
+EXAMPLES = Path(__file__).parents[3] / "configs" / "examples"
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 LOST = [ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM]
 
@@ -88,9 +100,10 @@ def differences(model: str, rows: ManetRows, out: Ints) -> list[str]:
     return differing(out, lambda row: simulate(model, rows, row=row), partial(describe, rows), name)
 
 
-def test_kernel_equals_twin() -> None:
-    rows = manet_rows(30 * LONG, seed=0)
-    found = differences(COMPILED, rows, run(rows))
+@pytest.mark.parametrize(("model", "rows_of"), [(COMPILED, manet_rows), (LINUX, linux_manet_rows)])
+def test_kernel_equals_twin(model: str, rows_of: Callable[..., ManetRows]) -> None:
+    rows = rows_of(30 * LONG, seed=0)
+    found = differences(model, rows, run(rows, model=model))
     assert not found, "\n\n".join(found)
 
 
@@ -114,13 +127,38 @@ def test_uncompiled_kernel_equals_twin(model: str) -> None:
     assert not found, "\n\n".join(found)
 
 
+CONTROLS = ("reno", "cubic", "bbr", "bbr3")
+OVER_BREAKS = [(SCTP, as_sctp), *((f"manet_linux_{control}", as_linux) for control in CONTROLS)]
+
+
+@pytest.mark.parametrize(("model", "changed"), OVER_BREAKS)
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_sctp_over_breaks_equals_twin() -> None:
-    rows = as_sctp(stack([scripted_breaks()] * 2 * LONG), seed=3)
-    out = run_as_python(SCTP, rows)
+def test_other_ends_over_breaks_equal_their_twin(model: str, changed: Callable[..., ManetRows]) -> None:
+    rows = changed(stack([scripted_breaks()] * 2 * LONG), seed=3)
+    out = run_as_python(model, rows)
     assert (out[:, ManetOut.RETRANSMITTED] > 0).all() and (out[:, ManetOut.BREAKS] > 0).all()
-    found = differences(SCTP, rows, out)
+    found = differences(model, rows, out)
     assert not found, "\n\n".join(found)
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@given(seed=seeds, control=st.sampled_from(CONTROLS))
+@settings(quick, max_examples=10)
+def test_todays_linux_over_any_network_equals_its_twin(seed: int, control: str) -> None:
+    """Uncompiled, a network at a time."""
+    rows = linux_manet_rows(1, seed=seed)
+    found = differences(f"manet_linux_{control}", rows, run_as_python(f"manet_linux_{control}", rows))
+    assert not found, "\n\n".join(found)
+
+
+def test_an_ack_that_is_overwritten_on_its_way_is_noticed() -> None:
+    """Of today's Linux: when it goes on the air; a later one has come, and its place is needed."""
+    s, p = np.zeros(400, np.int64), np.zeros(len(P), np.int64)
+    s[LinuxWord.ACKS], p[P.RING], p[P.ACK], s[LinuxWord.NEXT_ACK] = 200, 16, 52, 20
+    s[200 + ACK_WORDS * 4 : 200 + ACK_WORDS * 5] = [9, 0, -1, *[0] * (ACK_WORDS - 3)]
+    assert reordered.size_of_ack(p, s, np.int64(4)) == 52 and not s[LinuxWord.OVERFULL]
+    reordered.size_of_ack(p, s, np.int64(3))
+    assert s[LinuxWord.OVERFULL]
 
 
 def test_packets_of_sctp_that_are_overwritten_on_their_way_are_noticed() -> None:
@@ -214,6 +252,40 @@ def test_airtime_of_a_transfer_between_two_nodes() -> None:
     assert source[NodeOut.TRANSMIT] + source[NodeOut.RECEIVE] < out[0, ManetOut.ELAPSED]
 
 
+TWENTY = {"window": 20, "packets": 2000}
+KINDS = (
+    {"protocol": "newreno", "payload": "1448 B", "header": "52 B", "ack": "52 B", "ack_every": 2, **TWENTY},
+    {"protocol": "linux", "congestion_control": "bbr", **TWENTY},
+)
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+def test_todays_linux_carries_over_a_chain_what_newreno_does(hops: int) -> None:
+    """Of which nothing is lost, but links are given up that are there."""
+    order = [0, hops, *range(1, hops)]  # node 0 sends to node 1
+    tracks = [[{"time": "0 s", "x": f"{225 * place} m"}] for place in order]
+    chain = {"range": "250 m", "routing": "ideal", "mobility": {"model": "given", "nodes": tracks}}
+    data = {"duration": "90 s", "replications": 6, "adhoc": chain}
+    newreno, linux = (
+        simulate_scenario(Scenario.check({**data, "transport": kind}), target="cpu").frame for kind in KINDS
+    )
+    assert linux.finished.all() and linux.transfer_bps.mean() > 1.2e6 / hops
+    assert linux.transfer_bps.mean() == pytest.approx(newreno.transfer_bps.mean(), rel=0.02)
+
+
+def test_bbr_walks_as_well_as_newreno() -> None:
+    """The example, and with NewReno instead."""
+    scenario = load_scenario(EXAMPLES / "adhoc_linux.yaml", values={"replications": 30})
+    assert model_of(scenario).name == LINUX
+    data = scenario.model_dump(mode="json", exclude_none=True)
+    window = {key: value for key, value in KINDS[0].items() if key != "packets"}
+    other = Scenario.check({**data, "transport": {**window, "start": "1 s"}})
+    linux, newreno = (
+        simulate_scenario(one, target="cpu").frame.goodput_bps.mean() for one in (scenario, other)
+    )
+    assert 5e5 < linux == pytest.approx(newreno, rel=0.05)
+
+
 def test_scenarios_visit_the_corners() -> None:
     """The comparison above is worth something: one network in twenty meets each event."""
     out = run(manet_rows(400, seed=0))
@@ -226,11 +298,14 @@ def test_scenarios_visit_the_corners() -> None:
     assert (met_by_nodes >= 0.05).all()
 
 
-@pytest.mark.parametrize("model", [COMPILED, SCTP])
+ROWS_OF = {COMPILED: manet_rows, SCTP: sctp_manet_rows, LINUX: linux_manet_rows}
+
+
+@pytest.mark.parametrize("model", ROWS_OF)
 @given(seed=seeds)
 @quick
 def test_segments_are_conserved(model: str, seed: int) -> None:
-    rows = sctp_manet_rows(25, seed=seed) if model == SCTP else manet_rows(25, seed=seed)
+    rows = ROWS_OF[model](25, seed=seed)
     out = run(rows, model=model)
     v = {column: out[:, column] for column in ManetOut if column != ManetOut.COLUMNS}
     assert (v[ManetOut.STATUS] == STATUS_OK).all() and (out >= NEVER).all()
@@ -285,15 +360,25 @@ def longest_exchange(rows: ManetRows) -> Ints:
     return whole
 
 
-@given(seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
+@given(st.sampled_from([COMPILED, LINUX]), seeds, st.lists(st.integers(0, 30), max_size=3), st.integers(1, 4))
 @quick
-def test_chunks_and_threads_change_no_bit(seed: int, cuts: list[int], threads: int) -> None:
-    rows = manet_rows(30, seed=seed)
-    whole = run(rows, threads=1)
+def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int], threads: int) -> None:
+    rows = ROWS_OF[model](30, seed=seed)
+    whole = run(rows, model=model, threads=1)
     for first, last in pairwise([0, *sorted(cuts), 30]):
         if first < last:
-            part = run(select(rows, slice(first, last)), threads=threads)
+            part = run(select(rows, slice(first, last)), model=model, threads=threads)
             assert (part == whole[first:last]).all()
+
+
+@given(seeds, st.integers(7, 12))
+@quick
+def test_ring_size_never_matters_to_todays_linux(seed: int, bits: int) -> None:
+    """A run whose ring overflows ends, and begins anew."""
+    rows = linux_manet_rows(25, seed=seed)
+    expected = run(rows, model=LINUX)
+    with patch.object(launch, "_rings", lambda _, rows: np.full(len(rows.parameters), 1 << bits)):
+        assert (run(rows, model=LINUX) == expected).all()
 
 
 # Motion.

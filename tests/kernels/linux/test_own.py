@@ -9,8 +9,9 @@ import pytest
 
 from netcarlo.errors import InputError
 from netcarlo.kernels import models
+from netcarlo.kernels.adhoc.layout import ManetOut
 from netcarlo.kernels.base.address import Address
-from netcarlo.kernels.base.layout import EVENT_SEND, Out, Rows, Trace
+from netcarlo.kernels.base.layout import EVENT_SEND, Out, Trace
 from netcarlo.kernels.congestion import user
 from netcarlo.kernels.runtime import launch
 from netcarlo.scenario import load_scenario
@@ -19,6 +20,8 @@ from netcarlo.simulation.simulate import simulate
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.linux.test_linux import row_of
 from tests.twins import run as twins
+from tests.twins.adhoc.run import simulate as simulate_adhoc
+from tests.twins.adhoc.scenarios import linux_manet_rows
 from tests.twins.linux.own import OwnSender
 from tests.twins.path.scenarios import linux_rows
 
@@ -31,21 +34,31 @@ def own_model(path: Path = PACED) -> Any:
     return models.user_model(path, path.read_bytes(), Address("path", "linux"))
 
 
-def with_constants(rows: Rows) -> Rows:
+TWINS: dict[str, tuple[Any, Any]] = {
+    "path": (Out, twins.simulate),
+    "adhoc": (ManetOut, simulate_adhoc),
+}
+"""Columns of outcomes and twin, by the kind of network."""
+
+
+def with_constants(rows: Any) -> Any:
     return rows._replace(constants=np.tile(CONSTANTS, (len(rows.parameters), 1)))
 
 
 @pytest.mark.filterwarnings("ignore:overflow")
-def test_kernel_equals_twin(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = own_model()
-    monkeypatch.setitem(models.MODELS, "tcp_linux_own", model)
+@pytest.mark.parametrize("family", ["path", "adhoc"])
+def test_kernel_equals_twin(family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = models.user_model(PACED, PACED.read_bytes(), Address(family, "linux"))
+    name = f"{model.address.engine}_linux_own"
+    monkeypatch.setitem(models.MODELS, name, model)
     monkeypatch.setattr(OwnSender, "module", user.load(PACED, PACED.read_bytes(), paced=True), raising=False)
     monkeypatch.setattr(OwnSender, "constants", np.array(CONSTANTS), raising=False)
-    rows = with_constants(linux_rows(100, seed=11))
-    out = run_as_python("tcp_linux_own", rows)
-    assert out[:, Out.TIMEOUTS].sum() > 50 and out[:, Out.FAST_RETRANSMITS].sum() > 200
+    rows: Any = linux_rows(100, seed=11) if family == "path" else linux_manet_rows(20, seed=77)
+    rows = with_constants(rows)
+    out, (columns, twin) = run_as_python(name, rows), TWINS[family]
+    assert out[:, columns.TIMEOUTS].sum() > 50 and out[:, columns.FAST_RETRANSMITS].sum() > 200
     for row in range(len(out)):
-        assert (out[row] == twins.simulate("tcp_linux_own", rows, row=row)).all(), row
+        assert (out[row] == twin(name, rows, row=row)).all(), row
 
 
 def test_packets_leave_at_the_rate_that_it_returns(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from tests.twins.adhoc.world import World
 
 _IN_ORDER = [
-    *(Rank.HOP, Rank.RETRANSMISSION, Rank.DELAYED_ACK),
-    *(Rank.T1, Rank.T3, Rank.DEGRADE, Rank.HEARTBEAT, Rank.IDLE),
+    *(Rank.HOP, Rank.RETRANSMISSION, Rank.PACING, Rank.DELAYED_ACK),  # PACING is T1, too
+    *(Rank.T3, Rank.DEGRADE, Rank.HEARTBEAT, Rank.IDLE),
     *(Rank.SACK, Rank.HEARTBEAT + 2, Rank.IDLE + 1),
 ]
 ORDER = {int(rank): place for place, rank in enumerate(_IN_ORDER)}

@@ -24,7 +24,7 @@ from netcarlo.kernels.adhoc.layout import (
 )
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
-from tests.twins.path.scenarios import pick, sctp_parameters, tcp_parameters
+from tests.twins.path.scenarios import make_linux, pick, sctp_parameters, tcp_parameters
 
 US = 1000
 MS = 1000 * US
@@ -226,3 +226,16 @@ def as_sctp(rows: ManetRows, *, seed: int) -> ManetRows:
 def sctp_manet_rows(count: int, *, seed: int) -> ManetRows:
     """`count` scenarios with SCTP; row k of a seed is the same for every `count`."""
     return as_sctp(manet_rows(count, seed=seed), seed=seed)
+
+
+def as_linux(rows: ManetRows, *, seed: int) -> ManetRows:
+    """The same networks with a kernel's clocks and, often, wide windows."""
+    p = rows.parameters.copy()
+    for k, row in enumerate(p):
+        make_linux(np.random.default_rng([seed, k, 9]), row)
+    return rows._replace(parameters=p)
+
+
+def linux_manet_rows(count: int, *, seed: int) -> ManetRows:
+    """`count` scenarios with today's Linux; row k of a seed is the same for every `count`."""
+    return as_linux(manet_rows(count, seed=seed), seed=seed)

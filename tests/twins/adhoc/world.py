@@ -10,6 +10,7 @@ from tests.twins.adhoc.dsr import Dsr
 from tests.twins.adhoc.flow import Tcp
 from tests.twins.adhoc.frames import Frame
 from tests.twins.adhoc.links import Topology
+from tests.twins.adhoc.linux import Linux
 from tests.twins.adhoc.medium import Medium, Station
 from tests.twins.adhoc.routing import Ideal, Router
 from tests.twins.adhoc.sctp import Sctp
@@ -21,7 +22,7 @@ Event = tuple[int, Callable[[], None]]
 
 class World:
     def __init__(self, rows: ManetRows, row: int, *, protocol: str) -> None:
-        """The flow uses `protocol`, as "sack", "sack_cubic", "sctp" or "udp"."""
+        """The flow uses `protocol`, as "sack", "sack_cubic", "linux_cubic", "sctp" or "udp"."""
         self.now = 0
         self.tables = Tables(rows, row)
         self.p = self.tables.p
@@ -41,9 +42,11 @@ class World:
         ]
         self.flow = self._flow(protocol)
 
-    def _flow(self, protocol: str) -> Datagrams | Sctp | Tcp:
+    def _flow(self, protocol: str) -> Datagrams | Linux | Sctp | Tcp:
         if protocol == "udp":
             return Datagrams(self)
+        if protocol.startswith("linux_"):
+            return Linux(self, protocol.removeprefix("linux_"))
         return Sctp(self) if protocol == "sctp" else Tcp(self, protocol)
 
     def to_host(self, frame: Frame) -> None:

@@ -41,6 +41,8 @@ class LinuxSender:
 
     flow = 0
     """Its number among others."""
+    widens = False
+    """Whether packets may be the later the more often duplicates are reported."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
@@ -77,6 +79,7 @@ class LinuxSender:
         self.rack_rtt = 0
         self.rack_news = False
         self.reordering, self.reordered = 3, False
+        self.width, self.widened_end, self.wide_for = 1, 0, 0
         self.srtt_8 = self.mdev_4 = self.mdev_max = self.rttvar = self.rtt_end = 0
         self.least_rtt = INFINITE
         self.rto = parameters.INITIAL_RTO // parameters.TICK
@@ -369,7 +372,7 @@ class LinuxSender:
 
     def judge(self) -> int:
         """What is lost; how long until more may be [us], or 0."""
-        window = min(self.least_rtt // 4, self.srtt_8 // 8)
+        window = min(self.least_rtt // 4 * self.width, self.srtt_8 // 8)
         if not self.reordered and (self.state >= RECOVERY or self.count("reported") >= self.reordering):
             window = 0
         judged = [
@@ -403,6 +406,18 @@ class LinuxSender:
             self.rack = max(self.rack, segment.order)
         segment.again = segment.lost = False
         self.delivered += 1
+
+    def widen(self) -> None:
+        """A duplicate was reported; once in a round trip."""
+        if self.widens and self.una >= self.widened_end:
+            self.width, self.widened_end, self.wide_for = self.width + 1, self.nxt, 16
+
+    def narrow(self) -> None:
+        """The 16th recovery since then that was not for nothing has ended."""
+        if self.wide_for > 0:
+            self.wide_for -= 1
+            if self.wide_for == 0:
+                self.width = 1
 
     def find_losses(self) -> bool:
         if self.una == self.nxt or not self.rack_news:
@@ -469,6 +484,8 @@ class LinuxSender:
             del self.segments[segment.number]
         original = original or any(segment.number < self.high for segment in timed)
         self.una = ack.expected
+        if ack.duplicate is not None:
+            self.widen()
         self.highest = max(self.highest, self.una)
         if timed and timed[0].number < highest:
             self.note_late(timed[0].number)
@@ -644,6 +661,8 @@ class LinuxSender:
         elif self.state == RECOVERY and self.una >= self.high:
             if self.may_undo(echo):
                 self.undo(spare=False)
+            else:
+                self.narrow()
             self.state = OPEN
             self.end_reduction()
         if self.state == RECOVERY:
@@ -706,6 +725,8 @@ class LinuxSender:
         if recovered:
             if self.may_undo(echo):
                 self.undo(spare=False)
+            else:
+                self.narrow()
             self.state = OPEN
             return "new"
         return "lost"
