@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from netcarlo.errors import InputError
     from netcarlo.estimation.estimate import Comparison, Estimate, compare, estimate
     from netcarlo.estimation.validate import Validation, validate
-    from netcarlo.planning.frontier import Frontier, frontier
+    from netcarlo.planning.designs import Frontier, frontier
     from netcarlo.planning.run import Answer, plan
     from netcarlo.scenario import Scenario, load_scenario
     from netcarlo.simulation.outcomes import Outcomes
@@ -27,7 +27,7 @@ _HOMES = {
     "errors": ["InputError"],
     "estimation.estimate": ["Comparison", "Estimate", "compare", "estimate"],
     "estimation.validate": ["Validation", "validate"],
-    "planning.frontier": ["Frontier", "frontier"],
+    "planning.designs": ["Frontier", "frontier"],
     "planning.run": ["Answer", "plan"],
     "scenario": ["Scenario", "load_scenario"],
     "simulation.outcomes": ["Outcomes"],

@@ -18,8 +18,8 @@ from netcarlo.cli.console import AsJson, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError
 
 if TYPE_CHECKING:
+    from netcarlo.planning.designs import Frontier
     from netcarlo.planning.file import Plan
-    from netcarlo.planning.frontier import Frontier
     from netcarlo.planning.run import Answer, State
 
 LINE_S = 30.0

@@ -1,8 +1,8 @@
 """Capacity planning: the largest or smallest value of a quantity for which requirements hold, alone or beside
 the values of a second one."""
 
+from netcarlo.planning.designs import Design, Frontier, frontier
 from netcarlo.planning.file import Plan, load_plan, make_plan
-from netcarlo.planning.frontier import Design, Frontier, frontier
 from netcarlo.planning.run import Answer, Stopped, plan
 
 __all__ = [

@@ -1,6 +1,6 @@
 """The figures of a plan of two quantities: what holds beside what fails, and what it costs."""
 
-from netcarlo.planning.frontier import Frontier, cheapest
+from netcarlo.planning.designs import Frontier, cheapest
 from netcarlo.planning.run import Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.frontier import words

@@ -1,6 +1,6 @@
 """The report of a plan of two quantities: the answer first, then the border, costs, and the values."""
 
-from netcarlo.planning.frontier import Frontier
+from netcarlo.planning.designs import Frontier
 from netcarlo.reports.frontier import figures, words
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales

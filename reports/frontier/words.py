@@ -1,6 +1,6 @@
 """What a plan of two quantities found, in words: the same on the terminal and on its page."""
 
-from netcarlo.planning.frontier import Design, Frontier, cheapest
+from netcarlo.planning.designs import Design, Frontier, cheapest
 from netcarlo.planning.run import Answer
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.words import capital

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from netcarlo.cli.main import app
 from netcarlo.errors import InputError
 from netcarlo.planning import Frontier, Stopped, frontier, make_plan, plan
-from netcarlo.planning.frontier import Design, cheapest
+from netcarlo.planning.designs import Design, cheapest
 from netcarlo.planning.runner import JOURNAL
 from netcarlo.reports.frontier import words
 from tests.planning.test_planning import data

@@ -7,8 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from netcarlo.planning import Frontier, frontier, make_plan
-from netcarlo.planning.frontier import ReplicationRunner
+from netcarlo.planning import Frontier, designs, frontier, make_plan
 from netcarlo.reports.frontier import figures
 from netcarlo.reports.frontier.page import frontier_page
 from tests.reports.browser import Page
@@ -26,7 +25,7 @@ ASKED: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def found() -> Frontier:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(f"{frontier.__module__}.{ReplicationRunner.__name__}", Made)
+        patch.setattr(designs, "ReplicationRunner", Made)
         return frontier(make_plan(ASKED))
 
 
