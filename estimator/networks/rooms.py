@@ -45,4 +45,5 @@ def _held(links: Ints) -> Ints:
 def along(rows: SharedRows, route: Ints) -> tuple[Ints, Any]:
     """The links [n, MOST_HOPS, Link.COLUMNS] of a route [n, MOST_HOPS], and which of them there are."""
     each = np.arange(len(route))[:, None]
-    return rows.links[each, np.maximum(route, 0)], route != NOWHERE
+    links = rows.links[:, :, : Link.COLUMNS]  # without what varies, which may be hundreds of columns more
+    return links[each, np.maximum(route, 0)], route != NOWHERE

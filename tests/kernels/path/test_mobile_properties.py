@@ -169,7 +169,8 @@ def test_nothing_is_lost_in_a_prepared_handover(tcp: str, protocol: int, chosen:
     out = run(tcp, walk(protocol, **chosen))[0]
     assert out[Out.HANDOVERS] == out[Out.PREPARED] == 6
     assert not out[DROPS].any()
-    assert out[Out.BUFFERED] > 0 or out[Out.TIMEOUTS] > 0
+    if chosen["OUTAGE"] >= 200 * MS:  # a round trip of the smallest window: one that is shorter may miss it
+        assert out[Out.BUFFERED] > 0 or out[Out.TIMEOUTS] > 0
 
 
 @given(tcps, st.sampled_from([MIPV6, HMIPV6]), walks)
