@@ -1,6 +1,5 @@
 """Plans of two quantities: how far the first may go at each value of a second one, and what that costs."""
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.planning.file import Plan, load_plan
-from netcarlo.planning.run import Answer, Progress, Search, State, Stopped, plain
-from netcarlo.planning.runner import ReplicationRunner
-from netcarlo.simulation.simulate import resolve_target
+from netcarlo.planning.run import Answer, Progress, answers, plain
 
 
 class Design(NamedTuple):
@@ -32,10 +29,19 @@ class Frontier:
     plan: Plan
     answers: list[Answer]
     """Of the values of the second quantity that were looked at, in rising order."""
-    cost: dict[str, Any]
-    """Replications, those that were simulated now, values, seconds."""
-    stopped: str = ""
-    """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
+
+    @property
+    def stopped(self) -> str:
+        """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
+        return self.answers[-1].stopped
+
+    @property
+    def cost(self) -> dict[str, Any]:
+        """Replications, those that were simulated now, values, seconds: of all answers together."""
+        spent = [answer.cost for answer in self.answers]
+        found = {name: sum(one[name] for one in spent) for name in spent[0]}
+        values = sum(len(design.values) for design in self.plan.designs)
+        return found | {"of_values": values, "damaged": spent[-1]["damaged"]}
 
     @property
     def decided(self) -> bool:
@@ -110,46 +116,7 @@ def frontier(
     asked = asked if isinstance(asked, Plan) else load_plan(asked)
     if not asked.designs:
         raise InputError("the plan has one quantity; call netcarlo.plan, or write across: with a second one")
-    target, begun, stopped = resolve_target(target), time.monotonic(), ""
-    searches: list[Search] = []
-
-    def report(done: int) -> None:
-        if progress:
-            now, k = searches[-1], len(searches)
-            of_one = done + now.left()
-            forecast = of_one * len(asked.designs) // k
-            state = State(now.bracket, len(now.ledger.replications), done, forecast, design=k - 1)
-            progress(state)
-
-    runner = ReplicationRunner(
-        asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
-    )
-    answers = []
-    for design in asked.designs:
-        searches.append(Search(design, runner))
-        try:
-            searches[-1].run()
-        except Stopped as why:
-            stopped = str(why)
-        if searches[-1].ledger.replications:
-            answers.append(searches[-1].answer(target, stopped))
-        if stopped:
-            if not answers:
-                raise Stopped(stopped)
-            break
-    return Frontier(
-        plan=asked,
-        answers=answers,
-        cost={
-            "replications": runner.used,
-            "simulated": runner.simulated,
-            "values": sum(answer.cost["values"] for answer in answers),
-            "of_values": sum(len(design.values) for design in asked.designs),
-            "damaged": runner.damaged,
-            "seconds": time.monotonic() - begun,
-        },
-        stopped=stopped,
-    )
+    return Frontier(asked, answers(asked.designs, folder, target, threads, progress, large=large))
 
 
 def cheapest(answer: Answer) -> Design | None:
@@ -157,9 +124,9 @@ def cheapest(answer: Answer) -> Design | None:
     return min(_designs([answer], sure=True), key=lambda design: design.cost, default=None)
 
 
-def _designs(answers: list[Answer], *, sure: bool) -> Iterator[Design]:
+def _designs(found: list[Answer], *, sure: bool) -> Iterator[Design]:
     """The designs with a cost that are known to hold; those that are not known to fail, unless `sure`."""
-    for answer in answers:
+    for answer in found:
         plan = answer.plan
         end = answer.holds if sure else answer.fails
         places = len(plan.values) if end is None else plan.values.index(end) + (1 if sure else 0)

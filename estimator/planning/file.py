@@ -15,7 +15,7 @@ from netcarlo.errors import InputError
 from netcarlo.planning import evidence
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.requirements import parse as parse_requirement
-from netcarlo.planning.values import QuantitySpec, Values, limits, shown
+from netcarlo.planning.values import MOST_VALUES, QuantitySpec, Values, limits, shown
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import expressions, fields, kinds, units
@@ -141,6 +141,7 @@ class Plan:
         self.base = Scenario.check(base, document=lines)
         with self._at("quantity"):
             self.row = Values(spec.quantity, self.base, base, derives=bool(spec.derive))
+        self._check_fields()
         self.dimension, self.log = self.row.dimension, self.row.log
         self.values = self.row.numbers if spec.find == "largest" else self.row.numbers[::-1]
         ends = [self.scenario(value) for value in (self.values[0], self.values[-1])]
@@ -160,15 +161,26 @@ class Plan:
         """The plan at each value of the second quantity; none without one."""
         if self.across is None:
             return ()
-        found = []
-        with self._at("across"):
-            for value in self.across.numbers:
-                base = with_values(self._base, self.across.settings(value))
-                beside = Beside(self.across.name, value, len(self.across.numbers))
-                found.append(Plan(self.spec, base, self._document, self.source, lines, beside))
+        across, found = self.across, []
+        if len(across.numbers) * len(self.values) > MOST_VALUES:
+            asked = f"{len(across.numbers)} values beside {len(self.values)} of {self.quantity}"
+            raise self._error(
+                ("across",), f"across: {asked} are over {MOST_VALUES} designs; write fewer points"
+            )
+        for value in across.numbers:
+            base = with_values(self._base, across.settings(value))
+            with self._at("across"):
+                Scenario.check(base)
+            beside = Beside(across.name, value, len(across.numbers))
+            try:
+                found.append(Plan(self.spec, base, self._document, self.source, None, beside))
+            except InputError as error:
+                raise InputError(
+                    f"{error} (at {across.name} = {units.show(value, across.dimension)})"
+                ) from None
         with self._at("cost"):
             for design in found:
-                for number in (design.values[0], design.values[-1]):
+                for number in design.values:
                     design.price(number)
         return tuple(found)
 
@@ -182,6 +194,15 @@ class Plan:
         expressions.check(self.spec.cost, self._names())
         return self._evaluated(self.spec.cost, value)
 
+    def _check_fields(self) -> None:
+        """Raise InputError where a field would be set twice."""
+        beside = self.spec.across.fields if self.spec.across else []
+        for name in (*beside, *self.spec.derive):
+            others = [*self.row.fields, *(beside if name in self.spec.derive else ())]
+            if name in others:
+                place = "derive" if name in self.spec.derive else "across"
+                raise self._error((place,), f"{place}: {name} is set by a quantity, too; name it once")
+
     def _names(self, value: float = math.nan) -> dict[str, float]:
         """The quantities by name: the planned one with a value, and that beside it."""
         beside = {} if self.beside is None else {self.beside.name: self.beside.value}
@@ -190,12 +211,17 @@ class Plan:
     def _evaluated(self, text: str, value: float) -> float:
         """An expression of the quantities.  Raises InputError where it has no value."""
         try:
-            return float(expressions.evaluate(text, self._names(value)))
+            found = float(expressions.evaluate(text, self._names(value)))
         except InputError:
             raise
         except Exception as error:  # whatever an expression raises
-            where = f"'{text}' has no value at {self.quantity} = {value:g} ({error})"
-            raise InputError(f"{where}; write one such as {self.quantity} / 2") from None
+            found, why = math.nan, str(error)
+        else:
+            why = f"{found}"
+        if not math.isfinite(found):
+            where = f"'{text}' has no value at {self.quantity} = {value:g} ({why})"
+            raise InputError(f"{where}; write one such as {self.quantity} / 2")
+        return found
 
     @cached_property
     def outcomes(self) -> list[str]:

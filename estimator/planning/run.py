@@ -2,8 +2,8 @@
 
 import math
 import time
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -240,24 +240,44 @@ def plan(
     asked = asked if isinstance(asked, Plan) else load_plan(asked)
     if asked.designs:
         raise InputError("the plan has two quantities; call netcarlo.frontier, or remove across")
-    target, stopped = resolve_target(target), ""
+    [answer] = answers([asked], folder, target, threads, progress, large=large)
+    return answer
+
+
+def answers(
+    plans: Sequence[Plan],
+    folder: Path | None,
+    target: str,
+    threads: int | None,
+    progress: Progress | None,
+    *,
+    large: bool,
+) -> list[Answer]:
+    """The answers of plans with the same outcomes, one after the other, as `plan` says; where it is `Stopped`
+    those so far, the last of which says why."""
+    target, searches, found = resolve_target(target), list[Search](), list[Answer]()
 
     def report(done: int) -> None:
         if progress:
-            looked = len(one.ledger.replications)
-            progress(State(one.bracket, looked, done, done + one.left()))
+            now, k = searches[-1], len(searches)
+            forecast = (done + now.left()) * len(plans) // k
+            progress(State(now.bracket, len(now.ledger.replications), done, forecast, design=k - 1))
 
     runner = ReplicationRunner(
-        asked.outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
+        plans[0].outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
     )
-    one = Search(asked, runner)
-    try:
-        one.run()
-    except Stopped as why:
-        if not one.ledger.replications:
-            raise
-        stopped = str(why)
-    return one.answer(target, stopped)
+    for one in plans:
+        searches.append(Search(one, runner))
+        try:
+            searches[-1].run()
+        except Stopped as why:
+            if searches[-1].ledger.replications:
+                return [*found, searches[-1].answer(target, str(why))]
+            if not found:
+                raise
+            return [*found[:-1], replace(found[-1], stopped=str(why))]
+        found.append(searches[-1].answer(target))
+    return found
 
 
 def _left(asked: Plan, bracket: Bracket, ledger: Ledger) -> int:

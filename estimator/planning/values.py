@@ -35,6 +35,11 @@ class QuantitySpec(Record):
     step: Any = None
     points: int | None = Field(default=None, ge=2, le=MOST_VALUES)
 
+    @property
+    def fields(self) -> list[str]:
+        """The fields that it sets."""
+        return [self.field] if isinstance(self.field, str) else (self.field or [])
+
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
         given = [kind for kind in ("linear", "log", "values") if getattr(self, kind) is not None]
@@ -63,7 +68,7 @@ class Values:
         """
         given = spec.linear or spec.log or spec.values or []
         self.name, self.log = spec.name, spec.log is not None
-        self.fields = [spec.field] if isinstance(spec.field, str) else (spec.field or [])
+        self.fields = spec.fields
         self._limits = {name: limits(base, data, name) for name in self.fields}
         if not self.fields and not derives:
             raise InputError("sets nothing; write field: hops.0.queue, or use its name in derive")

@@ -50,15 +50,7 @@ def index_page(out: Path) -> str:
         totals={
             name: sum(record["line"][name] for record in records)
             for name in (
-                "numbers",
-                "fitted",
-                "digits",
-                "near",
-                "claims",
-                "held",
-                "missed",
-                "undecided",
-                "untestable",
+                "numbers", "fitted", "digits", "near", "claims", "held", "missed", "undecided", "untestable"
             )
         },
         seconds=sum(record["simulated_s"] for record in records),

@@ -96,7 +96,7 @@ def test_stopped_and_gone_on(found: Frontier, tmp_path: Path) -> None:
 
     part = frontier(asked, target="cpu", folder=tmp_path, progress=stop)
     assert len(part.answers) < 3
-    assert part.answers[0] == found.answers[0] or part.answers[0].curve == found.answers[0].curve
+    assert part.answers[0].curve == found.answers[0].curve
     assert part.least is None
     assert "stopped (after 1 s)" in words.explanation(part)
     lines = (tmp_path / JOURNAL).read_text().count("key")

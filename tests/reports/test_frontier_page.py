@@ -7,7 +7,8 @@ from typing import Any
 import plotly.graph_objects as go
 import pytest
 
-from netcarlo.planning import Frontier, designs, frontier, make_plan
+from netcarlo.planning import Frontier, frontier, make_plan
+from netcarlo.planning import run as runs
 from netcarlo.reports.frontier import figures
 from netcarlo.reports.frontier.page import frontier_page
 from tests.reports.browser import Page
@@ -25,7 +26,7 @@ ASKED: dict[str, Any] = {
 @pytest.fixture(scope="module")
 def found() -> Frontier:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(designs, "ReplicationRunner", Made)
+        patch.setattr(runs, "ReplicationRunner", Made)
         return frontier(make_plan(ASKED))
 
 

@@ -47,7 +47,10 @@ class Clock(Simulation):
 
 
 class Association:
-    """What TCP and SCTP have in common."""
+    """What TCP and SCTP have in common; `sender` and `receiver` are those of the path twin."""
+
+    sender: Any
+    receiver: Any
 
     def __init__(self, world: "World") -> None:
         self.world = world
@@ -99,11 +102,11 @@ class Association:
 
     def at_sink(self, frame: Frame) -> None:
         """The sink's host gets a packet."""
-        raise NotImplementedError
+        self.receiver.receive(frame.packet)
 
     def at_source(self, frame: Frame) -> None:
         """The source's host gets a packet."""
-        raise NotImplementedError
+        self.sender.receive(frame.packet)
 
     def finished(self) -> bool:
         """Whether all there is has been acknowledged."""

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tests.twins.adhoc.flow import Association
-from tests.twins.adhoc.frames import Frame
 from tests.twins.linux.bbr import PacedSender
 from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS
@@ -25,14 +24,6 @@ class Linux(Association):
         self.sender.widens = True
         self.receiver = LinuxReceiver(self.clock, self.counters.of_tcp, world.p, self.put_back)
         self.clock.at(world.p.START, Rank.HOP, self.sender.start)
-
-    def at_sink(self, frame: Frame) -> None:
-        assert frame.packet is not None
-        self.receiver.receive(frame.packet)
-
-    def at_source(self, frame: Frame) -> None:
-        assert frame.packet is not None
-        self.sender.receive(frame.packet)
 
     def finished(self) -> bool:
         return self.sender.una == self.sender.end

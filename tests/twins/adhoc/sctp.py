@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING
 
 from netcarlo.kernels.base.layout import FOREVER
 from tests.twins.adhoc.flow import Association
-from tests.twins.adhoc.frames import Frame
 from tests.twins.path.engine import Rank
 from tests.twins.path.link import Packet
 from tests.twins.sctp.endpoint import Destination
@@ -31,14 +30,6 @@ class Sctp(Association):
     def _send(self, _: int, packet: Packet) -> None:
         packet.last_hop = FOREVER  # it comes before timers of that instant
         self.put_out(packet)
-
-    def at_sink(self, frame: Frame) -> None:
-        assert frame.packet is not None
-        self.receiver.receive(frame.packet)
-
-    def at_source(self, frame: Frame) -> None:
-        assert frame.packet is not None
-        self.sender.receive(frame.packet)
 
     def finished(self) -> bool:
         return bool(self.sender.cumulative == self.world.p.LIMIT)
