@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,8 @@ class RequirementSpec(Record):
 
     goal: str = Field(max_length=expressions.LONGEST)
     probability: str | float = "95 %"
+
+    short: ClassVar = ({"type": "string"},)
 
     @model_validator(mode="before")
     @classmethod

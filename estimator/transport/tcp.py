@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator, model_validator
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NS, P
@@ -107,7 +107,10 @@ class Tcp(Transport):
     is into a tick at time 0, is drawn for each replication unless given.
     """
 
-    protocol: Literal[(*TCPS, "vegas", "linux", "linux26")]  # type: ignore[valid-type]
+    protocol: Annotated[
+        Literal[(*TCPS, "vegas", "linux", "linux26")],  # type: ignore[valid-type]
+        WithJsonSchema({"enum": [*TCPS, *BUILT_IN]}),
+    ]
     congestion_control: Literal[BUILT_IN] | Path | None = None  # type: ignore[valid-type]
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0
@@ -344,6 +347,8 @@ class Sctp(Transport):
         "path_max_retrans": (P.PATH_MAX_RETRANS, 1),
         "heartbeat_interval": (P.HEARTBEAT, NS),
     }
+
+    implied: ClassVar = frozenset(RULES["ns2-2.35"])
 
     @model_validator(mode="before")
     @classmethod

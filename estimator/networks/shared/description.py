@@ -26,6 +26,7 @@ from netcarlo.networks.shared.arrivals import Arrivals, FileSize
 from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
+from netcarlo.schema.json_schema import NUMBERS
 from netcarlo.schema.quantity import (
     Delay,
     Number,
@@ -101,6 +102,7 @@ class LinkSpec(Line):
     ends: tuple[Router, Router]
 
 
+Numbers = Annotated[list[int], Field(min_length=1, max_length=MOST_HOPS), NUMBERS]
 AnyCables = Annotated[
     Annotated[Cable, Tag("<cable>")] | Annotated[list[Cable], Tag("<cables>")],
     Discriminator(lambda data: "<cables>" if isinstance(data, list) else "<cable>"),
@@ -222,8 +224,8 @@ class FlowSpec(Record):
     between: Literal["ends", "hops", "random"] | None = None
     source: Router | None = None
     sink: Router | None = None
-    route: list[int] | None = Field(default=None, min_length=1, max_length=MOST_HOPS)
-    backup: list[int] | None = Field(default=None, min_length=1, max_length=MOST_HOPS)
+    route: Numbers | None = None
+    backup: Numbers | None = None
     detection: Time | None = None
 
     @field_validator("route", "backup", mode="before")

@@ -299,6 +299,8 @@ class Wireless(Record):
         "aarf_most": (layout.Radio.AARF_MOST, 1),
     }
 
+    implied: ClassVar = frozenset(dot11.DEFAULTS["802.11g"])
+
     @model_validator(mode="before")
     @classmethod
     def _follow_standard(cls, data: Any) -> Any:
