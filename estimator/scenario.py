@@ -95,6 +95,22 @@ class Scenario(Networks):
         return Scenario.check(with_values(data, values))
 
 
+Asked = Scenario | str | Path | Mapping[str, Any]
+"""A scenario, the path of its file, or data as in one."""
+
+
+def scenario_of(asked: Asked, *, values: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario that is asked for, with the fields in `values` set (see `Scenario.with_values`).
+
+    Raises InputError.
+    """
+    if isinstance(asked, Mapping):
+        asked = Scenario.check(dict(asked))
+    elif not isinstance(asked, Scenario):
+        asked = load_scenario(asked)
+    return asked.with_values(values) if values else asked
+
+
 def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Scenario:
     """Read a scenario from a YAML file and set the fields in `values` (see `Scenario.with_values`).
 

@@ -348,6 +348,17 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     return made
 
 
+Asked = Plan | str | Path | Mapping[str, Any]
+"""A plan, the path of its file, or data as in one."""
+
+
+def plan_of(asked: Asked) -> Plan:
+    """The plan that is asked for.  Raises InputError."""
+    if isinstance(asked, Mapping):
+        return make_plan(asked)
+    return asked if isinstance(asked, Plan) else load_plan(asked)
+
+
 def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Plan:
     """The plan of data as it stands in a file.  Raises InputError."""
     spec = PlanSpec.check(dict(data), document=document)
@@ -372,4 +383,4 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
 
 
-__all__ = ["Plan", "Resource", "load_plan", "make_plan"]
+__all__ = ["Asked", "Plan", "Resource", "load_plan", "make_plan", "plan_of"]
