@@ -2,7 +2,7 @@
 
 A restart after idle: what the window was says little of what the path can carry a pause later, so it is
 halved for every timeout that nothing was sent, down to the initial window; the threshold remembers it (RFC
-2861, section 3.1, in the form of Linux: in jiffies, and no lower than the initial window).
+2861, section 3, in the form of Linux: in jiffies, and no lower than the initial window).
 A control that sets a rate keeps its window; it is told that the application limits what it measures.
 
 The association below this one is driven as by an engine; its packets end with the latest message.
