@@ -74,6 +74,8 @@ class Scenario(Networks):
             raise InputError(f"{self.network.key} and mobility are both given; remove one")
         if text := self.network.refused(self.transport.protocol):  # a record, not data
             raise InputError(f"transport.protocol = {self.transport.protocol} {text}")
+        if getattr(self.transport, "messages", None) is not None and not self.network.has_messages:
+            raise InputError("transport.messages is for paths with drop-tail queues; remove it")
         self._check_warm_up()
         self.network.check_run(self, self.fidelity)
         return self

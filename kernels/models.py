@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.adhoc import frames as adhoc_frames
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
-from netcarlo.kernels.base.layout import Out, P, Queues
+from netcarlo.kernels.base.layout import Messages, Out, P, Queues
 from netcarlo.kernels.congestion import aimd, bic, cubic, defaults, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
@@ -28,6 +28,7 @@ from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
+from netcarlo.kernels.linux import messages as linux_messages
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.linux import reordered, timed
@@ -137,6 +138,7 @@ class Model:
             return self.address.name
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
         of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
+        of += "_messages" if self.address.messages else ""
         return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"
 
 
@@ -213,6 +215,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
         found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
+        found |= {"messages": address.messages}
         found |= {"varying": address.varying, "flat": False}
         calm = None if address.mobile or address.varying or is_lockstep(step) else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
@@ -226,7 +229,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     cost = _packets(ends.window)
     # To a mobile host many places of the code call for a hop, and places are no constants.
     near = () if address.mobile else path_state.near(ends.near, ends.slots["association"].WORDS)
-    columns = len(Out) + len(Queues) if queues else len(Out)
+    columns = len(Out) + (len(Queues) if queues else 0) + (Messages.COLUMNS if address.messages else 0)
     return Model(
         address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
         apart=True, near=near,
@@ -376,6 +379,14 @@ def _reordered(ends: Ends) -> Ends:
     )
 
 
+def _messages(ends: Ends) -> Ends:
+    """Today's Linux below an application that writes messages."""
+    below = ends.slots["association"]
+    words = linux_messages.paced_scratch_words if ends.slots["paced"] else linux_messages.scratch_words
+    found = {"association": stacked("messages", below, linux_messages), "below": below}
+    return ends._replace(slots=ends.slots | found, words=words)
+
+
 def _of_linux(address: Address, ends: Ends) -> Model:
     """Over paths, whose queues it tells, shared links, 802.11, or ad hoc networks."""
     if address.family == "wireless":
@@ -384,6 +395,7 @@ def _of_linux(address: Address, ends: Ends) -> Model:
         return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, ends)
+    ends = _messages(ends) if address.messages else ends
     return _path(address, ends, queues=not address.mobile)
 
 
@@ -445,8 +457,9 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for mobile, varying in PATHS:
-            yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
+        for (mobile, varying), writes in product(PATHS, (False, True)):
+            address = Address("path", "linux", control, mobile=mobile, varying=varying, messages=writes)
+            yield _of_linux(address, _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
@@ -491,6 +504,7 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
+    "tcp_linux_cubic_messages",
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),

@@ -22,13 +22,14 @@ from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.shared import backups
-from netcarlo.networks.shared.arrivals import Arrivals, FileSize
+from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
 from netcarlo.schema.json_schema import NUMBERS
 from netcarlo.schema.quantity import (
     Delay,
+    FileSize,
     Number,
     Packets,
     Payload,
