@@ -19,15 +19,15 @@ from tests.twins.shared.scenarios import (
     varying_rows,
 )
 from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
+from tests.twins.wireless.scenarios import all_mixed, wifi_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
-from tests.twins.wireless.scenarios import wifi_rows
 
 AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed, arrivals, varying = models.model(name).address
+    family, sender, control, mobile, fluid, managed, arrivals, varying = models.model(name).address
     if managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
@@ -59,6 +59,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return all_sctp_over_wireless(count, seed=seed)
     if family == "wireless" and sender == "linux":
         return all_linux_over_wireless(count, seed=seed)
+    if family == "wireless" and sender == "mixed" and not fluid:
+        return all_mixed(count, seed=seed)
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":
