@@ -75,6 +75,7 @@ from netcarlo.kernels.udp import sink
 from netcarlo.kernels.wireless import cost as wireless_cost
 from netcarlo.kernels.wireless import engine as wireless
 from netcarlo.kernels.wireless.frame import COPY_SHIFT
+from netcarlo.kernels.wireless.state import OWN_WORDS
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 
@@ -260,13 +261,31 @@ def _datagrams(address: Address) -> Model:
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
-        return bind(wireless.simulate, step, found | ends.slots)
+        return bind(wireless.simulate, step, found | {"own_transports": False} | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
 
     return Model(
         address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=20.0
+    )
+
+
+def _mixed_wireless(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
+        found |= {"own_transports": True, "association": association}
+        # Unlike shared links, 802.11 asks how long packets took.
+        return bind(wireless.simulate, step, found | mixture.of_sender(step) | {"delays": True})
+
+    def words(window: Any, ring: Any) -> Any:
+        return slots.scratch_words(sack, window, ring) + OWN_WORDS
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return wireless.scratch_words(rows, words, association.FLOATS)
+
+    return Model(
+        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=40.0
     )
 
 
@@ -473,6 +492,7 @@ def _others() -> Iterator[Model]:
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)
+    yield _mixed_wireless(Address("wireless", "mixed"))
     for managed, varying in LINKS:
         yield _shared(Address("shared", "sctp", managed=managed, varying=varying), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):
@@ -506,7 +526,7 @@ NAMES = (
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     "tcp_linux_cubic_messages",
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr"),
+    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
