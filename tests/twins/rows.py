@@ -9,7 +9,7 @@ from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, 
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_messages
+from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_messages, with_tuning
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
@@ -27,8 +27,13 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed, arrivals, varying, messages = models.model(name).address
-    if messages:
+    address = models.model(name).address
+    family, sender, control, mobile, _, managed, arrivals, varying = address[:8]
+    if address.tuned:
+        rows = rows_of(name.removesuffix("_tuned"), count, seed=seed)
+        assert isinstance(rows, Rows)
+        return with_tuning(rows, seed=seed)
+    if address.messages:
         rows = rows_of(name.removesuffix("_messages"), count, seed=seed)
         assert isinstance(rows, Rows)
         return with_messages(rows, seed=seed)
