@@ -27,11 +27,11 @@ from netcarlo.kernels.fluid.adhoc import sender as fluid_adhoc_sender
 from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
+from netcarlo.kernels.linux import autotuning, reordered, timed
 from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import messages as linux_messages
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
-from netcarlo.kernels.linux import reordered, timed
 from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
@@ -139,7 +139,7 @@ class Model:
             return self.address.name
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
         of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
-        of += "_messages" if self.address.messages else ""
+        of += ("_messages" if self.address.messages else "") + ("_tuned" if self.address.tuned else "")
         return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"
 
 
@@ -182,7 +182,7 @@ def _linux(control: Any) -> Ends:
     found = {
         "association": linux_association, "control": control, "paced": paced,
         "hears": hasattr(control, "lost"), "first": 0, "pauses": False, "sack": True, "stamps": True,
-        "widens": False,
+        "widens": False, "tuned": False,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
 
@@ -400,10 +400,21 @@ def _reordered(ends: Ends) -> Ends:
 
 def _messages(ends: Ends) -> Ends:
     """Today's Linux below an application that writes messages."""
-    below = ends.slots["association"]
-    words = linux_messages.paced_scratch_words if ends.slots["paced"] else linux_messages.scratch_words
+    below, words = ends.slots["association"], ends.words
     found = {"association": stacked("messages", below, linux_messages), "below": below}
-    return ends._replace(slots=ends.slots | found, words=words)
+    return ends._replace(
+        slots=ends.slots | found, words=lambda window, ring: words(window, ring) + linux_messages.MORE_WORDS
+    )
+
+
+def _tuned(ends: Ends) -> Ends:
+    """Today's Linux whose receiver's window grows; there are no stretches that know of that."""
+    untuned, words = ends.slots["association"], ends.words
+    found = {"association": stacked("tuned", untuned, autotuning), "untuned": untuned, "tuned": True}
+    return ends._replace(
+        slots=ends.slots | found, undisturbed=None,
+        words=lambda window, ring: words(window, ring) + autotuning.ENTRY * ring,
+    )  # fmt: skip
 
 
 def _of_linux(address: Address, ends: Ends) -> Model:
@@ -414,6 +425,7 @@ def _of_linux(address: Address, ends: Ends) -> Model:
         return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, ends)
+    ends = _tuned(ends) if address.tuned else ends
     ends = _messages(ends) if address.messages else ends
     return _path(address, ends, queues=not address.mobile)
 
@@ -476,9 +488,12 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for (mobile, varying), writes in product(PATHS, (False, True)):
-            address = Address("path", "linux", control, mobile=mobile, varying=varying, messages=writes)
-            yield _of_linux(address, _linux(module))
+        for (mobile, varying), writes, tuned in product(PATHS, (False, True), (False, True)):
+            address = Address(
+                "path", "linux", control, mobile=mobile, varying=varying, messages=writes, tuned=tuned
+            )
+            if not (mobile and tuned):
+                yield _of_linux(address, _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
@@ -524,7 +539,7 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
-    "tcp_linux_cubic_messages",
+    *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),

@@ -12,7 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import clocks, pacing
-from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, in_flight, packet_at
+from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, in_flight, packet_at, window_of
 
 LEAST = 2
 """Packets of a burst."""
@@ -34,7 +34,7 @@ def size(p: Any, s: Any) -> Any:
 
 def room_of(p: Any, s: Any) -> Any:
     """Room that the windows of sender and receiver have [packet]."""
-    return min(s[Tcp.CWND] - in_flight(s), s[Tcp.UNA] + p[P.WINDOW] - s[Tcp.NXT])
+    return min(s[Tcp.CWND] - in_flight(s), s[Tcp.UNA] + window_of(p, s) - s[Tcp.NXT])
 
 
 def is_put_off(p: Any, s: Any, now: Any, room: Any) -> Any:
@@ -46,7 +46,7 @@ def is_put_off(p: Any, s: Any, now: Any, room: Any) -> Any:
     if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US) or now_us - _latest(p, s) > SOON_US:
         return False
     full = pacing.size(p, s) if PACED else size(p, s)
-    return room < full and PART * room < min(s[Tcp.CWND], p[P.WINDOW])
+    return room < full and PART * room < min(s[Tcp.CWND], window_of(p, s))
 
 
 def _latest(p: Any, s: Any) -> Any:
