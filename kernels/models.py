@@ -72,8 +72,11 @@ from netcarlo.kernels.tcp import (
 from netcarlo.kernels.tcp import state as tcp_state
 from netcarlo.kernels.tcp.copies import COPY_BITS
 from netcarlo.kernels.udp import sink
+from netcarlo.kernels.wireless import by_kind
 from netcarlo.kernels.wireless import cost as wireless_cost
+from netcarlo.kernels.wireless import ends as wireless_ends
 from netcarlo.kernels.wireless import engine as wireless
+from netcarlo.kernels.wireless import host as wireless_host
 from netcarlo.kernels.wireless.frame import COPY_SHIFT
 from netcarlo.kernels.wireless.state import OWN_WORDS
 
@@ -258,10 +261,16 @@ def _datagrams(address: Address) -> Model:
     return Model(address, make, scratch, cost=cost, compile_s=seconds, apart=True)
 
 
+WIRELESS: dict[str, Any] = {
+    "associated": True, "own_transports": False, "packet_shift": COPY_SHIFT + COPY_BITS,
+    "hosts": wireless_host, "ends": wireless_ends,
+}  # fmt: skip
+"""The slots of the 802.11 engine beside those of the ends of its flows."""
+
+
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
-        return bind(wireless.simulate, step, found | {"own_transports": False} | ends.slots)
+        return bind(wireless.simulate, step, WIRELESS | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
@@ -272,21 +281,29 @@ def _wireless(address: Address, ends: Ends) -> Model:
 
 
 def _mixed_wireless(address: Address) -> Model:
+    of_linux = [_timed(_linux(control)) for control in LINUX.values()] if address.control == "linux" else []
+
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
-        found |= {"own_transports": True, "association": association}
+        found: dict[str, Any] = WIRELESS | {"own_transports": True}
+        found["packet_shift"] = COPY_SHIFT + (STAMP_BITS if of_linux else COPY_BITS)
         # Unlike shared links, 802.11 asks how long packets took.
-        return bind(wireless.simulate, step, found | mixture.of_sender(step) | {"delays": True})
+        rest = mixture.of_sender(step) | {"association": association, "delays": True} | found
+        if not of_linux:
+            return bind(wireless.simulate, step, rest)
+        others = {LINUX_RENO + k: ends.slots | found for k, ends in enumerate(of_linux)}
+        return bind(wireless.simulate, step, rest | mixture.of_ends(step, others, rest, asked=by_kind.ASKED))
 
     def words(window: Any, ring: Any) -> Any:
-        return slots.scratch_words(sack, window, ring) + OWN_WORDS
+        each = [slots.scratch_words(sack, window, ring), *(ends.words(window, ring) for ends in of_linux)]
+        return functools.reduce(np.maximum, each) + OWN_WORDS
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, words, association.FLOATS)
 
     return Model(
-        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=40.0
-    )
+        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost,
+        compile_s=120.0 if of_linux else 40.0,
+    )  # fmt: skip
 
 
 def _adhoc(address: Address, ends: Ends) -> Model:
@@ -507,7 +524,8 @@ def _others() -> Iterator[Model]:
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)
-    yield _mixed_wireless(Address("wireless", "mixed"))
+    for linux in "", "linux":
+        yield _mixed_wireless(Address("wireless", "mixed", linux))
     for managed, varying in LINKS:
         yield _shared(Address("shared", "sctp", managed=managed, varying=varying), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):

@@ -69,7 +69,7 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     if family == "wireless" and sender == "linux":
         return all_linux_over_wireless(count, seed=seed)
     if family == "wireless" and sender == "mixed" and not address.fluid:
-        return all_mixed(count, seed=seed)
+        return all_mixed(count, seed=seed, linux=control == "linux")
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":
