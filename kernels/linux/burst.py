@@ -42,8 +42,10 @@ def is_put_off(p: Any, s: Any, now: Any, room: Any) -> Any:
     if s[Tcp.STATE] >= State.RECOVERY or s[Tcp.NXT] == s[Tcp.UNA] or s[Tcp.NXT] >= s[Tcp.LAST]:
         return False
     now_us = clocks.us_of(now)
+    if now_us - _latest(p, s) > SOON_US:
+        return False
     due_us = s[packet_at(p, s, s[Tcp.UNA]) + Packet.SENT] + (s[Tcp.SRTT] >> 3)
-    if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US) or now_us - _latest(p, s) > SOON_US:
+    if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US):
         return False
     full = pacing.size(p, s) if PACED else size(p, s)
     return room < full and PART * room < min(s[Tcp.CWND], p[P.WINDOW])

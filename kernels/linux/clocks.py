@@ -15,8 +15,8 @@ _FIRST = 63
 
 
 def us_of(now: Any) -> Any:
-    """[us]"""
-    return now // US
+    """[us]; as a number without sign: there is none to be looked after."""
+    return np.int64(np.uint64(now) // np.uint64(US))
 
 
 def stamp_of(s: Any, now: Any) -> Any:

@@ -35,6 +35,9 @@ __all__ = ["go", "is_calm", "is_simple", "is_worth_it"]
 
 QUEUES: Any = slot("queues")
 
+SETTLED = -1
+"""Packets left of a burst when it is known that none goes out before the next ACK."""
+
 
 def is_simple(p: Any, m: Any) -> Any:
     """One hop."""
@@ -111,90 +114,96 @@ def go(
     going, coming = line_of(m, forth.at), line_of(m, back.at)
     silence, longest = receiver.silence(s), s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
     deadline, armed, wait, waiting = s[Tcp.DEADLINE], np.int64(NONE), np.int64(0), np.int64(NONE)
-    first, left, pushed, taken, queued = s[Tcp.NXT], np.int64(0), np.int64(0), np.int64(0), np.int64(0)
+    first, left, pushed, taken, queued = s[Tcp.NXT], np.int64(SETTLED), np.int64(0), np.int64(0), np.int64(0)
     una, heard, consumed = s[Tcp.UNA], now, s[Tcp.CONSUMED]
     source, sink = inorder.Source(una, s[Tcp.LEAST_RTT], rtt.estimate_of(s)), inorder.sink_of(s)
     undisturbed = True
     while undisturbed:
-        if left == 0:
-            at = ring + ENTRY * (head & mask)
-            arrival, ack_id = m[at] if head < tail else np.int64(FOREVER), m[at + 1]
-            at = ack_at(p, s, ack_id)
-            ack, late = s[at + Ack.NEXT], min(sink.pending, s[Tcp.MERGED_UNTIL])
-            undisturbed = arrival <= deadline and arrival < alarm and ack > source.una
-            undisturbed = undisturbed and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
-            if late < arrival and waiting != NONE:
-                sink, waiting, undisturbed = inorder.postponed(p, s, sink, waiting), np.int64(NONE), True
-            elif late < arrival:
-                undisturbed = late <= min(deadline, end)
-                if undisturbed:
-                    keep(m, back.at, coming)
-                    inorder.keep_sink(s, sink)
-                    tail = engine.acknowledge_late(p, outages, losses, m, s, out, tail)
-                    coming, sink = line_of(m, back.at), inorder.sink_of(s)
-                    undisturbed = m[Path.FULL] == 0
-            elif undisturbed:
-                now = heard = arrival
-                head, taken = head + 1, np.int64(1)
-                s[Tcp.CONSUMED] = consumed = ack_id + 1
-                source = inorder.take(p, s, source, now, ack)
-                left = open_burst(p, s, now)
-                if left == 0:
-                    armed, wait, taken = now, settle(p, s, now, np.int64(0)), np.int64(0)
-                    deadline = now + min(wait, longest) * clocks.US
-        elif s[Tcp.NXT] == s[Tcp.LAST]:
-            undisturbed = False
-        else:
-            left -= 1
-            pushed, fate, push = np.int64(1), np.int64(ARRIVED), s[Tcp.LARGE] != 0 and left == 0
-            packet = put_out(p, s, now, push)
-            if going.gap > 0 and passes(m, forth, going, now):
-                going = passed(m, forth, going, now)
-                t = going.free + forth.delay
-                if QUEUES:
-                    queued += min(going.free, end) - now
-                if not single:
-                    fate, t = behind(p, outages, losses, m, FORTH, t, size)
-                    if fate != ARRIVED and t <= end:
-                        out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
-            else:
-                keep(m, forth.at, going)
-                fate, t, _ = engine.put_on_path(p, outages, losses, m, out, now, packet, True, size)
-                going = line_of(m, forth.at)
-            plain = sink.nxt == packet and t < sink.pending
-            plain = plain and t - sink.last <= silence and sink.next_ack - consumed < mask
-            plain = plain and t <= m[Path.WATCH] and coming.gap > 0 and passes(m, back, coming, t)
-            if fate == ARRIVED and t <= end and plain:
-                ack_id, m[Path.LAST_RX] = sink.next_ack, t
-                sink, answers = inorder.take_in(p, s, sink, t, now, push)
-                if answers:
-                    waiting = np.int64(NONE)
-                    coming = passed(m, back, coming, t)
-                    t = coming.free + back.delay
+        plain, fate, t, packet = True, np.int64(ARRIVED), now, np.int64(NONE)
+        while plain:
+            if left > 0:
+                plain = s[Tcp.NXT] < s[Tcp.LAST] and going.gap > 0 and passes(m, forth, going, now)
+                if plain:
+                    left -= 1
+                    pushed, push = np.int64(1), s[Tcp.LARGE] != 0 and left == 0
+                    packet = put_out(p, s, now, push)
+                    going = passed(m, forth, going, now)
+                    t = going.free + forth.delay
+                    if QUEUES:
+                        queued += min(going.free, end) - now
                     if not single:
-                        fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
-                    tail = enter(p, m, out, ack_id, fate, t, tail)
-                elif sink.pending == FOREVER:
-                    waiting = t
-                    sink = inorder.postpone(sink, t + delay)
-            elif fate == ARRIVED and t <= end:
-                sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
-                keep(m, back.at, coming)
-                inorder.keep_sink(s, sink)
-                tail = engine.receive(p, outages, losses, m, s, out, t, packet, now, tail)
-                coming, sink = line_of(m, back.at), inorder.sink_of(s)
-                undisturbed = m[Path.FULL] == 0
+                        fate, t = behind(p, outages, losses, m, FORTH, t, size)
+                        if fate != ARRIVED and t <= end:
+                            out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
+                    plain = fate == ARRIVED and t <= end and sink.nxt == packet and t < sink.pending
+                    plain = plain and t - sink.last <= silence and sink.next_ack - consumed < mask
+                    plain = plain and t <= m[Path.WATCH] and coming.gap > 0 and passes(m, back, coming, t)
+                    if plain:
+                        packet = np.int64(NONE)
+                        ack_id, m[Path.LAST_RX] = sink.next_ack, t
+                        sink, answers = inorder.take_in(p, s, sink, t, now, push)
+                        if answers:
+                            waiting = np.int64(NONE)
+                            coming = passed(m, back, coming, t)
+                            t = coming.free + back.delay
+                            if not single:
+                                fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
+                            tail = enter(p, m, out, ack_id, fate, t, tail)
+                        elif sink.pending == FOREVER:
+                            waiting = t
+                            sink = inorder.postpone(sink, t + delay)
+            elif left < 0:
+                at = ring + ENTRY * (head & mask)
+                arrival, ack_id = m[at], m[at + 1]
+                at = ack_at(p, s, ack_id)
+                ack = s[at + Ack.NEXT]
+                plain = head < tail and arrival <= deadline and arrival < alarm and ack > source.una
+                plain = plain and arrival <= sink.pending and arrival <= s[Tcp.MERGED_UNTIL]
+                plain = plain and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
+                if plain:
+                    now = heard = arrival
+                    head, taken, left = head + 1, np.int64(1), np.int64(0)
+                    s[Tcp.CONSUMED] = consumed = ack_id + 1
+                    source = inorder.take(p, s, source, now, ack)
             if left == 0:
                 left = open_burst(p, s, now)
                 if left == 0:
+                    left = np.int64(SETTLED)
                     armed, wait = now, settle(p, s, now, pushed)
                     deadline = now + min(wait, longest) * clocks.US
                     pushed, taken = np.int64(0), np.int64(0)
+        if packet == NONE and left > 0:
+            undisturbed = s[Tcp.NXT] < s[Tcp.LAST]
+            if undisturbed:
+                left -= 1
+                pushed, packet = np.int64(1), put_out(p, s, now, s[Tcp.LARGE] != 0 and left == 0)
+                keep(m, forth.at, going)
+                fate, t, _ = engine.put_on_path(p, outages, losses, m, out, now, packet, True, size)
+                going = line_of(m, forth.at)
+        elif packet == NONE:
+            arrival = engine.arrival_of(m, ring, mask, head, tail)
+            late = min(sink.pending, s[Tcp.MERGED_UNTIL])
+            undisturbed = late < arrival and (waiting != NONE or late <= min(deadline, end))
+            if waiting != NONE:
+                sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
+            elif undisturbed:
+                keep(m, back.at, coming)
+                inorder.keep_sink(s, sink)
+                tail = engine.acknowledge_late(p, outages, losses, m, s, out, tail)
+                coming, sink = line_of(m, back.at), inorder.sink_of(s)
+                undisturbed = m[Path.FULL] == 0
+        if packet != NONE and fate == ARRIVED and t <= end:
+            sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
+            keep(m, back.at, coming)
+            inorder.keep_sink(s, sink)
+            tail = engine.receive(p, outages, losses, m, s, out, t, packet, now, tail)
+            coming, sink = line_of(m, back.at), inorder.sink_of(s)
+            undisturbed = m[Path.FULL] == 0
     keep(m, forth.at, going)
     keep(m, back.at, coming)
     inorder.keep_sink(s, inorder.postponed(p, s, sink, waiting))
     inorder.learn(p, s, heard, source, una)
     if QUEUES:
         add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, queued)
-    leave(p, s, first, left, pushed, taken, armed, wait)
+    leave(p, s, first, max(left, np.int64(0)), pushed, taken, armed, wait)
     return now, head, tail, np.int64(NONE), now
