@@ -61,7 +61,12 @@ def _latest(p: Any, s: Any) -> Any:
 def next_burst(p: Any, s: Any, now: Any) -> Any:
     """How many packets go out as one now; 0: no window has room, or the burst is put off."""
     room = room_of(p, s)
-    if room <= 0 or is_put_off(p, s, now, room):
+    return fitting(p, s, now, room) if room > 0 else np.int64(0)
+
+
+def fitting(p: Any, s: Any, now: Any, room: Any) -> Any:
+    """The same where the windows have so much room; 0: it is put off."""
+    if is_put_off(p, s, now, room):
         return np.int64(0)
     room = min(min(room, max(s[Tcp.CWND] >> 1, 1)), s[Tcp.LAST] + 1 - s[Tcp.NXT])
     if PACED:

@@ -10,22 +10,12 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, Out, P
+from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.linux import burst, clocks, inorder, receiver, rtt, sender, timer
-from netcarlo.kernels.linux.state import (
-    FIRST,
-    NONE,
-    Ack,
-    Flag,
-    Packet,
-    Send,
-    State,
-    Tcp,
-    Timer,
-    ack_at,
-    packet_at,
-)
+from netcarlo.kernels.linux.state import FIRST, NONE, Ack, Send, State, Tcp
 from netcarlo.kernels.path import engine, hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
 from netcarlo.kernels.path.state import ENTRY, Path
@@ -53,35 +43,10 @@ def is_calm(p: Any, s: Any) -> Any:
     return normal and known and settled and FIRST < una < s[Tcp.NXT] <= s[Tcp.LAST]
 
 
-def open_burst(p: Any, s: Any, now: Any) -> Any:
-    """So many packets leave as one now."""
-    packets = burst.next_burst(p, s, now)
-    s[Tcp.LARGE] = 1 if packets > 1 else 0
-    return packets
-
-
-def settle(p: Any, s: Any, now: Any, pushed: Any) -> Any:
-    """Nothing more goes out now; returns how long until the probe that is due then [us], at most."""
-    s[Tcp.PUSHED] = pushed
-    sender.note_limit(p, s, now)
-    s[Tcp.PUSHED] = 0
-    return timer.until_probe(p, s, now, pushed == 0)
-
-
-def put_out(p: Any, s: Any, now: Any, push: Any) -> Any:
-    """A new packet goes out; returns its number."""
-    packet = s[Tcp.NXT]
-    s[Tcp.NXT] = packet + 1
-    at = packet_at(p, s, packet)
-    s[at + Packet.SENT] = clocks.us_of(now)
-    s[at + Packet.FLAGS] = Flag.PUSH if push else 0
-    return packet
-
-
-def enter(p: Any, m: Any, out: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
+def enter(p: Any, m: Any, out: Any, ring: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
     """An ACK with this fate at time t [ns] enters the ring if it arrives; returns the ring's new end."""
     if fate == ARRIVED:
-        at = m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
+        at = numbered(ring, p[P.RING] - 1, ENTRY, tail)
         m[at] = t
         m[at + 1] = ack_id
         tail += 1
@@ -90,43 +55,73 @@ def enter(p: Any, m: Any, out: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -
     return tail
 
 
-def leave(p: Any, s: Any, first: Any, left: Any, pushed: Any, taken: Any, armed: Any, wait: Any) -> None:
+def keep_sink(m: Any, s: Any, sink: Any, consumed: Any) -> None:
+    """The receiver as it is now, and which ACKs the sender has taken."""
+    s[Tcp.CONSUMED] = consumed
+    m[Path.LAST_RX] = max(m[Path.LAST_RX], sink.last)
+    inorder.keep_sink(s, sink)
+
+
+def is_early(p: Any, s: Any, rings: Any, source: Any, since: Any, longest: Any, arrival: Any) -> Any:
+    """Whether no timer set at `since` goes off before `arrival` [ns], as can be told without its time."""
+    margin = min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US)
+    wait = min((source.known.srtt >> np.int64(2)) + margin, longest)
+    timeout = source.known.rto * s[Tcp.TICK_US]
+    return arrival - since <= wait * clocks.US and inorder.waited(s, rings, source, arrival) < timeout
+
+
+@cold
+def deadline_of(p: Any, s: Any, since: Any, advancing: Any) -> Any:
+    """Before this time [ns] no timer set at `since` goes off; NONE: the one that was set before."""
+    if since == NONE:
+        return s[Tcp.DEADLINE]
+    longest = s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
+    return since + min(timer.until_probe(p, s, since, advancing), longest) * clocks.US
+
+
+@cold
+def leave(p: Any, s: Any, una: Any, now: Any, first: Any, nxt: Any, left: Any, large: Any, advancing: Any) -> None:
     """The stretch, in which packets from `first` on went out, ends with so many of a burst left.
 
-    The probe's timer was set at `armed` [ns] or not at all (NONE), to go off after `wait` [us].
+    If there is none, timers run since the last ACK, at `now`, unless UNA is what it was.
     """
-    s[Tcp.SENT] += s[Tcp.NXT] - first
-    s[Tcp.BURST] = left
-    s[Tcp.PUSH], s[Tcp.PUSHED], s[Tcp.RESTART] = (1, pushed, taken) if left > 0 else (0, 0, 0)
-    if armed != NONE:
-        timer.set_timer(p, s, armed, Timer.PROBE, clocks.to_jiffies(s, wait))
+    s[Tcp.NXT] = nxt
+    s[Tcp.SENT] += nxt - first
+    s[Tcp.LARGE] = 1 if large else 0
+    going_on = np.int64(1 if left > 0 else 0)
+    s[Tcp.BURST] = left if left > 0 else 0
+    s[Tcp.PUSH] = s[Tcp.PUSHED] = s[Tcp.RESTART] = going_on
+    if left < 0 and s[Tcp.UNA] > una:
+        timer.schedule_probe(p, s, now, advancing)
 
 
 def go(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
     now: Any, alarm: Any, simple: Any,
 ) -> Any:  # fmt: skip
-    """As `undisturbed.go`; what befalls a packet does not end it, but an ACK that tells of that does."""
-    ring, mask, end = m[Path.RING], p[P.RING] - 1, p[P.END]
+    """As `undisturbed.go`; what befalls a packet does not end it, but an ACK that tells of that does.
+
+    The inner loop takes what is plain, with what it changes in registers; the outer one the rest.
+    """
+    ring, end, window, rings = m[Path.RING], p[P.END], p[P.WINDOW], inorder.rings_of(p, s)
     single = simple or hops.hops_of(m, MAIN, FORTH) == 1
     size, ack_size, delay = p[P.DATA] + p[P.HEADER], p[P.ACK], p[P.ACK_DELAY] - p[P.TICK]
     forth, back = server_of(m, FORTH, size), server_of(m, BACK, ack_size)
     going, coming = line_of(m, forth.at), line_of(m, back.at)
     silence, longest = receiver.silence(s), s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
-    deadline, armed, wait, waiting = s[Tcp.DEADLINE], np.int64(NONE), np.int64(0), np.int64(NONE)
-    first, left, pushed, taken, queued = s[Tcp.NXT], np.int64(SETTLED), np.int64(0), np.int64(0), np.int64(0)
-    una, heard, consumed = s[Tcp.UNA], now, s[Tcp.CONSUMED]
+    first, una, last, waiting = s[Tcp.NXT], s[Tcp.UNA], s[Tcp.LAST], np.int64(NONE)
+    nxt, left, large, queued, consumed = first, np.int64(SETTLED), s[Tcp.LARGE] != 0, np.int64(0), s[Tcp.CONSUMED]
     source, sink = inorder.Source(una, s[Tcp.LEAST_RTT], rtt.estimate_of(s)), inorder.sink_of(s)
-    undisturbed = True
+    horizon, since, pushed, undisturbed = min(m[Path.WATCH], end), np.int64(NONE), False, True
     while undisturbed:
         plain, fate, t, packet = True, np.int64(ARRIVED), now, np.int64(NONE)
         while plain:
             if left > 0:
-                plain = s[Tcp.NXT] < s[Tcp.LAST] and going.gap > 0 and passes(m, forth, going, now)
+                plain = nxt < last and going.gap > 0 and passes(m, forth, going, now)
                 if plain:
-                    left -= 1
-                    pushed, push = np.int64(1), s[Tcp.LARGE] != 0 and left == 0
-                    packet = put_out(p, s, now, push)
+                    packet, left = nxt, left - 1
+                    nxt, push = nxt + 1, large and left == 0
+                    inorder.put_out(s, rings, packet, now, push)
                     going = passed(m, forth, going, now)
                     t = going.free + forth.delay
                     if QUEUES:
@@ -135,75 +130,84 @@ def go(
                         fate, t = behind(p, outages, losses, m, FORTH, t, size)
                         if fate != ARRIVED and t <= end:
                             out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
-                    plain = fate == ARRIVED and t <= end and sink.nxt == packet and t < sink.pending
-                    plain = plain and t - sink.last <= silence and sink.next_ack - consumed < mask
-                    plain = plain and t <= m[Path.WATCH] and coming.gap > 0 and passes(m, back, coming, t)
+                    plain = fate == ARRIVED and t <= horizon and sink.nxt == packet and t < sink.pending
+                    plain, at_once = plain and t - sink.last <= silence, inorder.answers(p, sink, push)
+                    if at_once:
+                        plain = plain and coming.gap > 0 and passes(m, back, coming, t)
+                        plain = plain and sink.next_ack - consumed < rings.mask
                     if plain:
-                        packet = np.int64(NONE)
-                        ack_id, m[Path.LAST_RX] = sink.next_ack, t
-                        sink, answers = inorder.take_in(p, s, sink, t, now, push)
-                        if answers:
+                        packet, ack_id = np.int64(NONE), sink.next_ack
+                        sink = inorder.take_in(s, rings, sink, t, now, at_once)
+                        if at_once:
                             waiting = np.int64(NONE)
                             coming = passed(m, back, coming, t)
                             t = coming.free + back.delay
                             if not single:
                                 fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
-                            tail = enter(p, m, out, ack_id, fate, t, tail)
+                            tail = enter(p, m, out, ring, ack_id, fate, t, tail)
                         elif sink.pending == FOREVER:
                             waiting = t
                             sink = inorder.postpone(sink, t + delay)
             elif left < 0:
-                at = ring + ENTRY * (head & mask)
+                at = numbered(ring, rings.mask, ENTRY, head)
                 arrival, ack_id = m[at], m[at + 1]
-                at = ack_at(p, s, ack_id)
+                at = inorder.ack_in(rings, ack_id)
                 ack = s[at + Ack.NEXT]
-                plain = head < tail and arrival <= deadline and arrival < alarm and ack > source.una
+                plain = head < tail and arrival < alarm and ack > source.una
                 plain = plain and arrival <= sink.pending and arrival <= s[Tcp.MERGED_UNTIL]
                 plain = plain and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
+                if plain and (since == NONE or not is_early(p, s, rings, source, since, longest, arrival)):
+                    plain = arrival <= deadline_of(p, s, since, not pushed)
                 if plain:
-                    now = heard = arrival
-                    head, taken, left = head + 1, np.int64(1), np.int64(0)
-                    s[Tcp.CONSUMED] = consumed = ack_id + 1
-                    source = inorder.take(p, s, source, now, ack)
+                    now, consumed, head, left, pushed = arrival, ack_id + 1, head + 1, np.int64(0), False
+                    source = inorder.take(p, s, rings, source, nxt, now, ack)
             if left == 0:
-                left = open_burst(p, s, now)
-                if left == 0:
-                    left = np.int64(SETTLED)
-                    armed, wait = now, settle(p, s, now, pushed)
-                    deadline = now + min(wait, longest) * clocks.US
-                    pushed, taken = np.int64(0), np.int64(0)
+                s[Tcp.NXT] = nxt
+                flight, cwnd = nxt - source.una, s[Tcp.CWND]
+                room = min(cwnd - flight, window - flight)
+                if room > 0:
+                    left = burst.fitting(p, s, now, room)
+                large = left > 1
+                if left > 0:
+                    pushed = True
+                else:  # what has room is put off
+                    sender.note_limit(s, pushed, flight >= cwnd or 0 < room == cwnd - flight)
+                    left, since = np.int64(SETTLED), now
         if packet == NONE and left > 0:
-            undisturbed = s[Tcp.NXT] < s[Tcp.LAST]
+            undisturbed = nxt < last
             if undisturbed:
-                left -= 1
-                pushed, packet = np.int64(1), put_out(p, s, now, s[Tcp.LARGE] != 0 and left == 0)
+                packet, left = nxt, left - 1
+                nxt += 1
+                inorder.put_out(s, rings, packet, now, large and left == 0)
                 keep(m, forth.at, going)
                 fate, t, _ = engine.put_on_path(p, outages, losses, m, out, now, packet, True, size)
                 going = line_of(m, forth.at)
         elif packet == NONE:
-            arrival = engine.arrival_of(m, ring, mask, head, tail)
+            arrival = engine.arrival_of(m, ring, rings.mask, head, tail)
             late = min(sink.pending, s[Tcp.MERGED_UNTIL])
-            undisturbed = late < arrival and (waiting != NONE or late <= min(deadline, end))
+            undisturbed = late < arrival
             if waiting != NONE:
                 sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
             elif undisturbed:
-                keep(m, back.at, coming)
-                inorder.keep_sink(s, sink)
-                tail = engine.acknowledge_late(p, outages, losses, m, s, out, tail)
-                coming, sink = line_of(m, back.at), inorder.sink_of(s)
-                undisturbed = m[Path.FULL] == 0
+                undisturbed = late <= min(deadline_of(p, s, since, not pushed), end)
+                if undisturbed:
+                    keep(m, back.at, coming)
+                    keep_sink(m, s, sink, consumed)
+                    tail = engine.acknowledge_late(p, outages, losses, m, s, out, tail)
+                    coming, sink = line_of(m, back.at), inorder.sink_of(s)
+                    undisturbed = m[Path.FULL] == 0
         if packet != NONE and fate == ARRIVED and t <= end:
             sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
             keep(m, back.at, coming)
-            inorder.keep_sink(s, sink)
+            keep_sink(m, s, sink, consumed)
             tail = engine.receive(p, outages, losses, m, s, out, t, packet, now, tail)
-            coming, sink = line_of(m, back.at), inorder.sink_of(s)
+            coming, sink, horizon = line_of(m, back.at), inorder.sink_of(s), min(m[Path.WATCH], end)
             undisturbed = m[Path.FULL] == 0
     keep(m, forth.at, going)
     keep(m, back.at, coming)
-    inorder.keep_sink(s, inorder.postponed(p, s, sink, waiting))
-    inorder.learn(p, s, heard, source, una)
+    keep_sink(m, s, inorder.postponed(p, s, sink, waiting), consumed)
+    inorder.learn(p, s, now, source, una)
     if QUEUES:
         add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, queued)
-    leave(p, s, first, max(left, np.int64(0)), pushed, taken, armed, wait)
+    leave(p, s, una, now, first, nxt, left, large, not pushed)
     return now, head, tail, np.int64(NONE), now
