@@ -39,10 +39,10 @@ def room_of(p: Any, s: Any) -> Any:
 
 def is_put_off(p: Any, s: Any, now: Any, room: Any) -> Any:
     """Whether a burst with so much room waits for more: it is not full, and the first ACK is due soon."""
-    if s[Tcp.STATE] >= State.RECOVERY or s[Tcp.NXT] == s[Tcp.UNA] or s[Tcp.NXT] >= s[Tcp.LAST]:
-        return False
     now_us = clocks.us_of(now)
-    if now_us - _latest(p, s) > SOON_US:
+    if now_us - _latest(p, s) > SOON_US or s[Tcp.STATE] >= State.RECOVERY:
+        return False
+    if s[Tcp.NXT] == s[Tcp.UNA] or s[Tcp.NXT] >= s[Tcp.LAST]:
         return False
     due_us = s[packet_at(p, s, s[Tcp.UNA]) + Packet.SENT] + (s[Tcp.SRTT] >> 3)
     if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US):

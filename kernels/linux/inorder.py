@@ -146,3 +146,10 @@ def take_in(s: Any, rings: Any, sink: Any, t: Any, sent: Any, at_once: Any) -> A
         next_ack, quick = next_ack + 1, max(quick - 1, 0)
         told, pending = nxt, np.int64(FOREVER)
     return Sink(nxt, told, echo, t, quick, next_ack, pending)
+
+
+def take_pair(s: Any, rings: Any, sink: Any, t: Any, sent: Any) -> Any:
+    """As `take_in`, for two packets of which the second, at time t [ns], is acknowledged at once."""
+    nxt = sink.nxt + 2
+    receiver.write(s, ack_in(rings, sink.next_ack), nxt, sent)
+    return Sink(nxt, nxt, sent, t, sink.quick, sink.next_ack + 1, np.int64(FOREVER))

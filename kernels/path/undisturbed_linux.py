@@ -62,6 +62,13 @@ def keep_sink(m: Any, s: Any, sink: Any, consumed: Any) -> None:
     inorder.keep_sink(s, sink)
 
 
+def pass_both(m: Any, server: Any, line: Any, t: Any) -> Any:
+    """As `passes`, for two packets that come at time t [ns], where there is no queue of one."""
+    place = line.slot + 1 if line.slot + 1 < server.limit else np.int64(0)
+    full = server.limit > 0 and m[server.ring + place] >= t
+    return not full and max(t, line.free) + 2 * server.time + server.delay < server.quiet
+
+
 def is_early(p: Any, s: Any, rings: Any, source: Any, since: Any, longest: Any, arrival: Any) -> Any:
     """Whether no timer set at `since` goes off before `arrival` [ns], as can be told without its time."""
     margin = min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US)
@@ -72,15 +79,17 @@ def is_early(p: Any, s: Any, rings: Any, source: Any, since: Any, longest: Any, 
 
 @cold
 def deadline_of(p: Any, s: Any, since: Any, advancing: Any) -> Any:
-    """Before this time [ns] no timer set at `since` goes off; NONE: the one that was set before."""
-    if since == NONE:
+    """Before this time [ns] no timer goes off: neither that which runs, nor one set at `since`."""
+    if s[Tcp.DEADLINE] < FOREVER:
         return s[Tcp.DEADLINE]
     longest = s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
     return since + min(timer.until_probe(p, s, since, advancing), longest) * clocks.US
 
 
 @cold
-def leave(p: Any, s: Any, una: Any, now: Any, first: Any, nxt: Any, left: Any, large: Any, advancing: Any) -> None:
+def leave(
+    p: Any, s: Any, una: Any, now: Any, first: Any, nxt: Any, left: Any, large: Any, advancing: Any
+) -> None:
     """The stretch, in which packets from `first` on went out, ends with so many of a burst left.
 
     If there is none, timers run since the last ACK, at `now`, unless UNA is what it was.
@@ -110,13 +119,60 @@ def go(
     going, coming = line_of(m, forth.at), line_of(m, back.at)
     silence, longest = receiver.silence(s), s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
     first, una, last, waiting = s[Tcp.NXT], s[Tcp.UNA], s[Tcp.LAST], np.int64(NONE)
-    nxt, left, large, queued, consumed = first, np.int64(SETTLED), s[Tcp.LARGE] != 0, np.int64(0), s[Tcp.CONSUMED]
+    nxt, left, large, queued = first, np.int64(SETTLED), s[Tcp.LARGE] != 0, np.int64(0)
+    consumed = s[Tcp.CONSUMED]
     source, sink = inorder.Source(una, s[Tcp.LEAST_RTT], rtt.estimate_of(s)), inorder.sink_of(s)
-    horizon, since, pushed, undisturbed = min(m[Path.WATCH], end), np.int64(NONE), False, True
+    pairs = single and p[P.ACK_EVERY] > 1 and forth.time < min(silence, delay) and forth.limit != 1
+    horizon, pushed, undisturbed = min(m[Path.WATCH], end), False, True
     while undisturbed:
         plain, fate, t, packet = True, np.int64(ARRIVED), now, np.int64(NONE)
         while plain:
-            if left > 0:
+            if left < 0:
+                at = numbered(ring, rings.mask, ENTRY, head)
+                arrival, ack_id = m[at], m[at + 1]
+                at = inorder.ack_in(rings, ack_id)
+                ack = s[at + Ack.NEXT]
+                plain = head < tail and arrival < alarm and arrival <= s[Tcp.DEADLINE] and ack > source.una
+                plain = plain and arrival <= sink.pending and arrival <= s[Tcp.MERGED_UNTIL]
+                plain = plain and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
+                if plain and not is_early(p, s, rings, source, now, longest, arrival):
+                    plain = arrival <= deadline_of(p, s, now, not pushed)
+                if plain:
+                    now, consumed, head, left, pushed = arrival, ack_id + 1, head + 1, np.int64(0), False
+                    s[Tcp.DEADLINE] = FOREVER
+                    source = inorder.take(p, s, rings, source, nxt, now, ack)
+            room = np.int64(0)
+            if left == 0:
+                s[Tcp.NXT] = nxt
+                flight, cwnd = nxt - source.una, s[Tcp.CWND]
+                room = min(cwnd - flight, window - flight)
+                if room > 0:
+                    left = burst.fitting(p, s, now, room)
+                if left > 0:
+                    large, pushed = left > 1, True
+                else:  # what has room is put off
+                    large, left = False, np.int64(SETTLED)
+                    sender.note_limit(s, pushed, flight >= cwnd or 0 < room == cwnd - flight)
+            if pairs and left == 2 and sink.nxt == nxt and sink.told == nxt and sink.quick == 0:
+                t = max(now, going.free) + 2 * forth.time + forth.delay
+                both = nxt + 1 < last and going.gap > 1 and pass_both(m, forth, going, now)
+                both = both and t <= horizon and t - forth.time - sink.last <= silence and coming.gap > 0
+                if both and sink.next_ack - consumed < rings.mask and passes(m, back, coming, t):
+                    inorder.put_out(s, rings, nxt, now, False)
+                    inorder.put_out(s, rings, nxt + 1, now, True)
+                    going = passed(m, forth, passed(m, forth, going, now), now)
+                    if QUEUES:
+                        queued += 2 * (going.free - now) - forth.time
+                    nxt, left, ack_id = nxt + 2, np.int64(0), sink.next_ack
+                    sink = inorder.take_pair(s, rings, sink, t, now)
+                    coming = passed(m, back, coming, t)
+                    tail = enter(p, m, out, ring, ack_id, fate, coming.free + back.delay, tail)
+                    waiting = np.int64(NONE)
+                    if room == 2:
+                        s[Tcp.NXT] = nxt
+                        sender.note_limit(s, True, nxt - source.una >= s[Tcp.CWND])
+                        large, left = False, np.int64(SETTLED)
+            while plain and left > 0:
                 plain = nxt < last and going.gap > 0 and passes(m, forth, going, now)
                 if plain:
                     packet, left = nxt, left - 1
@@ -131,10 +187,11 @@ def go(
                         if fate != ARRIVED and t <= end:
                             out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
                     plain = fate == ARRIVED and t <= horizon and sink.nxt == packet and t < sink.pending
-                    plain, at_once = plain and t - sink.last <= silence, inorder.answers(p, sink, push)
-                    if at_once:
-                        plain = plain and coming.gap > 0 and passes(m, back, coming, t)
-                        plain = plain and sink.next_ack - consumed < rings.mask
+                    plain = plain and t - sink.last <= silence
+                    at_once = inorder.answers(p, sink, push)
+                    if plain and at_once:
+                        plain = coming.gap > 0 and sink.next_ack - consumed < rings.mask
+                        plain = plain and passes(m, back, coming, t)
                     if plain:
                         packet, ack_id = np.int64(NONE), sink.next_ack
                         sink = inorder.take_in(s, rings, sink, t, now, at_once)
@@ -148,31 +205,6 @@ def go(
                         elif sink.pending == FOREVER:
                             waiting = t
                             sink = inorder.postpone(sink, t + delay)
-            elif left < 0:
-                at = numbered(ring, rings.mask, ENTRY, head)
-                arrival, ack_id = m[at], m[at + 1]
-                at = inorder.ack_in(rings, ack_id)
-                ack = s[at + Ack.NEXT]
-                plain = head < tail and arrival < alarm and ack > source.una
-                plain = plain and arrival <= sink.pending and arrival <= s[Tcp.MERGED_UNTIL]
-                plain = plain and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
-                if plain and (since == NONE or not is_early(p, s, rings, source, since, longest, arrival)):
-                    plain = arrival <= deadline_of(p, s, since, not pushed)
-                if plain:
-                    now, consumed, head, left, pushed = arrival, ack_id + 1, head + 1, np.int64(0), False
-                    source = inorder.take(p, s, rings, source, nxt, now, ack)
-            if left == 0:
-                s[Tcp.NXT] = nxt
-                flight, cwnd = nxt - source.una, s[Tcp.CWND]
-                room = min(cwnd - flight, window - flight)
-                if room > 0:
-                    left = burst.fitting(p, s, now, room)
-                large = left > 1
-                if left > 0:
-                    pushed = True
-                else:  # what has room is put off
-                    sender.note_limit(s, pushed, flight >= cwnd or 0 < room == cwnd - flight)
-                    left, since = np.int64(SETTLED), now
         if packet == NONE and left > 0:
             undisturbed = nxt < last
             if undisturbed:
@@ -189,7 +221,7 @@ def go(
             if waiting != NONE:
                 sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
             elif undisturbed:
-                undisturbed = late <= min(deadline_of(p, s, since, not pushed), end)
+                undisturbed = late <= min(deadline_of(p, s, now, not pushed), end)
                 if undisturbed:
                     keep(m, back.at, coming)
                     keep_sink(m, s, sink, consumed)
