@@ -29,6 +29,11 @@ def jiffies_of(p: Any, s: Any, now: Any) -> Any:
     return (now + s[Tcp.PHASE]) // p[P.TICK]
 
 
+def begin_of(p: Any, s: Any, jiffy: Any) -> Any:
+    """When so many ticks will have passed [ns]."""
+    return jiffy * p[P.TICK] - s[Tcp.PHASE]
+
+
 def to_jiffies(s: Any, us: Any) -> Any:
     """A duration [us] in jiffies, rounded up."""
     tick = s[Tcp.TICK_US]

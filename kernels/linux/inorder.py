@@ -152,4 +152,4 @@ def take_pair(s: Any, rings: Any, sink: Any, t: Any, sent: Any) -> Any:
     """As `take_in`, for two packets of which the second, at time t [ns], is acknowledged at once."""
     nxt = sink.nxt + 2
     receiver.write(s, ack_in(rings, sink.next_ack), nxt, sent)
-    return Sink(nxt, nxt, sent, t, sink.quick, sink.next_ack + 1, np.int64(FOREVER))
+    return Sink(nxt, nxt, sent, t, sink.quick, sink.next_ack + 1, sink.pending)

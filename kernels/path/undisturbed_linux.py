@@ -25,6 +25,9 @@ __all__ = ["go", "is_calm", "is_simple", "is_worth_it"]
 
 QUEUES: Any = slot("queues")
 
+APART = (burst.SOON_US + 1) * clocks.US
+"""When nothing has left for so long [ns] no burst is put off."""
+
 SETTLED = -1
 """Packets left of a burst when it is known that none goes out before the next ACK."""
 
@@ -43,10 +46,10 @@ def is_calm(p: Any, s: Any) -> Any:
     return normal and known and settled and FIRST < una < s[Tcp.NXT] <= s[Tcp.LAST]
 
 
-def enter(p: Any, m: Any, out: Any, ring: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
+def enter(p: Any, m: Any, out: Any, ring: Any, mask: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
     """An ACK with this fate at time t [ns] enters the ring if it arrives; returns the ring's new end."""
     if fate == ARRIVED:
-        at = numbered(ring, p[P.RING] - 1, ENTRY, tail)
+        at = numbered(ring, mask, ENTRY, tail)
         m[at] = t
         m[at + 1] = ack_id
         tail += 1
@@ -69,9 +72,11 @@ def pass_both(m: Any, server: Any, line: Any, t: Any) -> Any:
     return not full and max(t, line.free) + 2 * server.time + server.delay < server.quiet
 
 
-def is_early(p: Any, s: Any, rings: Any, source: Any, since: Any, longest: Any, arrival: Any) -> Any:
-    """Whether no timer set at `since` goes off before `arrival` [ns], as can be told without its time."""
-    margin = min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US)
+def is_early(s: Any, rings: Any, source: Any, since: Any, margin: Any, longest: Any, arrival: Any) -> Any:
+    """Whether no timer set at `since` goes off before `arrival` [ns], as can be told without its time.
+
+    `margin` and `longest`: the least beside the round trip and the longest time that it runs [us].
+    """
     wait = min((source.known.srtt >> np.int64(2)) + margin, longest)
     timeout = source.known.rto * s[Tcp.TICK_US]
     return arrival - since <= wait * clocks.US and inorder.waited(s, rings, source, arrival) < timeout
@@ -96,7 +101,7 @@ def leave(
     """
     s[Tcp.NXT] = nxt
     s[Tcp.SENT] += nxt - first
-    s[Tcp.LARGE] = 1 if large else 0
+    s[Tcp.LARGE] = 1 if large and left > 0 else 0
     going_on = np.int64(1 if left > 0 else 0)
     s[Tcp.BURST] = left if left > 0 else 0
     s[Tcp.PUSH] = s[Tcp.PUSHED] = s[Tcp.RESTART] = going_on
@@ -118,12 +123,13 @@ def go(
     forth, back = server_of(m, FORTH, size), server_of(m, BACK, ack_size)
     going, coming = line_of(m, forth.at), line_of(m, back.at)
     silence, longest = receiver.silence(s), s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
+    margin = min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US)
     first, una, last, waiting = s[Tcp.NXT], s[Tcp.UNA], s[Tcp.LAST], np.int64(NONE)
     nxt, left, large, queued = first, np.int64(SETTLED), s[Tcp.LARGE] != 0, np.int64(0)
     consumed = s[Tcp.CONSUMED]
     source, sink = inorder.Source(una, s[Tcp.LEAST_RTT], rtt.estimate_of(s)), inorder.sink_of(s)
     pairs = single and p[P.ACK_EVERY] > 1 and forth.time < min(silence, delay) and forth.limit != 1
-    horizon, pushed, undisturbed = min(m[Path.WATCH], end), False, True
+    horizon, before, far_apart, undisturbed = min(m[Path.WATCH], end), first, False, True
     while undisturbed:
         plain, fate, t, packet = True, np.int64(ARRIVED), now, np.int64(NONE)
         while plain:
@@ -135,10 +141,11 @@ def go(
                 plain = head < tail and arrival < alarm and arrival <= s[Tcp.DEADLINE] and ack > source.una
                 plain = plain and arrival <= sink.pending and arrival <= s[Tcp.MERGED_UNTIL]
                 plain = plain and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
-                if plain and not is_early(p, s, rings, source, now, longest, arrival):
-                    plain = arrival <= deadline_of(p, s, now, not pushed)
+                if plain and not is_early(s, rings, source, now, margin, longest, arrival):
+                    plain = arrival <= deadline_of(p, s, now, nxt == before)
                 if plain:
-                    now, consumed, head, left, pushed = arrival, ack_id + 1, head + 1, np.int64(0), False
+                    far_apart = arrival - now > APART
+                    now, consumed, head, left, before = arrival, ack_id + 1, head + 1, np.int64(0), nxt
                     s[Tcp.DEADLINE] = FOREVER
                     source = inorder.take(p, s, rings, source, nxt, now, ack)
             room = np.int64(0)
@@ -146,32 +153,35 @@ def go(
                 s[Tcp.NXT] = nxt
                 flight, cwnd = nxt - source.una, s[Tcp.CWND]
                 room = min(cwnd - flight, window - flight)
-                if room > 0:
+                plenty = cwnd >= 2 * burst.LEAST and nxt < last
+                if room == burst.LEAST and far_apart and nxt == before and plenty:
+                    left = room
+                elif room > 0:
                     left = burst.fitting(p, s, now, room)
-                if left > 0:
-                    large, pushed = left > 1, True
-                else:  # what has room is put off
-                    large, left = False, np.int64(SETTLED)
-                    sender.note_limit(s, pushed, flight >= cwnd or 0 < room == cwnd - flight)
+                large = left > 1
+                if left == 0:  # what has room is put off
+                    sender.note_limit(s, nxt > before, flight >= cwnd or 0 < room == cwnd - flight)
+                    left = np.int64(SETTLED)
             if pairs and left == 2 and sink.nxt == nxt and sink.told == nxt and sink.quick == 0:
-                t = max(now, going.free) + 2 * forth.time + forth.delay
+                landing = max(now, going.free) + 2 * forth.time + forth.delay
                 both = nxt + 1 < last and going.gap > 1 and pass_both(m, forth, going, now)
-                both = both and t <= horizon and t - forth.time - sink.last <= silence and coming.gap > 0
-                if both and sink.next_ack - consumed < rings.mask and passes(m, back, coming, t):
+                both = both and landing <= horizon and landing - forth.time - sink.last <= silence
+                both = both and coming.gap > 0 and sink.next_ack - consumed < rings.mask
+                if both and passes(m, back, coming, landing):
                     inorder.put_out(s, rings, nxt, now, False)
                     inorder.put_out(s, rings, nxt + 1, now, True)
                     going = passed(m, forth, passed(m, forth, going, now), now)
                     if QUEUES:
                         queued += 2 * (going.free - now) - forth.time
                     nxt, left, ack_id = nxt + 2, np.int64(0), sink.next_ack
-                    sink = inorder.take_pair(s, rings, sink, t, now)
-                    coming = passed(m, back, coming, t)
-                    tail = enter(p, m, out, ring, ack_id, fate, coming.free + back.delay, tail)
-                    waiting = np.int64(NONE)
+                    sink = inorder.take_pair(s, rings, sink, landing, now)
+                    coming = passed(m, back, coming, landing)
+                    arrived = np.int64(ARRIVED)
+                    tail = enter(p, m, out, ring, rings.mask, ack_id, arrived, coming.free + back.delay, tail)
                     if room == 2:
                         s[Tcp.NXT] = nxt
                         sender.note_limit(s, True, nxt - source.una >= s[Tcp.CWND])
-                        large, left = False, np.int64(SETTLED)
+                        left = np.int64(SETTLED)
             while plain and left > 0:
                 plain = nxt < last and going.gap > 0 and passes(m, forth, going, now)
                 if plain:
@@ -201,7 +211,7 @@ def go(
                             t = coming.free + back.delay
                             if not single:
                                 fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
-                            tail = enter(p, m, out, ring, ack_id, fate, t, tail)
+                            tail = enter(p, m, out, ring, rings.mask, ack_id, fate, t, tail)
                         elif sink.pending == FOREVER:
                             waiting = t
                             sink = inorder.postpone(sink, t + delay)
@@ -221,7 +231,7 @@ def go(
             if waiting != NONE:
                 sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
             elif undisturbed:
-                undisturbed = late <= min(deadline_of(p, s, now, not pushed), end)
+                undisturbed = late <= min(deadline_of(p, s, now, nxt == before), end)
                 if undisturbed:
                     keep(m, back.at, coming)
                     keep_sink(m, s, sink, consumed)
@@ -241,5 +251,5 @@ def go(
     inorder.learn(p, s, now, source, una)
     if QUEUES:
         add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, queued)
-    leave(p, s, una, now, first, nxt, left, large, not pushed)
+    leave(p, s, una, now, first, nxt, left, large, nxt == before)
     return now, head, tail, np.int64(NONE), now
