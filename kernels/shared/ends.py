@@ -23,9 +23,9 @@ def size_of(m: Any, b: Any, word: Any) -> Any:
     if word & packet.PROBE:
         return m[b + P.HEADER]
     if word & packet.BACKWARD:
-        return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(word))
+        return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
     if word & packet.CONTROL:
-        return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(word))
+        return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
     return m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
 
 
