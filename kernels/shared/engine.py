@@ -1,8 +1,8 @@
 """Many flows over shared links, packet by packet.
 
-One thread simulates up to 1,024 flows, of TCP or SCTP and of UDP, on up to 256 links of any topology.  FIFOs keep
-packets in the order in which they will arrive, so the earliest event is the smallest of a few keys: three a
-flow and one a link.  Hosts have links of their own, see `hosts`.
+One thread simulates up to 1,024 flows, of TCP or SCTP and of UDP, on up to 256 links of any topology.
+FIFOs keep packets in the order in which they will arrive, so the earliest event is the smallest of a few
+keys: three a flow and one a link.  Hosts have links of their own, see `hosts`.
 """
 
 from typing import Any

@@ -22,7 +22,7 @@ _COPY_MASK = (1 << STAMP_BITS) - 1  # which is more than the number of a copy ne
 _FLOW_SHIFT = _COPY_SHIFT + STAMP_BITS  # so many bits as `Word.FLOW_BITS` says; the number lies above
 
 NUMBER_BITS = 63 - _FLOW_SHIFT
-"""Bits of a number, if there is one flow; it has as many less as there are in the number of a flow."""
+"""Bits of a number, less those of the number of a flow: 25 where there are 1,024 flows."""
 
 ONE_HOP = 1
 """To add when a link has been passed."""

@@ -4,7 +4,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, LinkOut, Shared, SharedOut
@@ -63,7 +63,7 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
             ends.count(m, b)
         for column in range(FlowOut.COLUMNS):
             out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
-    out[SharedOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] else STATUS_OK
+    out[SharedOut.STATUS] = m[Word.FULL]
 
 
 @cold

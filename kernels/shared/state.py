@@ -30,7 +30,7 @@ class Word(IntEnum):
     """The fixed words.  Behind them: the tree of keys, where the block of each flow begins, and the tree of
     arrivals, all as large as the row asks; then the blocks of the links, then those of the flows."""
 
-    FULL = 0  # 1: some ring was too small
+    FULL = 0  # STATUS_OK, or why the row ends here: some ring was too small, STATUS_RING_FULL
     TICK = 1  # the key of the clock
     LINKS = 2  # where the blocks of the links begin
     BLOCKS = 3  # where the table of the blocks of flows begins, see `block_of`
