@@ -42,7 +42,7 @@ class Word(IntEnum):
     CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
     CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
     TREE = auto()  # the keys of events, see `agenda`
-    EARLIEST = TREE + 1  # the first of them: node 1 of the tree
+    EARLIEST = auto()  # the first of them: node 1 of the tree
     SIZE = TREE
 
 
