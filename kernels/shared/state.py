@@ -42,8 +42,8 @@ class Word(IntEnum):
     CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
     CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
     TREE = auto()  # the keys of events, see `agenda`
-    EARLIEST = TREE + 1  # the first of them: node 1 of the tree
-    SIZE = TREE
+    EARLIEST = auto()  # the first of them: node 1 of the tree
+    SIZE = TREE  # the rest is as large as the row asks
 
 
 class Fifo(IntEnum):
