@@ -43,7 +43,7 @@ class Word(IntEnum):
     CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
     TREE = auto()  # the keys of events, see `agenda`
     EARLIEST = auto()  # the first of them: node 1 of the tree
-    SIZE = TREE
+    SIZE = TREE  # the rest is as large as the row asks
 
 
 class Fifo(IntEnum):

@@ -1,14 +1,36 @@
 """Runs ns-2 for a benchmark."""
 
+import math
 import resource
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
+
+PEAK = "puts [exec grep VmHWM /proc/[pid]/status]"
+"""A line of a script: tells how much memory it has taken."""
+
+
+class Ran(NamedTuple):
+    """A run of ns-2."""
+
+    number: int
+    """Behind the word `result` that the script prints, or else the last one."""
+    seconds: float
+    """Of processor time."""
+    memory: float
+    """What it says by `PEAK` [MiB], or NaN."""
 
 
 def run_ns2(script: str) -> tuple[int, float]:
     """The number behind the word `result` that an ns-2 script prints, or else the last number, and the
     seconds of processor time it takes."""
+    number, seconds, _ = ran_ns2(script)
+    return number, seconds
+
+
+def ran_ns2(script: str) -> Ran:
+    """The same, and the memory.  Raises CalledProcessError."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "script.tcl"
         file.write_text(script)
@@ -16,7 +38,8 @@ def run_ns2(script: str) -> tuple[int, float]:
         done = subprocess.run(["ns", str(file)], cwd=folder, capture_output=True, text=True, check=True)
         words = done.stdout.split()
         number = words[words.index("result") + 1] if "result" in words else words[-1]
-        return int(number), _children_s() - before
+        memory = int(words[words.index("VmHWM:") + 1]) / 1024 if "VmHWM:" in words else math.nan
+        return Ran(int(number), _children_s() - before, memory)
 
 
 def _children_s() -> float:

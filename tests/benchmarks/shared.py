@@ -1,26 +1,33 @@
 """Packets per second on one core, 16 TCP flows over a 10 Mbit/s dumbbell, beside ns-2 in the same run.
 
     python -m tests.benchmarks.shared
+    python -m tests.benchmarks.shared flows
 
-prints the table of docs/performance.md.  ns-2 (`apt-get install ns2`) is left out where it is missing.
+prints the table of docs/performance.md; with `flows` that of docs/scaling.md, of dumbbells that grow with
+their flows, and memory.  ns-2 (`apt-get install ns2`) is left out where it is missing.
 """
 
 import functools
 import math
 import shutil
+import sys
 import time
 from typing import Any
 
+import numpy as np
+
 from netcarlo.kernels import models
+from netcarlo.kernels.base.rows import replications
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.layout import SharedRows
 from netcarlo.networks.shared.outcomes import by_flow, by_link
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
-from tests.benchmarks.ns2 import run_ns2
+from tests.benchmarks.ns2 import PEAK, Ran, ran_ns2
 
 FLOWS = 16
-RATE_BPS = 10e6
+CROWDS = (16, 64, 256, 1024)
+RATE_BPS = 10e6  # of 16 flows; of more as much more, and so the queue
 DELAY_MS = 20.0
 SINK_DELAY_MS = 1.0
 QUEUE = 200  # packets
@@ -35,20 +42,24 @@ NS2_AGENTS = {"reno": "TCP/Reno", "newreno": "TCP/Newreno", "sack": "TCP/Sack1",
 
 def source_delay_ms(flow: int) -> float:
     """The one-way delay between the source of a flow and the first router."""
-    return 1.0 + flow
+    return 1.0 + flow % FLOWS
 
 
-def scenario(protocol: str) -> Scenario:
+def scenario(protocol: str, *, flows: int = FLOWS, duration_s: float = DURATION_S) -> Scenario:
     """The dumbbell; queue as ns-2 counts it, the packet in transmission included."""
-    delays = [f"{source_delay_ms(i)} ms" for i in range(FLOWS)]
+    delays = [f"{source_delay_ms(i)} ms" for i in range(flows)]
     start = {"uniform": ["0 s", "0.1 s"]}
     return Scenario.check(
         {
-            "duration": f"{DURATION_S} s",
+            "duration": f"{duration_s} s",
             "sample_interval": "1 s",
             "transport": {"protocol": protocol, "window": WINDOW, "payload": f"{PAYLOAD} B", "start": start},
             "shared": {
-                "dumbbell": {"rate": "10 Mbit/s", "delay": f"{DELAY_MS} ms", "queue": QUEUE},
+                "dumbbell": {
+                    "rate": f"{RATE_BPS * flows / FLOWS:.0f} bit/s",
+                    "delay": f"{DELAY_MS} ms",
+                    "queue": QUEUE * flows // FLOWS,
+                },
                 "access": {"rate": "1 Gbit/s", "sink_delay": f"{SINK_DELAY_MS} ms"},
                 "flows": [{"count": 1, "each": {"access": {"source_delay": delay}}} for delay in delays],
             },
@@ -70,45 +81,85 @@ def kernel_rates(rows: SharedRows, model: Any, *, repeats: int = 3) -> tuple[flo
     return sent / best, carried / best, float(links["drops"].sum() / links["arrivals"].sum())
 
 
-def ns2(protocol: str, *, duration_s: float) -> tuple[int, float]:
-    """Data packets that ns-2's sources put out, and the seconds of processor time it takes."""
+def ns2(protocol: str, *, duration_s: float, flows: int = FLOWS) -> Ran:
+    """What ns-2 takes for it, and the data packets that its sources put out.
+
+    Flows from equally far share a host there: of a host for each it would compute routes for minutes.
+    """
     lines = [
         "set ns [new Simulator]", "remove-all-packet-headers", "add-packet-header IP TCP Flags",
         "set a [$ns node]", "set b [$ns node]",
-        f"$ns duplex-link $a $b {RATE_BPS:.0f} {DELAY_MS}ms DropTail",
-        f"$ns queue-limit $a $b {QUEUE}", "$ns queue-limit $b $a 10000",
+        f"$ns duplex-link $a $b {RATE_BPS * flows / FLOWS:.0f} {DELAY_MS}ms DropTail",
+        f"$ns queue-limit $a $b {QUEUE * flows // FLOWS}", "$ns queue-limit $b $a 100000",
     ]  # fmt: skip
     for i in range(FLOWS):
-        sink = "TCPSink/Sack1" if protocol == "sack" else "TCPSink"
         lines += [
             f"set s{i} [$ns node]", f"set d{i} [$ns node]",
             f"$ns duplex-link $s{i} $a 1Gb {source_delay_ms(i)}ms DropTail",
             f"$ns duplex-link $b $d{i} 1Gb {SINK_DELAY_MS}ms DropTail",
             f"$ns queue-limit $s{i} $a 10000", f"$ns queue-limit $b $d{i} 10000",
+        ]  # fmt: skip
+    sink = "TCPSink/Sack1" if protocol == "sack" else "TCPSink"
+    for i in range(flows):
+        lines += [
             f"set t{i} [new Agent/{NS2_AGENTS[protocol]}]", f"set k{i} [new Agent/{sink}]",
             f"$t{i} set window_ {WINDOW}", f"$t{i} set packetSize_ {PAYLOAD}",
-            f"$ns attach-agent $s{i} $t{i}", f"$ns attach-agent $d{i} $k{i}", f"$ns connect $t{i} $k{i}",
+            f"$ns attach-agent $s{i % FLOWS} $t{i}", f"$ns attach-agent $d{i % FLOWS} $k{i}",
+            f"$ns connect $t{i} $k{i}",
             f"set f{i} [new Application/FTP]", f"$f{i} attach-agent $t{i}",
-            f'$ns at {0.1 * i / FLOWS} "$f{i} start"',
+            f'$ns at {0.1 * i / flows} "$f{i} start"',
         ]  # fmt: skip
-    total = " + ".join(f"[$t{i} set ndatapack_]" for i in range(FLOWS))
-    lines += [f'$ns at {duration_s} {{ puts "result [expr {total}]"; exit 0 }}', "$ns run"]
-    return run_ns2("\n".join(lines))
+    total = " + ".join(f"[$t{i} set ndatapack_]" for i in range(flows))
+    lines += [f'$ns at {duration_s} {{ puts "result [expr {total}]"; {PEAK}; exit 0 }}', "$ns run"]
+    return ran_ns2("\n".join(lines))
 
 
 @functools.cache
-def _ns2_start_s(protocol: str) -> float:
-    return min(ns2(protocol, duration_s=0.001)[1] for _ in range(5))
+def _ns2_start_s(protocol: str, flows: int) -> float:
+    return min(ns2(protocol, duration_s=0.001, flows=flows).seconds for _ in range(max(1, 80 // flows)))
 
 
-def ns2_rate(protocol: str) -> float:
-    """Data packets that ns-2 puts out per second of processor time, without the time it takes to start."""
-    packets, seconds = ns2(protocol, duration_s=3 * DURATION_S)
-    return packets / (seconds - _ns2_start_s(protocol))
+def ns2_rate(protocol: str, *, flows: int = FLOWS, duration_s: float = 3 * DURATION_S) -> tuple[float, float]:
+    """Data packets that ns-2 puts out per second of processor time, without the time it takes to start, and
+    its memory [MiB]."""
+    packets, seconds, memory = ns2(protocol, duration_s=duration_s, flows=flows)
+    return packets / (seconds - _ns2_start_s(protocol, flows)), memory
+
+
+def memory_mib(rows: SharedRows, model: Any) -> float:
+    """What a launch takes for a row: what it reads and writes, and scratch."""
+    words, floats = model.scratch(launch._with_rings(rows, launch._rings(model, rows)))
+    row = sum(array[0].nbytes for array in replications(rows))
+    return (8 * (words + floats + model.outcomes(rows)) + row) / 2**20
+
+
+def by_flows(protocol: str = "newreno") -> None:
+    """Print what dumbbells of more flows take."""
+    print("| flows | data packets [M/s] | a row [MiB] | ns-2: data packets [M/s] | process [MiB] | ratio |")
+    print("|---|---|---|---|---|---|")
+    model, with_ns2 = models.model(f"shared_{protocol}"), shutil.which("ns") is not None
+    for flows in CROWDS:
+        duration_s = min(max(12_800 / flows, 20.0), DURATION_S)
+        rows = build(
+            scenario(protocol, flows=flows, duration_s=duration_s), replications=max(1, 128 // flows)
+        ).rows
+        data = theirs = memory = math.nan
+        for _ in range(ROUNDS):
+            data = np.fmax(data, kernel_rates(rows, model)[0])
+            if with_ns2:
+                rate, memory = ns2_rate(protocol, flows=flows, duration_s=duration_s)
+                theirs = np.fmax(theirs, rate)
+        print(
+            f"| {flows} | {data / 1e6:.1f} | {memory_mib(rows, model):.2f} "
+            f"| {theirs / 1e6:.2f} | {memory:.0f} | {data / theirs:.0f} |",
+            flush=True,
+        )
 
 
 def main() -> None:
     """Print the table."""
+    if sys.argv[1:] == ["flows"]:
+        return by_flows()
     with_ns2 = shutil.which("ns") is not None
     print(
         "| TCP | drops | data packets [M/s] | all packets on links [M/s] | ns-2: data packets [M/s] | ratio |"
@@ -120,7 +171,7 @@ def main() -> None:
         for _ in range(ROUNDS):
             one, two, drops = kernel_rates(rows, models.model(f"shared_{protocol}"))
             data, carried = max(data, one), max(carried, two)
-            theirs = max(theirs, ns2_rate(protocol) if with_ns2 else math.nan)
+            theirs = max(theirs, ns2_rate(protocol)[0] if with_ns2 else math.nan)
         print(
             f"| {protocol} | {drops:.1%} | {data / 1e6:.1f} | {carried / 1e6:.1f} "
             f"| {theirs / 1e6:.2f} | {data / theirs:.0f} |",
