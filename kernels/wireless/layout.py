@@ -116,7 +116,7 @@ class Flow(IntEnum):
     ACK_BEFORE = 13  # leg that acknowledgements pass before the radio, or NOBODY
     ACK_AFTER = 14  # leg that acknowledgements pass after the radio, or NOBODY
     ACK_COST = 15  # time that making an acknowledgement occupies leg AFTER [ns]
-    KIND = 16  # where flows have transports of their own: one of `shared.layout.KINDS`
+    KIND = 16  # of a list of flows: what TCP it is, as in `shared.layout.KINDS` and behind them
     ITEM = 17  # of a list of flows: which item of it, from 1 on; else 0
 
 

@@ -68,6 +68,22 @@ def test_a_count_may_be_drawn_or_given_and_moves_nothing_else():
     assert len(set(three)) == 4
 
 
+def test_how_many_flows_other_rows_have_moves_no_leg():
+    """Legs are numbered by the flows of their row: the numbers address what is drawn for them."""
+    flows = [{"count": {"integers": [0, 6]}, "each": {"source": "station"}}, {"source": "gateway", "sink": 2}]
+    more = {"sender_delay": {"delay": "1 ms"}, "receiver": {"packet_time": "0.3 ms", "swing": "4 %"}}
+    base = scenario(cell(flows, **more), TCP)
+    together = build(base, replications=30)
+    count = together.drawn["wireless.flows.0.count"].to_numpy().astype(int)
+    for row in range(30):
+        last = table(together.rows, Flow, row)[-1]
+        assert (last[Flow.BEFORE], last[Flow.AFTER]) == (2 * count[row], 2 * count[row] + 1)
+    row = int(np.argmin(count))
+    alone = simulate(base, first=row, replications=1, target="cpu").frame
+    of_all = simulate(base, replications=30, target="cpu").frame
+    assert alone.loc[row, "goodput_bps"] == of_all.loc[row, "goodput_bps"]
+
+
 def test_each_flow_draws_its_own():
     flows = [{"count": 5, "each": {"source": "station", "bytes": {"uniform": ["10 kB", "1 MB"]}}}]
     found = build(scenario(cell(flows), TCP), replications=2)

@@ -23,6 +23,10 @@ ROW = (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE)
 """What the transports of all flows of a row have in common."""
 
 
+PASSED = (Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER)
+"""The legs of a flow, by column."""
+
+
 class End(NamedTuple):
     """A flow that rows may have: `name` is where its fields are."""
 
@@ -87,36 +91,50 @@ def _own(transport: Any, draws: Draws, parameters: Ints, end: End) -> Ints:
 
 def legs(
     wireless: Wireless, transport: Any, draws: Draws, ends: list[End], own: list[Ints]
-) -> tuple[Ints, list[dict[Flow, int]]]:
-    """Legs [n, L, len(Leg)], and which of them each flow passes, by column; `own` are their `transports`.
+) -> tuple[Ints, list[dict[Flow, Any]]]:
+    """Legs [n, L, len(Leg)], and which of them each flow passes in each row, by column; `own` are their
+    `transports`.
 
-    All flows share the wire's two; each has a sender's and a receiver's of its own.
+    All flows share the wire's two; each has a sender's and a receiver's of its own, numbered in the order
+    of the flows that a row has.
     """
-    made: list[Ints] = []
+    n, made = len(draws.replications), []
+    numbers: list[Ints] = []
+    there = np.stack([np.broadcast_to(end.present, n) for end in ends], axis=1)
+    rank = np.argsort(np.argsort(~there, axis=1, kind="stable"), axis=1)
 
-    def add(leg: Ints) -> int:
+    def add(leg: Ints, number: Any) -> Ints:
         made.append(leg)
-        return len(made) - 1
+        numbers.append(np.broadcast_to(number, n))
+        return numbers[-1]
 
     spec = {name: getattr(wireless, name) for name in ("wire", "sender_delay", "receiver")}
     leg = {name: _leg(each, f"wireless.{name}", draws) for name, each in spec.items() if each is not None}
-    out, back = (add(leg["wire"]), add(leg["wire"])) if "wire" in leg else (NOBODY, NOBODY)
+    out: Any = NOBODY
+    back: Any = NOBODY
+    if "wire" in leg:
+        out, back = add(leg["wire"], 0), add(leg["wire"], 1)
+    shared, each = len(made), len({"sender_delay", "receiver"} & set(leg))
     passed = []
-    for end, parameters in zip(ends, own, strict=True):
-        mine = dict.fromkeys((Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER), NOBODY)
+    for f, (end, parameters) in enumerate(zip(ends, own, strict=True)):
+        mine: dict[Flow, Any] = dict.fromkeys(PASSED, NOBODY)
         if end.spec.sink == "gateway":
             mine |= {Flow.AFTER: out, Flow.ACK_BEFORE: back}
         if end.spec.source == "gateway":
             mine |= {Flow.BEFORE: back, Flow.ACK_AFTER: out}
+        first = shared + each * rank[:, f]
         if "sender_delay" in leg:
-            mine[Flow.BEFORE] = add(leg["sender_delay"])
+            mine[Flow.BEFORE] = add(leg["sender_delay"], first)
         if "receiver" in leg:
-            mine[Flow.AFTER] = add(leg["receiver"].copy())
+            mine[Flow.AFTER] = add(leg["receiver"].copy(), first + each - 1)
             if not _datagrams(transport, end):
                 _read(made[-1], wireless, draws, parameters)
         passed.append(mine)
-    none = np.zeros((len(draws.replications), 0, len(Leg)), np.int64)
-    return (np.stack(made, axis=1) if made else none), passed
+    if not made:
+        return np.zeros((n, 0, len(Leg)), np.int64), passed
+    table = np.zeros((n, len(made), len(Leg)), np.int64)
+    np.put_along_axis(table, np.stack(numbers, axis=1)[:, :, None], np.stack(made, axis=1), axis=1)
+    return table, passed
 
 
 def _datagrams(transport: Any, end: End) -> Datagrams | None:
@@ -165,7 +183,7 @@ def table(
     *,
     ends: list[End],
     own: list[Ints],
-    legs: list[dict[Flow, int]],
+    legs: list[dict[Flow, Any]],
 ) -> tuple[Ints, Ints, Ints, Ints]:
     """Flows [n, F, len(Flow)], their transports [n, F, len(P)], how many there are [n], their paths
     [n, F, 2, W]; `own` are the transports and `legs` the legs of each."""
