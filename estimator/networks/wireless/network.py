@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -143,7 +144,7 @@ class WirelessNetwork(Wireless, Network):
 
     # One replication.
 
-    def events(self, events_: Floats) -> pd.DataFrame:
+    def events(self, run: Run, rows: Any, events_: Floats) -> pd.DataFrame:
         """Frames by node and flow."""
         return events.frames(events_)
 
