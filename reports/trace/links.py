@@ -240,8 +240,8 @@ def _of_links(frame: pd.DataFrame, flows: Flows) -> list[tuple[str, str, Plot]]:
     ):
         queues += markers(gone[gone["cause"] == cause], "held", what, symbol, colour, 6)
     caption = f"Packets in the queues of links, those in transmission included{some}"
-    found = [("queues", caption, over_time(end_s, queues, "queue [packets]"))]
+    found = [("queues", caption, over_time(end_s, queues, "queue [packets]", showlegend=True))]
     if losses:
         caption = f"Packets dropped or lost by links in each {flows.width}{some}"
-        found.append(("losses", caption, over_time(end_s, losses, "packets")))
+        found.append(("losses", caption, over_time(end_s, losses, "packets", showlegend=True)))
     return found
