@@ -74,6 +74,8 @@ class Scenario(Networks):
             raise InputError(f"{self.network.key} and mobility are both given; remove one")
         if text := self.network.refused(self.transport.protocol):  # a record, not data
             raise InputError(f"transport.protocol = {self.transport.protocol} {text}")
+        if getattr(self.transport, "messages", None) is not None and not self.network.has_messages:
+            raise InputError("transport.messages is for paths with drop-tail queues; remove it")
         self._check_warm_up()
         self.network.check_run(self, self.fidelity)
         return self
@@ -93,6 +95,22 @@ class Scenario(Networks):
         short = short_form(self.transport)
         data["transport"] = {k: v for k, v in {**data["transport"], **short}.items() if v is not None}
         return Scenario.check(with_values(data, values))
+
+
+Asked = Scenario | str | Path | Mapping[str, Any]
+"""A scenario, the path of its file, or data as in one."""
+
+
+def scenario_of(asked: Asked, *, values: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario that is asked for, with the fields in `values` set (see `Scenario.with_values`).
+
+    Raises InputError.
+    """
+    if isinstance(asked, Mapping):
+        asked = Scenario.check(dict(asked))
+    elif not isinstance(asked, Scenario):
+        asked = load_scenario(asked)
+    return asked.with_values(values) if values else asked
 
 
 def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Scenario:

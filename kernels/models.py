@@ -15,7 +15,7 @@ from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.adhoc import frames as adhoc_frames
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
-from netcarlo.kernels.base.layout import Out, P, Queues
+from netcarlo.kernels.base.layout import Messages, Out, P, Queues
 from netcarlo.kernels.congestion import aimd, bic, cubic, defaults, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
@@ -28,6 +28,7 @@ from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
 from netcarlo.kernels.linux import cubic as linux_cubic
+from netcarlo.kernels.linux import messages as linux_messages
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
 from netcarlo.kernels.linux import reordered, timed
@@ -75,6 +76,7 @@ from netcarlo.kernels.udp import sink
 from netcarlo.kernels.wireless import cost as wireless_cost
 from netcarlo.kernels.wireless import engine as wireless
 from netcarlo.kernels.wireless.frame import COPY_SHIFT
+from netcarlo.kernels.wireless.state import OWN_WORDS
 
 VARIANTS = {"tahoe": tahoe, "reno": reno, "newreno": newreno, "sack": sack, "vegas": vegas}
 
@@ -140,6 +142,7 @@ class Model:
             return self.address.name
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
         of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
+        of += "_messages" if self.address.messages else ""
         of += "_traced" if self.address.traced else ""
         return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"
 
@@ -217,6 +220,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
         found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
+        found |= {"messages": address.messages}
         found |= {"varying": address.varying, "flat": False}
         calm = None if address.mobile or address.varying or is_lockstep(step) else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
@@ -230,7 +234,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     cost = _packets(ends.window)
     # To a mobile host many places of the code call for a hop, and places are no constants.
     near = () if address.mobile else path_state.near(ends.near, ends.slots["association"].WORDS)
-    columns = len(Out) + len(Queues) if queues else len(Out)
+    columns = len(Out) + (len(Queues) if queues else 0) + (Messages.COLUMNS if address.messages else 0)
     return Model(
         address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
         apart=True, near=near,
@@ -261,13 +265,31 @@ def _datagrams(address: Address) -> Model:
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
-        return bind(wireless.simulate, step, found | ends.slots)
+        return bind(wireless.simulate, step, found | {"own_transports": False} | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
 
     return Model(
         address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=20.0
+    )
+
+
+def _mixed_wireless(address: Address) -> Model:
+    def make(step: Step) -> Any:
+        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
+        found |= {"own_transports": True, "association": association}
+        # Unlike shared links, 802.11 asks how long packets took.
+        return bind(wireless.simulate, step, found | mixture.of_sender(step) | {"delays": True})
+
+    def words(window: Any, ring: Any) -> Any:
+        return slots.scratch_words(sack, window, ring) + OWN_WORDS
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        return wireless.scratch_words(rows, words, association.FLOATS)
+
+    return Model(
+        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=40.0
     )
 
 
@@ -388,6 +410,14 @@ def _reordered(ends: Ends) -> Ends:
     )
 
 
+def _messages(ends: Ends) -> Ends:
+    """Today's Linux below an application that writes messages."""
+    below = ends.slots["association"]
+    words = linux_messages.paced_scratch_words if ends.slots["paced"] else linux_messages.scratch_words
+    found = {"association": stacked("messages", below, linux_messages), "below": below}
+    return ends._replace(slots=ends.slots | found, words=words)
+
+
 def _of_linux(address: Address, ends: Ends) -> Model:
     """Over paths, whose queues it tells, shared links, 802.11, or ad hoc networks."""
     if address.family == "wireless":
@@ -396,6 +426,7 @@ def _of_linux(address: Address, ends: Ends) -> Model:
         return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, ends)
+    ends = _messages(ends) if address.messages else ends
     return _path(address, ends, queues=not address.mobile)
 
 
@@ -457,8 +488,9 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for mobile, varying in PATHS:
-            yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
+        for (mobile, varying), writes in product(PATHS, (False, True)):
+            address = Address("path", "linux", control, mobile=mobile, varying=varying, messages=writes)
+            yield _of_linux(address, _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
@@ -472,6 +504,7 @@ def _others() -> Iterator[Model]:
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)
+    yield _mixed_wireless(Address("wireless", "mixed"))
     for managed, varying in LINKS:
         yield _shared(Address("shared", "sctp", managed=managed, varying=varying), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):
@@ -503,8 +536,9 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
+    "tcp_linux_cubic_messages",
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr"),
+    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from netcarlo.cli import console
 from netcarlo.cli import devices as cli_devices
 from netcarlo.cli import plan as cli_plan
+from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError, MachineError
@@ -45,11 +46,27 @@ class _Commands(TyperGroup):
 
 app = typer.Typer(
     cls=_Commands,
-    help="How well will this transport do on networks like these?",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"netcarlo {version('netcarlo')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """How well will this transport do on networks like these?"""
 
 
 @app.command()
@@ -258,7 +275,7 @@ def trace(
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 
-for command in (*cli_sweeps.COMMANDS, cli_plan.plan, cli_devices.devices):
+for command in (*cli_sweeps.COMMANDS, cli_plan.plan, cli_devices.devices, cli_schema.schema):
     app.command()(command)
 
 

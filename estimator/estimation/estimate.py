@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from netcarlo.errors import InputError
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
-from netcarlo.scenario import Scenario, load_scenario
+from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.simulation import measurable
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import BY_NAME, MEANING, OUTCOMES, Outcomes
@@ -41,6 +41,21 @@ class Estimate:
     saving: "Saving | None" = None
     """With a control: what it saved."""
 
+    def to_frame(self) -> pd.DataFrame:
+        """The rows of `table` that were measured."""
+        return self.table[self.table["n"] > 0]
+
+    def __repr__(self) -> str:
+        """One line: what of, and the goodput."""
+        found = self.table.loc["goodput_bps"]
+        interval = f"{found['mean']:.4g} [{found['ci_low']:.4g}, {found['ci_high']:.4g}]"
+        runs = len(self.outcomes.frame)
+        return f"Estimate of {self.scenario.name}, {runs} replications: goodput_bps {interval}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: each outcome's mean with its interval."""
+        return _html(self.to_frame()[["n", "mean", "ci_low", "ci_high"]], repr(self))
+
 
 @dataclass(frozen=True)
 class Comparison:
@@ -54,9 +69,24 @@ class Comparison:
     provenance: tuple[dict[str, Any], dict[str, Any]]
     """Of the baseline and of the other."""
 
+    def to_frame(self) -> pd.DataFrame:
+        """The rows of `table` that both measured."""
+        return self.table[self.table["n"] > 0]
+
+    def __repr__(self) -> str:
+        """One line: the difference of the goodput."""
+        found = self.table.loc["goodput_bps"]
+        interval = f"{found['difference']:.4g} [{found['ci_low']:.4g}, {found['ci_high']:.4g}]"
+        return f"Comparison of {len(self.baseline.frame)} pairs: goodput_bps {interval}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: each outcome's difference with its interval."""
+        shown = ["n", "baseline", "other", "difference", "ci_low", "ci_high"]
+        return _html(self.to_frame()[shown], repr(self))
+
 
 def estimate(
-    scenario: Scenario | str | Path,
+    scenario: Asked,
     *,
     replications: int | None = None,
     seed: int | None = None,
@@ -69,8 +99,9 @@ def estimate(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Estimate:
-    """Estimate every outcome of a scenario (or of a scenario file) with its 95 % interval.
+    """Estimate every outcome of a scenario with its 95 % interval.
 
+    `scenario` is one, the path of its file, or data as in one.
     `replications`, `seed` and `precision` replace those of the scenario.  With a precision (0.01 or
     `1 %`) replications are added until the half-width of `of` is that fraction of its mean, at most
     `replications` if given, else a million.  `goals` are texts such as `goodput_bps >= 1 Mbit/s`; the
@@ -115,8 +146,8 @@ def estimate(
 
 
 def compare(
-    baseline: Scenario | str | Path,
-    other: Scenario | str | Path,
+    baseline: Asked,
+    other: Asked,
     *,
     replications: int | None = None,
     seed: int | None = None,
@@ -162,11 +193,13 @@ def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None 
     return pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)
 
 
-def _with(scenario: Scenario | str | Path, **given: float | str | None) -> Scenario:
-    if not isinstance(scenario, Scenario):
-        scenario = load_scenario(scenario)
-    values = {name: value for name, value in given.items() if value is not None}
-    return scenario.with_values(values) if values else scenario
+def _html(table: pd.DataFrame, caption: str) -> str:
+    rows = table.to_html(float_format=lambda value: f"{value:.4g}", border=0)
+    return rows.replace(">", f"><caption>{escape(caption)}</caption>", 1)
+
+
+def _with(scenario: Asked, **given: float | str | None) -> Scenario:
+    return scenario_of(scenario, values={name: value for name, value in given.items() if value is not None})
 
 
 def _until_precise(

@@ -129,6 +129,8 @@ class Managed(Record):
     pie: Pie | None = None
     fq_codel: FqCoDel | None = None
 
+    words: ClassVar = {"queue": tuple(LIMITS)}
+
     @model_validator(mode="before")
     @classmethod
     def _write_out(cls, data: Any) -> Any:

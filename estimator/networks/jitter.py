@@ -11,6 +11,7 @@ from netcarlo.kernels.base.varying import JITTER_BITS
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema import units
 from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.json_schema import DISTRIBUTION
 from netcarlo.schema.quantity import Quantity
 
 _TIME = Quantity(units.TIME, 0.0, 60.0)
@@ -37,6 +38,11 @@ class Jitter:
                 lambda value: None if value is None else _TIME.show(value.of)
             ),
         )
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        """A distribution."""
+        return dict(DISTRIBUTION)
 
 
 def _checked(given: Any) -> Jitter:

@@ -74,6 +74,11 @@ class Trace:
             ),
         )
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        """A file's name, or the text of a trace."""
+        return {"type": "string", "description": "a CSV file of time, rate, delay and loss; or Mahimahi's"}
+
 
 def trace(given: Any) -> Trace:
     """The trace in a file of this name, or in a text of several lines.  Raises InputError."""

@@ -43,6 +43,10 @@ def of_association(
     elif isinstance(transport, Sctp):
         window = mean(transport.receiver_window) / mean(transport.payload)
     found = duration * min(window / rtt_s, rate / (8 * size))
+    messages = getattr(transport, "messages", None)
+    if messages is not None:
+        packets = mean(messages.size) / mean(transport.payload) + 1
+        return min(found, packets * (duration / max(mean(messages.wait), rtt_s) + 1))
     for record in (flow, transport):
         if getattr(record, "packets", None) is not None:
             return min(found, AGAIN * mean(record.packets))

@@ -1,6 +1,6 @@
 """What changes on a hop or link from packet to packet, as users write it: a trace, jitter, a policer."""
 
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, ClassVar, Self
 
 from pydantic import SerializerFunctionWrapHandler, model_serializer, model_validator
 
@@ -31,6 +31,8 @@ class Varying(Record):
     repeat: bool | None = None
     jitter: Jitter | None = None
     policer: Policer | None = None
+
+    implied: ClassVar = frozenset(("rate", "delay"))
 
     @model_validator(mode="before")
     @classmethod

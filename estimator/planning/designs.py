@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.planning.file import Plan, load_plan
+from netcarlo.planning.file import Asked, Plan, plan_of
 from netcarlo.planning.run import Answer, Progress, answers, plain
 
 
@@ -101,7 +101,7 @@ class Frontier:
 
 
 def frontier(
-    asked: Plan | str | Path,
+    asked: Asked,
     *,
     folder: Path | None = None,
     target: str = "auto",
@@ -109,11 +109,11 @@ def frontier(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Frontier:
-    """Answer a plan (or a plan file) with a second quantity `across`, at each value of it.
+    """Answer a plan, its file or data as in one, with a second quantity `across`, at each value of it.
 
     Arguments, and what may be raised, are those of `plan`.  One that is `Stopped` has the answers so far.
     """
-    asked = asked if isinstance(asked, Plan) else load_plan(asked)
+    asked = plan_of(asked)
     if not asked.designs:
         raise InputError("the plan has one quantity; call netcarlo.plan, or write across: with a second one")
     return Frontier(asked, answers(asked.designs, folder, target, threads, progress, large=large))

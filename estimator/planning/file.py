@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -31,6 +31,8 @@ class RequirementSpec(Record):
 
     goal: str = Field(max_length=expressions.LONGEST)
     probability: str | float = "95 %"
+
+    short: ClassVar = ({"type": "string"},)
 
     @model_validator(mode="before")
     @classmethod
@@ -346,6 +348,17 @@ def load_plan(path: str | Path, *, values: Mapping[str, Any] | None = None) -> P
     return made
 
 
+Asked = Plan | str | Path | Mapping[str, Any]
+"""A plan, the path of its file, or data as in one."""
+
+
+def plan_of(asked: Asked) -> Plan:
+    """The plan that is asked for.  Raises InputError."""
+    if isinstance(asked, Mapping):
+        return make_plan(asked)
+    return asked if isinstance(asked, Plan) else load_plan(asked)
+
+
 def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Plan:
     """The plan of data as it stands in a file.  Raises InputError."""
     spec = PlanSpec.check(dict(data), document=document)
@@ -370,4 +383,4 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     return Plan(spec, base, document, files.read_text(document.source) if document else "", lines)
 
 
-__all__ = ["Plan", "Resource", "load_plan", "make_plan"]
+__all__ = ["Asked", "Plan", "Resource", "load_plan", "make_plan", "plan_of"]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.planning import thresholds
-from netcarlo.planning.file import Plan, load_plan
+from netcarlo.planning.file import Asked, Plan, plan_of
 from netcarlo.planning.ledger import FIRST, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
@@ -223,7 +223,7 @@ class Search:
 
 
 def plan(
-    asked: Plan | str | Path,
+    asked: Asked,
     *,
     folder: Path | None = None,
     target: str = "auto",
@@ -231,13 +231,15 @@ def plan(
     progress: Progress | None = None,
     large: bool = False,
 ) -> Answer:
-    """Answer a plan (or a plan file).  In a `folder` its runs are kept, and the next call goes on from them.
+    """Answer a plan, its file or data as in one.
+
+    In a `folder` its runs are kept, and the next call goes on from them.
     Runs that are forecast to be very `large` (`workload`) are refused unless they are confirmed.
 
     The answer depends on the plan only: not on `target`, `threads`, or interruptions.  A plan that is
     `Stopped` answers with what it knows; before anything is known it raises that on.  Raises InputError.
     """
-    asked = asked if isinstance(asked, Plan) else load_plan(asked)
+    asked = plan_of(asked)
     if asked.designs:
         raise InputError("the plan has two quantities; call netcarlo.frontier, or remove across")
     [answer] = answers([asked], folder, target, threads, progress, large=large)

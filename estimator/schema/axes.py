@@ -11,7 +11,7 @@
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 from pydantic import Field, model_validator
 
@@ -37,6 +37,8 @@ class AxisSpec(Record):
     points: int | None = Field(default=None, ge=2, le=MOST_POINTS)
     zip: dict[str, list[Any]] | None = Field(default=None, min_length=1)
     cases: dict[str, dict[str, Any]] | None = Field(default=None, min_length=1)
+
+    short: ClassVar = ({"type": ["array", "string", "number", "boolean"]},)
 
     @model_validator(mode="before")
     @classmethod

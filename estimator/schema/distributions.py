@@ -92,6 +92,27 @@ class Distribution:
         return {self.kind: [show(value) for value in self.values]}
 
 
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of what `parse` reads."""
+    number = {"type": ["number", "string"]}
+    made: dict[str, Any] = {}
+    for kind, shape in _LISTS.items():
+        ends: dict[str, int] = {"minItems": 1}
+        if kind != "choice":
+            ends = {"minItems": shape.count(",") + 1, "maxItems": shape.count(",") + 1}
+        made[kind] = {"type": "array", "items": number, **ends, "description": shape}
+    for kind, names in NAMED.items():
+        parameters = dict.fromkeys((*names, "min", "max"), number)
+        made[kind] = {
+            "type": "object", "properties": parameters, "required": list(names), "additionalProperties": False
+        }  # fmt: skip
+    made[empirical.NAME] = {"type": ["string", "array"], "description": "a CSV file, or its rows"}
+    return {
+        "type": "object", "properties": made, "additionalProperties": False,
+        "minProperties": 1, "maxProperties": 1, "description": "a distribution, drawn for every replication",
+    }  # fmt: skip
+
+
 def parse(value: dict[Any, Any], number: Callable[[Any], float], *, low: float, high: float) -> Distribution:
     """The distribution a user wrote as a one-key mapping; `number` reads one value in SI units.
 

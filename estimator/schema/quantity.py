@@ -9,6 +9,7 @@ from pydantic_core import CoreSchema, core_schema
 from netcarlo.errors import InputError
 from netcarlo.schema import distributions, units
 from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.json_schema import DISTRIBUTION
 
 Number = float | Distribution
 """A float in SI units, or a distribution over such floats."""
@@ -82,6 +83,17 @@ class Quantity:
             ),
         )
 
+    def __get_pydantic_json_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        """A number, where one needs no unit, or a text with one; a distribution where that is allowed."""
+        bare = ["number", "string"] if self.dimension.bare else "string"
+        written: list[dict[str, Any]] = [{"type": bare, "pattern": _WRITTEN}, {"const": 0}]
+        if self.random:
+            written.append(DISTRIBUTION)
+        text = f"{self.dimension.name} such as {self.dimension.example}; {self.allowed}"
+        return {"anyOf": written, "description": text}
+
+
+_WRITTEN = r"^\s*([-+]?[0-9.]|unlimited$)"
 
 DAY = 86400.0
 Rate = Annotated[Number, Quantity(units.RATE, 100.0, 1e12, unlimited=True)]
@@ -95,6 +107,7 @@ Length = Annotated[Number, Quantity(units.LENGTH, 0.1, 1e7)]
 Speed = Annotated[Number, Quantity(units.SPEED, 1e-3, 1e5)]
 Payload = Annotated[Number, Quantity(units.SIZE, 1, 65535, whole=True)]
 Transfer = Annotated[Number, Quantity(units.SIZE, 1, 1e15, whole=True)]
+FileSize = Annotated[Number, Quantity(units.SIZE, 1, 1e12, whole=True)]
 Packets = Annotated[Number, Quantity(units.PACKETS, 1, 1e12, whole=True)]
 Stretch = Annotated[Number, Quantity(units.PACKETS, 1, 1e9)]
 Window = Annotated[Number, Quantity(units.PACKETS, 1, 4096, whole=True)]

@@ -19,6 +19,25 @@ class Record(BaseModel):
     fills: ClassVar[Mapping[str, tuple[IntEnum, float]]] = {}
     """Fields that fill a column of a kernel's table by themselves, and by how much they are multiplied."""
 
+    short: ClassVar[tuple[dict[str, Any], ...]] = ()
+    """JSON Schemas of what is short for its mapping."""
+    implied: ClassVar[frozenset[str]] = frozenset()
+    """Fields without a default that need not be written: others say what they are."""
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """Words that fields take in place of numbers."""
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
+        """As pydantic's, with what is `short` and its `words`, without what is `implied`."""
+        found: dict[str, Any] = handler(schema)
+        inside = handler.resolve_ref_schema(found)
+        if needed := [name for name in inside.pop("required", []) if name not in cls.implied]:
+            inside["required"] = needed
+        for name, words in cls.words.items():
+            if name in inside["properties"]:
+                inside["properties"][name]["anyOf"].append({"enum": list(words)})
+        return {"anyOf": [found, *cls.short]} if cls.short else found
+
     @model_validator(mode="before")
     @classmethod
     def _know_keys(cls, data: Any) -> Any:

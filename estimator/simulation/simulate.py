@@ -7,7 +7,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.threads import ahead
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Asked, scenario_of
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
@@ -19,7 +19,7 @@ Progress = Callable[[int, int], object]
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: Asked,
     *,
     first: int = 0,
     replications: int | None = None,
@@ -30,10 +30,12 @@ def simulate(
 ) -> Outcomes:
     """Simulate `replications` (the scenario's unless given), the first of which has the number `first`.
 
+    `scenario` is one, the path of its file, or data as in one.
     A replication's outcome depends on nothing but the scenario and its number: not on `target`
     (auto, cpu or cuda), `threads` (CPU), or the other replications.  What would take days or more memory than
     most machines have (`workload`) is refused unless it is confirmed as `large`.  Raises InputError.
     """
+    scenario = scenario_of(scenario)
     job = Job(scenario, first, scenario.replications if replications is None else replications)
     return simulate_all([job], target=target, threads=threads, progress=progress, large=large)[0]
 

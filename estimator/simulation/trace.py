@@ -6,7 +6,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.networks.registry import KINDS
-from netcarlo.scenario import Scenario
+from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import Outcomes
@@ -21,11 +21,12 @@ class Traced(NamedTuple):
     """The same as `simulate` finds for that replication."""
 
 
-def trace(scenario: Scenario, *, replication: int = 0, large: bool = False) -> Traced:
+def trace(scenario: Asked, *, replication: int = 0, large: bool = False) -> Traced:
     """Run one replication alone, with its trace.
 
     One that is forecast to be `large` (`workload`) is refused unless it is confirmed.  Raises InputError.
     """
+    scenario = scenario_of(scenario)
     network = scenario.network
     if network.untraced or scenario.fidelity != "packet":
         what = network.untraced or f"fidelity {scenario.fidelity}"

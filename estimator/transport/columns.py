@@ -50,6 +50,8 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
         table[:, P.INITIAL_SSTHRESH] = value("initial_ssthresh")
     if isinstance(transport, Linux) and transport.slow_start is not None:
         table[:, P.SLOW_START] = SLOW_STARTS[transport.slow_start]
+    if isinstance(transport, Linux) and transport.messages is not None:
+        table[:, P.IDLE_RESTART] = transport.idle_restart
     if transport.clock_phase is None:
         span = table[:, P.TICK] * transport.phases
         table[:, P.CLOCK_PHASE] = span * draws.uniform(f"{name}.clock_phase")

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import Discriminator, Field, Tag, WithJsonSchema, field_validator, model_validator
 
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NS, P
@@ -36,6 +36,7 @@ from netcarlo.transport.congestion import (
     STANDARD,
     default_constants,
 )
+from netcarlo.transport.messages import Messages
 from netcarlo.transport.udp import Udp
 
 VARIANTS = (
@@ -107,7 +108,10 @@ class Tcp(Transport):
     is into a tick at time 0, is drawn for each replication unless given.
     """
 
-    protocol: Literal[(*TCPS, "vegas", "linux", "linux26")]  # type: ignore[valid-type]
+    protocol: Annotated[
+        Literal[(*TCPS, "vegas", "linux", "linux26")],  # type: ignore[valid-type]
+        WithJsonSchema({"enum": [*TCPS, *BUILT_IN]}),
+    ]
     congestion_control: Literal[BUILT_IN] | Path | None = None  # type: ignore[valid-type]
     constants: dict[str, Constant] = Field(default_factory=dict)
     payload: Payload = 1460.0
@@ -251,6 +255,9 @@ class Linux(Tcp):
 
     `slow_start` says how slow start ends before packets are lost: CUBIC has `hystart`, Reno is `standard`.
 
+    There is always something to send, unless it comes in `messages`.  Then `idle_restart` says whether the
+    window shrinks in a pause (tcp_slow_start_after_idle).
+
     `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
     kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
     """
@@ -269,6 +276,8 @@ class Linux(Tcp):
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.04
     slow_start: Literal[tuple(SLOW_STARTS)] | None = None  # type: ignore[valid-type]
+    messages: Messages | None = None
+    idle_restart: bool = True
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
     controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX
@@ -283,6 +292,23 @@ class Linux(Tcp):
             allowed = " or ".join(HAVE_SLOW_START)
             raise InputError(
                 f"slow_start is nothing that {self.congestion_control} has; remove it, or write "
+                f"congestion_control: {allowed}"
+            )
+        return self
+
+    @model_validator(mode="after")
+    def _pauses_somehow(self) -> Self:
+        finite = next((name for name in ("bytes", "packets") if getattr(self, name) is not None), "")
+        if self.messages is not None and finite:
+            raise InputError(f"{finite} and messages are both given; keep one")
+        if self.idle_restart:
+            return self
+        if self.messages is None:
+            raise InputError("idle_restart = false is for messages; add those, or remove it")
+        if self.congestion_control not in HAVE_SLOW_START:
+            allowed = " or ".join(HAVE_SLOW_START)
+            raise InputError(
+                f"idle_restart = false is nothing that {self.congestion_control} has; remove it, or write "
                 f"congestion_control: {allowed}"
             )
         return self
@@ -344,6 +370,8 @@ class Sctp(Transport):
         "path_max_retrans": (P.PATH_MAX_RETRANS, 1),
         "heartbeat_interval": (P.HEARTBEAT, NS),
     }
+
+    implied: ClassVar = frozenset(RULES["ns2-2.35"])
 
     @model_validator(mode="before")
     @classmethod

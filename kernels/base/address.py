@@ -25,6 +25,8 @@ class Address(NamedTuple):
     """Whether flows come and go."""
     varying: bool = False
     """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police."""
+    messages: bool = False
+    """Of paths: whether the application writes messages, and pauses."""
     traced: bool = False
     """Of shared networks: whether a trace is written."""
 
@@ -49,6 +51,6 @@ class Address(NamedTuple):
             kind = f"{self.sender}_{self.control}"
         endings = {
             "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
-            "traced": self.traced,
+            "messages": self.messages, "traced": self.traced,
         }  # fmt: skip
         return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.histogram import bins
 from netcarlo.kernels.base.rows import Table
 
 NS = 1e9
@@ -105,6 +106,10 @@ class P(IntEnum):
     STOP = 65  # UDP: nothing is put out at or after [ns]
     QUEUES = 66  # 1: `Queues` stands behind the outcomes
     SLOW_START = 67  # today's Linux: one of `linux.slow_start.SlowStart`
+    MESSAGES = 68  # today's Linux: how its application writes, one of the MESSAGES_ constants
+    MESSAGE_SIZES = 69  # word of the constants where the points of their sizes begin [byte]
+    MESSAGE_WAITS = 70  # the same of the waits between them [ns]
+    IDLE_RESTART = 71  # today's Linux: 1 if the window shrinks while nothing is sent
 
 
 class Hop(IntEnum):
@@ -194,6 +199,16 @@ class Queues(IntEnum):
     HELD_HIGH = 1  # [2**63 ns]
 
 
+class Messages(IntEnum):
+    """Columns behind all others of models whose application writes messages, of those that have arrived."""
+
+    COMPLETED = 0  # how many
+    TIME = 1  # sum of the times from writing to the arrival of the last missing packet [ns]
+    IDLE = 2  # time in which all was acknowledged and nothing to send, after the first message [ns]
+    TIMES = 3  # histogram of the times [2**10 ns], up to 73 min
+    COLUMNS = TIMES + bins(27)
+
+
 class Trace(IntEnum):
     """Columns of a trace (float64, one row per event), times in seconds."""
 
@@ -234,6 +249,11 @@ SCHEDULE_GIVEN = 0
 SCHEDULE_PERIODIC = 1
 SCHEDULE_RANDOM = 2
 
+MESSAGES_PAUSE = 1
+"""The application writes the next message a while after all of the present one is acknowledged;"""
+MESSAGES_EVERY = 2
+"""or a while after it began to write that, if all of it is acknowledged by then."""
+
 STATUS_OK = 0
 STATUS_RING_FULL = 1
 """More packets in flight than `P.RING`: run the row again with a larger ring."""
@@ -268,6 +288,7 @@ STREAM_HEARTBEAT = 2  # + 512 flow; draw 2 k + end: its k-th jitter
 STREAM_MOBILITY = 3  # draw k: handover k
 STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
 STREAM_CYCLE = 5  # + 512 flow; draw k: where the k-th cycle of gains of BBR begins
+STREAM_MESSAGE = 6  # draw k: the size of message k, and the wait after it
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
 STREAM_VARYING = 1 << 28  # + stream of the gaps; draw k: jitter and loss by a trace of the k-th packet
 STREAM_CHANNEL = 1 << 29  # + stream of the gaps; draw k: what happens after the k-th
@@ -301,4 +322,7 @@ class Rows(NamedTuple):
     def tables(self) -> tuple[int, tuple[Table, ...]]:
         """See `rows`."""
         measured = (self.parameters[:, P.QUEUES] > 0).any()
-        return len(Out), (Table("queues", len(Queues), 1, 1),) if measured else ()
+        found = [Table("queues", len(Queues), 1, 1)] if measured else []
+        if (self.parameters[:, P.MESSAGES] > 0).any():
+            found.append(Table("messages", Messages.COLUMNS, 1, 1))
+        return len(Out), tuple(found)

@@ -74,6 +74,13 @@ def lose(s: Any, now: Any) -> None:
 
 
 @cold
+def wake(p: Any, s: Any, now: Any, idle: Any) -> None:
+    """Nothing was out for so long [jiffy], which does not count as time since the loss (RFC 9438, 4.2)."""
+    if s[Cubic.EPOCH] != NONE:
+        s[Cubic.EPOCH] = min(s[Cubic.EPOCH] + idle, clocks.jiffies_of(p, s, now))
+
+
+@cold
 def ssthresh(s: Any) -> Any:
     """0.7 of the window; the plateau is lower if others take their share (fast convergence)."""
     cwnd = s[Tcp.CWND]

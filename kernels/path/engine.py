@@ -56,8 +56,11 @@ that arrives in the same nanosecond."""
 
 QUEUES: Any = slot("queues")
 """How long packets are held is measured."""
+MESSAGES: Any = slot("messages")
+"""The application writes messages, whose outcomes stand behind all others."""
 
 OUT = len(Out)
+QUEUED = len(Queues)
 
 PROBE = FULL - 1
 """A packet or acknowledgement with this number or a lower one is a probe segment or the reply to it, the
@@ -298,6 +301,8 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.RTT_SAMPLES] = m[Path.RTT_SAMPLES]
     if QUEUES:
                 out[OUT + Queues.HELD], out[OUT + Queues.HELD_HIGH] = hops.longest_held(m)
+    if MESSAGES:
+        association.report(s, out, OUT + (QUEUED if QUEUES else 0))
 
 
 def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:

@@ -1,6 +1,6 @@
 """An 802.11 network, frame by frame: stations, flows, and what lies behind the radio.
 
-One thread simulates a cell or a multi-hop network with UDP flows and flows of SCTP or of one TCP.
+One thread simulates a cell or a multi-hop network with UDP flows and flows of SCTP, of one TCP or of several.
 Every node, leg and flow knows when its next event comes; the earliest is found by a scan, so there is no
 heap and no allocation.
 """

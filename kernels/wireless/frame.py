@@ -4,7 +4,7 @@ from typing import Any
 
 from netcarlo.kernels.base import ring
 from netcarlo.kernels.base.bind import slot
-from netcarlo.kernels.wireless.layout import Flow, Rate
+from netcarlo.kernels.wireless.layout import MOST_FLOWS, Flow, Rate
 from netcarlo.kernels.wireless.state import (
     ASSOCIATED,
     FlowState,
@@ -14,9 +14,10 @@ from netcarlo.kernels.wireless.state import (
     flow_at,
     link_at,
     rate_at,
+    transport_at,
 )
 
-FLOW_BITS = 10
+FLOW_BITS = MOST_FLOWS.bit_length() - 1
 _HOP_BITS = 7
 _DIRECTION = FLOW_BITS + _HOP_BITS
 _PROBE = _DIRECTION + 1
@@ -74,13 +75,13 @@ def size_of(m: Any, frame: Any) -> Any:
     """The size of a frame's packet, with the headers of transport and network layer [byte]."""
     at = flow_at(m, frame & FLOW_MASK)
     if ASSOCIATED and m[at + Flow.TCP] != 0:
-        packet = frame >> PACKET_SHIFT
         if frame & PROBE:
             return m[at + Flow.HEADER]
+        packet, p, s = frame >> PACKET_SHIFT, m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
         if frame & BACKWARD:
-            return association.size_of_ack(m, m[m[at + FlowState.ASSOCIATION] :], packet)
+            return association.size_of_ack(p, s, packet)
         if frame & CONTROL:
-            return association.size_of(m, m[m[at + FlowState.ASSOCIATION] :], packet)
+            return association.size_of(p, s, packet)
     return m[at + Flow.SIZE] + m[at + Flow.HEADER]
 
 

@@ -42,6 +42,7 @@ from netcarlo.kernels.wireless.state import (
     flow_at,
     link_at,
     node_at,
+    transport_at,
 )
 from netcarlo.kernels.wireless.trace import note
 
@@ -86,20 +87,20 @@ def _put_out_datagram(m: Any, t: Any, flow: Any) -> None:
 def _on_association_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> None:
     """An association begins, or a timer goes off, at its source or at its sink."""
     at = flow_at(m, flow)
-    s = m[m[at + FlowState.ASSOCIATION] :]
+    p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
     g = f[flow * association.FLOATS :]
     if m[at + FlowState.NEXT] == t:
         m[at + FlowState.NEXT] = FOREVER
-        association.start(m, s, g, t)
+        association.start(p, s, g, t)
         _send(m, f, t, flow)
     elif association.due(s) == t:
         before = s[association.Counter.TIMEOUTS]
-        association.on_timeout(m, s, g, constants, t)
+        association.on_timeout(p, s, g, constants, t)
         if s[association.Counter.TIMEOUTS] > before:
             note(m, EVENT_TIMEOUT, flow, _first_node(m, at))
         _send(m, f, t, flow)
     else:
-        _answer(m, t, flow, association.on_delay(m, s))
+        _answer(m, t, flow, association.on_delay(p, s))
         schedule(m, flow)
 
 
@@ -107,27 +108,27 @@ def _on_association_event(m: Any, f: Any, constants: Any, t: Any, flow: Any) -> 
 def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
     """Put out what the source of an association may."""
     at = flow_at(m, flow)
-    s = m[m[at + FlowState.ASSOCIATION] :]
+    p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
     g = f[flow * association.FLOATS :]
     node = np.int64(NOBODY)
     if m[Radio.BACK_PRESSURE] != 0 and m[at + Flow.BEFORE] == NOBODY:
         node = node_at(m, _first_node(m, at))
     packet = np.int64(association.NONE)
-    sends = association.may_send(m, s)
+    sends = association.may_send(p, s)
     while sends:
         blocked = node != NOBODY and m[node + Mac.COUNT] >= m[node + Node.QUEUE]
-        packet = association.next_segment(m, s, g, t, blocked)
+        packet = association.next_segment(p, s, g, t, blocked)
         if packet >= 0:
             frame = frame_of(flow, packet, association.copy_of(s, t))
-            if not association.is_data(m, s, packet):
+            if not association.is_data(p, s, packet):
                 frame |= CONTROL
             inject(m, t, frame)
-        sends = packet >= 0 and association.may_send(m, s)
+        sends = packet >= 0 and association.may_send(p, s)
     if packet == association.FULL:
         m[Word.FULL] = 1
     if m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] == NEVER and association.all_sent(s):
         m[at + FLOW_COUNTS + FlowOut.SOURCE_DONE] = t
-    probe = association.probe(m, s, t)
+    probe = association.probe(p, s, t)
     if probe >= 0:
         inject(m, t, probe << PACKET_SHIFT | PROBE | flow)
     schedule(m, flow)
@@ -139,8 +140,8 @@ def on_room(m: Any, f: Any, t: Any, node: Any) -> None:
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
-            s = m[m[at + FlowState.ASSOCIATION] :]
-            if _first_node(m, at) == node and association.resume(m, s, f[flow * association.FLOATS :]):
+            p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
+            if _first_node(m, at) == node and association.resume(p, s, f[flow * association.FLOATS :]):
                 _send(m, f, t, flow)
 
 
@@ -166,11 +167,12 @@ def arrive(m: Any, f: Any, constants: Any, t: Any, frame: Any, more: Any) -> Non
 def _on_ack(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
     """An acknowledgement, or another answer of the sink, reaches its source."""
     flow = frame & FLOW_MASK
-    s = m[m[flow_at(m, flow) + FlowState.ASSOCIATION] :]
+    at = flow_at(m, flow)
+    p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
     if frame & PROBE:
-        association.on_probe(m, s, f[flow * association.FLOATS :], constants, t, frame >> PACKET_SHIFT)
+        association.on_probe(p, s, f[flow * association.FLOATS :], constants, t, frame >> PACKET_SHIFT)
     else:
-        association.on_ack(m, s, f[flow * association.FLOATS :], constants, t, frame >> PACKET_SHIFT)
+        association.on_ack(p, s, f[flow * association.FLOATS :], constants, t, frame >> PACKET_SHIFT)
     _send(m, f, t, flow)
 
 
@@ -180,16 +182,16 @@ def _on_data(m: Any, t: Any, frame: Any, more: Any) -> None:
     packet = frame >> PACKET_SHIFT
     at = flow_at(m, flow)
     counts = at + FLOW_COUNTS
-    s = m[m[at + FlowState.ASSOCIATION] :]
-    before = association.in_order(m, s)
-    association.note_copy(m, s, packet, copy_of(frame))
-    answer, fresh = association.on_data(m, s, t, packet, more)
-    m[counts + FlowOut.IN_ORDER] += association.in_order(m, s) - before
+    p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
+    before = association.in_order(p, s)
+    association.note_copy(p, s, packet, copy_of(frame))
+    answer, fresh = association.on_data(p, s, t, packet, more)
+    m[counts + FlowOut.IN_ORDER] += association.in_order(p, s) - before
     if is_data(frame):
         _count_packet(m, counts, t)
         if fresh:
-            _count_arrival(m, at, t, association.delay_of(m, s, t, packet))
-        if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m, s):
+            _count_arrival(m, at, t, association.delay_of(p, s, t, packet))
+        if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(p, s):
             m[counts + FlowOut.COMPLETED] = t
     _answer(m, t, flow, answer)
     schedule(m, flow)
@@ -203,7 +205,7 @@ def _answer(m: Any, t: Any, flow: Any, answer: Any) -> None:
         m[Word.FULL] = 1
     elif answer >= 0:
         frame = answer << PACKET_SHIFT | BACKWARD | flow
-        if association.is_ack(m, m[m[at + FlowState.ASSOCIATION] :], answer):
+        if association.is_ack(m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :], answer):
             m[at + FLOW_COUNTS + FlowOut.ACKS_SENT] += 1
             if m[at + Flow.ACK_COST] > 0 and m[at + Flow.AFTER] != NOBODY:
                 legs.occupy(m, m[at + Flow.AFTER], t, m[at + Flow.ACK_COST])

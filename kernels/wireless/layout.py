@@ -17,6 +17,9 @@ from netcarlo.kernels.base.rows import Table
 MOST_NODES = 64
 """A node is a bit of a 64-bit mask."""
 
+MOST_FLOWS = 1 << 10
+"""A frame has so many bits for the number of its flow."""
+
 NOBODY = -1
 """No node, no leg, no link."""
 
@@ -34,6 +37,7 @@ class Radio(IntEnum):
     LINKS_AT = auto()
     LEGS_AT = auto()
     RATES_AT = auto()
+    TRANSPORTS_AT = auto()  # where flows have transports of their own: the columns of `P` of each
     PATHS_AT = auto()  # links by number, the paths of all flows one after the other
     # What is measured, and the channel.
     WARM_UP = auto()  # counting begins [ns]
@@ -94,7 +98,7 @@ class Rate(IntEnum):
 
 
 class Flow(IntEnum):
-    """A flow: UDP at a constant rate, or TCP (or SCTP) as the columns of `P` say."""
+    """A flow: UDP at a constant rate, or TCP (or SCTP) as the columns of `P` say, of the row or its own."""
 
     TCP = 0  # 1 (also of SCTP), or 0 for UDP
     START = 1  # [ns]
@@ -112,6 +116,8 @@ class Flow(IntEnum):
     ACK_BEFORE = 13  # leg that acknowledgements pass before the radio, or NOBODY
     ACK_AFTER = 14  # leg that acknowledgements pass after the radio, or NOBODY
     ACK_COST = 15  # time that making an acknowledgement occupies leg AFTER [ns]
+    KIND = 16  # where flows have transports of their own: one of `shared.layout.KINDS`
+    ITEM = 17  # of a list of flows: which item of it, from 1 on; else 0
 
 
 class Leg(IntEnum):
@@ -216,7 +222,7 @@ class WifiRows(NamedTuple):
     parameters: NDArray[np.int64]  # [n, Radio.COLUMNS]: those of `P`, then those of `Radio`
     constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
     nodes: NDArray[np.int64]  # [n, N, len(Node)]
-    network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, paths
+    network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, transports, paths
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property

@@ -21,6 +21,7 @@ from netcarlo.kernels.wireless.state import (
     flow_at,
     leg_at,
     node_at,
+    transport_at,
 )
 
 
@@ -70,8 +71,8 @@ def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
         at = flow_at(m, flow)
         m[at + FLOW_COUNTS + flow_column] = 0
         if ASSOCIATED and m[at + Flow.TCP] != 0:
-            waiting = association.data_waiting(m, m[m[at + FlowState.ASSOCIATION] :])
-            m[at + FLOW_COUNTS + flow_column] = waiting
+            p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
+            m[at + FLOW_COUNTS + flow_column] = association.data_waiting(p, s)
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         m[at + NODE_COUNTS + node_column] = m[at + Mac.COUNT]

@@ -17,6 +17,8 @@ from netcarlo.kernels.wireless.state import (
     LINK_WORDS,
     NO_EVENT,
     NODE_WORDS,
+    OWN,
+    OWN_WORDS,
     RATE_WORDS,
     START_OF_KEYS,
     AirTime,
@@ -31,12 +33,14 @@ from netcarlo.kernels.wireless.state import (
     link_at,
     node_at,
     rate_at,
+    transport_at,
 )
 
 _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 _ANSWER_BYTES = 14  # of a CTS or an ACK
 _RTS_BYTES = 20
 _NODE, _LINK, _RATE, _LEG, _FLOW = len(Node), len(Link), len(Rate), len(Leg), len(Flow)
+_TRANSPORT = len(P)
 
 
 @cold
@@ -136,10 +140,21 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
         for column in range(FlowOut.FIRST_RX, FlowOut.SOURCE_DONE + 1):
             m[at + FLOW_COUNTS + column] = NEVER
         if ASSOCIATED and m[at + Flow.TCP] != 0:
+            if OWN:
+                free = _set_up_transport(m, network, flow, free)
             m[at + FlowState.ASSOCIATION] = free
-            phase = m[P.CLOCK_PHASE] + _CLOCK_STEP * flow
+            p = m[transport_at(m, at) :]
+            phase = p[P.CLOCK_PHASE] + _CLOCK_STEP * flow
             g, limit = f[flow * association.FLOATS :], m[at + Flow.LIMIT]
-            free += association.prepare(m, m[free:], g, limit, phase, flow, association.WORDS)
+            free += association.prepare(p, m[free:], g, limit, phase, flow, association.WORDS)
         elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
             m[at + FlowState.NEXT] = FOREVER
         host.schedule(m, flow)
+
+
+def _set_up_transport(m: Any, network: Any, flow: Any, free: Any) -> Any:
+    """The transport of a flow, with the rings of the row, and its kind; returns the word behind them."""
+    _copy(m, free, network, m[Radio.TRANSPORTS_AT] + flow * _TRANSPORT, _TRANSPORT)
+    m[free + P.RING] = m[P.RING]
+    m[free + _TRANSPORT] = m[flow_at(m, flow) + Flow.KIND]
+    return free + OWN_WORDS

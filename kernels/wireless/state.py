@@ -12,12 +12,17 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
 ASSOCIATED: Any = slot("associated")
 """Whether there may be flows of TCP, or of SCTP; False leaves out all code for them."""
 association: Any = slot("association")
 """The functions of an association."""
+OWN: Any = slot("own_transports")
+"""Whether each flow has a transport of its own: the columns of `P`, and behind them its kind, stand before
+its association."""
+OWN_WORDS = len(P) + 1
 
 
 class Word(IntEnum):
@@ -231,6 +236,11 @@ def leg_at(m: Any, leg: Any) -> Any:
 def flow_at(m: Any, flow: Any) -> Any:
     """The word where a flow begins."""
     return m[Word.FLOWS] + flow * FLOW_WORDS
+
+
+def transport_at(m: Any, at: Any) -> Any:
+    """The word where the transport (as in `P`) of the flow at word `at` begins: the row's, or its own."""
+    return m[at + FlowState.ASSOCIATION] - OWN_WORDS if OWN else 0
 
 
 def words(rows: WifiRows, each: int) -> int:

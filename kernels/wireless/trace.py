@@ -32,6 +32,7 @@ from netcarlo.kernels.wireless.state import (
     association,
     flow_at,
     node_at,
+    transport_at,
 )
 
 
@@ -55,7 +56,7 @@ def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any
             if event == EVENT_TIMEOUT:
                 trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + 1
             elif is_data(frame):
-                trace[n, Trace.SEQUENCE] = association.sequence_of(m, s, number)
+                trace[n, Trace.SEQUENCE] = association.sequence_of(m[transport_at(m, at) :], s, number)
     m[Word.TRACED] = n + 1
 
 

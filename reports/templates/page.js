@@ -49,8 +49,31 @@
     return expanded(JSON.parse(JSON.stringify({ data: data, layout: layout, stride: figure.stride })));
   }
 
+  // What was chosen stands in the address, `#winner=1.0&gain=2`, so that a link shows the same page.
+  function remember() {
+    var state = [];
+    plots.forEach(function (element) {
+      var found = boxes(element);
+      var moved = found.some(function (box) { return !box.options[box.selectedIndex].defaultSelected; });
+      if (moved) { state.push(element.id + "=" + found.map(function (box) { return box.value; }).join(".")); }
+    });
+    window.history.replaceState(null, "", state.length ? "#" + state.join("&") : "#");
+  }
+  function recall(element) {
+    var said = window.location.hash.slice(1).split("&").filter(function (part) {
+      return part.indexOf(element.id + "=") === 0;
+    });
+    var values = said.length ? said[0].slice(element.id.length + 1).split(".") : [];
+    boxes(element).forEach(function (box, i) {
+      if (Array.prototype.some.call(box.options, function (option) { return option.value === values[i]; })) {
+        box.value = values[i];
+      }
+    });
+  }
+
   document.querySelectorAll(".plot").forEach(function (element) {
     figures[element.id] = JSON.parse(document.getElementById(element.id + "-data").textContent);
+    recall(element);
     settle(element);
     var figure = chosen(element);
     Plotly.newPlot(element, figure.data, figure.layout, config).then(function () {
@@ -64,7 +87,10 @@
       var element = document.getElementById(box.dataset.plot);
       settle(element);
       var figure = chosen(element);
-      Plotly.react(element, figure.data, figure.layout, config);
+      Plotly.react(element, figure.data, figure.layout, config).then(function () {
+        element.dispatchEvent(new Event("changed"));
+      });
+      remember();
     });
   });
 

@@ -1,4 +1,5 @@
 import time
+import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
@@ -205,3 +206,36 @@ def test_users_constants_reach_their_congestion_control():
     values = {"transport": {"protocol": "newreno", "window": 128}}
     built_in = simulate(load_scenario(path, values=values), replications=8, target="cpu")
     assert built_in.integers.tolist() == standard.integers.tolist()
+
+
+def test_a_path_a_mapping_and_a_scenario_are_asked_alike(tmp_path):
+    data = {
+        "duration": "2 s", "replications": 5,
+        "transport": {"protocol": "newreno"}, "hops": [{"rate": "1 Mbit/s", "delay": "5 ms", "loss": "1 %"}],
+    }  # fmt: skip
+    file = tmp_path / "asked.yaml"
+    file.write_text(yaml.safe_dump(data))
+    scenario = load_scenario(file)
+    wanted = simulate(scenario)
+    for asked in (file, str(file), data):
+        assert np.array_equal(simulate(asked).integers, wanted.integers)
+        assert np.array_equal(estimate(asked).outcomes.integers, wanted.integers)
+        assert trace(asked).frame.equals(trace(scenario).frame)
+        assert compare(asked, scenario).table["difference"].loc["goodput_bps"] == 0
+    with pytest.raises(InputError, match="did you mean 'duration'"):
+        simulate({**data, "duratoin": "1 s"})
+
+
+def test_results_show_themselves():
+    hop = {"rate": "1 Mbit/s", "delay": "5 ms"}
+    data = {"duration": "2 s", "transport": {"protocol": "newreno"}, "hops": [hop]}
+    found = estimate({**data, "name": "<b>"}, replications=3)
+    assert repr(found).startswith("Estimate of <b>, 3 replications: goodput_bps 9")
+    assert "<caption>Estimate of &lt;b&gt;, 3" in found._repr_html_()
+    measured = found.table[found.table["n"] > 0]
+    shown = [[cell.text for cell in row] for row in ET.fromstring(found._repr_html_()).iterfind("tbody/tr")]
+    assert [row[0] for row in shown] == found.to_frame().index.tolist() == measured.index.tolist()
+    assert [float(row[2]) for row in shown] == pytest.approx(measured["mean"].tolist(), rel=1e-3)
+    both = compare(data, {**data, "transport": {"protocol": "tahoe"}}, replications=3)
+    assert repr(both).startswith("Comparison of 3 pairs: goodput_bps ")
+    assert len(ET.fromstring(both._repr_html_()).findall("tbody/tr")) == len(both.to_frame())

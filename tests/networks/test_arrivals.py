@@ -8,10 +8,10 @@ import pytest
 from netcarlo import InputError, simulate
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared.layout import Flow
-from netcarlo.networks.shared.arrivals import inverse
 from netcarlo.networks.shared.completions import OF_SIZE, by_class
 from netcarlo.scenario import Scenario
 from netcarlo.schema import distributions, units
+from netcarlo.schema.points import inverse
 from netcarlo.simulation.ensemble import build
 
 LINK = {"rate": "10 Mbit/s", "delay": "1 ms", "queue": 50}

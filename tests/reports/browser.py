@@ -9,6 +9,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -73,8 +74,8 @@ class Page:
             time.sleep(0.05)
 
     def evaluate(self, expression: str) -> Any:
-        """The value of a JavaScript expression in the page."""
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
+        """The value of a JavaScript expression in the page, or of what it promises."""
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"]["text"])
         return result["result"].get("value")
@@ -93,6 +94,17 @@ class Page:
             elif method == "Network.requestWillBeSent" and params["request"]["url"].startswith("http"):
                 found.append(f"request to {params['request']['url']}")
         return found
+
+    def barriers(self) -> list[str]:
+        """What axe-core finds serious or critical: what keeps people from reading the page."""
+        self.evaluate(f"{(files('axe_core_python') / 'axe.min.js').read_text(encoding='utf-8')}; 0")
+        found = self.evaluate("axe.run().then(r => r.violations)")
+        return [
+            f"{rule['id']}: {node['html']}"
+            for rule in found
+            if rule["impact"] in ("serious", "critical")
+            for node in rule["nodes"]
+        ]
 
     def screenshot(self, path: Path, *, whole: bool = True) -> None:
         """A PNG of the whole page, or of the window."""

@@ -32,6 +32,7 @@ def test_page_is_quiet(
     path.write_text(calibration.calibration_page(result, study), encoding="utf-8")
     page.open(path, width=width, height=height, mobile=mobile)
     assert page.complaints() == []
+    assert page.barriers() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     drawn = [one for one in result.parameters if one.profile]
     assert page.evaluate("document.querySelectorAll('.plot').length") == len(drawn) + 1

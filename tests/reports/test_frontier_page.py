@@ -52,6 +52,7 @@ def test_page_is_drawn_without_complaints(found: Frontier, page: Page, window: s
     file.write_text(frontier_page(found), encoding="utf-8")
     page.open(file, width=width, height=height, mobile=mobile)
     assert page.complaints() == []
+    assert page.barriers() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     assert page.evaluate("document.querySelectorAll('.plot').length") == 2
     rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"

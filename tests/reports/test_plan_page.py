@@ -196,6 +196,7 @@ def test_page_is_drawn_without_complaints(
     width, height, mobile = WINDOWS[window]
     page.open(pages[case], width=width, height=height, mobile=mobile)
     assert page.complaints() == []
+    assert page.barriers() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     assert page.evaluate("document.querySelectorAll('.plot').length") == count
     rights = "[...document.querySelectorAll('.plot .main-svg')].map(p => p.getBoundingClientRect().right)"

@@ -451,6 +451,7 @@ def test_page_is_drawn_without_complaints(
 ) -> None:
     show(page, pages[name], window)
     assert page.complaints() == []
+    assert page.barriers() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     assert page.evaluate("document.querySelectorAll('.plot').length") == count
     empty = (

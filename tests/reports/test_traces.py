@@ -196,6 +196,7 @@ def test_the_map_follows_the_slider(page: Page, window: str, tmp_path: Path) -> 
     to(page, 190)
     assert said(page)["sender"] == "probing or frozen"
     assert page.complaints() == []
+    assert page.barriers() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 

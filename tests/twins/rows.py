@@ -9,7 +9,7 @@ from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, 
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
+from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_messages
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
@@ -19,20 +19,25 @@ from tests.twins.shared.scenarios import (
     varying_rows,
 )
 from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
+from tests.twins.wireless.scenarios import all_mixed, wifi_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
-from tests.twins.wireless.scenarios import wifi_rows
 
 AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed, arrivals, varying = models.model(name).address
-    if managed:
+    address = models.model(name).address
+    family, sender, control, mobile = address.family, address.sender, address.control, address.mobile
+    if address.messages:
+        rows = rows_of(name.removesuffix("_messages"), count, seed=seed)
+        assert isinstance(rows, Rows)
+        return with_messages(rows, seed=seed)
+    if address.managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return managed_rows(rows, seed=seed)
-    if varying and family == "shared":
+    if address.varying and family == "shared":
         rows = rows_of(name.replace("_varying", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return varying_rows(rows, seed=seed)
@@ -42,7 +47,7 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return linux_manet_rows(count, seed=seed)
     if family == "adhoc":
         return manet_rows(count, seed=seed)
-    if arrivals:
+    if address.arrivals:
         return arrivals_rows(count, seed=seed, linux=control == "linux")
     if family == "shared" and sender == "sctp":
         return all_sctp(count, seed=seed)
@@ -59,6 +64,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return all_sctp_over_wireless(count, seed=seed)
     if family == "wireless" and sender == "linux":
         return all_linux_over_wireless(count, seed=seed)
+    if family == "wireless" and sender == "mixed" and not address.fluid:
+        return all_mixed(count, seed=seed)
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import PATHS, Out, Rows
+from tests.twins.linux.application import Application
 from tests.twins.linux.bbr import PacedSender
 from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS as LINUX_CONTROLS
@@ -58,17 +59,23 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
 
 def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes int64[len(Out)] of one row of `rows` under `protocol` (a name in `kernels.models`)."""
-    protocol = protocol.removesuffix("_varying")
+    writes = protocol.endswith("_messages")
+    protocol = protocol.removesuffix("_messages").removesuffix("_varying")
     parameters = Parameters(rows, row)
     streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
     simulation = Simulation()
     outcomes = Outcomes(limit=parameters.LIMIT)
     network = Network(simulation, outcomes, parameters, streams, rows, row)
     mobile = protocol.endswith("_mobile")
+    constants = rows.constants[row].astype(np.int64).tolist() if writes else None
+    application = None
     count = PATHS if protocol == "sctp" else 1
     paths = [network.mobile_path()] if mobile else [network.path(path) for path in range(count)]
     if protocol.removesuffix("_mobile") == "sctp":
         run_sctp(simulation, outcomes, parameters, streams, paths)
+    elif protocol.startswith("tcp_linux_"):
+        control = protocol.removesuffix("_mobile").removeprefix("tcp_linux_")
+        application = run_linux(control, simulation, outcomes, parameters, paths[0], streams, constants)
     else:
         run_one_way(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, paths[0])
     if isinstance(paths[0], MobilePath):
@@ -77,7 +84,7 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     if parameters.QUEUES:
         held = max(link.held_until(parameters.END) for link in paths[0].forward)
         vector = np.append(vector, divmod(held, WORD)[::-1])
-    return vector
+    return vector if application is None else np.append(vector, application.outcomes())
 
 
 def run_one_way(
@@ -87,8 +94,6 @@ def run_one_way(
     if protocol == "udp":
         Datagrams(simulation, outcomes, parameters, path)
         simulation.run(parameters.END)
-    elif protocol.startswith("tcp_linux_"):
-        run_linux(protocol.removeprefix("tcp_linux_"), simulation, outcomes, parameters, path)
     else:
         run_tcp(protocol, simulation, outcomes, parameters, path)
 
@@ -128,21 +133,29 @@ def run_tcp(
 
 
 def run_linux(
-    control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path
-) -> None:
-    """Today's Linux."""
+    control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path,
+    streams: Streams, constants: Sequence[int] | None,
+) -> Application | None:
+    """Today's Linux; with `constants` its application writes messages."""
     kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
     own = LINUX_CONTROLS.get(control, LINUX_CONTROLS["reno"])()
     sender = kind(simulation, outcomes, parameters, path.send, own)
     receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)
-    path.connect(receiver.receive, sender.receive)
-    simulation.at(parameters.START, Rank.HOP, sender.start)
+    application = None
+    if constants is not None:
+        application = Application(simulation, sender, receiver, streams, constants)
+        path.connect(application.at_receiver(receiver.receive), application.at_sender(sender.receive))
+        simulation.at(parameters.START, Rank.HOP, application.start)
+    else:
+        path.connect(receiver.receive, sender.receive)
+        simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:
         return 1024 * min(sender.cwnd, sender.p.WINDOW)
 
     sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
     simulation.run(parameters.END)
+    return application
 
 
 def run_sctp(

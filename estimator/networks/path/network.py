@@ -35,13 +35,18 @@ FLUID = (
 class PathNetwork(Routed):
     """The `paths` of a scenario, and its `mobility`; its `duration` says how many outages there may be."""
 
+    has_messages = True
+
     @classmethod
     def of(cls, run: Any) -> Routed | None:
         """The paths of a scenario."""
         if not run.paths:
             return None
         kind = ManagedPath if manager(list(every_hop(run.paths))) else cls
-        return kind.model_construct(routes=run.paths, mobility=run.mobility, duration=run.duration)
+        return kind.model_construct(
+            routes=run.paths, mobility=run.mobility, duration=run.duration,
+            messages=getattr(run.transport, "messages", None) is not None,
+        )  # fmt: skip
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
@@ -78,8 +83,9 @@ class PathNetwork(Routed):
         mobile = self.mobility is not None
         varies = not fluid and any(map(varying, every_hop(self.routes)))
         return Address(
-            "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies
-        )
+            "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies,
+            messages=self.messages,
+        )  # fmt: skip
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know few transports, no losses in bursts and no hops that vary; the formulae know no ends."""
@@ -134,7 +140,7 @@ class PathNetwork(Routed):
 
     def row_bytes(self) -> int:
         """Memory of the hops and outages of one row."""
-        return rows.row_bytes(self.routes, self.mobility, self.duration)
+        return rows.row_bytes(self.routes, self.mobility, self.duration, messages=self.messages)
 
     # Outcomes.
 

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import FOREVER, NS, Out, P, Queues, Rows
 from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Outcome
+from netcarlo.networks.path import messages
 from netcarlo.numerics.arrays import divisors, seconds
 
 COUNTS = {
@@ -160,6 +161,7 @@ OUTCOMES = (
         "reordered", LESS, "data packets that arrived after one put out later", label="reordered packets"
     ),
     Outcome("longest_silence_s", LESS, "longest time between two arrivals of data"),
+    *messages.OUTCOMES,
 )
 """Outcomes of a path, which other networks have as well, and those of mobile hosts."""
 
@@ -192,7 +194,8 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
     )
     values["mean_cwnd_packets"] = cwnd / 1024.0 / divisors(integers[:, Out.SAMPLES])
     values["mean_rtt_s"] = rtt / NS / divisors(integers[:, Out.RTT_SAMPLES])
-    if integers.shape[1] > len(Out):
+    values |= messages.named(integers, rows)
+    if integers.shape[1] > len(Out) and p[:, P.QUEUES].any():
         held = integers[:, len(Out) + Queues.HELD] + integers[:, len(Out) + Queues.HELD_HIGH] * 2.0**63
         values["mean_queue"] = held / observed
     return values

@@ -28,6 +28,8 @@ class Routed(Network):
     routes: list[Route]
     mobility: Mobility | None
     duration: Duration
+    messages: bool
+    """Whether the application writes messages."""
 
     @property
     def has_outages(self) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, P, Rows
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, P, Rows
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.networks import outages
 from netcarlo.networks.outages import OnOff, alternating
@@ -25,6 +25,7 @@ from netcarlo.networks.path.varying import Tables, most_pairs, placed, tables
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.points import WORDS
 from netcarlo.schema.quantity import Number, bounds
 from netcarlo.transport.tcp import Linux
 from netcarlo.transport.udp import Udp
@@ -40,6 +41,9 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
     table[:, P.N_PATHS] = len(routes)
     table[:, P.QUEUES] = isinstance(run.transport, Linux) and mobility is None
     values = constants(run, draws)
+    if isinstance(run.transport, Linux) and run.transport.messages is not None:
+        points = run.transport.messages.fill(table, draws, at=values.shape[1])
+        values = np.concatenate([values, points], axis=1)
     paths = [slots_of(route, f"paths.{i}", draws) for i, route in enumerate(routes)]
     if mobility is not None:
         paths[0][-1] = _moving(mobility, paths[0][-1], table, draws)
@@ -180,15 +184,17 @@ def arrays(paths: list[list[Slot]], draws: Draws, parameters: Ints) -> tuple[Int
     return hops, placed(hops, times, places), thresholds(probabilities)
 
 
-def row_bytes(routes: list[Route], mobility: Mobility | None, duration: Number) -> int:
-    """Memory of the hops and outages of one row."""
+def row_bytes(
+    routes: list[Route], mobility: Mobility | None, duration: Number, *, messages: bool
+) -> int:
+    """Memory of the hops and outages of one row, and of what there is of messages."""
     times = (mobility and mobility.times) or []
     most_s = bounds(duration)[1]
     pairs = max(1, len(times), *(outages.most_outages(hop.outages, most_s) for hop in every_hop(routes)))
     pairs += max(map(most_pairs, every_hop(routes)))
     most = max(sum(most_hops(hop) for hop in route.hops) for route in routes)
-    return 8 * PATHS * most * (len(Hop) + 2 * pairs)
-
+    of_messages = Messages.COLUMNS + 2 * WORDS if messages else 0
+    return 8 * (PATHS * most * (len(Hop) + 2 * pairs) + of_messages)
 
 
 def features(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws) -> dict[str, Floats]:

@@ -12,8 +12,7 @@ from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import LINUX_RENO, MOST_HOPS, NOWHERE, VEGAS, Flow, Link, SharedRows
 from netcarlo.networks.traffic import mean
 from netcarlo.numerics.arrays import Floats, Ints
-from netcarlo.schema import units
-from netcarlo.schema.distributions import Distribution
+from netcarlo.schema import points, units
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Number, Quantity
 from netcarlo.schema.record import Record
@@ -21,14 +20,10 @@ from netcarlo.schema.record import Record
 if TYPE_CHECKING:
     from netcarlo.networks.shared.description import Flows
 
-FileSize = Annotated[Number, Quantity(units.SIZE, 1, 1e12, whole=True)]
 PerSecond = Annotated[Number, Quantity(units.FREQUENCY, 1e-4, 1e6)]
 Think = Annotated[Number, Quantity(units.TIME, 1e-3, 3600.0)]
 
-_OCTAVES, _PARTS = 30, 8
-"""Of the tails of a distribution, each half as likely as the one before, and points in each."""
-
-WORDS = ClassOut.COLUMNS + 4 * (_OCTAVES * _PARTS * 2 + 64)
+WORDS = ClassOut.COLUMNS + 2 * points.WORDS
 """Of the outcomes of a class and of its distributions, about."""
 
 
@@ -71,52 +66,20 @@ def fill(flows: Ints, draws: Draws, classes: "list[tuple[str, Flows]]") -> Float
         gap = np.zeros(len(flows), np.int64)
         first = slots & (slots.cumsum(axis=1) == 1)
         sources = np.where(first, slots.sum(axis=1)[:, None], 0)
-        points = [("size", item.size, 1.0)]
+        of = [("size", item.size, 1.0)]
         if way.poisson is not None:
             gap = np.rint(NS / draws.floats(f"{name}.arrivals.poisson", way.poisson)).astype(np.int64)
         else:
             sources = slots.astype(np.int64)
-            points.append(("arrivals.think", way.think, NS))  # type: ignore[arg-type]
+            of.append(("arrivals.think", way.think, NS))  # type: ignore[arg-type]
         for column, values in (Flow.SLOTS, sources), (Flow.GAP, np.broadcast_to(gap[:, None], slots.shape)):
             flows[:, :, column] = np.where(slots, values, flows[:, :, column])
-        for (field, value, factor), column in zip(points, (Flow.SIZES, Flow.THINKS), strict=False):
+        for (field, value, factor), column in zip(of, (Flow.SIZES, Flow.THINKS), strict=False):
             flows[:, :, column] = np.where(slots, at, flows[:, :, column])
-            parts.append(_points(f"{name}.{field}", value, factor, draws))
+            parts.append(points.points(f"{name}.{field}", value, factor, draws))
             at += parts[-1].shape[1]
         flows[slots, P.LIMIT] = np.int64(1) << 62
     return np.concatenate(parts, axis=1)
-
-
-def _points(name: str, value: Number, factor: float, draws: Draws) -> Floats:
-    """The points of a distribution [n, words], see `kernels.base.points`; of a number two equal ones."""
-    n = len(draws.replications)
-    if isinstance(value, Distribution) and name not in draws.given:
-        places, values = inverse(value)
-        pairs = np.stack([places, np.rint(values * factor)], axis=1)
-        return np.tile(np.append(len(pairs), pairs.reshape(-1)), (n, 1))
-    fixed = np.rint(draws.floats(name, value) * factor)
-    return np.stack([np.full(n, 2.0), np.zeros(n), fixed, np.full(n, 2.0**32), fixed], axis=1)
-
-
-def inverse(value: Distribution) -> tuple[Floats, Floats]:
-    """Points of an inverse distribution function: probabilities times 2**32, and values.
-
-    Exact where it is piecewise linear; of others there are eight points in each octave of either tail.
-    """
-    top = 2.0**32
-    if value.kind == "choice":
-        k = np.arange(len(value.values))
-        ends = np.stack([k, k + 1], axis=1).reshape(-1) / len(value.values)
-        return np.rint(ends * top), np.repeat(value.values, 2)
-    if value.kind == "empirical":
-        values, below = (np.array(part) for part in value.points)
-        return np.rint(np.append(0.0, below) * top), np.append(values[0], values)
-    if value.kind == "uniform":
-        return np.array([0.0, top]), np.array(value.values)
-    tail = np.outer(0.5 ** np.arange(_OCTAVES, 1, -1), 1 + np.arange(_PARTS) / _PARTS).reshape(-1) / 2
-    middle = np.arange(0.25, 0.75, 1 / 64)
-    u = np.unique(np.rint(np.concatenate([[0.0], tail, middle, 1 - tail, [1.0]]) * top))
-    return u, value.quantile(np.minimum(u, top - 0.5) / top)
 
 
 def put_ideals(rows: SharedRows) -> None:

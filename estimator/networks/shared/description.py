@@ -19,15 +19,17 @@ from pydantic import (
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
-from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, MOST_HOPS, MOST_LINKS
+from netcarlo.kernels.shared.layout import LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.shared import backups
-from netcarlo.networks.shared.arrivals import Arrivals, FileSize
+from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
 from netcarlo.networks.varying import Varying
 from netcarlo.schema import units
+from netcarlo.schema.json_schema import NUMBERS
 from netcarlo.schema.quantity import (
     Delay,
+    FileSize,
     Number,
     Packets,
     Payload,
@@ -41,17 +43,15 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
-from netcarlo.transport.congestion import BUILT_IN, CONTROLS_OF_LINUX
-from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
+from netcarlo.transport.congestion import CONTROLS_OF_LINUX
+from netcarlo.transport.kinds import TCPS
 from netcarlo.transport.udp import Datagrams
 
 MOST_ROUTERS = MOST_HOPS + 1
 """Of a row, tree or graph: no route can be longer than MOST_HOPS."""
 MOST_CABLES = MOST_LINKS // 2
-TCPS = KINDS[1:]
-"""The TCPs of ns-2 that flows of one network can be,"""
 MIXED = (*TCPS, *LINUX_KINDS)
-"""and today's Linux beside them."""
+"""The TCPs that flows of one network can be."""
 
 Routers = Annotated[Number, Quantity(units.PLAIN, 2, MOST_ROUTERS, whole=True)]
 Cables = Annotated[Number, Quantity(units.PLAIN, 1, MOST_CABLES, whole=True)]
@@ -101,6 +101,7 @@ class LinkSpec(Line):
     ends: tuple[Router, Router]
 
 
+Numbers = Annotated[list[int], Field(min_length=1, max_length=MOST_HOPS), NUMBERS]
 AnyCables = Annotated[
     Annotated[Cable, Tag("<cable>")] | Annotated[list[Cable], Tag("<cables>")],
     Discriminator(lambda data: "<cables>" if isinstance(data, list) else "<cable>"),
@@ -222,8 +223,8 @@ class FlowSpec(Record):
     between: Literal["ends", "hops", "random"] | None = None
     source: Router | None = None
     sink: Router | None = None
-    route: list[int] | None = Field(default=None, min_length=1, max_length=MOST_HOPS)
-    backup: list[int] | None = Field(default=None, min_length=1, max_length=MOST_HOPS)
+    route: Numbers | None = None
+    backup: Numbers | None = None
     detection: Time | None = None
 
     @field_validator("route", "backup", mode="before")
@@ -530,44 +531,3 @@ class SharedSpec(Record):
         if isinstance(layout.each, Cable):
             return layout.each
         return layout.each[min(k, len(layout.each) - 1)]
-
-
-def tcp_of(transport: Any, flow: FlowSpec) -> Any:
-    """The TCP of a flow: its protocol (or that congestion control on the loss recovery of sack) with all that
-    is written of another `transport`, as far as it has that; without a name, or with its own, that transport
-    itself.
-    """
-    protocol, control = flow.protocol, flow.congestion_control
-    if isinstance(transport, Linux) and protocol in (None, "linux"):
-        return transport if control is None else transport.model_copy(update={"congestion_control": control})
-    if protocol is None or (isinstance(transport, Tcp) and protocol == kind(transport)):
-        return transport
-    records: dict[str, type[Tcp]] = {"vegas": Vegas, "linux": Linux}
-    record = records.get(protocol, Tcp)
-    names: dict[str, Any] = {"protocol": protocol}
-    if protocol in BUILT_IN:
-        names = {"protocol": "sack", "congestion_control": protocol}
-    elif control is not None:
-        names["congestion_control"] = control
-    written = transport.model_fields_set - {"protocol", "congestion_control", "constants"}
-    written -= set(getattr(record, "not_told", ()))
-    common = written & set(record.model_fields) if isinstance(transport, Tcp) else set()
-    return record.check({**transport.model_dump(mode="json", include=common), **names})
-
-
-def kind(tcp: Tcp | Sctp) -> str:
-    """What the engine calls a TCP: its congestion control where that is not the standard one; or sctp."""
-    control = getattr(tcp, "congestion_control", None)
-    if control is None:
-        return str(tcp.protocol)
-    if isinstance(tcp, Linux):
-        return f"linux_{control}"
-    return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
-
-
-def kinds(shared: SharedSpec, transport: Any) -> dict[str, Tcp | Sctp]:
-    """The kinds of TCP, or SCTP, that flows of a network can be."""
-    flows = [flow for _, flow in shared.each_flow() if flow.udp is None]
-    different = {(flow.protocol, flow.congestion_control): flow for flow in flows}
-    tcps = [tcp_of(transport, flow) for flow in different.values()]
-    return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}

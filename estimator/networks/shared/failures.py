@@ -13,6 +13,7 @@ from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outages import OnOff, Outages, alternating
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.schema.json_schema import NUMBERS
 from netcarlo.schema.record import Record
 
 MOST_OUTAGES = 64
@@ -26,7 +27,7 @@ class Failure(Record):
     `one` of all, drawn for every replication, or `each` on its own.
     """
 
-    cables: Literal["one", "each"] | Annotated[list[int], Field(min_length=1)]
+    cables: Literal["one", "each"] | Annotated[list[int], Field(min_length=1), NUMBERS]
     outages: Outages
 
     @field_validator("cables", mode="before")

@@ -37,18 +37,16 @@ from netcarlo.networks.shared import (
 from netcarlo.networks.shared.description import (
     MIXED,
     MOST_CABLES,
-    TCPS,
     Cable,
     Flows,
     FlowSpec,
     SharedSpec,
-    kinds,
-    tcp_of,
 )
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp
+from netcarlo.transport.kinds import TCPS, kinds, tcp_of
+from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
 NO_FLUID = (FlowOut.HANDSHAKES, FlowOut.IN_FLIGHT)
@@ -67,7 +65,7 @@ class SharedNetwork(SharedSpec, Network):
         workload.check_time_passes(self, run.transport)
         varying.check(self, bounds(run.duration)[1])
         self._check_failures(bounds(run.duration)[1])
-        found = kinds(self, run.transport)
+        found = self._kinds(run.transport)
         if (len(found) > 1 or self.classes) and (wrong := set(found) - set(MIXED)):
             allowed = f"allowed is {', '.join(TCPS)}, linux"
             where = "beside other TCPs" if len(found) > 1 else "where flows come and go"
@@ -115,11 +113,15 @@ class SharedNetwork(SharedSpec, Network):
                 remedy = "write protocol: linux beside it"
                 raise InputError(f"shared.{name}.congestion_control is for linux alone; {remedy}")
 
+    def _kinds(self, transport: Any) -> dict[str, Tcp | Sctp]:
+        """The TCPs, or SCTP, that its flows can be."""
+        return kinds((flow for _, flow in self.each_flow()), transport)
+
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
-        found, arrivals = list(kinds(self, run.transport).values()), bool(self.classes) and not fluid
+        found, arrivals = list(self._kinds(run.transport).values()), bool(self.classes) and not fluid
         managed, varies = bool(self.aqm) and not fluid, bool(self.varying or self.failures) and not fluid
         if fluid or arrivals or len(found) > 1:
             linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) and not fluid else ""
@@ -136,7 +138,7 @@ class SharedNetwork(SharedSpec, Network):
         if self.classes:
             return f"flows come and go (shared.{self.classes[0][0]}.arrivals)"
         known = TCPS if fidelity == "fluid" else (*TCPS, "sctp")
-        if unknown := set(kinds(self, run.transport)) - set(known):
+        if unknown := set(self._kinds(run.transport)) - set(known):
             one = "fluid model" if fidelity == "fluid" else "formula"
             return f"there is no {one} of {min(unknown)}, but of {', '.join(known)}"
         if self.aqm:
@@ -158,7 +160,7 @@ class SharedNetwork(SharedSpec, Network):
     def population(self, run: Run) -> tuple[str, str]:
         """Dumbbells, and other graphs, of each TCP."""
         network = "dumbbells" if self.dumbbell is not None else "graphs"
-        found = kinds(self, run.transport)
+        found = self._kinds(run.transport)
         streams = any(flow.udp is not None for _, flow in self.each_flow())
         return network, "mixed" if streams or len(found) != 1 else next(iter(found))
 

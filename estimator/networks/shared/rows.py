@@ -7,9 +7,6 @@ import numpy as np
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
-    ALONE,
-    KINDS,
-    LINUX_KINDS,
     LINUX_RENO,
     MOST_HOPS,
     NOWHERE,
@@ -35,17 +32,13 @@ from netcarlo.networks.shared.description import (
     Reverse,
     SharedSpec,
     Stream,
-    kind,
-    tcp_of,
 )
 from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, reverse_routes, routes, topology
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
+from netcarlo.transport import kinds
 from netcarlo.transport.udp import Datagrams, Udp
-
-NUMBERS = {name: number for number, name in (*enumerate(KINDS), *enumerate(LINUX_KINDS, LINUX_RENO))}
-"""Values of `Flow.KIND` by name."""
 
 
 class Member(NamedTuple):
@@ -170,7 +163,7 @@ def _flows(
     table = np.zeros((n, f, Flow.COLUMNS), np.int64)
     ends = np.zeros((n, f, 2), np.int64)
     for k, member in enumerate(members):
-        _traffic(table[:, k], tcp_of(transport, member.spec), draws, member)
+        _traffic(table[:, k], kinds.tcp_of(transport, member.spec), draws, member)
         _access(table[:, k], shared, draws, member)
         table[:, k, Flow.CLASS] = member.group
         table[:, k, Flow.BACKUP] = k + 1 if member.spec.backup is not None else 0
@@ -226,7 +219,7 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
         udp = transport
     if udp is None:
         transports.fill(table, transport, draws, override=flow, name=name)
-        table[:, Flow.KIND] = NUMBERS.get(kind(transport), ALONE)
+        table[:, Flow.KIND] = kinds.number(transport)
         table[:, Flow.ECN] = int(flow.ecn)
         return
     size = draws.whole(f"{at}.payload", udp.payload)

@@ -5,7 +5,7 @@ from typing import Any
 from netcarlo.errors import InputError
 from netcarlo.networks.run import Run
 from netcarlo.networks.shared import arrivals
-from netcarlo.networks.shared.description import Cable, Flows, SharedSpec, tcp_of
+from netcarlo.networks.shared.description import Cable, Flows, SharedSpec
 from netcarlo.networks.traffic import (
     NO_TIME,
     datagrams,
@@ -17,6 +17,7 @@ from netcarlo.networks.traffic import (
 )
 from netcarlo.networks.varying import quickest_ns
 from netcarlo.schema.quantity import bounds
+from netcarlo.transport.kinds import tcp_of
 from netcarlo.transport.udp import Udp
 
 

@@ -12,7 +12,7 @@ from pydantic import Discriminator, Field, Tag, model_validator
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless import layout
-from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_NODES
+from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_FLOWS, MOST_NODES
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.networks.wireless import dot11
 from netcarlo.schema import units
@@ -22,15 +22,18 @@ from netcarlo.schema.quantity import (
     Length,
     Number,
     Packets,
+    Payload,
     Probability,
     Quantity,
     Rate,
     Size,
     Time,
     Transfer,
+    Window,
     bounds,
 )
 from netcarlo.schema.record import Record
+from netcarlo.transport.kinds import TCPS
 from netcarlo.transport.udp import Datagrams
 
 MOST_STATIONS = MOST_NODES - 1
@@ -38,6 +41,7 @@ RATE_CONTROLS = {"fixed": FIXED, "arf": ARF, "aarf": AARF}
 
 PhyRate = Annotated[float, Quantity(units.RATE, 1e6, 54e6, random=False)]
 FirstRate = Annotated[Number, Quantity(units.RATE, 1e6, 54e6)]
+FlowCount = Annotated[Number, Quantity(units.PLAIN, 0, MOST_FLOWS, whole=True)]
 Stations = Annotated[Number, Quantity(units.PLAIN, 1, MOST_STATIONS, whole=True)]
 Reaches = Annotated[Number, Quantity(units.PLAIN, 1, 64, whole=True, unlimited=True)]
 Threshold = Annotated[Number, Quantity(units.SIZE, 0, 65535, whole=True, unlimited=True)]
@@ -194,11 +198,15 @@ class Receiver(LegSpec):
 class FlowSpec(Record):
     """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
 
-    The times and sizes given here replace those of the transport.
+    What is given here replaces the field of the transport.  Of several flows (`Flows`) an end may be a
+    `station`: each has another one.
     """
 
-    source: int | Literal["gateway"] = 0
-    sink: int | Literal["gateway"] = "gateway"
+    source: int | Literal["gateway", "station"] = 0
+    sink: int | Literal["gateway", "station"] = "gateway"
+    protocol: Literal[TCPS] | None = None  # type: ignore[valid-type]
+    window: Window | None = None
+    payload: Payload | None = None
     udp: Datagrams | None = None
     start: Time | None = None
     stop: Time | None = None
@@ -211,12 +219,65 @@ class FlowSpec(Record):
             raise InputError("bytes and packets are both given; keep one")
         if self.source == self.sink:
             raise InputError(f"source and sink are both {self.source}; change one of them")
+        if "station" in (self.source, self.sink) and "gateway" not in (self.source, self.sink):
+            other = "sink" if self.source == "station" else "source"
+            raise InputError(
+                f"{other} = {getattr(self, other)} is for numbered stations; write {other}: gateway"
+            )
+        for name in ("protocol", "window", "payload"):
+            if self.udp is not None and getattr(self, name) is not None:
+                remedy = "write udp.payload" if name == "payload" else "remove it"
+                raise InputError(f"udp and {name} are both given; {remedy}")
         return self
 
+    @property
+    def of_station(self) -> bool:
+        """Whether one end is a station that the number of the flow decides."""
+        return "station" in (self.source, self.sink)
 
+    @property
+    def has_own_tcp(self) -> bool:
+        """Whether it is a TCP that may differ from the scenario's."""
+        return any(given is not None for given in (self.protocol, self.window, self.payload))
+
+
+class Flows(Record):
+    """`count` flows (unless given one for each station), each drawn on its own from `each` (or a list, one of
+    each flow).
+
+    What `station` means there is another one for each: `first`, the next one, and so on, then again from 0.
+    """
+
+    count: FlowCount | None = None
+    first: int = 0
+    each: Annotated[
+        Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
+        Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
+    ] = FlowSpec()
+
+    @property
+    def most_each(self) -> int:
+        """The most flows there can be."""
+        return MOST_STATIONS if self.count is None else int(bounds(self.count)[1])
+
+    def flow(self, k: int) -> FlowSpec:
+        """The description of flow `k`."""
+        if isinstance(self.each, FlowSpec):
+            return self.each
+        return self.each[k] if k < len(self.each) else FlowSpec()
+
+
+def _tag(data: Any) -> str:
+    several = {"count", "first", "each"} & set(data) if isinstance(data, dict) else isinstance(data, Flows)
+    return "<flows>" if several else "<flow>"
+
+
+AnyFlow = Annotated[
+    Annotated[FlowSpec, Tag("<flow>")] | Annotated[Flows, Tag("<flows>")], Discriminator(_tag)
+]
 AnyFlows = Annotated[
-    Annotated[Literal["up", "down", "both"], Tag("<word>")] | Annotated[list[FlowSpec], Tag("<flows>")],
-    Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<word>"),
+    Annotated[Literal["up", "down", "both"], Tag("<word>")] | Annotated[list[AnyFlow], Tag("<list>")],
+    Discriminator(lambda data: "<list>" if isinstance(data, list) else "<word>"),
 ]
 AnyLinks = Annotated[
     Annotated[Link, Tag("<link>")] | Annotated[list[Link], Tag("<links>")],
@@ -299,6 +360,8 @@ class Wireless(Record):
         "aarf_most": (layout.Radio.AARF_MOST, 1),
     }
 
+    implied: ClassVar = frozenset(dot11.DEFAULTS["802.11g"])
+
     @model_validator(mode="before")
     @classmethod
     def _follow_standard(cls, data: Any) -> Any:
@@ -373,15 +436,14 @@ class Wireless(Record):
         if isinstance(self.flows, list):
             if not self.flows:
                 raise InputError("flows are none; write flows: up")
-            for k, flow in enumerate(self.flows):
-                for name, end in (("source", flow.source), ("sink", flow.sink)):
-                    if end != "gateway" and not 0 <= end < self.least_stations:
-                        raise InputError(
-                            f"flows.{k}.{name} = {end} is no station; allowed is 0 to "
-                            f"{self.least_stations - 1}, or gateway"
-                        )
-            up = any(flow.sink == "gateway" for flow in self.flows)
-            down = any(flow.source == "gateway" for flow in self.flows)
+            self._check_stations(self.flows)
+            if self.flow_bounds[0] < 1:
+                raise InputError("flows can be none at all; raise a count")
+            if self.flow_bounds[1] > MOST_FLOWS:
+                most = f"allowed is 1 to {MOST_FLOWS}"
+                raise InputError(f"flows can be {self.flow_bounds[1]}; {most}; lower a count")
+            up = any(flow.sink == "gateway" for _, flow in self.each_flow())
+            down = any(flow.source == "gateway" for _, flow in self.each_flow())
         else:
             up, down = self.flows != "down", self.flows != "up"
         if self.wire is not None and self.sender_delay is not None and down:
@@ -389,6 +451,55 @@ class Wireless(Record):
         if self.wire is not None and self.receiver is not None and up:
             raise InputError("wire and receiver both follow flows to the gateway; remove one")
         return self
+
+    def _check_stations(self, flows: list[FlowSpec | Flows]) -> None:
+        numbered: list[tuple[str, Any]] = []
+        for name, flow in self.each_flow():
+            numbered += [(f"{name}.source", flow.source), (f"{name}.sink", flow.sink)]
+        for k, item in enumerate(flows):
+            if isinstance(item, Flows):
+                numbered.append((f"flows.{k}.first", item.first))
+            elif item.of_station:
+                end = "source" if item.source == "station" else "sink"
+                remedy = f"write each: {{{end}: station}}"
+                raise InputError(f"flows.{k}.{end} = station is for several flows; {remedy}")
+        for name, number in numbered:
+            if isinstance(number, int) and not 0 <= number < self.least_stations:
+                allowed = f"allowed is 0 to {self.least_stations - 1}"
+                other = "" if name.endswith("first") else ", or gateway"
+                raise InputError(f"{name} = {number} is no station; {allowed}{other}")
+
+    def each_flow(self) -> list[tuple[str, FlowSpec]]:
+        """The flows of a list, by the name of their fields; those of one record once."""
+        found: list[tuple[str, FlowSpec]] = []
+        for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
+            if isinstance(item, FlowSpec):
+                found.append((f"flows.{g}", item))
+            elif isinstance(item.each, FlowSpec):
+                found.append((f"flows.{g}.each", item.each))
+            else:
+                found += [(f"flows.{g}.each.{k}", flow) for k, flow in enumerate(item.each)]
+        return found
+
+    @property
+    def has_own_tcps(self) -> bool:
+        """Whether flows are TCPs of their own."""
+        return any(flow.has_own_tcp for _, flow in self.each_flow())
+
+    @property
+    def flow_bounds(self) -> tuple[int, int]:
+        """The fewest and the most flows there can be."""
+        if isinstance(self.flows, str):
+            each = 2 if self.flows == "both" else 1
+            stations = (1, 1) if self.chain else (self.least_stations, self.most_stations)
+            return each * stations[0], each * stations[1]
+        least = most = 0
+        for item in self.flows:
+            count: Any = 1.0
+            if isinstance(item, Flows):
+                count = self.stations if item.count is None else item.count
+            least, most = least + int(bounds(count)[0]), most + int(bounds(count)[1])
+        return least, most
 
     def _spaced(self) -> bool:
         layout = self.chain or self.tree

@@ -1,5 +1,6 @@
 """The flows of a wireless scenario: their ends, their way through the network, and what they send."""
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -7,46 +8,87 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg
-from netcarlo.networks.wireless.description import FlowSpec, LegSpec, Wireless
+from netcarlo.networks.wireless.description import Flows, FlowSpec, LegSpec, Wireless
 from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.transport import columns, kinds
 from netcarlo.transport.udp import Datagrams, Udp
 
 GATEWAY = -1
 """The gateway as the end of a flow: its number differs between rows."""
 
 
+ROW = (P.SEED, P.SCENARIO, P.REPLICATION, P.END, P.SAMPLE)
+"""What the transports of all flows of a row have in common."""
+
+
 class End(NamedTuple):
-    """A flow of the scenario: its ends are station numbers or GATEWAY; `name` is where its fields are."""
+    """A flow that rows may have: `name` is where its fields are."""
 
     name: str
-    source: int
-    sink: int
     spec: FlowSpec
+    phase: str
+    """The name under which its moment in an interval is drawn."""
+    item: int = 0
+    """Which item of a list it is of, from 1 on."""
+    station: Any = GATEWAY
+    """What `station` means, in each row [n]."""
+    present: Any = True
+    """In which rows [n] it is, if they have its stations."""
+
+    def numbers(self) -> tuple[Any, Any]:
+        """Its source and its sink: a station by number, in each row [n] or in all, or GATEWAY."""
+        meant: dict[Any, Any] = {"gateway": GATEWAY, "station": self.station}
+        source, sink = (meant.get(end, end) for end in (self.spec.source, self.spec.sink))
+        return source, sink
 
 
-def flows(wireless: Wireless, *, stations: int) -> list[End]:
-    """The flows of a network of `stations`."""
+def flows(wireless: Wireless, draws: Draws, net: Network) -> list[End]:
+    """The flows of networks."""
     if isinstance(wireless.flows, list):
-        return [
-            End(f"wireless.flows.{k}", _number(flow.source), _number(flow.sink), flow)
-            for k, flow in enumerate(wireless.flows)
-        ]
-    sources = range(1 if wireless.chain else stations)
-    up = [(k, GATEWAY) for k in sources] if wireless.flows in ("up", "both") else []
-    down = [(GATEWAY, k) for k in sources] if wireless.flows in ("down", "both") else []
-    return [End("transport", *ends, FlowSpec()) for ends in [*up, *down]]
+        found: list[End] = []
+        for g, item in enumerate(wireless.flows):
+            name = f"wireless.flows.{g}"
+            if isinstance(item, Flows):
+                found += _several(item, name, g + 1, draws, net.nodes - 1)
+            else:
+                found.append(End(name, item, f"{name}.phase", g + 1))
+        return found
+    sources = range(1 if wireless.chain else net.parent.shape[1] - 1)
+    up = [FlowSpec(source=k) for k in sources] if wireless.flows in ("up", "both") else []
+    down = [FlowSpec(source="gateway", sink=k) for k in sources] if wireless.flows in ("down", "both") else []
+    return [End("transport", spec, f"wireless.flows.{k}.phase") for k, spec in enumerate([*up, *down])]
 
 
-def _number(end: Any) -> int:
-    return GATEWAY if end == "gateway" else int(end)
+def _several(item: Flows, name: str, number: int, draws: Draws, stations: Ints) -> Iterator[End]:
+    """The flows of one item of a list, in networks of so many stations [n]."""
+    count = stations if item.count is None else draws.whole(f"{name}.count", item.count)
+    for k in range(int(count.max(initial=0))):
+        of_flow = f"{name}.each.{k}"
+        station = (item.first + k) % stations
+        yield End(of_flow, item.flow(k), f"{of_flow}.phase", number, station, count > k)
+
+
+def transports(transport: Any, draws: Draws, parameters: Ints, ends: list[End]) -> list[Ints]:
+    """The columns of `P` [n, len(P)] of each flow: those of the row, unless it has a TCP of its own."""
+    return [_own(transport, draws, parameters, end) if end.spec.has_own_tcp else parameters for end in ends]
+
+
+def _own(transport: Any, draws: Draws, parameters: Ints, end: End) -> Ints:
+    tcp = kinds.tcp_of(transport, end.spec)
+    table = np.zeros_like(parameters)
+    table[:, ROW] = parameters[:, ROW]
+    columns.fill(table, tcp, draws, override=end.spec, name=end.name)
+    if tcp.clock_phase is None:  # as of all flows of a row: the engine lets them differ by their number
+        table[:, P.CLOCK_PHASE] = table[:, P.TICK] * tcp.phases * draws.uniform("transport.clock_phase")
+    return table
 
 
 def legs(
-    wireless: Wireless, transport: Any, draws: Draws, parameters: Ints, ends: list[End]
+    wireless: Wireless, transport: Any, draws: Draws, ends: list[End], own: list[Ints]
 ) -> tuple[Ints, list[dict[Flow, int]]]:
-    """Legs [n, L, len(Leg)], and which of them each flow passes, by column.
+    """Legs [n, L, len(Leg)], and which of them each flow passes, by column; `own` are their `transports`.
 
     All flows share the wire's two; each has a sender's and a receiver's of its own.
     """
@@ -60,11 +102,11 @@ def legs(
     leg = {name: _leg(each, f"wireless.{name}", draws) for name, each in spec.items() if each is not None}
     out, back = (add(leg["wire"]), add(leg["wire"])) if "wire" in leg else (NOBODY, NOBODY)
     passed = []
-    for end in ends:
+    for end, parameters in zip(ends, own, strict=True):
         mine = dict.fromkeys((Flow.BEFORE, Flow.AFTER, Flow.ACK_BEFORE, Flow.ACK_AFTER), NOBODY)
-        if end.sink == GATEWAY:
+        if end.spec.sink == "gateway":
             mine |= {Flow.AFTER: out, Flow.ACK_BEFORE: back}
-        if end.source == GATEWAY:
+        if end.spec.source == "gateway":
             mine |= {Flow.BEFORE: back, Flow.ACK_AFTER: out}
         if "sender_delay" in leg:
             mine[Flow.BEFORE] = add(leg["sender_delay"])
@@ -79,7 +121,9 @@ def legs(
 
 def _datagrams(transport: Any, end: End) -> Datagrams | None:
     """What a flow sends if it is UDP."""
-    return end.spec.udp or (transport if isinstance(transport, Udp) else None)
+    if end.spec.udp is None and isinstance(transport, Udp) and end.spec.protocol is None:
+        return transport
+    return end.spec.udp
 
 
 def _read(leg: Ints, wireless: Wireless, draws: Draws, parameters: Ints) -> None:
@@ -118,25 +162,25 @@ def table(
     transport: Any,
     draws: Draws,
     net: Network,
-    parameters: Ints,
     *,
     ends: list[End],
+    own: list[Ints],
     legs: list[dict[Flow, int]],
-) -> tuple[Ints, Ints, Ints]:
-    """Flows [n, F, len(Flow)], how many there are [n], their paths [n, F, 2, W]; `legs` are those of each."""
-    n = len(parameters)
-    gateway = net.nodes - 1
+) -> tuple[Ints, Ints, Ints, Ints]:
+    """Flows [n, F, len(Flow)], their transports [n, F, len(P)], how many there are [n], their paths
+    [n, F, 2, W]; `own` are the transports and `legs` the legs of each."""
+    n, gateway = len(net.nodes), net.nodes - 1
     found: list[Ints] = []
     routes: list[tuple[Ints, Ints]] = []
     present = np.zeros((n, len(ends)), bool)
     for f, end in enumerate(ends):
-        source = gateway if end.source == GATEWAY else np.full(n, end.source)
-        sink = gateway if end.sink == GATEWAY else np.full(n, end.sink)
-        present[:, f] = np.maximum(end.source, end.sink) < gateway
+        numbers = end.numbers()
+        source, sink = (np.where(number == GATEWAY, gateway, number) for number in numbers)
+        present[:, f] = (np.maximum(*numbers) < gateway) & end.present
         # A flow that a row does not have is moved behind the others, and goes nowhere.
         source, sink = (np.where(present[:, f], each, gateway) for each in (source, sink))
         routes.append(_route(net, source, sink))
-        mine = _traffic(transport, wireless, draws, parameters, end, f)
+        mine = _traffic(transport, wireless, draws, own[f], end)
         for column, value in legs[f].items():
             mine[:, column] = value
         found.append(mine)
@@ -152,10 +196,12 @@ def table(
         found[f][:, Flow.BACK_AT] = (2 * f + 1) * width
         found[f][:, Flow.BACK] = np.where(found[f][:, Flow.TCP] == 1, length, 0)
     order = np.argsort(~present, axis=1, kind="stable")
-    every = np.take_along_axis(np.stack(found, axis=1), order[:, :, None], axis=1)
+    every, sending = (
+        np.take_along_axis(np.stack(each, axis=1), order[:, :, None], axis=1) for each in (found, own)
+    )
     count = present.sum(axis=1)
     every[np.arange(len(ends)) >= count[:, None]] = 0
-    return every, count, paths
+    return every, sending, count, paths
 
 
 def _route(net: Network, source: Ints, sink: Ints) -> tuple[Ints, Ints]:
@@ -180,7 +226,7 @@ def _route(net: Network, source: Ints, sink: Ints) -> tuple[Ints, Ints]:
     return route, length
 
 
-def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints, end: End, f: int) -> Ints:
+def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints, end: End) -> Ints:
     """What a flow sends: [n, len(Flow)] without its route."""
     n, spec = len(parameters), end.spec
     table = np.zeros((n, len(Flow)), np.int64)
@@ -189,8 +235,10 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     table[:, Flow.HEADER] = parameters[:, P.HEADER] + parameters[:, P.CHUNK_HEADER]
     table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, P.START], parameters[:, P.LIMIT]
     table[:, Flow.STOP] = parameters[:, P.END]
+    table[:, Flow.ITEM] = end.item
     if udp is None:
         table[:, Flow.TCP] = 1
+        table[:, Flow.KIND] = kinds.number(kinds.tcp_of(transport, spec)) if end.item else 0
         if wireless.receiver is not None:
             table[:, Flow.ACK_COST] = draws.whole(
                 "wireless.receiver.ack_time", wireless.receiver.ack_time, NS
@@ -212,6 +260,6 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     if udp is not None:
         rate = draws.floats(f"{at}.rate", udp.rate)
         table[:, Flow.INTERVAL] = np.rint(8e9 * table[:, Flow.SIZE] / rate)
-        phase = draws.uniform(f"wireless.flows.{f}.phase")
+        phase = draws.uniform(end.phase)
         table[:, Flow.START] += (table[:, Flow.INTERVAL] * phase).astype(np.int64)
     return table

@@ -14,11 +14,12 @@ from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
 from netcarlo.networks.wireless import events, fluid, formula, outcomes, rows, workload
-from netcarlo.networks.wireless.description import Link, Wireless
+from netcarlo.networks.wireless.description import Flows, FlowSpec, Link, Wireless
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.congestion import CONTROLS_OF_LINUX
+from netcarlo.transport.kinds import TCPS, kinds
 from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
@@ -36,8 +37,25 @@ class WirelessNetwork(Wireless, Network):
         if reads and isinstance(run.transport, (Sctp, Linux)):
             why = "whose receiver answers before the application reads"
             raise InputError(f"wireless.receiver.read is not for {run.transport.protocol}, {why}; remove it")
+        self._check_own(run.transport)
         if isinstance(run.transport, Linux):
             self._check_linux(run, run.transport)
+
+    def _check_own(self, transport: Any) -> None:
+        """TCPs of their own are those that go beside each other, and datagrams have no window."""
+        for name, flow in self.each_flow():
+            given = "window" if flow.window is not None else "payload"
+            if flow.has_own_tcp and flow.protocol is None and isinstance(transport, Udp):
+                raise InputError(
+                    f"wireless.{name}.{given} is of TCP; write protocol: newreno beside it, or udp"
+                )
+        if not self.has_own_tcps:
+            return
+        found = kinds((flow for _, flow in self.each_flow()), transport)
+        if wrong := sorted(set(found) - set(TCPS)):
+            allowed = f"allowed is {', '.join(TCPS)}"
+            what = "where flows of 802.11 have a protocol, window or payload of their own"
+            raise InputError(f"transport cannot be {wrong[0]} {what}; {allowed}")
 
     def _check_linux(self, run: Run, transport: Linux) -> None:
         """A sender that never waits for room, of a control that is there, whose frames have timestamps."""
@@ -54,15 +72,19 @@ class WirelessNetwork(Wireless, Network):
     # Models.
 
     def address(self, run: Run, *, fluid: bool) -> Address:
-        """A model for each TCP, one for SCTP, and one for UDP alone."""
+        """A model for each TCP, one where flows have their own, one for SCTP, and one for UDP alone."""
         if fluid:
             return Address("wireless", "mixed", fluid=True)
         transport = run.transport
+        if self.has_own_tcps:
+            return Address("wireless", "mixed")
         control = transport.congestion_control if isinstance(transport, Tcp) else None
         return Address("wireless", transport.protocol, str(control or ""))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """The formula is Bianchi's."""
+        if self.has_own_tcps:
+            return f"there is no {fidelity} model of 802.11 whose flows have TCPs of their own"
         if fidelity == "fluid":
             return fluid.unknown(self, run.transport)
         if self.cell is None or self.flows != "up" or self.reach is not None:
@@ -124,6 +146,10 @@ class WirelessNetwork(Wireless, Network):
         """Those of the flows and of the nodes together."""
         return outcomes.named(integers, rows)
 
+    def by_part(self, part: str, integers: Ints, rows: WifiRows) -> Named:
+        """Those of each flow."""
+        return outcomes.by_flow(integers, rows) if part == "flows" else super().by_part(part, integers, rows)
+
     def sent(self, integers: Ints, rows: WifiRows) -> int:
         """Of all flows."""
         found = outcomes.tables(integers, flows=rows.most_flows)
@@ -160,5 +186,10 @@ class WirelessNetwork(Wireless, Network):
         return self.most_stations
 
     def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
-        """The links, where all are drawn from one."""
-        return {"wireless": self.most_stations} if isinstance(self.each, Link) else {}
+        """The links and the flows, where several are drawn from one."""
+        found = {"wireless": self.most_stations} if isinstance(self.each, Link) else {}
+        for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
+            if isinstance(item, Flows) and isinstance(item.each, FlowSpec):
+                most = self.most_stations if item.count is None else item.most_each
+                found[f"wireless.flows.{g}"] = int(given.get(f"wireless.flows.{g}.count", most))
+        return found

@@ -6,11 +6,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP
 from netcarlo.kernels.wireless.layout import (
     DELAY_BINS,
     DELAY_LOW,
     Flow,
     FlowOut,
+    Link,
     NodeOut,
     Radio,
     WifiOut,
@@ -62,6 +64,27 @@ OUTCOMES = (
     ),
     Outcome("air_control", NEITHER, "share of the time that RTS, CTS and ACK take, summed over the nodes"),
     Outcome("mean_queue", LESS, "mean length of the longest queue"),
+    Outcome(
+        "upload_bps", MORE, "goodput of all flows to the gateway, where flows are a list", label="uploads"
+    ),
+    Outcome(
+        "download_bps",
+        MORE,
+        "goodput of all flows from the gateway, where flows are a list",
+        label="downloads",
+    ),
+    Outcome(
+        "worst_upload_bps",
+        MORE,
+        "goodput of the flow to the gateway that gets least, where flows are a list",
+        label="goodput of the worst-off upload",
+    ),
+    Outcome(
+        "worst_download_bps",
+        MORE,
+        "goodput of the flow from the gateway that gets least, where flows are a list",
+        label="goodput of the worst-off download",
+    ),
 )
 """The outcomes that only wireless networks have."""
 
@@ -91,6 +114,7 @@ def named(integers: Ints, rows: WifiRows) -> dict[str, Ints | Floats]:
     spec = rows.network[:, : f_max * len(Flow)].reshape(len(p), f_max, len(Flow))
     present = np.arange(f_max) < p[:, Radio.FLOWS, None]
     values = _transport(flows, spec, present, p)
+    values |= _by_kind(flows, spec, present, rows)
     values |= _delays(flows)
     values |= _radio(nodes, p)
     return values
@@ -100,12 +124,9 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     out = {column: flows[:, :, column] for column in FlowOut if column < FlowOut.DELAYS}
     total = {column: values.sum(axis=1) for column, values in out.items()}
     tcp, size = spec[:, :, Flow.TCP] == 1, spec[:, :, Flow.SIZE]
-    begin = np.maximum(spec[:, :, Flow.START], p[:, Radio.WARM_UP, None])
-    completed = present & (out[FlowOut.COMPLETED] >= 0)
-    end = np.where(completed, out[FlowOut.COMPLETED], p[:, P.END, None])
-    active_s = divisors(np.where(present, end - begin, 0)) / NS
+    active_s = _active_s(flows, spec, present, p)
     arrived = np.where(tcp, out[FlowOut.IN_ORDER], out[FlowOut.DELIVERED])
-    goodput = np.where(present, arrived * size * 8.0 / active_s, 0.0)
+    goodput = _goodput(flows, spec, present, p)
     wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0
     sent_udp = np.where(tcp, 0, out[FlowOut.SENT]).sum(axis=1)
     sent = divisors(total[FlowOut.SENT])
@@ -140,6 +161,71 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
         "fairness": goodput.sum(axis=1) ** 2 / divisors(p[:, Radio.FLOWS] * (goodput**2).sum(axis=1)),
         "best_bps": (out[FlowOut.BEST] * size * 8.0).max(axis=1, initial=0.0) / interval_s,
     }
+
+
+def _active_s(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
+    """From the start or the warm-up, whichever is later, to the end or to completion [n, F]."""
+    begin = np.maximum(spec[:, :, Flow.START], p[:, Radio.WARM_UP, None])
+    completed = present & (flows[:, :, FlowOut.COMPLETED] >= 0)
+    end = np.where(completed, flows[:, :, FlowOut.COMPLETED], p[:, P.END, None])
+    return np.asarray(divisors(np.where(present, end - begin, 0)) / NS)
+
+
+def by_flow(integers: Ints, rows: WifiRows) -> dict[str, Floats]:
+    """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have."""
+    p, f_max = rows.parameters, rows.most_flows
+    flows, _ = tables(integers, flows=f_max)
+    spec = rows.network[:, : f_max * len(Flow)].reshape(len(p), f_max, len(Flow))
+    present = np.arange(f_max) < p[:, Radio.FLOWS, None]
+    return {"goodput_bps": np.where(present, _goodput(flows, spec, present, p), np.nan)}
+
+
+def _goodput(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
+    """Of each flow [n, F]; 0 of one that is not there."""
+    tcp = spec[:, :, Flow.TCP] == 1
+    arrived = np.where(tcp, flows[:, :, FlowOut.IN_ORDER], flows[:, :, FlowOut.DELIVERED])
+    bits = arrived * spec[:, :, Flow.SIZE] * 8.0
+    return np.where(present, bits / _active_s(flows, spec, present, p), 0.0)
+
+
+def _by_kind(flows: Ints, spec: Ints, present: NDArray[np.bool_], rows: WifiRows) -> dict[str, Floats]:
+    """Goodput by direction and by transport, of lists of flows."""
+    p, goodput = rows.parameters, _goodput(flows, spec, present, rows.parameters)
+    present = present & (spec[:, :, Flow.ITEM] > 0)
+    first, last = _ends(spec, present, rows)
+    gateway = p[:, Radio.NODES, None] - 1
+    up, down = present & (last == gateway), present & (first == gateway)
+    tcp = present & (spec[:, :, Flow.TCP] == 1)
+    found = {
+        "upload_bps": _sum(goodput, up),
+        "download_bps": _sum(goodput, down),
+        "worst_upload_bps": _least(goodput, up),
+        "worst_download_bps": _least(goodput, down),
+        "tcp_goodput_bps": _sum(goodput, tcp),
+        "worst_flow_bps": _least(goodput, tcp),
+        "mean_flow_bps": _sum(goodput, tcp) / divisors(tcp.sum(axis=1)),
+        "best_flow_bps": -_least(-goodput, tcp),
+    }
+    for kind, name in enumerate(KINDS):
+        mine = tcp & (spec[:, :, Flow.KIND] == kind) if kind != UDP else present & ~tcp
+        found[f"{name}_bps"] = _sum(goodput, mine) / divisors(mine.sum(axis=1))
+    for kind, name in enumerate(LINUX_KINDS, LINUX_RENO):
+        mine = tcp & (spec[:, :, Flow.KIND] == kind)
+        found[f"{name}_bps"] = _sum(goodput, mine) / divisors(mine.sum(axis=1))
+    return found
+
+
+def _ends(spec: Ints, present: NDArray[np.bool_], rows: WifiRows) -> tuple[Ints, Ints]:
+    """The first and the last node of the way of each flow [n, F] that is there."""
+    p, each = rows.parameters, np.arange(len(spec))[:, None]
+    way = np.where(present, spec[:, :, Flow.FORTH_AT], 0)
+    hops = np.where(present, spec[:, :, Flow.FORTH], 1)
+
+    def node(hop: Ints, column: Link) -> Ints:
+        link = rows.network[each, p[:, Radio.PATHS_AT, None] + way + hop]
+        return np.asarray(rows.network[each, p[:, Radio.LINKS_AT, None] + link * len(Link) + column])
+
+    return node(np.zeros_like(hops), Link.FROM), node(hops - 1, Link.TO)
 
 
 def _radio(nodes: Ints, p: Ints) -> dict[str, Ints | Floats]:
@@ -177,9 +263,19 @@ def _delays(flows: Ints) -> dict[str, Ints | Floats]:
     return found
 
 
-def _earliest(times: Ints, present: NDArray[np.bool_]) -> Floats:
-    found = np.where(present & (times >= 0), times.astype(np.float64), np.inf).min(axis=1, initial=np.inf)
+def _sum(values: Floats, where: NDArray[np.bool_]) -> Floats:
+    """Of values [n, F] in these places; NaN where there are none."""
+    return np.where(where.any(axis=1), np.where(where, values, 0.0).sum(axis=1), np.nan)
+
+
+def _least(values: Floats, where: NDArray[np.bool_]) -> Floats:
+    """The least of values [n, F] in these places; NaN where there are none."""
+    found = np.where(where, values, np.inf).min(axis=1, initial=np.inf)
     return np.where(np.isfinite(found), found, np.nan)
+
+
+def _earliest(times: Ints, present: NDArray[np.bool_]) -> Floats:
+    return _least(times.astype(np.float64), present & (times >= 0))
 
 
 def _latest(times: Ints, present: NDArray[np.bool_]) -> Floats:

@@ -35,11 +35,16 @@ def build(
     net = geometry.network(wireless, draws)
     n = len(parameters)
     losses, links = _links(wireless, draws, net)
-    ends = wifi_flows.flows(wireless, stations=net.parent.shape[1] - 1)
-    legs, passed = wifi_flows.legs(wireless, transport, draws, parameters, ends)
-    flows, count, paths = wifi_flows.table(
-        wireless, transport, draws, net, parameters, ends=ends, legs=passed
+    ends = wifi_flows.flows(wireless, draws, net)
+    own = wifi_flows.transports(transport, draws, parameters, ends)
+    legs, passed = wifi_flows.legs(wireless, transport, draws, ends, own)
+    flows, transports, count, paths = wifi_flows.table(
+        wireless, transport, draws, net, ends=ends, own=own, legs=passed
     )
+    if wireless.has_own_tcps:
+        parameters[:, P.WINDOW] = transports[:, :, P.WINDOW].max(axis=1)
+    else:
+        transports = transports[:, :0]
     rates = np.broadcast_to(wireless.rate_table(), (n, len(wireless.known_rates), len(Rate)))
     table = np.zeros((n, Radio.COLUMNS), np.int64)
     table[:, : len(P)] = parameters
@@ -54,7 +59,7 @@ def build(
     parts, at = [], 0
     for column, part in (
         (Radio.FLOWS_AT, flows), (Radio.LINKS_AT, links), (Radio.LEGS_AT, legs),
-        (Radio.RATES_AT, rates), (Radio.PATHS_AT, paths),
+        (Radio.RATES_AT, rates), (Radio.TRANSPORTS_AT, transports), (Radio.PATHS_AT, paths),
     ):  # fmt: skip
         flat = part.reshape(n, -1)
         table[:, column] = at
@@ -196,7 +201,7 @@ def _leg_ns(rows: WifiRows, leg: Ints, size: Floats | Ints) -> Floats:
 
 def row_bytes(wireless: Wireless) -> int:
     """Memory of one row and of its outcomes."""
-    most = wireless.most_stations + 1
-    flows = len(wifi_flows.flows(wireless, stations=most - 1))
+    most, flows = wireless.most_stations + 1, wireless.flow_bounds[1]
     outcomes = flows * FlowOut.COLUMNS + most * NodeOut.COLUMNS
-    return 8 * (Radio.COLUMNS + 12 * most * most + flows * (len(Flow) + 4 * most) + outcomes)
+    flow = len(Flow) + 4 * most + (len(P) if wireless.has_own_tcps else 0)
+    return 8 * (Radio.COLUMNS + 12 * most * most + flows * flow + outcomes)

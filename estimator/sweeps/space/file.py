@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -32,6 +32,8 @@ class DrawSpec(Record):
     count: int
     method: str = "sobol"
     blocks: int | None = None
+
+    short: ClassVar = ({"type": "integer"},)
 
     @model_validator(mode="before")
     @classmethod

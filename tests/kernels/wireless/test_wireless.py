@@ -26,16 +26,18 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.rows import trim
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
 from netcarlo.networks.wireless.outcomes import Tables, named, tables
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.rows import rows_of
 from tests.twins.wireless.run import simulate
-from tests.twins.wireless.scenarios import MS, US, Net, describe, select, stack
+from tests.twins.wireless.scenarios import MS, US, Net, describe, select, stack, wifi_rows, with_own
+from tests.twins.wireless.world import SACK_BASED
 
-COMPILED = ["wifi_udp", "wifi_sack", "wifi_sctp", "wifi_linux_bbr"]
+COMPILED = ["wifi_udp", "wifi_sack", "wifi_sctp", "wifi_linux_bbr", "wifi_mixed"]
 OTHERS = ["wifi_tahoe", "wifi_reno", "wifi_newreno", "wifi_vegas", "wifi_sack_bic", "wifi_newreno_cubic"]
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
 LOST = [FlowOut.DROPS_SOURCE, FlowOut.DROPS_RELAY, FlowOut.DROPS_LEG, FlowOut.RETRY_LOST]
@@ -163,7 +165,10 @@ def test_chunks_and_threads_change_no_bit(model: str, seed: int, cuts: list[int]
                 assert (mine == all_rows[first:last, : mine.shape[1]]).all()
 
 
-@given(st.sampled_from([("wifi_sack", 6), ("wifi_sctp", 6), ("wifi_linux_bbr", 7)]), seeds, st.integers(0, 6))
+SMALLEST = [("wifi_sack", 6), ("wifi_sctp", 6), ("wifi_linux_bbr", 7), ("wifi_mixed", 6)]
+
+
+@given(st.sampled_from(SMALLEST), seeds, st.integers(0, 6))
 @quick
 def test_ring_size_never_matters(smallest: tuple[str, int], seed: int, more: int) -> None:
     model, bits = smallest[0], smallest[1] + more
@@ -175,6 +180,27 @@ def test_ring_size_never_matters(smallest: tuple[str, int], seed: int, more: int
 
     with patch.object(launch, "_rings", fixed_rings):
         assert (run(model, rows) == expected).all()
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "udp"])
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_flows_of_one_kind_are_those_of_its_model(kind: str) -> None:
+    """Transports of their own, which are all that of the row, are that of the row, to the bit."""
+    rows = wifi_rows(6 * LONG, seed=40 + KINDS.index(kind), tcp=True)
+    name = f"wifi_sack_{kind}" if kind in SACK_BASED else f"wifi_{kind}"
+    alike = with_own(rows, lambda row: [KINDS.index(kind)] * int(rows.parameters[row, Radio.FLOWS]))
+    assert (run("wifi_mixed", alike) == run_as_python(name, rows)).all()
+
+
+def test_a_mix_has_all_kinds_and_windows_of_its_own() -> None:
+    """The comparison with the twin above is of flows that differ."""
+    rows = scenarios("wifi_mixed", 400, seed=4)
+    flows = rows.network[:, : rows.most_flows * len(Flow)].reshape(400, -1, len(Flow))
+    tcp, kinds = flows[:, :, Flow.TCP] == 1, flows[:, :, Flow.KIND]
+    for kind in range(1, len(KINDS)):
+        assert (tcp & (kinds == kind)).any(axis=1).mean() > 0.1, KINDS[kind]
+    several = [len(set(kinds[k][tcp[k]].tolist())) > 1 for k in range(400)]
+    assert np.mean(several) > 0.4
 
 
 # Networks made by hand: 802.11g, 54 Mbit/s, everybody hears everybody.

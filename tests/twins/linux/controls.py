@@ -146,6 +146,9 @@ class Reno:
         self.slow_start(sender.p).timeout(sender, now_us)
         self.least_rtt = 0
 
+    def idle(self, jiffies: int, idle: int) -> None:
+        """Nothing was out for so long until now."""
+
     def least_jiffies(self) -> int:
         """The least RTT [us]."""
         return 0
@@ -188,6 +191,10 @@ class Cubic(Reno):
         self.epoch = None
         self.last_max = cwnd * (1024 + 717) // 2048 if cwnd < self.last_max else cwnd
         return max(cwnd * 717 // 1024, 2)
+
+    def idle(self, jiffies: int, idle: int) -> None:
+        if self.epoch is not None:
+            self.epoch = min(self.epoch + idle, jiffies)
 
     def least_jiffies(self) -> int:
         return self.least_rtt

@@ -21,7 +21,7 @@ class OwnSender(PacedSender):
         self.control = self.bbr = self  # type: ignore[assignment]
         self.window = 0.0
         self.memory = np.zeros(16)
-        self.shrinks = self.timed_out = False
+        self.shrinks = self.timed_out = self.is_late = False
 
     def begin(self) -> None:
         self.delivered = self.app_limited = 1
@@ -56,12 +56,14 @@ class OwnSender(PacedSender):
         self.timed_out = False
 
     def too_late(self) -> None:
-        before = self.shrinks
-        self.shrinks = False
+        before, self.shrinks, self.is_late = self.shrinks, False, True
         super().too_late()
-        if self.shrinks:
+        self.shrinks, self.is_late = self.shrinks or before, False
+
+    def reduce(self, delivered: int, lost: int, *, advances: bool) -> None:
+        """A timer has found a loss: before anything leaves."""
+        if self.is_late and self.shrinks:
             LinuxSender.reduce(self, 1, 1, advances=False)
-        self.shrinks = self.shrinks or before
 
     def take(self, ack: Ack) -> None:
         LinuxSender.take(self, ack)

@@ -43,6 +43,8 @@ class LinuxSender:
     """Its number among others."""
     widens = False
     """Whether packets may be the later the more often duplicates are reported."""
+    writes = False
+    """Whether its application writes messages: the last packet of each is marked."""
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters,
@@ -75,7 +77,7 @@ class LinuxSender:
         self.probe_again = False
         self.delivered = self.losses = 0
         self.rack = (0, 0)
-        self.turns = 0
+        self.turns = self.last_sent = 0
         self.rack_rtt = 0
         self.rack_news = False
         self.reordering, self.reordered = 3, False
@@ -138,10 +140,12 @@ class LinuxSender:
         self.note_sent(segment, repeated=repeated)
         segment.sent = self.now_us
         segment.turn = self.turns = self.turns + 1
+        self.last_sent = self.simulation.now
         self.outcomes.add(Out.SENT)
         self.outcomes.add(Out.RETRANSMITTED, int(repeated))
         size = self.p.DATA + self.p.HEADER
-        self.send(Packet("data", size, Data(segment.number, segment.push)))
+        push = segment.push or (self.writes and segment.number == self.end - 1)
+        self.send(Packet("data", size, Data(segment.number, push)))
 
     def push(self, first: str) -> None:
         """All that the window has room for; `first`: "new", "lost", or "new, else lost"."""

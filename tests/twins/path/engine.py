@@ -22,6 +22,7 @@ class Rank(IntEnum):
     DELAYED_ACK = 8  # packets that arrive now come before the timers
     RETRANSMISSION = 9
     PACING = 10  # today's Linux
+    WRITE = 11  # its application
     T1 = 10  # SCTP: the handshake
     T3 = 11  # + path: retransmission
     DEGRADE = 13  # + path

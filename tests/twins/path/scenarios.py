@@ -330,6 +330,22 @@ def make_linux(rng: Generator, p: Any) -> None:
     p[P.SEND_BUFFER] = p[P.SEND_WAKE] = 0
 
 
+def with_messages(rows: Rows, *, seed: int) -> Rows:
+    """The same networks with applications that pause, for less than a round trip or more than a timeout."""
+    p, tables = rows.parameters.copy(), []
+    for k in range(len(p)):
+        rng = np.random.default_rng([seed, k, 3])
+        most = int(p[k, P.DATA]) * pick(rng, 1, 3, 30, 100)
+        sizes = [0, pick(rng, 1, most, most // 2), 1 << 32, most]
+        longest = pick(rng, 0, 50 * MS, 500 * MS, 3 * SECOND)
+        waits = [0, pick(rng, 0, longest), 1 << 31, longest // 2, 1 << 31, longest, 1 << 32, longest]
+        tables.append([2, *sizes, 4, *waits])
+        p[k, [P.MESSAGES, P.MESSAGE_SIZES, P.MESSAGE_WAITS]] = rng.integers(1, 3), 0, 1 + len(sizes)
+        p[k, P.IDLE_RESTART] = rng.random() < 0.8
+    p[:, P.LIMIT] = ENDLESS
+    return rows._replace(parameters=p, constants=np.array(tables, np.float64))
+
+
 def as_linux(rows: Rows, *, seed: int) -> Rows:
     """The same networks with a kernel's clocks and, often, wide windows."""
     p = rows.parameters

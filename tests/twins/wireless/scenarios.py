@@ -1,6 +1,6 @@
 """Random small 802.11 networks that visit the corners: hidden nodes, ties, tiny queues, short waits."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
+from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.kernels.wireless.layout import (
     AARF,
     ARF,
@@ -102,6 +103,40 @@ def all_linux(count: int, *, seed: int) -> WifiRows:
         p[P.DATA], p[P.HEADER] = flows[of_linux][0, [Flow.SIZE, Flow.HEADER]]
         flows[of_linux, Flow.SIZE], flows[of_linux, Flow.HEADER] = p[P.DATA], p[P.HEADER]
     return rows
+
+
+def all_mixed(count: int, *, seed: int) -> WifiRows:
+    """The same networks whose flows have transports of their own, of any kind."""
+    rows = wifi_rows(count, seed=seed, tcp=True)
+
+    def kinds(row: int) -> list[int]:
+        rng = np.random.default_rng([seed, row, 9])
+        return [int(rng.integers(1, len(KINDS))) for _ in range(int(rows.parameters[row, Radio.FLOWS]))]
+
+    mixed = with_own(rows, kinds)
+    for k, p in enumerate(mixed.parameters):
+        rng = np.random.default_rng([seed, k, 10])
+        at, count = int(p[Radio.TRANSPORTS_AT]), int(p[Radio.FLOWS])
+        own = mixed.network[k, at : at + count * len(P)].reshape(count, len(P))
+        for columns in own:
+            for name, value in _tcp_parameters(rng).items():
+                columns[P[name]] = value
+        p[P.WINDOW] = own[:, P.WINDOW].max()
+    return mixed
+
+
+def with_own(rows: WifiRows, kinds: Callable[[int], list[int]]) -> WifiRows:
+    """Rows whose flows have the transport of the row for their own, each of its kind, `kinds(row)`."""
+    most, parameters = int(rows.parameters[:, Radio.FLOWS].max()), rows.parameters.copy()
+    networks = []
+    for k, (p, network) in enumerate(zip(parameters, rows.network.copy(), strict=True)):
+        flows = network[: p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow))  # FLOWS_AT is 0
+        flows[:, Flow.KIND] = kinds(k)
+        own = np.tile(p[: len(P)], most)
+        p[Radio.TRANSPORTS_AT] = p[Radio.PATHS_AT]
+        p[Radio.PATHS_AT] += own.size
+        networks.append(np.insert(network, p[Radio.TRANSPORTS_AT], own))
+    return rows._replace(parameters=parameters, network=np.array(networks))
 
 
 def all_sctp(count: int, *, seed: int) -> WifiRows:

@@ -28,6 +28,10 @@ class Tables:
         self.links = self._table(Link, self.radio.LINKS_AT, self.radio.LINKS)
         self.legs = self._table(Leg, self.radio.LEGS_AT, self.radio.LEGS)
         self.rates = self._table(Rate, self.radio.RATES_AT, self.radio.RATES)
+        at = self.radio.TRANSPORTS_AT
+        self.transports = [
+            self._network[at + k * len(P) : at + (k + 1) * len(P)] for k in range(len(self.flows))
+        ]
         self.losses = [[int(word) for word in digits] for digits in rows.losses]
 
     def path(self, first: int, count: int) -> list[int]:
@@ -43,8 +47,11 @@ class Tables:
 class FlowParameters(Parameters):
     """The columns of `P` as one of the flows sees them."""
 
-    def __init__(self, rows: WifiRows, row: int, flow: Any, number: int) -> None:
+    def __init__(self, rows: WifiRows, row: int, flow: Any, number: int, own: Any = None) -> None:
+        """`own` are the columns of a transport of its own."""
         super().__init__(rows, row)
+        if own is not None:
+            self._values |= vars(named(P, own))
         self._values |= {
             "START": flow.START, "LIMIT": flow.LIMIT, "DATA": flow.SIZE,
             "HEADER": flow.HEADER - self.CHUNK_HEADER,

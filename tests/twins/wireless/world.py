@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from itertools import repeat
 
 from netcarlo.kernels.base.layout import FOREVER
+from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.kernels.wireless.layout import STREAM_DISTURBED, STREAM_FRAME, WifiRows
 from tests.twins.path.engine import Simulation
 from tests.twins.path.link import Packet
@@ -19,6 +20,7 @@ from tests.twins.wireless.sctp import Sctp
 from tests.twins.wireless.station import Station
 from tests.twins.wireless.tables import FlowParameters, Tables
 
+SACK_BASED = "bic", "cubic", "westwood"
 NEVER_LOSES = 0xFFFFFFFF
 
 
@@ -51,7 +53,7 @@ class Link:
 class World:
     def __init__(self, rows: WifiRows, row: int, *, protocol: str) -> None:
         """The TCP flows use `protocol`, as "sack" or "sack_cubic", or are those of "sctp" or of
-        "linux_cubic" and its like."""
+        "linux_cubic" and its like; of "mixed" each has its own."""
         self.tables = Tables(rows, row)
         self.p = self.tables.p
         self.radio = self.tables.radio
@@ -73,9 +75,14 @@ class World:
         ]
         self.flows: list[Flow] = []
         for n, columns in enumerate(self.tables.flows):
-            parameters = FlowParameters(rows, row, columns, n)
+            own = self.tables.transports[n] if protocol == "mixed" else None
+            parameters = FlowParameters(rows, row, columns, n, own)
             if not columns.TCP:
                 self.flows.append(Udp(self, n, columns))
+            elif protocol == "mixed":
+                kind = KINDS[columns.KIND]
+                of_sack = f"sack_{kind}" if kind in SACK_BASED else kind
+                self.flows.append(Tcp(self, n, columns, of_sack, parameters))
             elif protocol == "sctp":
                 self.flows.append(Sctp(self, n, columns, parameters))
             elif protocol.startswith("linux_"):

@@ -1,0 +1,5 @@
+"""`python -m netcarlo`."""
+
+from netcarlo.cli.main import main
+
+main()

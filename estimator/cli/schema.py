@@ -1,0 +1,55 @@
+"""The command that writes the JSON Schema of what users write."""
+
+import json
+from typing import Annotated, Literal
+
+import typer
+
+from netcarlo.schema.json_schema import Schema
+
+Kind = Literal["scenario", "sweep", "plan", "study", "mapping"]
+
+
+def schema(
+    kind: Annotated[Kind, typer.Argument(help="What the file is.")],
+) -> None:
+    """Write the JSON Schema of a kind of file, short forms included, for editors to complete and check it."""
+    typer.echo(json.dumps(made(kind), indent=1, ensure_ascii=False))
+
+
+def made(kind: Kind) -> Schema:
+    """The JSON Schema of a kind of file (draft 2020-12)."""
+    from netcarlo.estimation.reference import Mapping
+    from netcarlo.planning.file import PlanSpec
+    from netcarlo.schema import distributions, json_schema
+    from netcarlo.schema.record import Record
+    from netcarlo.studies.study import Description
+    from netcarlo.sweeps.space.file import SweepSpec
+
+    if kind == "scenario":
+        return _scenario()
+    records: dict[Kind, type[Record]] = {
+        "sweep": SweepSpec, "plan": PlanSpec, "study": Description, "mapping": Mapping
+    }  # fmt: skip
+    found = json_schema.of(records[kind], title=f"netcarlo: {kind}", distribution=distributions.json_schema())
+    if kind in ("sweep", "plan"):
+        inside = json_schema.embed(found, _scenario(cheap_cells=kind == "sweep"))
+        found["$defs"]["Scenario"] = inside
+        found["properties"]["scenario"] = {
+            "anyOf": [{"$ref": "#/$defs/Scenario"}, {"type": "string"}],
+            "description": "a scenario, or the name of its file",
+        }
+    return found
+
+
+def _scenario(*, cheap_cells: bool = False) -> Schema:
+    """That of a scenario, with `hops` for one path; in sweeps `cheap_cells` may be left to cheap models."""
+    from netcarlo.scenario import Scenario
+    from netcarlo.schema import distributions, json_schema
+
+    found = json_schema.of(Scenario, title="netcarlo: scenario", distribution=distributions.json_schema())
+    found["properties"]["hops"] = found["$defs"]["Route"]["properties"]["hops"]
+    if cheap_cells:
+        fidelity = found["properties"]["fidelity"]
+        found["properties"]["fidelity"] = {**fidelity, "enum": [*fidelity["enum"], "auto"]}
+    return found

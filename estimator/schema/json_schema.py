@@ -1,0 +1,102 @@
+"""JSON Schema of what users write, short forms included, for editors to complete and check.
+
+It accepts all that netcarlo accepts and refuses unknown names and wrong shapes.  What a number may be is said
+in words beside it; that fields fit together only netcarlo knows.
+"""
+
+from typing import Any
+
+from pydantic import BaseModel, WithJsonSchema
+from pydantic.json_schema import GenerateJsonSchema
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DISTRIBUTION = {"$comment": "a distribution"}
+"""Stands for the definition of a distribution until a schema is whole."""
+
+NUMBERS = WithJsonSchema(
+    {
+        "anyOf": [
+            {"type": "array", "items": {"type": "integer"}, "minItems": 1},
+            {"type": ["integer", "string"], "pattern": r"^[0-9 ]+$"},
+        ]
+    }
+)
+"""Numbers of nodes or cables, in a list or with spaces between them; metadata of such a field."""
+
+Schema = dict[str, Any]
+
+
+class _Generator(GenerateJsonSchema):
+    """Writes defaults as a user would, and none that is a mapping of its own."""
+
+    def default_schema(self, schema: Any) -> Schema:
+        found: Schema = super().default_schema(schema)
+        inner = schema["schema"]
+        while inner["type"] == "nullable":
+            inner = inner["schema"]
+        default = found.get("default")
+        if default is None or isinstance(default, dict | list):
+            found.pop("default", None)
+        elif "serialization" in inner:
+            found["default"] = inner["serialization"]["function"](schema["default"])
+        return found
+
+
+def of(record: type[BaseModel], *, title: str, distribution: Schema) -> Schema:
+    """The schema of a record and of all that is in it; `distribution` is that of random quantities."""
+    found = record.model_json_schema(schema_generator=_Generator, ref_template="#/$defs/{model}")
+    found = _named(_plain(found, top=True))
+    found["$defs"] = {**found.get("$defs", {}), "Distribution": distribution}
+    return {"$schema": DIALECT, "title": title, **found}
+
+
+def embed(found: Schema, schema: Schema) -> Schema:
+    """The `schema` of a document that may stand in that of another, whose definitions `found` takes over."""
+    found["$defs"] |= schema["$defs"]
+    return {name: part for name, part in schema.items() if name not in ("$defs", "$schema")}
+
+
+def _plain(schema: Any, *, top: bool = False) -> Any:
+    """Without the titles that pydantic makes of names, and with docstrings on one line."""
+    if isinstance(schema, list):
+        return [_plain(part) for part in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if schema == DISTRIBUTION:
+        return {"$ref": "#/$defs/Distribution"}
+    found: Schema = {}
+    for name, part in schema.items():
+        if name in ("properties", "$defs"):
+            found[name] = {key: _plain(value) for key, value in part.items()}
+        elif name == "description" and isinstance(part, str):
+            found[name] = " ".join(part.split())
+        elif name not in ("title", "discriminator"):
+            found[name] = part if name == "default" else _plain(part)
+    if not top and found.get("oneOf"):  # which one it is, is seen from its keys
+        found["anyOf"] = found.pop("oneOf")
+    return found
+
+
+def _named(schema: Schema) -> Schema:
+    """With short names of definitions: `shared_Tree` for one that several modules have."""
+    short = {}
+    for name in schema.get("$defs", {}):
+        parts = name.split("__")
+        short[name] = f"{parts[-3]}_{parts[-1]}" if len(parts) > 2 else name
+
+    def renamed(part: Any) -> Any:
+        if isinstance(part, list):
+            return [renamed(item) for item in part]
+        if not isinstance(part, dict):
+            return part
+        return {
+            key: f"#/$defs/{short.get(value.removeprefix('#/$defs/'), value.removeprefix('#/$defs/'))}"
+            if key == "$ref"
+            else renamed(value)
+            for key, value in part.items()
+        }
+
+    found: Schema = renamed(schema)
+    if short:
+        found["$defs"] = {short[name]: part for name, part in found["$defs"].items()}
+    return found

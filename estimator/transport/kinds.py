@@ -1,0 +1,60 @@
+"""The TCP of a flow that may differ from the scenario's transport, and what kind of TCP it is."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from netcarlo.kernels.shared.layout import ALONE, KINDS, LINUX_KINDS, LINUX_RENO
+from netcarlo.transport.congestion import BUILT_IN
+from netcarlo.transport.tcp import Linux, Sctp, Tcp, Vegas
+
+TCPS = KINDS[1:]
+"""The TCPs of ns-2 that flows of one network can be."""
+
+_NUMBERS = {name: number for number, name in (*enumerate(KINDS), *enumerate(LINUX_KINDS, LINUX_RENO))}
+
+
+def number(tcp: Tcp | Sctp) -> int:
+    """The kind of a TCP as the kernels know it: `KINDS` and what follows them."""
+    return _NUMBERS.get(kind(tcp), ALONE)
+
+
+def tcp_of(transport: Any, flow: Any) -> Any:
+    """The TCP of a flow: its protocol (or that congestion control on the loss recovery of sack) with all that
+    is written of another `transport`, as far as it has that; without a name, or with its own, that transport
+    itself.
+    """
+    protocol, control = flow.protocol, getattr(flow, "congestion_control", None)
+    if isinstance(transport, Linux) and protocol in (None, "linux"):
+        return transport if control is None else transport.model_copy(update={"congestion_control": control})
+    if protocol is None or (isinstance(transport, Tcp) and protocol == kind(transport)):
+        return transport
+    records: dict[str, type[Tcp]] = {"vegas": Vegas, "linux": Linux}
+    record = records.get(protocol, Tcp)
+    names: dict[str, Any] = {"protocol": protocol}
+    if protocol in BUILT_IN:
+        names = {"protocol": "sack", "congestion_control": protocol}
+    elif control is not None:
+        names["congestion_control"] = control
+    written = transport.model_fields_set - {"protocol", "congestion_control", "constants"}
+    written -= set(getattr(record, "not_told", ()))
+    common = written & set(record.model_fields) if isinstance(transport, Tcp) else set()
+    return record.check({**transport.model_dump(mode="json", include=common), **names})
+
+
+def kind(tcp: Tcp | Sctp) -> str:
+    """What the engines call a TCP: its congestion control where that is not the standard one; or sctp."""
+    control = getattr(tcp, "congestion_control", None)
+    if control is None:
+        return str(tcp.protocol)
+    if isinstance(tcp, Linux):
+        return f"linux_{control}"
+    return str(control) if tcp.protocol == "sack" else f"{tcp.protocol} with {control}"
+
+
+def kinds(flows: Iterable[Any], transport: Any) -> dict[str, Tcp | Sctp]:
+    """The kinds of TCP, or SCTP, that these flows can be."""
+    different = {
+        (flow.protocol, getattr(flow, "congestion_control", None)): flow for flow in flows if flow.udp is None
+    }
+    tcps = [tcp_of(transport, flow) for flow in different.values()]
+    return {kind(tcp): tcp for tcp in tcps if isinstance(tcp, Tcp | Sctp)}

@@ -1,0 +1,53 @@
+"""An application that pauses: what a user writes of its messages, and the columns that a kernel reads."""
+
+from typing import Annotated, Self
+
+import numpy as np
+from pydantic import model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import MESSAGES_EVERY, MESSAGES_PAUSE, NS, P
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema import units
+from netcarlo.schema.draws import Draws
+from netcarlo.schema.points import points
+from netcarlo.schema.quantity import FileSize, Number, Quantity
+from netcarlo.schema.record import Record
+
+Wait = Annotated[Number, Quantity(units.TIME, 0.0, 3600.0)]
+
+
+class Messages(Record):
+    """One message after the other over a connection that stays: each of `size`, rounded up to whole packets.
+
+    When all of one is acknowledged the application waits for `pause` and writes the next; or it writes one
+    `every` so often, later if the one before is not acknowledged by then.  What is random is drawn anew for
+    each message.
+    """
+
+    size: FileSize
+    pause: Wait | None = None
+    every: Wait | None = None
+
+    @model_validator(mode="after")
+    def _come_somehow(self) -> Self:
+        if (self.pause is None) == (self.every is None):
+            found = "both missing" if self.pause is None else "both given"
+            raise InputError(f"pause and every are {found}; write one of them, such as pause: 2 s")
+        return self
+
+    @property
+    def wait(self) -> Number:
+        """The one that is given [s]."""
+        return self.every if self.pause is None else self.pause  # type: ignore[return-value]
+
+    def fill(self, table: Ints, draws: Draws, *, at: int) -> Floats:
+        """Fill in the columns of `P`; returns the points [n, words] of size and wait, constants from word
+        `at` on."""
+        field, way = ("pause", MESSAGES_PAUSE) if self.every is None else ("every", MESSAGES_EVERY)
+        sizes = points("transport.messages.size", self.size, 1.0, draws)
+        waits = points(f"transport.messages.{field}", self.wait, NS, draws)
+        table[:, P.MESSAGES] = way
+        table[:, P.MESSAGE_SIZES] = at
+        table[:, P.MESSAGE_WAITS] = at + sizes.shape[1]
+        return np.concatenate([sizes, waits], axis=1)

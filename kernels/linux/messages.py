@@ -1,0 +1,185 @@
+"""An application that pauses: it writes a message, waits until all of it is acknowledged, then for a while.
+
+A restart after idle: what the window was says little of what the path can carry a pause later, so it is
+halved for every timeout that nothing was sent, down to the initial window; the threshold remembers it (RFC
+2861, section 3, in the form of Linux: in jiffies, and no lower than the initial window).
+A control that sets a rate keeps its window; it is told that the application limits what it measures.
+
+The association below this one is driven as by an engine; its packets end with the latest message.
+"""
+
+from enum import IntEnum, auto
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base import histogram, points
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import FOREVER, MESSAGES_EVERY, STREAM_MESSAGE, Messages, P
+from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.linux import clocks, prr, rate, state
+from netcarlo.kernels.linux.sender import WAKING
+from netcarlo.kernels.linux.state import FIRST, PACED, Flag, Packet, Tcp, packet_at
+
+below: Any = slot("below")
+control: Any = slot("control")
+
+TIMES = int(Messages.COLUMNS - Messages.TIMES)
+"""Bins of the histogram of completion times,"""
+TIME_SHIFT = 10
+"""which are counted in 2**10 ns."""
+
+
+class Word(IntEnum):
+    """Own words, behind those of the association."""
+
+    WRITE_AT = state.END
+    """When the next message is written [ns], FOREVER: the present one is not acknowledged yet."""
+    WRITTEN = auto()
+    """Messages written,"""
+    BEGAN = auto()
+    """when the latest was [ns],"""
+    WAIT = auto()
+    """how long the application waits after it, or since it began [ns],"""
+    UNDER_WAY = auto()
+    """and 1 until it has arrived."""
+    SENT_AT = auto()
+    """When data was put out last [ns]."""
+    COUNTS = auto()
+    """Where the outcomes begin (`Messages`)."""
+
+
+WORDS = int(Word.COUNTS) + 1
+
+
+def scratch_words(window: Any, ring: Any) -> Any:
+    """Words of scratch of an association with this `P.RING`, or of many."""
+    return state.scratch_words(window, ring) + WORDS - state.END + int(Messages.COLUMNS)
+
+
+def paced_scratch_words(window: Any, ring: Any) -> Any:
+    """The same where the control sets a rate."""
+    return state.paced_scratch_words(window, ring) + WORDS - state.END + int(Messages.COLUMNS)
+
+
+def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:
+    """As `sender.prepare`: nothing is written yet."""
+    free = below.prepare(p, s, g, np.int64(0), phase, flow, free)
+    for word in range(Word.WRITE_AT, WORDS):
+        s[word] = 0
+    for word in range(free, free + Messages.COLUMNS):
+        s[word] = 0
+    s[Word.WRITE_AT] = FOREVER
+    s[Word.COUNTS] = free
+    return free + Messages.COLUMNS
+
+
+def start(p: Any, s: Any, g: Any, now: Any) -> None:
+    """The application connects."""
+    below.start(p, s, g, now)
+    if s[Tcp.CONNECTED] != 0:
+        s[Word.WRITE_AT] = now
+
+
+def due(s: Any) -> Any:
+    """When a timer of the sender goes off, or the application writes [ns]."""
+    return min(below.due(s), s[Word.WRITE_AT])
+
+
+def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
+    """A timer goes off; else the application writes."""
+    if below.due(s) <= now:
+        below.on_timeout(p, s, g, constants, now)
+    else:
+        _write(p, s, constants, now)
+
+
+@cold
+def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
+    # The next message, of whole packets.
+    k = s[Word.WRITTEN]
+    w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_MESSAGE, k)
+    size = max(points.value(constants, p[P.MESSAGE_SIZES], np.int64(w0)), np.int64(1))
+    if k > 0:
+        _wake(p, s, now)
+    if PACED:
+        rate.limit(s)
+    s[Word.WAIT] = points.value(constants, p[P.MESSAGE_WAITS], np.int64(w1))
+    s[Word.WRITE_AT] = FOREVER
+    s[Word.WRITTEN] = k + 1
+    s[Word.BEGAN] = now
+    s[Word.UNDER_WAY] = 1
+    s[Tcp.LAST] += (size + p[P.DATA] - 1) // p[P.DATA]
+    s[Tcp.PUSH] = 1
+
+
+def _wake(p: Any, s: Any, now: Any) -> None:
+    # Nothing is out, and nothing has been put out for a while.
+    if PACED:
+        return
+    idle = clocks.jiffies_of(p, s, now) - clocks.jiffies_of(p, s, s[Word.SENT_AT])
+    if p[P.IDLE_RESTART] != 0 and idle > s[Tcp.RTO]:
+        cwnd, least = s[Tcp.CWND], min(p[P.INITIAL_WINDOW], s[Tcp.CWND])
+        s[Tcp.SSTHRESH] = prr.present_ssthresh(s)
+        left = idle - s[Tcp.RTO]
+        while left > 0 and cwnd > least:
+            cwnd >>= np.int64(1)
+            left -= s[Tcp.RTO]
+        s[Tcp.CWND] = max(cwnd, least)
+    control.wake(p, s, now, idle)
+
+
+def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> None:
+    """An acknowledgement arrives at the sender: of all that is written, or of the SYN."""
+    below.on_ack(p, s, g, constants, now, ack_id)
+    if s[Word.WRITE_AT] == FOREVER and s[Tcp.CONNECTED] != 0 and s[Tcp.UNA] > s[Tcp.LAST]:
+        _pause(p, s, now)
+
+
+@cold
+def _pause(p: Any, s: Any, now: Any) -> None:
+    if s[Word.WRITTEN] == 0:
+        s[Word.WRITE_AT] = now + WAKING
+        return
+    since = s[Word.BEGAN] if p[P.MESSAGES] == MESSAGES_EVERY else now
+    s[Word.WRITE_AT] = max(since + s[Word.WAIT], now)
+    s[s[Word.COUNTS] + Messages.IDLE] += max(min(s[Word.WRITE_AT], p[P.END]) - now, 0)
+
+
+def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
+    """As `sender.next_segment`; the last packet of a message is marked PSH."""
+    packet = below.next_segment(p, s, g, now, blocked)
+    if packet >= FIRST:
+        s[Word.SENT_AT] = now
+        if packet == s[Tcp.LAST]:
+            s[packet_at(p, s, packet) + Packet.FLAGS] |= Flag.PUSH
+    return packet
+
+
+def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
+    """As `receiver.on_data`; a message has arrived when none of its packets is missing."""
+    found = below.on_data(p, s, t, packet, more)
+    if s[Word.UNDER_WAY] != 0 and below.complete(p, s):
+        s[Word.UNDER_WAY] = 0
+        _count(s, t - s[Word.BEGAN])
+    return found
+
+
+@cold
+def _count(s: Any, time: Any) -> None:
+    at = s[Word.COUNTS]
+    s[at + Messages.COMPLETED] += 1
+    s[at + Messages.TIME] += time
+    histogram.count(s, at + Messages.TIMES, TIMES, time >> np.int64(TIME_SHIFT))
+
+
+def complete(p: Any, s: Any) -> Any:
+    """There is always another message."""
+    return False
+
+
+def report(s: Any, out: Any, at: Any) -> None:
+    """The outcomes from column `at` on."""
+    for column in range(Messages.COLUMNS):
+        out[at + column] = s[s[Word.COUNTS] + column]

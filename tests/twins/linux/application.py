@@ -1,0 +1,113 @@
+"""An application that pauses between messages, and what its sender does about a pause, for reading."""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from netcarlo.kernels.base.layout import MESSAGES_EVERY, STREAM_MESSAGE, Messages
+from tests.twins.linux.bbr import PacedSender
+from tests.twins.linux.receiver import FIRST, LinuxReceiver
+from tests.twins.linux.sender import LinuxSender
+from tests.twins.path.engine import Rank, Simulation
+from tests.twins.random_numbers import Streams
+from tests.twins.shared.arrivals import edges, value_at
+
+EDGES = edges(Messages.COLUMNS - Messages.TIMES)
+
+
+class Application:
+    """One message at a time; it watches both ends from outside."""
+
+    def __init__(
+        self, simulation: Simulation, sender: LinuxSender, receiver: LinuxReceiver, streams: Streams,
+        constants: Sequence[int],
+    ) -> None:
+        self.simulation, self.sender, self.receiver, self.streams = simulation, sender, receiver, streams
+        self.p = sender.p
+        self.sizes = self.points(constants, self.p.MESSAGE_SIZES)
+        self.waits = self.points(constants, self.p.MESSAGE_WAITS)
+        self.written = 0
+        self.began = self.wait = 0
+        self.sleeps = False
+        self.arrived: list[int] = []  # how long each message took [ns]
+        self.idle = 0
+        sender.end = FIRST
+        sender.writes = True
+
+    @staticmethod
+    def points(constants: Sequence[int], at: int) -> list[tuple[int, int]]:
+        return [(constants[at + 1 + 2 * k], constants[at + 2 + 2 * k]) for k in range(constants[at])]
+
+    def start(self) -> None:
+        self.sender.start()
+        if self.sender.connected:
+            self.sleep(0)
+
+    def at_receiver(self, receive: Callable[..., None]) -> Callable[..., None]:
+        """The same, with a look whether a message is complete now."""
+
+        def looks(packet: Any) -> None:
+            receive(packet)
+            if self.receiver.expected == self.sender.end and len(self.arrived) < self.written:
+                self.arrived.append(self.simulation.now - self.began)
+
+        return looks
+
+    def at_sender(self, receive: Callable[..., None]) -> Callable[..., None]:
+        """The same, with a look whether all is acknowledged now."""
+
+        def looks(packet: Any) -> None:
+            receive(packet)
+            if self.sender.connected and self.sender.una == self.sender.end and not self.sleeps:
+                self.rest()
+
+        return looks
+
+    def rest(self) -> None:
+        now = self.simulation.now
+        if self.written == 0:
+            self.sleep(100_000)
+            return
+        wait = self.wait
+        if self.p.MESSAGES == MESSAGES_EVERY:
+            wait = max(self.began + self.wait - now, 0)
+        self.idle += max(min(now + wait, self.p.END) - now, 0)
+        self.sleep(wait)
+
+    def sleep(self, wait: int) -> None:
+        self.sleeps = True
+        self.simulation.at(self.simulation.now + wait, Rank.WRITE, self.write)
+
+    def write(self) -> None:
+        words = self.streams.block(STREAM_MESSAGE, self.written)
+        size, self.wait = max(value_at(words[0], self.sizes), 1), value_at(words[1], self.waits)
+        if self.written > 0:
+            self.wake()
+        if isinstance(self.sender, PacedSender):
+            self.sender.app_limited = max(self.sender.delivered, 1)
+        self.sleeps = False
+        self.written += 1
+        self.began = self.simulation.now
+        self.sender.end += -(-size // self.p.DATA)
+        self.sender.push("new")
+
+    def wake(self) -> None:
+        """RFC 2861: half of the window for each timeout of silence; CUBIC's clock stood still."""
+        sender = self.sender
+        if isinstance(sender, PacedSender):
+            return
+        clock = sender.clocks
+        idle = sender.jiffies - clock.jiffies(sender.last_sent)
+        timeouts = (idle - 1) // sender.rto if idle > 0 else 0
+        if self.p.IDLE_RESTART and timeouts:
+            sender.ssthresh = sender.present_ssthresh()
+            least = min(sender.p.INITIAL_WINDOW, sender.cwnd)
+            sender.cwnd = max(sender.cwnd >> timeouts, least)
+        sender.control.idle(sender.jiffies, idle)
+
+    def outcomes(self) -> list[int]:
+        """The columns of `Messages`."""
+        counts = [0] * len(EDGES)
+        for time in self.arrived:
+            counts[bisect_right(EDGES, time // 1024) - 1] += 1
+        return [len(self.arrived), sum(self.arrived), self.idle, *counts]
