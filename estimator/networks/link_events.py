@@ -1,6 +1,7 @@
 """The trace of the engine of shared links as tables: packets at links and hosts, senders, rates of flows."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,13 @@ GONE = ("dropped", "lost")
 CAUSES = ("queue", "random", "down")
 
 
-def protocols(rows: SharedRows, alone: str) -> list[str]:
-    """What each flow of the first row is; `alone` where it is of no kind that can be mixed."""
+def protocols(rows: SharedRows, alone: Any) -> list[str]:
+    """What each flow of the first row is; the transport `alone` where it is of no kind that can be mixed."""
+    name, control = getattr(alone, "protocol", ""), getattr(alone, "congestion_control", None)
+    if control is not None:
+        name += f" with {control.name if isinstance(control, Path) else control}"
     flows = rows.flows[0, : rows.parameters[0, Shared.FLOWS], Flow.KIND]
-    return [KIND.get(kind, alone) for kind in flows.tolist()]
+    return [KIND.get(kind, name) for kind in flows.tolist()]
 
 
 def cable(link: int) -> str:

@@ -9,6 +9,7 @@ import pytest
 from netcarlo import Scenario, simulate, trace
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, Shared, SharedRows
+from netcarlo.networks.link_events import protocols
 from netcarlo.networks.shared.outcomes import tables
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.interruptions import interruptions
@@ -191,3 +192,11 @@ def test_links_have_the_names_of_their_ends() -> None:
     assert set(trace(tree).frame["link_name"].dropna()) <= {
         f"cable {k}{back}" for k in range(3) for back in ("", ", back")
     }
+
+
+def test_flows_of_a_kind_that_is_not_mixed_have_the_name_of_their_transport() -> None:
+    transport = {"protocol": "linux26", "congestion_control": "cubic"}
+    of = scenario({"dumbbell": CABLE, "flows": [{}, STREAM]}, transport=transport)
+    rows = build(of, replications=1).rows
+    assert isinstance(rows, SharedRows)
+    assert protocols(rows, of.transport) == ["linux26 with cubic", "udp"]

@@ -124,10 +124,8 @@ class ManagedPath(Routed):
 
     def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
         """Packets at hops and hosts, and the sender."""
-        transport = run.transport
-        alone = str(getattr(transport, "congestion_control", None) or transport.protocol)
         hops = [f"hop {k // 2}" + ", back" * (k % 2) for k in range(rows.links.shape[1])]
-        return link_events.packets(events, link_events.protocols(rows, alone), hops)
+        return link_events.packets(events, link_events.protocols(rows, run.transport), hops)
 
     def per_second(self, rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame | None:
         """What was new at the sink."""

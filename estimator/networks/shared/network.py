@@ -187,7 +187,7 @@ class SharedNetwork(SharedSpec, Network):
 
     def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
         """Packets at links and hosts, and the senders, by flow and link."""
-        alone = next(iter(kinds(self, run.transport)), "")
+        alone = next(iter(self._kinds(run.transport).values()), None)
         ends = [] if self.random_cables else [f"{a}-{b}" for a, b in self.ends]
         names = ends + [link_events.cable(k) for k in range(len(ends), rows.links.shape[1])]
         return link_events.packets(events, link_events.protocols(rows, alone), names)
