@@ -18,7 +18,7 @@ from netcarlo.schema import kinds
 from netcarlo.schema.names import in_full, with_values
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.congestion import NAMES, locate
-from netcarlo.transport.tcp import PROTOCOLS, short_form
+from netcarlo.transport.tcp import OF_HOSTS, PROTOCOLS, short_form
 
 
 class Scenario(Networks):
@@ -74,8 +74,9 @@ class Scenario(Networks):
             raise InputError(f"{self.network.key} and mobility are both given; remove one")
         if text := self.network.refused(self.transport.protocol):  # a record, not data
             raise InputError(f"transport.protocol = {self.transport.protocol} {text}")
-        if getattr(self.transport, "messages", None) is not None and not self.network.has_messages:
-            raise InputError("transport.messages is for paths with drop-tail queues; remove it")
+        for field in OF_HOSTS:
+            if getattr(self.transport, field, None) and field not in self.network.of_hosts:
+                raise InputError(f"transport.{field} is for paths with drop-tail queues; remove it")
         self._check_warm_up()
         self.network.check_run(self, self.fidelity)
         return self

@@ -27,11 +27,11 @@ from netcarlo.kernels.fluid.adhoc import sender as fluid_adhoc_sender
 from netcarlo.kernels.fluid.adhoc.reactions import Manner
 from netcarlo.kernels.fluid.wireless import engine as fluid_wireless
 from netcarlo.kernels.linux import association as linux_association
+from netcarlo.kernels.linux import autotuning, reordered, timed
 from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import messages as linux_messages
 from netcarlo.kernels.linux import receiver as linux_receiver
 from netcarlo.kernels.linux import reno as linux_reno_today
-from netcarlo.kernels.linux import reordered, timed
 from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
@@ -73,8 +73,11 @@ from netcarlo.kernels.tcp import (
 from netcarlo.kernels.tcp import state as tcp_state
 from netcarlo.kernels.tcp.copies import COPY_BITS
 from netcarlo.kernels.udp import sink
+from netcarlo.kernels.wireless import by_kind
 from netcarlo.kernels.wireless import cost as wireless_cost
+from netcarlo.kernels.wireless import ends as wireless_ends
 from netcarlo.kernels.wireless import engine as wireless
+from netcarlo.kernels.wireless import host as wireless_host
 from netcarlo.kernels.wireless.frame import COPY_SHIFT
 from netcarlo.kernels.wireless.state import OWN_WORDS
 
@@ -142,7 +145,7 @@ class Model:
             return self.address.name
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
         of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
-        of += "_messages" if self.address.messages else ""
+        of += ("_messages" if self.address.messages else "") + ("_tuned" if self.address.tuned else "")
         of += "_traced" if self.address.traced else ""
         return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"
 
@@ -186,7 +189,7 @@ def _linux(control: Any) -> Ends:
     found = {
         "association": linux_association, "control": control, "paced": paced,
         "hears": hasattr(control, "lost"), "first": 0, "pauses": False, "sack": True, "stamps": True,
-        "widens": False,
+        "widens": False, "tuned": False,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
 
@@ -262,10 +265,16 @@ def _datagrams(address: Address) -> Model:
     return Model(address, make, scratch, cost=cost, compile_s=seconds, apart=True)
 
 
+WIRELESS: dict[str, Any] = {
+    "associated": True, "own_transports": False, "packet_shift": COPY_SHIFT + COPY_BITS,
+    "hosts": wireless_host, "ends": wireless_ends,
+}  # fmt: skip
+"""The slots of the 802.11 engine beside those of the ends of its flows."""
+
+
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
-        return bind(wireless.simulate, step, found | {"own_transports": False} | ends.slots)
+        return bind(wireless.simulate, step, WIRELESS | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
@@ -276,21 +285,29 @@ def _wireless(address: Address, ends: Ends) -> Model:
 
 
 def _mixed_wireless(address: Address) -> Model:
+    of_linux = [_timed(_linux(control)) for control in LINUX.values()] if address.control == "linux" else []
+
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"associated": True, "packet_shift": COPY_SHIFT + COPY_BITS}
-        found |= {"own_transports": True, "association": association}
+        found: dict[str, Any] = WIRELESS | {"own_transports": True}
+        found["packet_shift"] = COPY_SHIFT + (STAMP_BITS if of_linux else COPY_BITS)
         # Unlike shared links, 802.11 asks how long packets took.
-        return bind(wireless.simulate, step, found | mixture.of_sender(step) | {"delays": True})
+        rest = mixture.of_sender(step) | {"association": association, "delays": True} | found
+        if not of_linux:
+            return bind(wireless.simulate, step, rest)
+        others = {LINUX_RENO + k: ends.slots | found for k, ends in enumerate(of_linux)}
+        return bind(wireless.simulate, step, rest | mixture.of_ends(step, others, rest, asked=by_kind.ASKED))
 
     def words(window: Any, ring: Any) -> Any:
-        return slots.scratch_words(sack, window, ring) + OWN_WORDS
+        each = [slots.scratch_words(sack, window, ring), *(ends.words(window, ring) for ends in of_linux)]
+        return functools.reduce(np.maximum, each) + OWN_WORDS
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, words, association.FLOATS)
 
     return Model(
-        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost, compile_s=40.0
-    )
+        address, make, scratch, wireless.outcomes, (2, 2, 3, 2, 2), cost=wireless_cost.cost,
+        compile_s=120.0 if of_linux else 40.0,
+    )  # fmt: skip
 
 
 def _adhoc(address: Address, ends: Ends) -> Model:
@@ -412,10 +429,21 @@ def _reordered(ends: Ends) -> Ends:
 
 def _messages(ends: Ends) -> Ends:
     """Today's Linux below an application that writes messages."""
-    below = ends.slots["association"]
-    words = linux_messages.paced_scratch_words if ends.slots["paced"] else linux_messages.scratch_words
+    below, words = ends.slots["association"], ends.words
     found = {"association": stacked("messages", below, linux_messages), "below": below}
-    return ends._replace(slots=ends.slots | found, words=words)
+    return ends._replace(
+        slots=ends.slots | found, words=lambda window, ring: words(window, ring) + linux_messages.MORE_WORDS
+    )
+
+
+def _tuned(ends: Ends) -> Ends:
+    """Today's Linux whose receiver's window grows; there are no stretches that know of that."""
+    untuned, words = ends.slots["association"], ends.words
+    found = {"association": stacked("tuned", untuned, autotuning), "untuned": untuned, "tuned": True}
+    return ends._replace(
+        slots=ends.slots | found, undisturbed=None,
+        words=lambda window, ring: words(window, ring) + autotuning.ENTRY * ring,
+    )  # fmt: skip
 
 
 def _of_linux(address: Address, ends: Ends) -> Model:
@@ -426,6 +454,7 @@ def _of_linux(address: Address, ends: Ends) -> Model:
         return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, ends)
+    ends = _tuned(ends) if address.tuned else ends
     ends = _messages(ends) if address.messages else ends
     return _path(address, ends, queues=not address.mobile)
 
@@ -488,9 +517,12 @@ def _tcps() -> Iterator[Model]:
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for (mobile, varying), writes in product(PATHS, (False, True)):
-            address = Address("path", "linux", control, mobile=mobile, varying=varying, messages=writes)
-            yield _of_linux(address, _linux(module))
+        for (mobile, varying), writes, tuned in product(PATHS, (False, True), (False, True)):
+            address = Address(
+                "path", "linux", control, mobile=mobile, varying=varying, messages=writes, tuned=tuned
+            )
+            if not (mobile and tuned):
+                yield _of_linux(address, _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
@@ -504,7 +536,8 @@ def _others() -> Iterator[Model]:
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)
-    yield _mixed_wireless(Address("wireless", "mixed"))
+    for linux in "", "linux":
+        yield _mixed_wireless(Address("wireless", "mixed", linux))
     for managed, varying in LINKS:
         yield _shared(Address("shared", "sctp", managed=managed, varying=varying), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):
@@ -536,7 +569,7 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
-    "tcp_linux_cubic_messages",
+    *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),

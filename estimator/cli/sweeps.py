@@ -45,6 +45,9 @@ def sweep(
     set_: Set = None,
     seed: Seed = None,
     replications: Replications = None,
+    grow: Annotated[
+        bool, typer.Option("--grow", help="Add draws, values of axes, replications to a store of fewer.")
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Forecast time and size; write nothing.")
     ] = False,
@@ -59,6 +62,7 @@ def sweep(
     from netcarlo.sweeps.execution.executors import StoppedError, open_workers
     from netcarlo.sweeps.execution.forecast import check, forecast, rehearsal
     from netcarlo.sweeps.space.file import load_sweep
+    from netcarlo.sweeps.store import growth
     from netcarlo.sweeps.store.files import Files
     from netcarlo.sweeps.store.store import MANIFEST, Store
 
@@ -72,7 +76,8 @@ def sweep(
         check(loaded)
     there = None
     if out is not None and MANIFEST in Files(out).names():
-        there = Store.create(out, loaded.manifest())  # refuses the store of another sweep
+        # Either refuses the store of another sweep.
+        there = growth.grown(Store.open(out), loaded) if grow else Store.create(out, loaded.manifest())
     simulated = rehearsal(loaded) if dry_run else loaded
     last: list[Summary] = []
     try:
@@ -88,6 +93,7 @@ def sweep(
                     console.say("a dry run does not run your Python: costs are those of the standard control")
                 return
             store = there or Store.create(str(out), loaded.manifest())
+            growth.keep(store)
             with _progress(loaded.name, quiet) as update:
 
                 def report(summary: "Summary") -> None:
@@ -126,10 +132,11 @@ def sweep(
 def status(store: StoreUrl, as_json: AsJson = False) -> None:
     """What a store holds: cells done, failed and missing, files, digest, runs."""
     from netcarlo.sweeps.analysis.decisions import answered
+    from netcarlo.sweeps.store import growth
     from netcarlo.sweeps.store.store import Store
 
     opened = Store.open(store)
-    scan, about = opened.scan(), opened.manifest["sweep"]
+    scan, about, history = opened.scan(), opened.manifest["sweep"], growth.history(opened)
     done, failed = int(scan.done.sum()), int(scan.failed.sum())
     found: dict[str, Any] = {
         "name": about["name"],
@@ -146,6 +153,8 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
         "versions": opened.manifest["versions"],
         "runs": opened.runs(),
     }
+    if history:
+        found["grown_from"] = history
     if about.get("auto"):
         counts = answered(opened.frame(["status", "answered_by", "because"]))
         found["answered"] = {", ".join(how): cells for how, cells in counts.items()}
@@ -156,6 +165,9 @@ def status(store: StoreUrl, as_json: AsJson = False) -> None:
         f"{found['name']}: {done} of {found['cells']} cells done, {failed} failed, {found['missing']} missing"
     )
     console.echo(f"{found['files']} chunks, {console.size(found['bytes'])}; digest {found['digest']}")
+    for was in history:
+        words = "as it was" if was["intact"] else "NOT as it was"
+        console.echo(f"grown from {was['cells']} cells; digest {was['digest']}, {words}")
     console.echo(f"netcarlo {found['versions'].get('netcarlo')}, models {found['model_version']}")
     if found.get("answered"):
         console.echo(f"answered by {_answered(counts)}")
@@ -462,7 +474,11 @@ def _print_forecast(found: Any, as_json: bool) -> None:
         console.echo(f"{found.name}: all {found.n_cells} cells are stored already, nothing to do")
         return
     low, high = (console.seconds(s) for s in found.time_s)
-    console.echo(f"{found.name}: {found.cells} cells to run of {found.n_cells}; nothing was written")
+    old = found.n_cells - found.cells
+    stored = f", {old} {'is' if old == 1 else 'are'} stored" if old else ""
+    console.echo(f"{found.name}: {found.cells} cells to run of {found.n_cells}{stored}; nothing was written")
+    if found.begun:
+        console.echo(f"begun     {found.begun} replications of them are stored")
     console.echo(f"networks  about {console.large(found.networks)}")
     console.echo(f"packets   about {console.large(found.packets)}")
     console.echo(f"time      {low} to {high} on {found.workers}")

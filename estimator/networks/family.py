@@ -43,8 +43,8 @@ class Network(Record):
     """The outcomes that no kind before it has."""
     no_warm_up: ClassVar[str] = ""
     """What to do instead of giving a `warm_up`, where that is not for this kind."""
-    has_messages: ClassVar[bool] = False
-    """Whether an application may write messages."""
+    of_hosts: ClassVar[tuple[str, ...]] = ()
+    """Which of `tcp.OF_HOSTS` it knows."""
     untraced: ClassVar[str] = ""
     """What its kernels cannot write a trace of; empty where they can."""
 

@@ -8,6 +8,11 @@ from netcarlo.kernels.base.layout import BYTE_TIME_BITS, P
 from netcarlo.kernels.shared.layout import MOST_HOPS, NO_AQM, NOWHERE, Flow, Link, SharedRows
 from netcarlo.numerics.arrays import Ints
 
+FEW = 64
+"""Flows of a link of which each may have all that it holds,"""
+SHARES = 16
+"""and fair shares that one of more flows has at most."""
+
 
 def room(flows: Ints, links: Ints) -> Ints:
     """Packets [n, L] that are expected on a link at most, a power of two: memory, and nothing else."""
@@ -20,20 +25,33 @@ def room(flows: Ints, links: Ints) -> Ints:
 
 def rings(rows: SharedRows) -> Ints:
     """Room for packets in flight [n, F], a power of two: twice what the links of a route hold or, if that is
-    less, the window.  Windows of Linux are wide, and rings that are too small are made larger."""
+    less, the window.  Windows of Linux are wide, and rings that are too small are made larger: so where many
+    flows share a link none is expected to have more than `SHARES` of its fair ones there."""
     flows = rows.flows
-    held = np.zeros(flows.shape[:2])
+    held, share = np.zeros(flows.shape[:2]), _share(rows)
     for k in range(flows.shape[1]):
         flow = flows[:, k]
-        links, there = along(rows, flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS])
+        route = flow[:, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
+        links, there = along(rows, route)
+        most = np.take_along_axis(share, np.maximum(route, 0), axis=1)
         size = (flow[:, P.DATA] + flow[:, P.HEADER])[:, None]
         packet_ns = np.where(there, size * links[:, :, Link.BYTE_TIME] / 2**BYTE_TIME_BITS, 1.0)
         slowest = packet_ns.max(axis=1, initial=1.0)
         hosts = flow[:, [Flow.SOURCE_DELAY, Flow.SINK_DELAY]].sum(axis=1)
         delay = np.where(there, links[:, :, Link.DELAY], 0).sum(axis=1) + hosts
-        held[:, k] = np.where(there, _held(links), 0).sum(axis=1) + 2 * delay / slowest
+        held[:, k] = np.where(there, _held(links) * most, 0).sum(axis=1)
+        held[:, k] += 2 * delay / slowest * np.where(there, most, 1.0).min(axis=1)
     least = np.minimum(2 * held, 2 * flows[:, :, P.WINDOW]) + 64
     return np.asarray(2 ** np.ceil(np.log2(least)), np.int64)
+
+
+def _share(rows: SharedRows) -> Any:
+    # The part of what a link holds [n, L] that one flow is expected to have at most.
+    route = rows.flows[:, :, Flow.ROUTE : Flow.ROUTE + MOST_HOPS]
+    n, count = np.zeros(rows.links.shape[:2]), (route != NOWHERE) & (rows.flows[:, :, [Flow.HOPS]] > 0)
+    row, flow, hop = np.nonzero(count)
+    np.add.at(n, (row, route[row, flow, hop]), 1)
+    return np.where(n > FEW, SHARES / np.maximum(n, 1), 1.0)
 
 
 def _held(links: Ints) -> Ints:

@@ -12,8 +12,10 @@ from netcarlo.sweeps.execution.forecast import check
 from netcarlo.sweeps.execution.run import Progress
 from netcarlo.sweeps.space.file import load_sweep, make_sweep
 from netcarlo.sweeps.space.space import Sweep
+from netcarlo.sweeps.store import growth
 from netcarlo.sweeps.store.export import results
-from netcarlo.sweeps.store.store import Store
+from netcarlo.sweeps.store.files import Files
+from netcarlo.sweeps.store.store import MANIFEST, Store
 
 
 def sweep(
@@ -27,6 +29,7 @@ def sweep(
     seed: int | None = None,
     progress: Progress | None = None,
     large: bool = False,
+    grow: bool = False,
 ) -> Any:
     """Simulate every cell of a sweep that the store `out` lacks; returns all results.
 
@@ -34,7 +37,8 @@ def sweep(
     results are not kept).  It runs on threads of this process, on so many `workers` (processes; GPUs
     with target cuda; call it below `if __name__ == "__main__":` then) or on those of a Dask
     `scheduler`.  `progress(summary)` is called after each chunk.  A cell that is
-    forecast to be very `large` (`workload`) is refused unless it is confirmed.
+    forecast to be very `large` (`workload`) is refused unless it is confirmed.  `grow`: the store may be one
+    of fewer draws, values on axes or replications (`growth`).
 
     Returns an xarray Dataset over the axes, or for drawn topologies a pandas DataFrame with a row per
     cell.  A failed cell has the status "failed", an error, and NaN.  Raises InputError, and
@@ -54,7 +58,12 @@ def sweep(
     if not large:
         check(space)
     with tempfile.TemporaryDirectory() as scratch:
-        store = Store.create(scratch if out is None else out, space.manifest())
+        url = scratch if out is None else out
+        if grow and MANIFEST in Files(url).names():
+            store = growth.grown(Store.open(url), space)
+            growth.keep(store)
+        else:
+            store = Store.create(url, space.manifest())
         with open_workers(
             workers=workers, scheduler=scheduler, target=target, models=space.models()
         ) as found:

@@ -249,6 +249,9 @@ SLOW_STARTS = {
 }
 """How slow start of today's Linux may end, as users write it."""
 
+OF_HOSTS = ("messages", "autotuning")
+"""What applications do, and the receiver: fields that few networks know."""
+
 
 class Linux(Tcp):
     """The TCP of today's Linux: CUBIC, or Reno or BBR as `congestion_control`; segments with timestamps.
@@ -257,6 +260,9 @@ class Linux(Tcp):
 
     There is always something to send, unless it comes in `messages`.  Then `idle_restart` says whether the
     window shrinks in a pause (tcp_slow_start_after_idle).
+
+    With `autotuning` (tcp_moderate_rcvbuf) the receiver's window is 64 KiB at first and grows with what is
+    read, up to `window`.
 
     `tick` is a jiffy.  The slow start threshold is not limited at first, and losses and windows are as the
     kernel has them: there is nothing to be said of `initial_ssthresh`, `duplicate_acks` and buffers.
@@ -278,6 +284,7 @@ class Linux(Tcp):
     slow_start: Literal[tuple(SLOW_STARTS)] | None = None  # type: ignore[valid-type]
     messages: Messages | None = None
     idle_restart: bool = True
+    autotuning: bool = False
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
     controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX

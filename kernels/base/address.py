@@ -27,6 +27,8 @@ class Address(NamedTuple):
     """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police."""
     messages: bool = False
     """Of paths: whether the application writes messages, and pauses."""
+    tuned: bool = False
+    """Of paths: whether the receiver's window grows with what is read."""
     traced: bool = False
     """Of shared networks: whether a trace is written."""
 
@@ -51,6 +53,6 @@ class Address(NamedTuple):
             kind = f"{self.sender}_{self.control}"
         endings = {
             "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
-            "messages": self.messages, "traced": self.traced,
+            "messages": self.messages, "tuned": self.tuned, "traced": self.traced,
         }  # fmt: skip
         return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])

@@ -260,6 +260,8 @@ STATUS_RING_FULL = 1
 STATUS_TRACE_FULL = 2
 STATUS_NO_START = 3
 """No draw of an ad hoc network has its source and sink as far apart as asked."""
+STATUS_NO_NUMBER = 4
+"""A flow of shared links sent more packets than have numbers."""
 
 EVENT_SEND = 1
 EVENT_ACK = 2

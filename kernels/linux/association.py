@@ -28,6 +28,7 @@ from netcarlo.kernels.linux.state import (
     ack_at,
     paced_scratch_words,
     scratch_words,
+    window_of,
 )
 from netcarlo.kernels.linux.state import END as WORDS
 
@@ -141,7 +142,7 @@ def acked(p: Any, s: Any) -> Any:
 
 def cwnd_of(p: Any, s: Any, g: Any) -> Any:
     """The window that counts: cwnd, or the receiver's if that is smaller [packet / 1024]."""
-    return min(s[Tcp.CWND], p[P.WINDOW]) << 10
+    return min(s[Tcp.CWND], window_of(p, s)) << 10
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:

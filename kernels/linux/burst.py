@@ -12,7 +12,7 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import clocks, pacing
-from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, in_flight, packet_at
+from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, in_flight, packet_at, window_of
 
 LEAST = 2
 """Packets of a burst."""
@@ -34,19 +34,21 @@ def size(p: Any, s: Any) -> Any:
 
 def room_of(p: Any, s: Any) -> Any:
     """Room that the windows of sender and receiver have [packet]."""
-    return min(s[Tcp.CWND] - in_flight(s), s[Tcp.UNA] + p[P.WINDOW] - s[Tcp.NXT])
+    return min(s[Tcp.CWND] - in_flight(s), s[Tcp.UNA] + window_of(p, s) - s[Tcp.NXT])
 
 
 def is_put_off(p: Any, s: Any, now: Any, room: Any) -> Any:
     """Whether a burst with so much room waits for more: it is not full, and the first ACK is due soon."""
-    if s[Tcp.STATE] >= State.RECOVERY or s[Tcp.NXT] == s[Tcp.UNA] or s[Tcp.NXT] >= s[Tcp.LAST]:
-        return False
     now_us = clocks.us_of(now)
+    if now_us - _latest(p, s) > SOON_US or s[Tcp.STATE] >= State.RECOVERY:
+        return False
+    if s[Tcp.NXT] == s[Tcp.UNA] or s[Tcp.NXT] >= s[Tcp.LAST]:
+        return False
     due_us = s[packet_at(p, s, s[Tcp.UNA]) + Packet.SENT] + (s[Tcp.SRTT] >> 3)
-    if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US) or now_us - _latest(p, s) > SOON_US:
+    if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US):
         return False
     full = pacing.size(p, s) if PACED else size(p, s)
-    return room < full and PART * room < min(s[Tcp.CWND], p[P.WINDOW])
+    return room < full and PART * room < min(s[Tcp.CWND], window_of(p, s))
 
 
 def _latest(p: Any, s: Any) -> Any:
@@ -59,7 +61,12 @@ def _latest(p: Any, s: Any) -> Any:
 def next_burst(p: Any, s: Any, now: Any) -> Any:
     """How many packets go out as one now; 0: no window has room, or the burst is put off."""
     room = room_of(p, s)
-    if room <= 0 or is_put_off(p, s, now, room):
+    return fitting(p, s, now, room) if room > 0 else np.int64(0)
+
+
+def fitting(p: Any, s: Any, now: Any, room: Any) -> Any:
+    """The same where the windows have so much room; 0: it is put off."""
+    if is_put_off(p, s, now, room):
         return np.int64(0)
     room = min(min(room, max(s[Tcp.CWND] >> 1, 1)), s[Tcp.LAST] + 1 - s[Tcp.NXT])
     if PACED:

@@ -15,8 +15,8 @@ _FIRST = 63
 
 
 def us_of(now: Any) -> Any:
-    """[us]"""
-    return now // US
+    """[us]; as a number without sign: there is none to be looked after."""
+    return np.int64(np.uint64(now) // np.uint64(US))
 
 
 def stamp_of(s: Any, now: Any) -> Any:
@@ -27,6 +27,11 @@ def stamp_of(s: Any, now: Any) -> Any:
 def jiffies_of(p: Any, s: Any, now: Any) -> Any:
     """The kernel's count of ticks, as many as have passed."""
     return (now + s[Tcp.PHASE]) // p[P.TICK]
+
+
+def begin_of(p: Any, s: Any, jiffy: Any) -> Any:
+    """When so many ticks will have passed [ns]."""
+    return jiffy * p[P.TICK] - s[Tcp.PHASE]
 
 
 def to_jiffies(s: Any, us: Any) -> Any:

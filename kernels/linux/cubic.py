@@ -90,24 +90,30 @@ def ssthresh(s: Any) -> Any:
     return max(cwnd * BETA // ONE, 2)
 
 
-@cold
 def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
     """A round trip [us]: for HyStart, and for the least one; not within a second after growth began."""
     if rtt < 0:
         return
-    if s[Cubic.EPOCH] != NONE and clocks.jiffies_of(p, s, now) - s[Cubic.EPOCH] < s[Cubic.SECOND]:
+    # In the first second: fewer jiffies than one has have passed.
+    if s[Cubic.EPOCH] != NONE and now < clocks.begin_of(p, s, s[Cubic.EPOCH] + s[Cubic.SECOND]):
         return
     slow_start.measured(p, s, now, max(rtt, 1), SlowStart.HYSTART)
 
 
-@cold
 def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
     """Of how many packets acknowledged one lets the window grow, of which `acked` are new."""
     s[Cubic.ACKED] += acked
+    held = s[Cubic.TIME] + (s[Cubic.SECOND] // CACHED) + 1
+    if s[Tcp.CWND] == s[Cubic.WINDOW] and now < clocks.begin_of(p, s, held):
+        return max(s[Cubic.EVERY], 1)
+    return _renewed(p, s, now, acked)
+
+
+@cold
+def _renewed(p: Any, s: Any, now: Any, acked: Any) -> Any:
+    """The same, found anew."""
     jiffies, cwnd = clocks.jiffies_of(p, s, now), s[Tcp.CWND]
     second = s[Cubic.SECOND]
-    if cwnd == s[Cubic.WINDOW] and jiffies - s[Cubic.TIME] <= second // CACHED:
-        return max(s[Cubic.EVERY], 1)
     if s[Cubic.EPOCH] == NONE or jiffies != s[Cubic.TIME]:
         s[Cubic.WINDOW] = cwnd
         s[Cubic.TIME] = jiffies

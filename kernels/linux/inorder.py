@@ -10,10 +10,34 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.linux import acks, clocks, rack, receiver, rtt
-from netcarlo.kernels.linux.state import NONE, Packet, Tcp, packet_at
+from netcarlo.kernels.linux.state import ACK_WORDS, NONE, PACKET_WORDS, Flag, Packet, Tcp, packet_at
 
 control: Any = slot("control")
+
+
+class Rings(NamedTuple):
+    """Where the rings are, of as many places as a power of two."""
+
+    mask: Any
+    packets: Any
+    acks: Any
+
+
+def rings_of(p: Any, s: Any) -> Any:
+    """They stay where they are."""
+    return Rings(p[P.RING] - 1, s[Tcp.PACKETS], s[Tcp.ACKS])
+
+
+def packet_in(rings: Any, packet: Any) -> Any:
+    """As `packet_at`."""
+    return numbered(rings.packets, rings.mask, PACKET_WORDS, packet)
+
+
+def ack_in(rings: Any, ack_id: Any) -> Any:
+    """As `ack_at`."""
+    return numbered(rings.acks, rings.mask, ACK_WORDS, ack_id)
 
 
 class Source(NamedTuple):
@@ -27,17 +51,27 @@ class Source(NamedTuple):
     """and the estimate of it."""
 
 
-def take(p: Any, s: Any, source: Any, now: Any, ack: Any) -> Any:
+def waited(s: Any, rings: Any, source: Any, now: Any) -> Any:
+    """Time since the first packet that is not acknowledged was put out [us]."""
+    return clocks.us_of(now) - s[packet_in(rings, source.una) + Packet.SENT]
+
+
+def take(p: Any, s: Any, rings: Any, source: Any, nxt: Any, now: Any, ack: Any) -> Any:
     """An ACK of packets that were sent once, and all that the sender learns of it."""
-    una, now_us = source.una, clocks.us_of(now)
-    first, last = s[packet_at(p, s, una) + Packet.SENT], s[packet_at(p, s, ack - 1) + Packet.SENT]
-    s[Tcp.UNA] = ack
-    known = rtt.smoothed(p, s, source.known, now_us - first, ack, s[Tcp.NXT])
-    s[Tcp.SRTT], s[Tcp.RTO] = known.srtt, known.rto
-    control.measured(p, s, now, now_us - last)
+    una, last = source.una, clocks.us_of(now) - s[packet_in(rings, ack - 1) + Packet.SENT]
+    known = rtt.smoothed(p, s, source.known, waited(s, rings, source, now), ack, nxt)
+    s[Tcp.UNA], s[Tcp.SRTT], s[Tcp.RTO] = ack, known.srtt, known.rto
+    control.measured(p, s, now, last)
     if acks.is_limited(s):
         acks.grow(p, s, now, ack - una)
-    return Source(ack, min(source.least, max(now_us - last, 1)), known)
+    return Source(ack, min(source.least, max(last, 1)), known)
+
+
+def put_out(s: Any, rings: Any, packet: Any, now: Any, push: Any) -> None:
+    """A new packet goes out."""
+    at = packet_in(rings, packet)
+    s[at + Packet.SENT] = clocks.us_of(now)
+    s[at + Packet.FLAGS] = Flag.PUSH if push else 0
 
 
 def learn(p: Any, s: Any, now: Any, source: Any, una: Any) -> None:
@@ -94,18 +128,28 @@ def postponed(p: Any, s: Any, sink: Any, since: Any) -> Any:
     return sink if since == NONE else postpone(sink, receiver.delayed(p, s, since))
 
 
-def take_in(p: Any, s: Any, sink: Any, t: Any, sent: Any, push: Any) -> Any:
+def answers(p: Any, sink: Any, push: Any) -> Any:
+    """Whether the receiver acknowledges the next packet in order at once."""
+    return push or sink.quick > 0 or sink.nxt + 1 - sink.told >= p[P.ACK_EVERY]
+
+
+def take_in(s: Any, rings: Any, sink: Any, t: Any, sent: Any, at_once: Any) -> Any:
     """The next packet in order, put out at `sent`, reaches the receiver at time t [ns].
 
-    Returns the receiver and whether it acknowledges at once; if not, when an ACK goes out is left to
-    `postponed`.
+    If it is not acknowledged `at_once`, when it is then is left to `postponed`.
     """
     nxt, told = sink.nxt + 1, sink.told
-    echo = max(sink.echo, sent) if sink.nxt == told else sink.echo
-    answers = push or sink.quick > 0 or nxt - told >= p[P.ACK_EVERY]
+    echo = sent if sink.nxt == told else sink.echo  # older than this packet
     next_ack, quick, pending = sink.next_ack, sink.quick, sink.pending
-    if answers:
-        receiver.write(p, s, next_ack, nxt, echo)
+    if at_once:
+        receiver.write(s, ack_in(rings, next_ack), nxt, echo)
         next_ack, quick = next_ack + 1, max(quick - 1, 0)
         told, pending = nxt, np.int64(FOREVER)
-    return Sink(nxt, told, echo, t, quick, next_ack, pending), answers
+    return Sink(nxt, told, echo, t, quick, next_ack, pending)
+
+
+def take_pair(s: Any, rings: Any, sink: Any, t: Any, sent: Any) -> Any:
+    """As `take_in`, for two packets of which the second, at time t [ns], is acknowledged at once."""
+    nxt = sink.nxt + 2
+    receiver.write(s, ack_in(rings, sink.next_ack), nxt, sent)
+    return Sink(nxt, nxt, sent, t, sink.quick, sink.next_ack + 1, sink.pending)

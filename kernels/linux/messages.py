@@ -53,14 +53,8 @@ class Word(IntEnum):
 WORDS = int(Word.COUNTS) + 1
 
 
-def scratch_words(window: Any, ring: Any) -> Any:
-    """Words of scratch of an association with this `P.RING`, or of many."""
-    return state.scratch_words(window, ring) + WORDS - state.END + int(Messages.COLUMNS)
-
-
-def paced_scratch_words(window: Any, ring: Any) -> Any:
-    """The same where the control sets a rate."""
-    return state.paced_scratch_words(window, ring) + WORDS - state.END + int(Messages.COLUMNS)
+MORE_WORDS = WORDS - state.END + int(Messages.COLUMNS)
+"""Of scratch, beside those of the association."""
 
 
 def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any) -> Any:

@@ -50,8 +50,8 @@ def acknowledge(p: Any, s: Any) -> Any:
     ack_id = s[Tcp.NEXT_ACK]
     if ack_id - s[Tcp.CONSUMED] >= p[P.RING]:
         return np.int64(FULL)
-    write(p, s, ack_id, s[Tcp.RCV_NXT], s[Tcp.ECHO])
     at = ack_at(p, s, ack_id)
+    write(s, at, s[Tcp.RCV_NXT], s[Tcp.ECHO])
     room = np.int64(BLOCKS)
     if s[Tcp.DUPLICATE] != NONE:
         room -= 1
@@ -70,9 +70,8 @@ def acknowledge(p: Any, s: Any) -> Any:
     return ack_id
 
 
-def write(p: Any, s: Any, ack_id: Any, missing: Any, echo: Any) -> None:
-    """The acknowledgement of this number tells the first packet that is missing, and nothing else."""
-    at = ack_at(p, s, ack_id)
+def write(s: Any, at: Any, missing: Any, echo: Any) -> None:
+    """The acknowledgement at this place tells the first packet that is missing, and nothing else."""
     s[at + Ack.NEXT] = missing
     s[at + Ack.ECHO] = echo
     s[at + Ack.DUPLICATE] = NONE

@@ -9,7 +9,6 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import board, clocks, pacing, prr, rack, timer, undo
 from netcarlo.kernels.linux.state import (
     NONE,
@@ -21,6 +20,7 @@ from netcarlo.kernels.linux.state import (
     Timer,
     in_flight,
     packet_at,
+    window_of,
 )
 
 control: Any = slot("control")
@@ -206,7 +206,7 @@ def on_probe(p: Any, s: Any, now: Any) -> None:
     if s[Tcp.PROBED] != NONE:
         timer.rearm(p, s, now)
         return
-    new = s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + p[P.WINDOW]
+    new = s[Tcp.NXT] <= s[Tcp.LAST] and s[Tcp.NXT] < s[Tcp.UNA] + window_of(p, s)
     if PACED and new and not pacing.is_open(s, now):
         timer.rearm(p, s, now)
         return

@@ -43,7 +43,7 @@ def keep(s: Any, known: Any) -> None:
 
 def smoothed(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
     """The estimate after a round trip [us], and the timeout that follows, which ends the back-off."""
-    least = p[P.MIN_RTO] // US
+    least = clocks.us_of(p[P.MIN_RTO])
     srtt, mdev, most, rttvar, end, rto = known
     if srtt == 0:
         srtt, mdev, end = max(sample << np.int64(3), 1), sample << np.int64(1), nxt

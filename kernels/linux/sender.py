@@ -222,7 +222,8 @@ def _settle(p: Any, s: Any, now: Any) -> None:
     """Nothing more goes out at this event: note whether the window was the limit, and start the timer."""
     s[Tcp.PUSH] = 0
     s[Tcp.SEND] = Send.NEW
-    note_limit(p, s, now)
+    limited = in_flight(s) >= s[Tcp.CWND] or _is_put_off(p, s, now)
+    note_limit(s, s[Tcp.PUSHED] != 0, limited)
     if s[Tcp.PUSHED] != 0:
         s[Tcp.PUSHED] = 0
         timer.schedule_probe(p, s, now, False)
@@ -237,15 +238,14 @@ def _is_put_off(p: Any, s: Any, now: Any) -> Any:
     return 0 < room == s[Tcp.CWND] - in_flight(s) and burst.is_put_off(p, s, now, room)
 
 
-def note_limit(p: Any, s: Any, now: Any) -> None:
-    """Note whether the window was the limit of what is out."""
-    limited = 1 if in_flight(s) >= s[Tcp.CWND] or _is_put_off(p, s, now) else 0
-    if s[Tcp.PUSHED] != 0 or limited != 0:
+def note_limit(s: Any, pushed: Any, limited: Any) -> None:
+    """Note whether the window was the limit of what is out, if new packets have gone out or it was."""
+    if pushed or limited:
         out = s[Tcp.NXT] - s[Tcp.UNA]
-        if s[Tcp.UNA] >= s[Tcp.LIMITED_END] or limited != 0 or (
+        if s[Tcp.UNA] >= s[Tcp.LIMITED_END] or limited or (
             s[Tcp.LIMITED] == 0 and out > s[Tcp.MOST_OUT]
         ):  # fmt: skip
-            s[Tcp.LIMITED] = limited
+            s[Tcp.LIMITED] = 1 if limited else 0
             s[Tcp.MOST_OUT] = out
             s[Tcp.LIMITED_END] = s[Tcp.NXT]
 

@@ -14,6 +14,8 @@ from netcarlo.kernels.base.layout import P
 
 PACED: Any = slot("paced")
 """The control sets a rate and the window at every ACK, from samples of the delivery rate."""
+TUNED: Any = slot("tuned")
+"""The receiver's window is what it tells (`autotuning`)."""
 
 NONE = -1
 """No packet; no measurement."""
@@ -277,6 +279,31 @@ class Tcp(IntEnum):
     OVERFULL = auto()
     """1: more is out than there is room for."""
 
+    # A window that is tuned: the sender.
+    WINDOW = auto()
+    """The receiver's window as it is known [packet],"""
+    WINDOW_END = auto()
+    """and the packet behind it."""
+    ANSWERED_AT = auto()
+    """When the ACK went out that came last [ns], or NONE."""
+    # The receiver.
+    RCV_TOLD = auto()
+    """The window that is told [packet],"""
+    RCV_ROOM = auto()
+    """and what it may grow to."""
+    RCV_ECHO = auto()
+    """The newest timestamp of an ACK that a packet echoed [ms], or NONE;"""
+    READ_RTT = auto()
+    """smoothed round trip by these [ns / 8], 0: unknown."""
+    READ_SPACE = auto()
+    """Packets that the application read in a round trip,"""
+    READ_NXT = auto()
+    """which began at this packet"""
+    READ_AT = auto()
+    """and time [ns]."""
+    TUNING = auto()
+    """Where the ring of `autotuning` begins."""
+
     # Where things begin in scratch.
     PACKETS = auto()
     """By packet, what the sender knows (`Packet`)."""
@@ -368,6 +395,11 @@ def ack_at(p: Any, s: Any, ack_id: Any) -> Any:
 def in_flight(s: Any) -> Any:
     """Packets thought to be in the network (RFC 6675: pipe)."""
     return s[Tcp.NXT] - s[Tcp.UNA] - s[Tcp.SACKED] - s[Tcp.LOST] + s[Tcp.AGAIN]
+
+
+def window_of(p: Any, s: Any) -> Any:
+    """The receiver's window as the sender knows it [packet]."""
+    return s[Tcp.WINDOW] if TUNED else p[P.WINDOW]
 
 
 def reducing(s: Any) -> Any:

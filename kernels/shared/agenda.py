@@ -1,7 +1,8 @@
 """What happens next: the keys of all sources of events, and a tournament that finds the earliest.
 
 The keys of the four classes but CLOCK and ARRIVAL are the leaves of a tree; a node is the smaller of the two
-below it, and node 1 the earliest event of all.
+below it, and node 1 the earliest event of all.  A tree has as many leaves of a class as the row has flows or
+links, the next power of two.  Arrivals have a tree of their own.
 """
 
 from enum import IntEnum
@@ -28,18 +29,18 @@ class Event(IntEnum):
 
 
 NO_EVENT = (1 << 63) - 1
-"""A key is time << 9 | class << 6 | number of the flow or link, whose bits a few bits of the time flip: at
-equal times nobody is always first."""
-_TIME_SHIFT = 9
-_CLASS_SHIFT = 6
-_NUMBER_MASK = 63
+"""A key is time << 13 | class << 10 | number of the flow or link, whose bits a few bits of the time flip: at
+equal times nobody is always first.  13 days have room in it, and 1,024 flows."""
+_TIME_SHIFT = 13
+_CLASS_SHIFT = 10
+_NUMBER_MASK = 1023
 _TIE_SHIFT = 11  # the number is flipped with `time >> _TIE_SHIFT`
 
 
 def earliest(m: Any) -> Any:
     """The key of the next event."""
     key = min(m[Word.TICK], m[Word.EARLIEST])
-    return min(key, m[Word.ARRIVAL]) if ARRIVALS else key
+    return min(key, m[m[Word.ARRIVALS] + 1]) if ARRIVALS else key
 
 
 def earliest_of(m: Any, kind: Any) -> Any:
@@ -68,28 +69,37 @@ def set_clock(m: Any, t: Any) -> None:
 
 
 def lower_arrival(m: Any, i: Any, t: Any) -> None:
-    """An arrival at flow `i` comes at `t` [ns], if no other comes before."""
-    m[Word.ARRIVAL] = min(m[Word.ARRIVAL], _key(Event.ARRIVAL, i, t))
+    """Bring the next arrival at source `i` forward to `t` [ns], if it is to come later."""
+    _lower(m, m[Word.ARRIVALS], _leaf_of_arrival(m, i), _key(Event.ARRIVAL, i, t))
+
+
+def replace_arrival(m: Any, i: Any, t: Any) -> None:
+    """Set the next arrival at source `i` to `t` [ns], after the earliest has happened."""
+    _replace(m, m[Word.ARRIVALS], _leaf_of_arrival(m, i), _key(Event.ARRIVAL, i, t))
 
 
 def lower(m: Any, kind: Any, i: Any, t: Any) -> None:
     """Bring the event of class `kind` of flow or link `i` forward to `t` [ns], if it is to come later."""
-    key = _key(kind, i, t)
-    node = _leaf(m, kind, i)
-    while node > 0 and key < m[Word.TREE + node]:
-        m[Word.TREE + node] = key
-        node >>= 1
+    _lower(m, Word.TREE, _leaf(m, kind, i), _key(kind, i, t))
 
 
 def replace(m: Any, kind: Any, i: Any, t: Any) -> None:
     """Set the next event of class `kind` of flow or link `i` to `t` [ns], after the earliest has happened."""
-    key = _key(kind, i, t)
-    node = _leaf(m, kind, i)
-    m[Word.TREE + node] = key
-    while node > 1:
-        key = min(key, m[Word.TREE + (node ^ 1)])
+    _replace(m, Word.TREE, _leaf(m, kind, i), _key(kind, i, t))
+
+
+def _lower(m: Any, tree: Any, node: Any, key: Any) -> None:
+    while node > 0 and key < m[tree + node]:
+        m[tree + node] = key
         node >>= 1
-        m[Word.TREE + node] = key
+
+
+def _replace(m: Any, tree: Any, node: Any, key: Any) -> None:
+    m[tree + node] = key
+    while node > 1:
+        key = min(key, m[tree + (node ^ 1)])
+        node >>= 1
+        m[tree + node] = key
 
 
 def _key(kind: Any, i: Any, t: Any) -> Any:
@@ -100,4 +110,8 @@ def _key(kind: Any, i: Any, t: Any) -> Any:
 
 
 def _leaf(m: Any, kind: Any, i: Any) -> Any:
-    return ((kind + 3) << m[Word.SHIFT]) + i  # nodes with four times as many leaves as a class has
+    return ((kind + 3) << m[Word.BITS + kind]) + i  # the roots of the classes are nodes 4 to 7
+
+
+def _leaf_of_arrival(m: Any, i: Any) -> Any:
+    return (np.int64(1) << m[Word.FLOW_BITS]) + i

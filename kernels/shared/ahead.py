@@ -19,7 +19,7 @@ from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared import agenda, fifo
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, Link, Shared
-from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
+from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_of
 
 PAUSES: Any = slot("pauses")
 ARRIVALS: Any = slot("arrivals")
@@ -36,7 +36,7 @@ def prepare(p: Any, m: Any) -> None:
     m[Word.CATCHING_UP] = 0
     m[Word.CONNECTING] = 1 if PAUSES or ARRIVALS else 0  # whose short packets come at any time
     for i in range(p[Shared.FLOWS]):
-        b = m[Word.FLOWS + i]
+        b = block_of(m, i)
         if m[b + Flow.KIND] != UDP:
             time = on_wire(_smallest(m, b, False), m[b + Flow.ACCESS]) + m[b + Flow.SOURCE_DELAY]
             m[b + FlowWord.AHEAD] = m[b + P.ACK_EVERY] == 1 and time > 0
@@ -72,7 +72,7 @@ def _look(p: Any, m: Any, is_connected: Any) -> None:
         m[link + LinkWord.FEEDER] = _NOWHERE
         m[link + LinkWord.ANSWERS] = 1
     for i in range(p[Shared.FLOWS]):
-        b = m[Word.FLOWS + i]
+        b = block_of(m, i)
         size, ack = _smallest(m, b, is_connected), m[b + P.ACK]
         if PAUSES and m[b + Flow.KIND] != UDP:
             ack = min(ack, m[b + P.HEADER])
@@ -131,7 +131,7 @@ def next_key(p: Any, m: Any) -> Any:
     if link != 0:
         first = agenda.earliest_of(m, Event.ACK)
         t, i = agenda.time_of(first), agenda.number_of(first)
-        if t < looks_to(m, link) and t <= p[P.END] and m[m[Word.FLOWS + i] + Flow.BACK] == link:
+        if t < looks_to(m, link) and t <= p[P.END] and m[block_of(m, i) + Flow.BACK] == link:
             key = first
         else:
             m[Word.CATCHING_UP] = 0

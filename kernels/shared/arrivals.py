@@ -19,11 +19,11 @@ from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.shared import agenda, classes, notes, packet
-from netcarlo.kernels.shared.agenda import NO_EVENT, Event
+from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Shared
 from netcarlo.kernels.shared.report import take_samples
-from netcarlo.kernels.shared.state import FlowWord, Word
+from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 ends: Any = slot("ends")
 
@@ -40,7 +40,7 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
     m[Word.CLASSES] = free
     most = np.int64(0)
     for i in range(p[Shared.FLOWS]):
-        b = m[Word.FLOWS + i]
+        b = block_of(m, i)
         most = max(most, m[b + Flow.CLASS])
         m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
         m[b + FlowWord.BEGAN] = NEVER
@@ -49,15 +49,15 @@ def prepare(p: Any, constants: Any, losses: Any, m: Any, free: Any) -> None:
             if m[b + Flow.GAP] == 0:
                 _, wait = _sizes(p, constants, m, b, i)
             m[b + FlowWord.NEXT_ARRIVAL] = m[b + P.START] + wait
+            agenda.lower_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
     for word in range(most * ClassOut.COLUMNS):
         m[free + word] = 0
-    _expect(p, m)
 
 
 @cold
 def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: Any) -> None:
     """A flow comes at `t` [ns] from source `i`."""
-    b = m[Word.FLOWS + i]
+    b = block_of(m, i)
     m[b + FlowWord.ARRIVALS] += 1
     size, think = _sizes(p, constants, m, b, i)
     at, measured = _outcomes(m, b), t >= p[Shared.WARM_UP]
@@ -77,7 +77,7 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
         m[b + FlowWord.NEXT_ARRIVAL] = t + think
     if found >= 0:
         _start(p, m, f, found, t, size, packets, think)
-    _expect(p, m)
+    agenda.replace_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
 
 
 @cold
@@ -105,7 +105,7 @@ def report(p: Any, m: Any, out: Any) -> None:
     """The outcomes of all classes."""
     most = np.int64(0)
     for i in range(p[Shared.FLOWS]):
-        b = m[Word.FLOWS + i]
+        b = block_of(m, i)
         if m[b + Flow.CLASS] > 0 and m[b + FlowWord.BEGAN] != NEVER:
             under_way = m[b + FlowWord.COUNTS + FlowOut.COMPLETED] == NEVER
             m[_outcomes(m, b) + ClassOut.ACTIVE] += under_way
@@ -119,29 +119,20 @@ def _outcomes(m: Any, b: Any) -> Any:
     return m[Word.CLASSES] + (m[b + Flow.CLASS] - 1) * ClassOut.COLUMNS
 
 
-def _expect(p: Any, m: Any) -> None:
-    # The next arrival of all.
-    m[Word.ARRIVAL] = NO_EVENT
-    for i in range(p[Shared.FLOWS]):
-        agenda.lower_arrival(m, i, m[m[Word.FLOWS + i] + FlowWord.NEXT_ARRIVAL])
-
-
 def _free_slot(m: Any, i: Any, t: Any) -> Any:
     # The first free slot of source `i` at `t` [ns], or -1.
-    slots = m[m[Word.FLOWS + i] + Flow.SLOTS]
-    found = np.int64(-1)
-    for k in range(i + slots - 1, i - 1, -1):
-        b = m[Word.FLOWS + k]
+    for k in range(i, i + m[block_of(m, i) + Flow.SLOTS]):
+        b = block_of(m, k)
         finished = m[b + FlowWord.COUNTS + FlowOut.FINISHED]
         over = finished != NEVER and max(finished, m[b + FlowWord.LEFT]) <= t
         if m[b + FlowWord.BEGAN] == NEVER or (over and m[b + FlowWord.UNDER_WAY] == 0):
-            found = np.int64(k)
-    return found
+            return np.int64(k)
+    return np.int64(-1)
 
 
 def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, think: Any) -> None:
     # A flow of so many bytes begins in slot `i`.
-    b = m[Word.FLOWS + i]
+    b = block_of(m, i)
     take_samples(p, m, f, i, t)
     if m[b + FlowWord.BEGAN] != NEVER:
         ends.count(m, b)
@@ -155,7 +146,7 @@ def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, thin
     m[b + FlowWord.THINK] = think
     m[b + FlowWord.NEXT] = t
     if TRACED:
-        word = packet.pack(i, np.int64(0), np.int64(0))
+        word = packet.pack(m, i, np.int64(0), np.int64(0))
         notes.note(m, t, EVENT_BEGIN, notes.AT_HOST, word, size, False)
     agenda.lower(m, Event.HOST, i, t)
 

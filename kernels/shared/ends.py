@@ -9,7 +9,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import P, Trace
+from netcarlo.kernels.base.layout import STATUS_NO_NUMBER, P, Trace
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import packet
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut
@@ -17,15 +17,17 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 
 association: Any = slot("association")
 
+_ANSWERS = 1 << 16  # acknowledgements are no more than data, but for some of timers
+
 
 def size_of(m: Any, b: Any, word: Any) -> Any:
     """A packet [byte]."""
     if word & packet.PROBE:
         return m[b + P.HEADER]
     if word & packet.BACKWARD:
-        return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(word))
+        return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
     if word & packet.CONTROL:
-        return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(word))
+        return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
     return m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
 
 
@@ -63,13 +65,15 @@ def count(m: Any, b: Any) -> None:
     counts[FlowOut.HANDSHAKES] += s[association.Counter.HANDSHAKES]
     if association.overfull(s):
         m[Word.FULL] = 1
+    if (s[association.Counter.SENT] + _ANSWERS) >> (packet.NUMBER_BITS - m[Word.FLOW_BITS]) != 0:
+        m[Word.FULL] = STATUS_NO_NUMBER
 
 
 @cold
 def sequence_of(m: Any, b: Any, word: Any) -> Any:
     """What a trace calls a packet: its number; of an acknowledgement, up to which packet all have come; 0 of
     any other."""
-    number = packet.number_of(word)
+    number = packet.number_of(m, word)
     if m[b + Flow.KIND] == UDP:
         return number
     if word & (packet.CONTROL | packet.PROBE):

@@ -1,8 +1,8 @@
 """Many flows over shared links, packet by packet.
 
-One thread simulates up to 64 flows, of TCP or SCTP and of UDP, on up to 64 links of any topology.  FIFOs keep
-packets in the order in which they will arrive, so the earliest event is the smallest of a few keys: three a
-flow and one a link.  Hosts have links of their own, see `hosts`.
+One thread simulates up to 1,024 flows, of TCP or SCTP and of UDP, on up to 256 links of any topology.
+FIFOs keep packets in the order in which they will arrive, so the earliest event is the smallest of a few
+keys: three a flow and one a link.  Hosts have links of their own, see `hosts`.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from netcarlo.kernels.shared.layout import NO_AQM, Flow, FlowOut, Link, LinkOut,
 from netcarlo.kernels.shared.link import Fate, count_loss, enter
 from netcarlo.kernels.shared.report import on_clock, report, take_samples
 from netcarlo.kernels.shared.setup import lay_out
-from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
 AHEAD: Any = slot("ahead")
 """Whether what can be done ahead of its time is: not on devices, nor by associations that do not allow it."""
@@ -68,27 +68,27 @@ def simulate(
         elif kind == Event.HOST:
             acts = True
             if AHEAD:
-                following = hosts.next_event(m, m[Word.FLOWS + i])
-                acts = ahead.is_due(m, m[Word.FLOWS + i], following, t)
+                b = block_of(m, i)
+                following = hosts.next_event(m, b)
+                acts = ahead.is_due(m, b, following, t)
         else:
             word, following, leaves = _take(p, links, m, kind, i, t)
             if AHEAD:  # now: what is next does not wait for what becomes of this packet
                 taken = True
                 agenda.replace(m, kind, i, following)
-                i = packet.flow_of(word)
+                i = packet.flow_of(m, word)
             if not MANAGED or word != NONE:
                 ack, t = _move(p, flows, links, losses, m, means, word, t, kind, leaves)
             acts = AHEAD and ack != NONE
         if acts:
-            following = t
+            b, following = block_of(m, i), t
             while acts:
                 events += 1
                 if AHEAD:
                     take_samples(p, m, f, i, following)
-                b = m[Word.FLOWS + i]
                 following = hosts.on_event(m, b, p, constants, losses, f, i, following, ack)
                 ack = np.int64(NONE)
-                acts = AHEAD and ahead.may_go_on(p, m, m[Word.FLOWS + i], following)
+                acts = AHEAD and ahead.may_go_on(p, m, b, following)
             if AHEAD and taken:
                 agenda.lower(m, Event.HOST, i, following)
         if not taken:
@@ -116,7 +116,7 @@ def _take(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
         if MANAGED:
             following = min(following, m[link + LinkWord.SERVICE])
     else:
-        queue = m[Word.FLOWS + i] + (FlowWord.TO_LINK if kind == Event.DATA else FlowWord.BACK_TO_LINK)
+        queue = block_of(m, i) + (FlowWord.TO_LINK if kind == Event.DATA else FlowWord.BACK_TO_LINK)
         word, following = fifo.pop(m, queue)
     return word, following, leaves
 
@@ -127,8 +127,8 @@ def _move(
 ) -> Any:  # fmt: skip
     # A packet enters a link, or leaves its queue: it is lost, goes to the next link, or to a host; and so on
     # while nothing can come before it.  Returns what its source host is to take at once, or NONE, and when.
-    i = packet.flow_of(word)
-    b = m[Word.FLOWS + i]
+    i = packet.flow_of(m, word)
+    b = block_of(m, i)
     ack, moves, pending = np.int64(NONE), True, kind != Event.DATA
     while moves:
         moves = False
@@ -145,17 +145,17 @@ def _move(
         if AHEAD and pending:
             m[link + LinkWord.PENDING] -= 1
             pending = False
-        markable = not back and m[b + Flow.ECN] != 0
+        markable, size = not back and m[b + Flow.ECN] != 0, ends.size_of(m, b, word)
         if VARYING and passed:
             fate, far = np.int64(Fate.TAKEN), t
         elif MANAGED and leaves:
             fate, far = discipline.leave(p, links, losses, m, link)
         elif MANAGED and m[link + Link.AQM] != NO_AQM:
-            fate, far = discipline.enter(p, links, m, link, t, ends.size_of(m, b, word), word), t
+            fate, far = discipline.enter(p, links, m, link, t, size, word), t
         else:
-            fate, far = enter(p, links, losses, m, means, link, t, ends.size_of(m, b, word), markable)
+            fate, far = enter(p, links, losses, m, means, link, t, size, markable)
         if TRACED and not (VARYING and passed):
-            notes.at_link(p, m, link, t, word, ends.size_of(m, b, word), fate, far, leaves)
+            notes.at_link(p, m, link, t, word, size, fate, far, leaves)
         if fate & Fate.MARKED:
             word |= packet.MARKED
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1
@@ -175,13 +175,13 @@ def _move(
                     m[m[b + route + hop + 1] + LinkWord.PENDING] += 1
                 fifo.push(m, link + LinkWord.FIFO, Event.FAR, m[link + LinkWord.NUMBER], far, word)
         elif back:
-            t = hosts.return_ack(m, b, far, word)
+            t = hosts.return_ack(m, b, far, size)
             if AHEAD and ahead.may_take(p, m, b, t):
                 ack = word
             else:
                 fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, t, word)
         else:
-            word, t = hosts.receive(m, b, p, i, link, far, word)
+            word, t = hosts.receive(m, b, p, i, link, far, word, size)
             if word != NONE:
                 moves = AHEAD and ahead.may_enter(p, m, m[b + Flow.BACK], t)
                 if not moves:

@@ -56,12 +56,11 @@ def on_event(
     return next_event(m, b)
 
 
-def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any) -> Any:
-    """Data has passed `link`, its last shared one, and is at the last router at `at` [ns].
+def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size: Any) -> Any:
+    """Data of `size` bytes has passed `link`, its last shared one, and is at the last router at `at` [ns].
 
     Returns the packet that is sent back, or NONE, and when it is at its first link [ns].
     """
-    size = ends.size_of(m, b, word)
     busy = max(at, m[b + FlowWord.SINK_BUSY]) + on_wire(size, m[b + Flow.SINK])
     m[b + FlowWord.SINK_BUSY] = busy
     t = busy + m[b + Flow.SINK_DELAY]
@@ -74,18 +73,18 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any) -> An
     elif word & packet.PROBE:
         answer, due = _answer_probe(p, m, b, i, t, word)
     else:
-        answer, due = _receive_data(p, m, b, i, link, at, t, word)
+        answer, due = _receive_data(p, m, b, i, link, at, t, word, size)
     if ARRIVALS:
         arrivals.gone(m, b, t)
     return answer, due
 
 
-def return_ack(m: Any, b: Any, at: Any, word: Any) -> Any:
-    """What comes back has passed its last shared link and is at the first router at `at` [ns].
+def return_ack(m: Any, b: Any, at: Any, size: Any) -> Any:
+    """What comes back, `size` bytes, has passed its last shared link and is at the first router at `at` [ns].
 
     Returns when it is at the source host [ns].
     """
-    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(ends.size_of(m, b, word), m[b + Flow.ACCESS_BACK])
+    busy = max(at, m[b + FlowWord.ACK_BUSY]) + on_wire(size, m[b + Flow.ACCESS_BACK])
     m[b + FlowWord.ACK_BUSY] = busy
     return busy + m[b + Flow.SOURCE_DELAY]
 
@@ -104,7 +103,7 @@ def next_event(m: Any, b: Any) -> Any:
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
-    word = packet.pack(i, number, np.int64(0))
+    word = packet.pack(m, i, number, np.int64(0))
     if TRACED:
         notes.note(m, t, EVENT_SEND, notes.AT_HOST, word, ends.size_of(m, b, word), False)
     _to_link(m, b, i, t, word)
@@ -125,7 +124,7 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word:
     elif word != NONE:
         if ARRIVALS:
             arrivals.gone(m, b, t)
-        number = packet.number_of(word)
+        number = packet.number_of(m, word)
         if word & packet.PROBE:
             association.on_probe(flow, s, g, constants, t, number)
         else:
@@ -139,7 +138,7 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word:
     elif association.due_at_sink(s) == t:  # else it was cancelled
         _serve_sink(m, b, i)
     if TRACED:
-        word = packet.pack(i, np.int64(0), np.int64(0))
+        word = packet.pack(m, i, np.int64(0), np.int64(0))
         if s[association.Counter.TIMEOUTS] > timeouts:
             notes.note(m, t, EVENT_TIMEOUT, notes.AT_HOST, word, 0, False)
         if s[association.Counter.FAST_RETRANSMITS] > recoveries:
@@ -154,7 +153,7 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
     while sends:
         number = association.next_segment(flow, s, g, t, False)
         if number >= 0:
-            word = packet.pack(i, number, association.copy_of(s, t))
+            word = packet.pack(m, i, number, association.copy_of(s, t))
             if not association.is_data(flow, s, number):
                 word |= packet.CONTROL
             if association.carries_cwr(s, number):
@@ -167,7 +166,7 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
         m[Word.FULL] = 1
     probe = association.probe(flow, s, t)
     if probe >= 0:
-        _to_link(m, b, i, t, packet.pack(i, probe, np.int64(0)) | packet.PROBE)
+        _to_link(m, b, i, t, packet.pack(m, i, probe, np.int64(0)) | packet.PROBE)
 
 
 def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
@@ -191,11 +190,13 @@ def _receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
             m[counts + FlowOut.COMPLETED] = t
 
 
-def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, word: Any) -> Any:
+def _receive_data(
+    p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, word: Any, size: Any
+) -> Any:  # fmt: skip
     # A packet of an association reaches the sink host at `t`.  One that is late is still under way at the
     # end: all that matters is whether it is new.  Returns the answer as `receive`.
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
-    number, late = packet.number_of(word), t > p[P.END]
+    number, late = packet.number_of(m, word), t > p[P.END]
     while association.due_at_sink(s) <= min(t, p[P.END]):
         _serve_sink(m, b, i)
     if word & packet.REDUCED:
@@ -209,7 +210,7 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
     if packet.is_payload(word):
         if fresh:
-            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, ends.size_of(m, b, word), at)
+            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
         if late:
             m[b + FlowWord.LATE] += 1
         else:
@@ -239,7 +240,7 @@ def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     while association.due_at_sink(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
         _serve_sink(m, b, i)
     if t <= p[P.END]:
-        answer = packet.pack(i, packet.number_of(word), np.int64(0)) | packet.PROBE | packet.BACKWARD
+        answer = packet.pack(m, i, packet.number_of(m, word), np.int64(0)) | packet.PROBE | packet.BACKWARD
         back = _send_back(m, b, t, answer)
     return answer, back
 
@@ -272,7 +273,7 @@ def _answer(m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
     # The receiver puts out a packet, or NONE; returns it, and when it is at its first link.
     word, back = np.int64(NONE), t
     if ack_id >= 0:
-        word = packet.pack(i, ack_id, np.int64(0)) | packet.BACKWARD
+        word = packet.pack(m, i, ack_id, np.int64(0)) | packet.BACKWARD
         if association.is_ack(m[b:], m[b + FlowWord.ASSOCIATION :], ack_id):
             m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
         else:

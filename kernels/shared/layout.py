@@ -15,8 +15,8 @@ from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import Table
 from netcarlo.kernels.shared.classes import ClassOut
 
-MOST_FLOWS = 64
-MOST_LINKS = 64
+MOST_FLOWS = 1024
+MOST_LINKS = 256
 MOST_HOPS = 16
 """Links in a route."""
 

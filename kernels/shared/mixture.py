@@ -62,25 +62,32 @@ def of_sender(step: Step) -> dict[str, Any]:
 OF_HOSTS = "on_event", "next_event", "receive", "return_ack"
 OF_ENDS = "size_of", "prepare", "sample", "count", "sequence_of", "show"
 
+Asked = Mapping[str, tuple[ModuleType, Mapping[str, Callable[[int, Any, Any], Any]]]]
+"""By the slot of an engine that they fill: functions of a module, and how each finds the kind of its flow."""
+
 
 def of_ends(
     step: Step,
     others: Mapping[int, Mapping[str, Any]],
     rest: Mapping[str, Any],
-    inlined: Collection[ModuleType],
+    inlined: Collection[ModuleType] = (),
+    *,
+    asked: Asked | None = None,
 ) -> dict[str, Any]:
     """The slots `hosts` and `ends` of the engine where kinds have associations of their own.
 
-    `others` are the slots of those by number, `rest` of all other kinds.
+    `others` are the slots of those by number, `rest` of all other kinds; what is `asked` by kind is that of
+    shared links unless given.
     """
     compiled: dict[Any, Any] = {}
     all_slots = *others.items(), (-1, rest)
     kinds = [(number, Binder(step, found, inlined, compiled)) for number, found in all_slots]
-    spaces = {"hosts": Namespace("hosts"), "ends": Namespace("ends")}
-    for module, space, names in (hosts, spaces["hosts"], OF_HOSTS), (ends, spaces["ends"], OF_ENDS):
-        for name in names:
+    spaces = {}
+    for slot, (module, functions) in (asked or OF_SHARED).items():
+        spaces[slot] = Namespace(slot)
+        for name, by in functions.items():
             each = [(number, binder.value(getattr(module, name), ())) for number, binder in kinds]
-            setattr(space, name, _chain(step, each, _by_block))
+            setattr(spaces[slot], name, _chain(step, each, by))
     return spaces
 
 
@@ -141,3 +148,8 @@ def _chain(step: Callable[[Any], Any], functions: Sequence[tuple[int, Any]], by:
         chain = step(by(number, function, chain))
     return chain
 
+
+OF_SHARED: Asked = {
+    "hosts": (hosts, dict.fromkeys(OF_HOSTS, _by_block)),
+    "ends": (ends, dict.fromkeys(OF_ENDS, _by_block)),
+}

@@ -30,7 +30,7 @@ from netcarlo.kernels.base.trace import begin
 from netcarlo.kernels.shared import outages, packet
 from netcarlo.kernels.shared.layout import UDP, Flow, SharedOut
 from netcarlo.kernels.shared.link import Fate
-from netcarlo.kernels.shared.state import LinkWord, Word
+from netcarlo.kernels.shared.state import LinkWord, Word, block_of
 
 ends: Any = slot("ends")
 
@@ -97,8 +97,8 @@ def write(m: Any, f: Any, trace: Any) -> None:
     for k in range(m[m.shape[0] - 1]):
         at = m.shape[0] - 2 - _WORDS * (k + 1)
         event, word = m[at + 1], m[at + 3]
-        i = packet.flow_of(word)
-        b = m[Word.FLOWS + i]
+        i = packet.flow_of(m, word)
+        b = block_of(m, i)
         if begin(trace, n, m[at] * 1e-9, event, np.int64(0), m[at + 2]):
             trace[n, Trace.FLOW] = 4 * i + _carries(word)
             trace[n, Trace.BYTES] = m[at + 4]

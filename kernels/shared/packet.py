@@ -1,42 +1,46 @@
-"""A packet as a word: its flow, links passed, flags, which copy of its number it is, and that number."""
+"""A packet as a word: links passed, flags, which copy of its number it is, its flow, and that number.
+
+Flow and number share what is left of a word: in a row of many flows there is less room for numbers.
+"""
 
 from typing import Any
 
 import numpy as np
 
 from netcarlo.kernels.linux.copies import STAMP_BITS
+from netcarlo.kernels.shared.state import Word
 
-_HOP_SHIFT = 6  # bits 0 to 5: its flow
-_HOP_MASK = 31
-BACKWARD = 1 << 11  # from the sink: an acknowledgement, the reply to a probe
-MARKED = 1 << 12  # data: congestion experienced; acknowledgement: congestion echoed
-REDUCED = 1 << 13  # data: the sender has reduced its window
-CONTROL = 1 << 14  # neither data nor an acknowledgement of data: of a handshake, a heartbeat
-PROBE = 1 << 15  # a probe segment, or the reply to one
-_COPY_SHIFT = 16
+_HOP_MASK = 31  # bits 0 to 4: links passed
+DETOURED = 1 << 4  # the highest bit of links passed: it takes the other route, see `detours`
+BACKWARD = 1 << 5  # from the sink: an acknowledgement, the reply to a probe
+MARKED = 1 << 6  # data: congestion experienced; acknowledgement: congestion echoed
+REDUCED = 1 << 7  # data: the sender has reduced its window
+CONTROL = 1 << 8  # neither data nor an acknowledgement of data: of a handshake, a heartbeat
+PROBE = 1 << 9  # a probe segment, or the reply to one
+_COPY_SHIFT = 10
 _COPY_MASK = (1 << STAMP_BITS) - 1  # which is more than the number of a copy needs
-_NUMBER_SHIFT = _COPY_SHIFT + STAMP_BITS
-_FLOW_MASK = 63
+_FLOW_SHIFT = _COPY_SHIFT + STAMP_BITS  # so many bits as `Word.FLOW_BITS` says; the number lies above
 
-DETOURED = 1 << 10  # the highest bit of links passed: it takes the other route, see `detours`
+NUMBER_BITS = 63 - _FLOW_SHIFT
+"""Bits of a number, less those of the number of a flow: 25 where there are 1,024 flows."""
 
-ONE_HOP = 1 << _HOP_SHIFT
+ONE_HOP = 1
 """To add when a link has been passed."""
 
 
-def pack(flow: Any, number: Any, copy: Any) -> Any:
+def pack(m: Any, flow: Any, number: Any, copy: Any) -> Any:
     """A packet of a flow, without flags; `copy`: which one of its number it is, or when it was put out."""
-    return np.int64(number) << _NUMBER_SHIFT | copy << _COPY_SHIFT | flow
+    return (np.int64(number) << m[Word.FLOW_BITS] | flow) << _FLOW_SHIFT | copy << _COPY_SHIFT
 
 
-def flow_of(word: Any) -> Any:
+def flow_of(m: Any, word: Any) -> Any:
     """The number of its flow."""
-    return word & _FLOW_MASK
+    return word >> _FLOW_SHIFT & ((np.int64(1) << m[Word.FLOW_BITS]) - 1)
 
 
 def hop_of(word: Any) -> Any:
     """Links passed."""
-    return word >> _HOP_SHIFT & _HOP_MASK
+    return word & _HOP_MASK
 
 
 def copy_of(word: Any) -> Any:
@@ -44,9 +48,9 @@ def copy_of(word: Any) -> Any:
     return word >> _COPY_SHIFT & _COPY_MASK
 
 
-def number_of(word: Any) -> Any:
+def number_of(m: Any, word: Any) -> Any:
     """Its number among those of its end; probes have numbers of their own."""
-    return word >> _NUMBER_SHIFT
+    return word >> _FLOW_SHIFT >> m[Word.FLOW_BITS]
 
 
 def is_payload(word: Any) -> Any:

@@ -4,11 +4,11 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
+from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.shared import agenda, fifo, packet
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, LinkOut, Shared, SharedOut
-from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
+from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word, block_of
 
 ends: Any = slot("ends")
 
@@ -25,13 +25,13 @@ def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
 
 def take_samples(p: Any, m: Any, f: Any, i: Any, until: Any) -> None:
     """Take the samples of flow `i` that are due by `until` [ns], from what its sender is now."""
-    while m[m[Word.FLOWS + i] + FlowWord.SAMPLE] <= until:
+    while m[block_of(m, i) + FlowWord.SAMPLE] <= until:
         _sample(p, m, f, i)
 
 
 @cold
 def _sample(p: Any, m: Any, f: Any, i: Any) -> None:
-    b = m[Word.FLOWS + i]
+    b = block_of(m, i)
     if m[b + Flow.KIND] != UDP:
         ends.sample(m, b, f, i, m[b + FlowWord.SAMPLE] == p[Shared.WARM_UP])
     m[b + FlowWord.SAMPLE] += p[P.SAMPLE]
@@ -54,16 +54,16 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
         for column in range(LinkOut.COLUMNS):
             out[at + column] = m[link + LinkWord.COUNTS + column]
     for i in range(p[Shared.FLOWS]):
-        _count_in_flight(m, m[Word.FLOWS + i] + FlowWord.TO_LINK)
+        _count_in_flight(m, block_of(m, i) + FlowWord.TO_LINK)
     for i in range(p[Shared.FLOWS]):
-        b = m[Word.FLOWS + i]
+        b = block_of(m, i)
         counts = m[b + FlowWord.COUNTS :]
         counts[FlowOut.IN_FLIGHT] += m[b + FlowWord.LATE]
         if m[b + Flow.KIND] != UDP:
             ends.count(m, b)
         for column in range(FlowOut.COLUMNS):
             out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
-    out[SharedOut.STATUS] = STATUS_RING_FULL if m[Word.FULL] else STATUS_OK
+    out[SharedOut.STATUS] = m[Word.FULL]
 
 
 @cold
@@ -71,6 +71,6 @@ def _count_in_flight(m: Any, queue: Any) -> None:
     # The data packets in a FIFO.
     for entry in range(m[queue + Fifo.HEAD], m[queue + Fifo.TAIL]):
         word = fifo.word_of(m, queue, entry)
-        b = m[Word.FLOWS + packet.flow_of(word)]
+        b = block_of(m, packet.flow_of(m, word))
         if word & packet.BACKWARD == 0 and packet.is_payload(word):
             m[b + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1

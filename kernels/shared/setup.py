@@ -28,14 +28,16 @@ VARYING: Any = slot("varying")
 @cold
 def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
     """All of scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
-    for word in range(Word.SIZE):
-        m[word] = NO_EVENT
     m[Word.FULL] = 0
-    m[Word.LINKS] = Word.SIZE
-    m[Word.SHIFT] = 0
-    while (1 << m[Word.SHIFT]) < max(p[Shared.FLOWS], p[Shared.LINKS]):
-        m[Word.SHIFT] += 1
-    free = np.int64(Word.SIZE) + LinkWord.SIZE * p[Shared.LINKS]
+    for kind in (Event.DATA, Event.ACK, Event.HOST):
+        m[Word.BITS + kind] = _bits_of(p[Shared.FLOWS])
+    m[Word.LINK_BITS] = _bits_of(p[Shared.LINKS])
+    m[Word.BLOCKS] = Word.TREE + (np.int64(8) << max(m[Word.FLOW_BITS], m[Word.LINK_BITS]))
+    m[Word.ARRIVALS] = m[Word.BLOCKS] + p[Shared.FLOWS]
+    m[Word.LINKS] = m[Word.ARRIVALS] + ((np.int64(2) << m[Word.FLOW_BITS]) if ARRIVALS else 0)
+    for word in range(Word.TREE, m[Word.LINKS]):
+        m[word] = NO_EVENT
+    free = m[Word.LINKS] + LinkWord.SIZE * p[Shared.LINKS]
     for i in range(p[Shared.LINKS]):
         free = _lay_link(p, links, losses, m, i, free)
         f[flows.shape[0] * association.FLOATS + i] = 0.0
@@ -44,6 +46,14 @@ def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any,
     agenda.set_clock(m, p[Shared.WARM_UP])
     if ARRIVALS:
         arrivals.prepare(p, constants, losses, m, free)
+
+
+def _bits_of(count: Any) -> Any:
+    # Of numbers below `count`.
+    bits = np.int64(0)
+    while (np.int64(1) << bits) < count:
+        bits += 1
+    return bits
 
 
 @cold
@@ -74,7 +84,7 @@ def _lay_link(p: Any, links: Any, losses: Any, m: Any, i: Any, free: Any) -> Any
 @cold
 def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) -> Any:
     # The block of a flow, from word `b` on; routes become blocks of links.  Returns the first word behind it.
-    m[Word.FLOWS + i] = b
+    m[m[Word.BLOCKS] + i] = b
     for word in range(Flow.COLUMNS):
         m[b + word] = flow[word]
     for word in range(Flow.COLUMNS, FlowWord.ASSOCIATION):

@@ -15,8 +15,6 @@ from netcarlo.kernels.base.varying import Varying
 from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
 from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
-    MOST_FLOWS,
-    MOST_LINKS,
     UDP,
     Flow,
     FlowOut,
@@ -29,20 +27,23 @@ from netcarlo.kernels.shared.layout import (
 
 
 class Word(IntEnum):
-    """The fixed words."""
+    """The fixed words.  Behind them: the tree of keys, where the block of each flow begins, and the tree of
+    arrivals, all as large as the row asks; then the blocks of the links, then those of the flows."""
 
-    FULL = 0  # 1: some ring was too small
+    FULL = 0  # STATUS_OK, or why the row ends here: some ring was too small, STATUS_RING_FULL
     TICK = 1  # the key of the clock
     LINKS = 2  # where the blocks of the links begin
-    SHIFT = 3  # a class of events has 2**SHIFT leaves in the tree
-    TREE = 4  # the keys of events, see `agenda`
-    EARLIEST = 5  # the first of them: node 1 of the tree
-    FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
-    ARRIVAL = FLOWS + MOST_FLOWS  # the key of the next arrival of a flow
+    BLOCKS = 3  # where the table of the blocks of flows begins, see `block_of`
+    ARRIVALS = 4  # where the tree of arrivals begins, see `agenda`
+    BITS = 4  # + class of events, see `agenda`: of the number of a flow or link
+    FLOW_BITS = 5  # of a flow: that of the first class
+    LINK_BITS = 8  # of a link: that of the last class
     CLASSES = auto()  # where the outcomes of classes begin
     CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
     CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
-    SIZE = auto()
+    TREE = auto()  # the keys of events, see `agenda`
+    EARLIEST = TREE + 1  # the first of them: node 1 of the tree
+    SIZE = TREE
 
 
 class Fifo(IntEnum):
@@ -116,6 +117,11 @@ class LinkWord(IntEnum):
     SIZE = COUNTS + LinkOut.COLUMNS
 
 
+def block_of(m: Any, i: Any) -> Any:
+    """Where the block of flow `i` begins."""
+    return m[m[Word.BLOCKS] + i]
+
+
 def scratch_words(
     rows: SharedRows, of_association: Callable[[Any, Any], Any], floats: int
 ) -> tuple[int, int]:
@@ -135,5 +141,14 @@ def scratch_words(
     per_link = LinkWord.SIZE + 3 * rows.links[:, :, Link.ROOM] * scale + aqm_words(rows, scale)
     per_link += (len(Varying) + 1) * (rows.links[:, :, Link.VARIES] > 0)
     per_link = np.where(used, per_link, 0).sum(axis=1)
-    most = int((per_flow + per_link).max(initial=0))
-    return Word.SIZE + most + classes(rows) * ClassOut.COLUMNS, floats * flows.shape[1] + rows.links.shape[1]
+    count, n_links = rows.parameters[:, Shared.FLOWS], rows.parameters[:, Shared.LINKS]
+    trees = 8 * _leaves(np.maximum(count, n_links)) + count
+    if n_classes := classes(rows):
+        trees += 2 * _leaves(count)
+    most = int((per_flow + per_link + trees).max(initial=0))
+    return Word.SIZE + most + n_classes * ClassOut.COLUMNS, floats * flows.shape[1] + rows.links.shape[1]
+
+
+def _leaves(count: Any) -> Any:
+    # The power of two that is no less [n].
+    return 1 << np.ceil(np.log2(np.maximum(count, 1))).astype(np.int64)

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.agenda import earliest
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, FOREVER, STATUS_TRACE_FULL, P
-from netcarlo.kernels.wireless import exchange, host, state, station
+from netcarlo.kernels.wireless import exchange, state, station
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import lose, to_leg, to_queue
 from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_BITS, FLOW_MASK, HOP_MASK, ONE_HOP
@@ -22,6 +23,8 @@ from netcarlo.kernels.wireless.report import end_warm_up, report
 from netcarlo.kernels.wireless.setup import set_up
 from netcarlo.kernels.wireless.state import ASSOCIATED, START_OF_KEYS, Phase, Word, flow_at
 from netcarlo.kernels.wireless.trace import record, record_notes, record_sent
+
+hosts: Any = slot("hosts")
 
 
 def outcomes(rows: WifiRows) -> int:
@@ -66,7 +69,7 @@ def simulate(
         elif who < n + n_legs:
             _on_leg(m, f, constants, t, who - n)
         else:
-            host.on_event(m, f, constants, t, who - n - n_legs)
+            hosts.on_event(m, f, constants, t, who - n - n_legs)
         if tracing and m[Word.NOTES] > 0:
             record_notes(m, f, trace, t)
     if warm_up <= end:
@@ -100,8 +103,17 @@ def _on_node(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
             lose(m, frame, np.int64(FlowOut.RETRY_LOST), node)
     if left != NOBODY:
         if ASSOCIATED and m[Radio.BACK_PRESSURE] != 0:
-            host.on_room(m, f, t, left)
+            _on_room(m, f, t, left)
         exchange.conclude(m, left, t)
+
+
+@cold
+def _on_room(m: Any, f: Any, t: Any, node: Any) -> None:
+    """A frame has left the queue of a node, for which sources may have waited."""
+    for flow in range(m[Radio.FLOWS]):
+        at = flow_at(m, flow)
+        if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
+            hosts.on_room(m, f, t, flow, node)
 
 
 @cold
@@ -117,7 +129,7 @@ def _forward(m: Any, f: Any, constants: Any, t: Any, frame: Any) -> None:
         if leg != NOBODY:
             to_leg(m, leg, t, frame)
         else:
-            host.arrive(m, f, constants, t, frame, False)
+            hosts.arrive(m, f, constants, t, frame, False)
 
 
 @cold
@@ -129,5 +141,5 @@ def _on_leg(m: Any, f: Any, constants: Any, t: Any, leg: Any) -> None:
         if frame >> FLOW_BITS & HOP_MASK == 0:
             to_queue(m, t, frame)
         else:
-            host.arrive(m, f, constants, t, frame, k < count - 1)
+            hosts.arrive(m, f, constants, t, frame, k < count - 1)
     legs.read_on(m, leg, t)

@@ -7,15 +7,14 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.wireless.layout import MOST_FLOWS, Flow, Rate
 from netcarlo.kernels.wireless.state import (
     ASSOCIATED,
-    FlowState,
     Mac,
     Word,
-    association,
     flow_at,
     link_at,
     rate_at,
-    transport_at,
 )
+
+ends: Any = slot("ends")
 
 FLOW_BITS = MOST_FLOWS.bit_length() - 1
 _HOP_BITS = 7
@@ -75,13 +74,7 @@ def size_of(m: Any, frame: Any) -> Any:
     """The size of a frame's packet, with the headers of transport and network layer [byte]."""
     at = flow_at(m, frame & FLOW_MASK)
     if ASSOCIATED and m[at + Flow.TCP] != 0:
-        if frame & PROBE:
-            return m[at + Flow.HEADER]
-        packet, p, s = frame >> PACKET_SHIFT, m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
-        if frame & BACKWARD:
-            return association.size_of_ack(p, s, packet)
-        if frame & CONTROL:
-            return association.size_of(p, s, packet)
+        return ends.size_of(m, at, frame)
     return m[at + Flow.SIZE] + m[at + Flow.HEADER]
 
 

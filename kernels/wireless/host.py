@@ -135,14 +135,12 @@ def _send(m: Any, f: Any, t: Any, flow: Any) -> None:
 
 
 @cold
-def on_room(m: Any, f: Any, t: Any, node: Any) -> None:
-    """A frame has left the queue of a node: sources that waited for that go on."""
-    for flow in range(m[Radio.FLOWS]):
-        at = flow_at(m, flow)
-        if m[at + Flow.TCP] != 0 and m[at + Flow.BEFORE] == NOBODY:
-            p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
-            if _first_node(m, at) == node and association.resume(p, s, f[flow * association.FLOATS :]):
-                _send(m, f, t, flow)
+def on_room(m: Any, f: Any, t: Any, flow: Any, node: Any) -> None:
+    """A frame has left the queue of a node: the source of an association that waited for that goes on."""
+    at = flow_at(m, flow)
+    p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
+    if _first_node(m, at) == node and association.resume(p, s, f[flow * association.FLOATS :]):
+        _send(m, f, t, flow)
 
 
 def _first_node(m: Any, at: Any) -> Any:

@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import STATUS_OK, STATUS_RING_FULL, P
 from netcarlo.kernels.base.ring import entry
@@ -17,12 +18,12 @@ from netcarlo.kernels.wireless.state import (
     LegState,
     Mac,
     Word,
-    association,
     flow_at,
     leg_at,
     node_at,
-    transport_at,
 )
+
+ends: Any = slot("ends")
 
 
 @cold
@@ -35,7 +36,7 @@ def end_warm_up(m: Any, t: Any) -> None:
                 m[at + FLOW_COUNTS + column] = 0
         m[at + FlowState.DELAY_NS] = 0
         if ASSOCIATED and m[at + Flow.TCP] != 0:
-            _add_counters(m, at, np.int64(-1))
+            ends.add_counters(m, at, np.int64(-1))
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         for column in range(NodeOut.COLUMNS):
@@ -71,8 +72,7 @@ def _take_stock(m: Any, flow_column: Any, node_column: Any) -> None:
         at = flow_at(m, flow)
         m[at + FLOW_COUNTS + flow_column] = 0
         if ASSOCIATED and m[at + Flow.TCP] != 0:
-            p, s = m[transport_at(m, at) :], m[m[at + FlowState.ASSOCIATION] :]
-            m[at + FLOW_COUNTS + flow_column] = association.data_waiting(p, s)
+            m[at + FLOW_COUNTS + flow_column] = ends.data_waiting(m, at)
     for j in range(m[Radio.NODES]):
         at = node_at(m, j)
         m[at + NODE_COUNTS + node_column] = m[at + Mac.COUNT]
@@ -96,24 +96,11 @@ def _report_flow(m: Any, flow: Any, out: Any, to: Any) -> None:
     at = flow_at(m, flow)
     counts = at + FLOW_COUNTS
     if ASSOCIATED and m[at + Flow.TCP] != 0:
-        _add_counters(m, at, np.int64(1))
-        if association.overfull(m[m[at + FlowState.ASSOCIATION] :]):
+        ends.add_counters(m, at, np.int64(1))
+        if ends.overfull(m, at):
             m[Word.FULL] = 1
     for column in range(FlowOut.COLUMNS):
         out[to + column] = m[counts + column]
-
-
-def _add_counters(m: Any, at: Any, sign: Any) -> None:
-    """Add the counters of a sender, which are its own, to the outcomes of the flow at word `at`, or take
-    away what they were when the warm-up ended.
-    """
-    s = m[m[at + FlowState.ASSOCIATION] :]
-    counts = at + FLOW_COUNTS
-    m[counts + FlowOut.SENT] += sign * s[association.Counter.SENT]
-    m[counts + FlowOut.RETRANSMITTED] += sign * s[association.Counter.REPEATED]
-    m[counts + FlowOut.TIMEOUTS] += sign * s[association.Counter.TIMEOUTS]
-    m[counts + FlowOut.FAST_RETRANSMITS] += sign * s[association.Counter.FAST_RETRANSMITS]
-    m[counts + FlowOut.CWND_CUTS] += sign * s[association.Counter.REDUCTIONS]
 
 
 def _report_node(m: Any, j: Any, out: Any, to: Any) -> None:

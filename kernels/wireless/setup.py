@@ -3,10 +3,10 @@
 from typing import Any
 
 from netcarlo.kernels.base import ring
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
-from netcarlo.kernels.wireless import host
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
@@ -27,14 +27,15 @@ from netcarlo.kernels.wireless.state import (
     LinkState,
     Mac,
     Word,
-    association,
     flow_at,
     leg_at,
     link_at,
     node_at,
     rate_at,
-    transport_at,
 )
+
+hosts: Any = slot("hosts")
+ends: Any = slot("ends")
 
 _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 _ANSWER_BYTES = 14  # of a CTS or an ACK
@@ -143,13 +144,10 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
             if OWN:
                 free = _set_up_transport(m, network, flow, free)
             m[at + FlowState.ASSOCIATION] = free
-            p = m[transport_at(m, at) :]
-            phase = p[P.CLOCK_PHASE] + _CLOCK_STEP * flow
-            g, limit = f[flow * association.FLOATS :], m[at + Flow.LIMIT]
-            free += association.prepare(p, m[free:], g, limit, phase, flow, association.WORDS)
+            free += ends.prepare(m, at, f, flow, _CLOCK_STEP * flow)
         elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
             m[at + FlowState.NEXT] = FOREVER
-        host.schedule(m, flow)
+        hosts.schedule(m, flow)
 
 
 def _set_up_transport(m: Any, network: Any, flow: Any, free: Any) -> Any:

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import EVENT_SEND, EVENT_TIMEOUT, Trace
+from netcarlo.kernels.base.layout import EVENT_SEND, Trace
 from netcarlo.kernels.base.trace import begin
 from netcarlo.kernels.wireless.frame import (
     BACKWARD,
@@ -17,7 +18,6 @@ from netcarlo.kernels.wireless.frame import (
     PACKET_SHIFT,
     PROBE,
     head_of,
-    is_data,
 )
 from netcarlo.kernels.wireless.layout import Flow, Radio
 from netcarlo.kernels.wireless.state import (
@@ -25,15 +25,14 @@ from netcarlo.kernels.wireless.state import (
     FIRST_NOTE,
     NOTE_ROOM,
     NOTE_WORDS,
-    FlowState,
     Frame,
     Mac,
     Word,
-    association,
     flow_at,
     node_at,
-    transport_at,
 )
+
+ends: Any = slot("ends")
 
 
 @cold
@@ -51,12 +50,7 @@ def record(m: Any, f: Any, trace: Any, t: Any, event: Any, frame: Any, node: Any
         trace[n, Trace.FLOW] = 2 * flow + (1 if frame & BACKWARD else 0)
         at = flow_at(m, flow)
         if ASSOCIATED and m[at + Flow.TCP] != 0:
-            s = m[m[at + FlowState.ASSOCIATION] :]
-            association.show(s, f[flow * association.FLOATS :], trace, n)
-            if event == EVENT_TIMEOUT:
-                trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + 1
-            elif is_data(frame):
-                trace[n, Trace.SEQUENCE] = association.sequence_of(m[transport_at(m, at) :], s, number)
+            ends.show(m, at, f, trace, n, frame, number)
     m[Word.TRACED] = n + 1
 
 

@@ -11,7 +11,7 @@ import shutil
 import time
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.layout import Out, Rows
 from netcarlo.kernels.runtime import launch
 from tests.benchmarks import lossy_hop
 
@@ -42,13 +42,14 @@ def kernel_rate(
 ) -> float:
     """Data packets sent per second of processor time, the best of some repeats."""
     rows = lossy_hop.rows(REPLICATIONS, window=window, loss=loss, duration_s=duration_s, count=count)
-    model = models.model(name)
-    best = 0.0
-    for _ in range(repeats):
-        start = time.process_time()
-        out = launch.run(model, rows, threads=1)
-        best = max(best, int(out[:, Out.SENT].sum()) / (time.process_time() - start))
-    return best
+    return max(rate(models.model(name), rows) for _ in range(repeats))
+
+
+def rate(model: models.Model, rows: Rows) -> float:
+    """The same of one launch."""
+    start = time.process_time()
+    out = launch.run(model, rows, threads=1)
+    return int(out[:, Out.SENT].sum()) / (time.process_time() - start)
 
 
 def ns2_rate(

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psutil
 
+from netcarlo.sweeps.store import growth
 from netcarlo.sweeps.store.store import Store
 from tests.chaos.sweeps import (
     Sweep,
@@ -113,6 +114,22 @@ def interrupt(sweep: Sweep, store: Path) -> None:
     assert message == f"interrupted: {done} of {sweep.cells} cells are stored; the same command resumes\n"
 
 
+def kill_growing(sweep: Sweep, store: Path) -> None:
+    """A store of half the draws is killed while it grows, by itself and with workers, and once it has."""
+    half = sweep.half(store.with_suffix(".half"))
+    finished(half.start(store))
+    before, digest = chunks(store), Store.open(store).digest()
+    assert before and digest == half.digest
+    for options in (), ("--workers", "2"):
+        process = sweep.start(store, "--grow", *options)
+        wait_for_chunks(store, len(chunks(store)) + 2, process)
+        process.kill()
+        process.wait()
+    assert before.items() <= chunks(store).items()
+    resume(sweep, store)
+    assert growth.history(Store.open(store)) == [{"cells": half.cells, "digest": digest, "intact": True}]
+
+
 def fill_disk(sweep: Sweep, store: Path) -> None:
     """The disk is full from some chunk on: a line that says so, exit code 1; with space the rest comes."""
     limit = max(path.stat().st_size for path in sweep.undisturbed.glob("chunks/cells-*"))
@@ -165,6 +182,7 @@ ATTACKS: tuple[Attack, ...] = (
     kill_client,
     resume_twice_at_once,
     interrupt,
+    kill_growing,
     fill_disk,
     cut_chunks,
     mix_versions,

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -27,7 +27,7 @@ scenario:
   hops: [{{rate: {{log_uniform: [1 Mbit/s, 8 Mbit/s]}}, delay: {{uniform: [1 ms, 40 ms]}}, loss: 1 %}}]
 axes:
   transport.protocol: [newreno, sack, vegas]
-draw: {draw}
+draw: {{count: {draw}, blocks: 16}}
 replications: {replications}
 """
 
@@ -61,6 +61,13 @@ class Sweep:
         self.file = folder / "chaos.yaml"
         text = SWEEP.format(draw=size.draw, duration=size.duration, replications=size.replications)
         self.file.write_text(text)
+
+    def half(self, folder: Path) -> "Sweep":
+        """The sweep of the first half of the draws."""
+        folder.mkdir()
+        found = Sweep(folder, replace(self.size, draw=self.size.draw // 2))
+        found.file.write_text(found.file.read_text().replace("blocks: 16", "blocks: 8"))
+        return found
 
     @cached_property
     def digest(self) -> str:

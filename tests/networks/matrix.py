@@ -55,8 +55,8 @@ congestion control itself, takes them, too, as `congestion_control:`, and so it 
 packets; `linux` takes `cubic`, which is its own, `reno`, [`bbr` and `bbr3`](bbr.md), and a file of
 yours, except over 802.11. The TCP flows of a shared
 network are all of one kind, whichever it is, or a mix of `tahoe`, `reno`, `newreno`, `sack`, `vegas`, `bic`,
-`cubic`, `westwood` and `linux`, or SCTP; those of an 802.11 network all of one kind or a mix of the first eight. UDP goes beside them
-all. Two paths are for SCTP alone.
+`cubic`, `westwood` and `linux`, or SCTP, and so are those of an 802.11 network; UDP goes beside them all. Two
+paths are for SCTP alone.
 """
 
 

@@ -131,7 +131,7 @@ def test_sizes_are_those_of_the_distribution():
         (web(1, "0 B"), "is below the limit"),
         (web(1, "1 kB", each={"packets": 3}), "arrivals and each.packets are both given; remove it"),
         (web(1, "1 kB", each={"udp": {"rate": "1 Mbit/s"}}), "write each.protocol"),
-        (web(1, "1 kB", count=65), "shared.flows can be 65; allowed is 1 to 64"),
+        (web(1, "1 kB", count=1025), "shared.flows can be 1025; allowed is 1 to 1024"),
         (web(1, "1 kB", slots=4), "is an unknown name"),
     ],
 )  # fmt: skip

@@ -94,6 +94,11 @@ def test_what_has_no_messages_has_no_outcomes_of_them() -> None:
             "idle_restart = false is nothing that bbr has; remove it, or write congestion_control: cubic",
         ),
         (MESSAGES, {"fidelity": "fluid"}, "there is no fluid model of linux"),
+        (
+            None,
+            {"hops": None, "shared": SHARED, "transport": {"autotuning": True}},
+            "autotuning is for paths with drop-tail queues",
+        ),
     ],
 )
 def test_what_does_not_go_together_is_refused(messages: Any, fields: Any, message: str) -> None:

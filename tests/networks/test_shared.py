@@ -1,11 +1,13 @@
 """Shared networks: what a scenario may say, the networks that are drawn, and the rows made of both."""
 
+from unittest.mock import patch
+
 import networkx
 import numpy as np
 import pytest
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import ENDLESS, P
+from netcarlo.kernels.base.layout import ENDLESS, STATUS_NO_NUMBER, P
 from netcarlo.kernels.base.rows import concatenate
 from netcarlo.kernels.shared.layout import (
     ALONE,
@@ -13,7 +15,9 @@ from netcarlo.kernels.shared.layout import (
     LINUX_BBR,
     LINUX_CUBIC,
     LINUX_RENO,
+    MOST_FLOWS,
     MOST_HOPS,
+    MOST_LINKS,
     NOWHERE,
     PERIOD,
     RED_DROPS,
@@ -22,7 +26,11 @@ from netcarlo.kernels.shared.layout import (
     Flow,
     Link,
     Shared,
+    SharedOut,
+    outcomes,
 )
+from netcarlo.networks.shared import topologies
+from netcarlo.networks.shared.outcomes import named
 from netcarlo.networks.shared.topologies import Topology, draw_graph, reverse_routes, routes, topology
 from netcarlo.scenario import Scenario, load_scenario
 from netcarlo.schema import fields
@@ -58,8 +66,8 @@ def rows_of(**given):
         ({"layout": {}}, "dumbbell, parking_lot, tree, graph, links are all missing"),
         ({"layout": {**DUMBBELL, "tree": {"routers": 3, "each": CABLE}}}, "dumbbell and tree are both given"),
         (
-            {"flows": [{"count": 65}]},
-            "shared.flows can be 65; allowed is 1 to 64; lower a count, or write fid",
+            {"flows": [{"count": 1025}]},
+            "shared.flows can be 1025; allowed is 1 to 1024; lower a count, or write fid",
         ),
         ({"flows": [{"count": {"integers": [0, 2]}}]}, "flows can be none at all"),
         ({"flows": [{"protocol": "bic", "windw": 3}]}, "windw is an unknown name"),
@@ -305,6 +313,55 @@ def test_random_networks_are_new_in_every_replication_unless_asked():
     same, rows = drawn({**tree, "redraw": False})
     assert len(np.unique(same.ends, axis=0)) == 1
     assert (rows.flows[:, :, Flow.ROUTE] == rows.flows[:1, :, Flow.ROUTE]).all()
+
+
+def chain(routers):
+    ends = [pair for k in range(routers - 1) for pair in ((k, k + 1), (k + 1, k))]
+    return {"links": [{"ends": list(pair), **CABLE} for pair in ends]}
+
+
+def test_networks_of_the_largest_size():
+    ways = [{"count": 1000, "each": {"between": "hops"}}, {"count": 24, "each": {"source": 100, "sink": 116}}]
+    rows = rows_of(layout=chain(129), flows=ways)
+    assert rows.flows.shape[:2] == (8, MOST_FLOWS) and rows.links.shape[:2] == (8, MOST_LINKS)
+    assert (rows.flows[:, :1000, Flow.ROUTE] == np.arange(1000) % MOST_LINKS).all()
+    assert (rows.flows[:, 1000:, Flow.ROUTE : Flow.ROUTE + 16] == np.arange(200, 232, 2)).all()
+    with pytest.raises(InputError, match=r"links.*at most 256"):
+        rows_of(layout=chain(130))
+
+
+def test_a_route_of_too_many_links_is_refused():
+    assert rows_of(layout=chain(17)).flows[0, 0, Flow.HOPS] == 16
+    with pytest.raises(InputError, match=r"shared.flows.0 needs a route of more links; allowed is 1 to 16"):
+        rows_of(layout=chain(18))
+    assert rows_of(layout=chain(18), flows=[{"source": 17, "sink": 3}]).flows[0, 0, Flow.HOPS] == 14
+
+
+def test_many_flows_are_routed_in_parts():
+    """To the same places."""
+    layout = {"graph": {"routers": 9, "degree": 3, "each": CABLE}}
+    _, whole = drawn(layout)
+    with patch.object(topologies, "_AT_ONCE", 50 * 9 * 3):
+        _, parts = drawn(layout)
+    assert (parts.flows == whole.flows).all()
+
+
+def test_a_crowd_of_linux_has_memory_for_what_it_can_have():
+    """Up to 64 flows have room for all that their link holds each, more of them for 16 fair shares."""
+    rings = {}
+    for count in 1, 64, 65, 1000:
+        dumbbell = {"dumbbell": {**CABLE, "rate": "1 Gbit/s", "queue": 10_000}}
+        rows = rows_of(layout=dumbbell, flows=[{"count": count}], transport={"protocol": "linux"})
+        rings[count] = int(rows.flows[0, 0, P.RING])
+    assert rings[1] == rings[64] > 2 * 4096 and 2 * rings[65] <= rings[64] and rings[1000] <= 1024
+
+
+def test_a_flow_that_sends_too_much_is_told_of():
+    rows = rows_of(flows=[{"count": 1000}])
+    integers = np.zeros((8, outcomes(rows)), np.int64)
+    integers[3, SharedOut.STATUS] = STATUS_NO_NUMBER
+    with pytest.raises(InputError, match="a flow of row 3 sends more than 33554432 packets"):
+        named(integers, rows)
 
 
 def test_links_may_be_given_one_by_one():

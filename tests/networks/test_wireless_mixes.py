@@ -116,6 +116,10 @@ def test_only_flows_that_differ_ask_for_the_model_of_all_kinds():
     assert model([{"source": 0}, {"source": 1, "protocol": "vegas"}], TCP) == "wifi_mixed"
     assert model([{"source": 0, "protocol": "vegas"}, {"source": 1}], UDP) == "wifi_mixed"
     assert model([{"source": 0, "udp": STREAM}], UDP) == "wifi_udp"
+    linux = {"protocol": "linux"}
+    assert model([{"source": 0}, {"source": 1, "udp": STREAM}], linux) == "wifi_linux_cubic"
+    assert model([{"source": 0}, {"source": 1, "congestion_control": "bbr"}], linux) == "wifi_mixed_linux"
+    assert model([{"source": 0, **linux}, {"source": 1}], TCP) == "wifi_mixed_linux"
 
 
 def by_flow(wireless, transport, n=2, **fields):
@@ -188,10 +192,11 @@ BAD = [
     ([{"count": 1025}], TCP, r"flows\.0\.count = 1025 is above the limit"),
     ([{"udp": STREAM, "payload": "9 B"}], TCP, r"udp and payload are both given; write udp\.payload"),
     ([{"udp": STREAM, "protocol": "sack"}], TCP, "udp and protocol are both given; remove it"),
-    ([{"protocol": "linux"}], TCP, r"protocol = 'linux' is not allowed"),
+    ([{"protocol": "linux26"}], TCP, r"protocol = 'linux26' is not allowed"),
+    ([{"congestion_control": "bbr"}], TCP, r"congestion_control is for linux alone; write protocol: linux"),
     ([{"window": 9}], UDP, r"flows\.0\.window is of TCP; write protocol: newreno beside it, or udp"),
     ([{}, {"source": 1, "protocol": "cubic"}], {"protocol": "sctp"}, "transport cannot be sctp where flows"),
-    ([{"window": 9}], {"protocol": "linux"}, "transport cannot be linux_cubic where flows of 802.11 have"),
+    ([{"window": 9}], {"protocol": "linux26"}, "transport cannot be linux26 where flows of 802.11 have"),
     ([{"payload": "9 B"}], {"protocol": "probing"}, "transport cannot be probing where flows of 802.11"),
 ]
 
@@ -201,6 +206,14 @@ def test_flows_that_cannot_be_are_refused_in_one_line(flows, transport, complain
     with pytest.raises(InputError, match=complaint) as error:
         scenario(cell(flows), transport)
     assert "\n" not in str(error.value)
+
+
+def test_what_linux_cannot_is_refused_beside_others_too():
+    flows = [{"source": 0, "protocol": "linux"}, {"source": 1}]
+    with pytest.raises(InputError, match="back_pressure is not for linux yet"):
+        scenario(cell(flows, back_pressure=True), TCP)
+    with pytest.raises(InputError, match=r"receiver\.read is not for linux"):
+        scenario(cell(flows, receiver={"read": "8 KiB"}), TCP)
 
 
 @pytest.mark.parametrize("fidelity", ["fluid", "formula"])

@@ -46,6 +46,18 @@ def test_a_point_does_not_depend_on_which_others_are_asked_for(design, random):
             design.points(np.array([0, outside]))
 
 
+@given(designs(), st.integers(2, 4))
+@settings(max_examples=40, deadline=None)
+def test_more_blocks_of_the_same_size_leave_the_others_alone(design, times):
+    larger = Design(
+        method=design.method, count=times * design.count, blocks=times * design.blocks,
+        dimensions=design.dimensions, seed=design.seed,
+    )  # fmt: skip
+    some = np.arange(design.size)
+    np.testing.assert_array_equal(larger.points(some), design.points(some))
+    np.testing.assert_array_equal(larger.block_of(some), design.block_of(some))
+
+
 @given(designs())
 @settings(max_examples=40, deadline=None)
 def test_blocks_are_contiguous_and_nearly_equal(design):

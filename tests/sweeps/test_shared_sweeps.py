@@ -81,8 +81,8 @@ def test_numbers_of_flows_are_an_axis() -> None:
     assert (found["mean_flow_bps"] * [1, 4]).tolist() == pytest.approx(
         found["goodput_bps"].tolist(), rel=1e-9
     )
-    axes["users"]["values"] = [1, 65]
-    with pytest.raises(InputError, match=r"shared.flows can be 65; allowed is 1 to 64"):
+    axes["users"]["values"] = [1, 1025]
+    with pytest.raises(InputError, match=r"shared.flows can be 1025; allowed is 1 to 1024"):
         make_sweep(data)
 
 

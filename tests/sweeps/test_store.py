@@ -339,8 +339,8 @@ def test_a_manifest_that_cannot_be_understood(tmp_path: Path) -> None:
     store.write(tables.table(SMALL, range(20)))
     path = tmp_path / "manifest.json"
     whole = path.read_text()
-    path.write_text(json.dumps({**SMALL, "format": 2, "sweep": "in other words"}))
-    with pytest.raises(InputError, match=r"format 2 of a later netcarlo.*upgrade"):
+    path.write_text(json.dumps({**SMALL, "format": 3, "sweep": "in other words"}))
+    with pytest.raises(InputError, match=r"format 3 of a later netcarlo.*upgrade"):
         Store.open(tmp_path)
     for text in (whole[:100], "", "[]", '{"format": 1}', '{"format": null}', '{"format": 1, "sweep": []}'):
         path.write_text(text)

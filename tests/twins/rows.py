@@ -9,7 +9,7 @@ from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, 
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_messages
+from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_messages, with_tuning
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
@@ -29,6 +29,10 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
     address = models.model(name).address
     family, sender, control, mobile = address.family, address.sender, address.control, address.mobile
+    if address.tuned:
+        rows = rows_of(name.removesuffix("_tuned"), count, seed=seed)
+        assert isinstance(rows, Rows)
+        return with_tuning(rows, seed=seed)
     if address.messages:
         rows = rows_of(name.removesuffix("_messages"), count, seed=seed)
         assert isinstance(rows, Rows)
@@ -65,7 +69,7 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     if family == "wireless" and sender == "linux":
         return all_linux_over_wireless(count, seed=seed)
     if family == "wireless" and sender == "mixed" and not address.fluid:
-        return all_mixed(count, seed=seed)
+        return all_mixed(count, seed=seed, linux=control == "linux")
     if family == "wireless":
         return wifi_rows(count, seed=seed, tcp=sender != "udp")
     if sender == "linux":

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import PATHS, Out, Rows
 from tests.twins.linux.application import Application
+from tests.twins.linux.autotuning import TuningReceiver, listen_to_windows
 from tests.twins.linux.bbr import PacedSender
 from tests.twins.linux.bbr3 import Bbr3Sender
 from tests.twins.linux.controls import CONTROLS as LINUX_CONTROLS
@@ -59,6 +60,8 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
 
 def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes int64[len(Out)] of one row of `rows` under `protocol` (a name in `kernels.models`)."""
+    tuned = protocol.endswith("_tuned")
+    protocol = protocol.removesuffix("_tuned")
     writes = protocol.endswith("_messages")
     protocol = protocol.removesuffix("_messages").removesuffix("_varying")
     parameters = Parameters(rows, row)
@@ -75,7 +78,9 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
         run_sctp(simulation, outcomes, parameters, streams, paths)
     elif protocol.startswith("tcp_linux_"):
         control = protocol.removesuffix("_mobile").removeprefix("tcp_linux_")
-        application = run_linux(control, simulation, outcomes, parameters, paths[0], streams, constants)
+        application = run_linux(
+            control, simulation, outcomes, parameters, paths[0], streams, constants, tuned=tuned
+        )
     else:
         run_one_way(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, paths[0])
     if isinstance(paths[0], MobilePath):
@@ -134,13 +139,17 @@ def run_tcp(
 
 def run_linux(
     control: str, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, path: Path,
-    streams: Streams, constants: Sequence[int] | None,
+    streams: Streams, constants: Sequence[int] | None, *, tuned: bool = False,
 ) -> Application | None:
     """Today's Linux; with `constants` its application writes messages."""
     kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
     own = LINUX_CONTROLS.get(control, LINUX_CONTROLS["reno"])()
     sender = kind(simulation, outcomes, parameters, path.send, own)
-    receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)
+    if tuned:
+        receiver: LinuxReceiver = TuningReceiver(simulation, outcomes, parameters, path.send_back)
+        listen_to_windows(sender)
+    else:
+        receiver = LinuxReceiver(simulation, outcomes, parameters, path.send_back)
     application = None
     if constants is not None:
         application = Application(simulation, sender, receiver, streams, constants)
@@ -151,7 +160,7 @@ def run_linux(
         simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:
-        return 1024 * min(sender.cwnd, sender.p.WINDOW)
+        return 1024 * min(sender.cwnd, sender.window_of_receiver)
 
     sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.rtt)
     simulation.run(parameters.END)

@@ -21,7 +21,7 @@ from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
-from netcarlo.transport.tcp import Sctp, Tcp
+from netcarlo.transport.tcp import OF_HOSTS, Sctp, Tcp
 
 FLUID = (
     Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
@@ -35,7 +35,7 @@ FLUID = (
 class PathNetwork(Routed):
     """The `paths` of a scenario, and its `mobility`; its `duration` says how many outages there may be."""
 
-    has_messages = True
+    of_hosts = OF_HOSTS
 
     @classmethod
     def of(cls, run: Any) -> Routed | None:
@@ -59,6 +59,8 @@ class PathNetwork(Routed):
         workload.check_traces(self.routes, bounds(run.duration)[1])
         if self.mobility is None:
             return
+        if getattr(run.transport, "autotuning", False):
+            raise InputError("mobility and transport.autotuning are both given; remove one")
         if len(self.routes) > 1:
             raise InputError("mobility needs one path, and paths are two; remove one, or remove mobility")
         hops = self.routes[0].hops
@@ -84,7 +86,7 @@ class PathNetwork(Routed):
         varies = not fluid and any(map(varying, every_hop(self.routes)))
         return Address(
             "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies,
-            messages=self.messages,
+            messages=self.messages, tuned=getattr(transport, "autotuning", False),
         )  # fmt: skip
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:

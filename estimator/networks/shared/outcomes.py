@@ -5,7 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import ENDLESS, NS, P
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import ENDLESS, NS, STATUS_NO_NUMBER, P
 from netcarlo.kernels.shared.layout import (
     KINDS,
     LINUX_KINDS,
@@ -21,6 +22,7 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
+from netcarlo.kernels.shared.packet import NUMBER_BITS
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Outcome
 from netcarlo.networks.shared import completions
 from netcarlo.numerics.arrays import Floats, Ints, divisors
@@ -208,6 +210,13 @@ def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
 def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """The outcomes of rows [n] by name, [n] each."""
     p, flows = rows.parameters, rows.flows
+    if (many := np.flatnonzero(integers[:, SharedOut.STATUS] == STATUS_NO_NUMBER)).size:
+        count = int(p[many[0], Shared.FLOWS])
+        most = 1 << NUMBER_BITS - (count - 1).bit_length()
+        raise InputError(
+            f"duration is so long that a flow of row {many[0]} sends more than {most} packets; allowed is "
+            f"what can be numbered where there are {count} flows; shorten it, or lower a count"
+        )
     out = tables(integers, rows)
     flow, link = by_flow(integers, rows), by_link(integers, rows)
     present = np.arange(flows.shape[1]) < p[:, Shared.FLOWS, None]

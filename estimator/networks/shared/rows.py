@@ -4,6 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
@@ -79,7 +80,9 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
     arrivals.put_ideals(found)
-    flows[:, :, P.RING] = np.where(flows[:, :, Flow.KIND] >= LINUX_RENO, rings(found), 0)
+    linux = flows[:, :, Flow.KIND] >= LINUX_RENO
+    if linux.any():
+        flows[:, :, P.RING] = np.where(linux, rings(found), 0)
     return found
 
 
@@ -170,7 +173,9 @@ def _flows(
         ends[:, k] = _ends(shared, draws, net, member)
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
     for k, member in enumerate(members):
-        if member.spec.route is not None:
+        if member.spec.route is None:
+            _check_arrives(shared, net, forth, ends[:, k, 1], k, member.name)
+        else:
             length = len(member.spec.route)
             forth.links[:, k] = NOWHERE
             forth.links[:, k, :length] = member.spec.route
@@ -184,6 +189,19 @@ def _flows(
         order = np.argsort(~present, axis=1, kind="stable")
         table = np.take_along_axis(table, order[:, :, None], axis=1)[:, : int(count.max(initial=1))]
     return table, count
+
+
+def _check_arrives(
+    shared: SharedSpec, net: Topology, forth: Routes, sink: Ints, k: int, name: str
+) -> None:  # fmt: skip
+    """Raises InputError where the shortest path of flow `k` has more links than a route."""
+    if shared.links is None:
+        return  # too few routers for that
+    hops = forth.hops[:, k]
+    last = forth.links[np.arange(len(hops)), k, np.maximum(hops - 1, 0)]
+    if (net.ends[np.arange(len(hops)), last, 1] != sink).any():
+        remedy = "bring its source and sink nearer together"
+        raise InputError(f"{name} needs a route of more links; allowed is 1 to {MOST_HOPS}; {remedy}")
 
 
 def _put_routes(table: Ints, forth: Routes, back: Routes) -> None:

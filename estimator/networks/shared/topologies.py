@@ -19,6 +19,10 @@ _DELAY = 32
 """A nanosecond beside hops of which there are up to MOST_HOPS: less delay, then fewer hops."""
 
 
+_AT_ONCE = 1 << 22
+"""Numbers in a temporary array: so many flows are routed at a time that it has room."""
+
+
 class Topology(NamedTuple):
     """Which routers and links the rows have."""
 
@@ -115,19 +119,20 @@ def routes(net: Topology, delay_ns: Ints, source: Ints, sink: Ints, *, routing: 
     delay = delay_ns[row, k]
     cost[row, a, b] = delay + _HOP if routing == "hops" else delay * _DELAY + 1
     link[row, a, b] = k
-    total = _distances(cost)
+    total = np.swapaxes(_distances(cost), 1, 2)
     found = np.full((*source.shape, MOST_HOPS), NOWHERE)
     hops = np.zeros(source.shape, np.int64)
-    at = source
-    for step in range(MOST_HOPS):
-        under_way = at != sink
-        if not under_way.any():
-            break
-        onward = cost[rows, at] + np.swapaxes(total, 1, 2)[rows, sink]
-        following = onward.argmin(axis=2)
-        found[:, :, step] = np.where(under_way, link[rows, at, following], NOWHERE)
-        hops += under_way
-        at = np.where(under_way, following, at)
+    some = max(1, _AT_ONCE // (n * most))
+    for lo in range(0, source.shape[1], some):
+        at, end = source[:, lo : lo + some], sink[:, lo : lo + some]
+        for step in range(MOST_HOPS):
+            under_way = at != end
+            if not under_way.any():
+                break
+            following = (cost[rows, at] + total[rows, end]).argmin(axis=2)
+            found[:, lo : lo + some, step] = np.where(under_way, link[rows, at, following], NOWHERE)
+            hops[:, lo : lo + some] += under_way
+            at = np.where(under_way, following, at)
     return Routes(found, hops)
 
 

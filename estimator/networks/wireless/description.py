@@ -33,6 +33,7 @@ from netcarlo.schema.quantity import (
     bounds,
 )
 from netcarlo.schema.record import Record
+from netcarlo.transport.congestion import CONTROLS_OF_LINUX
 from netcarlo.transport.kinds import TCPS
 from netcarlo.transport.udp import Datagrams
 
@@ -195,6 +196,10 @@ class Receiver(LegSpec):
     read_time: Delay = 0.0
 
 
+OF_TCP = ("protocol", "congestion_control", "window", "payload")
+"""Fields of a flow that make it a TCP of its own."""
+
+
 class FlowSpec(Record):
     """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
 
@@ -204,7 +209,8 @@ class FlowSpec(Record):
 
     source: int | Literal["gateway", "station"] = 0
     sink: int | Literal["gateway", "station"] = "gateway"
-    protocol: Literal[TCPS] | None = None  # type: ignore[valid-type]
+    protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
+    congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
     window: Window | None = None
     payload: Payload | None = None
     udp: Datagrams | None = None
@@ -224,7 +230,7 @@ class FlowSpec(Record):
             raise InputError(
                 f"{other} = {getattr(self, other)} is for numbered stations; write {other}: gateway"
             )
-        for name in ("protocol", "window", "payload"):
+        for name in OF_TCP:
             if self.udp is not None and getattr(self, name) is not None:
                 remedy = "write udp.payload" if name == "payload" else "remove it"
                 raise InputError(f"udp and {name} are both given; {remedy}")
@@ -238,7 +244,7 @@ class FlowSpec(Record):
     @property
     def has_own_tcp(self) -> bool:
         """Whether it is a TCP that may differ from the scenario's."""
-        return any(given is not None for given in (self.protocol, self.window, self.payload))
+        return any(getattr(self, name) is not None for name in OF_TCP)
 
 
 class Flows(Record):

@@ -9,17 +9,18 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER
+from netcarlo.kernels.shared.layout import LINUX_KINDS
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
 from netcarlo.networks.wireless import events, fluid, formula, outcomes, rows, workload
-from netcarlo.networks.wireless.description import Flows, FlowSpec, Link, Wireless
+from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link, Wireless
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.congestion import CONTROLS_OF_LINUX
-from netcarlo.transport.kinds import TCPS, kinds
+from netcarlo.transport.kinds import TCPS, kinds, tcp_of
 from netcarlo.transport.tcp import COMMON, PROBES, Linux, Sctp, Tcp
 from netcarlo.transport.udp import Udp
 
@@ -32,36 +33,41 @@ class WirelessNetwork(Wireless, Network):
     outcomes = outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """Slots take time whatever else does; the reading application is TCP's."""
-        reads = self.receiver is not None and self.receiver.read is not None
-        if reads and isinstance(run.transport, (Sctp, Linux)):
-            why = "whose receiver answers before the application reads"
-            raise InputError(f"wireless.receiver.read is not for {run.transport.protocol}, {why}; remove it")
+        """The TCPs of the flows; what a sender cannot do, or its receiver."""
         self._check_own(run.transport)
-        if isinstance(run.transport, Linux):
-            self._check_linux(run, run.transport)
+        found = self._kinds(run.transport).values()
+        reads = self.receiver is not None and self.receiver.read is not None
+        if wrong := [tcp.protocol for tcp in found if reads and isinstance(tcp, Sctp | Linux)]:
+            why = "whose receiver answers before the application reads"
+            raise InputError(f"wireless.receiver.read is not for {wrong[0]}, {why}; remove it")
+        if any(isinstance(tcp, Linux) for tcp in (run.transport, *found)):
+            self._check_linux(run)
+
+    def _kinds(self, transport: Any) -> dict[str, Tcp | Sctp]:
+        """The TCPs, or SCTP, that its flows can be."""
+        flows = [flow for _, flow in self.each_flow()] if isinstance(self.flows, list) else [FlowSpec()]
+        return kinds(flows, transport)
 
     def _check_own(self, transport: Any) -> None:
         """TCPs of their own are those that go beside each other, and datagrams have no window."""
         for name, flow in self.each_flow():
-            given = "window" if flow.window is not None else "payload"
-            if flow.has_own_tcp and flow.protocol is None and isinstance(transport, Udp):
-                raise InputError(
-                    f"wireless.{name}.{given} is of TCP; write protocol: newreno beside it, or udp"
-                )
-        if not self.has_own_tcps:
-            return
-        found = kinds((flow for _, flow in self.each_flow()), transport)
-        if wrong := sorted(set(found) - set(TCPS)):
-            allowed = f"allowed is {', '.join(TCPS)}"
-            what = "where flows of 802.11 have a protocol, window or payload of their own"
-            raise InputError(f"transport cannot be {wrong[0]} {what}; {allowed}")
+            given = next((field for field in OF_TCP if getattr(flow, field) is not None), None)
+            if given is not None and flow.protocol is None and isinstance(transport, Udp):
+                remedy = "write protocol: newreno beside it, or udp"
+                raise InputError(f"wireless.{name}.{given} is of TCP; {remedy}")
+            if flow.congestion_control is not None and not isinstance(tcp_of(transport, flow), Linux):
+                remedy = "write protocol: linux beside it"
+                raise InputError(f"wireless.{name}.congestion_control is for linux alone; {remedy}")
+        wrong = sorted(set(self._kinds(transport)) - {*TCPS, *LINUX_KINDS})
+        if self.has_own_tcps and wrong:
+            what = "where flows of 802.11 have a TCP of their own"
+            raise InputError(f"transport cannot be {wrong[0]} {what}; allowed is {', '.join(TCPS)}, linux")
 
-    def _check_linux(self, run: Run, transport: Linux) -> None:
+    def _check_linux(self, run: Run) -> None:
         """A sender that never waits for room, of a control that is there, whose frames have timestamps."""
         if self.back_pressure:
             raise InputError("wireless.back_pressure is not for linux yet; remove it, or write linux26")
-        if isinstance(transport.congestion_control, Path):
+        if isinstance(getattr(run.transport, "congestion_control", None), Path):
             name, allowed = "transport.congestion_control", ", ".join(CONTROLS_OF_LINUX)
             raise InputError(f"{name} cannot be a file for linux over 802.11 yet; allowed is {allowed}")
         asked, most = workload.packets(self, run), workload.MOST_OF_LINUX
@@ -77,7 +83,8 @@ class WirelessNetwork(Wireless, Network):
             return Address("wireless", "mixed", fluid=True)
         transport = run.transport
         if self.has_own_tcps:
-            return Address("wireless", "mixed")
+            linux = any(isinstance(tcp, Linux) for tcp in self._kinds(transport).values())
+            return Address("wireless", "mixed", "linux" if linux else "")
         control = transport.congestion_control if isinstance(transport, Tcp) else None
         return Address("wireless", transport.protocol, str(control or ""))
 

@@ -23,6 +23,7 @@ from netcarlo.sweeps.execution.plan import Pace
 from netcarlo.sweeps.execution.run import Progress, Summary
 from netcarlo.sweeps.execution.run import run as run_phase
 from netcarlo.sweeps.space.space import ANSWERED
+from netcarlo.sweeps.store.begun import begun
 
 if TYPE_CHECKING:
     from netcarlo.sweeps.space.space import Sweep
@@ -60,7 +61,7 @@ def run(sweep: "Sweep", store: "Store", *, progress: Progress | None = None, **o
     """
     asked = sweep.screening
     if asked is None:
-        return run_phase(sweep, store, progress=progress, **options)
+        return run_phase(sweep, store, progress=progress, begun=begun(store), **options)
     before = int(np.count_nonzero(store.scan(repair=True).done))
     total = Summary(sweep.n_cells, before, sweep.n_cells - before)
     paces = {True: Pace(), False: Pace()}

@@ -47,12 +47,16 @@ class Chunk:
     """Seconds for all of it."""
 
 
-def run_chunk(definition: str, cells: Ints, *, target: str = "cpu", threads: int = 1, version: str) -> Chunk:
+def run_chunk(
+    definition: str, cells: Ints, *, target: str = "cpu", threads: int = 1, version: str,
+    begun: "pa.Table | None" = None,
+) -> Chunk:  # fmt: skip
     """Simulate cells [n] of a sweep (its definition as JSON).
 
-    The tables depend on the definition and the cells alone.  A cell that cannot be simulated is in
-    them as failed, with its error.  Raises WrongVersion where the models are not of `version`, and
-    DeviceError where a kernel has ended the use of devices in this process.
+    `begun` are replications that are known already: of some cells the first of them, or all.  The tables
+    depend on the definition and the cells alone.  A cell that cannot be simulated is in them as failed, with
+    its error.  Raises WrongVersion where the models are not of `version`, and DeviceError where a kernel has
+    ended the use of devices in this process.
     """
     if version != model_version():
         raise WrongVersion(f"models {model_version()} here, {version} at the client")
@@ -60,7 +64,7 @@ def run_chunk(definition: str, cells: Ints, *, target: str = "cpu", threads: int
     sweep = sweep_of(definition)
     cells = np.unique(np.asarray(cells, np.int64))
     simulated = np.union1d(cells, sweep.baseline(cells)) if sweep.compare else cells
-    run = _Run(sweep, simulated, resolve_target(target), threads)
+    run = _Run(sweep, simulated, resolve_target(target), threads, begun=_by_cell(begun))
     for batch in sweep.batches(simulated):
         run.simulate(batch)
     wanted = np.isin(simulated, cells)
@@ -68,6 +72,21 @@ def run_chunk(definition: str, cells: Ints, *, target: str = "cpu", threads: int
     each = run.replications(wanted) if sweep.keep_replications else None
     seconds = time.perf_counter() - started
     return Chunk(table, each, run.networks, run.packets, run.kernel_s, seconds)
+
+
+def _by_cell(begun: "pa.Table | None") -> dict[int, dict[str, Floats]]:
+    """By cell the values of each outcome, in the order of the replications."""
+    if begun is None:
+        return {}
+    values = {name: begun.column(name).to_numpy() for name in MEANING}
+    cell, number = (begun.column(name).to_numpy() for name in ("cell", "replication"))
+    order = np.lexsort((number, cell))
+    cells, first = np.unique(cell[order], return_index=True)
+    ends = np.append(first[1:], len(order))
+    return {
+        int(one): {name: column[order[a:b]] for name, column in values.items()}
+        for one, a, b in zip(cells, first, ends, strict=True)
+    }
 
 
 def failed(sweep: Sweep, cells: Ints, error: str) -> "pa.Table":
@@ -92,6 +111,8 @@ class _Run:
     cells: Ints
     target: str
     threads: int
+    begun: dict[int, dict[str, Floats]] = field(default_factory=dict)
+    """Of cells, what is known already."""
     networks: int = 0
     packets: int = 0
     kernel_s: float = 0.0
@@ -115,9 +136,12 @@ class _Run:
         rule = None if precision is None else statistics.StoppingRule(precision)
         most = launches.largest([self.sweep.variants[batch.variant]], self.target)
         step = max(1, most // (rule.first if rule else n))
-        for lo in range(0, len(batch.at), step):
-            chosen = np.arange(lo, min(lo + step, len(batch.at)))
-            self._isolate(batch, chosen, self._fixed if rule is None else self._until(rule))
+        known = np.array([_length(self.begun.get(int(cell), {})) for cell in self.cells[batch.at]])
+        for first in np.unique(known):
+            members = np.flatnonzero(known == first)
+            simulate = self._fixed(int(first)) if rule is None or first else self._until(rule)
+            for lo in range(0, len(members), step):
+                self._isolate(batch, members[lo : lo + step], simulate)
 
     def _isolate(
         self, batch: Batch, chosen: Ints, simulate: Callable[[Batch, Ints], Iterator[_Part]]
@@ -134,8 +158,23 @@ class _Run:
             for half in np.array_split(chosen, 2):
                 self._isolate(batch, half, simulate)
 
-    def _fixed(self, batch: Batch, chosen: Ints) -> Iterator[_Part]:
-        yield self._replicate(batch, chosen, 0, self.sweep.base.replications)
+    def _fixed(self, first: int) -> Callable[[Batch, Ints], Iterator[_Part]]:
+        """Replicate cells of which the first are known; with a precision those are all."""
+        n = self.sweep.base.replications if self.sweep.base.precision is None else first
+
+        def simulate(batch: Batch, chosen: Ints) -> Iterator[_Part]:
+            if not first:
+                yield self._replicate(batch, chosen, 0, n)
+                return
+            at = batch.at[chosen]
+            before = [self.begun[int(cell)] for cell in self.cells[at]]
+            values = {name: np.array([each[name] for each in before]) for name in self.kept}
+            if n > first:
+                more = self._replicate(batch, chosen, first, n - first).values
+                values = {name: np.concatenate([values[name], more[name]], axis=1) for name in values}
+            yield _Part(at, values)
+
+        return simulate
 
     def _until(self, rule: statistics.StoppingRule) -> Callable[[Batch, Ints], Iterator[_Part]]:
         """Replicate every cell until `rule` stops it."""

@@ -57,6 +57,8 @@ class Forecast:
     """Of the sweep."""
     cells: int
     """To run: missing in the store, or failed."""
+    begun: int
+    """Replications of those that are there from before the store grew, and not in what follows."""
     networks: float
     packets: float
     time_s: tuple[float, float]
@@ -79,7 +81,8 @@ def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> F
     time is from that of cheap models and packets of the sample to that of all packets, too.
     """
     scan = None if store is None else store.scan()
-    found = _forecast(sweep, workers, np.ones(sweep.n_cells, bool) if scan is None else ~scan.done)
+    missing = np.ones(sweep.n_cells, bool) if scan is None else ~scan.done
+    found = _forecast(sweep, workers, missing, scan.begun_replications if scan else 0)
     if sweep.screening is None or not found.cells:
         return found
     known = np.repeat(sweep.screening.known, sweep.group)
@@ -97,13 +100,13 @@ def forecast(sweep: Sweep, workers: Workers, *, store: Store | None = None) -> F
     )
 
 
-def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_]) -> Forecast:
-    """That of the `missing` cells, bool[n_cells]."""
+def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_], begun: int = 0) -> Forecast:
+    """That of the `missing` cells, bool[n_cells], of whose replications so many are there."""
     cells = int(np.count_nonzero(missing))
     pilot = _Pilot(sweep, workers, missing)
     rows, networks = len(pilot), 0.0
     if pilot.network_s.size:
-        networks = cells * pilot.replications * (rows - len(pilot.errors)) / rows
+        networks = max(cells * pilot.replications - begun, 0) * (rows - len(pilot.errors)) / rows
     slots = max(workers.slots(), 1)
     wall_s = networks * pilot.cost_s / slots
     chunks = min(MOST_SMALL + networks * pilot.cost_s / CHUNK_S, cells / sweep.group)
@@ -112,12 +115,15 @@ def _forecast(sweep: Sweep, workers: Workers, missing: NDArray[np.bool_]) -> For
         name=sweep.name,
         n_cells=sweep.n_cells,
         cells=cells,
+        begun=begun,
         networks=networks,
         packets=networks * pilot.packets,
         time_s=(wall_s * (1 - pilot.error / 2) / SPREAD, wall_s * (1 + pilot.error) * SPREAD),
         workers=workers.name,
         memory_bytes=peak_bytes() + CELL_BYTES * sweep.n_cells + min(in_flight, pilot.row_bytes * cells),
-        disk_bytes=chunks * pilot.file_bytes + cells * pilot.cell_bytes + networks * pilot.network_bytes,
+        disk_bytes=chunks * pilot.file_bytes
+        + cells * pilot.cell_bytes
+        + (networks + begun) * pilot.network_bytes,
         pilot_cells=rows,
         failed=len(pilot.errors),
         error=next(iter(pilot.errors), ""),

@@ -121,6 +121,7 @@ def run(
     progress: Progress | None = None,
     submit: Callable[..., Chunk] = run_chunk,
     pace: Pace | None = None,
+    begun: Callable[[Cells], "pa.Table | None"] | None = None,
 ) -> Summary:
     """Simulate the cells that the store lacks or holds as failed, and write them to it.
 
@@ -128,7 +129,7 @@ def run(
     the cells of a chunk; unless given, chunks grow until they take `chunk_s`, from what `pace` knows.
     `cells`, int64[n]: those only, in this order.  `phase`, `workers` and `command` are for the record that
     every run leaves in the store, however it ends.  `progress(summary)` is called after each chunk and every
-    half second.
+    half second.  `begun(cells)`: replications of them that are there already, which are not simulated again.
 
     A chunk that kills its workers is halved until the culprit is found, whose cells are recorded as
     failed.  Raises WrongVersion (a worker has other models) and StoppedError (workers or a device lost, disk
@@ -147,12 +148,12 @@ def run(
         pace=pace,
     )
     summary = Summary(sweep.n_cells, int(np.count_nonzero(scan.done)), plan.cells)
-    started, begun = datetime.now(UTC), time.monotonic()
-    loop = _Loop(sweep, store, executor, slots, plan, summary, target, about["model_version"], submit)
+    started, since = datetime.now(UTC), time.monotonic()
+    loop = _Loop(sweep, store, executor, slots, plan, summary, target, about["model_version"], submit, begun)
     outcome = "finished"
     try:
         for _ in loop:
-            summary.wall_s = time.monotonic() - begun
+            summary.wall_s = time.monotonic() - since
             if progress:
                 progress(summary)
     except BaseException as error:
@@ -161,7 +162,7 @@ def run(
             loop.keep_finished()
         raise
     finally:
-        summary.wall_s = time.monotonic() - begun
+        summary.wall_s = time.monotonic() - since
         record = {
             "command": command,
             **({"phase": phase} if phase else {}),
@@ -206,9 +207,10 @@ class _Loop:
         target: str,
         version: str,
         submit: Callable[..., Chunk],
+        begun: Callable[[Cells], "pa.Table | None"] | None,
     ) -> None:
         self.sweep, self.store, self.executor, self.slots = sweep, store, executor, slots
-        self.plan, self.summary, self.submit = plan, summary, submit
+        self.plan, self.summary, self.submit, self.begun = plan, summary, submit, begun
         self.definition = json.dumps(sweep.definition)
         self.options = {"target": target, "threads": 1, "version": version}
         self.running: dict[Future[Chunk], Task] = {}
@@ -244,8 +246,12 @@ class _Loop:
                 self._write(future.result())
 
     def _hand_out(self, task: Task) -> None:
+        options = self.options
+        if self.begun:
+            compared = np.union1d(task.cells, self.sweep.baseline(task.cells))
+            options = options | {"begun": self.begun(compared)}
         try:
-            future = self.executor.submit(self.submit, self.definition, task.cells, **self.options)
+            future = self.executor.submit(self.submit, self.definition, task.cells, **options)
         except (RuntimeError, OSError) as error:  # closed
             raise StoppedError(LOST) from error
         self.running[future] = task

@@ -7,7 +7,8 @@ digits or more, and the first 16 hexadecimal digits of the checksum.  Equal tabl
 import hashlib
 import io
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from netcarlo.sweeps.store.files import Files
+from netcarlo.sweeps.store.versions import Version
 
 FOLDER = "chunks"
 
@@ -57,9 +59,10 @@ class ChunkFile:
         return cls(int(first), int(rows), kind, checksum)
 
     def table(
-        self, files: Files, columns: list[str] | None = None, *, sweep: str, schema: pa.Schema, n_cells: int
-    ) -> pa.Table:
-        """Read the file and check its bytes, its sweep (digest), its columns, its cells and its name.
+        self, files: Files, columns: list[str] | None = None, *, versions: Mapping[str, Version]
+    ) -> tuple[pa.Table, Version]:
+        """Read the file and check its bytes, its sweep (one of these digests), its columns, its cells and
+        its name.  Cells have the numbers that they have in the newest version.
 
         Raises DamageError.
         """
@@ -70,18 +73,20 @@ class ChunkFile:
             raise TruncationError("truncated or altered")
         try:
             file = pq.ParquetFile(pa.BufferReader(data))
-            if wrong := _unlike(file.schema_arrow, schema):
+            found = (file.metadata.metadata or {}).get(_SWEEP, b"").decode()
+            version = versions.get(found) or next(iter(versions.values()))
+            if wrong := _unlike(file.schema_arrow, version.schemas[self.kind]):
                 raise DamageError(f"without the column '{wrong.name}' ({wrong.type})")
             table = file.read(columns=columns, use_threads=False)
         except (pa.ArrowException, OSError) as error:
             raise DamageError(f"not readable: {error}") from None
-        found = (file.metadata.metadata or {}).get(_SWEEP, b"").decode()
-        if found != sweep:
+        if found not in versions:
             raise DamageError(f"of another sweep (digest {found or 'unknown'})")
         cell = table.column("cell")
         if cell.null_count or not len(cell):
             raise DamageError("without cells")
         steps = np.diff(cell.to_numpy())
+        n_cells = version.about.n_cells
         if (
             cell[0].as_py() < 0
             or cell[-1].as_py() >= n_cells
@@ -90,20 +95,33 @@ class ChunkFile:
             raise DamageError(f"of other cells than 0 to {n_cells - 1}, ascending")
         if table.num_rows != self.rows or cell[0].as_py() != self.first:
             raise DamageError("renamed")
-        return table
+        if version.moved:
+            at = table.column_names.index("cell")
+            table = table.set_column(at, "cell", pa.array(version.renumber(cell.to_numpy())))
+        return table, version
+
+
+@dataclass(frozen=True, order=True)
+class Placed:
+    """An intact file in a store, by the numbers that its cells have now; sorts by the first."""
+
+    first: int
+    last: int
+    file: ChunkFile
+    version: Version = field(compare=False)
 
 
 def _unlike(found: pa.Schema, wanted: pa.Schema) -> pa.Field | None:
     """The first column that is wanted and not there, or of another type."""
     there = dict(zip(found.names, found.types, strict=True))
-    return next((field for field in wanted if there.get(field.name) != field.type), None)
+    return next((one for one in wanted if there.get(one.name) != one.type), None)
 
 
 def pack(kind: Kind, table: pa.Table, *, sweep: str, model_version: str) -> tuple[ChunkFile, bytes]:
     """A chunk file and its bytes, which are the same for equal tables."""
     buffer = io.BytesIO()
-    strings = [field.name for field in table.schema if field.type == pa.string() and field.name != "key"]
-    floats = [field.name for field in table.schema if field.type == pa.float64()]
+    strings = [one.name for one in table.schema if one.type == pa.string() and one.name != "key"]
+    floats = [one.name for one in table.schema if one.type == pa.float64()]
     # Without the copy of the Arrow schema and the bounds of each column a file of 20 cells is half
     # as large; splitting the bytes of floats saves another fifth of a large one.
     with pq.ParquetWriter(

@@ -4,6 +4,7 @@ A store may come from anybody, so both are checked before anything relies on the
 """
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 import pyarrow as pa
@@ -92,6 +93,16 @@ class About(_Entries):
         return self
 
 
+class Grown(_Entries):
+    """What a store was before it grew."""
+
+    cells: Annotated[int, Field(ge=0, le=MOST_CELLS)]
+    """Finished then,"""
+    digest: str
+    """and the digest of their rows."""
+    manifest: "_Manifest"
+
+
 class _Manifest(_Entries):
     sweep: About
     definition: dict[str, Any]
@@ -99,15 +110,21 @@ class _Manifest(_Entries):
     versions: dict[str, str]
     seed_scheme: str
     created: str
+    grown_from: Grown | None = None
 
 
-def check(manifest: Any) -> About:
-    """The entry `sweep` of a manifest.  Raises ValueError that names the first wrong entry."""
+def check(manifest: Any) -> None:
+    """Raise ValueError that names the first wrong entry of a manifest."""
     try:
-        return _Manifest.model_validate(manifest).sweep
+        _Manifest.model_validate(manifest)
     except ValidationError as error:
         first = error.errors()[0]
         raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg'].lower()}") from None
+
+
+def about(manifest: Mapping[str, Any]) -> About:
+    """The entry `sweep` of a manifest that was checked."""
+    return About.model_validate(manifest["sweep"])
 
 
 def schema(about: About) -> pa.Schema:

@@ -7,14 +7,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from netcarlo.sweeps.store.chunk_files import ChunkFile
+from netcarlo.sweeps.store.chunk_files import Placed
 
 Flags = NDArray[np.bool_]
 
 
 def merged(
-    files: Sequence[ChunkFile],
-    read: Callable[[ChunkFile], pa.Table],
+    files: Sequence[Placed],
+    read: Callable[[Placed], pa.Table],
     *,
     wanted: Callable[[pa.Table], Flags],
     n_cells: int,

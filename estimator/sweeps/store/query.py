@@ -1,15 +1,17 @@
 """SQL over a store, by DuckDB."""
 
 import tempfile
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.dataset as ds
 
 from netcarlo.errors import InputError
-from netcarlo.sweeps.store.chunk_files import ChunkFile
+from netcarlo.sweeps.store.chunk_files import Placed
 from netcarlo.sweeps.store.store import Scan, Store
 
 
@@ -47,11 +49,11 @@ def _connect(scratch: str) -> Any:
 
 
 def _views(connection: Any, store: Store, scan: Scan) -> None:
-    _view(connection, "cells", _dataset(store, scan.files), once=scan.overlapping)
+    _view(connection, store, "cells", scan.files, once=scan.overlapping)
     if scan.screened:
-        _view(connection, "screened", _dataset(store, scan.screened), once=True)
+        _view(connection, store, "screened", scan.screened, once=True)
     if scan.replications:
-        connection.register("replication_files", _dataset(store, scan.replications))
+        _register(connection, store, "replication", scan.replications)
         once = "QUALIFY row_number() OVER (PARTITION BY cell, replication) = 1"
         connection.execute(
             "CREATE VIEW replications AS SELECT * FROM replication_files "
@@ -60,22 +62,41 @@ def _views(connection: Any, store: Store, scan: Scan) -> None:
         )
 
 
-def _view(connection: Any, name: str, data: Any, *, once: bool) -> None:
+def _view(connection: Any, store: Store, name: str, files: Sequence[Placed], *, once: bool) -> None:
     """A view of rows of cells, each of them `once` where several files may have it."""
-    connection.register(f"{name}_files", data)
+    schema = _register(connection, store, name, files)
     values = ", ".join(
         f"nullif({_quoted(field.name)}, 'nan'::DOUBLE) AS {_quoted(field.name)}"
         if field.type == pa.float64()
         else _quoted(field.name)
-        for field in data.schema
+        for field in schema
     )
     first = "QUALIFY row_number() OVER (PARTITION BY cell ORDER BY status DESC) = 1"  # ok before failed
     connection.execute(f"CREATE VIEW {name} AS SELECT {values} FROM {name}_files {first if once else ''}")
 
 
-def _dataset(store: Store, files: tuple[ChunkFile, ...]) -> Any:
-    paths = [store.files.path(file.name) for file in files]
-    return ds.dataset(paths, filesystem=store.files.filesystem, format="parquet")
+def _register(connection: Any, store: Store, name: str, files: Sequence[Placed]) -> pa.Schema:
+    """Make a relation `NAME_files` of files, with the numbers that cells have now; its columns."""
+    groups: dict[str, list[Placed]] = {}
+    for each in files:
+        groups.setdefault(each.version.about.digest if each.version.moved else "", []).append(each)
+    parts = []
+    for number, group in enumerate(groups.values()):
+        paths = [store.files.path(each.file.name) for each in group]
+        data = ds.dataset(paths, filesystem=store.files.filesystem, format="parquet")
+        part = f"{name}_files_{number}"
+        connection.register(part, data)
+        version = group[0].version
+        if version.moved:
+            cells = np.arange(version.about.n_cells)
+            connection.register(f"{part}_now", pa.table({"cell": cells, "now": version.renumber(cells)}))
+            columns = f"* EXCLUDE (now) REPLACE (now AS cell) FROM {part} JOIN {part}_now USING (cell)"
+            parts.append(f"SELECT {columns}")
+        else:
+            parts.append(f"SELECT * FROM {part}")
+    connection.execute(f"CREATE VIEW {name}_files AS {' UNION ALL BY NAME '.join(parts)}")
+    schema: pa.Schema = data.schema
+    return schema
 
 
 def _quoted(name: str) -> str:

@@ -6,8 +6,9 @@
     chunks/screened-....parquet      what cheap models say of cells, with `fidelity: auto`
     runs/....json                    a record of each run
 
-No file is ever changed and none is shared, so any number of clients may write at once without a
-lock, and one that is killed leaves whole files and at most a temporary one.
+No chunk is ever changed and none is shared, so any number of clients may write at once without a
+lock, and one that is killed leaves whole files and at most a temporary one.  A store grows by a new
+manifest in place of the old, which it holds: the chunks stay as they are (see `growth`).
 """
 
 import json
@@ -26,11 +27,13 @@ from netcarlo.errors import InputError, nearest
 from netcarlo.schema import kinds
 from netcarlo.sweeps.store import chunk_files, digests
 from netcarlo.sweeps.store import manifest as manifests
-from netcarlo.sweeps.store.chunk_files import ChunkFile, DamageError, TruncationError
+from netcarlo.sweeps.store.chunk_files import ChunkFile, DamageError, Placed, TruncationError
 from netcarlo.sweeps.store.files import Files
 from netcarlo.sweeps.store.merge import Flags, merged
+from netcarlo.sweeps.store.versions import Version, versions
 
-FORMAT = 1
+FORMAT = 2
+"""1, and 2 of a store that has grown."""
 MANIFEST = "manifest.json"
 RUNS = "runs"
 
@@ -45,12 +48,16 @@ class Scan:
     """bool[n_cells]: failed, and not finished in another file."""
     damaged: dict[str, str]
     """Names of files that were left out, and why; their cells count as missing."""
-    files: tuple[ChunkFile, ...]
+    files: tuple[Placed, ...]
     """Intact files of cells, ascending by first cell."""
-    replications: tuple[ChunkFile, ...]
+    replications: tuple[Placed, ...]
     """Intact files of replications, likewise,"""
-    screened: tuple[ChunkFile, ...]
-    """and of what cheap models say."""
+    screened: tuple[Placed, ...]
+    """of what cheap models say,"""
+    begun: tuple[Placed, ...]
+    """and of the replications of cells that had fewer of them before the store grew;"""
+    begun_replications: int
+    """how many of those there are of cells that are not done."""
     known: Flags
     """bool[n_cells]: cells of which a cheap model says something."""
     overlapping: bool
@@ -71,12 +78,9 @@ class Store:
         """Use `create` or `open`."""
         self.files = files
         self.manifest = manifest
-        about = manifests.check(manifest)
-        self._schemas = {
-            "cells": manifests.schema(about),
-            "replications": manifests.schema_of_replications(about),
-            "screened": manifests.schema(about),
-        }
+        manifests.check(manifest)
+        self.versions = versions(manifest)
+        """The sweep and those that it grew from, the newest first."""
         self.url = files.url
 
     @classmethod
@@ -169,42 +173,52 @@ class Store:
         """
         n_cells = int(self.sweep["n_cells"])
         ok, failed, kept, known = (np.zeros(n_cells, dtype=bool) for _ in range(4))
-        intact: dict[str, list[ChunkFile]] = {"cells": [], "replications": [], "screened": []}
+        intact: dict[str, list[Placed]] = {"cells": [], "replications": [], "screened": [], "begun": []}
         damaged: dict[str, str] = {}
         sizes = self.files.names(chunk_files.FOLDER)
         overlapping = False
+        begun = np.zeros(n_cells if len(self.versions) > 1 else 0, np.int32)
         for name in sorted(sizes):
             try:
                 file = ChunkFile.parse(name)
+                status = ["status"] if file.kind != "replications" else []
+                table, version = self._read(file, ["cell", *status])
+                cell = table.column("cell").to_numpy()
+                placed = Placed(int(cell[0]), int(cell[-1]), file, version)
+                if not version.counts:
+                    if file.kind == "replications":
+                        intact["begun"].append(placed)
+                        cell, n = np.unique(cell, return_counts=True)
+                        begun[cell] = np.maximum(begun[cell], n)
+                    continue
+                good = np.asarray(table.column("status")) == "ok" if status else np.ones(len(cell), bool)
                 if file.kind == "cells":
-                    table = self._table(file, ["cell", "status"])
-                    cell = table.column("cell").to_numpy()
-                    good = np.asarray(table.column("status")) == "ok"
                     overlapping |= bool((ok[cell] | failed[cell]).any())
                     ok[cell[good]] = True
                     failed[cell[~good]] = True
                 elif file.kind == "screened":
-                    table = self._table(file, ["cell", "status"])
-                    good = np.asarray(table.column("status")) == "ok"
-                    known[table.column("cell").to_numpy()[good]] = True
+                    known[cell[good]] = True
                 else:
-                    cell = np.unique(self._table(file, ["cell"]).column("cell"))
+                    cell = np.unique(cell)
                     overlapping |= bool(kept[cell].any())
                     kept[cell] = True
-                intact[file.kind].append(file)
+                intact[file.kind].append(placed)
             except DamageError as error:
                 damaged[name] = str(error)
                 if repair and isinstance(error, TruncationError):
                     self.files.remove(f"{chunk_files.FOLDER}/{name}")
         if repair:
             self.files.remove_abandoned(chunk_files.FOLDER)
+        done = ok & kept if self.sweep["keep_replications"] else ok
         return Scan(
-            done=ok & kept if self.sweep["keep_replications"] else ok,
+            done=done,
             failed=failed & ~ok,
             damaged=damaged,
             files=tuple(sorted(intact["cells"])),
             replications=tuple(sorted(intact["replications"])),
             screened=tuple(sorted(intact["screened"])),
+            begun=tuple(sorted(intact["begun"])),
+            begun_replications=int(begun[~done].sum()) if intact["begun"] else 0,
             known=known,
             overlapping=overlapping,
             n_bytes=sum(sizes.values()),
@@ -225,7 +239,7 @@ class Store:
         return self._cells(scan.screened, ~scan.known, columns)
 
     def _cells(
-        self, files: Sequence[ChunkFile], bad: Flags, columns: Sequence[str] | None
+        self, files: Sequence[Placed], bad: Flags, columns: Sequence[str] | None
     ) -> Iterator[pa.Table]:
         """The rows of files of cells; a failed one where the cell is `bad`, bool[n_cells]."""
         needed = ["cell", "status"]
@@ -239,7 +253,7 @@ class Store:
         for part in self._merged(files, read, wanted):
             for name in columns or ():
                 if name not in part.column_names:
-                    known = self._table(files[0]).column_names
+                    known = self._table(files[0].file).column_names
                     raise InputError(f"store {self.url}: has no column '{name}'; {nearest(name, known)}")
             yield part if columns is None else part.select(columns)
 
@@ -260,20 +274,21 @@ class Store:
         return self._merged(scan.replications, None, lambda table: asked[table.column("cell").to_numpy()])
 
     def _merged(
-        self, files: Sequence[ChunkFile], columns: list[str] | None, wanted: Callable[[pa.Table], Flags]
+        self, files: Sequence[Placed], columns: list[str] | None, wanted: Callable[[pa.Table], Flags]
     ) -> Iterator[pa.Table]:
         try:
             yield from merged(
-                files, lambda file: self._table(file, columns), wanted=wanted, n_cells=self.sweep["n_cells"]
-            )
+                files, lambda placed: self._table(placed.file, columns), wanted=wanted,
+                n_cells=self.sweep["n_cells"],
+            )  # fmt: skip
         except DamageError as error:
             raise InputError(f"store {self.url}: a file was {error} while it was read; try again") from None
 
     def _table(self, file: ChunkFile, columns: list[str] | None = None) -> pa.Table:
-        return file.table(
-            self.files, columns, sweep=self.sweep["digest"], schema=self._schemas[file.kind],
-            n_cells=self.sweep["n_cells"],
-        )  # fmt: skip
+        return self._read(file, columns)[0]
+
+    def _read(self, file: ChunkFile, columns: list[str] | None) -> tuple[pa.Table, Version]:
+        return file.table(self.files, columns, versions=self.versions)
 
     def frame(self, columns: Sequence[str] | None = None) -> pd.DataFrame:
         """The rows of `tables` as one DataFrame; without rows it has no columns but those asked for."""
@@ -290,6 +305,12 @@ class Store:
     def digest(self) -> str:
         """A hash of the results, 32 hexadecimal digits; see `digests.digest`."""
         return digests.digest(self.tables())
+
+    @property
+    def earlier(self) -> "Store | None":
+        """The store as it was before it grew, if it did; what is new are damaged files to it."""
+        grown = self.manifest.get("grown_from")
+        return Store(self.files, grown["manifest"]) if grown else None
 
     def add_run(self, record: Mapping[str, Any]) -> None:
         """Keep the record of a run, data for JSON.  Raises InputError as `write` does."""
@@ -321,16 +342,34 @@ def _frame(tables: Iterator[pa.Table], columns: Sequence[str] | None) -> pd.Data
 def _same(store: Store, manifest: Mapping[str, Any]) -> None:
     """Raise InputError unless the store is of the sweep in `manifest`; say what differs."""
     there, asked = store.sweep, manifest["sweep"]
-    if there["digest"] == asked["digest"]:
-        return
     before, now = store.manifest.get("definition", {}), manifest["definition"]
-    if there["name"] != asked["name"]:
+    if there["digest"] == asked["digest"]:
+        if [axis["name"] for axis in there["axes"]] == [axis["name"] for axis in asked["axes"]]:
+            return
+        reason = f"holds another '{there['name']}' (its axes are in another order)"
+    elif there["name"] != asked["name"]:
         reason = f"holds the sweep '{there['name']}', not '{asked['name']}'"
-    elif other := sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key)):
+    elif other := differences(before, now):
         reason = f"holds another '{there['name']}' (they differ in {', '.join(other)})"
+        if {*other} <= {"axes", "draw", "scenario.replications"}:
+            reason += "; --grow adds draws, values of axes and replications to it, or"
+            raise InputError(f"store {store.url}: {reason} name another folder")
     else:
         reason = (
             f"holds '{there['name']}' of the models {there['model_version']}, netcarlo has "
             f"{asked['model_version']} now and results of the two do not mix"
         )
     raise InputError(f"store {store.url}: {reason}; name another folder")
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """The keys in which two definitions differ; of the scenario its fields."""
+    found = []
+    for key in sorted(before.keys() | now.keys()):
+        old, new = before.get(key), now.get(key)
+        if key == "scenario" and isinstance(old, dict) and isinstance(new, dict):
+            names = sorted(old.keys() | new.keys())
+            found += [f"scenario.{name}" for name in names if old.get(name) != new.get(name)]
+        elif old != new:
+            found.append(key)
+    return found

@@ -19,7 +19,7 @@ from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, Place, Queue,
 from netcarlo.kernels.shared.hosts import NONE
 from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, FlowOut, Link, LinkOut, Shared
 from netcarlo.kernels.shared.link import Fate, count, leaves
-from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
 VARYING: Any = slot("varying")
 
@@ -53,7 +53,7 @@ def enter(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> A
         m[counts + LinkOut.DROPS] += 1
         m[counts + LinkOut.DROPS_BEFORE] += t < p[Shared.WARM_UP]
         return np.int64(Fate.DROPPED)
-    q = fq.queue_of(p, s, word) if kind == FQ_CODEL else s + Discipline.SIZE
+    q = fq.queue_of(p, m, s, word) if kind == FQ_CODEL else s + Discipline.SIZE
     places.append(m, s, q, t, word, size)
     if kind == PIE:
         m[s + Discipline.WORK] += on_wire(size, m[b + Link.BYTE_TIME])
@@ -128,5 +128,5 @@ def report(p: Any, m: Any, b: Any) -> None:
             m[b + LinkWord.COUNTS + LinkOut.WAITING] += 1
             fates.count_wait(p, m, b, m[place + Place.CAME], p[P.END])
             if word & packet.BACKWARD == 0 and packet.is_payload(word):
-                m[m[Word.FLOWS + packet.flow_of(word)] + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1
+                m[block_of(m, packet.flow_of(m, word)) + FlowWord.COUNTS + FlowOut.IN_FLIGHT] += 1
             place = m[place + Place.FOLLOWING]

@@ -12,7 +12,7 @@ from netcarlo.kernels.shared import arrivals, notes, packet
 from netcarlo.kernels.shared.aqm.state import Place
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared
 from netcarlo.kernels.shared.link import Fate, count_loss
-from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word
+from netcarlo.kernels.shared.state import FlowWord, LinkWord, block_of
 
 ARRIVALS: Any = slot("arrivals")
 
@@ -25,7 +25,7 @@ def drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
     came, word = m[place + Place.CAME], m[place + Place.WORD]
     m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
     m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += came < p[Shared.WARM_UP]
-    flow = m[Word.FLOWS + packet.flow_of(word)]
+    flow = block_of(m, packet.flow_of(m, word))
     count_loss(m, flow, word, Fate.DROPPED)
     if TRACED:
         notes.note(m, t, EVENT_DROP, m[b + LinkWord.NUMBER], word, m[place + Place.BYTES], False)
@@ -43,7 +43,7 @@ def count_wait(p: Any, m: Any, b: Any, came: Any, until: Any) -> None:
 @cold
 def mark(m: Any, b: Any, word: Any) -> Any:
     """The packet with a mark (RFC 3168), if the link marks and it can be: else as it is, and False."""
-    flow = m[Word.FLOWS + packet.flow_of(word)]
+    flow = block_of(m, packet.flow_of(m, word))
     marks = m[b + Link.AQM_MARKS] != 0 and m[flow + Flow.ECN] != 0 and word & packet.BACKWARD == 0
     if marks:
         word |= packet.MARKED

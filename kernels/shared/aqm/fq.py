@@ -10,13 +10,13 @@ import numpy as np
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.shared import packet
 from netcarlo.kernels.shared.aqm import codel, fates, places
-from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, List, Place, Queue, queues_of
+from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, List, Place, Queue
 from netcarlo.kernels.shared.layout import Link, Shared
 
 
-def queue_of(p: Any, s: Any, word: Any) -> Any:
+def queue_of(p: Any, m: Any, s: Any, word: Any) -> Any:
     """The queue of a packet: the data of a flow and what comes back are two."""
-    number = packet.flow_of(word)
+    number = packet.flow_of(m, word)
     if word & packet.BACKWARD:
         number += p[Shared.FLOWS]
     return s + Discipline.SIZE + Queue.SIZE * number
@@ -57,11 +57,14 @@ def take(p: Any, m: Any, b: Any, s: Any, t: Any) -> Any:
 @cold
 def drop_from_longest(p: Any, m: Any, b: Any, s: Any, t: Any) -> None:
     """There are too many packets: the head of the queue with most bytes is dropped."""
-    longest, most = s + Discipline.SIZE, np.int64(-1)
-    for k in range(queues_of(p, m, b)):
-        q = s + Discipline.SIZE + Queue.SIZE * k
-        if m[q + Queue.FIRST] != NOTHING and m[q + Queue.BYTES] > most:
-            longest, most = q, m[q + Queue.BYTES]
+    longest, most = np.int64(NOTHING), np.int64(-1)
+    for queues in (Discipline.NEW, Discipline.OLD):  # where all are that have packets
+        q = m[s + queues + List.FIRST]
+        while q != NOTHING:
+            held = m[q + Queue.BYTES]
+            if m[q + Queue.FIRST] != NOTHING and (held > most or (held == most and q < longest)):
+                longest, most = q, held
+            q = m[q + Queue.FOLLOWING]
     fates.drop(p, m, b, t, places.pop(m, s, longest))
 
 

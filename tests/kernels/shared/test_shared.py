@@ -455,25 +455,6 @@ def test_stop_ends_datagrams() -> None:
     assert f["SENT"][0].tolist() == [100, 0]
 
 
-def test_a_network_of_the_largest_size() -> None:
-    """64 flows of all kinds over 64 links in a ring, 16 hops each, forth and back the other way."""
-    net = Net(SEED=3, END=2 * SECOND, WARM_UP=SECOND, SAMPLE=100 * MS)
-    for _ in range(64):
-        net.link(BYTE_TIME=LINK_BYTE << BYTE_TIME_BITS, DELAY=MS, QUEUE=20)
-    for k in range(64):
-        kind = k % len(KINDS)
-        columns = DATAGRAMS | {"INTERVAL": 20 * MS} if kind == UDP else TCP | {"KIND": kind}
-        route = [(k + hop) % 64 for hop in range(16)]
-        net.flow(route=route, back=[(k + hop) % 64 for hop in range(16, 32)], **columns | {"START": k * 1001})
-    rows = net.row()
-    out = run(rows)
-    f, k = split(rows, out)
-    assert (out[:, SharedOut.STATUS] == STATUS_OK).all() and (f["DELIVERED"] > 0).all()
-    assert (k["ARRIVALS"] > 0).all() and k["DROPS"].sum() > 0
-    found = differences(rows, out)
-    assert not found, "\n\n".join(found)
-
-
 SHARES = {"reno": (0.50, 0.90, 0.88, 0.48, 0.89, 0.45, 0.87, 0.34),
           "sack": (0.50, 0.91, 0.90, 0.49, 0.88, 0.60, 0.83, 0.32)}  # fmt: skip
 """Of the second of two flows, in ns-2: mean of 6 runs (notes of the reference `ns2_shared`)."""

@@ -26,7 +26,7 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.rows import trim
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
 from netcarlo.networks.wireless.outcomes import Tables, named, tables
 from netcarlo.scenario import Scenario
@@ -190,6 +190,23 @@ def test_flows_of_one_kind_are_those_of_its_model(kind: str) -> None:
     name = f"wifi_sack_{kind}" if kind in SACK_BASED else f"wifi_{kind}"
     alike = with_own(rows, lambda row: [KINDS.index(kind)] * int(rows.parameters[row, Radio.FLOWS]))
     assert (run("wifi_mixed", alike) == run_as_python(name, rows)).all()
+
+
+@pytest.mark.parametrize("kind", LINUX_KINDS)
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_flows_of_one_linux_are_those_of_its_model(kind: str) -> None:
+    rows = scenarios(f"wifi_{kind}", 6 * LONG, seed=50 + LINUX_KINDS.index(kind))
+    number = LINUX_RENO + LINUX_KINDS.index(kind)
+    alike = with_own(rows, lambda row: [number] * int(rows.parameters[row, Radio.FLOWS]))
+    assert (run_as_python("wifi_mixed_linux", alike) == run_as_python(f"wifi_{kind}", rows)).all()
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_linux_beside_other_tcps_equals_twin() -> None:
+    """Uncompiled, as compiling it takes minutes."""
+    rows = scenarios("wifi_mixed_linux", 25 * LONG, seed=60)
+    found = differences("wifi_mixed_linux", rows, run_as_python("wifi_mixed_linux", rows))
+    assert not found, "\n\n".join(found)
 
 
 def test_a_mix_has_all_kinds_and_windows_of_its_own() -> None:

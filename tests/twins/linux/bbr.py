@@ -146,7 +146,7 @@ class PacedSender(LinuxSender):
         self.begin()
 
     def probe(self) -> None:
-        new = self.nxt < self.end and self.nxt < self.una + self.p.WINDOW
+        new = self.nxt < self.end and self.nxt < self.una + self.window_of_receiver
         if self.probed is None and new and not self.may_leave():
             self.rearm()
         else:

@@ -62,6 +62,7 @@ class LinuxSender:
         self.syns = 0
         self.syn_sent = 0
         self.cwnd = parameters.INITIAL_WINDOW
+        self.window_of_receiver = parameters.WINDOW
         self.ssthresh = INFINITE
         self.counted = 0
         self.state = OPEN
@@ -158,7 +159,8 @@ class LinuxSender:
             self.send_lost()
             sent_new |= self.send_new()
         room = self.cwnd - self.in_flight()
-        limited = room <= 0 or (room <= self.una + self.p.WINDOW - self.nxt and self.is_put_off(room))
+        end = self.una + self.window_of_receiver
+        limited = room <= 0 or (room <= end - self.nxt and self.is_put_off(room))
         out = self.nxt - self.una
         if (sent_new or limited) and (
             self.una >= self.limited_end or limited or (not self.limited and out > self.most_out)
@@ -196,7 +198,7 @@ class LinuxSender:
         return sent
 
     def burst(self) -> int:
-        room = min(self.cwnd - self.in_flight(), self.una + self.p.WINDOW - self.nxt)
+        room = min(self.cwnd - self.in_flight(), self.una + self.window_of_receiver - self.nxt)
         if room <= 0 or self.is_put_off(room):
             return 0
         return min(room, max(self.cwnd // 2, 1), self.end - self.nxt, self.burst_size())
@@ -205,7 +207,7 @@ class LinuxSender:
         """A burst that is not full waits for the first ACK if that is due soon after packets have left."""
         if self.state in (RECOVERY, LOSS) or self.una == self.nxt or self.nxt >= self.end - 1:
             return False
-        if room >= self.burst_size() or 3 * room >= min(self.cwnd, self.p.WINDOW):
+        if room >= self.burst_size() or 3 * room >= min(self.cwnd, self.window_of_receiver):
             return False
         soon = self.segments[self.una].sent + self.srtt_8 // 8 - self.now_us <= min(self.srtt_8 // 16, 1000)
         return soon and self.now_us - self.latest_departure() <= 1000
@@ -313,7 +315,7 @@ class LinuxSender:
         if self.probed is not None:
             self.rearm()
             return
-        self.probe_again = not (self.nxt < self.end and self.nxt < self.una + self.p.WINDOW)
+        self.probe_again = not (self.nxt < self.end and self.nxt < self.una + self.window_of_receiver)
         self.leave(1)
         if self.probe_again:
             segment = self.segments[self.nxt - 1]

@@ -346,6 +346,17 @@ def with_messages(rows: Rows, *, seed: int) -> Rows:
     return rows._replace(parameters=p, constants=np.array(tables, np.float64))
 
 
+def with_tuning(rows: Rows, *, seed: int) -> Rows:
+    """The same networks with windows that grow, from a few packets on where these are large."""
+    p = rows.parameters.copy()
+    for k in range(len(p)):
+        rng = np.random.default_rng([seed, k, 4])
+        p[k, P.WINDOW] = pick(rng, 20, 100, 400, 400)
+        if rng.random() < 0.6:
+            p[k, P.DATA] = pick(rng, 3000, 6000, 20_000)
+    return rows._replace(parameters=p)
+
+
 def as_linux(rows: Rows, *, seed: int) -> Rows:
     """The same networks with a kernel's clocks and, often, wide windows."""
     p = rows.parameters

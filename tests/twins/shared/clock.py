@@ -1,6 +1,6 @@
 """Which of several events in the very same nanosecond comes first.
 
-By phase; then by number, six bits of which are flipped by bits 11 to 16 of the time, so that nobody is always
+By phase; then by number, ten bits of which are flipped by bits 11 to 20 of the time, so that nobody is always
 first.
 """
 
@@ -50,7 +50,7 @@ class Agenda(Simulation):
         *arguments: Any,
         turn: int = 0,
     ) -> None:
-        place: Any = (number ^ (time >> 11 & 63), turn, self.next_order())
+        place: Any = (number ^ (time >> 11 & 1023), turn, self.next_order())
         self.at(time, phase, action, *arguments, order=place)
 
 

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, ENDLESS, FOREVER, P
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO
 from netcarlo.kernels.wireless.layout import (
     AARF,
     ARF,
@@ -105,22 +105,29 @@ def all_linux(count: int, *, seed: int) -> WifiRows:
     return rows
 
 
-def all_mixed(count: int, *, seed: int) -> WifiRows:
-    """The same networks whose flows have transports of their own, of any kind."""
+def all_mixed(count: int, *, seed: int, linux: bool = False) -> WifiRows:
+    """The same networks whose flows have transports of their own, of any kind, and often of today's Linux."""
     rows = wifi_rows(count, seed=seed, tcp=True)
+    of_linux = range(LINUX_RENO, LINUX_RENO + len(LINUX_KINDS)) if linux else ()
+    some = [*range(1, len(KINDS)), *2 * [*of_linux]]
 
     def kinds(row: int) -> list[int]:
         rng = np.random.default_rng([seed, row, 9])
-        return [int(rng.integers(1, len(KINDS))) for _ in range(int(rows.parameters[row, Radio.FLOWS]))]
+        return rng.choice(some, int(rows.parameters[row, Radio.FLOWS])).tolist()
 
     mixed = with_own(rows, kinds)
     for k, p in enumerate(mixed.parameters):
         rng = np.random.default_rng([seed, k, 10])
         at, count = int(p[Radio.TRANSPORTS_AT]), int(p[Radio.FLOWS])
         own = mixed.network[k, at : at + count * len(P)].reshape(count, len(P))
-        for columns in own:
+        flows = mixed.network[k, : count * len(Flow)].reshape(count, len(Flow))
+        for columns, flow in zip(own, flows, strict=True):
             for name, value in _tcp_parameters(rng).items():
                 columns[P[name]] = value
+            if flow[Flow.KIND] >= LINUX_RENO:
+                make_linux(rng, columns)
+                columns[P.DATA], columns[P.HEADER] = flow[Flow.SIZE], flow[Flow.HEADER]
+                p[Radio.BACK_PRESSURE] = 0
         p[P.WINDOW] = own[:, P.WINDOW].max()
     return mixed
 

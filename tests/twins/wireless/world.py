@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import repeat
 
 from netcarlo.kernels.base.layout import FOREVER
-from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO
 from netcarlo.kernels.wireless.layout import STREAM_DISTURBED, STREAM_FRAME, WifiRows
 from tests.twins.path.engine import Simulation
 from tests.twins.path.link import Packet
@@ -75,11 +75,14 @@ class World:
         ]
         self.flows: list[Flow] = []
         for n, columns in enumerate(self.tables.flows):
-            own = self.tables.transports[n] if protocol == "mixed" else None
+            own = self.tables.transports[n] if protocol.startswith("mixed") else None
             parameters = FlowParameters(rows, row, columns, n, own)
             if not columns.TCP:
                 self.flows.append(Udp(self, n, columns))
-            elif protocol == "mixed":
+            elif own is not None and columns.KIND >= LINUX_RENO:
+                control = LINUX_KINDS[columns.KIND - LINUX_RENO].removeprefix("linux_")
+                self.flows.append(Linux(self, n, columns, control, parameters))
+            elif own is not None:
                 kind = KINDS[columns.KIND]
                 of_sack = f"sack_{kind}" if kind in SACK_BASED else kind
                 self.flows.append(Tcp(self, n, columns, of_sack, parameters))

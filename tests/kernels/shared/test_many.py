@@ -1,0 +1,168 @@
+"""Rows of many flows and links: beside their twin, on a device, and in memory as large as what they have."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NEVER, STATUS_NO_NUMBER, STATUS_OK, Trace
+from netcarlo.kernels.base.rows import concatenate, take
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from netcarlo.kernels.shared import packet
+from netcarlo.kernels.shared.layout import (
+    KINDS,
+    MOST_FLOWS,
+    MOST_LINKS,
+    UDP,
+    Link,
+    SharedOut,
+    SharedRows,
+)
+from netcarlo.kernels.shared.state import Fifo, FlowWord, Word
+from tests.device.cupy import fake_cupy, install
+from tests.device.kernel import Kernel
+from tests.kernels.beside_twin import run_as_python
+from tests.kernels.shared.test_shared import (
+    DATAGRAMS,
+    LINK_BYTE,
+    TCP,
+    differences,
+    dumbbell,
+    run,
+    split,
+)
+from tests.twins.path.scenarios import MS, SECOND
+from tests.twins.shared.scenarios import Net
+
+NEWRENO = KINDS.index("newreno")
+
+
+def ring(flows: int, links: int, *, end: int, kinds: Sequence[int] = range(9)) -> SharedRows:
+    """Links in a ring, 16 hops each way; flows that start at the same link do so in the same nanosecond."""
+    net = Net(SEED=3, END=end, WARM_UP=end // 2, SAMPLE=100 * MS)
+    for _ in range(links):
+        net.link(BYTE_TIME=LINK_BYTE << BYTE_TIME_BITS, DELAY=MS, QUEUE=20)
+    for k in range(flows):
+        kind = kinds[k % len(kinds)]
+        columns = DATAGRAMS | {"INTERVAL": 20 * MS} if kind == UDP else TCP | {"KIND": kind}
+        route, back = ([(k + hop) % links for hop in hops] for hops in (range(16), range(16, 32)))
+        net.flow(route=route, back=back, **columns | {"START": k % links * 1001})
+    return net.row()
+
+
+@pytest.mark.parametrize(
+    ("flows", "links", "end"),
+    [(64, 64, 2 * SECOND), (65, 100, SECOND), (200, 100, SECOND), (MOST_FLOWS, MOST_LINKS, 300 * MS)],
+)
+def test_kernel_equals_twin(flows: int, links: int, end: int) -> None:
+    rows = ring(flows, links, end=end)
+    out = run(rows)
+    f, k = split(rows, out)
+    assert out[0, SharedOut.STATUS] == STATUS_OK and (f["DELIVERED"] > 0).mean() > 0.9
+    assert (k["ARRIVALS"] > 0).mean() > 0.9 and k["DROPS"].sum() > 0
+    assert (f["SENT"] == f["RECEIVED"] + f["DROPS_QUEUE"] + f["DROPS_RANDOM"] + f["IN_FLIGHT"]).all()
+    assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"]).all()
+    found = differences(rows, out)
+    assert not found, "\n\n".join(found)
+
+
+def test_flows_of_a_crowd_are_treated_alike() -> None:
+    """1,024 flows of one kind that start in the same nanosecond: nobody has the last word in every tie."""
+    rows = dumbbell([TCP | {"KIND": NEWRENO}] * MOST_FLOWS, seconds=20, QUEUE=2000)
+    rows.links[0, :, Link.BYTE_TIME] //= 100  # 100 times as fast
+    f, _ = split(rows, launch.run(models.model("shared_newreno"), rows))
+    got = f["DELIVERED"][0].reshape(16, -1).mean(axis=1)
+    assert got.min() > 50
+    assert abs(got / got.mean() - 1).max() < 0.15, got
+
+
+def test_who_is_beside_whom_changes_no_bit() -> None:
+    """A small row that shares a launch with a large one."""
+    small = ring(3, 40, end=SECOND)
+    joint = concatenate([ring(70, 128, end=100 * MS), small])
+    out = run(joint)
+    f, k = split(joint, out)
+    alone_f, alone_k = split(small, run(small))
+    for name, values in alone_f.items():
+        assert (f[name][1, :3] == values[0]).all(), name
+    for name, values in alone_k.items():
+        assert (k[name][1, :40] == values[0]).all(), name
+
+
+@pytest.mark.needs("numba_cuda", "gcc")
+def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model, kinds = models.model("shared_newreno"), [UDP, NEWRENO, NEWRENO]
+    sizes = (200, 100), (7, 40), (MOST_FLOWS, MOST_LINKS)
+    rows = [ring(*size, end=400 * MS, kinds=kinds) for size in sizes]
+    kernel = Kernel(compilers.ptx(model), tmp_path)
+    install(monkeypatch, fake_cupy(lambda text: kernel))
+    joint = concatenate(rows)
+    expected, out = (launch.run(model, joint, target=target) for target in ("cpu", "cuda"))
+    assert (out == expected).all() and (out >= NEVER).all()
+
+
+# Memory.
+
+
+def words(rows: SharedRows) -> int:
+    """Of scratch of a thread."""
+    model = models.model("shared_newreno")
+    return model.scratch(launch._with_rings(rows, launch._rings(model, rows)))[0]
+
+
+def test_scratch_is_as_large_as_what_a_row_has() -> None:
+    """Not as what it could have, nor as what rows beside it have; and it grows no faster than they do."""
+    small, large = ring(3, 40, end=SECOND), ring(MOST_FLOWS, MOST_LINKS, end=SECOND)
+    joint = concatenate([small, large])
+    assert words(take(joint, [0])) == words(small)
+    assert words(joint) == words(large)
+    parts = [words(ring(1, 40, end=SECOND)), words(ring(2, 40, end=SECOND))]
+    flow = parts[1] - parts[0]
+    assert words(ring(MOST_FLOWS, 40, end=SECOND)) < parts[0] + MOST_FLOWS * (flow + 16)
+    assert words(ring(2, MOST_LINKS, end=SECOND)) - parts[1] < (MOST_LINKS - 40) * 300
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_all_of_it_is_laid_out() -> None:
+    """And nothing behind it: uncompiled, an index beyond the end is an error."""
+    rows, model = ring(70, 40, end=30 * MS, kinds=[UDP, NEWRENO]), models.model("shared_newreno")
+    given = launch._with_rings(rows, launch._rings(model, rows))
+    m, f = launch._scratch(model, given)
+    out = np.zeros(model.outcomes(rows), np.int64)
+    arrays = (*(field[0] for field in list(given)[:-1]), given.losses)
+    model.make(compilers.plain)(*arrays, m, f, out, np.zeros((0, len(Trace))))
+    assert (out == launch.run(model, rows)[0]).all()
+    queue = m[m[Word.BLOCKS] + 69] + FlowWord.TO_SOURCE  # the last one
+    laid = m[queue + Fifo.BEGIN] + 2 * (m[queue + Fifo.MASK] + 1)
+    assert 0.65 * len(m) < laid <= len(m)  # what SACK needs is there for all
+
+
+# Numbers.
+
+
+@pytest.mark.parametrize("flows", [1, 2, 3, 64, 65, MOST_FLOWS])
+def test_a_packet_says_whose_it_is_and_which(flows: int) -> None:
+    m = np.zeros(Word.SIZE, np.int64)
+    m[Word.FLOW_BITS] = (flows - 1).bit_length()
+    most = (1 << packet.NUMBER_BITS - int(m[Word.FLOW_BITS])) - 1
+    assert most >= (1 << 25) - 1 and (flows > 64 or most >= (1 << 29) - 1)
+    for flow in {0, flows // 2, flows - 1}:
+        for number in 0, 1, most:
+            word = packet.pack(m, flow, number, np.int64(12345)) | packet.BACKWARD | packet.DETOURED
+            word += 3 * packet.ONE_HOP
+            assert word >= 0
+            assert (packet.flow_of(m, word), packet.number_of(m, word)) == (flow, number)
+            assert packet.copy_of(word) == 12345 and packet.hop_of(word) == 16 + 3
+
+
+@pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
+def test_a_row_ends_where_numbers_do() -> None:
+    rows = dumbbell([TCP | {"KIND": NEWRENO}] * 2, seconds=1)
+    with patch.object(packet, "NUMBER_BITS", 17):
+        assert run_as_python("shared_newreno", rows)[0, SharedOut.STATUS] == STATUS_NO_NUMBER
+    with patch.object(packet, "NUMBER_BITS", 18):
+        assert run_as_python("shared_newreno", rows)[0, SharedOut.STATUS] == STATUS_OK
