@@ -49,6 +49,7 @@ from netcarlo.kernels.shared import ends as shared_ends
 from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared import hosts as shared_hosts
 from netcarlo.kernels.shared import mixture
+from netcarlo.kernels.shared import notes as notes_of_shared
 from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
@@ -134,6 +135,8 @@ class Model:
     """Words of scratch [from, to) that are touched with every packet: a device has them at hand."""
     file: Path | None = None
     """The user's own, which compilers may refuse."""
+    traced: "Model | None" = None
+    """The same with a trace, where that is a model of its own."""
 
     @property
     def name(self) -> str:
@@ -143,6 +146,7 @@ class Model:
         engine = "" if self.address.family == "path" else f"{self.address.engine}_"
         of = "_mobile" if self.address.mobile else "_aqm" if self.address.managed else ""
         of += ("_messages" if self.address.messages else "") + ("_tuned" if self.address.tuned else "")
+        of += "_traced" if self.address.traced else ""
         return f"{engine}user_{self.file.stem}_{self.address.sender}{of}"
 
 
@@ -320,17 +324,24 @@ def _adhoc(address: Address, ends: Ends) -> Model:
 def _shared(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         ahead = ends.slots["association"] is association and not (ends.slots["stamps"] or is_lockstep(step))
-        ahead = ahead and not (address.managed or address.varying)
+        ahead = ahead and not (address.managed or address.varying or address.traced)
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
         found |= {"managed": address.managed, "arrivals": False, "varying": address.varying, "flat": True}
-        return bind(shared.simulate, step, found, inlined=INLINED)
+        return bind(shared.simulate, step, found | {"traced": address.traced}, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return shared_scratch(rows, ends.words, ends.floats)
+        return _with_notes(address, shared_scratch(rows, ends.words, ends.floats))
 
     return Model(
-        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost, compile_s=12.0
-    )
+        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost, compile_s=12.0,
+        traced=None if address.traced else _shared(address._replace(traced=True), ends),
+    )  # fmt: skip
+
+
+def _with_notes(address: Address, scratch: tuple[int, int]) -> tuple[int, int]:
+    """Scratch of shared links, with room for the notes of a trace."""
+    words, floats = scratch
+    return (notes_of_shared.SHARE * words + notes_of_shared.SHARE if address.traced else words), floats
 
 
 def _mixed(address: Address) -> Model:
@@ -338,8 +349,8 @@ def _mixed(address: Address) -> Model:
 
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
-        more = {"arrivals": address.arrivals, "varying": address.varying}
-        ahead = not (address.managed or address.varying or of_linux or is_lockstep(step))
+        more = {"arrivals": address.arrivals, "varying": address.varying, "traced": address.traced}
+        ahead = not (address.managed or address.varying or address.traced or of_linux or is_lockstep(step))
         found |= {"managed": address.managed, "flat": True, "ahead": ahead} | more | mixture.of_sender(step)
         if of_linux:
             theirs = more | {"ahead": False}
@@ -352,11 +363,12 @@ def _mixed(address: Address) -> Model:
         return functools.reduce(np.maximum, each)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return shared_scratch(rows, words, association.FLOATS)
+        return _with_notes(address, shared_scratch(rows, words, association.FLOATS))
 
     return Model(
         address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=shared_cost.cost,
         compile_s=60.0 if of_linux else 22.0,
+        traced=None if address.traced else _mixed(address._replace(traced=True)),
     )  # fmt: skip
 
 
@@ -595,4 +607,5 @@ def _user_model(path: Path, address: Address, content: bytes) -> Model:
     else:
         variant = {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}[address.sender]
         model = FAMILIES[address.family](address, _tcp(variant, user.load(path, content)))
-    return replace(model, file=path)
+    traced = None if model.traced is None else replace(model.traced, file=path)
+    return replace(model, file=path, traced=traced)

@@ -6,14 +6,18 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import (
     EVENT_ACK,
+    EVENT_BEGIN,
     EVENT_DROP,
+    EVENT_ENTER,
     EVENT_HEARTBEAT,
     EVENT_HEARTBEAT_ACK,
     EVENT_HEARTBEAT_RECEIVE,
+    EVENT_LEAVE,
     EVENT_LINK,
     EVENT_LOST,
     EVENT_PLACE,
     EVENT_RECEIVE,
+    EVENT_RECOVERY,
     EVENT_ROUTE,
     EVENT_SEND,
     EVENT_STATE,
@@ -35,6 +39,10 @@ EVENTS = {
     EVENT_LINK: "link",
     EVENT_ROUTE: "route",
     EVENT_STATE: "state",
+    EVENT_ENTER: "enter",
+    EVENT_LEAVE: "leave",
+    EVENT_RECOVERY: "recovery",
+    EVENT_BEGIN: "begin",
 }
 
 COLUMNS = {

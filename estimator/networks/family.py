@@ -126,8 +126,8 @@ class Network(Record):
 
     # One replication.
 
-    def events(self, events: Floats) -> pd.DataFrame:
-        """The trace that a kernel wrote, float64[events, len(Trace)], as a table."""
+    def events(self, run: Run, rows: Any, events: Floats) -> pd.DataFrame:
+        """The trace that a kernel wrote of the first row, float64[events, len(Trace)], as a table."""
         raise NotImplementedError
 
     def per_second(self, rows: Any, frame: pd.DataFrame) -> pd.DataFrame | None:

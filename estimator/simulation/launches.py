@@ -178,7 +178,8 @@ def trace(scenario: Scenario, *, replication: int = 0) -> tuple[NDArray[np.float
     from netcarlo.kernels.runtime import launch
 
     part = Job(scenario, replication, 1).part()
-    events, raw = launch.trace(model_of(scenario), part.rows, row=0)
+    model = model_of(scenario)
+    events, raw = launch.trace(model.traced or model, part.rows, row=0)
     return events, _named(part, trim(raw[None], part.rows, part.rows))
 
 

@@ -37,7 +37,8 @@ def trace(scenario: Asked, *, replication: int = 0, large: bool = False) -> Trac
         workload.check([workload.forecast(scenario, 1, traced=True)])
     with launches.refusals():
         events, outcomes = launches.trace(scenario, replication=replication)
-    return Traced(network.events(events), outcomes)
+    rows = build(scenario, first=replication, replications=1).rows
+    return Traced(network.events(scenario, rows, events), outcomes)
 
 
 def per_second(scenario: Scenario, frame: pd.DataFrame, *, replication: int = 0) -> pd.DataFrame | None:

@@ -98,6 +98,10 @@ class Cell:
             self._traces[replication] = launches.trace(self.scenario, replication=replication)[0].copy()
         return self._traces[replication]
 
+    def events(self) -> pd.DataFrame:
+        """The trace of the first replication as a table."""
+        return self.scenario.network.events(self.scenario, self._first, self.trace())
+
     def per_trace(self, metric: Callable[[NDArray[np.float64]], Any], *, replications: int = 10) -> Samples:
         """A metric that needs the events, of the first replications: float64[min(n, replications), ...]."""
         n = min(len(self.outcomes), replications)

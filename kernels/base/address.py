@@ -29,6 +29,8 @@ class Address(NamedTuple):
     """Of paths: whether the application writes messages, and pauses."""
     tuned: bool = False
     """Of paths: whether the receiver's window grows with what is read."""
+    traced: bool = False
+    """Of shared networks: whether a trace is written."""
 
     @property
     def engine(self) -> str:
@@ -51,6 +53,6 @@ class Address(NamedTuple):
             kind = f"{self.sender}_{self.control}"
         endings = {
             "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
-            "messages": self.messages, "tuned": self.tuned,
+            "messages": self.messages, "tuned": self.tuned, "traced": self.traced,
         }  # fmt: skip
         return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])

@@ -220,7 +220,19 @@ class Trace(IntEnum):
     SSTHRESH = 5  # [packet]
     RTO = 6  # [s]
     ACKED = 7  # highest cumulative acknowledgement at the sender
-    FLOW = 8  # 802.11: twice the number of the flow, and 1 more for its acknowledgements
+    FLOW = 8  # 802.11: twice its number, and 1 more for acknowledgements; shared links: see `Carries`
+    # Shared links only.
+    RTT = 9  # the latest measurement of the sender [s]; 0: none yet
+    BYTES = 10  # a packet at a link; at its sink the payload that was not there before
+    DOWN = 11  # 1: dropped or lost because the link is down
+
+
+class Carries(IntEnum):
+    """What a packet of shared links carries: to be added to four times the number of its flow."""
+
+    DATA = 0
+    ACK = 1
+    CONTROL = 2  # of a handshake, a heartbeat, a probe
 
 
 # Handover protocols (`P.HANDOVER`).
@@ -262,11 +274,16 @@ EVENT_LINK = 7  # between nodes SEQUENCE and PATH: CWND 1 it is there, 0 it is g
 EVENT_ROUTE = 8  # the data go another way: SEQUENCE 0, 1, ... the node PATH; a single -1: none
 EVENT_STATE = 9  # SEQUENCE 1: the sender begins to probe or is frozen, 0: it goes on
 # 802.11 only.
-EVENT_DROP = 10  # a full queue at node PATH, or beside the radio (-1)
+EVENT_DROP = 10  # a full queue at node PATH, or beside the radio (-1); shared links: any queue
 # SCTP only; SEQUENCE says who probes the path: 0 the sender, 1 the receiver.
 EVENT_HEARTBEAT = 11  # is put out
 EVENT_HEARTBEAT_RECEIVE = 12  # arrives; an established end answers at once
 EVENT_HEARTBEAT_ACK = 13  # the answer arrives
+# Shared links only; PATH is the link, -1 at a host.
+EVENT_ENTER = 14  # a packet comes to a link
+EVENT_LEAVE = 15  # it has been transmitted, or the link goes down while it is in the queue
+EVENT_RECOVERY = 16  # a sender begins to repair a loss without waiting for its timer
+EVENT_BEGIN = 17  # a flow of BYTES begins in a slot
 
 # Random streams of a replication (fourth part of the stream address).
 STREAM_HEARTBEAT = 2  # + 512 flow; draw 2 k + end: its k-th jitter

@@ -15,10 +15,10 @@ import numpy as np
 from netcarlo.kernels.base import histogram, points
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
-from netcarlo.kernels.shared import agenda, classes
+from netcarlo.kernels.shared import agenda, classes, notes, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Shared
@@ -26,6 +26,8 @@ from netcarlo.kernels.shared.report import take_samples
 from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 ends: Any = slot("ends")
+
+TRACED: Any = slot("traced")
 
 _GAP_BITS = np.int64(10)  # gaps come in 1/1024 of their mean
 _TIMES = int(SizeOut.SLOWDOWNS - SizeOut.TIMES)
@@ -143,6 +145,9 @@ def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, thin
     m[b + FlowWord.BYTES] = size
     m[b + FlowWord.THINK] = think
     m[b + FlowWord.NEXT] = t
+    if TRACED:
+        word = packet.pack(m, i, np.int64(0), np.int64(0))
+        notes.note(m, t, EVENT_BEGIN, notes.AT_HOST, word, size, False)
     agenda.lower(m, Event.HOST, i, t)
 
 

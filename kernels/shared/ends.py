@@ -1,4 +1,4 @@
-"""What the shared engine asks of the two ends of a flow, beside events: sizes, samples, counters.
+"""What the shared engine asks of the two ends of a flow, beside events: sizes, samples, counters, for traces.
 
 `b` is where the block of a flow begins in scratch `m`.
 """
@@ -9,10 +9,10 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import STATUS_NO_NUMBER, P
+from netcarlo.kernels.base.layout import STATUS_NO_NUMBER, P, Trace
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.shared import packet
-from netcarlo.kernels.shared.layout import FlowOut
+from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut
 from netcarlo.kernels.shared.state import FlowWord, Word
 
 association: Any = slot("association")
@@ -67,3 +67,25 @@ def count(m: Any, b: Any) -> None:
         m[Word.FULL] = 1
     if (s[association.Counter.SENT] + _ANSWERS) >> (packet.NUMBER_BITS - m[Word.FLOW_BITS]) != 0:
         m[Word.FULL] = STATUS_NO_NUMBER
+
+
+@cold
+def sequence_of(m: Any, b: Any, word: Any) -> Any:
+    """What a trace calls a packet: its number; of an acknowledgement, up to which packet all have come; 0 of
+    any other."""
+    number = packet.number_of(m, word)
+    if m[b + Flow.KIND] == UDP:
+        return number
+    if word & (packet.CONTROL | packet.PROBE):
+        return np.int64(0)
+    if word & packet.BACKWARD:
+        return association.told_by(m[b:], m[b + FlowWord.ASSOCIATION :], number)
+    return association.sequence_of(m[b:], m[b + FlowWord.ASSOCIATION :], number)
+
+
+@cold
+def show(m: Any, b: Any, f: Any, i: Any, trace: Any, n: Any) -> None:
+    """The state of sender `i` in row n of a trace."""
+    s = m[b + FlowWord.ASSOCIATION :]
+    association.show(s, f[i * association.FLOATS :], trace, n)
+    trace[n, Trace.RTT] = s[association.Counter.RTT] * 1e-9

@@ -11,7 +11,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, ahead, arrivals, detours, fifo, packet
+from netcarlo.kernels.shared import agenda, ahead, arrivals, detours, fifo, notes, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.hosts import NONE
@@ -33,6 +33,9 @@ ARRIVALS: Any = slot("arrivals")
 VARYING: Any = slot("varying")
 """Whether links may vary or fail, see `varying` and `outages`, and flows take detours."""
 
+TRACED: Any = slot("traced")
+"""Whether a trace is written, see `notes`."""
+
 association: Any = slot("association")
 hosts: Any = slot("hosts")
 ends: Any = slot("ends")
@@ -45,6 +48,8 @@ def simulate(
     lay_out(p, constants, flows, links, losses, m, f)
     if AHEAD:
         ahead.prepare(p, m)
+    if TRACED:
+        notes.prepare(m)
     means = f[flows.shape[0] * association.FLOATS :]  # mean queues, of RED
     end = p[P.END]
     events = np.int64(0)  # besides arrivals at links
@@ -88,12 +93,14 @@ def simulate(
                 agenda.lower(m, Event.HOST, i, following)
         if not taken:
             agenda.replace(m, kind, i, following)
+        if TRACED:
+            notes.write(m, f, trace)
         key = ahead.next_key(p, m) if AHEAD else agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
     if ARRIVALS:
         of_links = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0]
         arrivals.report(p, m, out[of_links + LinkOut.COLUMNS * links.shape[0] :])
-    return np.int64(0)
+    return notes.finish(m, out, trace) if TRACED else np.int64(0)
 
 
 def _take(p: Any, links: Any, m: Any, kind: Any, i: Any, t: Any) -> Any:
@@ -147,6 +154,8 @@ def _move(
             fate, far = discipline.enter(p, links, m, link, t, size, word), t
         else:
             fate, far = enter(p, links, losses, m, means, link, t, size, markable)
+        if TRACED and not (VARYING and passed):
+            notes.at_link(p, m, link, t, word, size, fate, far, leaves)
         if fate & Fate.MARKED:
             word |= packet.MARKED
             m[b + FlowWord.COUNTS + FlowOut.MARKED] += 1

@@ -11,9 +11,18 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import (
+    EVENT_ACK,
+    EVENT_RECEIVE,
+    EVENT_RECOVERY,
+    EVENT_SEND,
+    EVENT_TIMEOUT,
+    FOREVER,
+    NEVER,
+    P,
+)
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, ahead, arrivals, ends, fifo, packet, varying
+from netcarlo.kernels.shared import agenda, ahead, arrivals, ends, fifo, notes, packet, varying
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
@@ -23,6 +32,8 @@ AHEAD: Any = slot("ahead")
 ARRIVALS: Any = slot("arrivals")
 
 VARYING: Any = slot("varying")
+
+TRACED: Any = slot("traced")
 
 association: Any = slot("association")
 
@@ -57,6 +68,8 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size:
     if m[b + Flow.KIND] == UDP:
         m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
         _receive_datagram(p, m, b, t)
+        if TRACED and t <= p[P.END]:
+            notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, m[b + P.DATA], False)
     elif word & packet.PROBE:
         answer, due = _answer_probe(p, m, b, i, t, word)
     else:
@@ -90,7 +103,10 @@ def next_event(m: Any, b: Any) -> Any:
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
-    _to_link(m, b, i, t, packet.pack(m, i, number, np.int64(0)))
+    word = packet.pack(m, i, number, np.int64(0))
+    if TRACED:
+        notes.note(m, t, EVENT_SEND, notes.AT_HOST, word, ends.size_of(m, b, word), False)
+    _to_link(m, b, i, t, word)
 
 
 def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any) -> None:
@@ -98,6 +114,10 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word:
     flow, starts = m[b:], m[b + FlowWord.NEXT] == t
     if word == NONE and not starts and fifo.due(m, b + FlowWord.TO_SOURCE) == t:
         word, _ = fifo.pop(m, b + FlowWord.TO_SOURCE)
+    if TRACED:
+        timeouts, recoveries = s[association.Counter.TIMEOUTS], s[association.Counter.FAST_RETRANSMITS]
+        if word != NONE and not starts and word & (packet.PROBE | packet.CONTROL) == 0:
+            notes.note(m, t, EVENT_ACK, notes.AT_HOST, word, 0, False)
     if starts:
         m[b + FlowWord.NEXT] = FOREVER
         association.start(flow, s, g, t)
@@ -117,6 +137,12 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word:
         association.on_timeout(flow, s, g, constants, t)
     elif association.due_at_sink(s) == t:  # else it was cancelled
         _serve_sink(m, b, i)
+    if TRACED:
+        word = packet.pack(m, i, np.int64(0), np.int64(0))
+        if s[association.Counter.TIMEOUTS] > timeouts:
+            notes.note(m, t, EVENT_TIMEOUT, notes.AT_HOST, word, 0, False)
+        if s[association.Counter.FAST_RETRANSMITS] > recoveries:
+            notes.note(m, t, EVENT_RECOVERY, notes.AT_HOST, word, 0, False)
 
 
 def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
@@ -132,6 +158,8 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
                 word |= packet.CONTROL
             if association.carries_cwr(s, number):
                 word |= packet.REDUCED
+            if TRACED:
+                notes.note(m, t, EVENT_SEND, notes.AT_HOST, word, ends.size_of(m, b, word), False)
             _to_link(m, b, i, t, word)
         sends = number >= 0 and association.may_send(flow, s)
     if number == association.FULL:
@@ -187,6 +215,8 @@ def _receive_data(
             m[b + FlowWord.LATE] += 1
         else:
             m[counts + FlowOut.RECEIVED] += 1
+            if TRACED:
+                notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, m[b + P.DATA] * fresh, False)
             if fresh:
                 m[counts + FlowOut.DELIVERED] += 1
                 if AHEAD and m[counts + FlowOut.DELIVERED] == 1:

@@ -60,7 +60,7 @@ def of_sender(step: Step) -> dict[str, Any]:
 
 
 OF_HOSTS = "on_event", "next_event", "receive", "return_ack"
-OF_ENDS = "size_of", "prepare", "sample", "count"
+OF_ENDS = "size_of", "prepare", "sample", "count", "sequence_of", "show"
 
 Asked = Mapping[str, tuple[ModuleType, Mapping[str, Callable[[int, Any, Any], Any]]]]
 """By the slot of an engine that they fill: functions of a module, and how each finds the kind of its flow."""

@@ -67,7 +67,7 @@ def rates(evaluation: Evaluation, figure: TraceFigure) -> Plot:
     for k, cell in enumerate(cells):
         colour, end_s = COLOURS[k % len(COLOURS)], cell.parameter(P.END) * 1e-9
         name = ", ".join(conditions[one].show(cell[one]) for one in open_)
-        arrived = per_second(cell.scenario, cell.scenario.network.events(cell.trace()))
+        arrived = per_second(cell.scenario, cell.events())
         assert arrived is not None
         data.append(staircase(arrived[0].to_numpy() * 1e-6, name, colour))
         for row in evaluation.rows:

@@ -7,6 +7,7 @@ import pandas as pd
 from netcarlo.networks.interruption import Interruption
 from netcarlo.reports.page import page
 from netcarlo.reports.parts.figures import COLOURS, Plot
+from netcarlo.reports.trace import links as trace_links
 from netcarlo.reports.trace import map as trace_map
 from netcarlo.reports.trace import radio as trace_radio
 from netcarlo.reports.trace import setting as trace_setting
@@ -20,8 +21,9 @@ MARKS = {
     "handover": Mark(COLOURS[2] + "40", width=1),
     "handover between MAPs": Mark(COLOURS[3] + "40", width=1),
     "false alarm": Mark(COLOURS[6] + "40", width=1),
+    "detour": Mark(COLOURS[2] + "8c", low=0.95),
 }
-"""What is marked over every figure of a path."""
+"""What is marked over every figure of paths and of shared links."""
 
 
 def trace_page(
@@ -35,14 +37,17 @@ def trace_page(
 ) -> str:
     """The HTML of a trace; `frame` has a row per event, as `netcarlo.trace` returns it.
 
-    `scenario` and `outcomes` (one row) are shown beside it, `interruptions` in the figures of a path, and
-    `rates` in those of an 802.11 network.
+    `scenario` and `outcomes` (one row) are shown beside it, `interruptions` in the figures of paths and of
+    shared links, and `rates` in those of an 802.11 network.
     """
+    moving = None
     if "x_m" in frame:
         figures, moving = trace_map.figures(frame), trace_map.moving(frame)
+    elif "node" in frame:
+        figures = trace_radio.figures(frame, rates)
     else:
-        figures = trace_radio.figures(frame, rates) if "flow" in frame else _of_paths(frame, interruptions)
-        moving = None
+        drawn = trace_links.figures(frame) if "link" in frame else _of_paths(frame)
+        figures = _interrupted(drawn, interruptions, end_of(frame))
     setting = trace_setting.setting(scenario, outcomes)
     how = "Drag to zoom, double-click to go back."
     return page(
@@ -59,16 +64,21 @@ def trace_page(
     )
 
 
-def _of_paths(frame: pd.DataFrame, interruptions: Sequence[Interruption]) -> list[Plot]:
-    senders = {PATHS[path]: frame[frame["path"] == path] for path in sorted(set(frame["path"].tolist()))}
-    end_s = end_of(frame)
-    lost = frame[frame["event"] == "lost"]
+def _interrupted(figures: list[Plot], interruptions: Sequence[Interruption], end_s: float) -> list[Plot]:
+    """The figures with what interrupts marked over them."""
     spans: dict[str, Spans] = {
         kind: [(each.start_s, min(each.end_s, end_s)) for each in interruptions if each.kind == kind]
         for kind in MARKS
     }
+    return [figure | {"plot": marked(figure["plot"], spans, MARKS)} for figure in figures]
+
+
+def _of_paths(frame: pd.DataFrame) -> list[Plot]:
+    senders = {PATHS[path]: frame[frame["path"] == path] for path in sorted(set(frame["path"].tolist()))}
+    end_s = end_of(frame)
+    lost = frame[frame["event"] == "lost"]
     return [
-        {"name": name, "caption": caption, "plot": marked(drawn, spans, MARKS)}
+        {"name": name, "caption": caption, "plot": drawn}
         for name, caption, drawn in (
             ("window", f"{WINDOW}{beyond(senders)}", window(end_s, senders, lost)),
             ("sequence", "Packet and acknowledgement numbers", sequence(frame)),

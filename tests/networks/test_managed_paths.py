@@ -28,7 +28,7 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
 )
 from netcarlo.simulation.ensemble import build
-from netcarlo.simulation.trace import trace
+from netcarlo.simulation.trace import per_second, trace
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import differences, split
 
@@ -271,6 +271,22 @@ def test_cheap_fidelities_do_not_know_it(fidelity: str) -> None:
     assert "\n" not in str(refused.value)
 
 
-def test_there_is_no_trace() -> None:
-    with pytest.raises(InputError, match="there is no trace of paths with managed queues; allowed are"):
-        trace(scenario({"queue": "codel"}))
+def test_the_trace_agrees_with_the_outcomes() -> None:
+    one = scenario({"queue": "codel", "loss": "0.5 %"}, {"queue": 30})
+    frame, outcomes = trace(one, replication=1)
+    assert (outcomes.integers == simulate(one, first=1, replications=1).integers).all()
+    found, data = outcomes.frame.loc[1], frame[frame["carries"] == "data"]
+    assert set(frame["protocol"]) == {"sack"} and set(frame["flow"]) == {0}
+    names = frame.dropna(subset=["link"]).groupby("link")["link_name"].first().tolist()
+    assert names == ["hop 0", "hop 0, back", "hop 1", "hop 1, back"]
+    for event, outcome in {
+        "send": "sent", "receive": "received", "dropped": "drops_queue", "lost": "drops_random",
+        "timeout": "timeouts", "recovery": "fast_retransmits",
+    }.items():  # fmt: skip
+        assert (data["event"] == event).sum() == found[outcome], event
+    assert found["drops_queue"] > 0 and found["drops_random"] > 0
+    arrived = data[data["event"] == "receive"]
+    assert arrived["bytes"].sum() == 1460 * found["delivered"]
+    assert data["again"].sum() == found["retransmitted"]
+    rates = per_second(one, frame, replication=1)
+    assert rates is not None and rates[0].sum() == 8 * 1460 * found["delivered"]

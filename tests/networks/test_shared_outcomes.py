@@ -211,6 +211,7 @@ def test_a_scenario_without_its_flows_is_no_reference(reference):
         read_rows(reference, load_mapping("ns2_shared"))
 
 
-def test_there_is_no_trace_of_many_flows():
-    with pytest.raises(InputError, match="there is no trace of shared networks"):
-        trace(scenario([{}]))
+def test_there_is_no_trace_of_a_fluid():
+    allowed = "allowed are packets over paths, wireless, adhoc and shared"
+    with pytest.raises(InputError, match=f"there is no trace of fidelity fluid; {allowed}"):
+        trace(scenario([{}], fidelity="fluid"))

@@ -16,10 +16,12 @@ from netcarlo.networks.adhoc.events import moves
 from netcarlo.networks.interruption import Interruption
 from netcarlo.reports import trace_page
 from netcarlo.reports.trace import history
+from netcarlo.reports.trace import links as trace_links
 from netcarlo.reports.trace import map as trace_map
 from netcarlo.reports.trace import radio as trace_radio
 from netcarlo.reports.trace import setting as trace_setting
 from netcarlo.simulation.ensemble import build
+from netcarlo.simulation.interruptions import interruptions
 from netcarlo.simulation.outcomes import MEANING
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
 from tests.reports.browser import Page
@@ -257,3 +259,85 @@ def test_the_page_of_an_80211_network(page: Page, protocol: str, tmp_path: Path)
     assert page.complaints() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     assert page.evaluate("document.querySelectorAll('.plot .main-svg .trace').length") >= len(figures)
+
+
+CABLE = {"rate": "4 Mbit/s", "delay": "10 ms", "queue": 10}
+LINKS = [
+    {"ends": [0, 1], **CABLE}, {"ends": [1, 0], **CABLE}, {"ends": [0, 2], **CABLE},
+    {"ends": [2, 0], **CABLE}, {"ends": [2, 1], **CABLE}, {"ends": [1, 2], **CABLE},
+]  # fmt: skip
+STREAM = {"udp": {"rate": "300 kbit/s"}}
+
+
+def of_links(*flows: Any, **fields: Any) -> Scenario:
+    shared = {"links": LINKS, "flows": [{"source": 0, "sink": 1, **flow} for flow in flows], **fields}
+    return Scenario.check({"duration": "6 s", "transport": {"protocol": "newreno"}, "shared": shared})
+
+
+def parts_of(frame: pd.DataFrame) -> dict[str, dict[str, Any]]:
+    """The parts of each figure by name."""
+    plots = {figure["name"]: figure["plot"] for figure in trace_links.figures(frame)}
+    for plot in plots.values():
+        go.Figure(plot)
+    return {name: {part.get("name", ""): part for part in plot["data"]} for name, plot in plots.items()}
+
+
+def test_figures_of_links_show_who_took_what() -> None:
+    frame = trace(of_links({}, {"start": "2 s"}, STREAM)).frame
+    figures = parts_of(frame)
+    assert list(figures) == ["goodput", "fairness", "window", "rtt", "rto", "queues", "losses"]
+    areas = figures["goodput"]
+    assert set(areas) == {"flow 0, newreno", "flow 1, newreno", "flow 2, udp"}
+    arrived = frame[frame["event"] == "receive"].groupby("flow")["bytes"].sum()
+    for k, part in enumerate(areas[name] for name in sorted(areas)):
+        x, y = np.array(part["x"]), np.array(part["y"])
+        assert (np.diff(x) * y[:-1]).sum() * 1e6 / 8 == pytest.approx(arrived[k], rel=1e-5)
+    # Alone a flow is compared with nobody; from its start on with the other one.
+    (fairness,) = figures["fairness"].values()
+    told = [x for x, y in zip(fairness["x"], fairness["y"], strict=True) if y is not None]
+    assert min(told) >= 2 and max(told) == 6 and 0.5 <= min(y for y in fairness["y"] if y) <= 1
+    assert max(figures["queues"]["link 0 (0-1)"]["y"]) == 10
+    dropped = frame[frame["event"] == "dropped"]
+    assert len(figures["queues"]["dropped by a queue"]["x"]) == len(dropped) > 0
+    assert sum(figures["losses"]["link 0 (0-1)"]["y"][::2]) == len(dropped)
+    assert set(figures["losses"]) == {"link 0 (0-1)"}
+    assert "link 2 (0-2)" not in figures["queues"]  # nobody goes there
+
+
+def test_many_flows_have_a_map_and_lines_of_a_few() -> None:
+    frame = trace(of_links(*[{}] * 9)).frame
+    figures = parts_of(frame)
+    assert len(figures["goodput"]) == trace_links.MOST_LINES
+    others = figures["goodput"]["the other 3 together"]
+    (rows,) = figures["map"].values()
+    assert rows["y"] == [f"flow {k}" for k in range(9)]
+    shown = {name for name in figures["goodput"] if name.startswith("flow")}
+    rest = [row for name, row in zip(rows["y"], rows["z"], strict=True) if name not in shown]
+    unit = max(others["y"]) / np.sum(rest, axis=0).max()
+    np.testing.assert_allclose(others["y"][::2], np.sum(rest, axis=0) * unit, rtol=1e-5)
+    assert {name.removeprefix("RTT, ") for name in figures["rtt"]} == shown
+    captions = {figure["name"]: figure["caption"] for figure in trace_links.figures(frame)}
+    assert captions["window"].startswith(f"{trace_links.WINDOW}; of 9 flows the 6 that took most")
+
+
+@pytest.mark.needs("chromium")
+@pytest.mark.parametrize("width", [1600, 390])
+def test_the_page_of_shared_links(page: Page, width: int, tmp_path: Path) -> None:
+    fails = [{"cables": [0], "outages": [{"start": "2 s", "duration": "1 s"}]}]
+    around = {"route": [0], "backup": [2, 4], "detection": "200 ms", "source": None, "sink": None}
+    scenario = of_links(around, *[{}] * 7, STREAM, failures=fails)
+    frame, outcomes = trace(scenario)
+    text = trace_page(
+        frame, "A cable fails", scenario=scenario, outcomes=outcomes.frame,
+        interruptions=interruptions(scenario),
+    )  # fmt: skip
+    (tmp_path / "trace.html").write_text(text, encoding="utf-8")
+    page.open(tmp_path / "trace.html", width=width, height=900, mobile=width < 1000)
+    assert page.complaints() == []
+    assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
+    names = page.evaluate("[...document.querySelectorAll('.plot')].map(e => e.id)")
+    assert names == ["goodput", "map", "fairness", "window", "rtt", "rto", "queues", "losses"]
+    marks = page.evaluate(
+        "[...document.querySelectorAll('.plot')].map(e => e.data.map(t => t.name).slice(-2).join())"
+    )
+    assert set(marks) == {"outage,detour"}

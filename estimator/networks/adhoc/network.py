@@ -1,6 +1,7 @@
 """An ad hoc network: what the house asks of it."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -105,7 +106,7 @@ class AdhocNetwork(Adhoc, Network):
 
     # One replication.
 
-    def events(self, events_: Floats) -> pd.DataFrame:
+    def events(self, run: Run, rows: Any, events_: Floats) -> pd.DataFrame:
         """The flow, and nodes, links and routes."""
         return events.moves(events_)
 

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
@@ -31,7 +32,7 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
-from netcarlo.networks import aqm
+from netcarlo.networks import aqm, link_events
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.path import outcomes, rows, workload
@@ -60,8 +61,6 @@ def manager(hops: list[HopSpec]) -> str:
 
 class ManagedPath(Routed):
     """A path of which a queue at least is managed."""
-
-    untraced = "paths with managed queues"
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """One path to a fixed host, of a few hops without what the engine of shared links does not know."""
@@ -120,6 +119,17 @@ class ManagedPath(Routed):
         links = 2 * sum(map(most_hops, self.routes[0].hops))
         columns = Shared.COLUMNS + Flow.COLUMNS + FlowOut.COLUMNS
         return 8 * (columns + links * (Link.COLUMNS + LinkOut.COLUMNS))
+
+    # One replication.
+
+    def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
+        """Packets at hops and hosts, and the sender."""
+        hops = [f"hop {k // 2}" + ", back" * (k % 2) for k in range(rows.links.shape[1])]
+        return link_events.packets(events, link_events.protocols(rows, run.transport), hops)
+
+    def per_second(self, rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame | None:
+        """What was new at the sink."""
+        return link_events.per_second(rows, frame)
 
     # Outcomes.
 

@@ -173,7 +173,7 @@ class PathNetwork(Routed):
 
     # One replication.
 
-    def events(self, events: Floats) -> Any:
+    def events(self, run: Run, rows: Any, events: Floats) -> Any:
         """Packets, acknowledgements and timeouts of an association, by path."""
         return table(events).astype(dict.fromkeys(("sequence", "path", "acked"), "int64"))
 

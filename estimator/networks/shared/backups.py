@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import FOREVER, NS
+from netcarlo.kernels.base.layout import FOREVER, NS, P
 from netcarlo.kernels.shared.detours import MOST_LINKS, Backup
-from netcarlo.kernels.shared.layout import Flow
+from netcarlo.kernels.shared.layout import Flow, SharedRows
+from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outages import merged
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
@@ -81,3 +82,16 @@ def placed(flows: Ints, members: Sequence[Any], draws: Draws, times: Ints, back:
         row, f = np.nonzero(which == k)
         flows[row, f, at:] = words[row]
     return flows
+
+
+def interruptions(rows: SharedRows) -> list[Interruption]:
+    """When flows of the first row take their other routes, each time once; as far as that begins before the
+    end of its observation."""
+    found = set()
+    for flow in rows.flows[0]:
+        at = flow[Flow.BACKUP]
+        if at > 0:
+            times = flow[at + Backup.TIMES :][: 2 * flow[at + Backup.DETOURS]].reshape(-1, 2) / NS
+            found |= {Interruption("detour", *span) for span in times.tolist()}
+    end_s = rows.parameters[0, P.END] / NS
+    return [each for each in found if each.start_s < end_s]

@@ -379,7 +379,7 @@ class SharedSpec(Record):
             if flow.route is not None:
                 self._check_route(name, flow.route)
                 if flow.backup is not None:
-                    backups.check(name, flow.route, flow.backup, self._ends)
+                    backups.check(name, flow.route, flow.backup, self.ends)
             if flow.backup is not None and not self.failures:
                 raise InputError(f"{name}.backup is for cables that fail; write failures, or remove it")
         return self
@@ -387,15 +387,15 @@ class SharedSpec(Record):
     def _check_route(self, name: str, route: list[int]) -> None:
         if self.random_cables:
             raise InputError(f"{name}.route is for networks that are not random; write source and sink")
-        ends = self._ends
+        ends = self.ends
         at = [ends[link] for link in route]
         for (_, b), (c, _), link in zip(at, at[1:], route, strict=False):
             if b != c:
                 raise InputError(f"{name}.route goes nowhere after link {link}; the next link starts at {b}")
 
     @property
-    def _ends(self) -> list[tuple[int, int]]:
-        # Of each link that there is in any case, where cables are not random.
+    def ends(self) -> list[tuple[int, int]]:
+        """From and to which router each link leads that there is in any case, where cables are not random."""
         if self.links is not None:
             return [link.ends for link in self.links]
         return [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]

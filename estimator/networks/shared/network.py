@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import pandas as pd
+
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
@@ -17,11 +19,21 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
     classes,
 )
+from netcarlo.networks import link_events
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, row_parameters, warm_up
-from netcarlo.networks.shared import completions, failures, formula, outcomes, rows, varying, workload
+from netcarlo.networks.shared import (
+    backups,
+    completions,
+    failures,
+    formula,
+    outcomes,
+    rows,
+    varying,
+    workload,
+)
 from netcarlo.networks.shared.description import (
     MIXED,
     MOST_CABLES,
@@ -47,7 +59,6 @@ class SharedNetwork(SharedSpec, Network):
     key = "shared"
     transports = (*COMMON, "linux", "linux26", *PROBES, "sctp", "udp")
     outcomes = (*outcomes.OUTCOMES, *completions.OUTCOMES)
-    untraced = "shared networks"
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """The TCPs of the flows, and how many the engine takes."""
@@ -174,9 +185,20 @@ class SharedNetwork(SharedSpec, Network):
         """What windows and rates allow, and what UDP offers."""
         return workload.packets(self, run, fluid=fidelity == "fluid")
 
+    def events(self, run: Run, rows: SharedRows, events: Floats) -> pd.DataFrame:
+        """Packets at links and hosts, and the senders, by flow and link."""
+        alone = next(iter(self._kinds(run.transport).values()), None)
+        ends = [] if self.random_cables else [f"{a}-{b}" for a, b in self.ends]
+        names = ends + [link_events.cable(k) for k in range(len(ends), rows.links.shape[1])]
+        return link_events.packets(events, link_events.protocols(rows, alone), names)
+
+    def per_second(self, rows: SharedRows, frame: pd.DataFrame) -> pd.DataFrame | None:
+        """What was new of each flow at its sink."""
+        return link_events.per_second(rows, frame)
+
     def interruptions(self, rows: SharedRows) -> Sequence[Interruption]:
-        """Those of its cables."""
-        return failures.interruptions(rows)
+        """Those of its cables, and when flows take another route."""
+        return sorted([*failures.interruptions(rows), *backups.interruptions(rows)], key=lambda i: i.start_s)
 
     # Outcomes.
 

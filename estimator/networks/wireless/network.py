@@ -177,7 +177,7 @@ class WirelessNetwork(Wireless, Network):
 
     # One replication.
 
-    def events(self, events_: Floats) -> pd.DataFrame:
+    def events(self, run: Run, rows: Any, events_: Floats) -> pd.DataFrame:
         """Frames by node and flow."""
         return events.frames(events_)
 

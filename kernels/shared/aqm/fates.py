@@ -6,15 +6,17 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.layout import EVENT_DROP, P
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.shared import arrivals, packet
+from netcarlo.kernels.shared import arrivals, notes, packet
 from netcarlo.kernels.shared.aqm.state import Place
 from netcarlo.kernels.shared.layout import Flow, FlowOut, Link, LinkOut, Shared
 from netcarlo.kernels.shared.link import Fate, count_loss
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, block_of
 
 ARRIVALS: Any = slot("arrivals")
+
+TRACED: Any = slot("traced")
 
 
 @cold
@@ -25,6 +27,8 @@ def drop(p: Any, m: Any, b: Any, t: Any, place: Any) -> None:
     m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += came < p[Shared.WARM_UP]
     flow = block_of(m, packet.flow_of(m, word))
     count_loss(m, flow, word, Fate.DROPPED)
+    if TRACED:
+        notes.note(m, t, EVENT_DROP, m[b + LinkWord.NUMBER], word, m[place + Place.BYTES], False)
     if ARRIVALS:
         arrivals.gone(m, flow, t)
     count_wait(p, m, b, came, t)

@@ -1,0 +1,130 @@
+"""Rows of a trace of shared links: what becomes of packets, and how their senders stand.
+
+What happens is noted where it is decided, with the time at which it happens, and written after the event
+with the state of the sender then; so rows are not in the order of time.  Notes lie at the end of scratch, of
+which the engine itself needs the first third (`SHARE`); the last two words count them and the rows.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.layout import (
+    EVENT_ACK,
+    EVENT_DROP,
+    EVENT_ENTER,
+    EVENT_LEAVE,
+    EVENT_LOST,
+    EVENT_RECOVERY,
+    EVENT_SEND,
+    EVENT_TIMEOUT,
+    STATUS_OK,
+    STATUS_TRACE_FULL,
+    Carries,
+    P,
+    Trace,
+)
+from netcarlo.kernels.base.trace import begin
+from netcarlo.kernels.shared import outages, packet
+from netcarlo.kernels.shared.layout import UDP, Flow, SharedOut
+from netcarlo.kernels.shared.link import Fate
+from netcarlo.kernels.shared.state import LinkWord, Word, block_of
+
+ends: Any = slot("ends")
+
+VARYING: Any = slot("varying")
+
+SHARE = 3
+"""Times as much scratch as without a trace."""
+
+_WORDS = 6  # of a note: time [ns], event, link, packet, bytes, whether the link is down
+AT_HOST = -1
+"""No link."""
+
+
+@cold
+def prepare(m: Any) -> None:
+    """Before the start: nothing noted, nothing written."""
+    m[m.shape[0] - 1] = 0
+    m[m.shape[0] - 2] = 0
+
+
+@cold
+def note(m: Any, t: Any, event: Any, link: Any, word: Any, size: Any, down: Any) -> None:
+    """Note what happens at `t` [ns] to a packet of `size` bytes at a link, by its number, or AT_HOST."""
+    count = m[m.shape[0] - 1]
+    at = m.shape[0] - 2 - _WORDS * (count + 1)
+    if at < m.shape[0] // SHARE:
+        m[Word.FULL] = 1
+    else:
+        m[at] = t
+        m[at + 1] = event
+        m[at + 2] = link
+        m[at + 3] = word
+        m[at + 4] = size
+        m[at + 5] = down
+        m[m.shape[0] - 1] = count + 1
+
+
+@cold
+def at_link(
+    p: Any, m: Any, b: Any, t: Any, word: Any, size: Any, fate: Any, far: Any, leaves: Any
+) -> None:  # fmt: skip
+    """A packet came to the link whose block is `b` at `t`, or `leaves` a managed queue then: its fate, and
+    when it is at the far end [ns].  What is lost after the end of the run is so at the end."""
+    number = m[b + LinkWord.NUMBER]
+    if not leaves:
+        note(m, t, EVENT_ENTER, number, word, size, False)
+    if fate & Fate.DROPPED:
+        note(m, t, EVENT_DROP, number, word, size, VARYING and t >= m[b + LinkWord.DOWN])
+    elif fate & Fate.HELD == 0:
+        departs = m[b + LinkWord.FREE]
+        cut = VARYING and outages.destroys(m, b, departs)
+        if cut:
+            departs, far = min(departs, m[b + LinkWord.DOWN]), m[b + LinkWord.DOWN]
+        if departs <= p[P.END]:
+            note(m, departs, EVENT_LEAVE, number, word, size, False)
+        if fate & Fate.LOST:
+            note(m, min(far, p[P.END]), EVENT_LOST, number, word, size, cut)
+
+
+@cold
+def write(m: Any, f: Any, trace: Any) -> None:
+    """Write what has been noted; rows are counted even where the trace is full."""
+    n = m[m.shape[0] - 2]
+    for k in range(m[m.shape[0] - 1]):
+        at = m.shape[0] - 2 - _WORDS * (k + 1)
+        event, word = m[at + 1], m[at + 3]
+        i = packet.flow_of(m, word)
+        b = block_of(m, i)
+        if begin(trace, n, m[at] * 1e-9, event, np.int64(0), m[at + 2]):
+            trace[n, Trace.FLOW] = 4 * i + _carries(word)
+            trace[n, Trace.BYTES] = m[at + 4]
+            trace[n, Trace.DOWN] = m[at + 5]
+            if m[b + Flow.KIND] != UDP and event in (EVENT_SEND, EVENT_ACK, EVENT_TIMEOUT, EVENT_RECOVERY):
+                ends.show(m, b, f, i, trace, n)
+            if event in (EVENT_TIMEOUT, EVENT_RECOVERY):
+                trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + 1
+            else:
+                trace[n, Trace.SEQUENCE] = ends.sequence_of(m, b, word)
+        n += 1
+    m[m.shape[0] - 2] = n
+    m[m.shape[0] - 1] = 0
+
+
+@cold
+def finish(m: Any, out: Any, trace: Any) -> Any:
+    """The number of rows; says so if there were too many."""
+    n = m[m.shape[0] - 2]
+    if n > trace.shape[0] and out[SharedOut.STATUS] == STATUS_OK:
+        out[SharedOut.STATUS] = STATUS_TRACE_FULL
+    return n
+
+
+def _carries(word: Any) -> Any:
+    if word & (packet.CONTROL | packet.PROBE):
+        return np.int64(Carries.CONTROL)
+    return np.int64(Carries.ACK if word & packet.BACKWARD else Carries.DATA)
+
