@@ -31,7 +31,9 @@ from netcarlo.kernels.linux import autotuning, reordered, timed
 from netcarlo.kernels.linux import cubic as linux_cubic
 from netcarlo.kernels.linux import messages as linux_messages
 from netcarlo.kernels.linux import receiver as linux_receiver
+from netcarlo.kernels.linux import recovery as linux_recovery
 from netcarlo.kernels.linux import reno as linux_reno_today
+from netcarlo.kernels.linux import sack as linux_sack
 from netcarlo.kernels.linux import sender as linux_sender
 from netcarlo.kernels.linux.bbr import control as bbr
 from netcarlo.kernels.linux.bbr3 import control as bbr3
@@ -102,6 +104,9 @@ LINUX = {"reno": linux_reno_today, "cubic": linux_cubic, "bbr": bbr, "bbr3": bbr
 
 INLINED = sender, acks, timer, linux_sender, linux_receiver
 """Modules of the TCP whose steps become part of an engine that calls each of them from one place."""
+
+RECOVERING = linux_recovery, linux_sack
+"""The same where losses are the most that stretches leave to an engine."""
 
 
 @dataclass(frozen=True)
@@ -228,7 +233,8 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         calm = None if address.mobile or address.varying or is_lockstep(step) else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
         found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
-        return bind(path.simulate, step, found, inlined=INLINED)
+        more = () if calm is None else RECOVERING
+        return bind(path.simulate, step, found, inlined=(*INLINED, *more))
 
     def scratch(rows: Any) -> tuple[int, int]:
         return path.scratch_words(rows, ends.words, mobile=address.mobile), ends.floats

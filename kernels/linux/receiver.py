@@ -149,6 +149,10 @@ def _out_of_order(p: Any, s: Any, packet: Any) -> None:
     else:
         put(s, s[Tcp.BITS], mask, packet)
         s[Tcp.HELD] += 1
+        if packet > s[Tcp.RCV_HIGHEST] and s[Tcp.BLOCK_COUNT] > 0 and s[Tcp.BLOCK + 1] == packet:
+            s[Tcp.RCV_HIGHEST] = packet  # the newest block grows, as it mostly does
+            s[Tcp.BLOCK + 1] = packet + 1
+            return
         s[Tcp.RCV_HIGHEST] = max(s[Tcp.RCV_HIGHEST], packet)
         left = run_begin(s, s[Tcp.BITS], mask, packet + 1)
         _remember(s, left, run_end(s, s[Tcp.BITS], mask, packet + 1, s[Tcp.RCV_HIGHEST] + 1))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from netcarlo.kernels.base.bits import drop, put, span, test
+from netcarlo.kernels.base.bits import drop, put, run_end, span, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.linux import rack, rate
@@ -66,7 +66,7 @@ def take_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
             stop = min(right, (left | 63) + 1)
             run = span(left, stop)
             if s[s[Tcp.REPORTED] + ((left & mask) >> 6)] & run != run:
-                for packet in range(left, stop):
+                for packet in range(run_end(s, s[Tcp.REPORTED], mask, left, stop), stop):
                     if not test(s, s[Tcp.REPORTED], mask, packet):
                         reported = np.int64(1)
                         put(s, s[Tcp.REPORTED], mask, packet)

@@ -154,7 +154,7 @@ def go(
                 flight, cwnd = nxt - source.una, s[Tcp.CWND]
                 room = min(cwnd - flight, window - flight)
                 plenty = cwnd >= 2 * burst.LEAST and nxt < last
-                if room == burst.LEAST and far_apart and nxt == before and plenty:
+                if 0 < room <= burst.LEAST and far_apart and nxt == before and plenty:
                     left = room
                 elif room > 0:
                     left = burst.fitting(p, s, now, room)
