@@ -25,6 +25,8 @@ class Address(NamedTuple):
     """Whether flows come and go."""
     varying: bool = False
     """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police."""
+    delays: bool = False
+    """Of shared networks: whether delays of classes of flows are measured."""
 
     @property
     def engine(self) -> str:
@@ -47,5 +49,6 @@ class Address(NamedTuple):
             kind = f"{self.sender}_{self.control}"
         endings = {
             "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
+            "delays": self.delays,
         }  # fmt: skip
         return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])

@@ -13,7 +13,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, ahead, arrivals, ends, fifo, packet, varying
+from netcarlo.kernels.shared import agenda, ahead, arrivals, delays, ends, fifo, packet, varying
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
@@ -21,6 +21,8 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 
 AHEAD: Any = slot("ahead")
 ARRIVALS: Any = slot("arrivals")
+
+DELAYS: Any = slot("delays")
 
 VARYING: Any = slot("varying")
 
@@ -57,7 +59,7 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any) -> An
     answer, due = np.int64(NONE), t
     if m[b + Flow.KIND] == UDP:
         m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
-        _receive_datagram(p, m, b, t)
+        _receive_datagram(p, m, b, t, word)
     elif word & packet.PROBE:
         answer, due = _answer_probe(p, m, b, i, t, word)
     else:
@@ -91,7 +93,7 @@ def next_event(m: Any, b: Any) -> Any:
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
-    _to_link(m, b, i, t, packet.pack(i, number, np.int64(0)))
+    _to_link(m, b, i, t, packet.stamp(i, t) if DELAYS else packet.pack(i, number, np.int64(0)))
 
 
 def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any) -> None:
@@ -152,13 +154,15 @@ def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
 
 
 @cold
-def _receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
+def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
     counts = b + FlowWord.COUNTS
     if t > p[P.END]:
         m[b + FlowWord.LATE] += 1
     else:
         m[counts + FlowOut.RECEIVED] += 1
         m[counts + FlowOut.DELIVERED] += 1
+        if DELAYS:
+            delays.arrived(p, m, b, t, packet.age(word, t))
         if m[counts + FlowOut.DELIVERED] == m[b + P.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t
 
@@ -188,6 +192,8 @@ def _receive_data(p: Any, m: Any, b: Any, i: Any, link: Any, at: Any, t: Any, wo
             m[counts + FlowOut.RECEIVED] += 1
             if fresh:
                 m[counts + FlowOut.DELIVERED] += 1
+                if DELAYS:
+                    delays.arrived(p, m, b, t, association.delay_of(m[b:], s, t, number))
                 if AHEAD and m[counts + FlowOut.DELIVERED] == 1:
                     ahead.connected(p, m, b)
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):

@@ -17,6 +17,7 @@ _COPY_SHIFT = 16
 _COPY_MASK = (1 << STAMP_BITS) - 1  # which is more than the number of a copy needs
 _NUMBER_SHIFT = _COPY_SHIFT + STAMP_BITS
 _FLOW_MASK = 63
+_STAMP_MASK = (1 << 63 - _COPY_SHIFT) - 1
 
 DETOURED = 1 << 10  # the highest bit of links passed: it takes the other route, see `detours`
 
@@ -27,6 +28,16 @@ ONE_HOP = 1 << _HOP_SHIFT
 def pack(flow: Any, number: Any, copy: Any) -> Any:
     """A packet of a flow, without flags; `copy`: which one of its number it is, or when it was put out."""
     return np.int64(number) << _NUMBER_SHIFT | copy << _COPY_SHIFT | flow
+
+
+def stamp(flow: Any, t: Any) -> Any:
+    """A datagram that is put out at `t` [ns], without a number and flags."""
+    return (t & _STAMP_MASK) << _COPY_SHIFT | flow
+
+
+def age(word: Any, t: Any) -> Any:
+    """How long it has been under way at `t` [ns], up to 39 hours."""
+    return t - (word >> _COPY_SHIFT) & _STAMP_MASK
 
 
 def flow_of(word: Any) -> Any:

@@ -13,7 +13,6 @@ import numpy as np
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.varying import Varying
 from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
     MOST_LINKS,
@@ -24,7 +23,7 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     Shared,
     SharedRows,
-    classes,
+    of_classes,
 )
 
 
@@ -40,6 +39,7 @@ class Word(IntEnum):
     FLOWS = TREE + 8 * max(MOST_FLOWS, MOST_LINKS)  # where the block of each flow begins, MOST_FLOWS words
     ARRIVAL = FLOWS + MOST_FLOWS  # the key of the next arrival of a flow
     CLASSES = auto()  # where the outcomes of classes begin
+    DELAYS = auto()  # where those of delays by class do
     CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
     CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
     SIZE = auto()
@@ -80,7 +80,10 @@ class FlowWord(IntEnum):
     LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
     DETOUR = auto()  # the detour of data that is not over, see `detours`
     BACK_DETOUR = auto()  # that of acknowledgements
-    TO_LINK = Flow.COLUMNS + 21  # FIFO of data on their way to the first link
+    LATEST = auto()  # words as in `delays.Gauge`
+    JITTER = auto()
+    OCTAVE = auto()
+    TO_LINK = Flow.COLUMNS + 24  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
@@ -136,4 +139,4 @@ def scratch_words(
     per_link += (len(Varying) + 1) * (rows.links[:, :, Link.VARIES] > 0)
     per_link = np.where(used, per_link, 0).sum(axis=1)
     most = int((per_flow + per_link).max(initial=0))
-    return Word.SIZE + most + classes(rows) * ClassOut.COLUMNS, floats * flows.shape[1] + rows.links.shape[1]
+    return Word.SIZE + most + of_classes(rows), floats * flows.shape[1] + rows.links.shape[1]

@@ -13,6 +13,7 @@ from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
+    gauged_rows,
     linux_shared_rows,
     managed_rows,
     shared_rows,
@@ -27,7 +28,11 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed, arrivals, varying = models.model(name).address
+    family, sender, control, mobile, _, managed, arrivals, varying, delays = models.model(name).address
+    if delays:
+        rows = rows_of(name.replace("_delays", ""), count, seed=seed)
+        assert isinstance(rows, SharedRows)
+        return gauged_rows(rows, seed=seed)
     if managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
