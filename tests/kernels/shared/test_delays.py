@@ -54,10 +54,10 @@ def test_kernel_equals_twin() -> None:
 ])  # fmt: skip
 @pytest.mark.filterwarnings("ignore:overflow")  # NumPy's scalars warn of what Philox intends
 def test_uncompiled_kernels_equal_their_twins(name: str) -> None:
-    rows = rows_of(name, 8 * LONG, seed=32)
+    rows = rows_of(name, 5 * LONG, seed=32)
     out = run_as_python(name, rows)
     assert not (found := differences(rows, out, alone="sctp" if "sctp" in name else "")), "\n\n".join(found)
-    assert table(out, rows)[:, :, DelayOut.PACKETS].sum() > 100
+    assert table(out, rows)[:, :, DelayOut.PACKETS].sum() > 50
 
 
 @given(st.integers(0, 1 << 30))
