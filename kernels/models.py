@@ -333,7 +333,8 @@ def _shared(address: Address, ends: Ends) -> Model:
         ahead = ahead and not (address.managed or address.varying or address.traced)
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
         found |= {"managed": address.managed, "arrivals": False, "varying": address.varying, "flat": True}
-        return bind(shared.simulate, step, found | {"traced": address.traced}, inlined=INLINED)
+        found |= {"delays": address.delays, "traced": address.traced}
+        return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return _with_notes(address, shared_scratch(rows, ends.words, ends.floats))
@@ -352,12 +353,14 @@ def _with_notes(address: Address, scratch: tuple[int, int]) -> tuple[int, int]:
 
 def _mixed(address: Address) -> Model:
     of_linux = [_linux(control) for control in LINUX.values()] if address.control == "linux" else []
+    of_linux = [_timed(ends) if address.delays else ends for ends in of_linux]
 
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
-        more = {"arrivals": address.arrivals, "varying": address.varying, "traced": address.traced}
+        more = {"arrivals": address.arrivals, "varying": address.varying}
+        more |= {"delays": address.delays, "traced": address.traced}
         ahead = not (address.managed or address.varying or address.traced or of_linux or is_lockstep(step))
-        found |= {"managed": address.managed, "flat": True, "ahead": ahead} | more | mixture.of_sender(step)
+        found |= {"managed": address.managed, "flat": True, "ahead": ahead} | mixture.of_sender(step) | more
         if of_linux:
             theirs = more | {"ahead": False}
             others = {LINUX_RENO + k: _in_order(ends) | theirs for k, ends in enumerate(of_linux)}
@@ -459,7 +462,7 @@ def _of_linux(address: Address, ends: Ends) -> Model:
     if address.family == "adhoc":
         return _adhoc(address, _reordered(ends))
     if address.family == "shared":
-        return _shared(address, ends)
+        return _shared(address, _timed(ends) if address.delays else ends)
     ends = _tuned(ends) if address.tuned else ends
     ends = _messages(ends) if address.messages else ends
     return _path(address, ends, queues=not address.mobile)
@@ -499,8 +502,11 @@ DATAGRAMS: dict[str, Ends] = {
 
 PATHS = (False, False), (True, False), (False, True)
 """Whether the receiver is a mobile host, and whether hops vary."""
-LINKS = tuple(product((False, True), repeat=2))
-"""Whether links may have active queue management, and whether they vary."""
+LINKS: tuple[dict[str, Any], ...] = tuple(
+    {"managed": managed, "varying": varying, "delays": delays}
+    for managed, varying, delays in product((False, True), repeat=3)
+)
+"""Of shared networks: the fields of an address that may be either."""
 
 
 def _tcps() -> Iterator[Model]:
@@ -514,8 +520,8 @@ def _tcps() -> Iterator[Model]:
             for family in ("adhoc",) if tcp in ADHOC else FAMILIES:
                 yield FAMILIES[family](Address(family, tcp, name), ends)
                 if family == "shared":
-                    for managed, varying in LINKS[1:]:
-                        yield _shared(Address(family, tcp, name, managed=managed, varying=varying), ends)
+                    for links in LINKS[1:]:
+                        yield _shared(Address(family, tcp, name)._replace(**links), ends)
             if tcp not in ADHOC:
                 yield _path(Address("path", tcp, name, mobile=True), ends)
                 yield _path(Address("path", tcp, name, varying=True), ends)
@@ -531,9 +537,8 @@ def _others() -> Iterator[Model]:
                 yield _of_linux(address, _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
-        for managed, varying in LINKS:
-            address = Address("shared", "linux", control, managed=managed, varying=varying)
-            yield _of_linux(address, _linux(module))
+        for links in LINKS:
+            yield _of_linux(Address("shared", "linux", control)._replace(**links), _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _multihomed(Address("path", "sctp", varying=True))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
@@ -544,12 +549,10 @@ def _others() -> Iterator[Model]:
         yield FAMILIES[family](Address(family, "udp"), ends)
     for linux in "", "linux":
         yield _mixed_wireless(Address("wireless", "mixed", linux))
-    for managed, varying in LINKS:
-        yield _shared(Address("shared", "sctp", managed=managed, varying=varying), SCTP)
+    for links in LINKS:
+        yield _shared(Address("shared", "sctp")._replace(**links), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):
-            yield _mixed(
-                Address("shared", "mixed", linux, managed=managed, arrivals=arrivals, varying=varying)
-            )
+            yield _mixed(Address("shared", "mixed", linux, arrivals=arrivals)._replace(**links))
     for mobile in (False, True):
         yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
@@ -578,7 +581,7 @@ NAMES = (
     *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed"),
-    *("shared_newreno_aqm", "shared_newreno_varying", "shared_mixed_arrivals"),
+    *("shared_newreno_aqm", "shared_newreno_varying", "shared_newreno_delays", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
 )

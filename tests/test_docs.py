@@ -25,7 +25,7 @@ def commands(page: Path) -> list[str]:
     ]
 
 
-NAMES = ("my_link", "my_walk", "my_mesh", "my_walkers", "my_office", "buffers")
+NAMES = ("my_link", "my_walk", "my_mesh", "my_walkers", "my_office", "my_call", "buffers")
 """Of the scenarios and sweeps that the pages show."""
 
 

@@ -15,7 +15,7 @@ from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.simulation import measurable
 from netcarlo.simulation.launches import Job
-from netcarlo.simulation.outcomes import BY_NAME, MEANING, OUTCOMES, Outcomes
+from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
 from netcarlo.simulation.provenance import provenance
 from netcarlo.simulation.simulate import Progress, resolve_target, simulate, simulate_all
 
@@ -167,30 +167,31 @@ def compare(
     jobs = [Job(scenario, 0, n) for scenario in (first, second)]
     a, b = simulate_all(jobs, target=target, threads=threads, progress=progress, large=large)
     rows = []
-    for outcome in OUTCOMES:
+    both_have = [name for name in listed(a.frame) if name in b.frame]
+    for outcome in map(BY_NAME.__getitem__, both_have):
         x, y = a.frame[outcome.name].to_numpy(), b.frame[outcome.name].to_numpy()
         both = ~(np.isnan(x) | np.isnan(y))
         base, there = statistics.mean(x[both]).mean, statistics.mean(y[both]).mean
         pairs, difference, _, *interval = outcome.differences((y - x)[None]).row(0)
         rows.append((pairs, base, there, difference, *interval, difference / base if base else np.nan))
     columns = ["n", "baseline", "other", "difference", "ci_low", "ci_high", "relative"]
-    table = pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)
+    table = pd.DataFrame(rows, index=pd.Index(both_have, name="outcome"), columns=columns)
     records = [provenance(scenario, target=target, replications=n) for scenario in (first, second)]
     return Comparison(a, b, table, (records[0], records[1]))
 
 
 def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None = None) -> pd.DataFrame:
     """Mean, sd, 95 % interval and quantiles of every outcome of a frame; `means` are better ones of some."""
-    better = means or {}
+    better, names = means or {}, listed(frame)
     rows = [
         (
-            *(better.get(name) or outcome.means(frame[name].to_numpy()[None]).row(0)),
+            *(better.get(name) or BY_NAME[name].means(frame[name].to_numpy()[None]).row(0)),
             *statistics.quantiles(frame[name], QUANTILES),
         )
-        for name, outcome in BY_NAME.items()
+        for name in names
     ]
     columns = [*statistics.Mean._fields, *(f"q{round(100 * q):02d}" for q in QUANTILES)]
-    return pd.DataFrame(rows, index=pd.Index(MEANING, name="outcome"), columns=columns)
+    return pd.DataFrame(rows, index=pd.Index(names, name="outcome"), columns=columns)
 
 
 def _html(table: pd.DataFrame, caption: str) -> str:

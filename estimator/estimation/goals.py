@@ -79,7 +79,7 @@ def parse(text: str, scenario: Scenario | None = None) -> Goal:
 
 def known_outcome(name: str, scenario: Scenario | None = None) -> str:
     """The name itself; InputError if it is no outcome."""
-    if name not in MEANING:
+    if name not in MEANING:  # classes of flows that there are not are another mistake
         known = measurable.outcomes(scenario) if scenario is not None else MEANING
         raise InputError(f"'{name}' is no outcome; {nearest(name, known, cutoff=0.6)}")
     return name

@@ -70,7 +70,8 @@ def _again(frame: pd.DataFrame) -> pd.Series:
     begun = (frame["event"] == "begin").groupby(frame["flow"]).cumsum()
     sent = (frame["event"] == "send") & (frame["carries"] == "data")
     which = frame.loc[sent, ["flow", "sequence"]].assign(begun=begun)
-    return which.duplicated().astype(float).reindex(frame.index)
+    again = which.duplicated() & which["sequence"].notna()
+    return again.astype(float).reindex(frame.index)
 
 
 def _named(names: Sequence[str], number: NDArray[np.int64]) -> "pd.Series[Any]":

@@ -13,7 +13,7 @@ from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema import expressions, units
 from netcarlo.schema.axes import DIMENSIONS
-from netcarlo.simulation.outcomes import MEANING
+from netcarlo.simulation.outcomes import MEANING, of_classes
 
 _COMPARE = {">=": operator.ge, "<=": operator.le, ">": operator.gt, "<": operator.lt}
 
@@ -81,7 +81,7 @@ def parse(
         raise InputError(f"{name}: '{text}' is no comparison; write it as 'goodput_bps >= 1 Mbit/s'")
     measure, comparison, value = match.groups()
     words = set(re.findall(r"[A-Za-z_]\w*", measure))
-    outcomes = tuple(word for word in MEANING if word in words)
+    outcomes = *(word for word in MEANING if word in words), *sorted(of_classes(words))
     # Outcomes that are not of this scenario are another mistake than words that are none.
     expressions.check(measure, [*known, *outcomes, quantity])
     if not outcomes:

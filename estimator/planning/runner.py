@@ -11,6 +11,7 @@ import numpy as np
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.schema.output import unwritten
+from netcarlo.simulation.outcomes import values_of
 from netcarlo.simulation.simulate import simulate
 from netcarlo.sweeps.space.identity import key
 
@@ -71,7 +72,7 @@ class ReplicationRunner:
             progress=report, large=self._large,
         )  # fmt: skip
         self.simulated += count
-        return {name: found.frame[name].to_numpy(np.float64) for name in self.outcomes}
+        return {name: values_of(found.frame, name) for name in self.outcomes}
 
     def _write(self, batch: dict[str, Any]) -> None:
         if self._journal is None:

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats, Ints
@@ -21,7 +21,7 @@ from netcarlo.schema.quantity import bounds
 from netcarlo.simulation import fidelity
 from netcarlo.simulation import outcomes as named
 from netcarlo.simulation.ensemble import build_rows
-from netcarlo.simulation.outcomes import MEANING
+from netcarlo.simulation.outcomes import MEANING, of_classes
 
 ROWS = 16
 """Replications whose rows are looked at: what is drawn may have a part in one network and not in another."""
@@ -31,7 +31,7 @@ EVERYWHERE = frozenset({"goodput_bps"})
 
 
 def outcomes(scenario: Scenario, given: Mapping[str, Floats] | None = None) -> tuple[str, ...]:
-    """The outcomes that runs of the scenario measure, in the order of `MEANING`.  Raises InputError.
+    """The outcomes that runs of the scenario measure, in the order of its frame.  Raises InputError.
 
     `given` holds the values of fields on some networks, as in `ensemble.build_rows`.
     """
@@ -47,10 +47,11 @@ def outcomes(scenario: Scenario, given: Mapping[str, Floats] | None = None) -> t
     else:
         with np.errstate(all="ignore"):
             frame = named.outcomes(scenario.network, _filled(scenario, built.rows), *built).frame
-    values = frame[list(MEANING)].to_numpy(np.float64)
+    names = named.listed(frame)
+    values = frame[names].to_numpy(np.float64)
     # What a formula says may be 0; what an engine does not fill is.
     seen = ~np.isnan(values) if scenario.fidelity == "formula" else np.nan_to_num(values) != 0
-    return tuple(name for name, has in zip(MEANING, seen.any(axis=0), strict=True) if has)
+    return tuple(name for name, has in zip(names, seen.any(axis=0), strict=True) if has)
 
 
 def check(names: Collection[str], scenario: Scenario) -> None:
@@ -66,13 +67,19 @@ def check(names: Collection[str], scenario: Scenario) -> None:
 def refuse(name: str, scenario: Scenario, have: Collection[str]) -> NoReturn:
     """Raise InputError about an outcome that a scenario does not have, with those that it has instead."""
     words = [scenario.network.key, scenario.transport.protocol, f"fidelity {scenario.fidelity}"]
-    raise InputError(f"'{name}' is not measured here ({', '.join(words)}); it has {_listed(have, like=name)}")
+    has = nearest(name, have, cutoff=0.8) if (of_class := of_classes([name])) else ""
+    if not has.startswith("did you mean"):
+        has = f"it has {_listed(have, like=name)}"
+        if of_class:
+            has += "; give flows a class to measure theirs"
+    raise InputError(f"'{name}' is not measured here ({', '.join(words)}); {has}")
 
 
 def _listed(names: Collection[str], *, like: str) -> str:
     """Outcomes in a line, those of the same dimension as `like` first."""
-    alike = [name for name in MEANING if name in names and dimension(name) is dimension(like)]
-    return ", ".join([*alike, *(name for name in MEANING if name in names and name not in alike)])
+    ordered = [*(name for name in MEANING if name in names), *sorted(of_classes(names))]
+    alike = [name for name in ordered if dimension(name) is dimension(like)]
+    return ", ".join([*alike, *(name for name in ordered if name not in alike)])
 
 
 def _filled(scenario: Scenario, rows: Any) -> Ints:

@@ -4,21 +4,65 @@ Names end in their unit; those without one are numbers of data packets or of eve
 that did not happen is NaN, and so is what only mobile hosts, or other kinds of networks, have.
 """
 
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from netcarlo.networks import classes
 from netcarlo.networks.family import Network
+from netcarlo.networks.outcome import Outcome
 from netcarlo.networks.registry import KINDS
+from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
+
+T = TypeVar("T")
 
 OUTCOMES = tuple(outcome for kind in KINDS for outcome in kind.outcomes)
 """The outcomes of a replication, in the order of `Outcomes.frame`."""
 
-BY_NAME = {outcome.name: outcome for outcome in OUTCOMES}
-MEANING = {outcome.name: outcome.meaning for outcome in OUTCOMES}
+
+class _ByName(Mapping[str, T]):
+    """Something of each outcome by its name: of `OUTCOMES`, which it lists, and of any class of flows."""
+
+    def __init__(self, of: Callable[[Outcome], T]) -> None:
+        self._of = of
+        self._known = {outcome.name: of(outcome) for outcome in OUTCOMES}
+
+    def __getitem__(self, name: str) -> T:
+        if name in self._known:
+            return self._known[name]
+        if (found := classes.outcome(name)) is None:
+            raise KeyError(name)
+        return self._of(found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._known)
+
+    def __len__(self) -> int:
+        return len(self._known)
+
+
+BY_NAME = _ByName(lambda outcome: outcome)
+MEANING = _ByName(lambda outcome: outcome.meaning)
+_LISTED = frozenset(MEANING)
+
+
+def of_classes(names: Iterable[str]) -> list[str]:
+    """Those of the names that are outcomes of classes of flows."""
+    return [name for name in names if name not in _LISTED and name in MEANING]
+
+
+def listed(frame: pd.DataFrame) -> list[str]:
+    """The outcomes that a frame of them has, in order."""
+    return [*MEANING, *of_classes(map(str, frame))]
+
+
+def values_of(frame: pd.DataFrame, name: str) -> Floats:
+    """An outcome, [n]; NaN where the networks of a frame have no such class of flows."""
+    return frame[name].to_numpy(np.float64) if name in frame else np.full(len(frame), np.nan)
 
 
 class Outcomes(NamedTuple):
@@ -28,7 +72,8 @@ class Outcomes(NamedTuple):
     """What the kernel wrote, int64[n, ...], as `kernels.base.rows` and the layout of its network say; of
     formulae nothing."""
     frame: pd.DataFrame
-    """A row per replication: the columns of `MEANING`, then the drawn quantities by field name."""
+    """A row per replication: the columns of `MEANING`, those of classes of flows, then the drawn quantities
+    by field name."""
 
 
 def outcomes(network: Network, integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
@@ -44,5 +89,6 @@ def by_formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
 
 
 def _frame(found: dict[str, Any], drawn: pd.DataFrame) -> pd.DataFrame:
-    frame = pd.DataFrame({name: found.get(name, np.nan) for name in MEANING}, index=drawn.index)
+    names = [*MEANING, *of_classes(found)]
+    frame = pd.DataFrame({name: found.get(name, np.nan) for name in names}, index=drawn.index)
     return pd.concat([frame, drawn], axis=1)

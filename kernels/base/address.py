@@ -31,6 +31,8 @@ class Address(NamedTuple):
     """Of paths: whether the receiver's window grows with what is read."""
     traced: bool = False
     """Of shared networks: whether a trace is written."""
+    delays: bool = False
+    """Of shared networks: whether delays of classes of flows are measured."""
 
     @property
     def engine(self) -> str:
@@ -53,6 +55,6 @@ class Address(NamedTuple):
             kind = f"{self.sender}_{self.control}"
         endings = {
             "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
-            "messages": self.messages, "tuned": self.tuned, "traced": self.traced,
+            "messages": self.messages, "tuned": self.tuned, "delays": self.delays, "traced": self.traced,
         }  # fmt: skip
         return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.inline import cold
+
 STEP_BITS = 5
 STEPS = 1 << STEP_BITS
 """Bins in an octave."""
@@ -19,8 +21,9 @@ def bins(octaves: int) -> int:
     return STEPS * (octaves + 1)
 
 
-def bin_of(value: Any) -> Any:
-    """The bin of a number that is not negative."""
+@cold
+def octave_of(value: Any) -> Any:
+    """The octave of a number that is not negative: its bins there are 2**octave wide."""
     shift, rest = np.int64(0), value >> np.int64(STEP_BITS + 1)
     width = np.int64(32)
     while width > 0:  # bits of `rest`
@@ -28,8 +31,13 @@ def bin_of(value: Any) -> Any:
             rest >>= width
             shift += width
         width >>= np.int64(1)
-    shift += rest
-    return (shift << np.int64(STEP_BITS)) + (value >> shift)
+    return shift + rest
+
+
+def bin_of(value: Any) -> Any:
+    """The bin of a number that is not negative."""
+    octave = octave_of(value)
+    return (octave << np.int64(STEP_BITS)) + (value >> octave)
 
 
 def count(m: Any, at: Any, n: Any, value: Any) -> None:

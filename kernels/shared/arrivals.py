@@ -18,7 +18,7 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
-from netcarlo.kernels.shared import agenda, classes, notes, packet
+from netcarlo.kernels.shared import agenda, classes, delays, notes, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
 from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Shared
@@ -27,6 +27,7 @@ from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
 ends: Any = slot("ends")
 
+DELAYS: Any = slot("delays")
 TRACED: Any = slot("traced")
 
 _GAP_BITS = np.int64(10)  # gaps come in 1/1024 of their mean
@@ -141,6 +142,8 @@ def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, thin
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
     m[b + FlowWord.ECHO] = 0
+    if DELAYS:
+        delays.begin(m, b)
     m[b + FlowWord.BEGAN] = t
     m[b + FlowWord.BYTES] = size
     m[b + FlowWord.THINK] = think

@@ -11,7 +11,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import P
-from netcarlo.kernels.shared import agenda, ahead, arrivals, detours, fifo, notes, packet
+from netcarlo.kernels.shared import agenda, ahead, arrivals, delays, detours, fifo, notes, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.hosts import NONE
@@ -29,6 +29,9 @@ MANAGED: Any = slot("managed")
 
 ARRIVALS: Any = slot("arrivals")
 """Whether flows come and go, see `arrivals`."""
+
+DELAYS: Any = slot("delays")
+"""Whether delays of classes of flows are measured, see `delays`."""
 
 VARYING: Any = slot("varying")
 """Whether links may vary or fail, see `varying` and `outages`, and flows take detours."""
@@ -97,9 +100,11 @@ def simulate(
             notes.write(m, f, trace)
         key = ahead.next_key(p, m) if AHEAD else agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
+    behind = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0] + LinkOut.COLUMNS * links.shape[0]
     if ARRIVALS:
-        of_links = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0]
-        arrivals.report(p, m, out[of_links + LinkOut.COLUMNS * links.shape[0] :])
+        arrivals.report(p, m, out[behind:])
+    if DELAYS:
+        delays.report(p, m, out[behind:])
     return notes.finish(m, out, trace) if TRACED else np.int64(0)
 
 

@@ -22,7 +22,17 @@ from netcarlo.kernels.base.layout import (
     P,
 )
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.shared import agenda, ahead, arrivals, ends, fifo, notes, packet, varying
+from netcarlo.kernels.shared import (
+    agenda,
+    ahead,
+    arrivals,
+    delays,
+    ends,
+    fifo,
+    notes,
+    packet,
+    varying,
+)
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.sources import next_datagram
@@ -30,6 +40,8 @@ from netcarlo.kernels.shared.state import FlowWord, Word
 
 AHEAD: Any = slot("ahead")
 ARRIVALS: Any = slot("arrivals")
+
+DELAYS: Any = slot("delays")
 
 VARYING: Any = slot("varying")
 
@@ -67,7 +79,7 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size:
     answer, due = np.int64(NONE), t
     if m[b + Flow.KIND] == UDP:
         m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
-        _receive_datagram(p, m, b, t)
+        _receive_datagram(p, m, b, t, word)
         if TRACED and t <= p[P.END]:
             notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, m[b + P.DATA], False)
     elif word & packet.PROBE:
@@ -103,7 +115,7 @@ def next_event(m: Any, b: Any) -> Any:
 def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
-    word = packet.pack(m, i, number, np.int64(0))
+    word = packet.stamp(m, i, t) if DELAYS else packet.pack(m, i, number, np.int64(0))
     if TRACED:
         notes.note(m, t, EVENT_SEND, notes.AT_HOST, word, ends.size_of(m, b, word), False)
     _to_link(m, b, i, t, word)
@@ -179,13 +191,15 @@ def _to_link(m: Any, b: Any, i: Any, t: Any, word: Any) -> None:
 
 
 @cold
-def _receive_datagram(p: Any, m: Any, b: Any, t: Any) -> None:
+def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
     counts = b + FlowWord.COUNTS
     if t > p[P.END]:
         m[b + FlowWord.LATE] += 1
     else:
         m[counts + FlowOut.RECEIVED] += 1
         m[counts + FlowOut.DELIVERED] += 1
+        if DELAYS:
+            delays.arrived(p, m, b, t, packet.age(m, word, t))
         if m[counts + FlowOut.DELIVERED] == m[b + P.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t
 
@@ -219,6 +233,8 @@ def _receive_data(
                 notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, m[b + P.DATA] * fresh, False)
             if fresh:
                 m[counts + FlowOut.DELIVERED] += 1
+                if DELAYS:
+                    delays.arrived(p, m, b, t, association.delay_of(m[b:], s, t, number))
                 if AHEAD and m[counts + FlowOut.DELIVERED] == 1:
                     ahead.connected(p, m, b)
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import Table
 from netcarlo.kernels.shared.classes import ClassOut
@@ -31,6 +32,8 @@ class Shared(IntEnum):
     FLOWS = len(P)  # number of flows
     LINKS = auto()  # number of links
     WARM_UP = auto()  # the window of measurement begins [ns]; it lasts until END
+    CLASSES = auto()  # number of classes of flows that come and go
+    GAUGES = auto()  # number of classes whose delays are measured
     COLUMNS = auto()
 
 
@@ -65,6 +68,8 @@ class Flow(IntEnum):
     LATENCY = auto()  # ideal time of a transfer: of the handshake and of the first packet [ns],
     PACKET_TIME = auto()  # and of each further one, at the bottleneck [ns]
     BACKUP = auto()  # column of this line, behind these, with another route, see `detours`; 0: none
+    GAUGE = auto()  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
+    BOUND = auto()  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
     COLUMNS = auto()
 
 
@@ -231,7 +236,7 @@ class SharedRows(NamedTuple):
         return SharedOut.COLUMNS, (
             Table("flows", FlowOut.COLUMNS, flows, flows),
             Table("links", LinkOut.COLUMNS, links, links),
-            Table("classes", ClassOut.COLUMNS, classes(self), classes(self)),
+            Table("classes", 1, of_classes(self), of_classes(self)),
         )
 
 
@@ -243,10 +248,21 @@ the mean."""
 def outcomes(rows: SharedRows) -> int:
     """Columns of the outcomes of `rows`."""
     flows, links = rows.flows.shape[1], rows.links.shape[1]
-    of_classes = classes(rows) * ClassOut.COLUMNS
-    return int(SharedOut.COLUMNS + flows * FlowOut.COLUMNS + links * LinkOut.COLUMNS + of_classes)
+    return int(SharedOut.COLUMNS + flows * FlowOut.COLUMNS + links * LinkOut.COLUMNS + of_classes(rows))
 
 
 def classes(rows: SharedRows) -> int:
     """Classes of flows that come and go."""
-    return int(rows.flows[:, :, Flow.CLASS].max(initial=0))
+    return int(rows.parameters[:, Shared.CLASSES].max(initial=0))
+
+
+def gauges(rows: SharedRows) -> int:
+    """Classes whose delays are measured."""
+    return int(rows.parameters[:, Shared.GAUGES].max(initial=0))
+
+
+def of_classes(rows: SharedRows) -> int:
+    """Columns of the outcomes of both, in this order; in a row they follow each other without a gap."""
+    each = rows.parameters[:, Shared.CLASSES] * int(ClassOut.COLUMNS)
+    each = each + rows.parameters[:, Shared.GAUGES] * int(DelayOut.COLUMNS)
+    return int(each.max(initial=0))

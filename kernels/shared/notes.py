@@ -34,6 +34,7 @@ from netcarlo.kernels.shared.state import LinkWord, Word, block_of
 
 ends: Any = slot("ends")
 
+DELAYS: Any = slot("delays")
 VARYING: Any = slot("varying")
 
 SHARE = 3
@@ -107,6 +108,8 @@ def write(m: Any, f: Any, trace: Any) -> None:
                 ends.show(m, b, f, i, trace, n)
             if event in (EVENT_TIMEOUT, EVENT_RECOVERY):
                 trace[n, Trace.SEQUENCE] = trace[n, Trace.ACKED] + 1
+            elif DELAYS and m[b + Flow.KIND] == UDP:
+                trace[n, Trace.SEQUENCE] = np.nan  # `packet.stamp` leaves no number
             else:
                 trace[n, Trace.SEQUENCE] = ends.sequence_of(m, b, word)
         n += 1

@@ -7,7 +7,7 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
-from netcarlo.kernels.shared import agenda, arrivals, fifo, outages, varying
+from netcarlo.kernels.shared import agenda, arrivals, delays, fifo, outages, varying
 from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import discipline
 from netcarlo.kernels.shared.layout import NO_AQM, UDP, Flow, FlowOut, Link, Shared
@@ -16,6 +16,8 @@ from netcarlo.kernels.shared.sources import prepare_source
 from netcarlo.kernels.shared.state import Fifo, FlowWord, LinkWord, Word
 
 ARRIVALS: Any = slot("arrivals")
+
+DELAYS: Any = slot("delays")
 
 association: Any = slot("association")
 ends: Any = slot("ends")
@@ -43,6 +45,8 @@ def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any,
         f[flows.shape[0] * association.FLOATS + i] = 0.0
     for i in range(p[Shared.FLOWS]):
         free = _lay_flow(p, flows[i], losses, m, f, i, free)
+    if DELAYS:
+        free = delays.lay(p, m, free)
     agenda.set_clock(m, p[Shared.WARM_UP])
     if ARRIVALS:
         arrivals.prepare(p, constants, losses, m, free)
@@ -108,6 +112,8 @@ def _lay_flow(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, b: Any) ->
     m[b + FlowWord.SAMPLE] = p[Shared.WARM_UP]
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
+    if DELAYS:
+        delays.begin(m, b)
     free = b + FlowWord.ASSOCIATION
     if flow[Flow.KIND] == UDP:
         prepare_source(p, m, b, losses, i)

@@ -13,7 +13,6 @@ import numpy as np
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.varying import Varying
 from netcarlo.kernels.shared.aqm.state import scratch_words as aqm_words
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
     UDP,
     Flow,
@@ -22,7 +21,7 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     Shared,
     SharedRows,
-    classes,
+    of_classes,
 )
 
 
@@ -39,6 +38,7 @@ class Word(IntEnum):
     FLOW_BITS = 5  # of a flow: that of the first class
     LINK_BITS = 8  # of a link: that of the last class
     CLASSES = auto()  # where the outcomes of classes begin
+    DELAYS = auto()  # where those of delays by class do
     CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
     CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
     TREE = auto()  # the keys of events, see `agenda`
@@ -81,7 +81,10 @@ class FlowWord(IntEnum):
     LEFT = auto()  # the latest of those that are not arrived or was lost [ns]
     DETOUR = auto()  # the detour of data that is not over, see `detours`
     BACK_DETOUR = auto()  # that of acknowledgements
-    TO_LINK = Flow.COLUMNS + 21  # FIFO of data on their way to the first link
+    LATEST = auto()  # words as in `delays.Gauge`
+    JITTER = auto()
+    OCTAVE = auto()
+    TO_LINK = Flow.COLUMNS + 24  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut
@@ -143,10 +146,10 @@ def scratch_words(
     per_link = np.where(used, per_link, 0).sum(axis=1)
     count, n_links = rows.parameters[:, Shared.FLOWS], rows.parameters[:, Shared.LINKS]
     trees = 8 * _leaves(np.maximum(count, n_links)) + count
-    if n_classes := classes(rows):
+    if rows.parameters[:, Shared.CLASSES].any():
         trees += 2 * _leaves(count)
     most = int((per_flow + per_link + trees).max(initial=0))
-    return Word.SIZE + most + n_classes * ClassOut.COLUMNS, floats * flows.shape[1] + rows.links.shape[1]
+    return Word.SIZE + most + of_classes(rows), floats * flows.shape[1] + rows.links.shape[1]
 
 
 def _leaves(count: Any) -> Any:

@@ -11,7 +11,7 @@ from netcarlo.scenario import Scenario
 from netcarlo.schema import fields
 from netcarlo.schema.distributions import Distribution
 from netcarlo.schema.record import Record
-from netcarlo.simulation.outcomes import MEANING
+from netcarlo.simulation.outcomes import MEANING, listed
 
 FIRST = ("goodput_bps", "completion_s", "sent", "retransmitted", "timeouts", "loss_ratio")
 """Outcomes that stand above the figures."""
@@ -50,9 +50,9 @@ def outcomes_of(outcomes: pd.DataFrame | None) -> list[dict[str, str]]:
         {
             "title": scales.name_of(name),
             "value": _text(float(row[name]), scales.unit_of(name)),
-            "meaning": meaning,
+            "meaning": MEANING[name],
         }
-        for name, meaning in MEANING.items()
+        for name in listed(outcomes)
         if math.isfinite(row[name])
     ]
 

@@ -13,6 +13,7 @@ from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_messa
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
+    gauged_rows,
     linux_shared_rows,
     managed_rows,
     shared_rows,
@@ -37,6 +38,10 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         rows = rows_of(name.removesuffix("_messages"), count, seed=seed)
         assert isinstance(rows, Rows)
         return with_messages(rows, seed=seed)
+    if address.delays:
+        rows = rows_of(name.replace("_delays", ""), count, seed=seed)
+        assert isinstance(rows, SharedRows)
+        return gauged_rows(rows, seed=seed)
     if address.managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)

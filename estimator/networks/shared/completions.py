@@ -71,7 +71,8 @@ OUTCOMES = (
 def table(integers: Ints, rows: SharedRows) -> Ints:
     """The outcomes of the classes [n, C, ClassOut.COLUMNS]."""
     at = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS + rows.links.shape[1] * LinkOut.COLUMNS
-    return integers[:, at:].reshape(len(integers), classes(rows), ClassOut.COLUMNS)
+    end = at + classes(rows) * ClassOut.COLUMNS
+    return integers[:, at:end].reshape(len(integers), classes(rows), ClassOut.COLUMNS)
 
 
 def by_class(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:

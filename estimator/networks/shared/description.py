@@ -21,6 +21,7 @@ from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.aqm import Managed, Red
+from netcarlo.networks.classes import Classed
 from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
@@ -199,12 +200,13 @@ class Stream(Datagrams):
         return self
 
 
-class FlowSpec(Record):
+class FlowSpec(Classed):
     """A flow from the router `source` to `sink`; of the scenario's transport, or `udp`.
 
-    What is given here replaces the field of the transport; a `congestion_control` is one of linux.  A `route`
-    lists the numbers of links: `0 2 4`.  While a cable of it is down packets take the `backup`, another
-    route, from `detection` after it went down until so long after it came back.
+    What is given here replaces the field of the transport; a `congestion_control` is one of linux.  If any
+    flow names a `class`, delays are measured by class; packets that take longer than `late` are late.
+    A `route` lists the numbers of links: `0 2 4`.  While a cable of it is down packets take the `backup`,
+    another route, from `detection` after it went down until so long after it came back.
     Without it and without routers a flow leads `between` the `ends` of the network (router 0 and the last),
     over one of its `hops` (the first flow of a list over cable 0, or the first of the `links`, and so on), or
     between two `random` routers.
@@ -269,6 +271,14 @@ class Flows(Record):
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_no_class(cls, data: Any) -> Any:
+        for name in ("class", "late"):
+            if isinstance(data, dict) and name in data:
+                raise InputError(f"{name} is of each flow; write each: {{{name}: {data[name]}}}")
+        return data
 
     @model_validator(mode="after")
     def _come_with_sizes(self) -> Self:

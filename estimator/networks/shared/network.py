@@ -1,6 +1,7 @@
 """A network of shared links: what the house asks of it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -8,7 +9,6 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
-from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
     UDP,
@@ -17,7 +17,7 @@ from netcarlo.kernels.shared.layout import (
     LinkOut,
     SharedOut,
     SharedRows,
-    classes,
+    of_classes,
 )
 from netcarlo.networks import link_events
 from netcarlo.networks.family import Fidelity, Named, Network
@@ -27,6 +27,7 @@ from netcarlo.networks.run import Run, constants, row_parameters, warm_up
 from netcarlo.networks.shared import (
     backups,
     completions,
+    delays,
     failures,
     formula,
     outcomes,
@@ -76,6 +77,10 @@ class SharedNetwork(SharedSpec, Network):
         if isinstance(run.transport, Sctp):
             self._check_sctp(run.transport)
         self._check_linux(run.transport)
+        own = isinstance(run.transport, Linux) and isinstance(run.transport.congestion_control, Path)
+        if delays.words(self, run.transport) and own:
+            remedy = "remove it, or write congestion_control: cubic"
+            raise InputError(f"{delays.asked(self)} is not for linux with a control of your own; {remedy}")
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
@@ -121,17 +126,20 @@ class SharedNetwork(SharedSpec, Network):
 
     def address(self, run: Run, *, fluid: bool) -> Address:
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
-        found, arrivals = list(self._kinds(run.transport).values()), bool(self.classes) and not fluid
-        managed, varies = bool(self.aqm) and not fluid, bool(self.varying or self.failures) and not fluid
-        if fluid or arrivals or len(found) > 1:
-            linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) and not fluid else ""
-            return Address(
-                "shared", "mixed", linux, fluid=fluid, managed=managed, arrivals=arrivals, varying=varies
-            )
+        found, arrivals = list(self._kinds(run.transport).values()), bool(self.classes)
+        if fluid:
+            return Address("shared", "mixed", fluid=True)
+        links: dict[str, Any] = {
+            "managed": bool(self.aqm), "varying": bool(self.varying or self.failures),
+            "delays": bool(delays.asked(self)),
+        }  # fmt: skip
+        if arrivals or len(found) > 1:
+            linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) else ""
+            return Address("shared", "mixed", linux, arrivals=arrivals, **links)
         if not found:
-            return Address("shared", "tahoe", managed=managed, varying=varies)  # of UDP alone any will do
+            return Address("shared", "tahoe", **links)  # of UDP alone any will do
         control = str(getattr(found[0], "congestion_control", None) or "")
-        return Address("shared", found[0].protocol, control, managed=managed, varying=varies)
+        return Address("shared", found[0].protocol, control, **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """Both know the kinds that may be mixed, the formulae no ends, and neither flows that come and go."""
@@ -147,6 +155,8 @@ class SharedNetwork(SharedSpec, Network):
             return f"the {fidelity} model knows no {self.varying[0].rsplit('.', 1)[1]} of a link"
         if self.failures:
             return f"the {fidelity} model knows no failures of cables"
+        if field := delays.asked(self):
+            return f"the {fidelity} model knows no delays of classes ({field})"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
         if fidelity == "formula" and finite:
@@ -203,8 +213,8 @@ class SharedNetwork(SharedSpec, Network):
     # Outcomes.
 
     def named(self, integers: Ints, rows: SharedRows) -> Named:
-        """Those of the flows and of the links together."""
-        return outcomes.named(integers, rows)
+        """Those of the flows and of the links together, and of classes of flows."""
+        return outcomes.named(integers, rows) | delays.named(self, integers, rows)
 
     def sent(self, integers: Ints, rows: SharedRows) -> int:
         """Of all flows."""
@@ -220,8 +230,7 @@ class SharedNetwork(SharedSpec, Network):
             flows[rows.flows[:, :, Flow.KIND] == UDP, column] = 0
         if fidelity == "fluid":
             flows[:, :, NO_FLUID] = 0
-        of_classes = some(n, classes(rows), ClassOut.COLUMNS)
-        return joined(some(n, SharedOut.COLUMNS), flows, links, of_classes)
+        return joined(some(n, SharedOut.COLUMNS), flows, links, some(n, of_classes(rows)))
 
     def by_part(self, part: str, integers: Ints, rows: SharedRows) -> Named:
         """Those of each flow, of each link, or of each class of flows that come and go."""

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.errors import InputError
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
+from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
     LINUX_RENO,
@@ -22,7 +23,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm
 from netcarlo.networks.rooms import along, rings, room
-from netcarlo.networks.shared import arrivals, backups, failures, varying
+from netcarlo.networks.shared import arrivals, backups, delays, failures, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -76,6 +77,8 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
+    table[:, Shared.CLASSES] = len(shared.classes)
+    table[:, Shared.GAUGES] = len(delays.words(shared, transport))
     links[:, :, Link.ROOM] = room(flows, links)
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
@@ -171,6 +174,7 @@ def _flows(
         table[:, k, Flow.CLASS] = member.group
         table[:, k, Flow.BACKUP] = k + 1 if member.spec.backup is not None else 0
         ends[:, k] = _ends(shared, draws, net, member)
+    _classes(table, shared, transport, draws, members)
     forth = routes(net, delay, ends[:, :, 0], ends[:, :, 1], routing=shared.routing)
     for k, member in enumerate(members):
         if member.spec.route is None:
@@ -258,6 +262,16 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
             table[:, Flow.OFF] = draws.whole(f"{at}.off", udp.off, NS)
 
 
+def _classes(table: Ints, shared: SharedSpec, transport: Any, draws: Draws, members: list[Member]) -> None:
+    """Fill in whose delays are measured, and when they are late [n, F, Flow.COLUMNS]."""
+    words = delays.words(shared, transport)
+    for k, member in enumerate(members if words else ()):
+        table[:, k, Flow.GAUGE] = 1 + words.index(delays.word_of(member.spec, transport))
+        table[:, k, Flow.BOUND] = FOREVER
+        if member.spec.late is not None:
+            table[:, k, Flow.BOUND] = draws.whole(f"{member.name}.late", member.spec.late, NS)
+
+
 def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> None:
     access: Access = member.spec.access or shared.access
     at = "shared.access" if member.spec.access is None else f"{member.name}.access"
@@ -309,4 +323,5 @@ def row_bytes(shared: SharedSpec) -> int:
     pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
     pairs += failures.most_pairs(shared.failures)
     links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)
-    return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS)
+    gauges = MOST_CLASSES * DelayOut.COLUMNS if delays.asked(shared) else 0
+    return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS + gauges)

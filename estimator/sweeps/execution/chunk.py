@@ -15,7 +15,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.ensemble import FEATURES, build_rows
 from netcarlo.simulation.launches import Part
-from netcarlo.simulation.outcomes import BY_NAME, MEANING
+from netcarlo.simulation.outcomes import BY_NAME, MEANING, of_classes, values_of
 from netcarlo.simulation.provenance import model_version
 from netcarlo.simulation.simulate import resolve_target
 from netcarlo.sweeps.analysis.decisions import MARGIN
@@ -123,10 +123,10 @@ class _Run:
     @property
     def kept(self) -> Sequence[str]:
         """The outcomes whose values are needed."""
+        asked = dict.fromkeys([*self.sweep.outcomes, *(goal.outcome for goal in self.sweep.goals.values())])
         if self.sweep.keep_replications:
-            return tuple(MEANING)
-        goals = (goal.outcome for goal in self.sweep.goals.values())
-        return tuple(dict.fromkeys([*self.sweep.outcomes, *goals, "goodput_bps"]))
+            return (*MEANING, *of_classes(asked))
+        return tuple(asked | {"goodput_bps": None})
 
     def simulate(self, batch: Batch) -> None:
         """Simulate the cells of a batch, a bounded number of replications at a time."""
@@ -217,7 +217,7 @@ class _Run:
         self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
         self.networks += len(row)
         self.packets += int(found["sent"].sum())
-        values = {name: found[name].to_numpy(np.float64).reshape(len(chosen), n) for name in self.kept}
+        values = {name: values_of(found, name).reshape(len(chosen), n) for name in self.kept}
         return _Part(batch.at[chosen], values)
 
     def describe(self, batch: Batch) -> None:
@@ -346,7 +346,7 @@ class _Run:
         numbers = np.concatenate([np.arange(n) for n in lengths]) if rows else np.zeros(0, np.int64)
         values = {
             name: np.concatenate([part.values[name][row] for _, part, row in rows] or [np.zeros(0)])
-            for name in MEANING
+            for name in self.kept
         }
         return pa.table({"cell": cells, "replication": numbers, **values})
 

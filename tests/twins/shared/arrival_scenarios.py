@@ -30,6 +30,7 @@ def arrivals_rows(count: int, *, seed: int, linux: bool = False) -> SharedRows:
             number += 1
             found += _slots(rng, flow, number, constants[k], linux)
         parameters[k, Shared.FLOWS] = len(found)
+        parameters[k, Shared.CLASSES] = number
         flows[k] = 0
         flows[k, : len(found)] = found
     return rows._replace(parameters=parameters, constants=constants, flows=flows)

@@ -175,12 +175,13 @@ class Class:
         found += [before["came"], before["blocked"]]
         for flows in self.sizes:
             found += [len(flows), sum(t for t, _ in flows), sum(t * 1024 // ideal for t, ideal in flows)]
-            found += _histogram([t // 1024 for t, _ in flows], EDGES_OF_TIMES)
-            found += _histogram([t * 32 // ideal for t, ideal in flows], EDGES_OF_SLOWDOWNS)
+            found += histogram([t // 1024 for t, _ in flows], EDGES_OF_TIMES)
+            found += histogram([t * 32 // ideal for t, ideal in flows], EDGES_OF_SLOWDOWNS)
         return found
 
 
-def _histogram(values: list[int], edges: list[int]) -> list[int]:
+def histogram(values: list[int], edges: list[int]) -> list[int]:
+    """How many of the values are in each bin, by the least number in it."""
     counts = [0] * len(edges)
     for value in values:
         counts[bisect_right(edges, value) - 1] += 1

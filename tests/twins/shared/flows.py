@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out
 from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, FlowOut
-from tests.twins.outcomes import WORD, Outcomes
+from tests.twins.outcomes import WORD
 from tests.twins.path.link import Packet
 from tests.twins.run import tcp_of
 from tests.twins.shared.clock import HostClock, Phase, Turn
+from tests.twins.shared.delays import Noted
 from tests.twins.shared.links import Cable, Segment, transmission_time
 from tests.twins.tcp.linux26 import Linux
 from tests.twins.tcp.receiver import Receiver
@@ -33,7 +34,7 @@ class Flow:
         self.agenda = world.agenda
         self.number = number
         self.columns = columns
-        self.outcomes = Outcomes(limit=columns.LIMIT)
+        self.outcomes = Noted(limit=columns.LIMIT)
         self.to_network = Cable(columns.ACCESS, columns.SOURCE_DELAY)
         self.to_sink = Cable(columns.SINK, columns.SINK_DELAY)
         self.route = [world.links[number] for number in columns.route]
@@ -47,6 +48,7 @@ class Flow:
     def put_out(self, packet: Packet, *, reduced: bool = False) -> None:
         """A packet leaves the source."""
         packet.sent = self.agenda.now
+        self.outcomes.put_out(packet, self.agenda.now)
         segment = Segment(self, packet, self.route, self._deliver, reduced=reduced)
         if packet.kind == "data":
             self.on_way.add(segment)

@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import STATUS_OK
+from netcarlo.kernels.shared.classes import ClassOut
 from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRows, outcomes
+from tests.twins.shared.delays import gauges_of
 from tests.twins.shared.world import World
 
 
@@ -25,7 +27,8 @@ def simulate(rows: SharedRows, *, row: int = 0, alone: str = "") -> NDArray[np.i
     vector = np.zeros(outcomes(rows), np.int64)
     vector[SharedOut.STATUS] = STATUS_OK
     tables: list[tuple[int, Iterable[Any]]] = [
-        (SharedOut.COLUMNS, world.flows), (first_link, world.links), (first_class, world.classes)
+        (SharedOut.COLUMNS, world.flows), (first_link, world.links), (first_class, world.classes),
+        (first_class + world.tables.p.CLASSES * ClassOut.COLUMNS, gauges_of(world)),
     ]  # fmt: skip
     for first, parts in tables:
         values = list(chain.from_iterable(one.values() for one in parts))

@@ -139,6 +139,18 @@ def varying_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     return rows._replace(links=links)
 
 
+def gauged_rows(rows: SharedRows, *, seed: int) -> SharedRows:
+    """The same networks, the delays of most of whose flows are measured, in up to three classes."""
+    parameters, flows = rows.parameters.copy(), rows.flows.copy()
+    for k, row in enumerate(flows):
+        rng = np.random.default_rng([seed, k, 24])
+        parameters[k, Shared.GAUGES] = most = int(rng.integers(0, 4))
+        for flow in row[: parameters[k, Shared.FLOWS]]:
+            flow[Flow.GAUGE] = rng.integers(0, most + 1)
+            flow[Flow.BOUND] = pick(rng, FOREVER, 1, rng.integers(0, 200 * MS))
+    return rows._replace(parameters=parameters, flows=flows)
+
+
 def failing_rows(rows: SharedRows, *, seed: int) -> SharedRows:
     """The same networks with outages of half of their links, those of some at the same times."""
     links = np.pad(rows.links, [(0, 0), (0, 0), (0, 16)])

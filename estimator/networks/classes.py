@@ -1,0 +1,118 @@
+"""Classes of flows, as users name them, and the outcomes that each class has: delays, jitter, loss, goodput.
+
+An outcome of a class is called by both: `video_delay_p95_s`.
+"""
+
+import functools
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import numpy as np
+from pydantic import AfterValidator, create_model
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.delays import MOST_CLASSES, SHIFT, DelayOut
+from netcarlo.kernels.base.layout import NS
+from netcarlo.networks.outcome import FRACTION, LESS, MORE, SHARE, Outcome
+from netcarlo.numerics.arrays import Floats, Ints, divisors
+from netcarlo.numerics.histogram import quantiles
+from netcarlo.schema import units
+from netcarlo.schema.quantity import Number, Quantity
+from netcarlo.schema.record import Record
+
+
+def _word(name: str) -> str:
+    if not re.fullmatch(r"[a-z][a-z0-9_]{0,23}", name):
+        raise InputError("is no word of up to 24 small letters, digits and _; write one such as video")
+    return name
+
+
+Name = Annotated[str, AfterValidator(_word)]
+Bound = Annotated[Number, Quantity(units.TIME, 1e-6, 3600.0)]
+
+if TYPE_CHECKING:
+
+    class Classed(Record):
+        """A flow that may name a `class`; what comes later than `late` is of no use to it."""
+
+        late: Number | None = None
+
+else:  # `class` is a word of Python's own
+    Classed = create_model(
+        "Classed", __base__=Record, __module__=__name__,
+        **{"class": (Name | None, None), "late": (Bound | None, None)},
+    )  # fmt: skip
+
+
+def class_of(flow: Classed) -> str | None:
+    """The class that a flow names."""
+    return getattr(flow, "class")  # type: ignore[no-any-return]
+
+
+QUANTILES = {"delay_p50_s": 0.5, "delay_p95_s": 0.95, "delay_p99_s": 0.99}
+
+_DELAY = "time from first being put out to arrival, of distinct data packets"
+
+KINDS = (
+    Outcome("mean_delay_s", LESS, f"mean {_DELAY}", label="mean delay"),
+    *(
+        Outcome(name, LESS, f"{100 * q:.0f} % quantile of the {_DELAY}, to 1.6 % of it", label=words)
+        for (name, q), words in zip(
+            QUANTILES.items(), ("median delay", "95 % delay", "99 % delay"), strict=True
+        )
+    ),
+    Outcome("jitter_s", LESS, "mean jitter (RFC 3550)", label="jitter"),
+    Outcome("late", LESS, "share of what arrived that was late", SHARE, "late packets", FRACTION),
+    Outcome("loss_ratio", LESS, "share of the data packets put out that were lost", SHARE, "loss", FRACTION),
+    Outcome("mean_flow_bps", MORE, "mean goodput of a flow", label="goodput of a flow"),
+    Outcome("worst_flow_bps", MORE, "goodput of the flow that gets least", label="worst goodput of a flow"),
+)
+"""The outcomes that each class has: of class `video` these are `video_mean_delay_s` and so on."""
+
+
+@functools.cache
+def outcome(name: str) -> Outcome | None:
+    """The outcome of a class that has this name; None if it is the name of none."""
+    for kind in KINDS:
+        if found := re.fullmatch(rf"([a-z][a-z0-9_]*)_{kind.name}", name):
+            meaning, label = f"{kind.meaning}, of {found[1]}", f"{kind.label} of {found[1]}"
+            return kind._replace(name=name, meaning=meaning, label=label)
+    return None
+
+
+def named(
+    names: Mapping[int, str], table: Ints, *, bounded: Sequence[int], loss: Floats, goodput: Floats
+) -> dict[str, Any]:
+    """The outcomes of classes by name, [n] each.
+
+    `names` of their places in `table` [n, classes, DelayOut.COLUMNS]; those whose flows have a bound are
+    `bounded`.  `loss` [n, classes], `goodput` [n, classes, flows], NaN for flows of others.
+    """
+    packets = divisors(table[..., DelayOut.PACKETS])
+    found = {
+        "mean_delay_s": (table[..., DelayOut.SUM] + table[..., DelayOut.SUM_HIGH] * 2.0**63) / packets / NS,
+        **{
+            name: quantiles(table[..., DelayOut.DELAYS :], q) * 2.0**SHIFT / NS
+            for name, q in QUANTILES.items()
+        },
+        "jitter_s": table[..., DelayOut.JITTER] / packets / NS,
+        "late": table[..., DelayOut.LATE] / packets,
+        "loss_ratio": loss,
+        "mean_flow_bps": _over(np.nanmean, goodput),
+        "worst_flow_bps": _over(np.nanmin, goodput),
+    }
+    found["late"][:, [place for place in names if place not in bounded]] = np.nan
+    return {f"{word}_{name}": values[:, k] for k, word in names.items() for name, values in found.items()}
+
+
+def _over(function: Any, values: Floats) -> Floats:
+    """A statistic along the last axis of what is not NaN; NaN where all is."""
+    found = np.full(values.shape[:-1], np.nan)
+    some = ~np.isnan(values).all(axis=-1)
+    if some.any():
+        found[some] = function(values[some], axis=-1)
+    return found
+
+
+__all__ = ["MOST_CLASSES", "Classed", "class_of", "named", "outcome"]

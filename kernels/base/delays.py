@@ -1,0 +1,83 @@
+"""Delays of classes of flows: a count, sums and a histogram, of distinct data packets that arrive.
+
+A delay is the time from when data is first put out until it first arrives.  Jitter is that of RFC 3550,
+section 6.4.1, in the integers of its appendix A.8: with each packet of a flow it goes a sixteenth of the way
+to the difference between its delay and that of the packet that arrived before it.
+"""
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.histogram import STEP_BITS, bins, octave_of
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.sums import add
+
+SHIFT = 7
+"""Delays are counted in 2**7 ns: one from 8 us on is within 1.6 % of the middle of its bin."""
+
+MOST_CLASSES = 8
+"""Of a network."""
+
+
+class DelayOut(IntEnum):
+    """A class, of the packets that arrive in the window of measurement."""
+
+    PACKETS = 0
+    LATE = 1  # of those, took longer than the bound of their flow
+    SUM = 2  # of delays [ns] ...
+    SUM_HIGH = 3  # ... and what exceeds a word of it [2**63 ns]
+    JITTER = 4  # sum of the jitter of the flow at each packet [ns]
+    DELAYS = 5  # histogram, up to 275 s
+    COLUMNS = DELAYS + bins(26)
+
+
+class Gauge(IntEnum):
+    """The words of a flow."""
+
+    LATEST = 0  # delay of its latest packet [ns], or NONE
+    JITTER = 1  # [ns / 16]
+    OCTAVE = 2  # that of its latest packet that was counted, and of most that follow
+    SIZE = 3
+
+
+NONE = -1
+BINS = int(DelayOut.COLUMNS - DelayOut.DELAYS)
+
+
+def prepare(m: Any, gauge: Any) -> None:
+    """Before the first packet of a flow."""
+    m[gauge + Gauge.LATEST] = NONE
+    m[gauge + Gauge.JITTER] = 0
+    m[gauge + Gauge.OCTAVE] = 0
+
+
+def arrived(m: Any, at: Any, gauge: Any, delay: Any, bound: Any, counts: Any) -> None:
+    """A packet of a flow took `delay` [ns]; it is late above a `bound` [ns].
+
+    It `counts` in the outcomes at `at` of its class, or comes before the window.
+    """
+    jitter, latest = m[gauge + Gauge.JITTER], m[gauge + Gauge.LATEST]
+    if latest != NONE:
+        change = delay - latest
+        jitter += max(change, -change) - ((jitter + 8) >> np.int64(4))
+    m[gauge + Gauge.LATEST] = delay
+    m[gauge + Gauge.JITTER] = jitter
+    if counts:
+        m[at + DelayOut.LATE] += delay > bound
+        add(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, delay)
+        m[at + DelayOut.JITTER] += jitter >> np.int64(4)
+        value, octave = delay >> np.int64(SHIFT), m[gauge + Gauge.OCTAVE]
+        if value >> octave >> np.int64(STEP_BITS) != 1:
+            octave = octave_of(value)
+            m[gauge + Gauge.OCTAVE] = octave
+        k = (octave << np.int64(STEP_BITS)) + (value >> octave)
+        m[at + DelayOut.DELAYS + min(k, np.int64(BINS - 1))] += 1
+
+
+@cold
+def finish(m: Any, at: Any) -> None:
+    """When all have arrived: count them."""
+    for k in range(BINS):
+        m[at + DelayOut.PACKETS] += m[at + DelayOut.DELAYS + k]

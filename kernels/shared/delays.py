@@ -1,0 +1,50 @@
+"""How long data of classes of flows take, see `base.delays`: their outcomes are in scratch until the end.
+
+`b` is where the block of a flow begins in scratch `m`, `p` are the columns of the row.
+"""
+
+from typing import Any
+
+from netcarlo.kernels.base import delays
+from netcarlo.kernels.base.delays import DelayOut
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.shared.classes import ClassOut
+from netcarlo.kernels.shared.layout import Flow, Shared
+from netcarlo.kernels.shared.state import FlowWord, Word, block_of
+
+
+@cold
+def lay(p: Any, m: Any, free: Any) -> Any:
+    """Words from `free` on, which `Flow.GAUGE` becomes; returns the first word behind them."""
+    m[Word.DELAYS] = free
+    for i in range(p[Shared.FLOWS]):
+        gauge = block_of(m, i) + Flow.GAUGE
+        if m[gauge] > 0:
+            m[gauge] = free + (m[gauge] - 1) * DelayOut.COLUMNS
+    end = free + p[Shared.GAUGES] * DelayOut.COLUMNS
+    for word in range(free, end):
+        m[word] = 0
+    return end
+
+
+def begin(m: Any, b: Any) -> None:
+    """A flow begins."""
+    delays.prepare(m, b + FlowWord.LATEST)
+
+
+def arrived(p: Any, m: Any, b: Any, t: Any, delay: Any) -> None:
+    """New data of a flow are at its sink at `t` [ns], not after the end."""
+    at = m[b + Flow.GAUGE]
+    if at > 0:
+        counts = t >= p[Shared.WARM_UP]
+        delays.arrived(m, at, b + FlowWord.LATEST, delay, m[b + Flow.BOUND], counts)
+
+
+@cold
+def report(p: Any, m: Any, out: Any) -> None:
+    """The outcomes, behind those of classes of flows that come and go; `out` begins with these."""
+    at = p[Shared.CLASSES] * ClassOut.COLUMNS
+    for k in range(p[Shared.GAUGES]):
+        delays.finish(m, m[Word.DELAYS] + k * DelayOut.COLUMNS)
+    for column in range(p[Shared.GAUGES] * DelayOut.COLUMNS):
+        out[at + column] = m[m[Word.DELAYS] + column]
