@@ -176,7 +176,8 @@ def windows_and_delays() -> Case:
 def single_failures() -> Case:
     """A call that ends before the failure, or is on another of three cables that are as likely to fail.
 
-    The failure begins in the first 20 s, so a call of T s has no loss with the probability 1 - T / 60 s.
+    The failure begins in the first 20 s, so a call of T s has no loss with the probability 1 - T / 60 s
+    (what is on the wire at the end counts, too: 0.2 s more, and the answer is half a second from its edges).
     """
     length_s, asked = np.arange(2, 21), 0.792
     data = _call({"cables": "one", "outages": [{"start": {"uniform": ["0 s", "20 s"]}, "duration": "50 s"}]})
