@@ -190,15 +190,15 @@ def _lasting(frame: pd.DataFrame) -> dict[int, tuple[float, float]]:
     """From when to when each TCP flow has something to send [s]: without end, unless all that it has sent is
     acknowledged.  Flows that come and go are none of them."""
     come = set(frame.loc[frame["event"] == "begin", "flow"].tolist())
-    found = {}
     tcp = frame[frame["cwnd_packets"].notna()]
-    for flow in sorted(set(tcp["flow"].tolist()) - come):
-        mine = tcp[tcp["flow"] == flow]
-        last = float(mine["time_s"].iloc[-1])
-        sent = mine.loc[(mine["event"] == "send") & (mine["carries"] == "data"), "sequence"].max()
-        done = bool(mine["acked"].iloc[-1] >= sent) if not pd.isna(sent) else False
-        found[flow] = float(mine["time_s"].iloc[0]), last if done else math.inf
-    return found
+    sent = tcp[(tcp["event"] == "send") & (tcp["carries"] == "data")].groupby("flow")["sequence"].max()
+    of_each = tcp.groupby("flow").agg(
+        first=("time_s", "first"), last=("time_s", "last"), acked=("acked", "last")
+    )
+    done = (of_each["acked"] >= sent.reindex(of_each.index)).fillna(False)
+    until = of_each["last"].where(done, math.inf)
+    spans = zip(of_each.index.tolist(), of_each["first"].tolist(), until.tolist(), strict=True)
+    return {flow: (a, b) for flow, a, b in spans if flow not in come}
 
 
 def _rtt(end_s: float, senders: Senders) -> Plot:
