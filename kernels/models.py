@@ -38,9 +38,10 @@ from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
-from netcarlo.kernels.path import datagrams, undisturbed, undisturbed_linux
+from netcarlo.kernels.path import datagrams, overtaking, undisturbed, undisturbed_linux
 from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.path import state as path_state
+from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.sctp import association as sctp_association
 from netcarlo.kernels.shared import cost as shared_cost
@@ -203,6 +204,13 @@ def _places(words: int) -> dict[str, Any]:
     return base | {"first_hop_apart": False}
 
 
+def _kind_of_path(address: Address) -> dict[str, Any]:
+    """The slots that say where packets overtake each other, and whether hops vary."""
+    found = {"mobile": address.mobile, "reorders": address.reordering, "flat": False}
+    found |= {"overtakes": address.mobile or address.reordering, "varying": address.varying or address.reordering}
+    return found | {"way": access if address.mobile else overtaking}
+
+
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What rows of a path cost, of the most packets in flight."""
     return lambda rows: path_cost.cost(rows, window(rows.parameters))
@@ -211,21 +219,22 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     def make(step: Step) -> Any:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
-        found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
+        found: dict[str, Any] = _kind_of_path(address) | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
-        found |= {"varying": address.varying, "flat": False}
-        calm = None if address.mobile or address.varying or is_lockstep(step) else ends.undisturbed
+        disturbed = found["overtakes"] or found["varying"] or is_lockstep(step)
+        calm = None if disturbed else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
-        found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
+        found |= {"first_hop_apart": is_lockstep(step) and not found["overtakes"]}
         return bind(path.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return path.scratch_words(rows, ends.words, mobile=address.mobile), ends.floats
+        words = path.scratch_words(rows, ends.words, mobile=address.mobile, reorders=address.reordering)
+        return words, ends.floats
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
-    # To a mobile host many places of the code call for a hop, and places are no constants.
-    near = () if address.mobile else path_state.near(ends.near, ends.slots["association"].WORDS)
+    # Where packets overtake each other many places of the code call for a hop, and places are no constants.
+    near = () if address.mobile or address.reordering else path_state.near(ends.near, ends.slots["association"].WORDS)
     columns = len(Out) + len(Queues) if queues else len(Out)
     return Model(
         address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
@@ -236,7 +245,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
         found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
-        return bind(multihomed.simulate, step, found | {"varying": address.varying, "flat": False})
+        return bind(multihomed.simulate, step, found | _kind_of_path(address))
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -244,11 +253,10 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile, "queues": False} | _places(0)
-        return bind(datagrams.simulate, step, found | {"varying": address.varying, "flat": False})
+        return bind(datagrams.simulate, step, {"queues": False} | _kind_of_path(address) | _places(0))
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return datagrams.scratch_words(rows, mobile=address.mobile)
+        return datagrams.scratch_words(rows, mobile=address.mobile, reorders=address.reordering)
 
     cost, seconds = _packets(lambda parameters: 1), 8.0 if address.mobile else 3.0
     return Model(address, make, scratch, cost=cost, compile_s=seconds, apart=True)
@@ -284,6 +292,7 @@ def _shared(address: Address, ends: Ends) -> Model:
         ahead = ahead and not (address.managed or address.varying)
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
         found |= {"managed": address.managed, "arrivals": False, "varying": address.varying, "flat": True}
+        found |= {"reorders": False}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -301,7 +310,8 @@ def _mixed(address: Address) -> Model:
         found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
         more = {"arrivals": address.arrivals, "varying": address.varying}
         ahead = not (address.managed or address.varying or of_linux or is_lockstep(step))
-        found |= {"managed": address.managed, "flat": True, "ahead": ahead} | more | mixture.of_sender(step)
+        found |= {"managed": address.managed, "flat": True, "ahead": ahead, "reorders": False}
+        found |= more | mixture.of_sender(step)
         if of_linux:
             theirs = more | {"ahead": False}
             others = {LINUX_RENO + k: _in_order(ends) | theirs for k, ends in enumerate(of_linux)}
@@ -384,6 +394,8 @@ def _of_linux(address: Address, ends: Ends) -> Model:
         return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, ends)
+    if address.reordering:
+        ends = ends._replace(slots=ends.slots | {"widens": True})
     return _path(address, ends, queues=not address.mobile)
 
 
@@ -419,8 +431,8 @@ DATAGRAMS: dict[str, Ends] = {
 """Where the engines of TCP take UDP for ends of another kind."""
 
 
-PATHS = (False, False), (True, False), (False, True)
-"""Whether the receiver is a mobile host, and whether hops vary."""
+PATHS: tuple[dict[str, bool], ...] = {}, {"mobile": True}, {"varying": True}, {"reordering": True}
+"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other."""
 LINKS = tuple(product((False, True), repeat=2))
 """Whether links may have active queue management, and whether they vary."""
 
@@ -438,15 +450,14 @@ def _tcps() -> Iterator[Model]:
                 if family == "shared":
                     for managed, varying in LINKS[1:]:
                         yield _shared(Address(family, tcp, name, managed=managed, varying=varying), ends)
-            if tcp not in ADHOC:
-                yield _path(Address("path", tcp, name, mobile=True), ends)
-                yield _path(Address("path", tcp, name, varying=True), ends)
+            for kind in () if tcp in ADHOC else PATHS[1:]:
+                yield _path(Address("path", tcp, name, **kind), ends)
 
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for mobile, varying in PATHS:
-            yield _of_linux(Address("path", "linux", control, mobile=mobile, varying=varying), _linux(module))
+        for kind in PATHS:
+            yield _of_linux(Address("path", "linux", control, **kind), _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
@@ -454,9 +465,10 @@ def _others() -> Iterator[Model]:
             yield _of_linux(address, _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _multihomed(Address("path", "sctp", varying=True))
-    yield _path(Address("path", "sctp", mobile=True), SCTP)
-    for mobile, varying in PATHS:
-        yield _datagrams(Address("path", "udp", mobile=mobile, varying=varying))
+    for overtakes in "mobile", "reordering":
+        yield _path(Address("path", "sctp", **{overtakes: True}), SCTP)
+    for kind in PATHS:
+        yield _datagrams(Address("path", "udp", **kind))
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)

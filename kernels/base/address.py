@@ -25,6 +25,8 @@ class Address(NamedTuple):
     """Whether flows come and go."""
     varying: bool = False
     """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police."""
+    reordering: bool = False
+    """Of paths: whether hops may besides let packets overtake each other."""
 
     @property
     def engine(self) -> str:
@@ -41,11 +43,16 @@ class Address(NamedTuple):
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
             return f"fluid_{of}{mobile}" if of else "fluid"
         if self.family == "path" and self.sender in ("sctp", "udp"):
-            return self.sender + ("_mobile" if self.mobile else "") + ("_varying" if self.varying else "")
+            return "_".join([self.sender, *self._endings])
         kind = self.control or self.sender
         if self.control and (self.family, self.sender) != ("shared", "sack"):
             kind = f"{self.sender}_{self.control}"
+        return "_".join([self.engine, kind, *self._endings])
+
+    @property
+    def _endings(self) -> list[str]:
         endings = {
             "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
+            "reordering": self.reordering,
         }  # fmt: skip
-        return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])
+        return [name for name, there in endings.items() if there]

@@ -9,7 +9,7 @@ from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, 
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows
+from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_reordering
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
@@ -27,11 +27,15 @@ AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
 def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
-    family, sender, control, mobile, _, managed, arrivals, varying = models.model(name).address
+    family, sender, control, mobile, _, managed, arrivals, varying, reordering = models.model(name).address
     if managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return managed_rows(rows, seed=seed)
+    if reordering:
+        rows = rows_of(name.replace("_reordering", ""), count, seed=seed)
+        assert isinstance(rows, Rows)
+        return with_reordering(rows, seed=seed)
     if varying and family == "shared":
         rows = rows_of(name.replace("_varying", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
