@@ -206,9 +206,9 @@ def _places(words: int) -> dict[str, Any]:
 
 def _kind_of_path(address: Address) -> dict[str, Any]:
     """The slots that say where packets overtake each other, and whether hops vary."""
-    found = {"mobile": address.mobile, "reorders": address.reordering, "flat": False}
-    found |= {"overtakes": address.mobile or address.reordering, "varying": address.varying or address.reordering}
-    return found | {"way": access if address.mobile else overtaking}
+    mobile, reorders = address.mobile, address.reordering
+    found = {"mobile": mobile, "reorders": reorders, "overtakes": mobile or reorders, "flat": False}
+    return found | {"varying": address.varying or reorders, "way": access if mobile else overtaking}
 
 
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -233,8 +233,9 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
-    # Where packets overtake each other many places of the code call for a hop, and places are no constants.
-    near = () if address.mobile or address.reordering else path_state.near(ends.near, ends.slots["association"].WORDS)
+    # Where packets overtake each other many places of the code call for a hop, and none is constant.
+    overtakes, words = address.mobile or address.reordering, ends.slots["association"].WORDS
+    near = () if overtakes else path_state.near(ends.near, words)
     columns = len(Out) + len(Queues) if queues else len(Out)
     return Model(
         address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
@@ -431,7 +432,8 @@ DATAGRAMS: dict[str, Ends] = {
 """Where the engines of TCP take UDP for ends of another kind."""
 
 
-PATHS: tuple[dict[str, bool], ...] = {}, {"mobile": True}, {"varying": True}, {"reordering": True}
+PATH = Address("path", "")
+PATHS = PATH, PATH._replace(mobile=True), PATH._replace(varying=True), PATH._replace(reordering=True)
 """Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other."""
 LINKS = tuple(product((False, True), repeat=2))
 """Whether links may have active queue management, and whether they vary."""
@@ -450,14 +452,14 @@ def _tcps() -> Iterator[Model]:
                 if family == "shared":
                     for managed, varying in LINKS[1:]:
                         yield _shared(Address(family, tcp, name, managed=managed, varying=varying), ends)
-            for kind in () if tcp in ADHOC else PATHS[1:]:
-                yield _path(Address("path", tcp, name, **kind), ends)
+            for address in () if tcp in ADHOC else PATHS[1:]:
+                yield _path(address._replace(sender=tcp, control=name), ends)
 
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for kind in PATHS:
-            yield _of_linux(Address("path", "linux", control, **kind), _linux(module))
+        for address in PATHS:
+            yield _of_linux(address._replace(sender="linux", control=control), _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
         for managed, varying in LINKS:
@@ -465,10 +467,10 @@ def _others() -> Iterator[Model]:
             yield _of_linux(address, _linux(module))
     yield _multihomed(Address("path", "sctp"))
     yield _multihomed(Address("path", "sctp", varying=True))
-    for overtakes in "mobile", "reordering":
-        yield _path(Address("path", "sctp", **{overtakes: True}), SCTP)
-    for kind in PATHS:
-        yield _datagrams(Address("path", "udp", **kind))
+    yield _path(Address("path", "sctp", mobile=True), SCTP)
+    yield _path(Address("path", "sctp", reordering=True), SCTP)
+    for address in PATHS:
+        yield _datagrams(address._replace(sender="udp"))
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)

@@ -1,7 +1,7 @@
 """A stream of datagrams over a path: nothing comes back, so it is put out as if nobody were there.
 
-To a mobile host datagrams can overtake each other and come twice, over hops that reorder they only overtake; see
-`engine`.
+To a mobile host datagrams can overtake each other and come twice, over hops that reorder they overtake only;
+see `engine`.
 """
 
 from typing import Any

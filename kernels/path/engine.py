@@ -6,8 +6,8 @@ the one loop takes at most an event and a packet, and all ways through it meet a
 by side on a device stay in step.
 
 To a mobile host packets can overtake each other on the way from the MAP on, on other paths behind hops that
-reorder: there they wait in a queue in order of time (see `mobility.access`, `overtaking`), and go on before the
-sender's next event.
+reorder: there they wait in a queue in order of time (see `mobility.access`, `overtaking`), and go on before
+the sender's next event.
 """
 
 from collections.abc import Callable
@@ -281,7 +281,7 @@ def put_on_path(
     if MOBILE and fate == ARRIVED and t <= p[P.END]:
         ahead, t, tag = access.enter(p, m, out, packet, now, t, np.int64(1) if counts else np.int64(0))
         if not ahead:
-            fate = np.int64(access.WAITS)
+            fate = np.int64(WAITS)
             tag = np.int64(NONE)
     return fate, t, tag
 
@@ -427,7 +427,10 @@ def simulate(
                 events = record_packet(p, trace, events, now, EVENT_SEND, packet, s, g)
             counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
             fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, counts, wire)
-        elif OVERTAKES and busy and packet == NONE and goes_on(p, m, s, arrival_of(m, ring, mask, head, tail)):
+        elif (
+            OVERTAKES and busy and packet == NONE
+            and goes_on(p, m, s, arrival_of(m, ring, mask, head, tail))
+        ):  # fmt: skip
             t, packet, tag, sent = way.pop(p, m)
         else:
             if packet == association.FULL:

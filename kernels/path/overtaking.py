@@ -1,9 +1,9 @@
 """Hops on which packets overtake each other: the way of data and acknowledgements over a path that has some.
 
-A packet goes at once as far as behind the next hop that reorders, see `base.varying`.  There it waits in a queue
-in order of time, in which those of both directions are: so each of the hops that follow meets its packets in the
-order in which they come, and the receiver, too.  Those that stand behind the last such hop of their direction go
-on to the end at once, in order.
+A packet goes at once as far as behind the next hop that reorders, see `base.varying`.  There it waits in a
+queue in order of time, in which those of both directions are: so each of the hops that follow meets its
+packets in the order in which they come, and the receiver, too.  Behind the last such hop of a direction they
+go on to the end at once, in order.
 
 In all functions `m` is the scratch, with the `Word`s from word `BASE` on.
 """
@@ -95,7 +95,9 @@ def step(
     p: Any, outages: Any, losses: Any, m: Any, out: Any,
     t: Any, packet: Any, tag: Any, sent: Any, wire: Any, counts: Any,
 ) -> Any:  # fmt: skip
-    """A packet of the sender goes on at time t [ns]; it `counts` if it carries data.  Returns as `put_out`."""
+    """A packet of the sender goes on at time t [ns]; it `counts` if it carries data.  Returns as `put_out`,
+    but that data are counted.
+    """
     fate, t = _go(p, outages, losses, m, FORTH, t, packet, tag, sent, wire)
     if counts:
         if t > p[P.END]:

@@ -74,8 +74,8 @@ def entry(p: Any, m: Any, w: Any, i: Any) -> Any:
 
 @cold
 def push(p: Any, m: Any, w: Any, t: Any, packet: Any, tag: Any, sent: Any, first: Any) -> None:
-    """Into the queue; of several at the same time those come first in whose tag the bits `first` are more, then
-    those that have been there for longer.
+    """Into the queue; of several at the same time those come first in whose tag the bits `first` are more,
+    then those that have been there for longer.
     """
     i, head = m[w + Waiting.TAIL], m[w + Waiting.HEAD]
     if i - head >= p[P.RING]:

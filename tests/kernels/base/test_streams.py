@@ -24,8 +24,8 @@ TOGETHER = {
 """Modules whose streams one simulation may draw from."""
 
 ROOM = 1 << 19
-"""Numbers of a stream that is one of each flow, link or node: 512 of each of 1,024 flows at most.  Those of base
-below share this room, and their place in it tells them apart."""
+"""Numbers of a stream that is one of each flow, link or node: 512 of each of 1,024 flows at most.  Those of
+base below share this room, and their place in it tells them apart."""
 
 
 def streams(modules: list[ModuleType]) -> dict[str, int]:

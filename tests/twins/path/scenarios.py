@@ -322,7 +322,8 @@ def varying_pairs(
     if entries and kind == 1 and not any(entry[1] for entry in entries[::2]):
         entries[0] = 0, byte_time
     width = int(rng.integers(1, 60)) * MS
-    jitter = [(k * width // 256, (k + 1) * width // 256) for k in range(256)] if rng.random() < jittered else []
+    parts = 256 if rng.random() < jittered else 0
+    jitter = [(k * width // 256, (k + 1) * width // 256) for k in range(parts)]
     burst = int(rng.integers(500 * byte_time, 20_000 * byte_time)) >> BYTE_TIME_BITS
     policer = round(byte_time * rng.uniform(0.3, 2)), burst
     head = [policer if rng.random() < 0.3 else (0, 0), (kind, len(times)), (period, len(jitter))]
