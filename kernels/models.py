@@ -41,9 +41,10 @@ from netcarlo.kernels.linux.copies import STAMP_BITS
 from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
-from netcarlo.kernels.path import datagrams, undisturbed, undisturbed_linux
+from netcarlo.kernels.path import datagrams, overtaking, undisturbed, undisturbed_linux
 from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.path import state as path_state
+from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.multihomed import engine as multihomed
 from netcarlo.kernels.sctp import association as sctp_association
 from netcarlo.kernels.shared import cost as shared_cost
@@ -218,6 +219,13 @@ def _places(words: int) -> dict[str, Any]:
     return base | {"first_hop_apart": False}
 
 
+def _kind_of_path(address: Address) -> dict[str, Any]:
+    """The slots that say where packets overtake each other, and whether hops vary."""
+    mobile, reorders = address.mobile, address.reordering
+    found = {"mobile": mobile, "reorders": reorders, "overtakes": mobile or reorders, "flat": False}
+    return found | {"varying": address.varying or reorders, "way": access if mobile else overtaking}
+
+
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """What rows of a path cost, of the most packets in flight."""
     return lambda rows: path_cost.cost(rows, window(rows.parameters))
@@ -226,23 +234,25 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     def make(step: Step) -> Any:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
-        found: dict[str, Any] = {"mobile": address.mobile} | _places(words)
+        found: dict[str, Any] = _kind_of_path(address) | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
         found |= {"messages": address.messages}
-        found |= {"varying": address.varying, "flat": False}
-        calm = None if address.mobile or address.varying or is_lockstep(step) else ends.undisturbed
+        disturbed = found["overtakes"] or found["varying"] or is_lockstep(step)
+        calm = None if disturbed else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
-        found |= {"first_hop_apart": is_lockstep(step) and not address.mobile}
+        found |= {"first_hop_apart": is_lockstep(step) and not found["overtakes"]}
         more = () if calm is None else RECOVERING
         return bind(path.simulate, step, found, inlined=(*INLINED, *more))
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return path.scratch_words(rows, ends.words, mobile=address.mobile), ends.floats
+        words = path.scratch_words(rows, ends.words, mobile=address.mobile, reorders=address.reordering)
+        return words, ends.floats
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
-    # To a mobile host many places of the code call for a hop, and places are no constants.
-    near = () if address.mobile else path_state.near(ends.near, ends.slots["association"].WORDS)
+    # Where packets overtake each other many places of the code call for a hop, and none is constant.
+    overtakes, words = address.mobile or address.reordering, ends.slots["association"].WORDS
+    near = () if overtakes else path_state.near(ends.near, words)
     columns = len(Out) + (len(Queues) if queues else 0) + (Messages.COLUMNS if address.messages else 0)
     return Model(
         address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
@@ -253,7 +263,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 def _multihomed(address: Address) -> Model:
     def make(step: Step) -> Any:
         found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
-        return bind(multihomed.simulate, step, found | {"varying": address.varying, "flat": False})
+        return bind(multihomed.simulate, step, found | _kind_of_path(address))
 
     cost, words = _packets(SCTP.window), multihomed.scratch_words
     return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
@@ -261,11 +271,10 @@ def _multihomed(address: Address) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found: dict[str, Any] = {"mobile": address.mobile, "queues": False} | _places(0)
-        return bind(datagrams.simulate, step, found | {"varying": address.varying, "flat": False})
+        return bind(datagrams.simulate, step, {"queues": False} | _kind_of_path(address) | _places(0))
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return datagrams.scratch_words(rows, mobile=address.mobile)
+        return datagrams.scratch_words(rows, mobile=address.mobile, reorders=address.reordering)
 
     cost, seconds = _packets(lambda parameters: 1), 8.0 if address.mobile else 3.0
     return Model(address, make, scratch, cost=cost, compile_s=seconds, apart=True)
@@ -333,7 +342,7 @@ def _shared(address: Address, ends: Ends) -> Model:
         ahead = ahead and not (address.managed or address.varying or address.traced)
         found = _in_order(ends) | {"hosts": shared_hosts, "ends": shared_ends, "ahead": ahead}
         found |= {"managed": address.managed, "arrivals": False, "varying": address.varying, "flat": True}
-        found |= {"delays": address.delays, "traced": address.traced}
+        found |= {"delays": address.delays, "traced": address.traced, "reorders": False}
         return bind(shared.simulate, step, found, inlined=INLINED)
 
     def scratch(rows: Any) -> tuple[int, int]:
@@ -358,7 +367,7 @@ def _mixed(address: Address) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"association": association, "hosts": shared_hosts, "ends": shared_ends}
         more = {"arrivals": address.arrivals, "varying": address.varying}
-        more |= {"delays": address.delays, "traced": address.traced}
+        more |= {"delays": address.delays, "traced": address.traced, "reorders": False}
         ahead = not (address.managed or address.varying or address.traced or of_linux or is_lockstep(step))
         found |= {"managed": address.managed, "flat": True, "ahead": ahead} | mixture.of_sender(step) | more
         if of_linux:
@@ -463,6 +472,8 @@ def _of_linux(address: Address, ends: Ends) -> Model:
         return _adhoc(address, _reordered(ends))
     if address.family == "shared":
         return _shared(address, _timed(ends) if address.delays else ends)
+    if address.reordering:
+        ends = ends._replace(slots=ends.slots | {"widens": True})
     ends = _tuned(ends) if address.tuned else ends
     ends = _messages(ends) if address.messages else ends
     return _path(address, ends, queues=not address.mobile)
@@ -500,8 +511,9 @@ DATAGRAMS: dict[str, Ends] = {
 """Where the engines of TCP take UDP for ends of another kind."""
 
 
-PATHS = (False, False), (True, False), (False, True)
-"""Whether the receiver is a mobile host, and whether hops vary."""
+PATH = Address("path", "")
+PATHS = PATH, PATH._replace(mobile=True), PATH._replace(varying=True), PATH._replace(reordering=True)
+"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other."""
 LINKS: tuple[dict[str, Any], ...] = tuple(
     {"managed": managed, "varying": varying, "delays": delays}
     for managed, varying, delays in product((False, True), repeat=3)
@@ -522,18 +534,15 @@ def _tcps() -> Iterator[Model]:
                 if family == "shared":
                     for links in LINKS[1:]:
                         yield _shared(Address(family, tcp, name)._replace(**links), ends)
-            if tcp not in ADHOC:
-                yield _path(Address("path", tcp, name, mobile=True), ends)
-                yield _path(Address("path", tcp, name, varying=True), ends)
+            for address in () if tcp in ADHOC else PATHS[1:]:
+                yield _path(address._replace(sender=tcp, control=name), ends)
 
 
 def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
-        for (mobile, varying), writes, tuned in product(PATHS, (False, True), (False, True)):
-            address = Address(
-                "path", "linux", control, mobile=mobile, varying=varying, messages=writes, tuned=tuned
-            )
-            if not (mobile and tuned):
+        for path_kind, writes, tuned in product(PATHS, (False, True), (False, True)):
+            address = path_kind._replace(sender="linux", control=control, messages=writes, tuned=tuned)
+            if not (address.mobile and tuned or address.reordering and (writes or tuned)):
                 yield _of_linux(address, _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))
@@ -542,8 +551,9 @@ def _others() -> Iterator[Model]:
     yield _multihomed(Address("path", "sctp"))
     yield _multihomed(Address("path", "sctp", varying=True))
     yield _path(Address("path", "sctp", mobile=True), SCTP)
-    for mobile, varying in PATHS:
-        yield _datagrams(Address("path", "udp", mobile=mobile, varying=varying))
+    yield _path(Address("path", "sctp", reordering=True), SCTP)
+    for address in PATHS:
+        yield _datagrams(address._replace(sender="udp"))
     for family, ends in DATAGRAMS.items():
         yield FAMILIES[family](Address(family, "sctp"), SCTP)
         yield FAMILIES[family](Address(family, "udp"), ends)

@@ -76,7 +76,7 @@ def pairs(of: Direction, byte_time: Ints, delay: Ints) -> tuple[Ints, Ints, Ints
         points = np.rint(of.jitter.quantiles() * NS).astype(np.int64)
         jitter = np.stack([points[:-1], points[1:]], axis=1)
         parts.append(np.broadcast_to(jitter, (n, *jitter.shape)))
-        head[:, 2, 1] = len(jitter)
+        head[:, 2, 1] = -len(jitter) if of.jitter.reorder else len(jitter)
     if len(parts) == 1 and not of.policer.any():
         return head[:, :0], byte_time, delay
     found = np.concatenate(parts, axis=1)

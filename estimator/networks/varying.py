@@ -22,7 +22,8 @@ class Policer(Record):
 
 class Varying(Record):
     """Rate, delay and loss may be those of a `trace`, which begins again at its end if it is to `repeat`; its
-    loss comes on top of the others.  A `jitter` is drawn for every packet; none overtakes another.
+    loss comes on top of the others.  A `jitter` is drawn for every packet; none overtakes another,
+    unless it says so.
 
     What stands in the trace is not written beside it: rate and delay are then their means.
     """

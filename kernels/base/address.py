@@ -33,6 +33,8 @@ class Address(NamedTuple):
     """Of shared networks: whether a trace is written."""
     delays: bool = False
     """Of shared networks: whether delays of classes of flows are measured."""
+    reordering: bool = False
+    """Of paths: whether hops may besides let packets overtake each other."""
 
     @property
     def engine(self) -> str:
@@ -49,12 +51,17 @@ class Address(NamedTuple):
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
             return f"fluid_{of}{mobile}" if of else "fluid"
         if self.family == "path" and self.sender in ("sctp", "udp"):
-            return self.sender + ("_mobile" if self.mobile else "") + ("_varying" if self.varying else "")
+            return "_".join([self.sender, *self._endings])
         kind = self.control or self.sender
         if self.control and (self.family, self.sender) != ("shared", "sack"):
             kind = f"{self.sender}_{self.control}"
+        return "_".join([self.engine, kind, *self._endings])
+
+    @property
+    def _endings(self) -> list[str]:
         endings = {
             "mobile": self.mobile, "aqm": self.managed, "arrivals": self.arrivals, "varying": self.varying,
             "messages": self.messages, "tuned": self.tuned, "delays": self.delays, "traced": self.traced,
+            "reordering": self.reordering,
         }  # fmt: skip
-        return "_".join([self.engine, kind, *(name for name, there in endings.items() if there)])
+        return [name for name, there in endings.items() if there]

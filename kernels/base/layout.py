@@ -148,7 +148,8 @@ LOSSES = [Hop.LOSS, Hop.R_LOSS, Hop.BURST_LOSS, Hop.R_BURST_LOSS]
 
 class Out(IntEnum):
     """Outcomes of one replication (columns of the result, int64).  Data packets only; a SYN is
-    counted in HANDSHAKES alone.  IN_FLIGHT to FALSE_ALARMS are for mobile hosts only."""
+    counted in HANDSHAKES alone.  IN_FLIGHT to FALSE_ALARMS are for mobile hosts only, but that paths
+    on which packets overtake each other have IN_FLIGHT and REORDERED, too."""
 
     STATUS = 0  # one of the STATUS_ constants
     SENT = 1  # data packets put out, retransmissions included

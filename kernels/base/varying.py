@@ -8,7 +8,8 @@ what nobody uses is gone.  A trace ends for good, or begins again.
 
 The *policer* drops, before the queue, what a token bucket has no tokens for; it is the virtual scheduling of
 GCRA (ITU-T I.371): the bucket is known by when it will be full.  A *jitter* is added to every delay by the
-quantiles of its distribution.  Nothing overtakes: what would arrive before its predecessor arrives with it.
+quantiles of its distribution.  Nothing overtakes: what would arrive before its predecessor arrives with it;
+unless the jitter is one that reorders, which every packet meets on its own.
 
 All of it stands in pairs, behind the outages of a hop (`Rows.outages`, from `Hop.VARIES` on) or behind the
 columns of a link (`SharedRows.links`, from `Link.VARIES` on), with FOREVER added to the first of each, so
@@ -16,7 +17,7 @@ that none is an outage that comes:
 
     byte time of the policer, 0 without [as `Hop.BYTE_TIME`]     its burst [ns]
     one of the kinds below                                      entries of the trace
-    the trace begins again after so long, or 0 [ns]             pairs of the jitter
+    the trace begins again after so long, or 0 [ns]             pairs of the jitter, negative if it reorders
     of each entry: since when, or when [ns]                     byte time, 0: nothing leaves; or bytes
         and, unless it is an opportunity: delay [ns]            P(lost) * 2**32
     of each pair of quantiles of the jitter: the lower [ns]     the upper
@@ -34,6 +35,8 @@ from netcarlo.kernels.base.philox import draw
 
 FLAT: Any = slot("flat")
 """Whether the numbers of a table stand in a line, pair after pair, and not two by two."""
+REORDERS: Any = slot("reorders")
+"""Whether there may be jitter that reorders."""
 
 STEPS = 1
 OPPORTUNITIES = 2
@@ -149,6 +152,8 @@ def arrives(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any)
     m[v + Varying.PACKETS] = k + 1
     lost: Any = False
     jitters = second(table, at + 2)
+    if REORDERS:
+        jitters = abs(jitters)
     if jitters + chance > 0:
         w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_VARYING + stream, k)
         lost = np.int64(w1) < chance
@@ -157,8 +162,15 @@ def arrives(p: Any, table: Any, m: Any, v: Any, stream: Any, t: Any, delay: Any)
             pair = at + HEAD + second(table, at + 1) * _wide(table, at) + (word >> _LOW)
             low = first(table, pair)
             delay += low + ((second(table, pair) - low) * (word & ((np.int64(1) << _LOW) - 1)) >> _LOW)
+    if REORDERS and reorders(table, m, v):
+        return t + delay, lost
     m[v + Varying.LAST] = max(m[v + Varying.LAST], t + delay)
     return m[v + Varying.LAST], lost
+
+
+def reorders(table: Any, m: Any, v: Any) -> Any:
+    """Whether packets may overtake each other on the way to the far end."""
+    return second(table, m[v + Varying.TABLE] + 2) < 0
 
 
 def _wide(table: Any, at: Any) -> Any:

@@ -1,6 +1,7 @@
 """A stream of datagrams over a path: nothing comes back, so it is put out as if nobody were there.
 
-To a mobile host datagrams can overtake each other and come twice, see `engine`.
+To a mobile host datagrams can overtake each other and come twice, over hops that reorder they overtake only;
+see `engine`.
 """
 
 from typing import Any
@@ -20,9 +21,9 @@ from netcarlo.kernels.base.layout import (
     P,
     Rows,
 )
-from netcarlo.kernels.path import hops
+from netcarlo.kernels.path import hops, overtaking, waiting
 from netcarlo.kernels.path.engine import begin, note, observe, put_on_path
-from netcarlo.kernels.path.hops import ARRIVED
+from netcarlo.kernels.path.hops import ARRIVED, WAITS
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, Path
 from netcarlo.kernels.tcp.state import NONE
@@ -30,13 +31,19 @@ from netcarlo.kernels.udp import sink
 from netcarlo.kernels.udp.source import sent_at
 
 MOBILE: Any = slot("mobile")
+REORDERS: Any = slot("reorders")
+OVERTAKES: Any = slot("overtakes")
+way: Any = slot("way")
+"""See `engine`."""
 
 
-def scratch_words(rows: Rows, *, mobile: bool) -> tuple[int, int]:
+def scratch_words(rows: Rows, *, mobile: bool, reorders: bool) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     words = hops.scratch_words(rows) + ASSOCIATION
+    ring, planned = (int(rows.parameters[:, column].max()) for column in (P.RING, P.HANDOVERS))
+    if reorders:
+        words += waiting.scratch_words(ring)
     if mobile:
-        ring, planned = (int(rows.parameters[:, column].max()) for column in (P.RING, P.HANDOVERS))
         words += access.scratch_words(ring, planned) + sink.scratch_words(ring)
     return words, 1
 
@@ -69,8 +76,8 @@ def simulate(
         sink.prepare(m, p, free)
     while m[Path.FULL] == 0 and min(upcoming, due) <= end:
         packet, sent, fate, tag = number, upcoming, np.int64(ARRIVED), np.int64(NONE)
-        if MOBILE and due <= upcoming:
-            t, packet, tag, sent = access.pop(p, m)
+        if OVERTAKES and due <= upcoming:
+            t, packet, tag, sent = way.pop(p, m)
         else:
             out[Out.SENT] += 1
             if traced:
@@ -80,13 +87,15 @@ def simulate(
             upcoming = sent_at(p, number)
         if MOBILE and tag != NONE:
             fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
-        if traced and t <= end and fate != access.WAITS:
+        elif REORDERS and tag != NONE:
+            fate, t = overtaking.step(p, outages, losses, m, out, t, packet, tag, sent, wire, True)
+        if traced and t <= end and fate != WAITS:
             events = note(trace, events, t, EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST, packet)
         if t <= end and fate == ARRIVED:
             count(p, m, out, t, packet, sent)
-        if MOBILE:
-            due = access.due(p, m)
-            if access.overfull(m):
+        if OVERTAKES:
+            due = way.due(p, m)
+            if way.overfull(m):
                 m[Path.FULL] = 1
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
     if MOBILE:

@@ -5,8 +5,9 @@ wait in a ring in order of arrival, and the next event is the smaller of its hea
 the one loop takes at most an event and a packet, and all ways through it meet at its end: rows that run side
 by side on a device stay in step.
 
-To a mobile host packets can overtake each other on the way from the MAP on: there they wait in a queue
-in order of time (see `mobility.access`), and are received before the sender's next event.
+To a mobile host packets can overtake each other on the way from the MAP on, on other paths behind hops that
+reorder: there they wait in a queue in order of time (see `mobility.access`, `overtaking`), and go on before
+the sender's next event.
 """
 
 from collections.abc import Callable
@@ -33,8 +34,8 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.trace import begin as begin_row
-from netcarlo.kernels.path import hops
-from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN
+from netcarlo.kernels.path import hops, overtaking, waiting
+from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, WAITS
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, ENTRY, Path
 from netcarlo.kernels.tcp.acks import FULL
@@ -47,6 +48,12 @@ CALM: Any = slot("calm")
 """There are stretches that nothing disturbs, see `undisturbed`."""
 MOBILE: Any = slot("mobile")
 """The last hop is a radio link, and access routers and a MAP stand before it."""
+REORDERS: Any = slot("reorders")
+"""There may be hops on which packets overtake each other."""
+OVERTAKES: Any = slot("overtakes")
+"""The one or the other: packets wait in a queue of `way`, one of"""
+way: Any = slot("way")
+"""`mobility.access` and `overtaking`."""
 FIRST: Any = slot("first")
 """The first data packet: 1 behind a handshake, else 0."""
 PAUSES: Any = slot("pauses")
@@ -67,7 +74,9 @@ PROBE = FULL - 1
 first, the second, ..."""
 
 
-def scratch_words(rows: Rows, of_association: Callable[[int, int], Any], *, mobile: bool) -> int:
+def scratch_words(
+    rows: Rows, of_association: Callable[[int, int], Any], *, mobile: bool, reorders: bool
+) -> int:
     """Words of int64 scratch that any row of `rows` needs; `of_association(window, ring)` says how many an
     association does.
     """
@@ -76,6 +85,8 @@ def scratch_words(rows: Rows, of_association: Callable[[int, int], Any], *, mobi
     words = ASSOCIATION + ENTRY * ring + int(of_association(window, ring))
     if mobile:
         words += access.scratch_words(ring, int(rows.parameters[:, P.HANDOVERS].max()))
+    if reorders:
+        words += waiting.scratch_words(ring)
     return hops.scratch_words(rows) + words
 
 
@@ -100,6 +111,8 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> 
         free = access.prepare(p, of_hops, outages, m, out, free)
         outage = access.first_down(m)
         fixed -= 1
+    if REORDERS:
+        free = overtaking.prepare(p, m, free)
     for hop in range(fixed):
         if outages.shape[2] > 0:
             outage = min(outage, outages[0, hop, 0, 0])
@@ -157,10 +170,17 @@ def acknowledge(
     wire = p[P.HEADER]
     if not PAUSES or ack_id > PROBE:
         wire = association.size_of_ack(p, s, ack_id)
-    if MOBILE:
-        fate, back = access.answer(p, outages, losses, m, t, wire)
+    if OVERTAKES:
+        fate, back = way.answer(p, outages, losses, m, t, ack_id, wire)
     else:
         fate, back = hops.transmit(p, outages, losses, m, MAIN, BACK, t, wire)
+    return note_answer(p, m, s, out, fate, back, ack_id, tail)
+
+
+def note_answer(p: Any, m: Any, s: Any, out: Any, fate: Any, back: Any, ack_id: Any, tail: Any) -> Any:
+    """What has become of an ACK by time `back` [ns]; returns the ring's new end."""
+    if REORDERS and fate == WAITS:
+        return tail
     if fate == ARRIVED:
         ring, at = far(m), m[Path.RING] + ENTRY * (tail & (p[P.RING] - 1))
         ring[at] = back
@@ -169,6 +189,18 @@ def acknowledge(
     elif back <= p[P.END] and (not PAUSES or ack_id > PROBE) and association.is_ack(p, s, ack_id):
         out[Out.ACK_DROPS] += 1
     return tail
+
+
+@cold
+def bring_back(
+    p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, t: Any, ack_id: Any, tag: Any, size: Any,
+    tail: Any,
+) -> Any:  # fmt: skip
+    """An ACK in the queue goes on at time t [ns]; returns the ring's new end."""
+    fate, back = overtaking.step_back(p, outages, losses, m, t, ack_id, tag, size)
+    if overtaking.is_forgotten(p, m, ack_id):
+        m[Path.FULL] = 1
+    return note_answer(p, m, s, out, fate, back, ack_id, tail)
 
 
 @cold
@@ -240,17 +272,19 @@ def put_on_path(
         fate, t = hops.carry(
             p, outages, losses, m, MAIN, FORTH, np.int64(0), hops.hops_of(m, MAIN, FORTH) - 1, now, wire
         )
+    elif REORDERS:
+        fate, t = overtaking.put_out(p, outages, losses, m, packet, now, wire)
     else:
         fate, t = hops.transmit(p, outages, losses, m, MAIN, FORTH, now, wire)
     if counts:
-        if fate != ARRIVED and t <= p[P.END]:
+        if fate > ARRIVED and t <= p[P.END]:
             out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
-        elif MOBILE and t > p[P.END]:
+        elif OVERTAKES and t > p[P.END]:
             out[Out.IN_FLIGHT] += 1
     if MOBILE and fate == ARRIVED and t <= p[P.END]:
         ahead, t, tag = access.enter(p, m, out, packet, now, t, np.int64(1) if counts else np.int64(0))
         if not ahead:
-            fate = np.int64(access.WAITS)
+            fate = np.int64(WAITS)
             tag = np.int64(NONE)
     return fate, t, tag
 
@@ -305,10 +339,10 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
         association.report(s, out, OUT + (QUEUED if QUEUES else 0))
 
 
-def at_access(p: Any, m: Any, s: Any, arrival: Any) -> Any:
-    """Whether a packet reaches an access router before the next ACK arrives, or anything else happens."""
+def goes_on(p: Any, m: Any, s: Any, arrival: Any) -> Any:
+    """Whether a packet in the queue goes on before the next ACK arrives, or anything else happens."""
     timers = min(association.due(s), association.due_at_sink(s))
-    return access.due(p, m) <= min(min(timers, p[P.END]), arrival)
+    return way.due(p, m) <= min(min(timers, p[P.END]), arrival)
 
 
 def arrival_of(m: Any, ring: Any, mask: Any, head: Any, tail: Any) -> Any:
@@ -367,6 +401,8 @@ def simulate(
                     if arrival <= association.due(s):
                         ack_id = far(m)[ring + ENTRY * (head & mask) + 1]
                         head += 1
+                        if REORDERS and overtaking.is_forgotten(p, m, ack_id):
+                            m[Path.FULL] = 1
                         if PAUSES and ack_id <= PROBE:
                             association.on_probe(p, s, g, constants, now, PROBE - ack_id)
                         else:
@@ -396,8 +432,11 @@ def simulate(
                 events = record_packet(p, trace, events, now, EVENT_SEND, packet, s, g)
             counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
             fate, t, tag = put_on_path(p, outages, losses, m, out, now, packet, counts, wire)
-        elif MOBILE and busy and packet == NONE and at_access(p, m, s, arrival_of(m, ring, mask, head, tail)):
-            t, packet, tag, sent = access.pop(p, m)
+        elif (
+            OVERTAKES and busy and packet == NONE
+            and goes_on(p, m, s, arrival_of(m, ring, mask, head, tail))
+        ):  # fmt: skip
+            t, packet, tag, sent = way.pop(p, m)
         else:
             if packet == association.FULL:
                 m[Path.FULL] = 1
@@ -405,16 +444,22 @@ def simulate(
         if MOBILE and tag != NONE:
             wire = size_of(p, s, packet)
             fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
+        elif REORDERS and tag != NONE and overtaking.is_ack(tag):
+            tail = bring_back(p, outages, losses, m, s, out, t, packet, tag, sent, tail)
+            fate = np.int64(WAITS)
+        elif REORDERS and tag != NONE:
+            counts, wire = association.is_data(p, s, packet), size_of(p, s, packet)
+            fate, t = overtaking.step(p, outages, losses, m, out, t, packet, tag, sent, wire, counts)
         if busy:
-            if traced and t <= end and fate != access.WAITS and packet >= 0:
+            if traced and t <= end and fate != WAITS and packet >= 0:
                 event = EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST
                 events = record_packet(p, trace, events, t, event, packet, s, g)
             if t <= end and fate == ARRIVED:
                 tail = receive(p, outages, losses, m, s, out, t, packet, sent, tail)
             busy = association.may_send(p, s)
-            if MOBILE and not busy:
-                busy = at_access(p, m, s, arrival_of(m, ring, mask, head, tail))
-        if tail - head > mask or (MOBILE and access.overfull(m)):
+            if OVERTAKES and not busy:
+                busy = goes_on(p, m, s, arrival_of(m, ring, mask, head, tail))
+        if tail - head > mask or (OVERTAKES and way.overfull(m)):
             m[Path.FULL] = 1
     if m[Path.FULL] == 0 and not association.overfull(s):
         sample(p, m, s, g, end)

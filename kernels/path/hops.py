@@ -42,6 +42,7 @@ FORTH = np.int64(0)  # carries data
 BACK = np.int64(1)  # carries acknowledgements
 
 # The fate of a packet.
+WAITS = -1  # it has not come to its end
 ARRIVED = 0
 FULL_QUEUE = 1
 LOST = 2
@@ -233,6 +234,13 @@ def _pass(parameters: Any, outages: Any, losses: Any, m: Any, at: Any, t: Any, s
     if lost(parameters, losses, m, at + Word.GAP, m[at + Word.STREAM]):
         return np.int64(LOST), t
     return np.int64(ARRIVED), t
+
+
+def reorders(outages: Any, m: Any, path: Any, direction: Any, hop: Any) -> Any:
+    """Whether packets may overtake each other on a hop, counted in its direction."""
+    at = position(path, direction, hop)
+    table = outages[m[at + Word.PATH], m[at + Word.HOP]]
+    return m[at + Word.VARIES] > 0 and varying.reorders(table, far(m), m[at + Word.VARIES])
 
 
 def hops_of(m: Any, path: Any, direction: Any) -> Any:

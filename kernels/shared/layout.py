@@ -202,7 +202,7 @@ STREAM_PIE = 9 << 20  # + link; draw k: the k-th packet that meets its probabili
 STREAM_RED = 3 << 20  # + link; draw k: the k-th packet that meets a probability between 0 and 1
 STREAM_DATAGRAM = 1 << 21  # + flow; draw k: the time from packet k to k + 1
 STREAM_PERIOD = 1 << 22  # + flow; draw k: length of its k-th time of sending (even) or silence (odd)
-STREAM_ARRIVAL = 9 << 20  # + source; draw k: the gap before its arrival k
+STREAM_ARRIVAL = 11 << 20  # + source; draw k: the gap before its arrival k
 STREAM_SIZE = 10 << 20  # + source; draw k: the size of its arrival k, and how long its user thinks after it
 
 

@@ -43,7 +43,10 @@ class Network:
         hops = range(self.hops(path))
         forward = [self.link(path, hop, 0, self.outages(path, hop)) for hop in hops]
         backward = [self.link(path, hop, 1, self.outages(path, hop)) for hop in reversed(hops)]
-        return Path(path, forward, backward)
+        found = Path(path, forward, backward)
+        if found.reorders:
+            found.late = lambda: self.outcomes.add(Out.REORDERED)
+        return found
 
     def mobile_path(self) -> MobilePath:
         """Path 0 with a mobile host behind its last hop; that hop's outages are a schedule."""
@@ -92,6 +95,7 @@ class Network:
             gaps=self.gaps(path, hop, direction), tick=tick if direction == 0 else 0, tick_phase=tick_phase,
             varying=self.varying(path, hop, direction),
         )
+        link.outages = outages
         for start, end in outages:
             self.simulation.at(start, Rank.LINK_DOWN, link.go_down)
             self.simulation.at(end, Rank.LINK_UP, link.come_up)

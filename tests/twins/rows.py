@@ -9,7 +9,14 @@ from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP, 
 from netcarlo.kernels.wireless.layout import WifiRows
 from tests.twins.adhoc.scenarios import linux_manet_rows, manet_rows, sctp_manet_rows
 from tests.twins.path.mobility.scenarios import mobile_rows, sctp_mobile_rows
-from tests.twins.path.scenarios import as_linux, sctp_rows, tcp_rows, with_messages, with_tuning
+from tests.twins.path.scenarios import (
+    as_linux,
+    sctp_rows,
+    tcp_rows,
+    with_messages,
+    with_reordering,
+    with_tuning,
+)
 from tests.twins.shared.arrival_scenarios import arrivals_rows
 from tests.twins.shared.scenarios import (
     all_sctp,
@@ -46,6 +53,10 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)
         return managed_rows(rows, seed=seed)
+    if address.reordering:
+        rows = rows_of(name.replace("_reordering", ""), count, seed=seed)
+        assert isinstance(rows, Rows)
+        return with_reordering(rows, seed=seed)
     if address.varying and family == "shared":
         rows = rows_of(name.replace("_varying", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)

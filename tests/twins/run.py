@@ -64,6 +64,8 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     protocol = protocol.removesuffix("_tuned")
     writes = protocol.endswith("_messages")
     protocol = protocol.removesuffix("_messages").removesuffix("_varying")
+    alone = protocol.endswith("_reordering")
+    protocol = protocol.removesuffix("_reordering")
     parameters = Parameters(rows, row)
     streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
     simulation = Simulation()
@@ -72,8 +74,9 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     mobile = protocol.endswith("_mobile")
     constants = rows.constants[row].astype(np.int64).tolist() if writes else None
     application = None
-    count = PATHS if protocol == "sctp" else 1
+    count = PATHS if protocol == "sctp" and not alone else 1
     paths = [network.mobile_path()] if mobile else [network.path(path) for path in range(count)]
+    paths[0].reorders |= alone  # the model is one of such paths, even where a row has none
     if protocol.removesuffix("_mobile") == "sctp":
         run_sctp(simulation, outcomes, parameters, streams, paths)
     elif protocol.startswith("tcp_linux_"):
@@ -83,7 +86,7 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
         )
     else:
         run_one_way(protocol.removesuffix("_mobile"), simulation, outcomes, parameters, paths[0])
-    if isinstance(paths[0], MobilePath):
+    if isinstance(paths[0], MobilePath) or paths[0].reorders:
         outcomes.add(Out.IN_FLIGHT, paths[0].in_flight())
     vector = outcomes.vector()
     if parameters.QUEUES:
@@ -145,6 +148,7 @@ def run_linux(
     kind = {"bbr": PacedSender, "bbr3": Bbr3Sender, "own": OwnSender}.get(control, LinuxSender)
     own = LINUX_CONTROLS.get(control, LINUX_CONTROLS["reno"])()
     sender = kind(simulation, outcomes, parameters, path.send, own)
+    sender.widens = path.reorders
     if tuned:
         receiver: LinuxReceiver = TuningReceiver(simulation, outcomes, parameters, path.send_back)
         listen_to_windows(sender)
@@ -182,13 +186,13 @@ def run_sctp(
         put_out=lambda number, packet: paths[number].send_back(packet),
     )
 
-    def at_mobile_host(packet: Packet) -> None:
+    def after_timers(packet: Packet) -> None:
         receiver.catch_up()
         receiver.receive(packet)
 
     for path in paths[: parameters.N_PATHS]:
-        mobile = isinstance(path, MobilePath)
-        path.connect(at_mobile_host if mobile else receiver.receive, sender.receive)
+        overtakes = isinstance(path, MobilePath) or path.reorders
+        path.connect(after_timers if overtakes else receiver.receive, sender.receive)
     simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:

@@ -16,7 +16,7 @@ from netcarlo.networks.path import formula, interruptions, outcomes, rows, workl
 from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.routed import Routed
-from netcarlo.networks.path.varying import varying
+from netcarlo.networks.path.varying import reorders, varying
 from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -52,6 +52,12 @@ class PathNetwork(Routed):
         """Two paths are for SCTP; a mobile host needs one, and a radio link that is always there."""
         if len(self.routes) > 1 and not isinstance(run.transport, Sctp):
             raise InputError("paths are two, and only sctp uses two; remove one or write protocol: sctp")
+        if len(self.routes) > 1 and any(map(reorders, every_hop(self.routes))):
+            raise InputError("jitter that reorders needs one path, and paths are two; remove one, or reorder")
+        if any(map(reorders, every_hop(self.routes))):
+            for name in OF_HOSTS:
+                if getattr(run.transport, name, None):
+                    raise InputError(f"jitter that reorders and transport.{name} are both given; remove one")
         if any(route.ecn for route in self.routes):
             raise InputError("ecn needs a hop that marks; write codel: {mark: true} there, or remove ecn")
         workload.check_time_passes(self.routes, run.transport)
@@ -83,10 +89,11 @@ class PathNetwork(Routed):
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
         mobile = self.mobility is not None
-        varies = not fluid and any(map(varying, every_hop(self.routes)))
+        reordering = not fluid and any(map(reorders, every_hop(self.routes)))
+        varies = not (fluid or reordering) and any(map(varying, every_hop(self.routes)))
         return Address(
             "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies,
-            messages=self.messages, tuned=getattr(transport, "autotuning", False),
+            messages=self.messages, tuned=getattr(transport, "autotuning", False), reordering=reordering,
         )  # fmt: skip
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels.base.layout import FOREVER, NS, Out, P, Queues, Rows
 from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Outcome
 from netcarlo.networks.path import messages
+from netcarlo.networks.path.varying import reordered
 from netcarlo.numerics.arrays import divisors, seconds
 
 COUNTS = {
@@ -184,7 +185,8 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
     mobile = p[:, P.HANDOVER] > 0
     values["restart_s"] = np.where(mobile, np.nan, values["resume_tx_s"] - first_outage_end_s(rows))
     for name, column in MOBILE.items():
-        values[name] = integers[:, column] if mobile.all() else np.where(mobile, integers[:, column], np.nan)
+        known = mobile | reordered(rows) if column == Out.REORDERED else mobile
+        values[name] = integers[:, column] if known.all() else np.where(known, integers[:, column], np.nan)
     silence = integers[:, Out.SILENCE]
     values["longest_silence_s"] = np.where(silence > 0, silence / NS, np.nan)
     values["completion_s"] = np.where(completed, active_s, np.nan)

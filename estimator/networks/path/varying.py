@@ -3,8 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import FOREVER, Hop
+from netcarlo.kernels.base.layout import FOREVER, Hop, Rows
+from netcarlo.kernels.base.varying import HEAD
 from netcarlo.networks import pairs
 from netcarlo.networks.pairs import ALL, Direction
 from netcarlo.networks.path.description import HopSpec
@@ -19,6 +21,19 @@ def varying(hop: HopSpec) -> str:
     """The first field of a hop with what varies; empty without."""
     of_acks = "ack_jitter" if hop.ack_jitter is not None else ""
     return hop.varies or of_acks or ("reverse.trace" if hop.reverse.trace is not None else "")
+
+
+def reorders(hop: HopSpec) -> bool:
+    """Whether packets may overtake each other on a hop, one way or the other."""
+    return any(jitter is not None and jitter.reorder for jitter in (hop.jitter, hop.ack_jitter))
+
+
+def reordered(rows: Rows) -> NDArray[np.bool_]:
+    """Which of these rows [n] have such a hop."""
+    first = rows.hops[..., [Hop.VARIES, Hop.R_VARIES]]
+    last = np.minimum(first + HEAD - 1, rows.outages.shape[3] - 1)
+    negative = np.take_along_axis(rows.outages[..., 1], last, axis=3) < 0
+    return np.asarray(((first > 0) & negative).any(axis=(1, 2, 3)), bool)
 
 
 def most_pairs(hop: HopSpec) -> int:

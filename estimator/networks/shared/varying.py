@@ -15,10 +15,15 @@ from netcarlo.schema.draws import Draws
 
 
 def check(shared: SharedSpec, duration_s: float) -> None:
-    """Raises InputError where a run goes on when a trace has ended, or PIE cannot know the rate."""
+    """Raises InputError where a run goes on when a trace has ended, packets should overtake each other, or
+    PIE cannot know the rate."""
     for name, line in shared.each_line():
         check_end(line.trace, line.repeat, f"shared.{name}.trace", duration_s)
         lines = (line, line.reverse) if isinstance(line, Cable) else (line,)
+        for of in lines:
+            if of.jitter is not None and of.jitter.reorder:
+                where = f"shared.{name}{'' if of is line else '.reverse'}.jitter"
+                raise InputError(f"{where} cannot reorder, links keep the order of packets; remove reorder")
         rates = any(of.trace is not None and of.trace.mean("rate") is not None for of in lines)
         if rates and any(of.pie is not None for of in lines):
             remedy = "write codel or fq_codel, or remove one of them"

@@ -16,17 +16,15 @@ import numpy as np
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, HIMIPV6, S_BINDING, S_MIP, Out, P
-from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.path import hops as link
-from netcarlo.kernels.path.hops import ARRIVED, BACK, DOWN, FORTH, FULL_QUEUE, MAIN
+from netcarlo.kernels.path import waiting
+from netcarlo.kernels.path.hops import ARRIVED, BACK, DOWN, FORTH, FULL_QUEUE, MAIN, WAITS
 from netcarlo.kernels.path.mobility import handovers
 from netcarlo.kernels.path.mobility.timeline import WORDS, Handover
+from netcarlo.kernels.path.waiting import Entry, Waiting
 
 BASE: Any = slot("access_base")
 """The word of scratch where the state begins."""
-
-WAITS = -1
-"""A fate: the packet has not come to its end."""
 
 
 class Word(IntEnum):
@@ -35,10 +33,7 @@ class Word(IntEnum):
     RADIO = 0  # number of the radio hop
     COUNT = 1  # handovers
     TABLE = 2  # the word where their timelines begin
-    QUEUE = 3  # the word where the queue at the access routers begins
-    HEAD = 4  # entries taken out of the queue so far
-    TAIL = 5  # entries put into it so far
-    FULL = 6  # 1: it was too small
+    QUEUE = 3  # the queue at the access routers, `Waiting`
     CN = 7  # the place that the sender addresses
     CN_FROM = 8  # the first handover that it may still hear of
     MAP = 9  # the place that the MAP sends to
@@ -49,16 +44,7 @@ class Word(IntEnum):
     LATE = 14  # data packets on the radio link at the end
 
 
-class Entry(IntEnum):
-    """Words of an entry of the queue."""
-
-    TIME = 0  # [ns]
-    PACKET = 1  # its number
-    TAG = 2  # the packet's place and flags
-    SENT = 3  # when the sender put it out [ns]
-
-
-STATE_WORDS = len(Word) + handovers.STATE_WORDS
+STATE_WORDS = Word.LATE + 1 + handovers.STATE_WORDS
 
 # Flags of a packet.
 _COUNTS = 1  # it carries data
@@ -69,15 +55,14 @@ _WAITED = 16  # it has waited at this place
 _TUNNELLED = 32
 _FLAGS = 6  # bits; the place stands above them
 
-_ENTRY = len(Entry)
-_SHARED = len(Word)
+_SHARED = Word.LATE + 1
 _FIRST = np.int64(0)  # hop, in one direction or the other
 _ONE = np.int64(1)
 
 
 def scratch_words(ring: int, planned: int) -> int:
     """Words of scratch for a queue of `ring` packets and `planned` handovers, behind `STATE_WORDS`."""
-    return _ENTRY * ring + WORDS * planned
+    return waiting.scratch_words(ring) + WORDS * planned
 
 
 @cold
@@ -88,9 +73,8 @@ def prepare(parameters: Any, hops: Any, outages: Any, m: Any, out: Any, free: An
     radio = link.hops_of(m, MAIN, FORTH) - 1
     link.keep_up(m, MAIN, FORTH, radio)
     link.keep_up(m, MAIN, BACK, _FIRST)
-    table = free + _ENTRY * parameters[P.RING]
+    table = waiting.lay(parameters, m, np.int64(BASE + Word.QUEUE), free)
     m[BASE + Word.RADIO] = radio
-    m[BASE + Word.QUEUE] = free
     m[BASE + Word.TABLE] = table
     m[BASE + Word.COUNT] = handovers.plan_all(
         parameters, hops, outages, m, out, np.int64(BASE + _SHARED), table, radio
@@ -115,7 +99,7 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
     flags = counts
     away = m[BASE + Word.AWAY]
     arrival = t + parameters[P.MAP_TO_AR] + away
-    ahead = m[BASE + Word.HEAD] == m[BASE + Word.TAIL] and away == 0 and arrival <= parameters[P.END]
+    ahead = waiting.is_empty(m, BASE + Word.QUEUE) and away == 0 and arrival <= parameters[P.END]
     if m[BASE + Word.BY_TUNNEL] == 1:
         flags |= _TUNNELLED
         out[Out.TUNNELLED] += counts
@@ -138,16 +122,12 @@ def enter(parameters: Any, m: Any, out: Any, packet: Any, sent: Any, t: Any, cou
 
 def due(parameters: Any, m: Any) -> Any:
     """When the next packet in the queue reaches an access router [ns], or FOREVER."""
-    if m[BASE + Word.HEAD] == m[BASE + Word.TAIL]:
-        return np.int64(FOREVER)
-    return m[_entry(parameters, m, m[BASE + Word.HEAD]) + Entry.TIME]
+    return waiting.due(parameters, m, np.int64(BASE + Word.QUEUE))
 
 
 def pop(parameters: Any, m: Any) -> Any:
     """Take it out of the queue; returns (t, packet, tag, sent)."""
-    at = _entry(parameters, m, m[BASE + Word.HEAD])
-    m[BASE + Word.HEAD] += 1
-    return m[at + Entry.TIME], m[at + Entry.PACKET], m[at + Entry.TAG], m[at + Entry.SENT]
+    return waiting.pop(parameters, m, np.int64(BASE + Word.QUEUE))
 
 
 def step(
@@ -212,7 +192,7 @@ def step(
     return fate, arrival
 
 
-def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, size: Any) -> Any:
+def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, ack_id: Any, size: Any) -> Any:
     """Hand an ACK of `size` bytes from the host to the path; returns (fate, time) as `hops.transmit`."""
     count = m[BASE + Word.COUNT]
     place = m[BASE + Word.ACK_PLACE]
@@ -232,15 +212,15 @@ def answer(parameters: Any, outages: Any, losses: Any, m: Any, t: Any, size: Any
 
 def overfull(m: Any) -> Any:
     """Whether the queue was too small."""
-    return m[BASE + Word.FULL] == 1
+    return m[BASE + Word.QUEUE + Waiting.FULL] == 1
 
 
 @cold
 def under_way(parameters: Any, m: Any) -> Any:
     """Data packets in the queue or on the radio link at the end."""
-    n = m[BASE + Word.LATE]
-    for i in range(m[BASE + Word.HEAD], m[BASE + Word.TAIL]):
-        n += _counts(m[_entry(parameters, m, i) + Entry.TAG])
+    n, queue = m[BASE + Word.LATE], np.int64(BASE + Word.QUEUE)
+    for i in range(m[queue + Waiting.HEAD], m[queue + Waiting.TAIL]):
+        n += _counts(m[waiting.entry(parameters, m, queue, i) + Entry.TAG])
     return n
 
 
@@ -261,37 +241,9 @@ def _counts(tag: Any) -> Any:
     return tag & _COUNTS
 
 
-def _entry(parameters: Any, m: Any, i: Any) -> Any:
-    """Where the words of an entry of the queue begin."""
-    return numbered(m[BASE + Word.QUEUE], parameters[P.RING] - 1, _ENTRY, i)
-
-
-@cold
 def _push(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:
-    """Into the queue in order of time; of several at the same time the tunnelled ones, which are older,
-    come first.
-    """
-    i = m[BASE + Word.TAIL]
-    head = m[BASE + Word.HEAD]
-    if i - head >= parameters[P.RING]:
-        m[BASE + Word.FULL] = 1
-        return
-    m[BASE + Word.TAIL] = i + 1
-    tunnelled = tag & _TUNNELLED
-    here = _entry(parameters, m, i)
-    while i > head:
-        before = _entry(parameters, m, i - 1)
-        time = m[before + Entry.TIME]
-        if time < t or (time == t and m[before + Entry.TAG] & _TUNNELLED >= tunnelled):
-            break
-        for word in range(_ENTRY):
-            m[here + word] = m[before + word]
-        i -= 1
-        here = before
-    m[here + Entry.TIME] = t
-    m[here + Entry.PACKET] = packet
-    m[here + Entry.TAG] = tag
-    m[here + Entry.SENT] = sent
+    """Into the queue; of several at the same time the tunnelled ones, which are older, come first."""
+    waiting.push(parameters, m, np.int64(BASE + Word.QUEUE), t, packet, tag, sent, np.int64(_TUNNELLED))
 
 
 def _tunnel(parameters: Any, m: Any, t: Any, packet: Any, tag: Any, sent: Any) -> None:

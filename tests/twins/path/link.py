@@ -99,8 +99,11 @@ class Link:
         self.lost = lost
         self.deliver: Callable[[Packet], None] = lambda packet: None
         self.rank = Rank.HOP  # of the arrivals at the far end
+        self.by_order = True  # of several there at once the one put out first comes first, not the one handed
         self.wire: list[tuple[int, Packet]] = []  # arrival of each packet not yet at the far end
         self.outages_now = 0
+        self.reorders = varying is not None and varying.of.reorders
+        self.outages: list[tuple[int, int]] = []  # what will come, for links that reorder
         self.stays: list[list[int]] = []  # from when until when each packet was held
 
     def held_until(self, end: int) -> int:
@@ -121,8 +124,22 @@ class Link:
                 at_far_end, packet.doomed = self.varying.arrival(self.server.free_at, self.delay)
             arrival = (self.release(at_far_end), packet)
             self.wire.append(arrival)
-            order = None if self.rank == Rank.HOP else packet.order
+            if self.reorders and not packet.doomed and not self.destroys(arrival[0]):
+                packet.doomed = self.is_hit()  # the k-th that is handed over, whenever it arrives
+            order = None if self.rank == Rank.HOP or not self.by_order else packet.order
             self.simulation.at(arrival[0], self.rank, self._arrive, arrival, order=order)
+
+    def destroys(self, arrival: int) -> bool:
+        """Whether an outage will begin before a packet arrives that is handed over now."""
+        return any(self.simulation.now < start < arrival for start, _ in self.outages)
+
+    def is_hit(self) -> bool:
+        """Whether the next packet is lost at random."""
+        if self.survivors_left == 0 and self.gaps is not None:
+            self.survivors_left = next(self.gaps)
+            return True
+        self.survivors_left -= 1
+        return False
 
     def release(self, time: int) -> int:
         """When a packet that gets to the far end at this time comes out there."""
@@ -141,13 +158,9 @@ class Link:
             return  # destroyed on the way
         self.wire.remove(arrival)
         packet = arrival[1]
-        if packet.doomed:
-            self.lost(packet, "random")
-        elif self.survivors_left == 0 and self.gaps is not None:
-            self.survivors_left = next(self.gaps)
+        if packet.doomed or (not self.reorders and self.is_hit()):
             self.lost(packet, "random")
         else:
-            self.survivors_left -= 1
             self.deliver(packet)
 
     def go_down(self) -> None:
@@ -175,16 +188,33 @@ class Path:
         self.number = number
         self.forward = forward  # from the sender on
         self.backward = backward  # from the receiver on
+        self.reorders = any(link.reorders for link in forward + backward)
+        self.newest = -1  # order of the newest data that have arrived
+        self.late: Callable[[], None] = lambda: None  # tells of data that arrive after newer ones
         for chain in (forward, backward):
             for link, next_link in pairwise(chain):
                 link.deliver = next_link.hand
 
     def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
         """Say what happens to data at the far end and to acknowledgements back at the sender."""
-        self.forward[-1].deliver = receiver
+
+        def arrive(packet: Packet) -> None:
+            if packet.kind == "data":
+                if packet.order < self.newest:
+                    self.late()
+                self.newest = max(self.newest, packet.order)
+            receiver(packet)
+
+        for link in self.forward + self.backward:
+            link.by_order = not self.reorders
+        self.forward[-1].deliver = arrive
         self.forward[-1].rank = Rank.DATA
         self.backward[-1].deliver = sender
         self.backward[-1].rank = Rank.ACK
+
+    def in_flight(self) -> int:
+        """Data packets on their way."""
+        return sum(packet.kind == "data" for link in self.forward for _, packet in link.wire)
 
     def send(self, packet: Packet) -> None:
         """Towards the receiver."""

@@ -267,15 +267,15 @@ def with_bursts(rows: Rows, *, seed: int) -> Rows:
     return rows._replace(hops=hops)
 
 
-def with_varying(rows: Rows, *, seed: int) -> Rows:
-    """The same networks, with traces, jitter and policers on most hops, one way or both."""
+def with_varying(rows: Rows, *, seed: int, jitter: float = 0.4) -> Rows:
+    """The same networks, with traces, jitter (of so many) and policers on most hops, one way or both."""
     rng = np.random.default_rng(seed)
     hops, found = rows.hops.copy(), {}
     for place in np.argwhere(hops[..., Hop.PRESENT] == 1).tolist():
         for direction in np.flatnonzero(rng.random(2) < 0.5).tolist():
             end = int(rows.parameters[place[0], P.END])
             hop = hops[tuple(place)]
-            found[*place, direction] = varying_pairs(rng, hop[Hop.BYTE_TIME], hop[Hop.DELAY], end)
+            found[*place, direction] = varying_pairs(rng, hop[Hop.BYTE_TIME], hop[Hop.DELAY], end, jitter)
     outages, longest = rows.outages.shape[3], 2 * max(map(len, found.values()))
     table = np.pad(rows.outages, [(0, 0)] * 3 + [(0, longest), (0, 0)], constant_values=FOREVER)
     ends: dict[tuple[int, ...], int] = {}
@@ -288,7 +288,21 @@ def with_varying(rows: Rows, *, seed: int) -> Rows:
     return rows._replace(hops=hops, outages=table)
 
 
-def varying_pairs(rng: Generator, byte_time: Any, delay: Any, end: int) -> list[tuple[int, int]]:
+def with_reordering(rows: Rows, *, seed: int) -> Rows:
+    """The same networks, with jitter on most hops, and reordering by most of that; of SCTP the first path."""
+    rng = np.random.default_rng([seed, 3])
+    rows = with_varying(rows, seed=seed, jitter=0.8)
+    for *hop, direction in np.argwhere(rows.hops[..., Hop.VARIES :] > 0).tolist():
+        head = rows.hops[*hop, Hop.VARIES + direction] + 2
+        rows.outages[*hop, head, 1] *= rng.choice([-1, -1, -1, 1])
+    p = rows.parameters
+    p[:, P.N_PATHS] = np.minimum(p[:, P.N_PATHS], 1)
+    return rows
+
+
+def varying_pairs(
+    rng: Generator, byte_time: Any, delay: Any, end: int, jittered: float = 0.4
+) -> list[tuple[int, int]]:
     """Pairs as `kernels.base.varying` reads them, of whole milliseconds where the delay is."""
     unit, byte_time = MS if delay % MS == 0 else 1, max(int(byte_time), 1 << BYTE_TIME_BITS)
     kind = int(rng.integers(0, 3))
@@ -308,7 +322,8 @@ def varying_pairs(rng: Generator, byte_time: Any, delay: Any, end: int) -> list[
     if entries and kind == 1 and not any(entry[1] for entry in entries[::2]):
         entries[0] = 0, byte_time
     width = int(rng.integers(1, 60)) * MS
-    jitter = [(k * width // 256, (k + 1) * width // 256) for k in range(256)] if rng.random() < 0.4 else []
+    parts = 256 if rng.random() < jittered else 0
+    jitter = [(k * width // 256, (k + 1) * width // 256) for k in range(parts)]
     burst = int(rng.integers(500 * byte_time, 20_000 * byte_time)) >> BYTE_TIME_BITS
     policer = round(byte_time * rng.uniform(0.3, 2)), burst
     head = [policer if rng.random() < 0.3 else (0, 0), (kind, len(times)), (period, len(jitter))]

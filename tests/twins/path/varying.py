@@ -21,19 +21,20 @@ class Description:
     steps: list[tuple[int, int, int, int]] = field(default_factory=list)  # since, byte time, delay, loss
     opportunities: list[Pair] = field(default_factory=list)  # time, bytes
     jitter: list[Pair] = field(default_factory=list)
+    reorders: bool = False
 
 
 def read(pairs: list[Pair]) -> Description:
     """The description that begins with the first of these pairs."""
     plain = [(one - FOREVER, other) for one, other in pairs]
     (kind, count), (period, jitters) = plain[1], plain[2]
-    found = Description(plain[0], kind, period)
+    found = Description(plain[0], kind, period, reorders=jitters < 0)
     entries = plain[3 : 3 + count * (2 if kind == 1 else 1)]
     if kind == 1:
         found.steps = [(*entries[2 * k], *entries[2 * k + 1]) for k in range(count)]
     else:
         found.opportunities = entries
-    found.jitter = plain[3 + len(entries) : 3 + len(entries) + jitters]
+    found.jitter = plain[3 + len(entries) : 3 + len(entries) + abs(jitters)]
     return found
 
 
@@ -128,5 +129,7 @@ class Varying:
             place, rest = divmod(jitter_word, 2**32 // len(self.of.jitter))
             low, high = self.of.jitter[place]
             delay += low + (high - low) * rest * len(self.of.jitter) // 2**32
+        if self.of.reorders:
+            return end + delay, loss_word < loss
         self.last = max(self.last, end + delay)
         return self.last, loss_word < loss

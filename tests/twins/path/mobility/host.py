@@ -25,7 +25,7 @@ class MobilePath(Path):
         self.map_to_router = map_to_router
         forward[-1].deliver = access.pass_map
         backward[0].deliver = self._to_map
-        self.newest = -1  # when the newest packet that arrived was put out
+        self.newest_sent = -1  # when the newest packet that arrived was put out
         self.last_arrival: int | None = None
 
     def connect(self, receiver: Callable[[Packet], None], sender: Callable[[Packet], None]) -> None:
@@ -57,9 +57,9 @@ class MobilePath(Path):
 
     def _observe(self, packet: Packet) -> None:
         now = self.simulation.now
-        if packet.sent < self.newest:
+        if packet.sent < self.newest_sent:
             self.outcomes.add(Out.REORDERED)
-        self.newest = max(self.newest, packet.sent)
+        self.newest_sent = max(self.newest_sent, packet.sent)
         if self.last_arrival is not None:
             silence = self.outcomes.values[Out.SILENCE]
             self.outcomes.values[Out.SILENCE] = max(silence, now - self.last_arrival)

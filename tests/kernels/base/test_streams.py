@@ -1,0 +1,49 @@
+"""Random streams: within a kind of network no two things draw the same numbers."""
+
+from itertools import pairwise
+from types import ModuleType
+
+import pytest
+
+from netcarlo.kernels.adhoc import layout as adhoc
+from netcarlo.kernels.base import layout as base
+from netcarlo.kernels.fluid import state as fluid
+from netcarlo.kernels.fluid.adhoc import state as fluid_adhoc
+from netcarlo.kernels.shared import layout as shared
+from netcarlo.kernels.wireless import layout as wireless
+from netcarlo.networks import outages
+
+TOGETHER = {
+    "path": [base, outages],
+    "shared": [base, outages, shared],
+    "wireless": [base, wireless],
+    "adhoc": [base, adhoc],
+    "fluid": [base, outages, shared, fluid],
+    "fluid_adhoc": [base, adhoc, fluid_adhoc],
+}
+"""Modules whose streams one simulation may draw from."""
+
+ROOM = 1 << 19
+"""Numbers of a stream that is one of each flow, link or node: 512 of each of 1,024 flows at most.  Those of
+base below share this room, and their place in it tells them apart."""
+
+
+def streams(modules: list[ModuleType]) -> dict[str, int]:
+    return {
+        f"{module.__name__}.{name}": value
+        for module in modules
+        for name, value in vars(module).items()
+        if name.startswith("STREAM_")
+    }
+
+
+@pytest.mark.parametrize("kind", TOGETHER)
+def test_no_two_have_the_same_numbers(kind: str) -> None:
+    found = sorted((value, name) for name, value in streams(TOGETHER[kind]).items())
+    assert len(found) > 5
+    close = [
+        (one[1], other[1])
+        for one, other in pairwise(found)
+        if other[0] - one[0] < (1 if other[0] < ROOM else ROOM)
+    ]
+    assert not close

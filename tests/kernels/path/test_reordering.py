@@ -1,0 +1,169 @@
+"""Hops on which packets overtake each other: beside the twin, in properties, and in known cases.
+
+`NETCARLO_LONG=N pytest tests/kernels/path/test_reordering.py` compares N times as many scenarios.
+"""
+
+import os
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from netcarlo.kernels import models
+from netcarlo.kernels.base.layout import FOREVER, NEVER, STATUS_OK, Hop, Out, P, Rows
+from netcarlo.kernels.base.varying import HEAD
+from netcarlo.kernels.runtime import compile as compilers
+from netcarlo.kernels.runtime import launch
+from tests.device.cupy import fake_cupy, install
+from tests.device.kernel import Kernel
+from tests.kernels.beside_twin import differing, run_as_python
+from tests.twins import run as twins
+from tests.twins import simulate
+from tests.twins.path.scenarios import (
+    as_datagrams,
+    describe,
+    linux_rows,
+    sctp_rows,
+    tcp_rows,
+    with_bursts,
+    with_reordering,
+)
+
+LONG = int(os.environ.get("NETCARLO_LONG", "1"))
+LOST = [Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE, Out.DESTROYED]
+SENDERS = {"tcp_newreno": 150, "udp": 100, "sctp": 60, "tcp_linux_cubic": 60}
+"""Scenarios of those that are compiled."""
+OTHERS = sorted(
+    model.address.name.removesuffix("_reordering")
+    for model in models.MODELS.values()
+    if model.address.reordering and model.name.removesuffix("_reordering") not in SENDERS
+)
+
+seeds = st.integers(0, 1 << 30)
+quick = settings(deadline=None, max_examples=10)
+
+
+def scenarios(sender: str, count: int, *, seed: int) -> Rows:
+    if sender == "udp":
+        rows = with_bursts(as_datagrams(tcp_rows(count, seed=seed), seed=seed), seed=seed)
+    elif sender == "sctp":
+        rows = sctp_rows(count, seed=seed)
+    elif sender.startswith("tcp_linux_"):
+        rows = linux_rows(count, seed=seed)
+    else:
+        rows = tcp_rows(count, seed=seed)
+    return with_reordering(rows, seed=seed)
+
+
+def run(sender: str, rows: Rows, *, kind: str = "_reordering") -> NDArray[np.int64]:
+    return launch.run(models.model(f"{sender}{kind}"), rows)
+
+
+def unlike_twin(sender: str, rows: Rows, out: NDArray[np.int64]) -> list[str]:
+    return differing(
+        out,
+        lambda row: simulate(f"{sender}_reordering", rows, row=row),
+        lambda row: describe(rows, row),
+        lambda c: Out(c).name if c < len(Out) else f"column {c}",
+    )
+
+
+@pytest.mark.parametrize("sender", SENDERS)
+def test_kernel_equals_twin(sender: str) -> None:
+    rows = scenarios(sender, SENDERS[sender] * LONG, seed=31)
+    out = run(sender, rows)
+    met = (out > 0).mean(axis=0)
+    meets = [Out.RECEIVED, Out.REORDERED, Out.IN_FLIGHT, Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DESTROYED]
+    meets += [Out.ACK_DROPS] if sender != "udp" else []
+    assert {column.name: met[column] for column in meets if met[column] < 0.08} == {}
+    found = unlike_twin(sender, rows, out)
+    assert not found, "\n\n".join(found)
+
+
+@pytest.mark.parametrize("sender", OTHERS)
+def test_those_not_compiled_equal_their_twins(sender: str) -> None:
+    """A few scenarios each, as plain Python: short ones in which packets are overtaken."""
+    rows = scenarios(sender, 4 * LONG, seed=5)
+    rows.parameters[:, P.END] = np.minimum(rows.parameters[:, P.END], 10**10)
+    out = run_as_python(f"{sender}_reordering", rows)
+    assert (out[:, Out.REORDERED] > 0).any()
+    found = unlike_twin(sender, rows, out)
+    assert not found, "\n\n".join(found)
+
+
+@given(st.sampled_from([*SENDERS]), seeds)
+@quick
+def test_packets_are_conserved(sender: str, seed: int) -> None:
+    out = run(sender, scenarios(sender, 20, seed=seed))
+    assert (out >= NEVER).all() and (out[:, Out.STATUS] == STATUS_OK).all()
+    ended = out[:, [Out.RECEIVED, *LOST]].sum(axis=1)
+    assert (out[:, Out.SENT] == ended + out[:, Out.IN_FLIGHT]).all()
+    assert (out[:, Out.IN_FLIGHT] >= 0).all()
+    assert (out[:, Out.REORDERED] <= np.maximum(out[:, Out.RECEIVED] - 1, 0)).all()
+    assert (out[:, Out.DELIVERED] <= out[:, Out.SENT] - out[:, Out.RETRANSMITTED]).all()
+    assert (out[:, Out.ACKED] <= out[:, Out.IN_ORDER]).all()
+
+
+@given(st.sampled_from(["tcp_newreno", "udp"]), seeds)
+@quick
+def test_without_spread_it_is_jitter_that_keeps_order(sender: str, seed: int) -> None:
+    """A delay that is the same for all, added by jitter of either kind.
+
+    Not so of Linux, whose window of reordering widens, and of SCTP, whose ties an engine of its own settles.
+    """
+    rows = scenarios(sender, 20, seed=seed)
+    kept = rows._replace(outages=rows.outages.copy())
+    for *hop, direction in np.argwhere(rows.hops[..., Hop.VARIES :] > 0).tolist():
+        first = rows.hops[*hop, Hop.VARIES + direction]
+        kind, entries = rows.outages[*hop, first + 1] - [FOREVER, 0]
+        jitters = int(rows.outages[*hop, first + HEAD - 1, 1])
+        begin = first + HEAD + entries * (2 if kind == 1 else 1)
+        for table in rows.outages[*hop], kept.outages[*hop]:
+            table[begin : begin + abs(jitters)] = FOREVER + 7_000_003, 7_000_003
+            if kind == 1:  # of a trace the delay, too: in its steps it falls
+                table[first + HEAD + 1 : begin : 2, 0] = FOREVER + 11_000_000
+        kept.outages[*hop, first + HEAD - 1, 1] = abs(jitters)
+    out, expected = run(sender, rows), run(sender, kept, kind="_varying")
+    assert (out[:, : Out.IN_FLIGHT] == expected[:, : Out.IN_FLIGHT]).all()
+    assert not out[:, Out.REORDERED].any()
+
+
+@given(st.sampled_from([*SENDERS]), seeds, st.integers(6, 10))
+@quick
+def test_ring_size_never_matters(sender: str, seed: int, bits: int) -> None:
+    rows = scenarios(sender, 12, seed=seed)
+    expected = run(sender, rows)
+    with patch.object(launch, "_rings", lambda _, rows: np.full(len(rows.parameters), 1 << bits)):
+        assert (run(sender, rows) == expected).all()
+
+
+def test_the_reordering_window_of_rack_widens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most scenarios of the comparison with the twin would come out otherwise with a window that does not."""
+    rows = scenarios("tcp_linux_cubic", 60, seed=31)
+    out = run("tcp_linux_cubic", rows)
+
+    def narrow(*arguments: Any) -> None:
+        arguments[-1].reorders = False
+        linux(*arguments)
+
+    linux = twins.run_linux
+    monkeypatch.setattr(twins, "run_linux", narrow)
+    late = np.flatnonzero(out[:, Out.REORDERED] > 20)
+    columns = [Out.SENT, Out.RETRANSMITTED, Out.CWND_SUM]
+    other = np.array([simulate("tcp_linux_cubic_reordering", rows, row=row) for row in late])
+    assert (out[late][:, columns] != other[:, columns]).any(axis=1).mean() > 0.3
+
+
+@pytest.mark.needs("numba_cuda", "gcc")
+@pytest.mark.parametrize("sender", ["tcp_newreno", "udp"])
+def test_ptx_gives_the_bits_of_the_cpu(sender: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    model, rows = models.model(f"{sender}_reordering"), scenarios(sender, 200, seed=7)
+    kernel = Kernel(compilers.ptx(model), tmp_path)
+    install(monkeypatch, fake_cupy(lambda text: kernel))
+    expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
+    assert (out == expected).all()
