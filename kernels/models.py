@@ -542,7 +542,7 @@ def _others() -> Iterator[Model]:
     for control, module in LINUX.items():
         for path_kind, writes, tuned in product(PATHS, (False, True), (False, True)):
             address = path_kind._replace(sender="linux", control=control, messages=writes, tuned=tuned)
-            if not (address.mobile and tuned or address.reordering and (writes or tuned)):
+            if not ((address.mobile and tuned) or (address.reordering and (writes or tuned))):
                 yield _of_linux(address, _linux(module))
         for family in "wireless", "adhoc":
             yield _of_linux(Address(family, "linux", control), _linux(module))

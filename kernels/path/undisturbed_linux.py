@@ -115,7 +115,9 @@ def go(
 ) -> Any:  # fmt: skip
     """As `undisturbed.go`; what befalls a packet does not end it, but an ACK that tells of that does.
 
-    The inner loop takes what is plain, with what it changes in registers; the outer one the rest.
+    The inner loop takes what is plain: an ACK, the burst that it lets out, which is mostly a pair, and what
+    the receiver does of it.  The outer one takes the rest: what is lost, finds a queue full, comes out of
+    order, or is acknowledged late.
     """
     ring, end, window, rings = m[Path.RING], p[P.END], p[P.WINDOW], inorder.rings_of(p, s)
     single = simple or hops.hops_of(m, MAIN, FORTH) == 1
@@ -162,6 +164,7 @@ def go(
                 if left == 0:  # what has room is put off
                     sender.note_limit(s, nxt > before, flight >= cwnd or 0 < room == cwnd - flight)
                     left = np.int64(SETTLED)
+            # A pair of which the second packet alone is acknowledged; the same as one by one below.
             if pairs and left == 2 and sink.nxt == nxt and sink.told == nxt and sink.quick == 0:
                 landing = max(now, going.free) + 2 * forth.time + forth.delay
                 both = nxt + 1 < last and going.gap > 1 and pass_both(m, forth, going, now)
@@ -176,9 +179,9 @@ def go(
                     nxt, left, ack_id = nxt + 2, np.int64(0), sink.next_ack
                     sink = inorder.take_pair(s, rings, sink, landing, now)
                     coming = passed(m, back, coming, landing)
-                    arrived = np.int64(ARRIVED)
-                    tail = enter(p, m, out, ring, rings.mask, ack_id, arrived, coming.free + back.delay, tail)
-                    if room == 2:
+                    arrived, arrival = np.int64(ARRIVED), coming.free + back.delay
+                    tail = enter(p, m, out, ring, rings.mask, ack_id, arrived, arrival, tail)
+                    if room == 2:  # no more goes out
                         s[Tcp.NXT] = nxt
                         sender.note_limit(s, True, nxt - source.una >= s[Tcp.CWND])
                         left = np.int64(SETTLED)
