@@ -32,7 +32,7 @@ if name == "tcp_reno":
 from tests.device import cupy as pretended
 from tests.device.kernel import Kernel
 
-folder = Path(os.environ["NETCARLO_CACHE"])
+folder = Path(os.environ.get("NETCARLO_CACHE", ""))
 module = pretended.fake_cupy(lambda ptx: Kernel(ptx, folder))
 
 class Module:
