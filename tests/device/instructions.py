@@ -65,7 +65,7 @@ def to_c(instruction: str, functions: Sequence[str] = ()) -> str:
         if opcode == "call.uni":
             return _call(rest, functions)
         if opcode.startswith(("ld.", "st.")):
-            return _access(opcode, *operands)
+            return _several(opcode, rest) if "{" in rest else _access(opcode, *operands)
         return _assignment(opcode, *operands)
     except (KeyError, TypeError, ValueError):
         raise UnknownError(instruction) from None
@@ -125,6 +125,22 @@ def _access(opcode: str, *operands: str) -> str:
         raise KeyError(opcode)
     place = f"*({TYPES[kind]} *)({address(target, parameter=space == ['param'])})"
     return f"{place} = {value(other, kind)};" if operation == "st" else f"{variable(other)} = {place};"
+
+
+def _several(opcode: str, rest: str) -> str:
+    """A load or a store of registers in a row, as `st.local.v2.u64 [%rd1], {%rd2, %rd3}`."""
+    one, _, kind = opcode.rpartition(".")
+    one, _, lanes = one.rpartition(".v")
+    found = re.fullmatch(r"(\[[^]]+\]), {([^}]+)}|{([^}]+)}, (\[[^]]+\])", rest)
+    registers = re.findall(r"[^, ]+", found[2] or found[3]) if found else []
+    if not found or len(registers) != int(lanes):
+        raise ValueError(rest)
+    place, size = address(found[1] or found[4]), int(kind[1:]) // 8
+    parts = []
+    for lane, register in enumerate(registers):
+        at = f"[at+{lane * size}]"
+        parts.append(_access(f"{one}.{kind}", *((at, register) if one.startswith("st") else (register, at))))
+    return f"{{ uint64_t at = {place}; {' '.join(parts)} }}"
 
 
 def address(target: str, *, parameter: bool = False) -> str:

@@ -156,7 +156,7 @@ def test_variables_in_shared_memory() -> None:
     [
         "fma.rn.f64 %fd1, %fd2, %fd3, %fd4", "add.f64 %fd1, %fd2, %fd3",
         "atom.global.add.u64 %rd1, [%rd2], 1",
-        "ld.global.v2.u64 {%rd1, %rd2}, [%rd3]", "ld.shared::cluster.u64 %rd1, [%rd2]",
+        "ld.global.v2.u64 {%rd1, %rd2, %rd3}, [%rd4]", "ld.shared::cluster.u64 %rd1, [%rd2]",
         "cvt.rn.f32.f64 %f1, %fd1", "setp.lo.s64 %p1, %rd1, %rd2", "add.s64 %rd1, %rd2, table", "bar.sync 0",
         "call.uni (retval0), vprintf, (param0, param1)", "@%p1 trap", "min.s64.relu %rd1, %rd2, %rd3",
     ],
@@ -165,6 +165,15 @@ def test_what_is_not_known_is_an_error_that_names_it(instruction: str) -> None:
     with pytest.raises(UnknownError) as error:
         to_c(instruction)
     assert str(error.value) in instruction
+
+
+def test_registers_in_a_row() -> None:
+    """A load into its own address reads that before it is gone."""
+    store = to_c("st.local.v2.u64 [%rd4+16], {%rd1, %rd2}")
+    words = "*(uint64_t *)(at + 0) = (uint64_t)rd1; *(uint64_t *)(at + 8) = (uint64_t)rd2;"
+    assert store == f"{{ uint64_t at = rd4 + 16; {words} }}"
+    load = to_c("ld.global.v2.u32 {%r1, %r2}, [%rd1]")
+    assert load == "{ uint64_t at = rd1 + 0; r1 = *(uint32_t *)(at + 0); r2 = *(uint32_t *)(at + 4); }"
 
 
 def test_another_version_of_ptx_is_refused() -> None:

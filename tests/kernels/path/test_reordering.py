@@ -147,9 +147,10 @@ def test_the_reordering_window_of_rack_widens(monkeypatch: pytest.MonkeyPatch) -
     rows = scenarios("tcp_linux_cubic", 60, seed=31)
     out = run("tcp_linux_cubic", rows)
 
-    def narrow(*arguments: Any) -> None:
-        arguments[-1].reorders = False
-        linux(*arguments)
+    def narrow(*arguments: Any, **more: Any) -> Any:
+        *_, path, _, _ = arguments
+        path.reorders = False
+        return linux(*arguments, **more)
 
     linux = twins.run_linux
     monkeypatch.setattr(twins, "run_linux", narrow)
