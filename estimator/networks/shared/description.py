@@ -22,6 +22,7 @@ from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import LINUX_KINDS, MOST_HOPS, MOST_LINKS
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.classes import Classed
+from netcarlo.networks.repeated import described
 from netcarlo.networks.shared import backups
 from netcarlo.networks.shared.arrivals import Arrivals
 from netcarlo.networks.shared.failures import Failure
@@ -412,15 +413,7 @@ class SharedSpec(Record):
 
     def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows that there can be, by the name of their fields; those of one record once."""
-        found = []
-        for g, item in enumerate(self.flows):
-            if isinstance(item, FlowSpec):
-                found.append((f"flows.{g}", item))
-            elif isinstance(item.each, FlowSpec):
-                found.append((f"flows.{g}.each", item.each))
-            else:
-                found += [(f"flows.{g}.each.{k}", flow) for k, flow in enumerate(item.each)]
-        return found
+        return described("flows", self.flows)
 
     @property
     def least_flows(self) -> int:

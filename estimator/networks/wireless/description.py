@@ -14,6 +14,7 @@ from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless import layout
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_FLOWS, MOST_NODES
 from netcarlo.networks.radio import Frames, Slots, Times
+from netcarlo.networks.repeated import described
 from netcarlo.networks.wireless import dot11
 from netcarlo.schema import units
 from netcarlo.schema.quantity import (
@@ -477,15 +478,7 @@ class Wireless(Record):
 
     def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows of a list, by the name of their fields; those of one record once."""
-        found: list[tuple[str, FlowSpec]] = []
-        for g, item in enumerate(self.flows if isinstance(self.flows, list) else []):
-            if isinstance(item, FlowSpec):
-                found.append((f"flows.{g}", item))
-            elif isinstance(item.each, FlowSpec):
-                found.append((f"flows.{g}.each", item.each))
-            else:
-                found += [(f"flows.{g}.each.{k}", flow) for k, flow in enumerate(item.each)]
-        return found
+        return described("flows", self.flows if isinstance(self.flows, list) else [])
 
     @property
     def has_own_tcps(self) -> bool:
