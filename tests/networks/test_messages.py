@@ -107,3 +107,10 @@ def test_what_does_not_go_together_is_refused(messages: Any, fields: Any, messag
     with pytest.raises(InputError, match=message) as error:
         simulate(scenario(messages, transport, **{"hops": HOPS, **given}))
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("given", [{"messages": {"size": "20 kB", "pause": "1 s"}}, {"autotuning": True}])
+def test_not_beside_jitter_that_reorders(given: dict[str, Any]) -> None:
+    hop = {"rate": "1 Mbit/s", "delay": "5 ms", "jitter": {"uniform": ["0 ms", "5 ms"], "reorder": True}}
+    with pytest.raises(InputError, match="jitter that reorders and transport"):
+        Scenario.check({"duration": "3 s", "transport": {"protocol": "linux", **given}, "hops": [hop]})

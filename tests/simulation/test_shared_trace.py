@@ -200,3 +200,17 @@ def test_flows_of_a_kind_that_is_not_mixed_have_the_name_of_their_transport() ->
     rows = build(of, replications=1).rows
     assert isinstance(rows, SharedRows)
     assert protocols(rows, of.transport) == ["linux26 with cubic", "udp"]
+
+
+def test_datagrams_have_no_number_where_delays_are_measured() -> None:
+    """The time at which they were put out stands in its place; outcomes are those without a trace."""
+    dumbbell = {"rate": "5 Mbit/s", "delay": "5 ms"}
+    flows = [{"count": 2}, {"class": "video", "udp": {"rate": "1 Mbit/s"}}]
+    shared = {"dumbbell": dumbbell, "flows": flows}
+    scenario = Scenario.check({"duration": "2 s", "transport": {"protocol": "newreno"}, "shared": shared})
+    traced, untraced = trace(scenario), simulate(scenario, replications=1)
+    assert (traced.outcomes.integers == untraced.integers).all()
+    video = traced.frame["protocol"] == "udp"
+    assert traced.frame.loc[video, "sequence"].isna().all()
+    assert traced.frame.loc[~video, "sequence"].notna().any()
+    assert not traced.frame.loc[video, "again"].any()
