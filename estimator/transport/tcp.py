@@ -113,7 +113,7 @@ class Transport(Record):
 
 
 class Tcp(Transport):
-    """A one-way TCP of ns-2, or one of `PROBING` built on it.
+    """A one-way TCP of ns-2, or one of the probing TCPs built on it.
 
     The window is that of the `receive_buffer` if there is one, else `window`; a `send_buffer` limits what
     is in flight, too.  `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock

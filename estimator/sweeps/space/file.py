@@ -32,7 +32,7 @@ class DrawSpec(Record):
     count: int
     """How many networks."""
     method: str = "sobol"
-    """How they are drawn; `saltelli` gives total sensitivity indices, too."""
+    """How: `sobol`, `latin`, `plain`, or `saltelli`, which gives total sensitivity indices, too."""
     blocks: int | None = None
     """Independent scrambles of the design, which make its intervals; as the method has it unless given."""
 
