@@ -1,6 +1,7 @@
-"""Write the pages that are made from declarations: `python -m tests.reference`."""
+"""Write what is made from declarations: `python -m tests.reference`."""
 
-from tests.reference import FOLDER, PAGES
+from tests.reference import MADE, ROOT
 
-for name, page in PAGES.items():
-    (FOLDER / name).write_text(page())
+for name, made in MADE.items():
+    (ROOT / name).parent.mkdir(exist_ok=True)
+    (ROOT / name).write_text(made())

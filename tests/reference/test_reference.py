@@ -1,18 +1,18 @@
-"""The pages of fields and outcomes are those of today's declarations, and leave nothing out."""
+"""The pages of fields and outcomes, and the schemas, are those of today's declarations, and leave nothing out."""
 
 import pytest
 
 from netcarlo.cli.schema import made
 from netcarlo.networks import classes
 from netcarlo.simulation.outcomes import OUTCOMES
-from tests.reference import FOLDER, PAGES
+from tests.reference import MADE, ROOT
 from tests.reference.fields import FILES, sections
 from tests.reference.outcomes import unit
 
 
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_up_to_date(name: str) -> None:
-    assert (FOLDER / name).read_text() == PAGES[name](), "run python -m tests.reference"
+@pytest.mark.parametrize("name", MADE)
+def test_it_is_up_to_date(name: str) -> None:
+    assert (ROOT / name).read_text() == MADE[name](), "run python -m tests.reference"
 
 
 @pytest.mark.parametrize("kind", FILES)
@@ -33,7 +33,7 @@ def test_titles_are_of_one_record_each() -> None:
 
 
 def test_every_outcome_has_unit_and_meaning() -> None:
-    page = (FOLDER / "outcomes.md").read_text()
+    page = (ROOT / "docs/reference/outcomes.md").read_text()
     for outcome in (*OUTCOMES, *classes.KINDS):
         assert outcome.meaning and unit(outcome)
         assert f"{outcome.name}` | {unit(outcome)} | {outcome.better or ''} | {outcome.meaning}" in page
