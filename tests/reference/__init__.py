@@ -1,4 +1,4 @@
-"""What is made from declarations and kept with the sources: two pages of `docs/reference`, and JSON Schemas."""
+"""What is made from declarations and kept with the sources: pages of `docs/reference`, and JSON Schemas."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""The pages of fields and outcomes, and the schemas, are those of today's declarations, and leave nothing out."""
+"""The pages of fields and outcomes, and the schemas, are those of today's declarations, and whole."""
 
 import pytest
 
