@@ -33,7 +33,7 @@ Every field of every file that netcarlo reads, with its unit, its default, what 
 * **Places.** `N` is the number of an item, `NAME` its name; `hops` at the top of a scenario is short for one
   of `paths`.
 
-For editors: [`netcarlo schema`](../guide.md#a-file-to-start-from-and-help-from-an-editor). What is measured: [outcomes](outcomes.md).
+For editors: [`netcarlo schema`](../guide.md#a-file-to-start-from). What is measured: [outcomes](outcomes.md).
 """
 
 
