@@ -1,4 +1,4 @@
-"""Every command and program that README, guide and the page on sweeps show is run as it stands."""
+"""Every command and program that README, guide, tutorials and the page on sweeps show is run as it stands."""
 
 import re
 import shlex
@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "docs" / "sweeps.md"]
+TUTORIALS = [ROOT / "docs" / "tutorials" / f"{name}.md" for name in ("researcher", "planner", "sweeper")]
+PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "docs" / "sweeps.md", *TUTORIALS]
 
 
 def blocks(language: str, pages: list[Path] = PAGES) -> list[str]:
