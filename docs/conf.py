@@ -16,11 +16,12 @@ copyright = author  # noqa: A001
 release = version = installed("netcarlo")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "jupyter_execute"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
-nb_execution_mode = "off"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 120  # [s] of a cell
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"
