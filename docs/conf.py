@@ -12,10 +12,11 @@ from docutils.utils.math.latex2mathml import tex2mathml
 
 project = "netcarlo"
 author = "netcarlo contributors"
-copyright = author  # noqa: A001
+copyright = author
 release = version = installed("netcarlo")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+default_role = "code"  # in docstrings
 exclude_patterns = ["_build", "jupyter_execute"]
 
 myst_enable_extensions = ["dollarmath"]

@@ -19,12 +19,9 @@ WIDTH, HEIGHT = 1200, 900
 
 def stills() -> dict[str, tuple[list[str], str]]:
     """By name: the commands above a still in the gallery, and the page that they write."""
-    found = {}
-    for block, name, page in re.findall(
-        r"```sh\n(.*?)```\n\n!\[[^\]]*\]\(gallery/(\w+)\.png\)\n<!-- (\S+) -->", GALLERY.read_text(), re.DOTALL
-    ):
-        found[name] = block.splitlines(), page
-    return found
+    form = r"```sh\n(.*?)```\n\n!\[[^\]]*\]\(gallery/(\w+)\.png\)\n<!-- (\S+) -->"
+    found = re.findall(form, GALLERY.read_text(), re.DOTALL)
+    return {name: (block.splitlines(), page) for block, name, page in found}
 
 
 def main(names: list[str]) -> None:
