@@ -1,7 +1,10 @@
 """The pages of fields and outcomes, and the schemas, are those of today's declarations, and whole."""
 
+import re
+
 import pytest
 
+import netcarlo
 from netcarlo.cli.schema import made
 from netcarlo.networks import classes
 from netcarlo.simulation.outcomes import OUTCOMES
@@ -44,3 +47,8 @@ def test_editors_are_told_the_same() -> None:
     assert properties["rate"]["description"].startswith("Bit rate; not given where a `trace` has it. A rate")
     assert properties["reverse"]["description"] == "What differs in the direction of the acknowledgements."
     assert [name for name, field in properties.items() if "description" not in field] == []
+
+
+def test_all_public_names_are_told() -> None:
+    page = (ROOT / "docs/reference/api.md").read_text()
+    assert sorted(re.findall(r"auto\w+:: netcarlo\.(\w+)", page)) == sorted(netcarlo.__all__)
