@@ -536,10 +536,10 @@ PATH = Address("path", "")
 PATHS = tuple(
     kind._replace(delays=delays)
     for delays in (False, True)
-    for kind in (PATH, PATH._replace(mobile=True), PATH._replace(varying=True), PATH._replace(reordering=True))
+    for kind in (PATH, *(PATH._replace(**{field: True}) for field in ("mobile", "varying", "reordering")))
 )
-"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other; and
-with the delays of their data measured."""
+"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other;
+each without and with delays of data."""
 LINKS: tuple[dict[str, Any], ...] = tuple(
     {"managed": managed, "varying": varying, "delays": delays}
     for managed, varying, delays in product((False, True), repeat=3)

@@ -225,9 +225,8 @@ def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: 
     if association.is_data(p, s, packet):
         if not fresh:
             m[Path.DUPLICATES] += 1
-        if DELAYS:
-            if fresh:
-                took(p, m, association.delay_of(p, s, t, packet))
+        if DELAYS and fresh:
+            took(p, m, association.delay_of(p, s, t, packet))
         observe(m, out, t, sent)
     if association.complete(p, s) and out[Out.COMPLETED] == NEVER:
         out[Out.COMPLETED] = t
@@ -351,7 +350,8 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     if DELAYS:
         delays.report(m, m[Path.DELAYS], out, OUT + (QUEUED if QUEUES else 0))
     if MESSAGES:
-        association.report(s, out, OUT + (QUEUED if QUEUES else 0) + (delays.WORDS if DELAYS else 0))
+        behind = (QUEUED if QUEUES else 0) + (delays.WORDS if DELAYS else 0)
+        association.report(s, out, OUT + behind)
 
 
 def goes_on(p: Any, m: Any, s: Any, arrival: Any) -> Any:

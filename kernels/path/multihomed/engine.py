@@ -65,7 +65,7 @@ HOPS = GAUGE + Gauge.SIZE + 1
 def scratch_words(rows: Rows) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     ring = int(rows.parameters[:, P.RING].max(initial=0))
-    return hops.scratch_words(rows) + int(state.scratch_words(WAYS, ring)), 0
+    return hops.scratch_words(rows) + HOPS - STATE_SIZE + int(state.scratch_words(WAYS, ring)), 0
 
 
 @cold
@@ -192,10 +192,9 @@ def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
         record.count_arrival(s, now, s[at + Packet.SENT])
     tsn = s[at + Packet.NUMBER]
     ends.at_receiver(p, s, now, way + PATHS, at)
-    if DELAYS:
-        if s[Word.ACCEPTED] > accepted:
-            born = s[chunk_at(p, s, tsn) + Chunk.BORN]
-            delays.arrived(p, s, np.int64(GAUGE), s[GAUGE + Gauge.SIZE], now - born)
+    if DELAYS and s[Word.ACCEPTED] > accepted:
+        born = s[chunk_at(p, s, tsn) + Chunk.BORN]
+        delays.arrived(p, s, np.int64(GAUGE), s[GAUGE + Gauge.SIZE], now - born)
 
 
 def hand_over(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:
