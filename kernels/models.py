@@ -54,7 +54,7 @@ from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared import hosts as shared_hosts
 from netcarlo.kernels.shared import mixture
 from netcarlo.kernels.shared import notes as notes_of_shared
-from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO
+from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, of_classes
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
 from netcarlo.kernels.tcp import (
@@ -431,10 +431,14 @@ def _fluid_sctp(address: Address) -> Model:
 
 def _fluid_shared(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(fluid.simulate, step)
+        return bind(fluid.simulate, step, {"delays": address.delays})
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = fluid.scratch_words(rows)
+        return words + of_classes(rows) if address.delays else words, floats
 
     return Model(
-        address, make, fluid.scratch_words, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
+        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
         compile_s=10.0,
     )  # fmt: skip
 
@@ -593,7 +597,8 @@ def _others() -> Iterator[Model]:
     for number in mixture.PARTS:
         for mobile in (False, True):
             yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
-    yield _fluid_shared(Address("shared", "mixed", fluid=True))
+    for delays in (False, True):
+        yield _fluid_shared(Address("shared", "mixed", fluid=True, delays=delays))
     yield _fluid_wireless(Address("wireless", "mixed", fluid=True))
     for kind in KINDS:
         sender, control = ("sack", kind) if kind in CONTROLS else (kind, "")

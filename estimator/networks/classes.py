@@ -63,7 +63,7 @@ def named(
             name: quantiles(table[..., DelayOut.DELAYS :], q) * 2.0**SHIFT / NS
             for name, q in QUANTILES.items()
         },
-        "jitter_s": table[..., DelayOut.JITTER] / packets / NS,
+        "jitter_s": np.where(table[..., DelayOut.JITTER] < 0, np.nan, table[..., DelayOut.JITTER] / packets / NS),
         "late": table[..., DelayOut.LATE] / packets,
         "loss_ratio": loss,
         "mean_flow_bps": _over(np.nanmean, goodput),

@@ -49,7 +49,7 @@ class Address(NamedTuple):
             of = self.control or self.sender
             if self.family != "path":
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
-            return f"fluid_{of}{mobile}" if of else "fluid"
+            return (f"fluid_{of}{mobile}" if of else "fluid") + ("_delays" if self.delays else "")
         if self.family == "path" and self.sender in ("sctp", "udp"):
             return "_".join([self.sender, *self._endings])
         kind = self.control or self.sender
