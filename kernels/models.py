@@ -415,10 +415,17 @@ def _fluid_path(address: Address) -> Model:
     kind = KINDS.index(address.control or address.sender)
 
     def make(step: Step) -> Any:
-        return bind(fluid_path.simulate, step, {"kind": kind, "mobile": address.mobile})
+        found = {"kind": kind, "mobile": address.mobile, "delays": address.delays}
+        return bind(fluid_path.simulate, step, found)
 
-    words = functools.partial(fluid_path.scratch_words, mobile=address.mobile)
-    return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = fluid_path.scratch_words(rows, mobile=address.mobile)
+        return words + _of_delays(address), floats
+
+    columns = len(Out) + _of_delays(address)
+    return Model(
+        address, make, scratch, lambda rows: columns, cost=fluid_cost.of_path, compile_s=10.0
+    )
 
 
 def _fluid_sctp(address: Address) -> Model:
@@ -538,13 +545,10 @@ DATAGRAMS: dict[str, Ends] = {
 
 
 PATH = Address("path", "")
-PATHS = tuple(
-    kind._replace(delays=delays)
-    for delays in (False, True)
-    for kind in (PATH, *(PATH._replace(**{field: True}) for field in ("mobile", "varying", "reordering")))
-)
-"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other;
-each without and with delays of data."""
+WAYS: tuple[dict[str, Any], ...] = ({}, {"mobile": True}, {"varying": True}, {"reordering": True})
+"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other;"""
+PATHS = tuple(PATH._replace(delays=delays, **way) for delays in (False, True) for way in WAYS)
+"""each without and with delays of data."""
 LINKS: tuple[dict[str, Any], ...] = tuple(
     {"managed": managed, "varying": varying, "delays": delays}
     for managed, varying, delays in product((False, True), repeat=3)
@@ -595,8 +599,8 @@ def _others() -> Iterator[Model]:
     for mobile in (False, True):
         yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
-        for mobile in (False, True):
-            yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
+        for mobile, delays in ((False, False), (True, False), (False, True)):
+            yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True, delays=delays))
     for delays in (False, True):
         yield _fluid_shared(Address("shared", "mixed", fluid=True, delays=delays))
     yield _fluid_wireless(Address("wireless", "mixed", fluid=True))

@@ -56,14 +56,14 @@ def named(
     `names` of their places in `table` [n, classes, DelayOut.COLUMNS]; those whose flows have a bound are
     `bounded`.  `loss` [n, classes], `goodput` [n, classes, flows], NaN for flows of others.
     """
-    packets = divisors(table[..., DelayOut.PACKETS])
+    packets, jitter = divisors(table[..., DelayOut.PACKETS]), table[..., DelayOut.JITTER]
     found = {
         "mean_delay_s": (table[..., DelayOut.SUM] + table[..., DelayOut.SUM_HIGH] * 2.0**63) / packets / NS,
         **{
             name: quantiles(table[..., DelayOut.DELAYS :], q) * 2.0**SHIFT / NS
             for name, q in QUANTILES.items()
         },
-        "jitter_s": np.where(table[..., DelayOut.JITTER] < 0, np.nan, table[..., DelayOut.JITTER] / packets / NS),
+        "jitter_s": np.where(jitter < 0, np.nan, jitter / packets / NS),  # a fluid has none
         "late": table[..., DelayOut.LATE] / packets,
         "loss_ratio": loss,
         "mean_flow_bps": _over(np.nanmean, goodput),

@@ -30,7 +30,6 @@ from netcarlo.kernels.fluid.state import (
 )
 from netcarlo.kernels.shared.layout import STREAM_PERIOD, TAHOE, UDP, VEGAS, Flow, FlowOut, Link
 
-
 DELAYS: Any = slot("delays")
 
 

@@ -84,7 +84,7 @@ class FlowWord(IntEnum):
     BEFORE = 34  # what CURRENT was before the last measurement [ns]
     OUTCOMES = 35  # where those of its class begin, if its delays are measured
     ONE_WAY = 36  # of its data without queues [ns]
-    PART = 37  # of a packet that is not counted among the delays [packet]
+    PART = 37  # of a packet that is not counted among the delays [packet]; of a path: whole ones that are
     COUNTS = 38  # the columns of FlowOut
     SIZE = 38 + FlowOut.COLUMNS
 

@@ -1,4 +1,4 @@
-"""Delays of the flow of a path, from a scenario to its outcomes: known answers, names, and what is refused."""
+"""Delays of the flow of a path, from scenario to outcomes: known answers, names, and what is refused."""
 
 import numpy as np
 import pytest
@@ -80,7 +80,8 @@ def test_who_asks_and_who_does_not():
     assert [name for name in measurable.outcomes(asked) if name not in listed] == kinds
     assert (b.frame.bulk_mean_flow_bps == b.frame.goodput_bps).all()
     for transport, word in (
-        ({"protocol": "cubic"}, "cubic"), ({"protocol": "linux"}, "linux_cubic"), ({"protocol": "sctp"}, "sctp"),
+        ({"protocol": "cubic"}, "cubic"), ({"protocol": "linux"}, "linux_cubic"),
+        ({"protocol": "sctp"}, "sctp"),
         ({"protocol": "linux26", "congestion_control": "bic"}, "linux26"),
     ):  # fmt: skip
         late = Scenario.check(data({**transport, "late": "1 s"}, HOP))
@@ -112,7 +113,8 @@ def test_a_plan_of_a_delay_finds_the_window_that_makes_it():
     [
         ({"transport": {**CALL, "class": "Call"}}, "transport.class = 'Call' is no word"),
         ({"transport": {**CALL, "late": "0 s"}}, "allowed is 1e-06 s to 3600 s"),
-        ({"fidelity": "fluid"}, "knows no delays of classes (transport.class); write packet"),
+        ({"fidelity": "formula"}, "knows no delays of classes (transport.class); write packet"),
+        ({"fidelity": "fluid", "transport": {"protocol": "sctp", "late": "1 s"}}, "sctp (transport.late)"),
         ({"paths": [], "shared": {"dumbbell": HOP, "flows": [{}]}}, "transport.class is for paths"),
     ],
 )

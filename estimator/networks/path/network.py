@@ -99,7 +99,7 @@ class PathNetwork(Routed):
         return Address(
             "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies,
             messages=self.messages, tuned=getattr(transport, "autotuning", False), reordering=reordering,
-            delays=bool(self.word) and not fluid,
+            delays=bool(self.word),
         )  # fmt: skip
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
@@ -109,7 +109,10 @@ class PathNetwork(Routed):
         for field in filter(None, map(varying, every_hop(self.routes))):
             return f"the {fidelity} model knows no {field} of a hop"
         if field := asked_by(run.transport):
-            return f"the {fidelity} model knows no delays of classes (transport.{field})"
+            others = {"a mobile host": self.mobility is not None, "sctp": isinstance(run.transport, Sctp)}
+            of = next((name for name, there in others.items() if there), "classes")
+            if fidelity == "formula" or of != "classes":
+                return f"the {fidelity} model knows no delays of {of} (transport.{field})"
         return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
 
     def _unknown_to_fluid(self, run: Run) -> str:
@@ -188,6 +191,8 @@ class PathNetwork(Routed):
             unknown = [column for column in Out if column not in FLUID]
             out[:, unknown] = empty[unknown]
             out[:, Out.SENT] = out[:, outcomes.ENDS].sum(axis=1)  # nothing is on its way at the end
+            if self.word:
+                out[:, columns + DelayOut.JITTER] = NEVER
         out[p[:, P.LIMIT] >= ENDLESS, Out.COMPLETED] = NEVER
         if self.mobility is None:
             out[:, Out.SILENCE] = 0

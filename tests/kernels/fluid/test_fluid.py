@@ -26,7 +26,7 @@ from tests.benchmarks.fluid import LAYOUTS, shared
 from tests.kernels.beside_twin import differing
 from tests.twins.fluid import path as fluid_path
 from tests.twins.fluid.shared import simulate
-from tests.twins.path.scenarios import tcp_rows
+from tests.twins.path.scenarios import tcp_rows, with_delays
 from tests.twins.shared.scenarios import describe, gauged_rows, shared_rows
 
 quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
@@ -210,12 +210,16 @@ def test_path_with_outages_is_near_packets(down_s: float) -> None:
     assert np.corrcoef(cheap, exact)[0, 1] > 0.85
 
 
-@pytest.mark.parametrize("tcp", ["newreno", "reno"])
-def test_path_equals_twin(tcp: str) -> None:
-    rows = tcp_rows(120, seed=5)
-    out = launch.run(models.model(f"fluid_{tcp}"), rows)
-    found = differing(out, lambda row: fluid_path.simulate(tcp, rows, row=row), str, lambda c: Out(c).name)
+@pytest.mark.parametrize(("tcp", "of"), [("newreno", ""), ("reno", ""), ("newreno", "_delays")])
+def test_path_equals_twin(tcp: str, of: str) -> None:
+    rows = with_delays(tcp_rows(120, seed=5), seed=5) if of else tcp_rows(120, seed=5)
+    out = launch.run(models.model(f"fluid_{tcp}{of}"), rows)
+    found = differing(out, lambda row: fluid_path.simulate(tcp, rows, row=row), str, str)
     assert not found, "\n\n".join(found)
+    if of:
+        counts = out[:, len(Out) :]
+        assert (abs(counts[:, DelayOut.PACKETS] - out[:, Out.DELIVERED]) <= 2).all()  # of parts of a packet
+        assert (counts[:, DelayOut.LATE] > 0).any()
 
 
 def test_a_path_that_is_down_carries_nothing() -> None:
