@@ -26,8 +26,8 @@ from netcarlo.schema.quantity import (
     Window,
     bounds,
 )
-from netcarlo.schema.record import Record
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
+from netcarlo.transport.classed import Classed
 from netcarlo.transport.congestion import (
     BUILT_IN,
     CONTROLS_OF_LINUX,
@@ -61,7 +61,7 @@ CAPACITY = 4096
 """Most packets in flight of one association."""
 
 
-class Transport(Record):
+class Transport(Classed):
     """What all transports have; `fills` says which kernel parameter a field fills, and in which unit."""
 
     start: Time = 0.0

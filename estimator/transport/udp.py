@@ -9,6 +9,7 @@ from netcarlo.kernels.base.layout import NS, P
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Number, Packets, Payload, Quantity, Size, Time, Transfer, bounds
 from netcarlo.schema.record import Record
+from netcarlo.transport.classed import Classed
 
 Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
 
@@ -40,7 +41,7 @@ class Datagrams(Record):
         return self
 
 
-class Udp(Datagrams):
+class Udp(Datagrams, Classed):
     """UDP as the transport of a scenario."""
 
     protocol: Literal["udp"]

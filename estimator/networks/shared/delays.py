@@ -25,6 +25,7 @@ from netcarlo.networks.classes import class_of
 from netcarlo.networks.shared.description import FlowSpec, SharedSpec
 from netcarlo.networks.shared.outcomes import by_flow, tables
 from netcarlo.numerics.arrays import Ints, divisors
+from netcarlo.transport.classed import asked_by
 from netcarlo.transport.kinds import kind, tcp_of
 from netcarlo.transport.udp import Udp
 
@@ -39,9 +40,8 @@ WORDS = (*KINDS, OTHER, *LINUX_KINDS)
 def asked(shared: SharedSpec) -> str:
     """The first field that asks for delays; empty if none does, and nothing is measured."""
     for name, flow in shared.each_flow():
-        for field, value in (("class", class_of(flow)), ("late", flow.late)):
-            if value is not None:
-                return f"shared.{name}.{field}"
+        if field := asked_by(flow):
+            return f"shared.{name}.{field}"
     return ""
 
 
