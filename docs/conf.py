@@ -17,7 +17,7 @@ release = version = installed("netcarlo")
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
 default_role = "code"  # in docstrings
-exclude_patterns = ["_build", "jupyter_execute"]
+exclude_patterns = ["_build"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
