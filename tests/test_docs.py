@@ -8,6 +8,9 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
+
+from netcarlo.cli.main import app
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = [ROOT / "docs" / "tutorials" / f"{name}.md" for name in ("researcher", "planner", "sweeper")]
@@ -65,16 +68,12 @@ def test_commands_are_found() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_run(page: Path, folder: Path) -> None:
-    program = "from netcarlo.cli.main import main; main()"
+def test_commands_run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process: what its models have in common is compiled once, and nothing imported anew."""
+    monkeypatch.chdir(folder)
     for command in commands(page):
-        done = subprocess.run(
-            [sys.executable, "-c", program, *shlex.split(command)[1:]],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, f"{command}: {done.stderr} {done.exception!r}"
         assert "rror" not in done.stderr, command
 
 
