@@ -1,4 +1,4 @@
-"""Every command and program that README, guide and the page on sweeps show is run as it stands."""
+"""Every command and program that README, guide and the pages on sweeps and comparisons show is run."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "docs" / "sweeps.md"]
+PAGES = [ROOT / "README.md", *(ROOT / "docs" / f"{name}.md" for name in ("guide", "sweeps", "compare"))]
 
 
 def blocks(language: str, pages: list[Path] = PAGES) -> list[str]:
