@@ -1,4 +1,4 @@
-"""Every command and program that README, guide, tutorials and the page on sweeps show is run as it stands."""
+"""Every command and program that README, guide, tutorials and the pages of sweeps and comparisons show is run."""
 
 import re
 import shlex
@@ -14,7 +14,8 @@ from netcarlo.cli.main import app
 
 ROOT = Path(__file__).parent.parent
 TUTORIALS = [ROOT / "docs" / "tutorials" / f"{name}.md" for name in ("researcher", "planner", "sweeper")]
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "docs" / "sweeps.md", *TUTORIALS]
+HOW_TO = [ROOT / "docs" / f"{name}.md" for name in ("guide", "sweeps", "compare")]
+PAGES = [ROOT / "README.md", *HOW_TO, *TUTORIALS]
 OTHERS = "architecture", "planning", "models/formulas", "models/bianchi"
 PROGRAMS = [*PAGES, *(ROOT / "docs" / f"{name}.md" for name in OTHERS)]
 EVERY = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -35,8 +36,6 @@ def commands(page: Path) -> list[str]:
 
 @pytest.mark.parametrize("page", EVERY, ids=lambda page: page.relative_to(ROOT).as_posix())
 def test_commands_are_ones_that_there_are(page: Path) -> None:
-    from netcarlo.cli.main import app
-
     group = typer.main.get_command(app)
     for command in commands(page):
         name, *arguments = shlex.split(command)[1:]

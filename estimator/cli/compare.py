@@ -68,7 +68,7 @@ def compare(
             }
         )
     elif not quiet:
-        _print(found)
+        _print(found, "comparison.csv has" if out else "--out DIR writes")
         console.echo(words.headline(found))
         console.echo(words.explanation(found))
         if out is not None:
@@ -77,7 +77,7 @@ def compare(
         raise typer.Exit(1)
 
 
-def _print(found: "Comparison") -> None:
+def _print(found: "Comparison", rest: str) -> None:
     from netcarlo.reports.comparison import words
 
     if len(found.changes):
@@ -88,7 +88,7 @@ def _print(found: "Comparison") -> None:
         left = len(rows) - MOST_ROWS
         console.print_table(title, _frame(rows[:MOST_ROWS]), lambda _, text: str(text), wrap=False)
         if left > 0:
-            console.echo(f"and {left} more; --out DIR writes all")
+            console.echo(f"and {left} more; {rest} all")
     for note in found.notes:
         console.echo(f"not compared: {note}")
 
