@@ -289,7 +289,7 @@ WIRELESS: dict[str, Any] = {
 
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(wireless.simulate, step, WIRELESS | ends.slots)
+        return bind(wireless.simulate, step, WIRELESS | {"gauged": address.delays} | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
@@ -303,7 +303,7 @@ def _mixed_wireless(address: Address) -> Model:
     of_linux = [_timed(_linux(control)) for control in LINUX.values()] if address.control == "linux" else []
 
     def make(step: Step) -> Any:
-        found: dict[str, Any] = WIRELESS | {"own_transports": True}
+        found: dict[str, Any] = WIRELESS | {"own_transports": True, "gauged": address.delays}
         found["packet_shift"] = COPY_SHIFT + (STAMP_BITS if of_linux else COPY_BITS)
         # Unlike shared links, 802.11 asks how long packets took.
         rest = mixture.of_sender(step) | {"association": association, "delays": True} | found
@@ -521,6 +521,10 @@ LINKS: tuple[dict[str, Any], ...] = tuple(
 """Of shared networks: the fields of an address that may be either."""
 
 
+GAUGED = ("wireless", False), ("wireless", True), ("adhoc", False)
+"""Radio networks: whether delays of classes of flows are measured."""
+
+
 def _tcps() -> Iterator[Model]:
     """The models of a TCP with a congestion control, in each network that has it."""
     for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}.items():
@@ -534,6 +538,8 @@ def _tcps() -> Iterator[Model]:
                 if family == "shared":
                     for links in LINKS[1:]:
                         yield _shared(Address(family, tcp, name)._replace(**links), ends)
+                if family == "wireless":
+                    yield _wireless(Address(family, tcp, name, delays=True), ends)
             for address in () if tcp in ADHOC else PATHS[1:]:
                 yield _path(address._replace(sender=tcp, control=name), ends)
 
@@ -544,8 +550,8 @@ def _others() -> Iterator[Model]:
             address = path_kind._replace(sender="linux", control=control, messages=writes, tuned=tuned)
             if not ((address.mobile and tuned) or (address.reordering and (writes or tuned))):
                 yield _of_linux(address, _linux(module))
-        for family in "wireless", "adhoc":
-            yield _of_linux(Address(family, "linux", control), _linux(module))
+        for family, measured in GAUGED:
+            yield _of_linux(Address(family, "linux", control, delays=measured), _linux(module))
         for links in LINKS:
             yield _of_linux(Address("shared", "linux", control)._replace(**links), _linux(module))
     yield _multihomed(Address("path", "sctp"))
@@ -554,11 +560,11 @@ def _others() -> Iterator[Model]:
     yield _path(Address("path", "sctp", reordering=True), SCTP)
     for address in PATHS:
         yield _datagrams(address._replace(sender="udp"))
-    for family, ends in DATAGRAMS.items():
-        yield FAMILIES[family](Address(family, "sctp"), SCTP)
-        yield FAMILIES[family](Address(family, "udp"), ends)
-    for linux in "", "linux":
-        yield _mixed_wireless(Address("wireless", "mixed", linux))
+    for family, measured in GAUGED:
+        yield FAMILIES[family](Address(family, "sctp", delays=measured), SCTP)
+        yield FAMILIES[family](Address(family, "udp", delays=measured), DATAGRAMS[family])
+    for linux, measured in product(("", "linux"), (False, True)):
+        yield _mixed_wireless(Address("wireless", "mixed", linux, delays=measured))
     for links in LINKS:
         yield _shared(Address("shared", "sctp")._replace(**links), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):
@@ -590,7 +596,7 @@ NAMES = (
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed"),
+    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed", "wifi_sack_delays"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_newreno_delays", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",

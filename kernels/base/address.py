@@ -32,7 +32,7 @@ class Address(NamedTuple):
     traced: bool = False
     """Of shared networks: whether a trace is written."""
     delays: bool = False
-    """Of shared networks: whether delays of classes of flows are measured."""
+    """Of shared and 802.11 networks: whether delays of classes of flows are measured."""
     reordering: bool = False
     """Of paths: whether hops may besides let packets overtake each other."""
 

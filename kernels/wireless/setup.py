@@ -7,6 +7,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.wireless import delays
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
@@ -37,6 +38,8 @@ from netcarlo.kernels.wireless.state import (
 hosts: Any = slot("hosts")
 ends: Any = slot("ends")
 
+GAUGED: Any = slot("gauged")
+
 _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 _ANSWER_BYTES = 14  # of a CTS or an ACK
 _RTS_BYTES = 20
@@ -54,7 +57,9 @@ def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: An
     _set_up_rates(m, network)
     _set_up_links(m, network, losses)
     free = _set_up_legs(m, network, free)
-    _set_up_flows(m, network, f, free)
+    free = _set_up_flows(m, network, f, free)
+    if GAUGED:
+        delays.lay(m, free)
 
 
 def _lay_out(m: Any, network: Any) -> Any:
@@ -132,7 +137,7 @@ def _set_up_legs(m: Any, network: Any, free: Any) -> Any:
     return free
 
 
-def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
+def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> Any:
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         _copy(m, at, network, m[Radio.FLOWS_AT] + flow * _FLOW, _FLOW)
@@ -148,6 +153,7 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
         elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
             m[at + FlowState.NEXT] = FOREVER
         hosts.schedule(m, flow)
+    return free
 
 
 def _set_up_transport(m: Any, network: Any, flow: Any, free: Any) -> Any:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.delays import DelayOut, Gauge
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
@@ -36,6 +37,7 @@ class Word(IntEnum):
     LEGS = auto()
     FLOWS = auto()
     PATHS = auto()  # as in the row
+    DELAYS = auto()  # outcomes of classes of flows, see `delays`
     # What happens.
     FRAMES = auto()  # frames put on the air
     FULL = auto()  # 1: a ring was too small
@@ -201,9 +203,10 @@ class FlowState(IntEnum):
     BIN = auto()  # number of the interval that FlowOut.BEST looks at
     IN_BIN = auto()  # packets that arrived in it
     DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
+    LATEST = auto()  # its delays, words as in `Gauge`
 
 
-FLOW_COUNTS = max(FlowState) + 1
+FLOW_COUNTS = FlowState.LATEST + Gauge.SIZE
 """The flow's outcomes, as in `FlowOut`."""
 FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
 
@@ -263,5 +266,6 @@ def words(rows: WifiRows, each: int) -> int:
         + rows.network.shape[1]
         + queues
         + 2 * rooms
+        + p[:, Radio.GAUGES] * DelayOut.COLUMNS
     )
     return int(total.max())

@@ -29,6 +29,7 @@ from tests.twins.shared.scenarios import (
 from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
 from tests.twins.wireless.scenarios import all_mixed, wifi_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
+from tests.twins.wireless.scenarios import gauged_rows as gauged_wifi_rows
 
 AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
@@ -47,6 +48,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         return with_messages(rows, seed=seed)
     if address.delays:
         rows = rows_of(name.replace("_delays", ""), count, seed=seed)
+        if isinstance(rows, WifiRows):
+            return gauged_wifi_rows(rows, seed=seed)
         assert isinstance(rows, SharedRows)
         return gauged_rows(rows, seed=seed)
     if address.managed:

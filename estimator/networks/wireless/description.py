@@ -13,6 +13,8 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless import layout
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_FLOWS, MOST_NODES
+from netcarlo.networks import class_names
+from netcarlo.networks.classes import Classed
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.networks.repeated import described
 from netcarlo.networks.wireless import dot11
@@ -201,11 +203,12 @@ OF_TCP = ("protocol", "congestion_control", "window", "payload")
 """Fields of a flow that make it a TCP of its own."""
 
 
-class FlowSpec(Record):
+class FlowSpec(Classed):
     """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
 
     What is given here replaces the field of the transport.  Of several flows (`Flows`) an end may be a
-    `station`: each has another one.
+    `station`: each has another one.  If any flow names a `class`, delays are measured by class; packets that
+    take longer than `late` are late.
     """
 
     source: int | Literal["gateway", "station"] = 0
@@ -261,6 +264,11 @@ class Flows(Record):
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_no_class(cls, data: Any) -> Any:
+        return class_names.refuse_of_all(data)
 
     @property
     def most_each(self) -> int:
@@ -475,6 +483,11 @@ class Wireless(Record):
                 allowed = f"allowed is 0 to {self.least_stations - 1}"
                 other = "" if name.endswith("first") else ", or gateway"
                 raise InputError(f"{name} = {number} is no station; {allowed}{other}")
+
+    @property
+    def asks_for_delays(self) -> str:
+        """The first field that does; empty if none does."""
+        return class_names.asked("wireless", self.each_flow())
 
     def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows of a list, by the name of their fields; those of one record once."""

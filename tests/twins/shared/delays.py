@@ -36,15 +36,12 @@ class Noted(Outcomes):
 class Gauge:
     """What is counted of a class."""
 
-    def __init__(self, world: "World", number: int) -> None:
-        self.warm_up = world.tables.p.WARM_UP
+    def __init__(self, *, warm_up: int = 0) -> None:
+        self.warm_up = warm_up
         self.packets: list[tuple[int, int, bool]] = []  # delay and jitter [ns], whether it is late
-        for flow in world.flows:
-            if number == flow.columns.GAUGE:
-                for one in flow.flows if isinstance(flow, Slot) else [flow]:
-                    self._take(one.outcomes.arrivals, flow.columns.BOUND)
 
-    def _take(self, arrivals: list[tuple[int, int]], bound: int) -> None:
+    def take(self, arrivals: list[tuple[int, int]], bound: int) -> None:
+        """All that a flow noted."""
         jitter, before = 0, None  # [ns / 16]
         for time, delay in arrivals:
             if before is not None:
@@ -63,4 +60,9 @@ class Gauge:
 
 def gauges_of(world: "World") -> list[Gauge]:
     """What is counted of the classes, when the run is over."""
-    return [Gauge(world, number) for number in range(1, world.tables.p.GAUGES + 1)]
+    found = [Gauge(warm_up=world.tables.p.WARM_UP) for _ in range(world.tables.p.GAUGES)]
+    for flow in world.flows:
+        if flow.columns.GAUGE:
+            for one in flow.flows if isinstance(flow, Slot) else [flow]:
+                found[flow.columns.GAUGE - 1].take(one.outcomes.arrivals, flow.columns.BOUND)
+    return found

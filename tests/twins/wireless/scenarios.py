@@ -167,6 +167,18 @@ def all_sctp(count: int, *, seed: int) -> WifiRows:
     return rows
 
 
+def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
+    """The same networks, the delays of most of whose flows are measured, in up to three classes."""
+    parameters, network = rows.parameters.copy(), rows.network.copy()
+    for k, p in enumerate(parameters):
+        rng = np.random.default_rng([seed, k, 24])
+        p[Radio.GAUGES] = most = int(rng.integers(0, 4))
+        for flow in network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow)):  # FLOWS_AT is 0
+            flow[Flow.GAUGE] = rng.integers(0, most + 1)
+            flow[Flow.BOUND] = pick(rng, FOREVER, 1, rng.integers(0, 30 * MS))
+    return rows._replace(parameters=parameters, network=network)
+
+
 def stack(rows: Sequence[WifiRows]) -> WifiRows:
     """Many rows as one array, padded to the widest; they share the table of losses."""
     nodes = max(row.nodes.shape[1] for row in rows)
