@@ -24,7 +24,8 @@ class Address(NamedTuple):
     arrivals: bool = False
     """Whether flows come and go."""
     varying: bool = False
-    """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police."""
+    """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police; of
+    802.11 networks: whether the gateway may go down."""
     messages: bool = False
     """Of paths: whether the application writes messages, and pauses."""
     tuned: bool = False

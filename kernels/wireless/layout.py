@@ -63,6 +63,8 @@ class Radio(IntEnum):
     MAC_OVERHEAD = auto()  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
     GATEWAY_BURST = auto()  # BURST of the last node
     GAUGES = auto()  # number of classes whose delays are measured
+    OUTAGES = auto()  # of the last node, see `outages`
+    OUTAGES_AT = auto()  # where these begin in a row of `network`
     COLUMNS = auto()
 
 
@@ -227,7 +229,7 @@ class WifiRows(NamedTuple):
     parameters: NDArray[np.int64]  # [n, Radio.COLUMNS]: those of `P`, then those of `Radio`
     constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
     nodes: NDArray[np.int64]  # [n, N, len(Node)]
-    network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, transports, paths
+    network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, transports, outages, paths
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property

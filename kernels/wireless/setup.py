@@ -7,7 +7,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
-from netcarlo.kernels.wireless import delays
+from netcarlo.kernels.wireless import delays, outages
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
@@ -39,6 +39,7 @@ hosts: Any = slot("hosts")
 ends: Any = slot("ends")
 
 GAUGED: Any = slot("gauged")
+FAILING: Any = slot("failing")
 
 _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 _ANSWER_BYTES = 14  # of a CTS or an ACK
@@ -60,6 +61,8 @@ def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: An
     free = _set_up_flows(m, network, f, free)
     if GAUGED:
         delays.lay(m, free)
+    if FAILING:
+        outages.lay(m, network)
 
 
 def _lay_out(m: Any, network: Any) -> Any:
@@ -70,6 +73,8 @@ def _lay_out(m: Any, network: Any) -> Any:
     m[Word.TRACED] = 0
     m[Word.NOTES] = 0
     m[Word.NODES] = START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + m[Radio.FLOWS]
+    if FAILING:
+        m[Word.NODES] += 1
     m[Word.RATES] = m[Word.NODES] + m[Radio.NODES] * NODE_WORDS
     m[Word.LINKS] = m[Word.RATES] + m[Radio.RATES] * RATE_WORDS
     m[Word.LEGS] = m[Word.LINKS] + m[Radio.LINKS] * LINK_WORDS

@@ -38,6 +38,7 @@ class Word(IntEnum):
     FLOWS = auto()
     PATHS = auto()  # as in the row
     DELAYS = auto()  # outcomes of classes of flows, see `delays`
+    OUTAGE = auto()  # times that the gateway has gone down and come back: it is down if odd
     # What happens.
     FRAMES = auto()  # frames put on the air
     FULL = auto()  # 1: a ring was too small
@@ -49,7 +50,7 @@ NOTE_WORDS, NOTE_ROOM = 3, 64
 """A note for the trace: event, frame and node; of more notes at once the last ones are kept."""
 FIRST_NOTE = max(Word) + 1
 START_OF_KEYS = FIRST_NOTE + NOTE_WORDS * NOTE_ROOM
-"""The next event of every node, then leg, then flow: time * 4 + `Phase`."""
+"""The next event of every node, then leg, then flow: time * 4 + `Phase`; and the outage, if any may come."""
 NO_EVENT = (1 << 60) - 1
 """The time of an event that does not come; four times that is still a number."""
 
@@ -257,6 +258,7 @@ def words(rows: WifiRows, each: int) -> int:
         rooms += np.where(leg < p[:, Radio.LEGS], room, 0)
     total = (
         START_OF_KEYS
+        + 1
         + p[:, [Radio.NODES, Radio.LEGS, Radio.FLOWS]].sum(axis=1)
         + p[:, Radio.NODES] * NODE_WORDS
         + p[:, Radio.LINKS] * LINK_WORDS

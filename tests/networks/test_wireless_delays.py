@@ -78,7 +78,7 @@ def test_cells_with_other_classes_are_compared_in_one_launch():
     ],
 )
 def test_what_cannot_be_measured_is_refused(change, said):
+    fidelity = {"fidelity": change.get("fidelity", "packet")}
     with pytest.raises(InputError) as error:
-        data = cell(*change["flows"]) | {k: change[k] for k in change if k != "flows"}
-        simulate(Scenario.check(data), target="cpu")
+        simulate(Scenario.check(cell(*change["flows"]) | fidelity), target="cpu")
     assert said in str(error.value) and "\n" not in str(error.value)

@@ -15,6 +15,7 @@ from netcarlo.kernels.wireless import layout
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_FLOWS, MOST_NODES
 from netcarlo.networks import class_names
 from netcarlo.networks.classes import Classed
+from netcarlo.networks.outages import Outages
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.networks.repeated import described
 from netcarlo.networks.wireless import dot11
@@ -356,6 +357,7 @@ class Wireless(Record):
     wire: LegSpec | None = None  # between the gateway and the end host behind it, in both directions
     sender_delay: LegSpec | None = None  # the sender's packets pass it first
     receiver: Receiver | None = None  # and this last
+    outages: Outages | None = None  # of the gateway
     flows: AnyFlows = "up"
     best_interval: Interval | None = None  # `best_bps` is the most in an interval of this length
 

@@ -17,7 +17,8 @@ PREFIX = "wifi_"
 
 def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes of one row of `rows` under `model` (a name in `kernels.models`), as of `launch.run`."""
-    world = World(rows, row, protocol=model.removeprefix(PREFIX).removesuffix("_delays"))
+    protocol = model.removeprefix(PREFIX).removesuffix("_delays").removesuffix("_varying")
+    world = World(rows, row, protocol=protocol)
     run(world)
     most_flows = int(rows.parameters[:, Radio.FLOWS].max())
     most_nodes = rows.nodes.shape[1]

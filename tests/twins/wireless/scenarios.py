@@ -179,6 +179,21 @@ def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
     return rows._replace(parameters=parameters, network=network)
 
 
+def failing_rows(rows: WifiRows, *, seed: int) -> WifiRows:
+    """The same networks, whose gateway goes down up to six times."""
+    most, parameters = 6, rows.parameters.copy()
+    networks = []
+    for k, (p, network) in enumerate(zip(parameters, rows.network, strict=True)):
+        rng = np.random.default_rng([seed, k, 22])
+        end, unit = int(p[P.END]), pick(rng, 1, 1, 10 * US, MS)  # on a lattice ties are common
+        times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(0, most + 1)))) * unit
+        p[Radio.OUTAGES], p[Radio.OUTAGES_AT] = len(times) // 2, p[Radio.PATHS_AT]
+        p[Radio.PATHS_AT] += 2 * most
+        times = np.resize(times[: 2 * p[Radio.OUTAGES]], 2 * most) if len(times) > 1 else np.zeros(2 * most)
+        networks.append(np.insert(network, p[Radio.OUTAGES_AT], times.astype(np.int64)))
+    return rows._replace(parameters=parameters, network=np.array(networks))
+
+
 def stack(rows: Sequence[WifiRows]) -> WifiRows:
     """Many rows as one array, padded to the widest; they share the table of losses."""
     nodes = max(row.nodes.shape[1] for row in rows)
