@@ -1,4 +1,4 @@
-"""Every command and program that README, guide, tutorials and the pages of sweeps and comparisons show is run."""
+"""Every command and program that README, guide, tutorials and some other pages of docs show is run."""
 
 import re
 import shlex

@@ -20,6 +20,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.shared import layout
 from netcarlo.kernels.shared.layout import LINUX_KINDS, MOST_HOPS, MOST_LINKS
+from netcarlo.networks import class_names
 from netcarlo.networks.aqm import Managed, Red
 from netcarlo.networks.classes import Classed
 from netcarlo.networks.repeated import described
@@ -326,10 +327,7 @@ class Flows(Record):
     @model_validator(mode="before")
     @classmethod
     def _names_no_class(cls, data: Any) -> Any:
-        for name in ("class", "late"):
-            if isinstance(data, dict) and name in data:
-                raise InputError(f"{name} is of each flow; write each: {{{name}: {data[name]}}}")
-        return data
+        return class_names.refuse_of_all(data)
 
     @model_validator(mode="after")
     def _come_with_sizes(self) -> Self:
@@ -471,6 +469,11 @@ class SharedSpec(Record):
         if self.links is not None:
             return [link.ends for link in self.links]
         return [pair for k in range(self.least_cables) for pair in ((k, k + 1), (k + 1, k))]
+
+    @property
+    def asks_for_delays(self) -> str:
+        """The first field that does; empty if none does."""
+        return class_names.asked("shared", self.each_flow())
 
     def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows that there can be, by the name of their fields; those of one record once."""

@@ -13,6 +13,9 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS
 from netcarlo.kernels.wireless import layout
 from netcarlo.kernels.wireless.layout import AARF, ARF, FIXED, MOST_FLOWS, MOST_NODES
+from netcarlo.networks import class_names
+from netcarlo.networks.classes import Classed
+from netcarlo.networks.outages import Outages
 from netcarlo.networks.radio import Frames, Slots, Times
 from netcarlo.networks.repeated import described
 from netcarlo.networks.wireless import dot11
@@ -252,11 +255,12 @@ OF_TCP = ("protocol", "congestion_control", "window", "payload")
 """Fields of a flow that make it a TCP of its own."""
 
 
-class FlowSpec(Record):
+class FlowSpec(Classed):
     """A flow from `source` to `sink`, node numbers or `gateway`; of the scenario's transport, or `udp`.
 
     What is given here replaces the field of the transport.  Of several flows (`Flows`) an end may be a
-    `station`: each has another one.
+    `station`: each has another one.  If any flow names a `class`, delays are measured by class; packets that
+    take longer than `late` are late.
     """
 
     source: int | Literal["gateway", "station"] = 0
@@ -326,6 +330,11 @@ class Flows(Record):
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
     """Every flow draws its own numbers from these; or a list, an item for each flow."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _names_no_class(cls, data: Any) -> Any:
+        return class_names.refuse_of_all(data)
 
     @property
     def most_each(self) -> int:
@@ -455,6 +464,8 @@ class Wireless(Record):
     """What the sender's packets pass before its radio: a delay element; none unless given."""
     receiver: Receiver | None = None
     """What they pass last: a slow host; none unless given."""
+    outages: Outages | None = None
+    """When the gateway is down, given or random; never unless given."""
     flows: AnyFlows = "up"
     """Who sends: every station to the gateway, the other way, both; or a list of flows."""
     best_interval: Interval | None = None
@@ -584,6 +595,11 @@ class Wireless(Record):
                 allowed = f"allowed is 0 to {self.least_stations - 1}"
                 other = "" if name.endswith("first") else ", or gateway"
                 raise InputError(f"{name} = {number} is no station; {allowed}{other}")
+
+    @property
+    def asks_for_delays(self) -> str:
+        """The first field that does; empty if none does."""
+        return class_names.asked("wireless", self.each_flow())
 
     def each_flow(self) -> list[tuple[str, FlowSpec]]:
         """The flows of a list, by the name of their fields; those of one record once."""
