@@ -10,6 +10,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, prr, rack, rate, recovery, rtt, sack, slow_start, timer
 from netcarlo.kernels.linux.sack import News
 from netcarlo.kernels.linux.state import NONE, PACED, Ack, Packet, Send, State, Tcp, packet_at, reducing
@@ -95,7 +96,7 @@ def grow(p: Any, s: Any, now: Any, delivered: Any) -> None:
             s[Tcp.CWND] += 1
         s[Tcp.COUNTED] += left
         if s[Tcp.COUNTED] >= every:
-            more = s[Tcp.COUNTED] // every
+            more = quotient(s[Tcp.COUNTED], every)
             s[Tcp.COUNTED] -= more * every
             s[Tcp.CWND] += more
 

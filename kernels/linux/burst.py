@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, pacing
 from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, in_flight, packet_at, window_of
 
@@ -26,10 +27,10 @@ PART = 3
 
 def size(p: Any, s: Any) -> Any:
     """Of a full one [packet]: 1/1024 s of the rate cwnd / RTT, twice that in slow start, 1.2 times beyond."""
-    percent = 200 if s[Tcp.CWND] < s[Tcp.SSTHRESH] // 2 else 120
+    percent = 200 if s[Tcp.CWND] < s[Tcp.SSTHRESH] >> 1 else 120
     window = max(s[Tcp.CWND], s[Tcp.NXT] - s[Tcp.UNA]) * p[P.DATA]
-    rate = window * percent * 80_000 // max(s[Tcp.SRTT], 1)  # [byte / s]
-    return max(min(rate >> 10, BYTES) // max(p[P.DATA], 1), LEAST)
+    rate = quotient(window * percent * 80_000, max(s[Tcp.SRTT], 1))  # [byte / s]
+    return max(quotient(min(rate >> 10, BYTES), max(p[P.DATA], 1)), LEAST)
 
 
 def room_of(p: Any, s: Any) -> Any:
@@ -47,8 +48,9 @@ def is_put_off(p: Any, s: Any, now: Any, room: Any) -> Any:
     due_us = s[packet_at(p, s, s[Tcp.UNA]) + Packet.SENT] + (s[Tcp.SRTT] >> 3)
     if due_us - now_us > min(s[Tcp.SRTT] >> 4, SOON_US):
         return False
-    full = pacing.size(p, s) if PACED else size(p, s)
-    return room < full and PART * room < min(s[Tcp.CWND], window_of(p, s))
+    if PART * room >= min(s[Tcp.CWND], window_of(p, s)):
+        return False
+    return room < (pacing.size(p, s) if PACED else size(p, s))
 
 
 def _latest(p: Any, s: Any) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.layout import MS, P
+from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.state import Tcp
 
 US = 1000
@@ -15,18 +16,18 @@ _FIRST = 63
 
 
 def us_of(now: Any) -> Any:
-    """[us]; as a number without sign: there is none to be looked after."""
-    return np.int64(np.uint64(now) // np.uint64(US))
+    """[us]"""
+    return quotient(now, US)
 
 
 def stamp_of(s: Any, now: Any) -> Any:
     """What a timestamp shows at `now` [ns]: whole ms."""
-    return (now + s[Tcp.PHASE]) // MS
+    return quotient(now + s[Tcp.PHASE], MS)
 
 
 def jiffies_of(p: Any, s: Any, now: Any) -> Any:
     """The kernel's count of ticks, as many as have passed."""
-    return (now + s[Tcp.PHASE]) // p[P.TICK]
+    return quotient(now + s[Tcp.PHASE], p[P.TICK])
 
 
 def begin_of(p: Any, s: Any, jiffy: Any) -> Any:
@@ -37,7 +38,7 @@ def begin_of(p: Any, s: Any, jiffy: Any) -> Any:
 def to_jiffies(s: Any, us: Any) -> Any:
     """A duration [us] in jiffies, rounded up."""
     tick = s[Tcp.TICK_US]
-    return (us + tick - 1) // tick
+    return quotient(us + tick - 1, tick)
 
 
 def due(p: Any, s: Any, now: Any, jiffies: Any) -> Any:

@@ -48,34 +48,57 @@ class Source(NamedTuple):
     least: Any
     """Least round trip [us],"""
     known: Any
-    """and the estimate of it."""
+    """the estimate of it,"""
+    timeout: Any
+    """and RTO in other units [us]."""
 
 
-def waited(s: Any, rings: Any, source: Any, now: Any) -> Any:
-    """Time since the first packet that is not acknowledged was put out [us]."""
-    return clocks.us_of(now) - s[packet_in(rings, source.una) + Packet.SENT]
+def source_of(s: Any) -> Any:
+    """The sender as it is."""
+    known = rtt.estimate_of(s)
+    return Source(s[Tcp.UNA], s[Tcp.LEAST_RTT], known, known.rto * s[Tcp.TICK_US])
 
 
-def take(p: Any, s: Any, rings: Any, source: Any, nxt: Any, now: Any, ack: Any) -> Any:
-    """An ACK of packets that were sent once, and all that the sender learns of it."""
-    una, last = source.una, clocks.us_of(now) - s[packet_in(rings, ack - 1) + Packet.SENT]
-    known = rtt.smoothed(p, s, source.known, waited(s, rings, source, now), ack, nxt)
-    s[Tcp.UNA], s[Tcp.SRTT], s[Tcp.RTO] = ack, known.srtt, known.rto
+def sent(s: Any, rings: Any, packet: Any) -> Any:
+    """When a packet was put out [us]."""
+    return s[packet_in(rings, packet) + Packet.SENT]
+
+
+def take(
+    p: Any, s: Any, rings: Any, source: Any, nxt: Any, now: Any, now_us: Any, waited: Any, ack: Any
+) -> Any:
+    """An ACK of packets sent once, the first of them `waited` [us] ago: all that the sender learns of it."""
+    una, last = source.una, now_us - sent(s, rings, ack - 1)
+    known = rtt.further(p, s, source.known, waited, ack, nxt)
+    timeout = source.timeout
+    if not rtt.holds(s, known, timeout):
+        known = rtt.with_timeout(s, known)
+        timeout = known.rto * s[Tcp.TICK_US]
+    source = Source(ack, min(source.least, max(last, 1)), known, timeout)
+    if s[Tcp.CWND] < s[Tcp.SSTHRESH]:  # what ends slow start may ask for it
+        tell(s, source, nxt)
     control.measured(p, s, now, last)
     if acks.is_limited(s):
         acks.grow(p, s, now, ack - una)
-    return Source(ack, min(source.least, max(last, 1)), known)
+    return source
 
 
-def put_out(s: Any, rings: Any, packet: Any, now: Any, push: Any) -> None:
+def tell(s: Any, source: Any, nxt: Any) -> None:
+    """What others ask of the sender, which has put out packets below `nxt`, where they look for it."""
+    s[Tcp.UNA], s[Tcp.NXT] = source.una, nxt
+    s[Tcp.SRTT], s[Tcp.RTO] = source.known.srtt, source.known.rto
+
+
+def put_out(s: Any, rings: Any, packet: Any, now_us: Any, push: Any) -> None:
     """A new packet goes out."""
     at = packet_in(rings, packet)
-    s[at + Packet.SENT] = clocks.us_of(now)
+    s[at + Packet.SENT] = now_us
     s[at + Packet.FLAGS] = Flag.PUSH if push else 0
 
 
-def learn(p: Any, s: Any, now: Any, source: Any, una: Any) -> None:
+def learn(p: Any, s: Any, now: Any, source: Any, una: Any, nxt: Any) -> None:
     """What ACKs from `una` on have told, the last at `now`."""
+    tell(s, source, nxt)
     s[Tcp.DELIVERED] += source.una - una
     s[Tcp.HIGHEST] = source.una
     s[Tcp.LEAST_RTT] = source.least

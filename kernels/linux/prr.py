@@ -8,6 +8,7 @@ from typing import Any
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.state import INFINITE, NONE, State, Tcp, in_flight, reducing
 
 control: Any = slot("control")
@@ -43,7 +44,7 @@ def reduce(s: Any, delivered: Any, lost: Any, advances: Any) -> None:
     s[Tcp.PRR_DELIVERED] += delivered
     if room < 0:
         prior = s[Tcp.PRIOR_WINDOW]
-        sent = (s[Tcp.SSTHRESH] * s[Tcp.PRR_DELIVERED] + prior - 1) // prior - s[Tcp.PRR_OUT]
+        sent = quotient(s[Tcp.SSTHRESH] * s[Tcp.PRR_DELIVERED] + prior - 1, prior) - s[Tcp.PRR_OUT]
     else:
         sent = max(s[Tcp.PRR_DELIVERED] - s[Tcp.PRR_OUT], delivered)
         if advances and lost == 0:

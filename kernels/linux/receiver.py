@@ -12,6 +12,7 @@ import numpy as np
 from netcarlo.kernels.base.bits import clear, put, run_begin, run_end, test
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, MS, P
+from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux.clocks import US, due
 from netcarlo.kernels.linux.state import (
     BLOCKS,
@@ -99,7 +100,7 @@ def silence(s: Any) -> Any:
 
 def delayed(p: Any, s: Any, t: Any) -> Any:
     """When the ACK of a packet that has come at time t [ns] goes out at the latest."""
-    return due(p, s, t, p[P.ACK_DELAY] // p[P.TICK])
+    return due(p, s, t, quotient(p[P.ACK_DELAY], p[P.TICK]))
 
 
 def _wake(s: Any, t: Any) -> None:
@@ -191,7 +192,7 @@ def _in_gap(p: Any, s: Any, t: Any) -> Any:
     if s[Tcp.MERGED_UNTIL] == FOREVER:
         delay = np.int64(LONGEST)
         if s[Tcp.RCV_RTT] > 0:
-            delay = min(delay, s[Tcp.RCV_RTT] // SHARE)
+            delay = min(delay, quotient(s[Tcp.RCV_RTT], SHARE))
         s[Tcp.MERGED_UNTIL] = t + delay + SLACK
     return False
 

@@ -38,35 +38,55 @@ def keep(s: Any, known: Any) -> None:
     """As it is now."""
     s[Tcp.SRTT], s[Tcp.MDEV], s[Tcp.MDEV_MAX] = known.srtt, known.mdev, known.most
     s[Tcp.RTTVAR], s[Tcp.RTT_END], s[Tcp.RTO] = known.rttvar, known.end, known.rto
-    s[Tcp.RTT] = known.srtt * (US // 8)
+    s[Tcp.RTT] = told(known)
+
+
+def told(known: Any) -> Any:
+    """The smoothed round trip [ns]."""
+    return known.srtt * (US // 8)
 
 
 def smoothed(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
     """The estimate after a round trip [us], and the timeout that follows, which ends the back-off."""
-    least = clocks.us_of(p[P.MIN_RTO])
-    srtt, mdev, most, rttvar, end, rto = known
-    if srtt == 0:
-        srtt, mdev, end = max(sample << np.int64(3), 1), sample << np.int64(1), nxt
-        most = rttvar = max(mdev, least)
+    if known.srtt == 0:
+        mdev = sample << np.int64(1)
+        most = max(mdev, clocks.us_of(p[P.MIN_RTO]))
+        known = Estimate(max(sample << np.int64(3), 1), mdev, most, most, nxt, known.rto)
     else:
-        error = sample - (srtt >> np.int64(3))
-        srtt = max(srtt + error, 1)
-        more = abs(error) - (mdev >> np.int64(2))
-        if error < 0 and more > 0:
-            more >>= np.int64(3)
-        mdev += more
-        most = max(most, mdev)
-        rttvar = max(rttvar, most)
-        if una > end:
-            if most < rttvar:
-                rttvar -= (rttvar - most) >> np.int64(2)
-            end = nxt
-            most = least
-    rto_us = (srtt >> np.int64(3)) + rttvar
-    present = rto * s[Tcp.TICK_US]
-    if not present - s[Tcp.TICK_US] < rto_us <= present:  # else it is what it was: no need to divide
-        rto = min(clocks.to_jiffies(s, rto_us), s[Tcp.MOST_JIFFIES])
+        known = further(p, s, known, sample, una, nxt)
+    return known if holds(s, known, known.rto * s[Tcp.TICK_US]) else with_timeout(s, known)
+
+
+def further(p: Any, s: Any, known: Any, sample: Any, una: Any, nxt: Any) -> Any:
+    """The estimate after a further round trip [us], with the timeout that was."""
+    srtt, mdev, most, rttvar, end, rto = known
+    error = sample - (srtt >> np.int64(3))
+    srtt = max(srtt + error, 1)
+    more = abs(error) - (mdev >> np.int64(2))
+    if error < 0 and more > 0:
+        more >>= np.int64(3)
+    mdev += more
+    most = max(most, mdev)
+    rttvar = max(rttvar, most)
+    if una > end:
+        if most < rttvar:
+            rttvar -= (rttvar - most) >> np.int64(2)
+        end = nxt
+        most = clocks.us_of(p[P.MIN_RTO])
     return Estimate(srtt, mdev, most, rttvar, end, rto)
+
+
+def holds(s: Any, known: Any, timeout: Any) -> Any:
+    """Whether RTO, which is `timeout` [us], is still what follows: then there is no need to divide."""
+    rto_us = (known.srtt >> np.int64(3)) + known.rttvar
+    return timeout - s[Tcp.TICK_US] < rto_us <= timeout
+
+
+def with_timeout(s: Any, known: Any) -> Any:
+    """The estimate, with the timeout that follows from it."""
+    jiffies = clocks.to_jiffies(s, (known.srtt >> np.int64(3)) + known.rttvar)
+    rto = min(jiffies, s[Tcp.MOST_JIFFIES])
+    return Estimate(known.srtt, known.mdev, known.most, known.rttvar, known.end, rto)
 
 
 def measure(p: Any, s: Any, now: Any, echo: Any, advances: Any, first: Any, last: Any) -> Any:

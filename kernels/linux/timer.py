@@ -6,7 +6,6 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.linux import clocks, pacing
-from netcarlo.kernels.linux.clocks import US
 from netcarlo.kernels.linux.state import PACED, Packet, State, Tcp, Timer, packet_at
 
 MARGIN_US = 2000
@@ -72,7 +71,7 @@ def until_probe(p: Any, s: Any, now: Any, advancing: Any) -> Any:
     wait = np.int64(FIRST_PROBE_US)
     if s[Tcp.SRTT] > 0:
         wait = s[Tcp.SRTT] >> np.int64(2)
-        wait += p[P.MIN_RTO] // US if s[Tcp.NXT] - s[Tcp.UNA] == 1 else MARGIN_US
+        wait += clocks.us_of(p[P.MIN_RTO]) if s[Tcp.NXT] - s[Tcp.UNA] == 1 else MARGIN_US
     left = s[Tcp.RTO] * s[Tcp.TICK_US] if advancing else until_timeout(p, s, now)
     return min(wait, left) if left > 0 else wait
 

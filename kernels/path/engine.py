@@ -397,6 +397,7 @@ def simulate(
                     p, constants, outages, losses, m, s, g, out, head, tail, now, alarm, False
                 )
             sent, busy = now, packet != NONE or association.may_send(p, s)
+            alarm = min(m[Path.SAMPLE], end + 1)
         if not busy:
             # The next event: an ACK, a timer, or one of the receiver (a delayed ACK) that nothing can
             # overtake any more.

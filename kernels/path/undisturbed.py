@@ -79,10 +79,14 @@ def keep(m: Any, at: Any, line: Any) -> None:
     m[at + Word.GAP] = line.gap
 
 
+def is_full(m: Any, server: Any, line: Any, t: Any) -> Any:
+    """Whether the queue has no room for a packet that comes at time t [ns]."""
+    return server.limit > 0 and m[server.ring + line.slot] >= t
+
+
 def passes(m: Any, server: Any, line: Any, t: Any) -> Any:
     """Whether a packet that comes at time t [ns] passes undisturbed but for random loss."""
-    full = server.limit > 0 and m[server.ring + line.slot] >= t
-    return not full and max(t, line.free) + server.time + server.delay < server.quiet
+    return not is_full(m, server, line, t) and max(t, line.free) + server.time + server.delay < server.quiet
 
 
 def passed(m: Any, server: Any, line: Any, t: Any) -> Any:

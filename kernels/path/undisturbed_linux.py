@@ -5,7 +5,7 @@ is what would find nothing (a loss, a block, a packet sent again).  Timers are n
 before which time they do not go off, and one that is still running at the end is set then.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,12 +14,21 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.linux import burst, clocks, inorder, receiver, rtt, sender, timer
-from netcarlo.kernels.linux.state import FIRST, NONE, Ack, Send, State, Tcp
+from netcarlo.kernels.linux import burst, clocks, inorder, receiver, rtt, timer
+from netcarlo.kernels.linux.state import FIRST, FULL, NONE, Ack, Send, State, Tcp
 from netcarlo.kernels.path import engine, hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
 from netcarlo.kernels.path.state import ENTRY, Path
-from netcarlo.kernels.path.undisturbed import behind, is_worth_it, keep, line_of, passed, passes, server_of
+from netcarlo.kernels.path.undisturbed import (
+    behind,
+    is_full,
+    is_worth_it,
+    keep,
+    line_of,
+    passed,
+    passes,
+    server_of,
+)
 
 __all__ = ["go", "is_calm", "is_simple", "is_worth_it"]
 
@@ -43,13 +52,129 @@ def is_calm(p: Any, s: Any) -> Any:
     settled = s[Tcp.PUSH] == 0 and s[Tcp.FORCED] == NONE and s[Tcp.SEND] == Send.NEW
     normal = s[Tcp.STATE] == State.OPEN and s[Tcp.PROBED] == NONE and s[Tcp.SACKED] + s[Tcp.LOST] == 0
     known = s[Tcp.HIGHEST] <= una and s[Tcp.AGAIN_END] <= una
-    return normal and known and settled and FIRST < una < s[Tcp.NXT] <= s[Tcp.LAST]
+    return normal and settled and known and FIRST < una < s[Tcp.NXT] <= s[Tcp.LAST]
 
 
-def enter(p: Any, m: Any, out: Any, ring: Any, mask: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
+class Road(NamedTuple):
+    """What of the path and of the receiver stays the same."""
+
+    forth: Any
+    back: Any
+    """The first hop of each direction."""
+    rings: Any
+    ring: Any
+    """Where the ring of ACKs on their way begins."""
+    delay: Any
+    """A delayed ACK goes out so long after a packet, or later [ns]."""
+    silence: Any
+    """After a longer one the receiver has quick ACKs again [ns]."""
+    pair: Any
+    odd: Any
+    one: Any
+    """Packets of bursts that `put_small` knows: two of which the second is acknowledged, two behind one that
+    waits for its ACK, one that will wait; FULL where there is none."""
+
+
+def road_of(p: Any, m: Any, s: Any, single: Any) -> Any:
+    """They stay as they are; `single`: there is one hop."""
+    forth = server_of(m, FORTH, p[P.DATA] + p[P.HEADER])
+    back = server_of(m, BACK, p[P.ACK])
+    delay, silence, none = p[P.ACK_DELAY] - p[P.TICK], receiver.silence(s), np.int64(FULL)
+    small = single and p[P.ACK_EVERY] > 1 and forth.time < min(silence, delay) and forth.limit != 1
+    odd = small and p[P.ACK_EVERY] == 2 and back.limit != 1
+    return Road(
+        forth, back, inorder.rings_of(p, s), m[Path.RING], delay, silence, np.int64(2) if small else none,
+        np.int64(2) if odd else none, np.int64(1) if small else none,
+    )  # fmt: skip
+
+
+class Flow(NamedTuple):
+    """What packets and their ACKs change."""
+
+    nxt: Any
+    """The next new packet."""
+    going: Any
+    coming: Any
+    """The first hop of each direction."""
+    sink: Any
+    waiting: Any
+    """When a packet came whose ACK is delayed until a time that is not found yet [ns], or NONE."""
+    tail: Any
+    """Number of the next ACK on its way."""
+    held: Any
+    """Time that packets were held on the first hop [ns]."""
+
+
+class Limits(NamedTuple):
+    """Before which nothing can happen but what is plain."""
+
+    until: Any
+    """The latest arrival of an ACK [ns]."""
+    quiet: Any
+    """Packets land before [ns]."""
+    bound: Any
+    """Packets have smaller numbers: none is lost on the first hops, and there is room for their ACKs."""
+
+
+def limits_of(m: Any, s: Any, road: Any, flow: Any, alarm: Any, horizon: Any, consumed: Any) -> Any:
+    """They move on when they have been reached."""
+    until, quiet = min(alarm - 1, s[Tcp.MERGED_UNTIL]), min(road.forth.quiet, horizon + 1)
+    places = road.rings.mask - (flow.sink.next_ack - consumed)
+    count = min(min(flow.going.gap, flow.coming.gap), min(places, s[Tcp.LAST] - flow.nxt))
+    return Limits(until, quiet, flow.nxt + count)
+
+
+def next_ack(m: Any, s: Any, road: Any, flow: Any, limits: Any, una: Any, head: Any) -> Any:
+    """The next ACK: its arrival [ns] and id, the first packet that it misses, and whether it is plain."""
+    at = numbered(road.ring, road.rings.mask, ENTRY, head)
+    arrival, ack_id = m[at], m[at + 1]
+    at = inorder.ack_in(road.rings, ack_id)
+    ack = s[at + Ack.NEXT]
+    plain = head < flow.tail and arrival <= limits.until and arrival <= s[Tcp.DEADLINE]
+    plain = plain and ack > una and arrival <= flow.sink.pending
+    return arrival, ack_id, ack, plain and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
+
+
+class Patience(NamedTuple):
+    """How long no timer goes off, as can be told without its time."""
+
+    soon: Any
+    """After an ACK, at least [ns]."""
+    margin: Any
+    """Beside the round trip [us],"""
+    longest: Any
+    """and at most [us]."""
+
+
+def patience_of(p: Any, s: Any) -> Any:
+    """It stays the same."""
+    longest = s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
+    margin = min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US)
+    return Patience(min(margin, longest) * clocks.US, margin, longest)
+
+
+def is_in_time(
+    p: Any, s: Any, patience: Any, source: Any, nxt: Any, since: Any, arrival: Any, waited: Any,
+    advancing: Any,
+) -> Any:  # fmt: skip
+    """Whether no timer goes off before an ACK that comes at `arrival` [ns], as `deadline_of` says.
+
+    `waited`: the time since the first packet that is out [us].
+    """
+    if waited < source.timeout:
+        if arrival - since <= patience.soon:
+            return True
+        wait = (source.known.srtt >> np.int64(2)) + patience.margin
+        if arrival - since <= min(wait, patience.longest) * clocks.US:
+            return True
+    inorder.tell(s, source, nxt)
+    return arrival <= deadline_of(p, s, since, advancing)
+
+
+def enter(p: Any, m: Any, out: Any, road: Any, ack_id: Any, fate: Any, t: Any, tail: Any) -> Any:
     """An ACK with this fate at time t [ns] enters the ring if it arrives; returns the ring's new end."""
     if fate == ARRIVED:
-        at = numbered(ring, mask, ENTRY, tail)
+        at = numbered(road.ring, road.rings.mask, ENTRY, tail)
         m[at] = t
         m[at + 1] = ack_id
         tail += 1
@@ -65,21 +190,21 @@ def keep_sink(m: Any, s: Any, sink: Any, consumed: Any) -> None:
     inorder.keep_sink(s, sink)
 
 
-def pass_both(m: Any, server: Any, line: Any, t: Any) -> Any:
-    """As `passes`, for two packets that come at time t [ns], where there is no queue of one."""
-    place = line.slot + 1 if line.slot + 1 < server.limit else np.int64(0)
-    full = server.limit > 0 and m[server.ring + place] >= t
-    return not full and max(t, line.free) + 2 * server.time + server.delay < server.quiet
+def is_due_later(s: Any, rings: Any, source: Any, now_us: Any) -> Any:
+    """Whether the next ACK is not due so soon that a burst might be put off."""
+    due_us = inorder.sent(s, rings, source.una) + (source.known.srtt >> np.int64(3))
+    return due_us - now_us > min(source.known.srtt >> np.int64(4), burst.SOON_US)
 
 
-def is_early(s: Any, rings: Any, source: Any, since: Any, margin: Any, longest: Any, arrival: Any) -> Any:
-    """Whether no timer set at `since` goes off before `arrival` [ns], as can be told without its time.
-
-    `margin` and `longest`: the least beside the round trip and the longest time that it runs [us].
-    """
-    wait = min((source.known.srtt >> np.int64(2)) + margin, longest)
-    timeout = source.known.rto * s[Tcp.TICK_US]
-    return arrival - since <= wait * clocks.US and inorder.waited(s, rings, source, arrival) < timeout
+def note_limit(s: Any, una: Any, nxt: Any, pushed: Any, put_off: Any) -> None:
+    """As `sender.note_limit`, where nothing more goes out: it may be that a burst is put off."""
+    out = nxt - una
+    if put_off or out >= s[Tcp.CWND]:
+        s[Tcp.LIMITED] = 1
+        s[Tcp.MOST_OUT], s[Tcp.LIMITED_END] = out, nxt
+    elif pushed and (una >= s[Tcp.LIMITED_END] or (s[Tcp.LIMITED] == 0 and out > s[Tcp.MOST_OUT])):
+        s[Tcp.LIMITED] = 0
+        s[Tcp.MOST_OUT], s[Tcp.LIMITED_END] = out, nxt
 
 
 @cold
@@ -109,128 +234,193 @@ def leave(
         timer.schedule_probe(p, s, now, advancing)
 
 
+def has_room_for_two(m: Any, server: Any, line: Any, t: Any) -> Any:
+    """Whether the queue, which is not one of a single packet, has room for two that come at time t [ns]."""
+    place = line.slot + 1 if line.slot + 1 < server.limit else np.int64(0)
+    return not (server.limit > 0 and m[server.ring + place] >= t)
+
+
+def both_pass(m: Any, server: Any, line: Any, t: Any, later: Any) -> Any:
+    """As `passes`, for two packets of which the other comes later."""
+    free = max(max(t, line.free) + server.time, later)
+    return has_room_for_two(m, server, line, t) and free + server.time + server.delay < server.quiet
+
+
+def put_two(m: Any, s: Any, road: Any, flow: Any, now: Any, now_us: Any) -> Any:
+    """Two packets go out as one burst; returns the first hop behind them, and how long it holds them [ns]."""
+    inorder.put_out(s, road.rings, flow.nxt, now_us, False)
+    inorder.put_out(s, road.rings, flow.nxt + 1, now_us, True)
+    going = passed(m, road.forth, passed(m, road.forth, flow.going, now), now)
+    held = 2 * (going.free - now) - road.forth.time if QUEUES else np.int64(0)
+    return going, held
+
+
+def put_small(
+    p: Any, m: Any, s: Any, out: Any, road: Any, limits: Any, flow: Any, now: Any, now_us: Any, count: Any
+) -> Any:
+    """A burst of one packet or two goes out at `now`, arrives and is acknowledged as most of them are.
+
+    If it does not, nothing is changed; what happens is the same as packet by packet in `go`.
+    """
+    rings, forth, back, sink = road.rings, road.forth, road.back, flow.sink
+    nxt, tail, going, coming = flow.nxt, flow.tail, flow.going, flow.coming
+    landing = max(now, going.free) + forth.time + forth.delay
+    ready = sink.quick == 0 and sink.nxt == nxt and nxt + count <= limits.bound
+    ready = ready and landing < limits.quiet - forth.time and landing - sink.last <= road.silence
+    if ready and count == road.pair and sink.told == nxt:
+        landing += forth.time
+        if has_room_for_two(m, forth, going, now) and passes(m, back, coming, landing):
+            going, held = put_two(m, s, road, flow, now, now_us)
+            coming = passed(m, back, coming, landing)
+            arrival = coming.free + back.delay
+            tail = enter(p, m, out, road, sink.next_ack, np.int64(ARRIVED), arrival, tail)
+            sink = inorder.take_pair(s, rings, sink, landing, now)
+            flow = Flow(nxt + 2, going, coming, sink, flow.waiting, tail, flow.held + held)
+    elif ready and count == road.one and sink.told == nxt:
+        if not is_full(m, forth, going, now):
+            inorder.put_out(s, rings, nxt, now_us, False)
+            going = passed(m, forth, going, now)
+            held = going.free - now if QUEUES else np.int64(0)
+            sink = inorder.take_in(s, rings, sink, landing, now, False)
+            sink = inorder.postpone(sink, landing + road.delay)
+            flow = Flow(nxt + 1, going, coming, sink, landing, tail, flow.held + held)
+    elif ready and count == road.odd and sink.told == nxt - 1 and landing < sink.pending:
+        fits = has_room_for_two(m, forth, going, now)
+        if fits and both_pass(m, back, coming, landing, landing + forth.time):
+            going, held = put_two(m, s, road, flow, now, now_us)
+            for _ in range(2):
+                coming = passed(m, back, coming, landing)
+                arrival = coming.free + back.delay
+                tail = enter(p, m, out, road, sink.next_ack, np.int64(ARRIVED), arrival, tail)
+                sink = inorder.take_in(s, rings, sink, landing, now, True)
+                landing += forth.time
+            flow = Flow(nxt + 2, going, coming, sink, np.int64(NONE), tail, flow.held + held)
+    return flow
+
+
+def put_one(
+    p: Any, outages: Any, losses: Any, m: Any, s: Any, out: Any, road: Any, flow: Any, now: Any, now_us: Any,
+    push: Any, horizon: Any, single: Any,
+) -> Any:  # fmt: skip
+    """A packet goes out at `now`, which the first hop lets pass.
+
+    Returns the flow, whether all went on as it mostly does, and if not the packet's fate and when that
+    happened [ns].
+    """
+    nxt, going, coming, sink, waiting, tail, held = flow
+    inorder.put_out(s, road.rings, nxt, now_us, push)
+    going = passed(m, road.forth, going, now)
+    fate, t = np.int64(ARRIVED), going.free + road.forth.delay
+    if QUEUES:
+        held += min(going.free, p[P.END]) - now
+    if not single:
+        fate, t = behind(p, outages, losses, m, FORTH, t, p[P.DATA] + p[P.HEADER])
+        if fate != ARRIVED and t <= p[P.END]:
+            out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
+    plain = fate == ARRIVED and t <= horizon and sink.nxt == nxt and t < sink.pending
+    plain = plain and t - sink.last <= road.silence
+    at_once = inorder.answers(p, sink, push)
+    if plain and at_once:
+        plain = passes(m, road.back, coming, t)
+    if plain:
+        ack_id = sink.next_ack
+        sink = inorder.take_in(s, road.rings, sink, t, now, at_once)
+        if at_once:
+            waiting = np.int64(NONE)
+            coming = passed(m, road.back, coming, t)
+            t = coming.free + road.back.delay
+            if not single:
+                fate, t = behind(p, outages, losses, m, BACK, t, p[P.ACK])
+            tail = enter(p, m, out, road, ack_id, fate, t, tail)
+        elif sink.pending == FOREVER:
+            waiting = t
+            sink = inorder.postpone(sink, t + road.delay)
+    return Flow(nxt + 1, going, coming, sink, waiting, tail, held), plain, fate, t
+
+
 def go(
     p: Any, constants: Any, outages: Any, losses: Any, m: Any, s: Any, g: Any, out: Any, head: Any, tail: Any,
     now: Any, alarm: Any, simple: Any,
 ) -> Any:  # fmt: skip
     """As `undisturbed.go`; what befalls a packet does not end it, but an ACK that tells of that does.
 
-    The inner loop takes what is plain: an ACK, the burst that it lets out, which is mostly a pair, and what
+    The inner loops take what is plain: an ACK, the burst that it lets out, which is mostly a pair, and what
     the receiver does of it.  The outer one takes the rest: what is lost, finds a queue full, comes out of
-    order, or is acknowledged late.
+    order, or is acknowledged late; and samples.
     """
-    ring, end, window, rings = m[Path.RING], p[P.END], p[P.WINDOW], inorder.rings_of(p, s)
-    single = simple or hops.hops_of(m, MAIN, FORTH) == 1
-    size, ack_size, delay = p[P.DATA] + p[P.HEADER], p[P.ACK], p[P.ACK_DELAY] - p[P.TICK]
-    forth, back = server_of(m, FORTH, size), server_of(m, BACK, ack_size)
+    end, window, single = p[P.END], p[P.WINDOW], simple or hops.hops_of(m, MAIN, FORTH) == 1
+    road, patience = road_of(p, m, s, single), patience_of(p, s)
+    forth, back, rings = road.forth, road.back, road.rings
+    first, una, last = s[Tcp.NXT], s[Tcp.UNA], s[Tcp.LAST]
+    source, sink = inorder.source_of(s), inorder.sink_of(s)
     going, coming = line_of(m, forth.at), line_of(m, back.at)
-    silence, longest = receiver.silence(s), s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
-    margin = min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US)
-    first, una, last, waiting = s[Tcp.NXT], s[Tcp.UNA], s[Tcp.LAST], np.int64(NONE)
-    nxt, left, large, queued = first, np.int64(SETTLED), s[Tcp.LARGE] != 0, np.int64(0)
-    consumed = s[Tcp.CONSUMED]
-    source, sink = inorder.Source(una, s[Tcp.LEAST_RTT], rtt.estimate_of(s)), inorder.sink_of(s)
-    pairs = single and p[P.ACK_EVERY] > 1 and forth.time < min(silence, delay) and forth.limit != 1
-    horizon, before, far_apart, undisturbed = min(m[Path.WATCH], end), first, False, True
+    flow = Flow(first, going, coming, sink, np.int64(NONE), tail, np.int64(0))
+    left, large, allowed, before = np.int64(SETTLED), s[Tcp.LARGE] != 0, first, first
+    consumed, now_us = s[Tcp.CONSUMED], clocks.us_of(now)
+    horizon, undisturbed = min(m[Path.WATCH], end), True
     while undisturbed:
         plain, fate, t, packet = True, np.int64(ARRIVED), now, np.int64(NONE)
+        limits = limits_of(m, s, road, flow, alarm, horizon, consumed)
         while plain:
-            if left < 0:
-                at = numbered(ring, rings.mask, ENTRY, head)
-                arrival, ack_id = m[at], m[at + 1]
-                at = inorder.ack_in(rings, ack_id)
-                ack = s[at + Ack.NEXT]
-                plain = head < tail and arrival < alarm and arrival <= s[Tcp.DEADLINE] and ack > source.una
-                plain = plain and arrival <= sink.pending and arrival <= s[Tcp.MERGED_UNTIL]
-                plain = plain and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
-                if plain and not is_early(s, rings, source, now, margin, longest, arrival):
-                    plain = arrival <= deadline_of(p, s, now, nxt == before)
+            while plain and left < 0:
+                arrival, ack_id, ack, plain = next_ack(m, s, road, flow, limits, source.una, head)
+                now_us = clocks.us_of(arrival)
+                waited = now_us - inorder.sent(s, rings, source.una)
+                plain = plain and is_in_time(
+                    p, s, patience, source, flow.nxt, now, arrival, waited, flow.nxt == before
+                )
                 if plain:
                     far_apart = arrival - now > APART
-                    now, consumed, head, left, before = arrival, ack_id + 1, head + 1, np.int64(0), nxt
+                    now, consumed, head, before = arrival, ack_id + 1, head + 1, flow.nxt
                     s[Tcp.DEADLINE] = FOREVER
-                    source = inorder.take(p, s, rings, source, nxt, now, ack)
-            room = np.int64(0)
+                    source = inorder.take(p, s, rings, source, before, now, now_us, waited, ack)
+                    cwnd = s[Tcp.CWND]
+                    allowed, left = ack + min(cwnd, window), np.int64(0)
+                    room = allowed - before
+                    small = 0 < room <= burst.LEAST and cwnd >= 2 * burst.LEAST and before < last
+                    if small and (far_apart or is_due_later(s, rings, source, now_us)):  # it is not put off
+                        left, large = room, room > 1
+                        flow = put_small(p, m, s, out, road, limits, flow, now, now_us, room)
+                        if flow.nxt > before:
+                            note_limit(s, ack, flow.nxt, True, False)
+                            left = np.int64(SETTLED)
+            put_off = False
             if left == 0:
-                s[Tcp.NXT] = nxt
-                flight, cwnd = nxt - source.una, s[Tcp.CWND]
-                room = min(cwnd - flight, window - flight)
-                plenty = cwnd >= 2 * burst.LEAST and nxt < last
-                if 0 < room <= burst.LEAST and far_apart and nxt == before and plenty:
-                    left = room
-                elif room > 0:
-                    left = burst.fitting(p, s, now, room)
+                if flow.nxt < allowed:
+                    inorder.tell(s, source, flow.nxt)
+                    left = burst.fitting(p, s, now, allowed - flow.nxt)
                 large = left > 1
-                if left == 0:  # what has room is put off
-                    sender.note_limit(s, nxt > before, flight >= cwnd or 0 < room == cwnd - flight)
-                    left = np.int64(SETTLED)
-            # A pair of which the second packet alone is acknowledged; the same as one by one below.
-            if pairs and left == 2 and sink.nxt == nxt and sink.told == nxt and sink.quick == 0:
-                landing = max(now, going.free) + 2 * forth.time + forth.delay
-                both = nxt + 1 < last and going.gap > 1 and pass_both(m, forth, going, now)
-                both = both and landing <= horizon and landing - forth.time - sink.last <= silence
-                both = both and coming.gap > 0 and sink.next_ack - consumed < rings.mask
-                if both and passes(m, back, coming, landing):
-                    inorder.put_out(s, rings, nxt, now, False)
-                    inorder.put_out(s, rings, nxt + 1, now, True)
-                    going = passed(m, forth, passed(m, forth, going, now), now)
-                    if QUEUES:
-                        queued += 2 * (going.free - now) - forth.time
-                    nxt, left, ack_id = nxt + 2, np.int64(0), sink.next_ack
-                    sink = inorder.take_pair(s, rings, sink, landing, now)
-                    coming = passed(m, back, coming, landing)
-                    arrived, arrival = np.int64(ARRIVED), coming.free + back.delay
-                    tail = enter(p, m, out, ring, rings.mask, ack_id, arrived, arrival, tail)
-                    if room == 2:  # no more goes out
-                        s[Tcp.NXT] = nxt
-                        sender.note_limit(s, True, nxt - source.una >= s[Tcp.CWND])
-                        left = np.int64(SETTLED)
+                put_off = left == 0
             while plain and left > 0:
-                plain = nxt < last and going.gap > 0 and passes(m, forth, going, now)
+                plain = flow.nxt < limits.bound and passes(m, forth, flow.going, now)
                 if plain:
-                    packet, left = nxt, left - 1
-                    nxt, push = nxt + 1, large and left == 0
-                    inorder.put_out(s, rings, packet, now, push)
-                    going = passed(m, forth, going, now)
-                    t = going.free + forth.delay
-                    if QUEUES:
-                        queued += min(going.free, end) - now
-                    if not single:
-                        fate, t = behind(p, outages, losses, m, FORTH, t, size)
-                        if fate != ARRIVED and t <= end:
-                            out[Out.DROPS_QUEUE - FULL_QUEUE + fate] += 1
-                    plain = fate == ARRIVED and t <= horizon and sink.nxt == packet and t < sink.pending
-                    plain = plain and t - sink.last <= silence
-                    at_once = inorder.answers(p, sink, push)
-                    if plain and at_once:
-                        plain = coming.gap > 0 and sink.next_ack - consumed < rings.mask
-                        plain = plain and passes(m, back, coming, t)
+                    packet, left = flow.nxt, left - 1
+                    flow, plain, fate, t = put_one(
+                        p, outages, losses, m, s, out, road, flow, now, now_us, large and left == 0, horizon,
+                        single,
+                    )  # fmt: skip
                     if plain:
-                        packet, ack_id = np.int64(NONE), sink.next_ack
-                        sink = inorder.take_in(s, rings, sink, t, now, at_once)
-                        if at_once:
-                            waiting = np.int64(NONE)
-                            coming = passed(m, back, coming, t)
-                            t = coming.free + back.delay
-                            if not single:
-                                fate, t = behind(p, outages, losses, m, BACK, t, ack_size)
-                            tail = enter(p, m, out, ring, rings.mask, ack_id, fate, t, tail)
-                        elif sink.pending == FOREVER:
-                            waiting = t
-                            sink = inorder.postpone(sink, t + delay)
+                        packet = np.int64(NONE)
+            if plain and left == 0 and (put_off or flow.nxt >= allowed):
+                put_off = flow.nxt < allowed and s[Tcp.CWND] <= window
+                note_limit(s, source.una, flow.nxt, flow.nxt > before, put_off)
+                left = np.int64(SETTLED)
+        nxt, going, coming, sink, waiting, tail, held = flow
         if packet == NONE and left > 0:
             undisturbed = nxt < last
             if undisturbed:
                 packet, left = nxt, left - 1
                 nxt += 1
-                inorder.put_out(s, rings, packet, now, large and left == 0)
+                inorder.put_out(s, rings, packet, now_us, large and left == 0)
                 keep(m, forth.at, going)
+                size = p[P.DATA] + p[P.HEADER]
                 fate, t, _ = engine.put_on_path(p, outages, losses, m, out, now, packet, True, size)
                 going = line_of(m, forth.at)
         elif packet == NONE:
-            arrival = engine.arrival_of(m, ring, rings.mask, head, tail)
+            arrival = engine.arrival_of(m, road.ring, rings.mask, head, tail)
             late = min(sink.pending, s[Tcp.MERGED_UNTIL])
             undisturbed = late < arrival
+            inorder.tell(s, source, nxt)
             if waiting != NONE:
                 sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
             elif undisturbed:
@@ -241,6 +431,10 @@ def go(
                     tail = engine.acknowledge_late(p, outages, losses, m, s, out, tail)
                     coming, sink = line_of(m, back.at), inorder.sink_of(s)
                     undisturbed = m[Path.FULL] == 0
+            elif alarm <= arrival <= min(deadline_of(p, s, now, nxt == before), end):
+                s[Tcp.RTT] = rtt.told(source.known)
+                engine.sample(p, m, s, g, arrival)
+                alarm, undisturbed = min(m[Path.SAMPLE], end + 1), True
         if packet != NONE and fate == ARRIVED and t <= end:
             sink, waiting = inorder.postponed(p, s, sink, waiting), np.int64(NONE)
             keep(m, back.at, coming)
@@ -248,11 +442,12 @@ def go(
             tail = engine.receive(p, outages, losses, m, s, out, t, packet, now, tail)
             coming, sink, horizon = line_of(m, back.at), inorder.sink_of(s), min(m[Path.WATCH], end)
             undisturbed = m[Path.FULL] == 0
-    keep(m, forth.at, going)
-    keep(m, back.at, coming)
-    keep_sink(m, s, inorder.postponed(p, s, sink, waiting), consumed)
-    inorder.learn(p, s, now, source, una)
+        flow = Flow(nxt, going, coming, sink, waiting, tail, held)
+    keep(m, forth.at, flow.going)
+    keep(m, back.at, flow.coming)
+    keep_sink(m, s, inorder.postponed(p, s, flow.sink, flow.waiting), consumed)
+    inorder.learn(p, s, now, source, una, flow.nxt)
     if QUEUES:
-        add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, queued)
-    leave(p, s, una, now, first, nxt, left, large, nxt == before)
-    return now, head, tail, np.int64(NONE), now
+        add(m, forth.at + Word.HELD, forth.at + Word.HELD_HIGH, flow.held)
+    leave(p, s, una, now, first, flow.nxt, left, large, flow.nxt == before)
+    return now, head, flow.tail, np.int64(NONE), now

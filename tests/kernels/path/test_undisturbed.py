@@ -18,6 +18,9 @@ from tests.twins.path.scenarios import as_linux, linux_rows, tcp_rows
 
 go, go_linux = undisturbed.go, undisturbed_linux.go
 IN_STRETCHES = [0]
+"""Packets,"""
+BEGUN = [0]
+"""and stretches of today's Linux."""
 
 
 def counted(*arguments: Any) -> Any:
@@ -31,6 +34,7 @@ def counted(*arguments: Any) -> Any:
 def counted_linux(*arguments: Any) -> Any:
     """The same of today's Linux."""
     before = arguments[5][Linux.NXT]
+    BEGUN[0] += 1
     found = go_linux(*arguments)
     IN_STRETCHES[0] += arguments[5][Linux.NXT] - before
     return found
@@ -38,7 +42,7 @@ def counted_linux(*arguments: Any) -> Any:
 
 @pytest.fixture(autouse=True)
 def counting(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    IN_STRETCHES[0] = 0
+    IN_STRETCHES[0] = BEGUN[0] = 0
     monkeypatch.setattr(undisturbed, "go", counted)
     monkeypatch.setattr(undisturbed_linux, "go", counted_linux)
     return
@@ -121,3 +125,9 @@ def test_so_they_do_for_todays_linux(name: str, change: Any, monkeypatch: pytest
     out = run(name, rows, monkeypatch=monkeypatch)
     assert IN_STRETCHES[0] > 0.6 * out[:, Out.SENT].sum()
     np.testing.assert_array_equal(out, run(name, rows, monkeypatch=monkeypatch, stretches=False))
+
+
+def test_a_sample_does_not_end_a_stretch_of_todays_linux(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = as_linux(lossy_hop.rows(1, window=32, loss=0.0001, duration_s=6.0), seed=1)
+    out = run("tcp_linux_reno", rows, monkeypatch=monkeypatch)
+    assert 0 < BEGUN[0] < out[:, Out.SAMPLES].sum() / 2
