@@ -37,6 +37,7 @@ class Scenario(Networks):
     """
 
     fidelity: Fidelity = "packet"
+    """Packets are simulated; or differential equations, or formulae, answer for them."""
 
     @model_validator(mode="before")
     @classmethod

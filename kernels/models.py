@@ -308,9 +308,14 @@ WIRELESS: dict[str, Any] = {
 """The slots of the 802.11 engine beside those of the ends of its flows."""
 
 
+def _asked(address: Address) -> dict[str, Any]:
+    """The slots of the 802.11 engine that are filled if somebody asks for it."""
+    return {"gauged": address.delays, "failing": address.varying}
+
+
 def _wireless(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        return bind(wireless.simulate, step, WIRELESS | ends.slots)
+        return bind(wireless.simulate, step, WIRELESS | _asked(address) | ends.slots)
 
     def scratch(rows: Any) -> tuple[int, int]:
         return wireless.scratch_words(rows, ends.words, ends.floats)
@@ -324,7 +329,7 @@ def _mixed_wireless(address: Address) -> Model:
     of_linux = [_timed(_linux(control)) for control in LINUX.values()] if address.control == "linux" else []
 
     def make(step: Step) -> Any:
-        found: dict[str, Any] = WIRELESS | {"own_transports": True}
+        found: dict[str, Any] = WIRELESS | {"own_transports": True} | _asked(address)
         found["packet_shift"] = COPY_SHIFT + (STAMP_BITS if of_linux else COPY_BITS)
         # Unlike shared links, 802.11 asks how long packets took.
         rest = mixture.of_sender(step) | {"association": association, "delays": True} | found
@@ -553,6 +558,14 @@ LINKS: tuple[dict[str, Any], ...] = tuple(
 """Of shared networks: the fields of an address that may be either."""
 
 
+CELLS: tuple[dict[str, Any], ...] = tuple(
+    {"varying": varying, "delays": delays} for varying, delays in product((False, True), repeat=2)
+)
+"""Of 802.11 networks: the fields of an address that may be either."""
+RADIO = *(Address("wireless", "")._replace(**asked) for asked in CELLS), Address("adhoc", "")
+"""Radio networks."""
+
+
 def _tcps() -> Iterator[Model]:
     """The models of a TCP with a congestion control, in each network that has it."""
     for tcp, variant in {**VARIANTS, **PROBING, **ADHOC, "linux26": linux26}.items():
@@ -566,6 +579,9 @@ def _tcps() -> Iterator[Model]:
                 if family == "shared":
                     for links in LINKS[1:]:
                         yield _shared(Address(family, tcp, name)._replace(**links), ends)
+                if family == "wireless":
+                    for asked in CELLS[1:]:
+                        yield _wireless(Address(family, tcp, name)._replace(**asked), ends)
             for address in () if tcp in ADHOC else PATHS[1:]:
                 yield _path(address._replace(sender=tcp, control=name), ends)
 
@@ -576,19 +592,19 @@ def _others() -> Iterator[Model]:
             address = path_kind._replace(sender="linux", control=control, messages=writes, tuned=tuned)
             if not ((address.mobile and tuned) or (address.reordering and (writes or tuned))):
                 yield _of_linux(address, _linux(module))
-        for family in "wireless", "adhoc":
-            yield _of_linux(Address(family, "linux", control), _linux(module))
+        for address in RADIO:
+            yield _of_linux(address._replace(sender="linux", control=control), _linux(module))
         for links in LINKS:
             yield _of_linux(Address("shared", "linux", control)._replace(**links), _linux(module))
     for address in PATHS:
         one = _path if address.mobile or address.reordering else _multihomed
         yield one(address._replace(sender="sctp"), SCTP)
         yield _datagrams(address._replace(sender="udp"))
-    for family, ends in DATAGRAMS.items():
-        yield FAMILIES[family](Address(family, "sctp"), SCTP)
-        yield FAMILIES[family](Address(family, "udp"), ends)
-    for linux in "", "linux":
-        yield _mixed_wireless(Address("wireless", "mixed", linux))
+    for address in RADIO:
+        yield FAMILIES[address.family](address._replace(sender="sctp"), SCTP)
+        yield FAMILIES[address.family](address._replace(sender="udp"), DATAGRAMS[address.family])
+    for linux, asked in product(("", "linux"), CELLS):
+        yield _mixed_wireless(Address("wireless", "mixed", linux)._replace(**asked))
     for links in LINKS:
         yield _shared(Address("shared", "sctp")._replace(**links), SCTP)
         for linux, arrivals in product(("", "linux"), (False, True)):
@@ -621,7 +637,7 @@ NAMES = (
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
     *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned", "tcp_newreno_delays"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
-    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed"),
+    *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed", "wifi_sack_varying_delays"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_newreno_delays", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import AfterValidator, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from netcarlo.errors import InputError
 from netcarlo.schema import units
@@ -20,6 +20,12 @@ def _word(name: str) -> str:
 Name = Annotated[str, AfterValidator(_word)]
 Bound = Annotated[Number, Quantity(units.TIME, 1e-6, 3600.0)]
 
+_CLASS = (
+    "Whose delays are told together: a word, with which the names of their outcomes begin; "
+    "its protocol if another flow names a class, else none."
+)
+_LATE = "A packet that takes longer than this is late; no limit unless given."
+
 if TYPE_CHECKING:
 
     class Classed(Record):
@@ -30,7 +36,10 @@ if TYPE_CHECKING:
 else:  # `class` is a word of Python's own
     Classed = create_model(
         "Classed", __base__=Record, __module__=__name__,
-        **{"class": (Name | None, None), "late": (Bound | None, None)},
+        **{
+            "class": (Name | None, Field(None, description=_CLASS)),
+            "late": (Bound | None, Field(None, description=_LATE)),
+        },
     )  # fmt: skip
 
 

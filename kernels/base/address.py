@@ -24,7 +24,8 @@ class Address(NamedTuple):
     arrivals: bool = False
     """Whether flows come and go."""
     varying: bool = False
-    """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police."""
+    """Of paths and shared networks: whether hops or links may follow a trace, jitter packets or police; of
+    802.11 networks: whether the gateway may go down."""
     messages: bool = False
     """Of paths: whether the application writes messages, and pauses."""
     tuned: bool = False
@@ -32,7 +33,7 @@ class Address(NamedTuple):
     traced: bool = False
     """Of shared networks: whether a trace is written."""
     delays: bool = False
-    """Of paths and shared networks: whether delays of classes of flows are measured."""
+    """Of paths, shared and 802.11 networks: whether delays of classes of flows are measured."""
     reordering: bool = False
     """Of paths: whether hops may besides let packets overtake each other."""
 

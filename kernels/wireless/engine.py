@@ -12,13 +12,14 @@ import numpy as np
 
 from netcarlo.kernels.base.agenda import earliest
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_ACK, EVENT_RECEIVE, FOREVER, STATUS_TRACE_FULL, P
-from netcarlo.kernels.wireless import exchange, state, station
+from netcarlo.kernels.wireless import exchange, outages, state, station
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import lose, to_leg, to_queue
 from netcarlo.kernels.wireless.frame import BACKWARD, FLOW_BITS, FLOW_MASK, HOP_MASK, ONE_HOP
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, NodeOut, Radio, WifiOut, WifiRows, gauges
 from netcarlo.kernels.wireless.report import end_warm_up, report
 from netcarlo.kernels.wireless.setup import set_up
 from netcarlo.kernels.wireless.state import ASSOCIATED, START_OF_KEYS, Phase, Word, flow_at
@@ -26,11 +27,15 @@ from netcarlo.kernels.wireless.trace import record, record_notes, record_sent
 
 hosts: Any = slot("hosts")
 
+FAILING: Any = slot("failing")
+"""Whether the gateway may go down, see `outages`."""
+
 
 def outcomes(rows: WifiRows) -> int:
     """Columns of the outcomes of `rows`."""
     most_flows = int(rows.parameters[:, Radio.FLOWS].max(initial=0))
-    return int(WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS)
+    found = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + rows.nodes.shape[1] * NodeOut.COLUMNS
+    return int(found + gauges(rows) * DelayOut.COLUMNS)
 
 
 def scratch_words(rows: WifiRows, words: Callable[[Any, Any], Any], floats: int) -> tuple[int, int]:
@@ -55,7 +60,8 @@ def simulate(
     warm_up = m[Radio.WARM_UP] if m[Radio.WARM_UP] > 0 else np.int64(FOREVER)
     n = m[Radio.NODES]
     n_legs = m[Radio.LEGS]
-    entities = n + n_legs + m[Radio.FLOWS]
+    before_outage = n + n_legs + m[Radio.FLOWS]
+    entities = before_outage + 1 if FAILING else before_outage
     while True:
         who, key = earliest(m, START_OF_KEYS, entities)
         t = key >> 2
@@ -68,6 +74,8 @@ def simulate(
             _on_node(m, f, constants, losses, trace, who, key)
         elif who < n + n_legs:
             _on_leg(m, f, constants, t, who - n)
+        elif FAILING and who == before_outage:
+            _on_outage(m, f, nodes, network, t)
         else:
             hosts.on_event(m, f, constants, t, who - n - n_legs)
         if tracing and m[Word.NOTES] > 0:
@@ -105,6 +113,14 @@ def _on_node(m: Any, f: Any, constants: Any, losses: Any, trace: Any, node: Any,
         if ASSOCIATED and m[Radio.BACK_PRESSURE] != 0:
             _on_room(m, f, t, left)
         exchange.conclude(m, left, t)
+
+
+@cold
+def _on_outage(m: Any, f: Any, nodes: Any, network: Any, t: Any) -> None:
+    """The gateway goes down, or comes back."""
+    node = outages.change(m, nodes, network, t)
+    if ASSOCIATED and node != NOBODY and m[Radio.BACK_PRESSURE] != 0:
+        _on_room(m, f, t, node)
 
 
 @cold

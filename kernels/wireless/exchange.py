@@ -227,10 +227,10 @@ def _succeed(m: Any, at: Any, t: Any) -> None:
     m[at + Mac.WAITING] = Wait.SUCCEEDED
     m[at + Mac.TIMEOUT] = NO_EVENT
     m[at + Mac.LATE] = t
-    _pop(m, at, t)
+    leave(m, at, t)
 
 
-def _pop(m: Any, at: Any, t: Any) -> None:
+def leave(m: Any, at: Any, t: Any) -> None:
     """The head leaves the queue of the node at word `at`."""
     counts = at + NODE_COUNTS
     m[counts + NodeOut.QUEUE_SUM] += m[at + Mac.COUNT] * (t - m[at + Mac.COUNTED_AT])
@@ -308,7 +308,7 @@ def _fail(m: Any, j: Any, at: Any, t: Any) -> Any:
         m[counts + NodeOut.RETRY_DROPS] += 1
         if m[at + Mac.HEAD_RECEIVED] == 0:
             lost = frame
-        _pop(m, at, t)
+        leave(m, at, t)
         m[at + Mac.WAITING] = Wait.FAILED
         left = np.int64(j)
     else:

@@ -45,8 +45,15 @@ def to_queue(m: Any, t: Any, frame: Any) -> None:
     """A frame comes to the queue of the node that its next hop begins at, or is lost where that is full."""
     j = m[link_of(m, frame) + Link.FROM]
     if not enqueue(m, j, t, frame):
-        relay = frame >> FLOW_BITS & HOP_MASK != 0
-        lose(m, frame, np.int64(FlowOut.DROPS_RELAY) if relay else np.int64(FlowOut.DROPS_SOURCE), j)
+        drop(m, frame)
+
+
+@cold
+def drop(m: Any, frame: Any) -> None:
+    """A frame is lost in the queue that its next hop begins at."""
+    relay = frame >> FLOW_BITS & HOP_MASK != 0
+    cause = np.int64(FlowOut.DROPS_RELAY) if relay else np.int64(FlowOut.DROPS_SOURCE)
+    lose(m, frame, cause, m[link_of(m, frame) + Link.FROM])
 
 
 @cold

@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, NEVER, P
+from netcarlo.kernels.wireless import delays
 from netcarlo.kernels.wireless import leg as legs
 from netcarlo.kernels.wireless.forwarding import inject, sent_at
 from netcarlo.kernels.wireless.frame import (
@@ -45,6 +47,9 @@ from netcarlo.kernels.wireless.state import (
     transport_at,
 )
 from netcarlo.kernels.wireless.trace import note
+
+GAUGED: Any = slot("gauged")
+"""Whether delays of classes of flows are measured, see `delays`."""
 
 
 @cold
@@ -243,6 +248,8 @@ def _count_arrival(m: Any, at: Any, t: Any, delay: Any) -> None:
     m[counts + FlowOut.DELAY_SUM] += m[at + FlowState.DELAY_NS] // 1000
     m[at + FlowState.DELAY_NS] %= 1000
     m[counts + FlowOut.DELAYS + _delay_bin(delay)] += 1
+    if GAUGED:
+        delays.arrived(m, at, t, delay)
     length = m[Radio.BIN]
     if length > 0 and t >= m[Radio.WARM_UP]:
         number = (t - m[Radio.WARM_UP]) // length

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import Table
 
@@ -61,6 +62,9 @@ class Radio(IntEnum):
     BACK_PRESSURE = auto()  # 1: a full queue stops the TCP or SCTP of its own node instead of dropping
     MAC_OVERHEAD = auto()  # bytes a frame on air is longer than the packet (LLC, MAC header, FCS)
     GATEWAY_BURST = auto()  # BURST of the last node
+    GAUGES = auto()  # number of classes whose delays are measured
+    OUTAGES = auto()  # of the last node, see `outages`
+    OUTAGES_AT = auto()  # where these begin in a row of `network`
     COLUMNS = auto()
 
 
@@ -118,6 +122,8 @@ class Flow(IntEnum):
     ACK_COST = 15  # time that making an acknowledgement occupies leg AFTER [ns]
     KIND = 16  # of a list of flows: what TCP it is, as in `shared.layout.KINDS` and behind them
     ITEM = 17  # of a list of flows: which item of it, from 1 on; else 0
+    GAUGE = 18  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
+    BOUND = 19  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
 
 
 class Leg(IntEnum):
@@ -138,7 +144,8 @@ class Leg(IntEnum):
 
 
 class WifiOut(IntEnum):
-    """The first outcomes of a row; those of the flows (`FlowOut`) and of the nodes (`NodeOut`) follow."""
+    """The first outcomes of a row; those of the flows (`FlowOut`), of the nodes (`NodeOut`) and of
+    classes of flows (`base.delays`) follow."""
 
     STATUS = 0  # one of the STATUS_ constants of `base.layout`
     EVENTS = 1  # events simulated
@@ -222,7 +229,7 @@ class WifiRows(NamedTuple):
     parameters: NDArray[np.int64]  # [n, Radio.COLUMNS]: those of `P`, then those of `Radio`
     constants: NDArray[np.float64]  # [n, C]: of a user's congestion control
     nodes: NDArray[np.int64]  # [n, N, len(Node)]
-    network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, transports, paths
+    network: NDArray[np.int64]  # [n, W]: flows, links, legs, rates, transports, outages, paths
     losses: NDArray[np.uint32]  # [m, 32]: digit thresholds, see `loss.thresholds`
 
     @property
@@ -249,9 +256,15 @@ class WifiRows(NamedTuple):
         return int(self.parameters[:, Radio.LINKS_AT].max(initial=0)) // len(Flow)
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:
-        """See `rows`: those of the flows and of the nodes."""
+        """See `rows`: those of the flows, of the nodes and of classes of flows."""
         flows, nodes = int(self.parameters[:, Radio.FLOWS].max(initial=0)), self.nodes.shape[1]
         return WifiOut.COLUMNS, (
             Table("flows", FlowOut.COLUMNS, flows, self.most_flows),
             Table("nodes", NodeOut.COLUMNS, nodes, nodes),
+            Table("classes", DelayOut.COLUMNS, gauges(self), gauges(self)),
         )
+
+
+def gauges(rows: WifiRows) -> int:
+    """Classes whose delays are measured."""
+    return int(rows.parameters[:, Radio.GAUGES].max(initial=0))

@@ -7,6 +7,7 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.countdown import draw_gap
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, NEVER, P
+from netcarlo.kernels.wireless import delays, outages
 from netcarlo.kernels.wireless.frame import air_time
 from netcarlo.kernels.wireless.layout import NOBODY, STREAM_FRAME, Flow, FlowOut, Leg, Link, Node, Radio, Rate
 from netcarlo.kernels.wireless.state import (
@@ -37,6 +38,9 @@ from netcarlo.kernels.wireless.state import (
 hosts: Any = slot("hosts")
 ends: Any = slot("ends")
 
+GAUGED: Any = slot("gauged")
+FAILING: Any = slot("failing")
+
 _CLOCK_STEP = 7919  # the clocks of senders differ [ns]
 _ANSWER_BYTES = 14  # of a CTS or an ACK
 _RTS_BYTES = 20
@@ -54,7 +58,11 @@ def set_up(parameters: Any, nodes: Any, network: Any, losses: Any, m: Any, f: An
     _set_up_rates(m, network)
     _set_up_links(m, network, losses)
     free = _set_up_legs(m, network, free)
-    _set_up_flows(m, network, f, free)
+    free = _set_up_flows(m, network, f, free)
+    if GAUGED:
+        delays.lay(m, free)
+    if FAILING:
+        outages.lay(m, network)
 
 
 def _lay_out(m: Any, network: Any) -> Any:
@@ -65,6 +73,8 @@ def _lay_out(m: Any, network: Any) -> Any:
     m[Word.TRACED] = 0
     m[Word.NOTES] = 0
     m[Word.NODES] = START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + m[Radio.FLOWS]
+    if FAILING:
+        m[Word.NODES] += 1
     m[Word.RATES] = m[Word.NODES] + m[Radio.NODES] * NODE_WORDS
     m[Word.LINKS] = m[Word.RATES] + m[Radio.RATES] * RATE_WORDS
     m[Word.LEGS] = m[Word.LINKS] + m[Radio.LINKS] * LINK_WORDS
@@ -132,7 +142,7 @@ def _set_up_legs(m: Any, network: Any, free: Any) -> Any:
     return free
 
 
-def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
+def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> Any:
     for flow in range(m[Radio.FLOWS]):
         at = flow_at(m, flow)
         _copy(m, at, network, m[Radio.FLOWS_AT] + flow * _FLOW, _FLOW)
@@ -148,6 +158,7 @@ def _set_up_flows(m: Any, network: Any, f: Any, free: Any) -> None:
         elif m[at + Flow.START] >= m[at + Flow.STOP] or m[at + Flow.LIMIT] <= 0:
             m[at + FlowState.NEXT] = FOREVER
         hosts.schedule(m, flow)
+    return free
 
 
 def _set_up_transport(m: Any, network: Any, flow: Any, free: Any) -> Any:

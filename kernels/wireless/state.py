@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.delays import DelayOut, Gauge
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.wireless.layout import Flow, FlowOut, Leg, Link, Node, NodeOut, Radio, Rate, WifiRows
 
@@ -36,6 +37,8 @@ class Word(IntEnum):
     LEGS = auto()
     FLOWS = auto()
     PATHS = auto()  # as in the row
+    DELAYS = auto()  # outcomes of classes of flows, see `delays`
+    OUTAGE = auto()  # times that the gateway has gone down and come back: it is down if odd
     # What happens.
     FRAMES = auto()  # frames put on the air
     FULL = auto()  # 1: a ring was too small
@@ -47,7 +50,7 @@ NOTE_WORDS, NOTE_ROOM = 3, 64
 """A note for the trace: event, frame and node; of more notes at once the last ones are kept."""
 FIRST_NOTE = max(Word) + 1
 START_OF_KEYS = FIRST_NOTE + NOTE_WORDS * NOTE_ROOM
-"""The next event of every node, then leg, then flow: time * 4 + `Phase`."""
+"""The next event of every node, then leg, then flow: time * 4 + `Phase`; and the outage, if any may come."""
 NO_EVENT = (1 << 60) - 1
 """The time of an event that does not come; four times that is still a number."""
 
@@ -201,9 +204,10 @@ class FlowState(IntEnum):
     BIN = auto()  # number of the interval that FlowOut.BEST looks at
     IN_BIN = auto()  # packets that arrived in it
     DELAY_NS = auto()  # what is left over of the delays summed in FlowOut.DELAY_SUM
+    LATEST = auto()  # its delays, words as in `Gauge`
 
 
-FLOW_COUNTS = max(FlowState) + 1
+FLOW_COUNTS = FlowState.LATEST + Gauge.SIZE
 """The flow's outcomes, as in `FlowOut`."""
 FLOW_WORDS = FLOW_COUNTS + FlowOut.COLUMNS
 
@@ -254,6 +258,7 @@ def words(rows: WifiRows, each: int) -> int:
         rooms += np.where(leg < p[:, Radio.LEGS], room, 0)
     total = (
         START_OF_KEYS
+        + 1
         + p[:, [Radio.NODES, Radio.LEGS, Radio.FLOWS]].sum(axis=1)
         + p[:, Radio.NODES] * NODE_WORDS
         + p[:, Radio.LINKS] * LINK_WORDS
@@ -263,5 +268,6 @@ def words(rows: WifiRows, each: int) -> int:
         + rows.network.shape[1]
         + queues
         + 2 * rooms
+        + p[:, Radio.GAUGES] * DelayOut.COLUMNS
     )
     return int(total.max())

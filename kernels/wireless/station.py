@@ -225,10 +225,10 @@ def _send_data(m: Any, at: Any, kind: Any) -> Any:
 
 @cold
 def _miss(m: Any, j: Any, i: Any) -> None:
-    """Node j does not receive what node i sends."""
-    sender = node_at(m, i)
-    if m[sender + Mac.FRAME] == Frame.DATA and m[sender + Mac.TO] == j:
-        m[node_at(m, j) + NODE_COUNTS + NodeOut.COLLIDED] += 1
+    """Node j does not receive what node i sends; one that is down has no queue, and counts nothing."""
+    sender, at = node_at(m, i), node_at(m, j)
+    if m[sender + Mac.FRAME] == Frame.DATA and m[sender + Mac.TO] == j and m[at + Node.QUEUE] > 0:
+        m[at + NODE_COUNTS + NodeOut.COLLIDED] += 1
 
 
 def _hear(m: Any, j: Any, at: Any, t: Any, before: Any, batch: Any) -> None:

@@ -1,4 +1,4 @@
-"""Runs ns-3 for a benchmark: one program, compiled when it is needed."""
+"""Runs ns-3: programs that are compiled when they are needed."""
 
 import resource
 import shutil
@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 
 PACKAGES = "libns3-dev and libgsl-dev"
-_LIBRARIES = "wifi", "applications", "internet", "mobility", "propagation", "network", "core"
+_LIBRARIES = (
+    *("wifi", "applications", "internet", "traffic-control"),
+    *("mobility", "propagation", "network", "core"),
+)
 
 
 def available() -> bool:
@@ -14,10 +17,9 @@ def available() -> bool:
     return shutil.which("g++") is not None and Path("/usr/include/ns3/wifi-module.h").exists()
 
 
-def compile_chain(folder: Path) -> Path:
-    """The program of `ns3_chain.cc`, compiled with optimisation."""
-    program = folder / "ns3_chain"
-    source = Path(__file__).with_name("ns3_chain.cc")
+def compiled(source: Path, folder: Path) -> Path:
+    """The program of a source, compiled with optimisation."""
+    program = folder / source.stem
     libraries = [f"-lns3-{name}" for name in _LIBRARIES]
     subprocess.run(["g++", "-O2", "-std=c++17", str(source), "-o", str(program), *libraries], check=True)
     return program

@@ -93,7 +93,7 @@ def main() -> None:
     print("\n| UDP chain | netcarlo [s per s] | ns-3 [s per s] | ratio | netcarlo [Mbit/s] | ns-3 [Mbit/s] |")
     print("|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as folder:
-        program = ns3.compile_chain(Path(folder))
+        program = ns3.compiled(Path(ns3.__file__).with_name("ns3_chain.cc"), Path(folder))
         for hops in (1, 2, 4):
             throughput, seconds = ns3.run_chain(program, hops=hops, offered=10, duration=9, warm=1)
             own = measure(chain(hops=hops, duration_s=99))

@@ -30,6 +30,8 @@ from tests.twins.shared.scenarios import (
 from tests.twins.wireless.scenarios import all_linux as all_linux_over_wireless
 from tests.twins.wireless.scenarios import all_mixed, wifi_rows
 from tests.twins.wireless.scenarios import all_sctp as all_sctp_over_wireless
+from tests.twins.wireless.scenarios import failing_rows as failing_wifi_rows
+from tests.twins.wireless.scenarios import gauged_rows as gauged_wifi_rows
 
 AnyRows = Rows | WifiRows | ManetRows | SharedRows
 
@@ -40,6 +42,8 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     family, sender, control, mobile = address.family, address.sender, address.control, address.mobile
     if address.delays:
         rows = rows_of(name.replace("_delays", ""), count, seed=seed)
+        if isinstance(rows, WifiRows):
+            return gauged_wifi_rows(rows, seed=seed)
         return gauged_rows(rows, seed=seed) if isinstance(rows, SharedRows) else with_delays(rows, seed=seed)
     if address.tuned:
         rows = rows_of(name.removesuffix("_tuned"), count, seed=seed)
@@ -57,6 +61,10 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         rows = rows_of(name.replace("_reordering", ""), count, seed=seed)
         assert isinstance(rows, Rows)
         return with_reordering(rows, seed=seed)
+    if address.varying and family == "wireless":
+        rows = rows_of(name.replace("_varying", ""), count, seed=seed)
+        assert isinstance(rows, WifiRows)
+        return failing_wifi_rows(rows, seed=seed)
     if address.varying and family == "shared":
         rows = rows_of(name.replace("_varying", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)

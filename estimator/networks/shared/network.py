@@ -20,7 +20,7 @@ from netcarlo.kernels.shared.layout import (
     SharedRows,
     of_classes,
 )
-from netcarlo.networks import link_events
+from netcarlo.networks import class_names, link_events
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outcome import joined
@@ -79,9 +79,9 @@ class SharedNetwork(SharedSpec, Network):
             self._check_sctp(run.transport)
         self._check_linux(run.transport)
         own = isinstance(run.transport, Linux) and isinstance(run.transport.congestion_control, Path)
-        if delays.words(self, run.transport) and own:
+        if class_names.words("shared", self.each_flow(), run.transport) and own:
             remedy = "remove it, or write congestion_control: cubic"
-            raise InputError(f"{delays.asked(self)} is not for linux with a control of your own; {remedy}")
+            raise InputError(f"{self.asks_for_delays} is not for linux with a control of your own; {remedy}")
         most = self.most_flows
         if fidelity == "packet" and most > MOST_FLOWS:
             remedy = "lower a count, or write fidelity: fluid"
@@ -129,10 +129,10 @@ class SharedNetwork(SharedSpec, Network):
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
         found, arrivals = list(self._kinds(run.transport).values()), bool(self.classes)
         if fluid:
-            return Address("shared", "mixed", fluid=True, delays=bool(delays.asked(self)))
+            return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
         links: dict[str, Any] = {
             "managed": bool(self.aqm), "varying": bool(self.varying or self.failures),
-            "delays": bool(delays.asked(self)),
+            "delays": bool(self.asks_for_delays),
         }  # fmt: skip
         if arrivals or len(found) > 1:
             linux = "linux" if any(isinstance(tcp, Linux) for tcp in found) else ""
@@ -156,7 +156,7 @@ class SharedNetwork(SharedSpec, Network):
             return f"the {fidelity} model knows no {self.varying[0].rsplit('.', 1)[1]} of a link"
         if self.failures:
             return f"the {fidelity} model knows no failures of cables"
-        if (field := delays.asked(self)) and fidelity == "formula":
+        if (field := self.asks_for_delays) and fidelity == "formula":
             return f"the {fidelity} model knows no delays of classes ({field})"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)

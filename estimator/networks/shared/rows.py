@@ -6,7 +6,7 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, P
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
     LINUX_RENO,
@@ -21,9 +21,9 @@ from netcarlo.kernels.shared.layout import (
     Shared,
     SharedRows,
 )
-from netcarlo.networks import aqm
+from netcarlo.networks import aqm, class_names
 from netcarlo.networks.rooms import along, rings, room
-from netcarlo.networks.shared import arrivals, backups, delays, failures, varying
+from netcarlo.networks.shared import arrivals, backups, failures, varying
 from netcarlo.networks.shared.description import (
     Access,
     Cable,
@@ -78,7 +78,7 @@ def build(shared: SharedSpec, transport: Any, draws: Draws, parameters: Ints, *,
     table[:, : len(P)] = parameters
     table[:, Shared.FLOWS], table[:, Shared.LINKS], table[:, Shared.WARM_UP] = count, net.links, warm_up
     table[:, Shared.CLASSES] = len(shared.classes)
-    table[:, Shared.GAUGES] = len(delays.words(shared, transport))
+    table[:, Shared.GAUGES] = len(class_names.words("shared", shared.each_flow(), transport))
     links[:, :, Link.ROOM] = room(flows, links)
     constants = arrivals.fill(flows, draws, shared.classes)
     found = SharedRows(table, constants, flows, links, thresholds(rows))
@@ -264,12 +264,10 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
 
 def _classes(table: Ints, shared: SharedSpec, transport: Any, draws: Draws, members: list[Member]) -> None:
     """Fill in whose delays are measured, and when they are late [n, F, Flow.COLUMNS]."""
-    words = delays.words(shared, transport)
-    for k, member in enumerate(members if words else ()):
-        table[:, k, Flow.GAUGE] = 1 + words.index(delays.word_of(member.spec, transport))
-        table[:, k, Flow.BOUND] = FOREVER
-        if member.spec.late is not None:
-            table[:, k, Flow.BOUND] = draws.whole(f"{member.name}.late", member.spec.late, NS)
+    words = class_names.words("shared", shared.each_flow(), transport)
+    for k, member in enumerate(members):
+        columns, mine = (Flow.GAUGE, Flow.BOUND), (member.spec, member.name)
+        class_names.fill(table[:, k], columns, *mine, draws, transport=transport, of=words)
 
 
 def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> None:
@@ -323,5 +321,5 @@ def row_bytes(shared: SharedSpec) -> int:
     pairs = max(varying.most_pairs(line) for _, line in shared.each_line())
     pairs += failures.most_pairs(shared.failures)
     links = shared.most_links * (Link.COLUMNS + LinkOut.COLUMNS + 2 * pairs)
-    gauges = MOST_CLASSES * DelayOut.COLUMNS if delays.asked(shared) else 0
+    gauges = MOST_CLASSES * DelayOut.COLUMNS if shared.asks_for_delays else 0
     return 8 * (Shared.COLUMNS + flows + links + len(shared.classes) * arrivals.WORDS + gauges)

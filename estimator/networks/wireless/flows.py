@@ -8,6 +8,7 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
 from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg
+from netcarlo.networks import class_names
 from netcarlo.networks.wireless.description import Flows, FlowSpec, LegSpec, Wireless
 from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics.arrays import Ints
@@ -188,6 +189,7 @@ def table(
     """Flows [n, F, len(Flow)], their transports [n, F, len(P)], how many there are [n], their paths
     [n, F, 2, W]; `own` are the transports and `legs` the legs of each."""
     n, gateway = len(net.nodes), net.nodes - 1
+    classes = class_names.words("wireless", wireless.each_flow(), transport)
     found: list[Ints] = []
     routes: list[tuple[Ints, Ints]] = []
     present = np.zeros((n, len(ends)), bool)
@@ -201,6 +203,8 @@ def table(
         mine = _traffic(transport, wireless, draws, own[f], end)
         for column, value in legs[f].items():
             mine[:, column] = value
+        columns = Flow.GAUGE, Flow.BOUND
+        class_names.fill(mine, columns, end.spec, end.name, draws, transport=transport, of=classes)
         found.append(mine)
     width = max(int(length.max(initial=1)) for _, length in routes)
     paths = np.zeros((n, len(ends), 2, width), np.int64)

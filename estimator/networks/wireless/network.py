@@ -1,6 +1,6 @@
 """An 802.11 network: what the house asks of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,13 +8,16 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER
 from netcarlo.kernels.shared.layout import LINUX_KINDS
-from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows
+from netcarlo.kernels.wireless.layout import Flow, FlowOut, NodeOut, WifiOut, WifiRows, gauges
+from netcarlo.networks import class_names
 from netcarlo.networks.family import Fidelity, Named, Network
+from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
-from netcarlo.networks.wireless import events, fluid, formula, outcomes, rows, workload
+from netcarlo.networks.wireless import delays, events, fluid, formula, outages, outcomes, rows, workload
 from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link, Wireless
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -33,7 +36,9 @@ class WirelessNetwork(Wireless, Network):
     outcomes = outcomes.OUTCOMES
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
-        """The TCPs of the flows; what a sender cannot do, or its receiver."""
+        """The TCPs of the flows, and their classes; what a sender cannot do, or its receiver."""
+        class_names.words(self.key, self.each_flow(), run.transport)
+        outages.check(self.outages, bounds(run.duration)[1])
         self._check_own(run.transport)
         found = self._kinds(run.transport).values()
         reads = self.receiver is not None and self.receiver.read is not None
@@ -82,16 +87,23 @@ class WirelessNetwork(Wireless, Network):
         if fluid:
             return Address("wireless", "mixed", fluid=True)
         transport = run.transport
+        asked: dict[str, Any] = {
+            "varying": self.outages is not None, "delays": bool(self.asks_for_delays)
+        }  # fmt: skip
         if self.has_own_tcps:
             linux = any(isinstance(tcp, Linux) for tcp in self._kinds(transport).values())
-            return Address("wireless", "mixed", "linux" if linux else "")
+            return Address("wireless", "mixed", "linux" if linux else "", **asked)
         control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address("wireless", transport.protocol, str(control or ""))
+        return Address("wireless", transport.protocol, str(control or ""), **asked)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """The formula is Bianchi's."""
         if self.has_own_tcps:
             return f"there is no {fidelity} model of 802.11 whose flows have TCPs of their own"
+        if field := self.asks_for_delays:
+            return f"the {fidelity} model knows no delays of classes ({field})"
+        if self.outages is not None:
+            return f"the {fidelity} model knows no outages of an access point"
         if fidelity == "fluid":
             return fluid.unknown(self, run.transport)
         if self.cell is None or self.flows != "up" or self.reach is not None:
@@ -150,8 +162,8 @@ class WirelessNetwork(Wireless, Network):
     # Outcomes.
 
     def named(self, integers: Ints, rows: WifiRows) -> Named:
-        """Those of the flows and of the nodes together."""
-        return outcomes.named(integers, rows)
+        """Those of the flows and of the nodes together, and of classes of flows."""
+        return outcomes.named(integers, rows) | delays.named(self, integers, rows)
 
     def by_part(self, part: str, integers: Ints, rows: WifiRows) -> Named:
         """Those of each flow."""
@@ -159,7 +171,7 @@ class WirelessNetwork(Wireless, Network):
 
     def sent(self, integers: Ints, rows: WifiRows) -> int:
         """Of all flows."""
-        found = outcomes.tables(integers, flows=rows.most_flows)
+        found = outcomes.tables(integers, flows=rows.most_flows, classes=gauges(rows))
         return int(found.flows[:, :, FlowOut.SENT].sum())
 
     def filled(self, rows: WifiRows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
@@ -173,7 +185,8 @@ class WirelessNetwork(Wireless, Network):
         if fidelity == "fluid":
             flows[:, :, fluid.NO_FLOW], nodes[:, :, fluid.NO_NODE] = 0, 0
             flows[:, :, fluid.NO_TIME] = NEVER
-        return joined(some(n, WifiOut.COLUMNS), flows, nodes)
+        classes = some(n, gauges(rows), DelayOut.COLUMNS)
+        return joined(some(n, WifiOut.COLUMNS), flows, nodes, classes)
 
     # One replication.
 
@@ -184,6 +197,10 @@ class WirelessNetwork(Wireless, Network):
     def per_second(self, rows: WifiRows, frame: pd.DataFrame) -> pd.DataFrame | None:
         """What reached the end of the way of each flow."""
         return events.per_second(rows, frame)
+
+    def interruptions(self, rows: WifiRows) -> Sequence[Interruption]:
+        """When the access point is down."""
+        return outages.interruptions(rows)
 
     # Fields.
 

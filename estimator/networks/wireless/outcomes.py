@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NS, P
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, LINUX_RENO, UDP
 from netcarlo.kernels.wireless.layout import (
@@ -17,6 +18,7 @@ from netcarlo.kernels.wireless.layout import (
     Radio,
     WifiOut,
     WifiRows,
+    gauges,
 )
 from netcarlo.networks.outcome import LESS, MORE, NEITHER, SHARE, Outcome
 from netcarlo.numerics.arrays import Floats, Ints, divisors
@@ -98,19 +100,21 @@ class Tables(NamedTuple):
     nodes: Ints  # [n, N, NodeOut.COLUMNS]
 
 
-def tables(integers: Ints, *, flows: int) -> Tables:
-    """The tables in the integers [n, ...] of a launch, or of `Outcomes`, that has room for so many flows."""
+def tables(integers: Ints, *, flows: int, classes: int = 0) -> Tables:
+    """The tables in the integers [n, ...] of a launch, or of `Outcomes`, that has room for so many flows, and
+    classes whose delays are measured."""
     n, end = len(integers), WifiOut.COLUMNS + flows * FlowOut.COLUMNS
+    behind = integers.shape[1] - classes * DelayOut.COLUMNS
     return Tables(
         integers[:, WifiOut.COLUMNS : end].reshape(n, flows, FlowOut.COLUMNS),
-        integers[:, end:].reshape(n, -1, NodeOut.COLUMNS),
+        integers[:, end:behind].reshape(n, -1, NodeOut.COLUMNS),
     )
 
 
 def named(integers: Ints, rows: WifiRows) -> dict[str, Ints | Floats]:
     """The outcomes of rows [n] by name, [n] each; `integers` are trimmed."""
     p, f_max = rows.parameters, rows.most_flows
-    flows, nodes = tables(integers, flows=f_max)
+    flows, nodes = tables(integers, flows=f_max, classes=gauges(rows))
     spec = rows.network[:, : f_max * len(Flow)].reshape(len(p), f_max, len(Flow))
     present = np.arange(f_max) < p[:, Radio.FLOWS, None]
     values = _transport(flows, spec, present, p)
@@ -174,7 +178,7 @@ def _active_s(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> F
 def by_flow(integers: Ints, rows: WifiRows) -> dict[str, Floats]:
     """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have."""
     p, f_max = rows.parameters, rows.most_flows
-    flows, _ = tables(integers, flows=f_max)
+    flows = tables(integers, flows=f_max, classes=gauges(rows)).flows
     spec = rows.network[:, : f_max * len(Flow)].reshape(len(p), f_max, len(Flow))
     present = np.arange(f_max) < p[:, Radio.FLOWS, None]
     return {"goodput_bps": np.where(present, _goodput(flows, spec, present, p), np.nan)}

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
+from netcarlo.kernels.base.delays import MOST_CLASSES, DelayOut
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, NS, P
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.wireless.layout import (
     NOBODY,
@@ -19,7 +20,8 @@ from netcarlo.kernels.wireless.layout import (
     Rate,
     WifiRows,
 )
-from netcarlo.networks.wireless import dot11, geometry
+from netcarlo.networks import class_names
+from netcarlo.networks.wireless import dot11, geometry, outages
 from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import RATE_CONTROLS, Wireless
 from netcarlo.networks.wireless.geometry import Network
@@ -56,10 +58,15 @@ def build(
     table[:, Radio.LEGS] = legs.shape[1]
     table[:, Radio.RATES] = len(wireless.known_rates)
     table[:, Radio.WARM_UP] = warm_up
+    table[:, Radio.GAUGES] = len(class_names.words("wireless", wireless.each_flow(), transport))
+    pairs = outages.times(wireless.outages, draws, parameters)
+    table[:, Radio.OUTAGES] = (pairs[:, :, 0] < FOREVER).sum(axis=1)
+    pairs = np.minimum(pairs, parameters[:, P.END, None, None] + 1)
     parts, at = [], 0
     for column, part in (
         (Radio.FLOWS_AT, flows), (Radio.LINKS_AT, links), (Radio.LEGS_AT, legs),
-        (Radio.RATES_AT, rates), (Radio.TRANSPORTS_AT, transports), (Radio.PATHS_AT, paths),
+        (Radio.RATES_AT, rates), (Radio.TRANSPORTS_AT, transports), (Radio.OUTAGES_AT, pairs),
+        (Radio.PATHS_AT, paths),
     ):  # fmt: skip
         flat = part.reshape(n, -1)
         table[:, column] = at
@@ -203,5 +210,7 @@ def row_bytes(wireless: Wireless) -> int:
     """Memory of one row and of its outcomes."""
     most, flows = wireless.most_stations + 1, wireless.flow_bounds[1]
     outcomes = flows * FlowOut.COLUMNS + most * NodeOut.COLUMNS
+    outcomes += MOST_CLASSES * DelayOut.COLUMNS if wireless.asks_for_delays else 0
     flow = len(Flow) + 4 * most + (len(P) if wireless.has_own_tcps else 0)
-    return 8 * (Radio.COLUMNS + 12 * most * most + flows * flow + outcomes)
+    pairs = outages.most_pairs(wireless.outages)
+    return 8 * (Radio.COLUMNS + 12 * most * most + flows * flow + 2 * pairs + outcomes)

@@ -14,7 +14,8 @@ class Phase(IntEnum):
     END = 1  # of a transmission; by node
     LEG = 2  # by number
     FLOW = 3  # by number
-    TIMEOUT = 4  # by node
+    OUTAGE = 4
+    TIMEOUT = 5  # by node
 
 
 class Turn(IntEnum):

@@ -31,6 +31,7 @@ class FlowOutcomes(Outcomes):
         self.end = end
         self.first_put_out: dict[int, int] = {}  # packet: time
         self.source_done = NEVER
+        self.all_arrivals: list[tuple[int, int]] = []  # of distinct data: time, and delay [ns]
         self.reset(in_flight=0)
 
     def reset(self, *, in_flight: int) -> None:
@@ -51,6 +52,7 @@ class FlowOutcomes(Outcomes):
 
     def arrived(self, packet: Packet, sequence: int | None, now: int) -> None:
         if sequence is not None and sequence not in self.delivered:
+            self.all_arrivals.append((now, now - self.first_put_out[sequence]))
             self.delays.append(now - self.first_put_out[sequence])
             self.arrivals.append(now)
         self._end(packet.content, FlowOut.ARRIVED)

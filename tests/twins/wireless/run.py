@@ -5,8 +5,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import STATUS_OK
-from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows
+from netcarlo.kernels.wireless.layout import FlowOut, NodeOut, Radio, WifiOut, WifiRows, gauges
+from tests.twins.shared.delays import Gauge
 from tests.twins.wireless.clock import Phase
 from tests.twins.wireless.world import World
 
@@ -15,19 +17,32 @@ PREFIX = "wifi_"
 
 def simulate(model: str, rows: WifiRows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes of one row of `rows` under `model` (a name in `kernels.models`), as of `launch.run`."""
-    world = World(rows, row, protocol=model.removeprefix(PREFIX))
+    protocol = model.removeprefix(PREFIX).removesuffix("_delays").removesuffix("_varying")
+    world = World(rows, row, protocol=protocol)
     run(world)
     most_flows = int(rows.parameters[:, Radio.FLOWS].max())
     most_nodes = rows.nodes.shape[1]
-    vector = np.zeros(WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS + most_nodes * NodeOut.COLUMNS, np.int64)
+    first_node = WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS
+    first_class = first_node + most_nodes * NodeOut.COLUMNS
+    vector = np.zeros(first_class + gauges(rows) * DelayOut.COLUMNS, np.int64)
     vector[WifiOut.STATUS] = STATUS_OK
     vector[WifiOut.EVENTS] = world.channel.frames
     flows = [flow.outcomes.columns(in_flight=world.in_flight(flow)) for flow in world.flows]
     nodes = [station.outcomes.columns(in_queue=len(station.queue)) for station in world.stations]
-    for first, columns in ((WifiOut.COLUMNS, flows), (WifiOut.COLUMNS + most_flows * FlowOut.COLUMNS, nodes)):
+    classes = [gauge.values() for gauge in gauges_of(world)]
+    for first, columns in ((WifiOut.COLUMNS, flows), (first_node, nodes), (first_class, classes)):
         values = list(chain.from_iterable(columns))
         vector[first : first + len(values)] = values
     return vector
+
+
+def gauges_of(world: World) -> list[Gauge]:
+    """What is counted of the classes."""
+    found = [Gauge(warm_up=world.radio.WARM_UP) for _ in range(world.radio.GAUGES)]
+    for flow in world.flows:
+        if flow.columns.GAUGE:
+            found[flow.columns.GAUGE - 1].take(flow.outcomes.all_arrivals, flow.columns.BOUND)
+    return found
 
 
 def run(world: World) -> None:

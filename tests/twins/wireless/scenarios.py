@@ -167,6 +167,33 @@ def all_sctp(count: int, *, seed: int) -> WifiRows:
     return rows
 
 
+def gauged_rows(rows: WifiRows, *, seed: int) -> WifiRows:
+    """The same networks, the delays of most of whose flows are measured, in up to three classes."""
+    parameters, network = rows.parameters.copy(), rows.network.copy()
+    for k, p in enumerate(parameters):
+        rng = np.random.default_rng([seed, k, 24])
+        p[Radio.GAUGES] = most = int(rng.integers(0, 4))
+        for flow in network[k, : p[Radio.FLOWS] * len(Flow)].reshape(-1, len(Flow)):  # FLOWS_AT is 0
+            flow[Flow.GAUGE] = rng.integers(0, most + 1)
+            flow[Flow.BOUND] = pick(rng, FOREVER, 1, rng.integers(0, 30 * MS))
+    return rows._replace(parameters=parameters, network=network)
+
+
+def failing_rows(rows: WifiRows, *, seed: int) -> WifiRows:
+    """The same networks, whose gateway goes down up to six times."""
+    most, parameters = 6, rows.parameters.copy()
+    networks = []
+    for k, (p, network) in enumerate(zip(parameters, rows.network, strict=True)):
+        rng = np.random.default_rng([seed, k, 22])
+        end, unit = int(p[P.END]), pick(rng, 1, 1, 10 * US, MS)  # on a lattice ties are common
+        times = np.unique(rng.integers(0, end // unit + 2, 2 * int(rng.integers(0, most + 1)))) * unit
+        p[Radio.OUTAGES], p[Radio.OUTAGES_AT] = len(times) // 2, p[Radio.PATHS_AT]
+        p[Radio.PATHS_AT] += 2 * most
+        times = np.resize(times[: 2 * p[Radio.OUTAGES]], 2 * most) if len(times) > 1 else np.zeros(2 * most)
+        networks.append(np.insert(network, p[Radio.OUTAGES_AT], times.astype(np.int64)))
+    return rows._replace(parameters=parameters, network=np.array(networks))
+
+
 def stack(rows: Sequence[WifiRows]) -> WifiRows:
     """Many rows as one array, padded to the widest; they share the table of losses."""
     nodes = max(row.nodes.shape[1] for row in rows)

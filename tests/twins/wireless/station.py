@@ -22,6 +22,7 @@ class Station:
         self.world = world
         self.radio = world.radio
         self.number = number
+        self.columns = columns
         self.capacity = columns.QUEUE
         self.sense = members(columns.SENSE)
         self.near = members(columns.NEAR)
@@ -146,6 +147,29 @@ class Station:
     def _pop(self) -> None:
         """The head frame is done with; who waited for room may go on."""
         del self.queue[0]
+        for transmit_pending in self.on_room:
+            transmit_pending()
+
+    # Failures.
+
+    def go_down(self) -> None:
+        """It loses all that it holds, hears nothing, and has no room for more."""
+        for frame in self.queue:
+            self.count(NodeOut.DROPS)
+            if not frame.received:
+                frame.route.lost(frame.packet, "source" if frame.hop == 0 else "relay")
+        self.queue.clear()
+        self.capacity, self.sense = 0, set()
+        self.cw, self.slots, self.since = self.radio.CW_MIN, 0, 0
+        self.rx = self.tx = self.quiet = self.nav = self.late = 0
+        self.lock = self.planned = self.waiting = None
+        self.nav_reset.stop()
+        self.answer_missing.stop()
+        self.short = self.long = self.burst = 0
+
+    def come_back(self) -> None:
+        """As it was at first."""
+        self.capacity, self.sense = self.columns.QUEUE, members(self.columns.SENSE)
         for transmit_pending in self.on_room:
             transmit_pending()
 

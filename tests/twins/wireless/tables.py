@@ -32,6 +32,9 @@ class Tables:
         self.transports = [
             self._network[at + k * len(P) : at + (k + 1) * len(P)] for k in range(len(self.flows))
         ]
+        at = self.radio.OUTAGES_AT
+        times = self._network[at : at + 2 * self.radio.OUTAGES].reshape(-1, 2)
+        self.outages = [(int(start), int(end)) for start, end in times]
         self.losses = [[int(word) for word in digits] for digits in rows.losses]
 
     def path(self, first: int, count: int) -> list[int]:

@@ -10,7 +10,7 @@ from tests.twins.path.engine import Simulation
 from tests.twins.path.link import Packet
 from tests.twins.random_numbers import Streams
 from tests.twins.wireless.channel import Channel
-from tests.twins.wireless.clock import Clock, Phase
+from tests.twins.wireless.clock import Clock, Phase, Turn
 from tests.twins.wireless.flows import Flow, Tcp, Udp
 from tests.twins.wireless.frames import AirTimes
 from tests.twins.wireless.legs import Server
@@ -93,6 +93,27 @@ class World:
                 self.flows.append(Linux(self, n, columns, control, parameters))
             else:
                 self.flows.append(Tcp(self, n, columns, protocol, parameters))
+
+        if self.tables.outages:
+            self._expect_outage(0)
+
+    def _expect_outage(self, k: int) -> None:
+        """The gateway goes down for the k-th time, when what it sends has been sent, and comes back."""
+        clock, gateway = Clock(self.simulation, Phase.OUTAGE, 0), self.stations[-1]
+
+        def goes_down() -> None:
+            if gateway.on_air:
+                clock.at(self.channel.on_air[gateway.number].end, Turn.FIRST, goes_down)
+            else:
+                gateway.go_down()
+                clock.at(max(self.tables.outages[k][1], clock.now), Turn.FIRST, comes_back)
+
+        def comes_back() -> None:
+            gateway.come_back()
+            if k + 1 < len(self.tables.outages):
+                self._expect_outage(k + 1)
+
+        clock.at(max(self.tables.outages[k][0], clock.now), Turn.FIRST, goes_down)
 
     def _gaps(self, stream: int, row: int) -> Iterator[int] | None:
         thresholds = self.tables.losses[row]

@@ -1,0 +1,47 @@
+"""Outages of an access point: from what users write to the pairs that the engine reads."""
+
+import numpy as np
+
+from netcarlo.errors import InputError
+from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.wireless.layout import Radio, WifiRows
+from netcarlo.networks import outages as of_all
+from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.outages import OnOff, Outage, alternating
+from netcarlo.numerics.arrays import Ints
+from netcarlo.schema.draws import Draws
+
+MOST = 64
+"""Most outages that can be expected in a run."""
+
+
+def check(outages: list[Outage] | OnOff | None, duration_s: float) -> None:
+    """Raises InputError for more outages than rows have room for."""
+    if isinstance(outages, OnOff) and (most := outages.expected(duration_s)) > MOST:
+        remedy = "raise up, or shorten duration"
+        raise InputError(f"wireless.outages can be {most:.0f} on average; allowed is 0 to {MOST}; {remedy}")
+
+
+def most_pairs(outages: list[Outage] | OnOff | None) -> int:
+    """The most outages of a row, but for one in millions."""
+    random = MOST + 6 * int(MOST**0.5) + 1
+    return random if isinstance(outages, OnOff) else len(outages or [])
+
+
+def times(outages: list[Outage] | OnOff | None, draws: Draws, parameters: Ints) -> Ints:
+    """Start and end [n, K, 2] [ns], FOREVER behind those that begin before the end of the observation."""
+    if outages is None:
+        return np.zeros((len(parameters), 0, 2), np.int64)
+    if isinstance(outages, OnOff):
+        up, down = of_all.means(outages, "wireless", draws).T
+        return alternating(parameters, 0, up=up, down=down)
+    found = of_all.given(outages, "wireless", draws)
+    end = parameters[:, P.END]
+    return np.where(found[:, :, :1] < end[:, None, None], found, FOREVER)
+
+
+def interruptions(rows: WifiRows) -> list[Interruption]:
+    """When the access point of the first row is down."""
+    count, at = rows.parameters[0, [Radio.OUTAGES, Radio.OUTAGES_AT]]
+    pairs = rows.network[0, at : at + 2 * count].reshape(-1, 2) / NS
+    return [Interruption("outage", *span) for span in pairs.tolist()]

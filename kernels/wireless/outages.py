@@ -1,0 +1,96 @@
+"""An access point, the gateway, that goes down and comes back.
+
+Down it sends and receives nothing, and takes nothing from its wire.  It loses what it holds, as one that is
+switched off does, but ends a transmission that has begun; stations know nothing of that, and try.  It comes
+back as it was before the start.  Start and end of its outages [ns], in order, none of which meet, stand in
+`network`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.wireless.exchange import leave
+from netcarlo.kernels.wireless.forwarding import drop
+from netcarlo.kernels.wireless.frame import head_of
+from netcarlo.kernels.wireless.layout import NOBODY, Node, NodeOut, Radio
+from netcarlo.kernels.wireless.state import (
+    NO_EVENT,
+    NODE_COUNTS,
+    START_OF_KEYS,
+    Mac,
+    Phase,
+    Wait,
+    Word,
+    node_at,
+)
+from netcarlo.kernels.wireless.station import schedule
+
+
+@cold
+def lay(m: Any, network: Any) -> None:
+    """Before the start: looks out for the first outage."""
+    m[Word.OUTAGE] = 0
+    _look_out(m, network, np.int64(0))
+
+
+@cold
+def change(m: Any, nodes: Any, network: Any, t: Any) -> Any:
+    """The gateway goes down, or comes back; returns it if it has room again, else NOBODY."""
+    gateway = m[Radio.NODES] - 1
+    at = node_at(m, gateway)
+    if m[at + Mac.END] != NO_EVENT:
+        _set_key(m, m[at + Mac.END])
+        return np.int64(NOBODY)
+    down = m[Word.OUTAGE] & 1 == 0
+    m[Word.OUTAGE] += 1
+    _look_out(m, network, t)
+    if down:
+        _go_down(m, at, t)
+    else:
+        m[at + Node.QUEUE] = nodes[gateway, Node.QUEUE]
+        m[at + Node.SENSE] = nodes[gateway, Node.SENSE]
+        m[at + Mac.BUSY_SINCE] = t
+    schedule(m, gateway, at)
+    return np.int64(NOBODY) if down else gateway
+
+
+def _look_out(m: Any, network: Any, t: Any) -> None:
+    k = m[Word.OUTAGE]
+    if k < 2 * m[Radio.OUTAGES]:
+        _set_key(m, max(network[m[Radio.OUTAGES_AT] + k], t))
+    else:
+        _set_key(m, np.int64(NO_EVENT))
+
+
+def _set_key(m: Any, t: Any) -> None:
+    m[START_OF_KEYS + m[Radio.NODES] + m[Radio.LEGS] + m[Radio.FLOWS]] = t << 2 | Phase.FLOW
+
+
+def _go_down(m: Any, at: Any, t: Any) -> None:
+    if m[Word.ON_AIR] & m[at + Node.SENSE] != 0:
+        m[at + NODE_COUNTS + NodeOut.BUSY] += t - m[at + Mac.BUSY_SINCE]
+    while m[at + Mac.COUNT] > 0:
+        frame, received = head_of(m, at), m[at + Mac.HEAD_RECEIVED]
+        leave(m, at, t)
+        m[at + NODE_COUNTS + NodeOut.DROPS] += 1
+        if received == 0:
+            drop(m, frame)
+    m[at + Node.QUEUE] = 0
+    m[at + Node.SENSE] = 0
+    m[at + Mac.WAITING] = Wait.NOTHING
+    m[at + Mac.TIMEOUT] = NO_EVENT
+    m[at + Mac.RESET] = NO_EVENT
+    m[at + Mac.START] = NO_EVENT
+    m[at + Mac.LOCK] = NOBODY
+    m[at + Mac.DATA_RATE] = NOBODY
+    m[at + Mac.NEXT] = NOBODY
+    m[at + Mac.CW] = m[Radio.CW_MIN]
+    for word in range(Mac.SINCE, Mac.CW):
+        m[at + word] = 0
+    for word in range(Mac.RX, Mac.BUSY_SINCE):
+        m[at + word] = 0
+    m[at + Mac.SHORT] = 0
+    m[at + Mac.LONG] = 0
+    m[at + Mac.BURST] = 0
