@@ -54,7 +54,7 @@ from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared import hosts as shared_hosts
 from netcarlo.kernels.shared import mixture
 from netcarlo.kernels.shared import notes as notes_of_shared
-from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, of_classes
+from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
 from netcarlo.kernels.tcp import (
@@ -445,12 +445,9 @@ def _fluid_shared(address: Address) -> Model:
     def make(step: Step) -> Any:
         return bind(fluid.simulate, step, {"delays": address.delays})
 
-    def scratch(rows: Any) -> tuple[int, int]:
-        words, floats = fluid.scratch_words(rows)
-        return words + of_classes(rows) if address.delays else words, floats
-
+    words = functools.partial(fluid.scratch_words, delays=address.delays)
     return Model(
-        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
+        address, make, words, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
         compile_s=10.0,
     )  # fmt: skip
 

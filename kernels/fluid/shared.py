@@ -22,7 +22,16 @@ from netcarlo.kernels.fluid.state import (
     words_of_link,
 )
 from netcarlo.kernels.fluid.window import clock
-from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import (
+    UDP,
+    Flow,
+    FlowOut,
+    LinkOut,
+    Shared,
+    SharedOut,
+    SharedRows,
+    of_classes,
+)
 
 DELAYS: Any = slot("delays")
 
@@ -31,11 +40,12 @@ SHORTEST_STEP = 1_000_000  # [ns]
 LONGEST_STEP = 25_000_000  # [ns]
 
 
-def scratch_words(rows: SharedRows) -> tuple[int, int]:
+def scratch_words(rows: SharedRows, *, delays: bool) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     flows, links = rows.flows.shape[1], rows.links.shape[1]
     hops = rows.flows[..., Flow.HOPS] + rows.flows[..., Flow.BACK_HOPS]
     words = links * LinkWord.SIZE + flows * FlowWord.SIZE + int(hops.sum(axis=1).max(initial=0))
+    words += of_classes(rows) if delays else 0
     return words, links * LinkFloat.SIZE + flows * FlowFloat.SIZE
 
 

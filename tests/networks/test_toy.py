@@ -20,8 +20,9 @@ LINES = {
     "kernels/models.py": {
         "from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO":
             "from netcarlo.kernels.toy import engine as toy",
-        '    yield _multihomed(Address("path", "sctp"))': '    yield Model(Address("toy", "udp"), '
-        "lambda step: bind(toy.simulate, step), toy.scratch_words, toy.outcomes, (2, 2, 3, 2, 2))",
+        '    yield _fluid_wireless(Address("wireless", "mixed", fluid=True))':
+            '    yield Model(Address("toy", "udp"), '
+            "lambda step: bind(toy.simulate, step), toy.scratch_words, toy.outcomes, (2, 2, 3, 2, 2))",
     },
 }
 """The lines that are added, by those that they follow."""

@@ -59,7 +59,7 @@ def run(name: str, rows: Rows, *, monkeypatch: pytest.MonkeyPatch, stretches: bo
     "name",
     [
         *("tcp_tahoe", "tcp_reno", "tcp_newreno", "tcp_vegas", "tcp_sack_cubic"),
-        *("tcp_linux_reno", "tcp_linux_cubic"),
+        *("tcp_linux_reno", "tcp_linux_cubic", "tcp_newreno_delays"),
     ],
 )
 def test_outcomes_are_those_without_stretches(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
