@@ -19,7 +19,8 @@ setup(
     package_dir=FOLDERS,
     package_data={
         "netcarlo": ["py.typed"],
-        "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "studies/*/*"],
+        "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "schemas/*", "starters/*",
+                             "studies/*/*"],
         "netcarlo.reports": ["templates/*"],
     },
 )

@@ -10,8 +10,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from netcarlo.comparison.compare import Comparison, compare
     from netcarlo.errors import InputError
-    from netcarlo.estimation.estimate import Comparison, Estimate, compare, estimate
+    from netcarlo.estimation.estimate import Estimate, estimate
     from netcarlo.estimation.validate import Validation, validate
     from netcarlo.planning.designs import Frontier, frontier
     from netcarlo.planning.run import Answer, plan
@@ -24,8 +25,9 @@ if TYPE_CHECKING:
     from netcarlo.transport.congestion import trust
 
 _HOMES = {
+    "comparison.compare": ["Comparison", "compare"],
     "errors": ["InputError"],
-    "estimation.estimate": ["Comparison", "Estimate", "compare", "estimate"],
+    "estimation.estimate": ["Estimate", "estimate"],
     "estimation.validate": ["Validation", "validate"],
     "planning.designs": ["Frontier", "frontier"],
     "planning.run": ["Answer", "plan"],

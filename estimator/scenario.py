@@ -17,6 +17,7 @@ from netcarlo.schema import document as files
 from netcarlo.schema import kinds
 from netcarlo.schema.names import in_full, with_values
 from netcarlo.schema.quantity import bounds
+from netcarlo.transport.classed import asked_by
 from netcarlo.transport.congestion import NAMES, locate
 from netcarlo.transport.tcp import OF_HOSTS, PROTOCOLS, short_form
 
@@ -36,6 +37,7 @@ class Scenario(Networks):
     """
 
     fidelity: Fidelity = "packet"
+    """Packets are simulated; or differential equations, or formulae, answer for them."""
 
     @model_validator(mode="before")
     @classmethod
@@ -77,6 +79,10 @@ class Scenario(Networks):
         for field in OF_HOSTS:
             if getattr(self.transport, field, None) and field not in self.network.of_hosts:
                 raise InputError(f"transport.{field} is for paths with drop-tail queues; remove it")
+        if (field := asked_by(self.transport)) and not self.network.one_flow:
+            one = " and ".join(kind.key for kind in KINDS if kind.one_flow)
+            remedy = "give it to flows, or remove it"
+            raise InputError(f"transport.{field} is for {one}, which have one flow; {remedy}")
         self._check_warm_up()
         self.network.check_run(self, self.fidelity)
         return self

@@ -42,6 +42,7 @@ from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, overtaking, undisturbed, undisturbed_linux
+from netcarlo.kernels.path import delays as path_delays
 from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.path import state as path_state
 from netcarlo.kernels.path.mobility import access
@@ -53,7 +54,7 @@ from netcarlo.kernels.shared import engine as shared
 from netcarlo.kernels.shared import hosts as shared_hosts
 from netcarlo.kernels.shared import mixture
 from netcarlo.kernels.shared import notes as notes_of_shared
-from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO
+from netcarlo.kernels.shared.layout import KINDS, LINUX_RENO, of_classes
 from netcarlo.kernels.shared.layout import outcomes as outcomes_of_shared
 from netcarlo.kernels.shared.state import scratch_words as shared_scratch
 from netcarlo.kernels.tcp import (
@@ -231,13 +232,19 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda rows: path_cost.cost(rows, window(rows.parameters))
 
 
+def _of_delays(address: Address) -> int:
+    """Words of scratch, and columns of outcomes, that delays take over paths."""
+    return path_delays.WORDS if address.delays else 0
+
+
 def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     def make(step: Step) -> Any:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
         found: dict[str, Any] = _kind_of_path(address) | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
-        found |= {"messages": address.messages}
+        found |= {"messages": address.messages, "delays": address.delays}
         disturbed = found["overtakes"] or found["varying"] or is_lockstep(step)
+        disturbed = disturbed or (address.delays and ends.undisturbed is undisturbed_linux)
         calm = None if disturbed else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
         found |= {"first_hop_apart": is_lockstep(step) and not found["overtakes"]}
@@ -246,7 +253,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 
     def scratch(rows: Any) -> tuple[int, int]:
         words = path.scratch_words(rows, ends.words, mobile=address.mobile, reorders=address.reordering)
-        return words, ends.floats
+        return words + _of_delays(address), ends.floats
 
     seconds = 12.0 if address.mobile else 6.0
     cost = _packets(ends.window)
@@ -254,30 +261,44 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     overtakes, words = address.mobile or address.reordering, ends.slots["association"].WORDS
     near = () if overtakes else path_state.near(ends.near, words)
     columns = len(Out) + (len(Queues) if queues else 0) + (Messages.COLUMNS if address.messages else 0)
+    columns += _of_delays(address)
     return Model(
         address, make, scratch, lambda rows: columns, window=ends.window, cost=cost, compile_s=seconds,
         apart=True, near=near,
     )  # fmt: skip
 
 
-def _multihomed(address: Address) -> Model:
+def _multihomed(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
+        found |= {"delays": address.delays}
         return bind(multihomed.simulate, step, found | _kind_of_path(address))
 
-    cost, words = _packets(SCTP.window), multihomed.scratch_words
-    return Model(address, make, words, window=SCTP.window, cost=cost, compile_s=12.0, apart=True)
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = multihomed.scratch_words(rows)
+        return words + _of_delays(address), floats
+
+    columns = len(Out) + _of_delays(address)
+    return Model(
+        address, make, scratch, lambda rows: columns, window=ends.window, cost=_packets(ends.window),
+        compile_s=12.0, apart=True,
+    )  # fmt: skip
 
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(datagrams.simulate, step, {"queues": False} | _kind_of_path(address) | _places(0))
+        found = {"queues": False, "delays": address.delays} | _kind_of_path(address) | _places(0)
+        return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return datagrams.scratch_words(rows, mobile=address.mobile, reorders=address.reordering)
+        words, floats = datagrams.scratch_words(rows, mobile=address.mobile, reorders=address.reordering)
+        return words + _of_delays(address), floats
 
+    columns = len(Out) + _of_delays(address)
     cost, seconds = _packets(lambda parameters: 1), 8.0 if address.mobile else 3.0
-    return Model(address, make, scratch, cost=cost, compile_s=seconds, apart=True)
+    return Model(
+        address, make, scratch, lambda rows: columns, cost=cost, compile_s=seconds, apart=True
+    )
 
 
 WIRELESS: dict[str, Any] = {
@@ -399,10 +420,17 @@ def _fluid_path(address: Address) -> Model:
     kind = KINDS.index(address.control or address.sender)
 
     def make(step: Step) -> Any:
-        return bind(fluid_path.simulate, step, {"kind": kind, "mobile": address.mobile})
+        found = {"kind": kind, "mobile": address.mobile, "delays": address.delays}
+        return bind(fluid_path.simulate, step, found)
 
-    words = functools.partial(fluid_path.scratch_words, mobile=address.mobile)
-    return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = fluid_path.scratch_words(rows, mobile=address.mobile)
+        return words + _of_delays(address), floats
+
+    columns = len(Out) + _of_delays(address)
+    return Model(
+        address, make, scratch, lambda rows: columns, cost=fluid_cost.of_path, compile_s=10.0
+    )
 
 
 def _fluid_sctp(address: Address) -> Model:
@@ -415,10 +443,14 @@ def _fluid_sctp(address: Address) -> Model:
 
 def _fluid_shared(address: Address) -> Model:
     def make(step: Step) -> Any:
-        return bind(fluid.simulate, step)
+        return bind(fluid.simulate, step, {"delays": address.delays})
+
+    def scratch(rows: Any) -> tuple[int, int]:
+        words, floats = fluid.scratch_words(rows)
+        return words + of_classes(rows) if address.delays else words, floats
 
     return Model(
-        address, make, fluid.scratch_words, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
+        address, make, scratch, outcomes_of_shared, (2, 2, 3, 3, 2), cost=fluid_cost.of_shared,
         compile_s=10.0,
     )  # fmt: skip
 
@@ -479,6 +511,7 @@ def _of_linux(address: Address, ends: Ends) -> Model:
         return _shared(address, _timed(ends) if address.delays else ends)
     if address.reordering:
         ends = ends._replace(slots=ends.slots | {"widens": True})
+    ends = _timed(ends) if address.delays else ends
     ends = _tuned(ends) if address.tuned else ends
     ends = _messages(ends) if address.messages else ends
     return _path(address, ends, queues=not address.mobile)
@@ -517,8 +550,10 @@ DATAGRAMS: dict[str, Ends] = {
 
 
 PATH = Address("path", "")
-PATHS = PATH, PATH._replace(mobile=True), PATH._replace(varying=True), PATH._replace(reordering=True)
-"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other."""
+WAYS: tuple[dict[str, Any], ...] = ({}, {"mobile": True}, {"varying": True}, {"reordering": True})
+"""Kinds of paths: to a fixed host, to a mobile one, whose hops vary, on which packets overtake each other;"""
+PATHS = tuple(PATH._replace(delays=delays, **way) for delays in (False, True) for way in WAYS)
+"""each without and with delays of data."""
 LINKS: tuple[dict[str, Any], ...] = tuple(
     {"managed": managed, "varying": varying, "delays": delays}
     for managed, varying, delays in product((False, True), repeat=3)
@@ -564,11 +599,9 @@ def _others() -> Iterator[Model]:
             yield _of_linux(address._replace(sender="linux", control=control), _linux(module))
         for links in LINKS:
             yield _of_linux(Address("shared", "linux", control)._replace(**links), _linux(module))
-    yield _multihomed(Address("path", "sctp"))
-    yield _multihomed(Address("path", "sctp", varying=True))
-    yield _path(Address("path", "sctp", mobile=True), SCTP)
-    yield _path(Address("path", "sctp", reordering=True), SCTP)
     for address in PATHS:
+        one = _path if address.mobile or address.reordering else _multihomed
+        yield one(address._replace(sender="sctp"), SCTP)
         yield _datagrams(address._replace(sender="udp"))
     for address in RADIO:
         yield FAMILIES[address.family](address._replace(sender="sctp"), SCTP)
@@ -582,9 +615,10 @@ def _others() -> Iterator[Model]:
     for mobile in (False, True):
         yield _fluid_sctp(Address("path", "sctp", mobile=mobile, fluid=True))
     for number in mixture.PARTS:
-        for mobile in (False, True):
-            yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True))
-    yield _fluid_shared(Address("shared", "mixed", fluid=True))
+        for mobile, delays in ((False, False), (True, False), (False, True)):
+            yield _fluid_path(Address("path", *_kind(number), mobile=mobile, fluid=True, delays=delays))
+    for delays in (False, True):
+        yield _fluid_shared(Address("shared", "mixed", fluid=True, delays=delays))
     yield _fluid_wireless(Address("wireless", "mixed", fluid=True))
     for kind in KINDS:
         sender, control = ("sack", kind) if kind in CONTROLS else (kind, "")
@@ -604,7 +638,7 @@ NAMES = (
     *(f"tcp_{variant}{host}" for host in ("", "_mobile") for variant in VARIANTS),
     *("sctp", "sctp_mobile", "tcp_sack_bic", "tcp_sack_cubic", "tcp_sack_westwood", "tcp_linux26_westwood"),
     *("tcp_linux_reno", "tcp_linux_cubic", "tcp_linux_bbr", "tcp_linux_bbr3"),
-    *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned"),
+    *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned", "tcp_newreno_delays"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed", "wifi_sack_varying_delays"),
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_newreno_delays", "shared_mixed_arrivals"),

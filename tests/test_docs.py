@@ -1,4 +1,4 @@
-"""Every command and program that README, guide and the page on sweeps show is run as it stands."""
+"""Every command and program that README, guide, tutorials and some other pages of docs show is run."""
 
 import re
 import shlex
@@ -7,9 +7,18 @@ import sys
 from pathlib import Path
 
 import pytest
+import typer
+from typer.testing import CliRunner
+
+from netcarlo.cli.main import app
 
 ROOT = Path(__file__).parent.parent
-PAGES = [ROOT / "README.md", ROOT / "docs" / "guide.md", ROOT / "docs" / "sweeps.md"]
+TUTORIALS = [ROOT / "docs" / "tutorials" / f"{name}.md" for name in ("researcher", "planner", "sweeper")]
+HOW_TO = [ROOT / "docs" / f"{name}.md" for name in ("guide", "sweeps", "compare")]
+PAGES = [ROOT / "README.md", *HOW_TO, *TUTORIALS]
+OTHERS = "architecture", "planning", "models/formulas", "models/bianchi"
+PROGRAMS = [*PAGES, *(ROOT / "docs" / f"{name}.md" for name in OTHERS)]
+EVERY = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 
 
 def blocks(language: str, pages: list[Path] = PAGES) -> list[str]:
@@ -23,6 +32,22 @@ def commands(page: Path) -> list[str]:
     return [
         line for block in blocks("sh", [page]) for line in block.splitlines() if line.startswith("netcarlo ")
     ]
+
+
+@pytest.mark.parametrize("page", EVERY, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_commands_are_ones_that_there_are(page: Path) -> None:
+    group = typer.main.get_command(app)
+    for command in commands(page):
+        name, *arguments = shlex.split(command)[1:]
+        group.commands[name].make_context(name, arguments)  # type: ignore[attr-defined]
+        for argument in arguments:
+            assert not argument.startswith("configs/") or (ROOT / argument).exists(), command
+
+
+@pytest.mark.parametrize("page", EVERY, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_programs_are_python(page: Path) -> None:
+    for block in blocks("python", [page]):
+        compile(block, page.name, "exec")
 
 
 NAMES = ("my_link", "my_walk", "my_mesh", "my_walkers", "my_office", "my_call", "buffers")
@@ -42,20 +67,16 @@ def test_commands_are_found() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_commands_run(page: Path, folder: Path) -> None:
-    program = "from netcarlo.cli.main import main; main()"
+def test_commands_run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In this process: what its models have in common is compiled once, and nothing imported anew."""
+    monkeypatch.chdir(folder)
     for command in commands(page):
-        done = subprocess.run(
-            [sys.executable, "-c", program, *shlex.split(command)[1:]],
-            cwd=folder,
-            capture_output=True,
-            text=True,
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, f"{command}: {done.stderr} {done.exception!r}"
         assert "rror" not in done.stderr, command
 
 
-@pytest.mark.parametrize("program", [block for block in blocks("python") if "import netcarlo" in block])
+@pytest.mark.parametrize("program", [block for block in blocks("python", PROGRAMS) if "netcarlo" in block])
 def test_program_runs(program: str, folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -127,19 +127,22 @@ def compiling(show: Callable[[str], object], quiet: bool) -> Iterator[None]:
         yield
 
 
-def print_table(title: str, frame: Any, show: Callable[[str, Any], str] | None = None) -> None:
-    """Print a DataFrame with its index as the first column."""
+def print_table(
+    title: str, frame: Any, show: Callable[[str, Any], str] | None = None, *, wrap: bool = True
+) -> None:
+    """Print a DataFrame with its index as the first column; long texts may `wrap`."""
     table = Table(
         title=Text(plain(title), "table.title"), title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False,
         padding=(0, 1, 0, 0),
     )  # fmt: skip
     table.add_column(Text(plain(frame.index.name or "")), no_wrap=True)
     for column in frame.columns:
-        table.add_column(Text(plain(str(column))), justify="right")
+        table.add_column(Text(plain(str(column))), justify="right", no_wrap=not wrap)
     for name, row in frame.iterrows():
         cells = [show(column, value) if show else number(value) for column, value in row.items()]
         table.add_row(*(Text(plain(cell)) for cell in (str(name), *cells)))
-    least = Console(width=WIDEST).measure(table).minimum  # with less, numbers would be cut
+    width = Console(width=WIDEST).measure(table)
+    least = width.minimum if wrap else width.maximum  # with less, numbers would be cut
     Console(width=max(Console().width, least)).print(table)
 
 

@@ -13,8 +13,10 @@ import typer
 from rich.console import Console
 from typer.core import TyperGroup
 
+from netcarlo.cli import compare as cli_compare
 from netcarlo.cli import console
 from netcarlo.cli import devices as cli_devices
+from netcarlo.cli import new as cli_new
 from netcarlo.cli import plan as cli_plan
 from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
@@ -47,7 +49,6 @@ class _Commands(TyperGroup):
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 
@@ -275,7 +276,8 @@ def trace(
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 
-for command in (*cli_sweeps.COMMANDS, cli_plan.plan, cli_devices.devices, cli_schema.schema):
+_OTHERS = (cli_plan.plan, cli_compare.compare, cli_new.new, cli_devices.devices, cli_schema.schema)
+for command in (*cli_sweeps.COMMANDS, *_OTHERS):
     app.command()(command)
 
 

@@ -14,7 +14,12 @@ def schema(
     kind: Annotated[Kind, typer.Argument(help="What the file is.")],
 ) -> None:
     """Write the JSON Schema of a kind of file, short forms included, for editors to complete and check it."""
-    typer.echo(json.dumps(made(kind), indent=1, ensure_ascii=False))
+    typer.echo(text(kind), nl=False)
+
+
+def text(kind: Kind) -> str:
+    """The same, as it is written; those of a release are in `configs/schemas`."""
+    return json.dumps(made(kind), indent=1, ensure_ascii=False) + "\n"
 
 
 def made(kind: Kind) -> Schema:

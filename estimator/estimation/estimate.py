@@ -1,4 +1,4 @@
-"""Estimates with confidence intervals, and paired comparisons, from a scenario."""
+"""Estimates with confidence intervals from a scenario."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,10 +14,9 @@ from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.simulation import measurable
-from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import Progress, resolve_target, simulate, simulate_all
+from netcarlo.simulation.simulate import Progress, resolve_target, simulate
 
 if TYPE_CHECKING:
     from netcarlo.estimation.control_variates import Saving
@@ -55,34 +54,6 @@ class Estimate:
     def _repr_html_(self) -> str:
         """What a notebook shows: each outcome's mean with its interval."""
         return _html(self.to_frame()[["n", "mean", "ci_low", "ci_high"]], repr(self))
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """What `compare` found: `other` minus `baseline` under common random numbers."""
-
-    baseline: Outcomes
-    other: Outcomes
-    table: pd.DataFrame
-    """A row per outcome: n pairs, baseline, other, difference, ci_low, ci_high, relative (difference
-    over baseline)."""
-    provenance: tuple[dict[str, Any], dict[str, Any]]
-    """Of the baseline and of the other."""
-
-    def to_frame(self) -> pd.DataFrame:
-        """The rows of `table` that both measured."""
-        return self.table[self.table["n"] > 0]
-
-    def __repr__(self) -> str:
-        """One line: the difference of the goodput."""
-        found = self.table.loc["goodput_bps"]
-        interval = f"{found['difference']:.4g} [{found['ci_low']:.4g}, {found['ci_high']:.4g}]"
-        return f"Comparison of {len(self.baseline.frame)} pairs: goodput_bps {interval}"
-
-    def _repr_html_(self) -> str:
-        """What a notebook shows: each outcome's difference with its interval."""
-        shown = ["n", "baseline", "other", "difference", "ci_low", "ci_high"]
-        return _html(self.to_frame()[shown], repr(self))
 
 
 def estimate(
@@ -143,41 +114,6 @@ def estimate(
         ),
         precise, provenance(scenario, target=target, replications=len(frame)), saving,
     )  # fmt: skip
-
-
-def compare(
-    baseline: Asked,
-    other: Asked,
-    *,
-    replications: int | None = None,
-    seed: int | None = None,
-    target: str = "auto",
-    threads: int | None = None,
-    progress: Progress | None = None,
-    large: bool = False,
-) -> Comparison:
-    """Estimate two scenarios with common random numbers, and the paired difference of each outcome.
-
-    Both run with the seed and the number of replications of `baseline` (a precision is not looked
-    at): the k-th packet on a hop meets the same fate in both; `large` as in `estimate`.  Raises InputError.
-    """
-    first = _with(baseline, replications=replications, seed=seed)
-    second = _with(other, replications=first.replications, seed=first.seed)
-    target, n = resolve_target(target), first.replications
-    jobs = [Job(scenario, 0, n) for scenario in (first, second)]
-    a, b = simulate_all(jobs, target=target, threads=threads, progress=progress, large=large)
-    rows = []
-    both_have = [name for name in listed(a.frame) if name in b.frame]
-    for outcome in map(BY_NAME.__getitem__, both_have):
-        x, y = a.frame[outcome.name].to_numpy(), b.frame[outcome.name].to_numpy()
-        both = ~(np.isnan(x) | np.isnan(y))
-        base, there = statistics.mean(x[both]).mean, statistics.mean(y[both]).mean
-        pairs, difference, _, *interval = outcome.differences((y - x)[None]).row(0)
-        rows.append((pairs, base, there, difference, *interval, difference / base if base else np.nan))
-    columns = ["n", "baseline", "other", "difference", "ci_low", "ci_high", "relative"]
-    table = pd.DataFrame(rows, index=pd.Index(both_have, name="outcome"), columns=columns)
-    records = [provenance(scenario, target=target, replications=n) for scenario in (first, second)]
-    return Comparison(a, b, table, (records[0], records[1]))
 
 
 def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None = None) -> pd.DataFrame:

@@ -32,7 +32,9 @@ class Variant(Record):
     """What differs in the scenario of the rows for which `when` holds."""
 
     when: str
+    """The rows: an expression of columns."""
     scenario: dict[str, Any]
+    """What their scenarios have besides."""
 
 
 class Ratio(Record):
@@ -42,7 +44,9 @@ class Ratio(Record):
     """
 
     sum: str
+    """The expression whose sum over all runs is taken."""
     over: str
+    """The expression by whose sum it is divided."""
 
 
 Metric = Annotated[
@@ -59,7 +63,9 @@ class VariantPart(Record):
     """What differs in the item of the rows for which `when` holds."""
 
     when: str
+    """The rows: an expression of columns."""
     item: dict[str, Any]
+    """What their items have besides."""
 
 
 class Part(Record):
@@ -70,7 +76,9 @@ class Part(Record):
     """
 
     item: dict[str, Any]
+    """The item of a row, in the scenario's list."""
     variants: list[VariantPart] = Field(default_factory=list)
+    """What differs in the items of some rows."""
     classes: list[Classes] = Field(min_length=1)
     """Several ways to sort the rows into classes."""
     metrics: dict[str, str] = Field(min_length=1)
@@ -81,13 +89,19 @@ class Mapping(Record):
     """From the columns of a reference to scenarios and metrics; texts hold `{expressions}` of columns."""
 
     description: str = ""
+    """A sentence about where the reference is from."""
     id: str = "{id}"
+    """What a row is called, made of its columns."""
     rows: str | None = None
     """Rows for which this does not hold are left out."""
     replications: str | int
+    """Runs of a row: a number, or an expression of columns."""
     scenario: dict[str, Any]
+    """The scenario of a row; `{expression}` in it is replaced by its value."""
     variants: list[Variant] = Field(default_factory=list)
+    """What differs in the scenarios of some rows."""
     classes: Classes = Field(min_length=1)
+    """The classes whose errors are told apart, and the rows of each."""
     metrics: dict[str, Metric] = Field(min_length=1)
     """Measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio of two."""
     numbered: int = Field(default=0, ge=0, le=MOST_FLOWS)

@@ -45,12 +45,19 @@ class Red(Record):
     """
 
     least: Level = 5.0
+    """Mean queue from which packets are dropped or marked."""
     most: Level = 15.0
+    """Mean queue at which `probability` is reached."""
     probability: Probability = 0.1
+    """Probability of a drop or mark at a mean queue of `most`."""
     weight: Exponent = 9.0
+    """The mean follows the queue with 2<sup>-weight</sup>."""
     gentle: bool = True
+    """From `most` on the probability rises on, to 1 at twice `most`; otherwise all is dropped there."""
     packet: Payload = 500.0
+    """An idle queue counts as arrivals of packets of this size."""
     mark: bool = False
+    """Marks data of flows with `ecn` instead of dropping it."""
 
     fills: ClassVar = {
         "least": (Link.RED_LEAST, 1),
@@ -73,9 +80,13 @@ class CoDel(Record):
     """
 
     target: Span = 0.005
+    """It drops when packets have waited longer than this throughout an `interval`."""
     interval: Span = 0.1
+    """For so long packets must have waited before the first is dropped."""
     mtu: Payload = 1500.0
+    """It does not drop while so many bytes or fewer wait."""
     mark: bool = False
+    """Marks data of flows with `ecn` instead of dropping it."""
 
     number: ClassVar = CODEL
     fills: ClassVar = {
@@ -89,7 +100,9 @@ class FqCoDel(CoDel):
     """FQ-CoDel (RFC 8290): CoDel in a queue for each flow, in turns of `quantum` bytes, new ones first."""
 
     quantum: Payload = 1514.0
+    """Bytes of a flow's turn."""
     mark: bool = True
+    """Marks data of flows with `ecn` instead of dropping it."""
 
     number: ClassVar = FQ_CODEL
     fills: ClassVar = {**CoDel.fills, "quantum": (Link.FQ_QUANTUM, 1)}
@@ -104,12 +117,19 @@ class Pie(Record):
     """
 
     target: Span = 0.015
+    """The queue delay that it steers to."""
     update: Span = 0.015
+    """How often the probability of a drop is changed."""
     burst: Burst = 0.15
+    """A burst so long is let pass."""
     alpha: Gain = 0.125
+    """The probability grows by so much times the delay above the target [1/s]."""
     beta: Gain = 1.25
+    """The probability grows by so much times the growth of the delay [1/s]."""
     mtu: Payload = 1500.0
+    """It does not drop while twice so many bytes or fewer wait."""
     mark: bool = False
+    """Marks data of flows with `ecn` instead of dropping it, while the probability is below 0.1."""
 
     number: ClassVar = PIE
     fills: ClassVar = {
@@ -126,8 +146,11 @@ class Managed(Record):
     """A queue that may be managed; `queue: codel` is short for `codel: {}`, and so on."""
 
     codel: CoDel | None = None
+    """Queue management by CoDel; `queue: codel` is short for its defaults."""
     pie: Pie | None = None
+    """Queue management by PIE; `queue: pie` is short for its defaults."""
     fq_codel: FqCoDel | None = None
+    """A queue with CoDel for each flow; `queue: fq_codel` is short for its defaults."""
 
     words: ClassVar = {"queue": tuple(LIMITS)}
 

@@ -7,9 +7,9 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES
 from netcarlo.kernels.base.layout import FOREVER, NS
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS, UDP
-from netcarlo.networks.classes import class_of
 from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
+from netcarlo.transport.classed import asked_by, class_of
 from netcarlo.transport.kinds import kind, tcp_of
 from netcarlo.transport.udp import Udp
 
@@ -26,9 +26,8 @@ WORDS = (*KINDS, OTHER, *LINUX_KINDS)
 def asked(network: str, flows: Described) -> str:
     """The first field that asks for delays; empty if none does, and nothing is measured."""
     for name, flow in flows:
-        for field, value in (("class", class_of(flow)), ("late", flow.late)):
-            if value is not None:
-                return f"{network}.{name}.{field}"
+        if field := asked_by(flow):
+            return f"{network}.{name}.{field}"
     return ""
 
 

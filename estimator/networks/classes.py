@@ -6,49 +6,16 @@ An outcome of a class is called by both: `video_delay_p95_s`.
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
 import numpy as np
-from pydantic import AfterValidator, create_model
 
-from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import MOST_CLASSES, SHIFT, DelayOut
 from netcarlo.kernels.base.layout import NS
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, SHARE, Outcome
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.numerics.histogram import quantiles
-from netcarlo.schema import units
-from netcarlo.schema.quantity import Number, Quantity
-from netcarlo.schema.record import Record
-
-
-def _word(name: str) -> str:
-    if not re.fullmatch(r"[a-z][a-z0-9_]{0,23}", name):
-        raise InputError("is no word of up to 24 small letters, digits and _; write one such as video")
-    return name
-
-
-Name = Annotated[str, AfterValidator(_word)]
-Bound = Annotated[Number, Quantity(units.TIME, 1e-6, 3600.0)]
-
-if TYPE_CHECKING:
-
-    class Classed(Record):
-        """A flow that may name a `class`; what comes later than `late` is of no use to it."""
-
-        late: Number | None = None
-
-else:  # `class` is a word of Python's own
-    Classed = create_model(
-        "Classed", __base__=Record, __module__=__name__,
-        **{"class": (Name | None, None), "late": (Bound | None, None)},
-    )  # fmt: skip
-
-
-def class_of(flow: Classed) -> str | None:
-    """The class that a flow names."""
-    return getattr(flow, "class")  # type: ignore[no-any-return]
-
+from netcarlo.transport.classed import Classed, class_of
 
 QUANTILES = {"delay_p50_s": 0.5, "delay_p95_s": 0.95, "delay_p99_s": 0.99}
 
@@ -89,14 +56,14 @@ def named(
     `names` of their places in `table` [n, classes, DelayOut.COLUMNS]; those whose flows have a bound are
     `bounded`.  `loss` [n, classes], `goodput` [n, classes, flows], NaN for flows of others.
     """
-    packets = divisors(table[..., DelayOut.PACKETS])
+    packets, jitter = divisors(table[..., DelayOut.PACKETS]), table[..., DelayOut.JITTER]
     found = {
         "mean_delay_s": (table[..., DelayOut.SUM] + table[..., DelayOut.SUM_HIGH] * 2.0**63) / packets / NS,
         **{
             name: quantiles(table[..., DelayOut.DELAYS :], q) * 2.0**SHIFT / NS
             for name, q in QUANTILES.items()
         },
-        "jitter_s": table[..., DelayOut.JITTER] / packets / NS,
+        "jitter_s": np.where(jitter < 0, np.nan, jitter / packets / NS),  # a fluid has none
         "late": table[..., DelayOut.LATE] / packets,
         "loss_ratio": loss,
         "mean_flow_bps": _over(np.nanmean, goodput),

@@ -45,6 +45,8 @@ class Network(Record):
     """What to do instead of giving a `warm_up`, where that is not for this kind."""
     of_hosts: ClassVar[tuple[str, ...]] = ()
     """Which of `tcp.OF_HOSTS` it knows."""
+    one_flow: ClassVar[bool] = False
+    """Whether its one flow is that of the transport, which may name a class of it."""
     untraced: ClassVar[str] = ""
     """What its kernels cannot write a trace of; empty where they can."""
 

@@ -21,7 +21,9 @@ class Outage(Record):
     """A hop or cable is down, in both directions, from `start` for `duration`; one of length 0 is none."""
 
     start: Time
+    """When it goes down."""
     duration: Time
+    """For how long; 0 is no outage."""
 
 
 MOST_OUTAGES = 4096
@@ -36,7 +38,9 @@ class OnOff(Record):
     """
 
     up: Duration
+    """Mean of the exponential times for which it is up."""
     down: Time
+    """Mean of the exponential times for which it is down; with 0 it never goes down."""
 
     def expected(self, duration_s: float) -> float:
         """How many outages there can be on average in a run of this duration."""

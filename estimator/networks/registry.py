@@ -18,10 +18,15 @@ class Networks(Run):
     """A run with its network: one of these (`mobility` is part of `paths`)."""
 
     mobility: Mobility | None = None
+    """The last hop of the path is the radio link of a host that moves."""
     paths: list[Route] = Field(default_factory=list, max_length=2)
+    """One path, or two for multi-homed SCTP; `hops` at the top is short for one."""
     wireless: WirelessNetwork | None = None
+    """An 802.11 network in place of paths."""
     adhoc: AdhocNetwork | None = None
+    """A mobile ad hoc network in place of paths."""
     shared: SharedNetwork | None = None
+    """Many flows over shared links in place of paths."""
 
     @property
     def given(self) -> list[Network]:

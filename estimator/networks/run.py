@@ -18,15 +18,26 @@ class Run(Record):
     """The fields of a scenario before those of its network."""
 
     name: str = "scenario"
+    """What it is called in tables and reports; the name of its file unless given."""
     description: str = ""
+    """A sentence for readers of reports."""
     duration: Duration
+    """When the observation ends; time 0 is its beginning."""
     warm_up: Time | None = None
+    """Outcomes of wireless and shared networks count from here on; 0 unless given."""
     seed: int = Field(default=1, ge=0, lt=2**63)
+    """Of all random numbers: scenarios of one seed and `topology` meet the same ones."""
     topology: int = Field(default=0, ge=0, lt=2**32)
+    """Number of the drawn network; others meet independent random numbers."""
     replications: int = Field(default=1000, ge=1, le=10_000_000)
+    """How many independent runs."""
     precision: Precision | None = None
+    """Replications are added until the half-width of the goodput's 95 % interval is this share of its
+    mean."""
     sample_interval: Interval = 0.1
+    """How often the congestion window is sampled for `mean_cwnd_packets` and its like."""
     transport: SerializeAsAny[AnyTransport]
+    """What is sent, and how: a TCP, SCTP or UDP."""
 
     fills: ClassVar = {
         "duration": (P.END, NS),

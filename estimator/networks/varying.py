@@ -17,7 +17,9 @@ class Policer(Record):
     """A token bucket before the queue, for data: what exceeds `rate` by more than a `burst` is dropped."""
 
     rate: Annotated[Number, Quantity(units.RATE, 100.0, 1e12)]
+    """What may pass in the long run."""
     burst: Annotated[Number, Quantity(units.SIZE, 1.0, 1e12)]
+    """What may exceed that at once; more is dropped."""
 
 
 class Varying(Record):
@@ -29,9 +31,13 @@ class Varying(Record):
     """
 
     trace: Trace | None = None
+    """Rate, delay and loss over time: a file, or its text."""
     repeat: bool | None = None
+    """Whether the trace begins again at its end; otherwise the run may not go on beyond it."""
     jitter: Jitter | None = None
+    """Random delay of every data packet; none overtakes another unless it says `reorder`."""
     policer: Policer | None = None
+    """A token bucket for data before the queue."""
 
     implied: ClassVar = frozenset(("rate", "delay"))
 

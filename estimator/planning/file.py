@@ -30,7 +30,9 @@ class RequirementSpec(Record):
     """What must hold in a replication, and with which probability."""
 
     goal: str = Field(max_length=expressions.LONGEST)
+    """A comparison of outcomes with a bound, as in `delay_p95_s <= 20 ms`."""
     probability: str | float = "95 %"
+    """With which it must hold in a replication."""
 
     short: ClassVar = ({"type": "string"},)
 
@@ -44,8 +46,11 @@ class ResourceSpec(Record):
     """A field of which one could buy more: `add` to its number, or another value, `to`."""
 
     field: str
+    """The field that more of it changes."""
     add: Any = None
+    """What is added to its number."""
     to: Any = None
+    """Its other value, in place of `add`."""
 
     @model_validator(mode="after")
     def _one_kind(self) -> Self:
@@ -58,19 +63,33 @@ class PlanSpec(Record):
     """A plan as written; `scenario` is a scenario or the name of its file."""
 
     name: str = "plan"
+    """What it is called in tables and reports; the name of its file unless given."""
     description: str = ""
+    """A sentence for readers of reports."""
     scenario: dict[str, Any] | str
+    """The scenario that is planned, or the name of its file."""
     quantity: QuantitySpec
+    """What is sought, and which values it may have."""
     derive: dict[str, str | float] = Field(default_factory=dict)
+    """Fields that follow from the quantity, each an expression in SI units."""
     find: Literal["largest", "smallest"] = "largest"
+    """Whether the largest value is sought for which the requirements hold, or the smallest."""
     requirements: dict[str, RequirementSpec] = Field(min_length=1)
+    """What must hold, by name."""
     confidence: str | float = "95 %"
+    """How sure the whole answer is."""
     replications: int = Field(default=4000, ge=1, le=10_000_000)
+    """Runs of one value, at most."""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
+    """Of all random numbers; that of the scenario unless given."""
     resources: dict[str, ResourceSpec] = Field(default_factory=dict)
+    """Of what one could buy more, by name: what it would change is said, too."""
     across: QuantitySpec | None = None
+    """A second quantity: the plan is answered at each of its values."""
     cost: str | None = Field(default=None, max_length=expressions.LONGEST)
+    """What a design costs: an expression of both quantities, in SI units."""
     currency: str = Field(default="", max_length=40)
+    """What the cost is in."""
 
     @model_validator(mode="after")
     def _of_two(self) -> Self:

@@ -17,7 +17,7 @@ from netcarlo.planning.ledger import FIRST, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.simulation import fidelity
-from netcarlo.simulation.provenance import model_version, versions
+from netcarlo.simulation.provenance import model_version, resolved, versions
 from netcarlo.simulation.simulate import resolve_target
 
 CURVE_POINTS = 9
@@ -217,6 +217,7 @@ class Search:
                 "model_version": model_version(),
                 "target": target,
                 "seed": asked.base.seed,
+                "scenario": resolved(asked.base),
             },
             stopped=stopped,
         )

@@ -28,12 +28,19 @@ class QuantitySpec(Record):
     """
 
     name: str = "value"
+    """What it is called in the answer and in expressions."""
     field: str | list[str] | None = None
+    """The field that it sets, or several; a number for `derive` unless given."""
     linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    """Its lowest and its highest value, on a scale of equal steps."""
     log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    """Its lowest and its highest value, on a scale of equal ratios."""
     values: list[Any] | None = Field(default=None, min_length=2, max_length=MOST_VALUES)
+    """Its values one by one."""
     step: Any = None
+    """From one value to the next on a linear scale; 1 of whole numbers unless `points` are given."""
     points: int | None = Field(default=None, ge=2, le=MOST_VALUES)
+    """How many values there are on a scale."""
 
     @property
     def fields(self) -> list[str]:

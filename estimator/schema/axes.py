@@ -31,12 +31,19 @@ class AxisSpec(Record):
     """An axis as written; exactly one of `values`, `linear`, `log`, `zip` and `cases`."""
 
     field: str | list[str] | None = None
+    """The field that it sets, or several; the axis' name, or a number for `derive`, unless given."""
     values: list[Any] | None = Field(default=None, min_length=1, max_length=MOST_POINTS)
+    """Its values one by one."""
     linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    """The ends of a scale of equal steps."""
     log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    """The ends of a scale of equal ratios."""
     points: int | None = Field(default=None, ge=2, le=MOST_POINTS)
+    """How many values such a scale has."""
     zip: dict[str, list[Any]] | None = Field(default=None, min_length=1)
+    """Fields that move together, each with its values."""
     cases: dict[str, dict[str, Any]] | None = Field(default=None, min_length=1)
+    """Named combinations of fields."""
 
     short: ClassVar = ({"type": ["array", "string", "number", "boolean"]},)
 

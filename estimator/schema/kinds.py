@@ -13,7 +13,7 @@ from netcarlo.schema.document import Document
 
 SCENARIO, SWEEP, PLAN, MAPPING, STUDY = "a scenario", "a sweep", "a plan", "a mapping", "a study"
 STORE, PLANNED, REFERENCE, CONTROL = "a store", "the folder of a plan", "a reference", "a congestion control"
-PAGE, RECORD = "a report", "a result"
+PAGE, RECORD, REPRODUCED = "a report", "a result", "the folder of a reproduced study"
 
 REMEDIES = {
     SCENARIO: "netcarlo estimate {}",
@@ -26,7 +26,8 @@ REMEDIES = {
     REFERENCE: "netcarlo validate {}",
     CONTROL: "name it in a scenario as transport.congestion_control",
     PAGE: "open it in a browser",
-    RECORD: "it is for other programs to read",
+    RECORD: "netcarlo compare {} OTHER",
+    REPRODUCED: "netcarlo compare {} OTHER",
 }
 
 _SUFFIXES = {".csv": REFERENCE, ".py": CONTROL, ".html": PAGE, ".json": RECORD}
@@ -36,7 +37,9 @@ def kind_of(path: str | Path) -> str:
     """What a file or folder is; empty if there is none, or none of these."""
     path = Path(path)
     if os.path.isdir(path):  # no error for a name that is too long
-        inside = {"manifest.json": STORE, "runs.jsonl": PLANNED, "study.yaml": STUDY}
+        inside = {
+            "manifest.json": STORE, "runs.jsonl": PLANNED, "study.yaml": STUDY, "comparison.csv": REPRODUCED
+        }  # fmt: skip
         return next((kind for name, kind in inside.items() if (path / name).is_file()), "")
     if not os.path.isfile(path):
         return ""

@@ -28,9 +28,15 @@ class Record(BaseModel):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, schema: Any, handler: Any) -> dict[str, Any]:
-        """As pydantic's, with what is `short` and its `words`, without what is `implied`."""
+        """As pydantic's, with meanings, what is `short` and its `words`, without what is `implied`."""
+        from netcarlo.schema import meanings
+
         found: dict[str, Any] = handler(schema)
         inside = handler.resolve_ref_schema(found)
+        for name, meaning in meanings.of(cls).items():
+            field = inside["properties"][name]
+            form = field.get("description", "")
+            field["description"] = f"{meaning} {form[:1].upper()}{form[1:]}".strip()
         if needed := [name for name in inside.pop("required", []) if name not in cls.implied]:
             inside["required"] = needed
         for name, words in cls.words.items():

@@ -64,6 +64,7 @@ def provenance(scenario: Scenario, *, target: str, replications: int) -> dict[st
     data = resolved(scenario)
     record = {
         "versions": versions(),
+        "model_version": model_version(),
         "machine": platform.machine(),
         "target": target,
         "seed": scenario.seed,

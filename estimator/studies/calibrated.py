@@ -14,10 +14,15 @@ class Parameter(Record):
     """A free parameter, searched between `low` and `high` in steps of `step` [`unit`]."""
 
     label: str
+    """What it is called."""
     unit: str = ""
+    """Unit of its values."""
     low: float
+    """Least value."""
     high: float
+    """Largest value."""
     step: float = Field(gt=0)
+    """From one value to the next."""
 
     @model_validator(mode="after")
     def _has_steps(self) -> Self:
@@ -53,9 +58,13 @@ class Target(Record):
     """
 
     relative: float = Field(default=0.0, ge=0)
+    """Floor of the error, as a share of the published value."""
     absolute: float = Field(default=0.0, ge=0)
+    """Floor of the error, in the metric's unit."""
     of: str = ""
+    """The metric whose gain it is; it is no gain unless given."""
     over: dict[str, str | float] = {}
+    """Conditions of the cell that the gain is over."""
 
     @model_validator(mode="after")
     def _has_floor(self) -> Self:
@@ -74,13 +83,21 @@ class Effort(Record):
     """
 
     population: int = Field(default=5, ge=2)
+    """Candidates per parameter."""
     generations: int = Field(default=12, ge=1)
+    """Generations for which a population lives."""
     replications: int = Field(default=8, ge=2)
+    """Runs of every cell for each candidate."""
     finalists: int = Field(default=24, ge=1)
+    """Candidates that are judged again."""
     again: int = Field(default=16, ge=2)
+    """Fresh runs of each of those."""
     final: int = Field(default=120, ge=2)
+    """Fresh runs of the best quarter of those."""
     points: int = Field(default=7, ge=2)
+    """Values per parameter of a profile."""
     evaluation: int = Field(default=400, ge=2)
+    """Runs on which the best are judged; all errors are stated from as many others."""
 
 
 class Calibration(Record):
@@ -97,16 +114,27 @@ class Calibration(Record):
     """
 
     parameters: dict[str, Parameter] = Field(min_length=1)
+    """What is searched, by name."""
     set: dict[str, str] = Field(min_length=1)
+    """Scenario fields that follow from the parameters; `{expression}` in them is replaced by its value."""
     trial: dict[str, str] = {}
+    """Fields that all runs of the fit have, a shorter duration say."""
     targets: dict[str, Target] = Field(min_length=1)
+    """Metrics to be met, by name."""
     runs_behind_the_table: float = Field(ge=1)
+    """A published number is taken for the mean of so many runs."""
     repeatable: dict[str, str | float] | None = None
+    """Selects numbers that every run is taken to give; none unless given."""
     rise: float = Field(default=3.84, gt=0)
+    """A value of a parameter is kept where the misfit is at most so much above the best."""
     leave_out: list[str] = []
+    """Conditions of which every value is left out once."""
     start: dict[str, float] = {}
+    """A candidate that competes, such as the result of an earlier fit."""
     seed: int = Field(default=2, ge=0)
+    """Of the search."""
     effort: Effort = Effort()
+    """How long to search."""
 
     @model_validator(mode="after")
     def _names_are_known(self) -> Self:

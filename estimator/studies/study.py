@@ -51,7 +51,9 @@ class Fields(Record):
     """Scenario fields that a condition sets in some cells only."""
 
     where: Where
+    """The cells."""
     fields: dict[str, str]
+    """What is set in them, by dotted name."""
 
 
 class Condition(Record):
@@ -61,10 +63,15 @@ class Condition(Record):
     """
 
     label: str
+    """Its heading."""
     unit: str = ""
+    """Unit of its values, where they are numbers."""
     phrase: str = "{}"
+    """How a value is said in a line with others; `{}` is the value."""
     set: dict[str, str] | list[Fields] = {}
+    """The scenario fields that it sets; `{}` in them is the value."""
     names: dict[str, str] = {}
+    """What its values are called."""
 
     def show(self, value: Value) -> str:
         """The value in words: `SCTP (multi)`, `200 ms`."""
@@ -92,18 +99,26 @@ class Table(Record):
     """
 
     table: str
+    """Its number in the paper."""
     title: str
+    """Its caption."""
     metrics: list[str]
+    """What stands in its cells."""
     rows: list[str]
+    """Conditions of its row headings, outer first."""
     columns: list[str]
+    """Conditions of its column headings, outer first."""
 
 
 class Measured(Record):
     """A place on an axis that is itself an outcome: the mean of a metric over the cells `where`."""
 
     label: str
+    """What it is called."""
     metric: str
+    """The outcome."""
     where: Where
+    """The cells over which its mean is taken."""
 
 
 class Figure(Record):
@@ -113,17 +128,29 @@ class Figure(Record):
     """
 
     figure: str = ""
+    """Its number in the paper; empty for one of ours."""
     title: str
+    """Its caption."""
     variation: str = ""
+    """The variation that it shows, by name; the cells of the study unless given."""
     metric: str | list[str]
+    """What it shows, one or several."""
     unit: str = ""
+    """In which."""
     x: str
+    """The condition along its axis."""
     measured: Measured | None = None
+    """A second axis that is an outcome; none unless given."""
     series: list[str]
+    """Conditions with a line for each combination."""
     where: Where
+    """The cells that it shows."""
     published: list[str] = []
+    """Metrics whose published numbers are shown, too."""
     log_x: bool = False
+    """Whether its axis is logarithmic."""
     note: str = ""
+    """A sentence below it."""
 
 
 class TraceFigure(Record):
@@ -134,29 +161,43 @@ class TraceFigure(Record):
     """
 
     figure: str
+    """Its number in the paper."""
     title: str
+    """Its caption."""
     cell: dict[str, Value]
+    """Conditions of the cell whose run it shows."""
     show: Literal["window", "packets", "rate"] = "window"
+    """The congestion window, packets, or what arrives in each second."""
     average: str = ""
+    """With `rate`: the metric whose published values stand beside it."""
     shade_s: list[Span] = []
+    """Spans that are shaded [s]."""
     zoom_s: list[Span] = []
+    """Spans that are shown large, too [s]."""
     note: str = ""
+    """A sentence below it."""
 
 
 class Spread(Record):
     """The single runs of cells: a violin for each value of `x` and `series`, the published value marked."""
 
     title: str
+    """Its caption."""
     metric: str
+    """What it shows."""
     x: str
+    """The condition along its axis."""
     series: str
+    """The condition with a violin for each value."""
     where: Where
+    """The cells that it shows."""
 
 
 class Varied(Condition):
     """A condition that a variation adds, over `values`."""
 
     values: list[Value]
+    """Its values."""
 
 
 class Variation(Record):
@@ -166,11 +207,17 @@ class Variation(Record):
     """
 
     where: Where
+    """The cells that are varied."""
     set: dict[str, str] = {}
+    """Fields that are set in all of them."""
     vary: Condition
+    """The further condition."""
     values: list[float]
+    """Its values."""
     by: dict[str, Varied] = {}
+    """Conditions that are varied as well."""
     replications: int
+    """Runs of each cell."""
 
     def added(self, name: str) -> dict[str, Condition]:
         """The conditions that the variation of this name adds."""
@@ -193,14 +240,19 @@ class Tolerance(Record):
     """One demand of `--check` on the numbers (or cells) of a metric that `where` selects, less `unless`."""
 
     metric: str = ""
+    """Whose numbers it is about; all unless given."""
     where: Where = {}
+    """The rows that it is about."""
     unless: list[Where] = []
+    """Rows that it is not about."""
     matches_printed: int | None = None
     """So many numbers show the printed digits."""
     mean_error: float | None = None
     """Mean of the absolute relative errors."""
     rms_error: float | None = None
+    """Largest root of their mean square."""
     median_error: float | None = None
+    """Largest median of them."""
     rel_error: float | None = None
     """Relative error of each number, or ..."""
     or_spread: bool = False
@@ -208,10 +260,13 @@ class Tolerance(Record):
     abs_error: float | None = None
     """Difference of each number, in its unit."""
     variation: str = ""
+    """The variation whose cells it is about; those of the study unless given."""
     at_least: float | None = None
     """The metric in each cell, of a variation if one is named; no published number needed."""
     at_most: float | None = None
+    """Largest value."""
     claims: Literal["as expected"] | None = None
+    """Whether the claims must come out as expected."""
 
     def concerns(self, number: "Published") -> bool:
         """True if this demand is on a published number."""
@@ -227,24 +282,33 @@ class Fitted(Record):
     """A parameter that was fitted and the cells that pin it."""
 
     parameter: str
+    """What was fitted."""
     cells: list[Where]
+    """The rows that pin it."""
 
 
 class Setting(Record):
     """A part of the setting and how it is known; `{hops.0.rate}` in its value is what the scenario has."""
 
     item: str
+    """What it is about."""
     value: str
+    """What it is set to; `{hops.0.rate}` in it is what the scenario has."""
     known: Known
+    """How it is known."""
     also: Known | None = None
+    """How it is known besides; no other way unless given."""
 
 
 class Explanation(Record):
     """Why the rows `where` differ from the paper; `left_out` rows do not count in `rel_error`."""
 
     where: Where
+    """The rows that differ."""
     note: str
+    """Why."""
     left_out: bool = False
+    """Whether they do not count in `rel_error`."""
 
 
 class Description(Record):
@@ -257,26 +321,47 @@ class Description(Record):
     """
 
     title: str
+    """Heading of its page."""
     source: str
+    """What was published, and where."""
     question: str
+    """What was asked."""
     replications: int
+    """Runs of each cell."""
     seed: int
+    """Of all random numbers."""
     scenario: str
+    """File of the scenario; `{condition}` in it is the value of a condition."""
     conditions: dict[str, Condition]
+    """Columns of the published numbers that make the cells, by name."""
     cells: list[Where] = []
+    """More cells, all combinations of the values given."""
     metrics: dict[str, str]
+    """Quantities of the study, by name, and how each is defined."""
     labels: dict[str, str] = {}
+    """What metrics are called where their own name is no word."""
     screening: list[str] = []
+    """Metrics that fluids are asked for, too."""
     variations: dict[str, Variation] = {}
+    """More cells along a further condition, by its name."""
     tables: list[Table] = []
+    """Tables of the paper."""
     figures: list[Figure] = []
+    """Figures of the paper, or of ours."""
     traces: list[TraceFigure] = []
+    """Figures that show one run over time."""
     spreads: list[Spread] = []
+    """Figures that show single runs."""
     tolerance: list[Tolerance]
+    """Demands of `--check`."""
     fitted: list[Fitted] = []
+    """Parameters that were fitted."""
     setting: list[Setting] = []
+    """Parts of the setting, and how each is known."""
     explanations: list[Explanation] = []
+    """Why rows differ from the paper."""
     calibration: Calibration | None = None
+    """What is to be fitted, and to which numbers; nothing unless given."""
 
     @model_validator(mode="after")
     def _spread_is_of_known_runs(self) -> Self:

@@ -21,8 +21,11 @@ class Buffer(Record):
     """
 
     size: Transfer
+    """The limit in bytes, as it is stored; with `doubled` what an application asks for."""
     doubled: bool = False
+    """Linux stores twice what an application asks for."""
     most: Transfer | None = None
+    """What an application asks for counts up to here (`wmem_max`, `rmem_max`); no limit unless given."""
 
     def stored(self, name: str, draws: Draws) -> Floats:
         """The limit of the buffer in the field `name`, float64[n] [byte]."""
@@ -40,13 +43,16 @@ class SendBuffer(Buffer):
     """
 
     charge: Payload | None = None
+    """What a segment takes of it until it is acknowledged; its payload unless given."""
     wake: Probability = 2.0 / 3.0
+    """The writer sleeps when the buffer is full, until no more than this part is taken."""
 
 
 class ReceiveBuffer(Buffer):
     """The receiver's window is the part `share` of it; Linux's `tcp_adv_win_scale` n keeps 2**-n back."""
 
     share: Probability = 0.75
+    """The part of the buffer that makes the window; `tcp_adv_win_scale` n keeps 2<sup>-n</sup> back."""
 
     def largest_window(self) -> float:
         """Upper limit of the window [byte]."""

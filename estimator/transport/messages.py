@@ -26,8 +26,11 @@ class Messages(Record):
     """
 
     size: FileSize
+    """Size of a message, rounded up to whole packets."""
     pause: Wait | None = None
+    """From the last acknowledgement of a message to the next; this or `every`."""
     every: Wait | None = None
+    """From one message to the next, later if the one before is not acknowledged by then; this or `pause`."""
 
     @model_validator(mode="after")
     def _come_somehow(self) -> Self:

@@ -26,8 +26,8 @@ from netcarlo.schema.quantity import (
     Window,
     bounds,
 )
-from netcarlo.schema.record import Record
 from netcarlo.transport.buffers import ReceiveBuffer, SendBuffer
+from netcarlo.transport.classed import Classed
 from netcarlo.transport.congestion import (
     BUILT_IN,
     CONTROLS_OF_LINUX,
@@ -61,21 +61,33 @@ CAPACITY = 4096
 """Most packets in flight of one association."""
 
 
-class Transport(Record):
+class Transport(Classed):
     """What all transports have; `fills` says which kernel parameter a field fills, and in which unit."""
 
     start: Time = 0.0
+    """When the sender begins."""
     bytes: Transfer | None = None
+    """Size of the transfer, rounded up to whole packets; endless unless it or `packets` is given."""
     packets: Packets | None = None
+    """Size of the transfer in packets."""
     payload: Payload
+    """Bytes of data in a packet."""
     header: Size
+    """Bytes that a data packet has besides its payload."""
     ack: Size
+    """Size of an acknowledgement."""
     sack_block: Size
+    """Bytes that each block of a selective acknowledgement adds."""
     min_rto: Interval
+    """Least retransmission timeout."""
     max_rto: Interval = 60.0
+    """Largest retransmission timeout, backoff included."""
     initial_rto: Interval = 3.0
+    """Retransmission timeout before a round trip was measured."""
     ack_every: Literal[1, 2]
+    """Data packets to an acknowledgement: each, or every second one (delayed acknowledgements)."""
     ack_delay: Interval
+    """A delayed acknowledgement waits at most so long."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         "start": (P.START, NS),
@@ -101,7 +113,7 @@ class Transport(Record):
 
 
 class Tcp(Transport):
-    """A one-way TCP of ns-2, or one of `PROBING` built on it.
+    """A one-way TCP of ns-2, or one of the probing TCPs built on it.
 
     The window is that of the `receive_buffer` if there is one, else `window`; a `send_buffer` limits what
     is in flight, too.  `initial_ssthresh` is the window unless given; `clock_phase`, how far the RTT clock
@@ -112,22 +124,34 @@ class Tcp(Transport):
         Literal[(*TCPS, "vegas", "linux", "linux26")],  # type: ignore[valid-type]
         WithJsonSchema({"enum": [*TCPS, *BUILT_IN]}),
     ]
+    """Which TCP; `bic`, `cubic` and `westwood` are sack with that congestion control."""
     congestion_control: Literal[BUILT_IN] | Path | None = None  # type: ignore[valid-type]
+    """Replaces the window growth of the protocol; by name, or the path of a Python file of your own."""
     constants: dict[str, Constant] = Field(default_factory=dict)
+    """Numbers of your own congestion control, by name, in place of those in its file."""
     payload: Payload = 1460.0
     header: Size = 40.0
     ack: Size = 40.0
     sack_block: Size = 8.0
     handshake: Size = 40.0
+    """Size of a SYN and of its answer."""
     window: Window = 20.0
+    """Most packets in flight: the receiver's window; `receive_buffer` goes before it."""
     receive_buffer: ReceiveBuffer | None = None
+    """The receiver's socket buffer in bytes, which makes its window."""
     send_buffer: SendBuffer | None = None
+    """The sender's socket buffer in bytes, which limits what is in flight, too."""
     initial_window: Window = 2.0
+    """The congestion window after the handshake."""
     initial_ssthresh: Packets | None = None
+    """Slow start threshold at first; the window unless given."""
     tick: Interval = 0.01
+    """Granularity of the sender's clock."""
     clock_phase: Time | None = None
+    """How far that clock is into a tick at time 0; drawn for each replication unless given."""
     min_rto: Interval = 0.2
     duplicate_acks: Count = 3.0
+    """So many duplicate acknowledgements mean a loss."""
     ack_every: Literal[1, 2] = 1
     ack_delay: Interval = 0.1
 
@@ -210,11 +234,15 @@ class Vegas(Tcp):
     """TCP Vegas of ns-2: it adds no header, sends no SYN, and counts in packets of the queue."""
 
     protocol: Literal["vegas"]
+    """TCP Vegas."""
     header: Size = 0.0
     handshake: Size = 0.0
     alpha: Count = 1.0
+    """Packets in the queue below which the window grows."""
     beta: Count = 3.0
+    """Packets in the queue above which the window shrinks."""
     gamma: Count = 1.0
+    """Packets in the queue above which slow start ends."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Tcp.fills,
@@ -235,11 +263,13 @@ class Linux26(Tcp):
     packet; a packet is lost once one `duplicate_acks` or more above it has arrived."""
 
     protocol: Literal["linux26"]
+    """A sender like that of Linux 2.6."""
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 20.0
     header: Size = 50.0
     tick: Interval = 0.001
     max_rto: Interval = 120.0
     duplicate_acks: Count = 4.0
+    """A packet is lost once one so many or more above it has arrived."""
 
 
 SLOW_STARTS = {
@@ -269,7 +299,9 @@ class Linux(Tcp):
     """
 
     protocol: Literal["linux"]
+    """The TCP of today's Linux."""
     congestion_control: Literal[CONTROLS_OF_LINUX] | Path = "cubic"  # type: ignore[valid-type]
+    """CUBIC, Reno, BBR v1 or v3; or the path of a Python file of your own."""
     window: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 4096.0
     payload: Payload = 1448.0
     header: Size = 52.0
@@ -277,14 +309,21 @@ class Linux(Tcp):
     handshake: Size = 60.0
     initial_window: Window = 10.0
     tick: Annotated[Number, Quantity(units.TIME, 1e-4, 0.1)] = 0.004
+    """A jiffy."""
     max_rto: Interval = 120.0
     initial_rto: Interval = 1.0
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.04
     slow_start: Literal[tuple(SLOW_STARTS)] | None = None  # type: ignore[valid-type]
+    """How slow start ends before packets are lost; CUBIC has `hystart` and Reno `standard` unless given."""
     messages: Messages | None = None
+    """The application writes one message after the other, with pauses, instead of having always something
+    to send."""
     idle_restart: bool = True
+    """Whether the window shrinks in a pause (tcp_slow_start_after_idle)."""
     autotuning: bool = False
+    """The receiver's window begins at 64 KiB and grows with what is read, up to `window`
+    (tcp_moderate_rcvbuf)."""
 
     phases: ClassVar[int] = 1 << 15  # the outer wheels of the kernel's timers turn slowly
     controls: ClassVar[tuple[str, ...]] = CONTROLS_OF_LINUX
@@ -344,25 +383,39 @@ class Sctp(Transport):
     """SCTP of ns-2 over one path or two; `rules` names the release whose defaults it takes."""
 
     protocol: Literal["sctp"]
+    """SCTP, over one path or two."""
     rules: Literal["ns2-2.29", "ns2-2.35"] = "ns2-2.35"
+    """The release of ns-2 whose defaults it takes."""
     payload: Payload = 1452.0
     chunk_header: Size = 16.0
+    """Bytes of a DATA chunk's header."""
     header: Size = 32.0
     ack: Size = 48.0
     sack_block: Size = 4.0
     receiver_window: Transfer = 65536.0
+    """The receiver's buffer, in which a packet takes its payload and chunk header."""
     initial_cwnd: Transfer
+    """The congestion window of a path at first; 4380 B by the rules of 2.35, 2936 B by those of 2.29."""
     initial_ssthresh: Transfer = 65536.0
+    """Slow start threshold of a path at first."""
     ssthresh_floor: Transfer
+    """Least slow start threshold, and least window of an idle path; 5872 B by the rules of 2.35, 2936 B by
+    those of 2.29."""
     probe_first: bool
+    """Whether a heartbeat goes over every path before the first data; true by the rules of 2.35."""
     sack_first: bool
+    """Whether the first DATA packet is acknowledged at once; true by the rules of 2.35."""
     duplicate_acks: Count
+    """So many reports of a missing chunk mean a loss; 3 by the rules of 2.35, 4 by those of 2.29."""
     max_burst: Count = 4.0
+    """Most packets put out at once after an acknowledgement."""
     min_rto: Interval = 1.0
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.2
     path_max_retrans: Retries = 5.0
+    """A path that times out more often than this in a row is given up for the other."""
     heartbeat_interval: Time = 30.0
+    """Pause between probes of an idle path, besides its timeout."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         **Transport.fills,

@@ -9,6 +9,7 @@ from netcarlo.kernels.base.layout import NS, P
 from netcarlo.schema import units
 from netcarlo.schema.quantity import Number, Packets, Payload, Quantity, Size, Time, Transfer, bounds
 from netcarlo.schema.record import Record
+from netcarlo.transport.classed import Classed
 
 Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
 
@@ -17,12 +18,19 @@ class Datagrams(Record):
     """`rate` counts the payload; the first datagram comes at a random moment of its interval."""
 
     rate: Offered
+    """Bit rate of the payload."""
     payload: Payload = 1470.0
+    """Bytes of data in a datagram."""
     header: Size = 28.0
+    """Bytes that a datagram has besides its payload."""
     start: Time = 0.0
+    """When the source begins; the first datagram comes at a random moment of its interval."""
     stop: Time | None = None
+    """When the source ends; never unless given."""
     bytes: Transfer | None = None
+    """The source ends after so much payload."""
     packets: Packets | None = None
+    """The source ends after so many datagrams."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -33,10 +41,11 @@ class Datagrams(Record):
         return self
 
 
-class Udp(Datagrams):
+class Udp(Datagrams, Classed):
     """UDP as the transport of a scenario."""
 
     protocol: Literal["udp"]
+    """Datagrams."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         "start": (P.START, NS),

@@ -33,7 +33,7 @@ class Address(NamedTuple):
     traced: bool = False
     """Of shared networks: whether a trace is written."""
     delays: bool = False
-    """Of shared and 802.11 networks: whether delays of classes of flows are measured."""
+    """Of paths, shared and 802.11 networks: whether delays of classes of flows are measured."""
     reordering: bool = False
     """Of paths: whether hops may besides let packets overtake each other."""
 
@@ -50,7 +50,7 @@ class Address(NamedTuple):
             of = self.control or self.sender
             if self.family != "path":
                 of = f"manet_{of}" if self.family == "adhoc" else _ENGINES.get(self.family, "")
-            return f"fluid_{of}{mobile}" if of else "fluid"
+            return (f"fluid_{of}{mobile}" if of else "fluid") + ("_delays" if self.delays else "")
         if self.family == "path" and self.sender in ("sctp", "udp"):
             return "_".join([self.sender, *self._endings])
         kind = self.control or self.sender

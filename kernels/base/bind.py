@@ -124,6 +124,15 @@ def bind(
     return Binder(step, slots or {}, inlined, compiled_by(step)).function(function)
 
 
+def once(step: Step, make: Callable[..., Any], *of: Any) -> Any:
+    """The function that `make(*of)` returns, compiled by `step` once for all models that have the same `of`:
+    numbers, and functions that are compiled."""
+    compiled, alike = compiled_by(step), (make, *map(_contents, of))
+    if alike not in compiled:
+        compiled[alike] = step(make(*of)), of
+    return compiled[alike][0]
+
+
 @functools.cache
 def _numbers(enumeration: type[IntEnum]) -> Namespace:
     """An enumeration as integers by name."""

@@ -6,7 +6,7 @@ to the difference between its delay and that of the packet that arrived before i
 """
 
 from enum import IntEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -68,12 +68,61 @@ def arrived(m: Any, at: Any, gauge: Any, delay: Any, bound: Any, counts: Any) ->
         m[at + DelayOut.LATE] += delay > bound
         add(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, delay)
         m[at + DelayOut.JITTER] += jitter >> np.int64(4)
-        value, octave = delay >> np.int64(SHIFT), m[gauge + Gauge.OCTAVE]
-        if value >> octave >> np.int64(STEP_BITS) != 1:
-            octave = octave_of(value)
-            m[gauge + Gauge.OCTAVE] = octave
-        k = (octave << np.int64(STEP_BITS)) + (value >> octave)
-        m[at + DelayOut.DELAYS + min(k, np.int64(BINS - 1))] += 1
+        m[at + DelayOut.DELAYS + bin_of(m, gauge, delay)] += 1
+
+
+class Meter(NamedTuple):
+    """What of a flow is in registers where one packet after the other arrives: see `arrived`.
+
+    Most take as long as the one before; those are counted together when one does not.
+    """
+
+    latest: Any
+    run: Any
+    """Packets that took as long and are not counted yet."""
+    jitter: Any
+    jitters: Any
+    """Sum that is not counted yet."""
+
+
+def meter_of(m: Any, gauge: Any) -> Any:
+    """A flow as it is."""
+    return Meter(m[gauge + Gauge.LATEST], np.int64(0), m[gauge + Gauge.JITTER], np.int64(0))
+
+
+def metered(m: Any, at: Any, gauge: Any, meter: Any, delay: Any, bound: Any) -> Any:
+    """As `arrived`, of a packet that counts and is not the first: the meter afterwards."""
+    change, run = delay - meter.latest, meter.run
+    jitter = meter.jitter - ((meter.jitter + 8) >> np.int64(4))
+    if change != 0:
+        jitter += max(change, -change)
+        count(m, at, gauge, meter.latest, run, bound)
+        run = np.int64(0)
+    return Meter(delay, run + 1, jitter, meter.jitters + (jitter >> np.int64(4)))
+
+
+def count(m: Any, at: Any, gauge: Any, delay: Any, packets: Any, bound: Any) -> None:
+    """So many packets of a flow took `delay` [ns] each, which in all are less than a word holds."""
+    if packets > 0:
+        m[at + DelayOut.LATE] += packets * (delay > bound)
+        add(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, packets * delay)
+        m[at + DelayOut.DELAYS + bin_of(m, gauge, delay)] += packets
+
+
+def settle(m: Any, at: Any, gauge: Any, meter: Any, bound: Any) -> None:
+    """A flow as it is now; all is counted."""
+    count(m, at, gauge, meter.latest, meter.run, bound)
+    m[gauge + Gauge.LATEST], m[gauge + Gauge.JITTER] = meter.latest, meter.jitter
+    m[at + DelayOut.JITTER] += meter.jitters
+
+
+def bin_of(m: Any, gauge: Any, delay: Any) -> Any:
+    """The bin of a delay: mostly of the same octave as that before."""
+    value, octave = delay >> np.int64(SHIFT), m[gauge + Gauge.OCTAVE]
+    if value >> octave >> np.int64(STEP_BITS) != 1:
+        octave = octave_of(value)
+        m[gauge + Gauge.OCTAVE] = octave
+    return min((octave << np.int64(STEP_BITS)) + (value >> octave), np.int64(BINS - 1))
 
 
 @cold

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.histogram import bins
 from netcarlo.kernels.base.rows import Table
 
@@ -110,6 +111,7 @@ class P(IntEnum):
     MESSAGE_SIZES = 69  # word of the constants where the points of their sizes begin [byte]
     MESSAGE_WAITS = 70  # the same of the waits between them [ns]
     IDLE_RESTART = 71  # today's Linux: 1 if the window shrinks while nothing is sent
+    LATE = 72  # data that took longer are late [ns]; 0: delays are not measured
 
 
 class Hop(IntEnum):
@@ -326,6 +328,8 @@ class Rows(NamedTuple):
         """See `rows`."""
         measured = (self.parameters[:, P.QUEUES] > 0).any()
         found = [Table("queues", len(Queues), 1, 1)] if measured else []
+        if (self.parameters[:, P.LATE] > 0).any():
+            found.append(Table("delays", DelayOut.COLUMNS, 1, 1))
         if (self.parameters[:, P.MESSAGES] > 0).any():
             found.append(Table("messages", Messages.COLUMNS, 1, 1))
         return len(Out), tuple(found)

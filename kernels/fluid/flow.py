@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.wire import on_wire
-from netcarlo.kernels.fluid import loss, window
+from netcarlo.kernels.fluid import delays, loss, window
 from netcarlo.kernels.fluid.state import (
     ONE,
     ONE_BITS,
@@ -28,6 +29,8 @@ from netcarlo.kernels.fluid.state import (
     words_of_link,
 )
 from netcarlo.kernels.shared.layout import STREAM_PERIOD, TAHOE, UDP, VEGAS, Flow, FlowOut, Link
+
+DELAYS: Any = slot("delays")
 
 
 class Step(NamedTuple):
@@ -123,6 +126,12 @@ def advance(p: Any, flow: Any, losses: Any, m: Any, f: Any, i: Any, step: Step) 
         _count(s, FlowWord.DROPPED, FlowOut.DROPS_QUEUE, dropped)
         _count(s, FlowWord.LOST, FlowOut.DROPS_RANDOM, lost)
         _count(s, FlowWord.MARKED, FlowOut.MARKED, marked)
+        if DELAYS:
+            wait = 0.0
+            for hop in range(s[FlowWord.HOPS]):
+                wait += f[floats_of_link(m[s[FlowWord.ROUTE] + hop]) + LinkFloat.WAIT]
+            waits, through = np.int64(wait * float(step.length)), sent - ((dropped + lost) >> ONE_BITS)
+            delays.carried(p, m, s, flow, through, step.begin, waits)
         if not udp:
             lost += dropped
             _carry_back(m, s, arrived >> s[FlowWord.DELAYED])

@@ -13,7 +13,7 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
-from netcarlo.kernels.fluid import gaps, handovers, loss, timer, window
+from netcarlo.kernels.fluid import delays, gaps, handovers, loss, timer, window
 from netcarlo.kernels.fluid.report import report, sample
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, PACKET, UNIT_BITS, FlowFloat, FlowWord, State
 from netcarlo.kernels.fluid.trouble import Cause, until_trouble
@@ -22,8 +22,10 @@ from netcarlo.kernels.shared.layout import TAHOE, VEGAS, FlowOut
 
 KIND: Any = slot("kind")  # of the TCP, one of `shared.layout.KINDS`
 MOBILE: Any = slot("mobile")  # the last hop is the radio link of a host that moves
+DELAYS: Any = slot("delays")
 
 
+OUT = len(Out)
 WAY = int(FlowWord.SIZE)
 """The words of the path, behind those of the flow."""
 
@@ -54,12 +56,19 @@ def simulate(
         before = 1 if p[P.HANDSHAKE] > 0 and KIND != VEGAS else 0
         gaps.prepare(p, hops, losses, m[WAY:], np.int64(0), np.int64(before))
     _prepare_flow(p, m, g)
+    if DELAYS:
+        delays.prepare_path(hops, m, np.int64(_journey(hops)), p[P.DATA] + p[P.HEADER])
     t = _connect(p, hops, outages, m, way.base)
     if p[P.HANDSHAKE] > 0 and KIND != VEGAS and t == p[P.START] + way.base:
         timer.measure(m, p, p[P.START], t)
     while t < p[P.END] and out[Out.COMPLETED] == NEVER:
+        wait = np.int64(_round_trip(way, g)) - way.base
         t = _advance(p, hops, outages, losses, way, m, g, out, t)
+        if DELAYS:
+            delays.passed(p, m, _through(m, out) >> ONE_BITS, wait)
     report(m, out)
+    if DELAYS:
+        delays.report_path(m, out[OUT:])
     return 0
 
 
@@ -107,6 +116,19 @@ def _find(p: Any, hops: Any, outages: Any, m: Any, way: Way, t: Any, rtt: Any, p
         handovers.find(p, m[WAY:], m[_journey(hops) :], t, length, wait, packets)
 
 
+def _round_trip(way: Way, g: Any) -> Any:
+    # Of a window, with what waits of it.
+    packets = np.int64(g[FlowFloat.CWND])
+    return max(float(way.base), float(min(packets, way.room)) * way.each)
+
+
+def _through(m: Any, out: Any) -> Any:
+    # Distinct packets that got through.
+    gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
+    gone += out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
+    return m[FlowWord.SENT] - (gone << ONE_BITS) - m[FlowWord.REPEATED]
+
+
 def _advance(
     p: Any, hops: Any, outages: Any, losses: Any, way: Way, m: Any, g: Any, out: Any, t: Any
 ) -> Any:  # fmt: skip
@@ -114,8 +136,7 @@ def _advance(
     if m[FlowWord.STATE] == State.REPAIR and t >= m[FlowWord.UNTIL]:
         m[FlowWord.STATE] = State.OPEN
     before = t
-    packets = np.int64(g[FlowFloat.CWND])
-    rtt: Any = max(float(way.base), float(min(packets, way.room)) * way.each)
+    packets, rtt = np.int64(g[FlowFloat.CWND]), _round_trip(way, g)
     _find(p, hops, outages, m, way, t, rtt, packets)
     expected = packets * way.chance << (UNIT_BITS - ONE_BITS)  # losses in a round trip
     hazard = m[FlowWord.HAZARD]
@@ -126,9 +147,7 @@ def _advance(
         p, way, m[WAY + WayWord.DOWN], t, packets, rtt, expected, hazard, repaired
     )
     flow: Any = np.int64(float(packets) * part * ONE)
-    gone = out[Out.DROPS_QUEUE] + out[Out.DROPS_RANDOM] + out[Out.DROPS_OUTAGE]
-    gone += out[Out.DROPS_HANDOVER] + out[Out.DROPS_BUFFER]
-    left = m[FlowWord.LIMIT] - (m[FlowWord.SENT] - (gone << ONE_BITS) - m[FlowWord.REPEATED])
+    left = m[FlowWord.LIMIT] - _through(m, out)
     if flow >= left:
         more = float(left) / float(max(flow, 1))
         out[Out.COMPLETED] = t + np.int64(float(length) * more) + (way.base >> 1)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import STATUS_OK, P
-from netcarlo.kernels.fluid import flow, queue
+from netcarlo.kernels.fluid import delays, flow, queue
 from netcarlo.kernels.fluid.state import (
     ONE_BITS,
     FlowFloat,
@@ -22,6 +23,8 @@ from netcarlo.kernels.fluid.state import (
 )
 from netcarlo.kernels.fluid.window import clock
 from netcarlo.kernels.shared.layout import UDP, Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
+
+DELAYS: Any = slot("delays")
 
 STEPS_PER_RTT = 2  # of the shortest round trip
 SHORTEST_STEP = 1_000_000  # [ns]
@@ -41,7 +44,9 @@ def simulate(
 ) -> Any:
     """Integrate one row; see `models` for the arguments."""
     length = _length_of_step(p, flows, links)
-    _prepare(p, flows, links, losses, m, f, length)
+    free = _prepare(p, flows, links, losses, m, f, length)
+    if DELAYS:
+        delays.prepare(p, flows, links, m, free)
     steps = (p[P.END] + length - 1) // length
     warm = p[Shared.WARM_UP] // length
     next_sample = p[Shared.WARM_UP]
@@ -60,6 +65,9 @@ def simulate(
         for i in range(p[Shared.LINKS]):
             queue.serve(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], length, inside)
     _report(p, flows, m, out)
+    if DELAYS:
+        behind = flows.shape[0] * FlowOut.COLUMNS + links.shape[0] * LinkOut.COLUMNS
+        delays.report(p, m, free, out[SharedOut.COLUMNS + behind :])
     out[SharedOut.STATUS] = STATUS_OK
     out[SharedOut.EVENTS] = steps * p[Shared.FLOWS]
     return 0
@@ -73,7 +81,8 @@ def _length_of_step(p: Any, flows: Any, links: Any) -> Any:
     return max(shortest // STEPS_PER_RTT, np.int64(SHORTEST_STEP))
 
 
-def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: Any) -> None:
+def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: Any) -> Any:
+    # Returns the first free word of scratch.
     free = p[Shared.LINKS] * LinkWord.SIZE + p[Shared.FLOWS] * FlowWord.SIZE
     for word in range(free):
         m[word] = 0
@@ -81,6 +90,7 @@ def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: 
         queue.prepare(m[words_of_link(i) :], f[floats_of_link(i) :], links[i], losses, step)
     for i in range(p[Shared.FLOWS]):
         free = flow.prepare(p, flows[i], links, m, f, i, free, step)
+    return free
 
 
 def _remember(p: Any, m: Any) -> None:

@@ -82,8 +82,11 @@ class FlowWord(IntEnum):
     RTTVAR = 32  # [tick / 4]
     CURRENT = 33  # the timeout that follows from them [ns]
     BEFORE = 34  # what CURRENT was before the last measurement [ns]
-    COUNTS = 35  # the columns of FlowOut
-    SIZE = 35 + FlowOut.COLUMNS
+    OUTCOMES = 35  # where those of its class begin, if its delays are measured
+    ONE_WAY = 36  # of its data without queues [ns]
+    PART = 37  # of a packet that is not counted among the delays [packet]; of a path: whole ones that are
+    COUNTS = 38  # the columns of FlowOut
+    SIZE = 38 + FlowOut.COLUMNS
 
 
 class FlowFloat(IntEnum):

@@ -21,8 +21,8 @@ from netcarlo.kernels.base.layout import (
     P,
     Rows,
 )
-from netcarlo.kernels.path import hops, overtaking, waiting
-from netcarlo.kernels.path.engine import begin, note, observe, put_on_path
+from netcarlo.kernels.path import delays, hops, overtaking, waiting
+from netcarlo.kernels.path.engine import OUT, begin, note, observe, put_on_path, took
 from netcarlo.kernels.path.hops import ARRIVED, WAITS
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, Path
@@ -33,6 +33,7 @@ from netcarlo.kernels.udp.source import sent_at
 MOBILE: Any = slot("mobile")
 REORDERS: Any = slot("reorders")
 OVERTAKES: Any = slot("overtakes")
+DELAYS: Any = slot("delays")
 way: Any = slot("way")
 """See `engine`."""
 
@@ -59,6 +60,8 @@ def count(p: Any, m: Any, out: Any, t: Any, number: Any, sent: Any) -> None:
     observe(m, out, t, sent)
     if what == sink.NEW:
         out[Out.DELIVERED] += 1
+        if DELAYS:
+            took(p, m, t - sent)
         if out[Out.DELIVERED] == p[P.LIMIT]:
             out[Out.COMPLETED] = t
 
@@ -100,6 +103,8 @@ def simulate(
     out[Out.LAST_RX] = m[Path.LAST_RX] if out[Out.RECEIVED] > 0 else NEVER
     if MOBILE:
         out[Out.IN_FLIGHT] += access.under_way(p, m)
+    if DELAYS:
+        delays.report(m, m[Path.DELAYS], out, np.int64(OUT))
     if m[Path.FULL] != 0:
         out[Out.STATUS] = STATUS_RING_FULL
         events = np.int64(0)

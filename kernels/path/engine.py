@@ -34,7 +34,7 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.trace import begin as begin_row
-from netcarlo.kernels.path import hops, overtaking, waiting
+from netcarlo.kernels.path import delays, hops, overtaking, waiting
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, WAITS
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, ENTRY, Path
@@ -63,6 +63,8 @@ that arrives in the same nanosecond."""
 
 QUEUES: Any = slot("queues")
 """How long packets are held is measured."""
+DELAYS: Any = slot("delays")
+"""How long data take is measured; the outcomes stand behind those of queues."""
 MESSAGES: Any = slot("messages")
 """The application writes messages, whose outcomes stand behind all others."""
 
@@ -105,6 +107,9 @@ def begin(p: Any, of_hops: Any, outages: Any, losses: Any, m: Any, out: Any) -> 
     m[Path.SAMPLE] = p[P.SAMPLE] // 2
     m[Path.NEWEST] = NEVER
     m[Path.WATCH] = NEVER
+    if DELAYS:
+        m[Path.DELAYS] = free
+        free = delays.prepare(m, np.int64(Path.LATEST), free)
     outage = np.int64(FOREVER)
     fixed = hops.hops_of(m, MAIN, FORTH)
     if MOBILE:
@@ -220,9 +225,16 @@ def count_arrival(p: Any, m: Any, s: Any, out: Any, packet: Any, fresh: Any, t: 
     if association.is_data(p, s, packet):
         if not fresh:
             m[Path.DUPLICATES] += 1
+        if DELAYS and fresh:
+            took(p, m, association.delay_of(p, s, t, packet))
         observe(m, out, t, sent)
     if association.complete(p, s) and out[Out.COMPLETED] == NEVER:
         out[Out.COMPLETED] = t
+
+
+def took(p: Any, m: Any, delay: Any) -> None:
+    """Data that had not come before arrive `delay` [ns] after they were first put out."""
+    delays.arrived(p, m, np.int64(Path.LATEST), m[Path.DELAYS], delay)
 
 
 def observe(m: Any, out: Any, t: Any, sent: Any) -> None:
@@ -334,9 +346,12 @@ def finish(p: Any, m: Any, s: Any, out: Any) -> None:
     out[Out.SAMPLES] = m[Path.SAMPLES]
     out[Out.RTT_SAMPLES] = m[Path.RTT_SAMPLES]
     if QUEUES:
-                out[OUT + Queues.HELD], out[OUT + Queues.HELD_HIGH] = hops.longest_held(m)
+        out[OUT + Queues.HELD], out[OUT + Queues.HELD_HIGH] = hops.longest_held(m)
+    if DELAYS:
+        delays.report(m, m[Path.DELAYS], out, OUT + (QUEUED if QUEUES else 0))
     if MESSAGES:
-        association.report(s, out, OUT + (QUEUED if QUEUES else 0))
+        behind = (QUEUED if QUEUES else 0) + (delays.WORDS if DELAYS else 0)
+        association.report(s, out, OUT + behind)
 
 
 def goes_on(p: Any, m: Any, s: Any, arrival: Any) -> Any:

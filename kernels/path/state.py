@@ -24,6 +24,12 @@ class Path(IntEnum):
     """Data packets that arrived again."""
     OUTAGE = auto()
     """Start of the first outage [ns]."""
+    LATEST = auto()
+    """Words as in `delays.Gauge`."""
+    JITTER = auto()
+    OCTAVE = auto()
+    DELAYS = auto()
+    """Where the outcomes of delays begin."""
 
     # With every packet.
     NEWEST = auto()

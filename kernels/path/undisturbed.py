@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from netcarlo.kernels.base import delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, Out, P
@@ -24,6 +25,7 @@ from netcarlo.kernels.tcp.timer import measure_rtt
 from netcarlo.kernels.tcp.window import row_of
 
 PAUSES: Any = slot("pauses")
+DELAYS: Any = slot("delays")
 
 variant: Any = slot("variant")
 kind: Any = slot("kind")
@@ -157,6 +159,9 @@ def go(
     if first <= allowed and acked == first - 1:  # nothing is out
         deadline = now + rto
     undisturbed = True
+    if DELAYS:
+        gauge, outcomes, late = np.int64(Path.LATEST), m[Path.DELAYS], p[P.LATE]
+        meter = delays.meter_of(m, gauge)
     while undisturbed:
         if snd_nxt > allowed:
             at = ring + ENTRY * (head & mask)
@@ -205,6 +210,8 @@ def go(
                 undisturbed = fate == ARRIVED and t <= horizon and passes(m, back, coming, t)
                 if delayed:
                     undisturbed = undisturbed and t <= s[Tcp.PENDING]
+                if DELAYS and undisturbed:
+                    meter = delays.metered(m, outcomes, gauge, meter, t - now, late)
                 if not undisturbed:
                     missing = np.int64(1)
                     if fate == ARRIVED:
@@ -235,6 +242,10 @@ def go(
                         tail += 1
                     elif t <= end:
                         out[Out.ACK_DROPS] += 1
+    if DELAYS:
+        delays.settle(m, outcomes, gauge, meter, late)
+        if missing > 0:
+            s[s[Tcp.TIMES] + ((snd_nxt - 1) & mask)] = now
     keep(m, forth.at, going)
     keep(m, back.at, coming)
     m[Path.LAST_RX] = last_rx

@@ -12,7 +12,7 @@ from typing import Any
 from numba import cuda, int64
 
 from netcarlo.kernels.base import inline
-from netcarlo.kernels.runtime import garbage, indices, near
+from netcarlo.kernels.runtime import garbage, indices, near, remembered
 from netcarlo.kernels.runtime.compile import CAPABILITY
 from netcarlo.kernels.runtime.flight import LANES, THREADS
 
@@ -133,6 +133,7 @@ def settings() -> Iterator[None]:
     It asks the device for its compute capability, and has no options for the others.
     """
     from numba.cuda import cgutils, dispatcher
+    from numba.cuda.core import base
     from numba.cuda.cpython import slicing
     from numba.cuda.cudadrv import nvvm
     from numba.cuda.np import arrayobj
@@ -151,7 +152,7 @@ def settings() -> Iterator[None]:
     try:
         for module, name, value in patches:
             setattr(module, name, value)
-        with garbage.kept():
+        with garbage.kept(), remembered.answers(base.BaseContext):
             yield
     finally:
         for module, name, value in originals:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.bind import Binder, Namespace, Step, compiled_by
+from netcarlo.kernels.base.bind import Binder, Namespace, Step, compiled_by, once
 from netcarlo.kernels.congestion import aimd, bic, cubic, westwood
 from netcarlo.kernels.shared import ends, hosts
 from netcarlo.kernels.shared.layout import BIC, CUBIC, NEWRENO, RENO, SACK, TAHOE, VEGAS, WESTWOOD, Flow
@@ -49,13 +49,9 @@ def of_sender(step: Step) -> dict[str, Any]:
     for name in OF_KIND:
         setattr(kind, name, _chain(step, [(n, getattr(part, name)) for n, part in kinds.items()], _by_flow))
     lay_out = _chain(step, [(number, way.prepare) for number, way in ways.items()], _by_word)
-
-    def prepare(m: Any, p: Any, free: Any) -> Any:
-        m[KIND] = p[COLUMN]
-        return lay_out(m, p, free)
-
-    variant.prepare = step(prepare)  # type: ignore[attr-defined]
-    kind.first_of, kind.sack_of = step(first_of), step(sack_of)  # type: ignore[attr-defined]
+    variant.prepare = once(step, _prepare, lay_out)  # type: ignore[attr-defined]
+    facts = Binder(step, compiled=compiled)
+    kind.first_of, kind.sack_of = facts.function(first_of), facts.function(sack_of)  # type: ignore[attr-defined]
     return {"variant": variant, "kind": kind, "clock": rto, **slots.facts(slots.whole(sack)), "delays": False}
 
 
@@ -79,7 +75,7 @@ def of_ends(
     `others` are the slots of those by number, `rest` of all other kinds; what is `asked` by kind is that of
     shared links unless given.
     """
-    compiled: dict[Any, Any] = {}
+    compiled = compiled_by(step)
     all_slots = *others.items(), (-1, rest)
     kinds = [(number, Binder(step, found, inlined, compiled)) for number, found in all_slots]
     spaces = {}
@@ -103,6 +99,14 @@ def first_of(p: Any) -> Any:
 def sack_of(p: Any) -> Any:
     """Whether ACKs carry SACK blocks."""
     return p[COLUMN] == SACK or p[COLUMN] >= BIC
+
+
+def _prepare(lay_out: Any) -> Any:
+    def prepare(m: Any, p: Any, free: Any) -> Any:
+        m[KIND] = p[COLUMN]
+        return lay_out(m, p, free)
+
+    return prepare
 
 
 def _by_flow(number: int, this: Any, rest: Any) -> Any:
@@ -141,11 +145,11 @@ def _by_row(number: int, this: Any, rest: Any) -> Any:
     return choose
 
 
-def _chain(step: Callable[[Any], Any], functions: Sequence[tuple[int, Any]], by: Any) -> Any:
+def _chain(step: Step, functions: Sequence[tuple[int, Any]], by: Any) -> Any:
     # One function that calls that of the kind; the last one needs no question.
     *others, (_, chain) = functions
     for number, function in reversed(others):
-        chain = step(by(number, function, chain))
+        chain = once(step, by, number, function, chain)
     return chain
 
 

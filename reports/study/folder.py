@@ -13,7 +13,7 @@ from netcarlo.reports.parts.tables import claims_csv, comparison_csv
 from netcarlo.reports.parts.write import write_all
 from netcarlo.reports.study.page import study_page
 from netcarlo.reports.study.verdict import in_a_line, tiles, verdict
-from netcarlo.simulation.provenance import versions
+from netcarlo.simulation.provenance import model_version, versions
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import names
 
@@ -89,6 +89,7 @@ def _provenance(evaluation: Evaluation) -> dict[str, Any]:
         "target": evaluation.target,
         "simulated_s": round(evaluation.simulated_s, 2),
         "versions": versions(),
+        "model_version": model_version(),
         "written": datetime.now(UTC).isoformat(timespec="seconds"),
         "scenarios": {
             path.name: path.read_text(encoding="utf-8") for path in evaluation.study.scenario_files()

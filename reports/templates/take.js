@@ -21,7 +21,7 @@
   function rows(element) {
     var shown = element.data.filter(function (trace) { return trace.visible !== false && trace.type !== "splom"; });
     var first = shown[0] || {}, deep = shown.some(function (trace) { return trace.z; });
-    var bars = shown.some(function (trace) { return trace.error_y && trace.error_y.array; });
+    var bars = shown.some(function (trace) { return (trace.error_y || trace.error_x || {}).array; });
     var head = ["series", axis(element, first.xaxis || "x"), axis(element, first.yaxis || "y")];
     var found = [head.concat(deep ? ["value"] : [], bars ? ["low", "high"] : [])];
     shown.forEach(function (trace, k) {
@@ -35,7 +35,7 @@
       (trace.y || trace.x || []).forEach(function (_, i) {
         var x = trace.x ? trace.x[i] : "", y = trace.y ? trace.y[i] : "";
         if (x === null || y === null) { return; }
-        found.push([name, x, y].concat(deep ? [""] : [], bars ? ends(trace.error_y, y, i) : []));
+        found.push([name, x, y].concat(deep ? [""] : [], bars ? trace.error_x ? ends(trace.error_x, x, i) : ends(trace.error_y, y, i) : []));
       });
     });
     return found.map(function (row) {

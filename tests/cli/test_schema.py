@@ -66,8 +66,12 @@ def test_it_is_a_schema(kind: Kind) -> None:
 
 
 @pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.relative_to(ROOT / "configs").as_posix())
-def test_shipped_files_fit(file: Path) -> None:
-    assert faults(KINDS[kinds.kind_of(file)], document.read_yaml(file).data) == []
+def test_shipped_files_name_a_schema_that_they_fit(file: Path) -> None:
+    first = file.read_text().partition("\n")[0]
+    named = file.parent / first.removeprefix("# yaml-language-server: $schema=")
+    kind = KINDS[kinds.kind_of(file)]
+    assert named.resolve() == ROOT / "configs" / "schemas" / f"{kind}.json", first
+    assert faults(kind, document.read_yaml(file).data) == []
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)

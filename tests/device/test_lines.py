@@ -61,7 +61,7 @@ def test_a_tree_tells_what_is_issued_wasted_and_with_how_many_lanes(tmp_path: Pa
 
 @pytest.mark.needs("numba_cuda")
 def test_lines_leave_the_instructions_as_they_are() -> None:
-    model = models.model("tcp_newreno")
+    model = models.model("udp")
     [plain], [known] = ptx.read(compilers.ptx(model)), ptx.read(lines.ptx(model))
     assert len(known.statements) == pytest.approx(len(plain.statements), rel=0.01)
     assert sum(bool(text.place) for text in known.statements) > 0.9 * len(known.statements)

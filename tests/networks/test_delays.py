@@ -219,9 +219,26 @@ def test_what_cannot_be_measured_is_refused(change, said):
     assert said in str(error.value) and "\n" not in str(error.value)
 
 
-@pytest.mark.parametrize("fidelity", ["fluid", "formula"])
-def test_cheap_models_know_no_delays(fidelity):
+def test_formulae_know_no_delays():
     with pytest.raises(
         InputError, match=r"knows no delays of classes \(shared.flows.0.each.class\); write packet"
     ):
-        simulate(Scenario.check(data(VIDEO, fidelity=fidelity)), target="cpu")
+        simulate(Scenario.check(data(VIDEO, fidelity="formula")), target="cpu")
+
+
+def test_the_fluid_knows_its_queue_and_no_jitter():
+    """A window that fills a buffer: packets, and what the fluid says of them; no plan is made of that."""
+    bulk = data({"class": "bulk", "window": 30}, transport={"protocol": "newreno", "window": 30})
+    packets, asked = (Scenario.check(bulk | {"fidelity": each}) for each in ("packet", "fluid"))
+    found, exact = (simulate(each, target="cpu").frame.mean() for each in (asked, packets))
+    for name in ("mean_delay_s", *classes.QUANTILES):
+        assert found[f"bulk_{name}"] == pytest.approx(exact[f"bulk_{name}"], rel=0.05), name
+    have = set(measurable.outcomes(asked))
+    assert "bulk_delay_p95_s" in have and "bulk_jitter_s" not in have and np.isnan(found.bulk_jitter_s)
+    quantity = {"name": "window", "field": "shared.flows.0.window", "linear": [5, 30]}
+    bulk.pop("replications")
+    with pytest.raises(InputError, match="fluid"):
+        make_plan({
+            "name": "w", "scenario": bulk | {"fidelity": "fluid"}, "quantity": quantity,
+            "requirements": {"wait": {"goal": "bulk_delay_p95_s <= 20 ms", "probability": "90 %"}},
+        })  # fmt: skip

@@ -13,6 +13,7 @@ from tests.twins.path.scenarios import (
     as_linux,
     sctp_rows,
     tcp_rows,
+    with_delays,
     with_messages,
     with_reordering,
     with_tuning,
@@ -39,6 +40,11 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
     """About `count` random scenarios for the model of this name."""
     address = models.model(name).address
     family, sender, control, mobile = address.family, address.sender, address.control, address.mobile
+    if address.delays:
+        rows = rows_of(name.replace("_delays", ""), count, seed=seed)
+        if isinstance(rows, WifiRows):
+            return gauged_wifi_rows(rows, seed=seed)
+        return gauged_rows(rows, seed=seed) if isinstance(rows, SharedRows) else with_delays(rows, seed=seed)
     if address.tuned:
         rows = rows_of(name.removesuffix("_tuned"), count, seed=seed)
         assert isinstance(rows, Rows)
@@ -47,12 +53,6 @@ def rows_of(name: str, count: int, *, seed: int) -> AnyRows:
         rows = rows_of(name.removesuffix("_messages"), count, seed=seed)
         assert isinstance(rows, Rows)
         return with_messages(rows, seed=seed)
-    if address.delays:
-        rows = rows_of(name.replace("_delays", ""), count, seed=seed)
-        if isinstance(rows, WifiRows):
-            return gauged_wifi_rows(rows, seed=seed)
-        assert isinstance(rows, SharedRows)
-        return gauged_rows(rows, seed=seed)
     if address.managed:
         rows = rows_of(name.replace("_aqm", ""), count, seed=seed)
         assert isinstance(rows, SharedRows)

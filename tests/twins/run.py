@@ -26,6 +26,7 @@ from tests.twins.random_numbers import Streams
 from tests.twins.sctp.endpoint import Destination
 from tests.twins.sctp.receiver import SctpReceiver
 from tests.twins.sctp.sender import Road, SctpSender
+from tests.twins.shared.delays import Gauge, Noted
 from tests.twins.tcp.congestion import CONTROLS, Standard
 from tests.twins.tcp.elfn import Elfn
 from tests.twins.tcp.eln import Eln
@@ -60,6 +61,7 @@ def tcp_of(name: str) -> tuple[type[TcpSender], type[Standard]]:
 
 def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes int64[len(Out)] of one row of `rows` under `protocol` (a name in `kernels.models`)."""
+    protocol = protocol.replace("_delays", "")
     tuned = protocol.endswith("_tuned")
     protocol = protocol.removesuffix("_tuned")
     writes = protocol.endswith("_messages")
@@ -69,7 +71,7 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     parameters = Parameters(rows, row)
     streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
     simulation = Simulation()
-    outcomes = Outcomes(limit=parameters.LIMIT)
+    outcomes = Noted(limit=parameters.LIMIT) if parameters.LATE else Outcomes(limit=parameters.LIMIT)
     network = Network(simulation, outcomes, parameters, streams, rows, row)
     mobile = protocol.endswith("_mobile")
     constants = rows.constants[row].astype(np.int64).tolist() if writes else None
@@ -77,6 +79,8 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     count = PATHS if protocol == "sctp" and not alone else 1
     paths = [network.mobile_path()] if mobile else [network.path(path) for path in range(count)]
     paths[0].reorders |= alone  # the model is one of such paths, even where a row has none
+    for path in paths if isinstance(outcomes, Noted) else []:
+        path.send = noting(outcomes, simulation, path.send)  # type: ignore[method-assign]
     if protocol.removesuffix("_mobile") == "sctp":
         run_sctp(simulation, outcomes, parameters, streams, paths)
     elif protocol.startswith("tcp_linux_"):
@@ -92,7 +96,23 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     if parameters.QUEUES:
         held = max(link.held_until(parameters.END) for link in paths[0].forward)
         vector = np.append(vector, divmod(held, WORD)[::-1])
+    if isinstance(outcomes, Noted):
+        gauge = Gauge()
+        gauge.take(outcomes.arrivals, parameters.LATE)
+        vector = np.append(vector, gauge.values())
     return vector if application is None else np.append(vector, application.outcomes())
+
+
+def noting(
+    outcomes: Noted, simulation: Simulation, send: Callable[[Packet], None]
+) -> Callable[[Packet], None]:
+    """A way of sending that notes when data is first put out."""
+
+    def put_out(packet: Packet) -> None:
+        outcomes.put_out(packet, simulation.now)
+        send(packet)
+
+    return put_out
 
 
 def run_one_way(

@@ -39,8 +39,11 @@ class Area(Record):
     """Where the nodes are: a square of this `side`, or a rectangle of `width` and `height`."""
 
     side: Span | None = None
+    """Side of a square."""
     width: Span | None = None
+    """Width of a rectangle."""
     height: Span | None = None
+    """Height of a rectangle."""
 
     @model_validator(mode="after")
     def _is_one(self) -> Self:
@@ -54,7 +57,9 @@ class _Between(Record):
     """Anything from `min` to `max`, drawn evenly for each leg of a node."""
 
     min: Any
+    """The least of what is drawn for each leg."""
     max: Any
+    """The most of what is drawn for each leg."""
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -94,7 +99,9 @@ class Static(Record):
     """Nodes stay where they are, at random places."""
 
     model: Literal["static"]
+    """Nodes stay where they are."""
     start: Start | None = None
+    """What holds when the transfer starts; anything unless given."""
 
 
 class RandomWaypoint(Record):
@@ -104,20 +111,30 @@ class RandomWaypoint(Record):
     """
 
     model: Literal["random_waypoint"]
+    """Straight to a random place, a pause, and on."""
     speed: AnySpeed
+    """Of a leg: one number, drawn once a replication, or for each leg from `min` to `max`."""
     pause: AnyPause = 0.0
+    """At each place: one number, drawn once a replication, or for each leg from `min` to `max`."""
     warm_up: Time = 1000.0
+    """Nodes have moved for so long at time 0, as they gather in the middle."""
     start: Start | None = None
+    """What holds when the transfer starts; anything unless given."""
 
 
 class RandomDirection(Record):
     """A random direction for a random time, `leg` on average; walls reflect."""
 
     model: Literal["random_direction"]
+    """A random direction for a random time; walls reflect."""
     speed: AnySpeed
+    """Of a leg: one number, drawn once a replication, or for each leg from `min` to `max`."""
     leg: Leg = 20.0
+    """Mean of the exponential time of a leg."""
     warm_up: Time = 0.0
+    """Nodes have moved for so long at time 0."""
     start: Start | None = None
+    """What holds when the transfer starts; anything unless given."""
 
 
 class GaussMarkov(Record):
@@ -127,26 +144,37 @@ class GaussMarkov(Record):
     """
 
     model: Literal["gauss_markov"]
+    """A velocity that keeps a part of itself every step; walls reflect."""
     speed: Speed
+    """Mean size of the velocity."""
     memory: Memory = 0.75
+    """The part of the velocity that is kept in a step."""
     step: Leg = 1.0
+    """How often the velocity changes."""
     warm_up: Time = 0.0
+    """Nodes have moved for so long at time 0."""
     start: Start | None = None
+    """What holds when the transfer starts; anything unless given."""
 
 
 class Stop(Record):
     """Where a node is at a time; it moves straight to the next of them."""
 
     time: Time
+    """When the node is here; it moves straight to the next place."""
     x: Coordinate
+    """First coordinate."""
     y: Coordinate = 0.0
+    """Second coordinate."""
 
 
 class Given(Record):
     """Every node's trajectory; before the first and after the last of its places it stands still."""
 
     model: Literal["given"]
+    """Trajectories as given."""
     nodes: list[Annotated[list[Stop], Field(min_length=1)]] = Field(min_length=2, max_length=MOST_NODES)
+    """A list of places in order of time for each node."""
 
     @model_validator(mode="after")
     def _can_be_walked(self) -> Self:
@@ -189,18 +217,30 @@ AnyMobility = Annotated[
 class Radio(Record):
     """The 802.11 radio of every node; every frame to one node is announced by an RTS."""
 
-    rate: RadioRate = 2e6  # of data frames to one node
-    basic_rate: RadioRate = 1e6  # of RTS, CTS, ACK and route requests
-    preamble: Delay = 192e-6  # with the PLCP header
+    rate: RadioRate = 2e6
+    """Rate of data frames to one node."""
+    basic_rate: RadioRate = 1e6
+    """Rate of RTS, CTS, ACK and route requests."""
+    preamble: Delay = 192e-6
+    """Preamble and header of the physical layer, before every frame."""
     slot: Interval = 20e-6
+    """A slot of the backoff."""
     sifs: Interval = 10e-6
-    eifs: Interval = 364e-6  # wait after a frame that could not be decoded
+    """Space before an answer."""
+    eifs: Interval = 364e-6
+    """Wait after a frame that could not be decoded."""
     cw_min: Slots = 31.0
+    """Largest backoff at the first attempt, in slots."""
     cw_max: Slots = 1023.0
-    short_retry: Times = 7.0  # attempts of an RTS
-    long_retry: Times = 4.0  # attempts of a frame after it
+    """Largest backoff after many attempts, in slots."""
+    short_retry: Times = 7.0
+    """Attempts of an RTS."""
+    long_retry: Times = 4.0
+    """Attempts of a data frame after it."""
     queue: Frames = 50.0
-    overhead: Size = 54.0  # 20 B of the network and 34 B of the MAC
+    """Packets that wait at a node, at most."""
+    overhead: Size = 54.0
+    """Bytes that a data frame has besides its packet: 20 of the network and 34 of the MAC."""
 
     fills: ClassVar = {
         "preamble": (Manet.PREAMBLE, NS),
@@ -226,10 +266,15 @@ class Energy(Record):
     """What a radio draws; `overhear`, for frames that are for others, is `receive` unless given."""
 
     transmit: Power = 1.327
+    """Power while it transmits."""
     receive: Power = 0.967
+    """Power while it receives."""
     idle: Power = 0.843
+    """Power while it waits."""
     overhear: Power | None = None
-    battery: Energy_ | None = None  # of every node; `network_life_s` follows from it
+    """Power while it receives frames for others; `receive` unless given."""
+    battery: Energy_ | None = None
+    """What every node's battery holds, from which `network_life_s` follows; no limit unless given."""
 
 
 class Adhoc(Record):
@@ -241,20 +286,35 @@ class Adhoc(Record):
     """
 
     nodes: Nodes | None = None
+    """How many nodes there are; given unless their trajectories are."""
     area: Area | None = None
+    """Where they are; given unless their trajectories are."""
     range: Range
+    """Frames are decoded up to here."""
     sense: Sense | None = None
+    """Nodes this near wait for each other; 2.2 times `range` unless given."""
     capture: Ratio = 10.0
+    """A frame survives another one that is weaker by this ratio of powers (fourth power of the distance)."""
     mobility: AnyMobility
+    """How nodes move."""
     routing: Literal["dsr", "ideal"] = "dsr"
-    frame_error: Probability = 0.0  # of every frame, at the radio it is for
-    residual_error: Probability = 0.0  # of segments with data, at the sink's host
-    ack_error: Probability = 0.0  # of segments without: of ACKs and probes, at either host
+    """How routes are found: by DSR; or the shortest way there is, without any control traffic."""
+    frame_error: Probability = 0.0
+    """Probability that noise destroys a frame at the radio it is for; 802.11 repeats it."""
+    residual_error: Probability = 0.0
+    """Probability that a segment with data is lost at the sink's host."""
+    ack_error: Probability = 0.0
+    """Probability that a segment without data (an acknowledgement, a probe) is lost at either host."""
     radio: Radio = Radio()
+    """The 802.11 radio of every node."""
     energy: Energy = Energy()
+    """What a radio draws, and what its battery holds."""
     source: Annotated[int, Field(ge=0, lt=MOST_NODES)] = 0
+    """Number of the node that sends."""
     sink: Annotated[int, Field(ge=0, lt=MOST_NODES)] = 1
-    observe: Literal["completion", "end"] = "completion"  # a finite transfer ends the run, or nothing does
+    """Number of the node that receives."""
+    observe: Literal["completion", "end"] = "completion"
+    """Whether a finite transfer ends the run, or it goes on to `duration`."""
 
     @model_validator(mode="before")
     @classmethod

@@ -26,7 +26,9 @@ class Apart(Record):
     """The distance of sender and receiver, from `min` to `max`."""
 
     min: Far | None = None
+    """At least; no limit unless given."""
     max: Near | None = None
+    """At most; no limit unless given."""
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
@@ -51,6 +53,7 @@ class Start(Record):
     """What holds when the transfer starts: of all networks, those in which it does are simulated."""
 
     apart: Apart
+    """How far source and sink are apart."""
 
 
 def share(least: float, most: float, width: float, height: float, *, gathered: bool) -> float:

@@ -37,11 +37,17 @@ class Reverse(Managed):
     """
 
     rate: Rate | None = None
+    """Bit rate; as forward unless given."""
     delay: Delay | None = None
+    """One-way delay of propagation; as forward unless given."""
     queue: Queue | None = None
+    """Most packets that wait or are transmitted; as forward unless given."""
     trace: Trace | None = None
+    """Rate, delay and loss over time of this direction."""
     repeat: bool | None = None
+    """Whether that trace begins again at its end."""
     red: Red | None = None
+    """Random early detection; as forward unless given."""
 
     @model_validator(mode="after")
     def _fits_its_trace(self) -> Self:
@@ -58,7 +64,9 @@ class CrossTraffic(Record):
     """Packets of others at a constant bit rate, in the direction of the data; rate 0 is none."""
 
     rate: Load
+    """Bit rate of the others; 0 is none."""
     packet: Payload = 1000.0
+    """Size of their packets."""
 
     @model_validator(mode="after")
     def _bearable(self) -> Self:
@@ -75,8 +83,11 @@ class Bursts(Record):
     """
 
     apart: Stretch
+    """Mean number of packets from the end of a burst to the next."""
     length: Stretch
+    """Mean number of packets of a burst."""
     loss: Probability = 1.0
+    """Probability that a packet of a burst is lost."""
 
 
 class HopSpec(Varying, Managed):
@@ -91,19 +102,33 @@ class HopSpec(Varying, Managed):
     """
 
     rate: Rate
+    """Bit rate; not given where a `trace` has it."""
     delay: Delay
+    """One-way delay of propagation; not given where a `trace` has it."""
     queue: Queue = 50.0
+    """Most packets that wait or are transmitted; or `codel`, `pie`, `fq_codel`."""
     loss: Probability = 0.0
+    """Probability that a data packet is lost, independently."""
     bursts: Bursts | None = None
+    """Losses of data in bursts, beside the independent ones."""
     ack_loss: Probability = 0.0
+    """Probability that an acknowledgement is lost."""
     ack_bursts: Bursts | None = None
+    """Losses of acknowledgements in bursts."""
     outages: Outages = Field(default_factory=list)
+    """When the hop is down, in both directions: given times, or random by their means."""
     reverse: Reverse = Reverse()
+    """What differs in the direction of the acknowledgements."""
     cross_traffic: CrossTraffic | None = None
+    """Packets of others in the direction of the data, at a constant bit rate."""
     tick: Interval | None = None
+    """Data leaves the far end only at the ticks of a clock with this period, several packets at once."""
     tick_phase: Time | None = None
+    """How far that clock is into a tick at time 0; drawn unless given."""
     ack_jitter: Jitter | None = None
+    """Random delay of every acknowledgement."""
     red: Red | None = None
+    """Random early detection in place of drop-tail."""
 
     @model_validator(mode="after")
     def _phase_of_a_tick(self) -> Self:
@@ -116,7 +141,9 @@ class Hops(Record):
     """`count` hops, each drawn on its own from `each`."""
 
     count: Count
+    """How many hops."""
     each: HopSpec
+    """Every hop draws its own numbers from these."""
 
     @property
     def most_each(self) -> int:
@@ -144,7 +171,9 @@ class Route(Record):
     """
 
     hops: list[AnyHop] = Field(min_length=1)
+    """The links in tandem from the sender to the receiver."""
     ecn: bool | None = None
+    """Whether hops that mark may mark data instead of dropping it; they may not unless given."""
 
     @model_validator(mode="after")
     def _short_enough(self) -> Self:

@@ -13,6 +13,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, NS, PATHS, Hop, Out, P, Rows
 from netcarlo.kernels.base.loss import thresholds
 from netcarlo.kernels.shared.layout import (
@@ -35,13 +36,13 @@ from netcarlo.kernels.shared.layout import (
 from netcarlo.networks import aqm, link_events
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.outcome import joined
-from netcarlo.networks.path import outcomes, rows, workload
+from netcarlo.networks.path import delays, outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import varying
 from netcarlo.networks.rooms import rings, room
 from netcarlo.networks.run import Run, row_parameters
-from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.tcp import Linux, Sctp, Tcp
@@ -66,6 +67,7 @@ class ManagedPath(Routed):
         """One path to a fixed host, of a few hops without what the engine of shared links does not know."""
         hops = list(every_hop(self.routes))
         name = manager(hops)
+        self.check_class(run.transport)
         workload.check_time_passes(self.routes, run.transport)
         if len(self.routes) > 1:
             raise InputError(f"{name} needs one path, and paths are two; remove one, or remove {name}")
@@ -94,10 +96,11 @@ class ManagedPath(Routed):
         """That of shared links whose flows are all of this transport."""
         transport = run.transport
         managed = any(record.aqm for hop in every_hop(self.routes) for record in (hop, hop.reverse))
+        links: dict[str, Any] = {"managed": managed, "delays": bool(self.word)}
         if isinstance(transport, Udp):
-            return Address("shared", "tahoe", managed=managed)  # of UDP alone any will do
+            return Address("shared", "tahoe", **links)  # of UDP alone any will do
         control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address("shared", transport.protocol, str(control or ""), managed=managed)
+        return Address("shared", transport.protocol, str(control or ""), **links)
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """No cheap fidelity of a path knows how a queue is managed."""
@@ -118,6 +121,7 @@ class ManagedPath(Routed):
         """Memory of one row and of its outcomes."""
         links = 2 * sum(map(most_hops, self.routes[0].hops))
         columns = Shared.COLUMNS + Flow.COLUMNS + FlowOut.COLUMNS
+        columns += DelayOut.COLUMNS if self.word else 0
         return 8 * (columns + links * (Link.COLUMNS + LinkOut.COLUMNS))
 
     # One replication.
@@ -135,7 +139,16 @@ class ManagedPath(Routed):
 
     def named(self, integers: Ints, rows: SharedRows) -> Named:
         """Those of any path but when data first and last arrived, and what its queues tell."""
-        return named(integers, rows)
+        values = named(integers, rows)
+        if self.word:
+            flow = _flow(integers)
+            lost = flow[:, FlowOut.DROPS_QUEUE] + flow[:, FlowOut.DROPS_RANDOM]
+            values |= delays.named(
+                self.word, integers[:, -DelayOut.COLUMNS :], rows.flows[:, 0],
+                loss=lost / divisors(flow[:, FlowOut.SENT] - flow[:, FlowOut.IN_FLIGHT]),
+                goodput=values["goodput_bps"],
+            )  # fmt: skip
+        return values
 
     def sent(self, integers: Ints, rows: SharedRows) -> int:
         """Of the flow."""
@@ -148,7 +161,8 @@ class ManagedPath(Routed):
         flow[rows.flows[:, 0, P.LIMIT] >= ENDLESS, FlowOut.COMPLETED] = NEVER
         for column in (FlowOut.SAMPLES, FlowOut.RTT_SAMPLES):
             flow[rows.flows[:, 0, Flow.KIND] == UDP, column] = 0
-        return joined(some(n, SharedOut.COLUMNS), flow[:, None], some(n, links, LinkOut.COLUMNS))
+        measured = some(n, DelayOut.COLUMNS if self.word else 0)
+        return joined(some(n, SharedOut.COLUMNS), flow[:, None], some(n, links, LinkOut.COLUMNS), measured)
 
 
 def build(route: Route, run: Run, draws: Draws) -> SharedRows:
@@ -165,6 +179,8 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     flow[:, : len(P)] = path.parameters
     flow[:, P.RING] = 0
     flow[:, Flow.KIND] = kind(run.transport)
+    flow[:, Flow.GAUGE] = path.parameters[:, P.LATE] > 0
+    flow[:, Flow.BOUND] = path.parameters[:, P.LATE]
     flow[:, Flow.ECN] = int(bool(route.ecn))
     flow[:, Flow.PERIODS] = len(path.losses)
     place = np.arange(MOST_HOPS)
@@ -180,6 +196,7 @@ def build(route: Route, run: Run, draws: Draws) -> SharedRows:
     table = np.zeros((n, Shared.COLUMNS), np.int64)
     table[:, : len(P)] = row_parameters(run, draws)
     table[:, Shared.FLOWS], table[:, Shared.LINKS] = 1, 2 * count
+    table[:, Shared.GAUGES] = flow[:, Flow.GAUGE]
     found = SharedRows(table, path.constants, flows, links, losses)
     if isinstance(run.transport, Linux):
         flows[:, :, P.RING] = rings(found)
@@ -239,7 +256,8 @@ def named(integers: Ints, found: SharedRows) -> Named:
     outages = np.full((n, PATHS, 1, 1, 2), FOREVER, np.int64)
     parameters = found.flows[:, 0, : len(P)]
     values = outcomes.named(out, Rows(parameters, found.constants, hops, outages, found.losses))
-    links = integers[:, SharedOut.COLUMNS + FlowOut.COLUMNS :].reshape(n, -1, LinkOut.COLUMNS)
+    begin, size = SharedOut.COLUMNS + FlowOut.COLUMNS, found.links.shape[1] * LinkOut.COLUMNS
+    links = integers[:, begin : begin + size].reshape(n, -1, LinkOut.COLUMNS)
     forth = links[:, ::2]
     held: Floats = forth[:, :, LinkOut.QUEUE_SUM] + forth[:, :, LinkOut.QUEUE_SUM_HIGH] * 2.0**63
     values["mean_queue"] = held.max(axis=1) / (parameters[:, P.END] - parameters[:, P.START])

@@ -37,35 +37,61 @@ class Mobility(Record):
     """
 
     protocol: Literal[tuple(PROTOCOLS)]  # type: ignore[valid-type]
+    """How handovers are managed."""
 
-    times: Annotated[list[Time], Field(max_length=MOST_HANDOVERS)] | None = None  # the link goes down then
-    every: Duration | None = None  # periodic: from one link-down to the next
-    first: Time | None = None  # periodic: the first of them; as `every` unless given
-    cell_radius: Length | None = None  # random: the host crosses round cells along random chords
-    speed: Speed | None = None  # and so fast
-    least_stay: Duration = 0.5  # at least so long at one access router
+    times: Annotated[list[Time], Field(max_length=MOST_HANDOVERS)] | None = None
+    """When the link goes down for a handover: given moments."""
+    every: Duration | None = None
+    """A handover so often, in place of `times`."""
+    first: Time | None = None
+    """When the first one comes, with `every`; as `every` unless given."""
+    cell_radius: Length | None = None
+    """Radius of round cells, which the host crosses along random chords, in place of `times`; with
+    `speed`."""
+    speed: Speed | None = None
+    """How fast the host crosses the cells."""
+    least_stay: Duration = 0.5
+    """At least so long at one router."""
 
-    outage: Duration = 0.15  # the radio link is down so long (L2)
-    outage_jitter: Time = 0.0  # uniformly longer or shorter by up to this, drawn for every handover
+    outage: Duration = 0.15
+    """The radio link is down so long in a handover."""
+    outage_jitter: Time = 0.0
+    """Uniformly so much longer or shorter for each handover."""
 
-    domain_size: Routers = 2.0  # access routers of one MAP; unlimited: no handover leaves its domain
-    map_to_ar: Delay = 0.01  # one-way delay between a MAP and its access routers
-    map_to_map: Delay = 0.02  # one-way delay between two MAPs
-    home_agent: Delay = 0.1  # one-way delay of the home agent from a MAP, and from the sender
+    domain_size: Routers = 2.0
+    """Routers of one MAP; `unlimited`: all handovers are inside a domain."""
+    map_to_ar: Delay = 0.01
+    """One-way delay between a MAP and its routers."""
+    map_to_map: Delay = 0.02
+    """One-way delay between two MAPs."""
+    home_agent: Delay = 0.1
+    """One-way delay of the home agent from a MAP, and from the sender."""
 
-    anticipation: Delay = 1.5  # the host learns so long before that the link will go down
-    preparation: Delay = 1.0  # the new access router takes so long to accept the host (address check)
-    margin: Delay = 0.0  # its answer must be at the host so long before the link goes down, to be in time
-    announce: Delay = 0.01  # from link-up to the first message at a router that is prepared
-    detection: Delay = 0.1  # the same at one that is not: movement detection and a new address
-    buffer: Room = 50.0  # packets that an access router holds for the host
-    settle: Delay = 0.01  # himipv6: the tunnel is quiet for so long before the n-buffer opens
+    anticipation: Delay = 1.5
+    """The host knows so long before that the link will go down."""
+    preparation: Delay = 1.0
+    """The new router takes so long to accept the host (address check)."""
+    margin: Delay = 0.0
+    """The new router's answer must be at the host so long before the link goes down, to be in time."""
+    announce: Delay = 0.01
+    """From link up to the first message, at a router that is prepared."""
+    detection: Delay = 0.1
+    """The same at a router that is not: movement detection and a new address."""
+    buffer: Room = 50.0
+    """Packets that a router holds for the host."""
+    settle: Delay = 0.01
+    """HIMIPv6: the tunnel is quiet so long before the second buffer opens."""
 
-    ping_pong: Probability = 0.0  # after a handover the host soon returns with this probability
-    ping_pong_stay: Duration = 0.5  # after so long
-    false_alarm: Probability = 0.0  # an anticipated handover does not come with this probability
-    false_alarm_time: Time = 0.5  # the mistake is undone so long after it should have come
-    signalling_loss: bool = False  # whether the radio hop's loss takes signalling messages too
+    ping_pong: Probability = 0.0
+    """Probability that the host soon goes back after a handover."""
+    ping_pong_stay: Duration = 0.5
+    """It goes back after so long."""
+    false_alarm: Probability = 0.0
+    """Probability that an expected handover does not come."""
+    false_alarm_time: Time = 0.5
+    """The mistake is undone so long after the handover should have come."""
+    signalling_loss: bool = False
+    """Whether the loss of the radio hop takes signalling messages, too."""
 
     fills: ClassVar[dict[str, tuple[P, float]]] = {
         "least_stay": (P.LEAST_STAY, NS),

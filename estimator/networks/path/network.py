@@ -7,20 +7,23 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
+from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
-from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
+from netcarlo.networks.path import delays, formula, interruptions, outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import reorders, varying
 from netcarlo.networks.run import Run
-from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
+from netcarlo.transport.classed import asked_by
 from netcarlo.transport.tcp import OF_HOSTS, Sctp, Tcp
 
 FLUID = (
@@ -46,6 +49,7 @@ class PathNetwork(Routed):
         return kind.model_construct(
             routes=run.paths, mobility=run.mobility, duration=run.duration,
             messages=getattr(run.transport, "messages", None) is not None,
+            word=delays.word_of(run.transport),
         )  # fmt: skip
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
@@ -60,6 +64,7 @@ class PathNetwork(Routed):
                     raise InputError(f"jitter that reorders and transport.{name} are both given; remove one")
         if any(route.ecn for route in self.routes):
             raise InputError("ecn needs a hop that marks; write codel: {mark: true} there, or remove ecn")
+        self.check_class(run.transport)
         workload.check_time_passes(self.routes, run.transport)
         workload.check_outages(self.routes, bounds(run.duration)[1])
         workload.check_traces(self.routes, bounds(run.duration)[1])
@@ -94,6 +99,7 @@ class PathNetwork(Routed):
         return Address(
             "path", transport.protocol, str(control or ""), mobile=mobile, fluid=fluid, varying=varies,
             messages=self.messages, tuned=getattr(transport, "autotuning", False), reordering=reordering,
+            delays=bool(self.word),
         )  # fmt: skip
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
@@ -102,6 +108,11 @@ class PathNetwork(Routed):
             return f"the {fidelity} model knows no bursts of losses"
         for field in filter(None, map(varying, every_hop(self.routes))):
             return f"the {fidelity} model knows no {field} of a hop"
+        if field := asked_by(run.transport):
+            others = {"a mobile host": self.mobility is not None, "sctp": isinstance(run.transport, Sctp)}
+            of = next((name for name, there in others.items() if there), "classes")
+            if fidelity == "formula" or of != "classes":
+                return f"the {fidelity} model knows no delays of {of} (transport.{field})"
         return self._unknown_to_fluid(run) if fidelity == "fluid" else self._unknown_to_formula(run)
 
     def _unknown_to_fluid(self, run: Run) -> str:
@@ -149,13 +160,22 @@ class PathNetwork(Routed):
 
     def row_bytes(self) -> int:
         """Memory of the hops and outages of one row."""
-        return rows.row_bytes(self.routes, self.mobility, self.duration, messages=self.messages)
+        found = rows.row_bytes(self.routes, self.mobility, self.duration, messages=self.messages)
+        return found + (8 * DelayOut.COLUMNS if self.word else 0)
 
     # Outcomes.
 
     def named(self, integers: Ints, rows: Rows) -> Named:
-        """Those of one association."""
-        return outcomes.named(integers, rows)
+        """Those of one association, and of its class."""
+        values = outcomes.named(integers, rows)
+        if self.word:
+            ends = integers[:, outcomes.ENDS]
+            lost = ends.sum(axis=1) - integers[:, [Out.RECEIVED, Out.DISCARDED]].sum(axis=1)
+            values |= delays.named(
+                self.word, split(integers, rows)["delays"], rows.parameters,
+                loss=lost / divisors(ends.sum(axis=1)), goodput=values["goodput_bps"],
+            )  # fmt: skip
+        return values
 
     def sent(self, integers: Ints, rows: Rows) -> int:
         """Of one association."""
@@ -171,6 +191,8 @@ class PathNetwork(Routed):
             unknown = [column for column in Out if column not in FLUID]
             out[:, unknown] = empty[unknown]
             out[:, Out.SENT] = out[:, outcomes.ENDS].sum(axis=1)  # nothing is on its way at the end
+            if self.word:
+                out[:, columns + DelayOut.JITTER] = NEVER
         out[p[:, P.LIMIT] >= ENDLESS, Out.COMPLETED] = NEVER
         if self.mobility is None:
             out[:, Out.SILENCE] = 0

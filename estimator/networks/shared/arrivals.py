@@ -35,7 +35,9 @@ class Arrivals(Record):
     """
 
     poisson: PerSecond | None = None
+    """Rate of a Poisson process of arrivals; this or `think`."""
     think: Think | None = None
+    """How long a user thinks between two downloads; this or `poisson`."""
 
     @model_validator(mode="after")
     def _come_somehow(self) -> Self:

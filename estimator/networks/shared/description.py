@@ -73,10 +73,15 @@ class Reverse(Varying, Managed):
     """
 
     rate: Rate | None = None
+    """Bit rate; as forward unless given."""
     delay: Delay | None = None
+    """One-way delay of propagation; as forward unless given."""
     queue: Queue | None = None
+    """Most packets that wait or are transmitted; as forward unless given."""
     loss: Probability | None = None
+    """Probability that a packet is lost at the far end; as forward unless given."""
     red: Red | None = None
+    """Random early detection; as forward unless given."""
 
 
 class Line(Varying, Managed):
@@ -86,22 +91,29 @@ class Line(Varying, Managed):
     """
 
     rate: Rate
+    """Bit rate; not given where a `trace` has it."""
     delay: Delay
+    """One-way delay of propagation; not given where a `trace` has it."""
     queue: Queue = 50.0
+    """Most packets that wait or are transmitted; or `codel`, `pie`, `fq_codel`."""
     loss: Probability = 0.0
+    """Probability that a packet is lost at the far end."""
     red: Red | None = None
+    """Random early detection in place of drop-tail."""
 
 
 class Cable(Line):
     """Two links: one there, one back."""
 
     reverse: Reverse = Reverse()
+    """What differs in the other direction."""
 
 
 class LinkSpec(Line):
     """A link by the numbers of the routers that it leads from and to; the list has its opposite, too."""
 
     ends: tuple[Router, Router]
+    """Numbers of the routers that it leads from and to."""
 
 
 Numbers = Annotated[list[int], Field(min_length=1, max_length=MOST_HOPS), NUMBERS]
@@ -115,7 +127,9 @@ class ParkingLot(Record):
     """Routers in a row, `links` cables between them, each drawn on its own from `each` (or a list)."""
 
     links: Hops
+    """How many cables there are between the routers."""
     each: AnyCables
+    """Every cable draws its own numbers from these; or a list, an item for each cable."""
 
     @property
     def most_each(self) -> int:
@@ -127,7 +141,9 @@ class Tree(Record):
     """A random tree of `routers`, all trees equally likely; each cable is drawn on its own from `each`."""
 
     routers: Routers
+    """How many routers there are."""
     each: AnyCables
+    """Every cable draws its own numbers from these; or a list, an item for each cable."""
 
     @property
     def most_each(self) -> int:
@@ -143,9 +159,13 @@ class Graph(Record):
     """
 
     routers: Routers
+    """How many routers there are."""
     cables: Cables | None = None
+    """How many cables there are in all; this or `degree`."""
     degree: Degree | None = None
+    """Cables at a router, on average; this or `cables`."""
     each: AnyCables
+    """Every cable draws its own numbers from these; or a list, an item for each cable."""
 
     @model_validator(mode="after")
     def _has_a_size(self) -> Self:
@@ -171,10 +191,15 @@ class Access(Record):
     """
 
     rate: Rate = 1e9
+    """Bit rate of both cables."""
     source_rate: Rate | None = None
+    """Bit rate of the sender's cable; `rate` unless given."""
     sink_rate: Rate | None = None
+    """Bit rate of the receiver's cable; `rate` unless given."""
     source_delay: Delay = 0.0
+    """One-way delay of the sender's cable."""
     sink_delay: Delay = 0.0
+    """One-way delay of the receiver's cable."""
 
     fills: ClassVar = {
         "source_delay": (layout.Flow.SOURCE_DELAY, NS),
@@ -189,8 +214,11 @@ class Stream(Datagrams):
     """
 
     jitter: Probability = 0.0
+    """Each gap between datagrams is up to this share of itself shorter or longer."""
     on: Period | None = None
+    """Mean of the exponential times in which it sends; always unless given."""
     off: Period | None = None
+    """Mean of the exponential times in which it is silent."""
 
     @model_validator(mode="after")
     def _can_vary(self) -> Self:
@@ -215,21 +243,39 @@ class FlowSpec(Classed):
     """
 
     protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
+    """A TCP of its own; that of `transport` unless given."""
     congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
+    """Of `protocol: linux`; that of `transport`, or CUBIC, unless given."""
     window: Window | None = None
+    """Most packets in flight; that of `transport` unless given."""
     payload: Payload | None = None
+    """Bytes of data in a packet; that of `transport` unless given."""
     start: Time | None = None
+    """When it begins; as `transport` unless given."""
     bytes: Transfer | None = None
+    """Size of the transfer; as `transport` unless given."""
     packets: Packets | None = None
+    """Size of the transfer in packets; as `transport` unless given."""
     udp: Stream | None = None
+    """UDP instead of the transport."""
     ecn: bool = False
+    """Whether routers may mark its data."""
     access: Access | None = None
+    """Cables to its hosts; those of the network unless given."""
     between: Literal["ends", "hops", "random"] | None = None
+    """From router 0 to the last, over one cable each in turn, or two random routers; `ends` (of trees and
+    graphs `random`) unless given."""
     source: Router | None = None
+    """Number of the router that it starts at."""
     sink: Router | None = None
+    """Number of the router that it leads to."""
     route: Numbers | None = None
+    """Numbers of its links in order: `0 2 4`, where 2 k and 2 k + 1 are the directions of cable k; the
+    shortest way unless given."""
     backup: Numbers | None = None
+    """Another route, taken while a cable of its own is down; none unless given."""
     detection: Time | None = None
+    """From a cable's failure or return to the change of the route; 0 unless given."""
 
     @field_validator("route", "backup", mode="before")
     @classmethod
@@ -267,12 +313,16 @@ class Flows(Record):
     """
 
     count: FlowCount
+    """How many flows; with `arrivals` the most at the same time."""
     arrivals: Arrivals | None = None
+    """Flows come and go; all are there from their start on unless given."""
     size: FileSize | None = None
+    """Size of each flow that comes; random as a rule."""
     each: Annotated[
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
+    """Every flow draws its own numbers from these; or a list, an item for each flow."""
 
     @model_validator(mode="before")
     @classmethod
@@ -329,15 +379,26 @@ class SharedSpec(Record):
     """
 
     dumbbell: Cable | None = None
+    """One cable between two routers."""
     parking_lot: ParkingLot | None = None
+    """Routers in a row."""
     tree: Tree | None = None
+    """A random tree."""
     graph: Graph | None = None
+    """A random connected graph."""
     links: list[LinkSpec] | None = Field(default=None, min_length=2, max_length=MOST_LINKS)
+    """Every link, given one by one, in both directions."""
     redraw: bool = True
+    """Random trees, graphs and ends of flows are new in every replication; otherwise they are those of the
+    `topology`."""
     routing: Literal["hops", "delay"] = "hops"
+    """Data take the path of the fewest hops, or of the least delay."""
     access: Access = Access()
+    """Cables between the hosts of a flow and its routers."""
     failures: list[Failure] = Field(default_factory=list)
+    """Which cables go down together, and when."""
     flows: list[AnyFlow] = Field(min_length=1)
+    """The flows; an item is one, or several that are drawn alike."""
 
     @model_validator(mode="after")
     def _has_one_layout(self) -> Self:

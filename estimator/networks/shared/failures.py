@@ -28,7 +28,10 @@ class Failure(Record):
     """
 
     cables: Literal["one", "each"] | Annotated[list[int], Field(min_length=1), NUMBERS]
+    """Numbers of the cables that go down together; `one` of all, drawn for every replication; or `each` on
+    its own."""
     outages: Outages
+    """When they are down, in both directions: given times, or random by their means."""
 
     @field_validator("cables", mode="before")
     @classmethod

@@ -8,6 +8,7 @@ import pandas as pd
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
 from netcarlo.kernels.shared.layout import (
     MOST_FLOWS,
@@ -128,7 +129,7 @@ class SharedNetwork(SharedSpec, Network):
         """A model where all TCPs are of one kind, and one of them all; a fluid of any."""
         found, arrivals = list(self._kinds(run.transport).values()), bool(self.classes)
         if fluid:
-            return Address("shared", "mixed", fluid=True)
+            return Address("shared", "mixed", fluid=True, delays=bool(self.asks_for_delays))
         links: dict[str, Any] = {
             "managed": bool(self.aqm), "varying": bool(self.varying or self.failures),
             "delays": bool(self.asks_for_delays),
@@ -155,7 +156,7 @@ class SharedNetwork(SharedSpec, Network):
             return f"the {fidelity} model knows no {self.varying[0].rsplit('.', 1)[1]} of a link"
         if self.failures:
             return f"the {fidelity} model knows no failures of cables"
-        if field := self.asks_for_delays:
+        if (field := self.asks_for_delays) and fidelity == "formula":
             return f"the {fidelity} model knows no delays of classes ({field})"
         flows = [run.transport, *(flow for _, flow in self.each_flow())]
         finite = any(flow.bytes is not None or flow.packets is not None for flow in flows)
@@ -230,7 +231,10 @@ class SharedNetwork(SharedSpec, Network):
             flows[rows.flows[:, :, Flow.KIND] == UDP, column] = 0
         if fidelity == "fluid":
             flows[:, :, NO_FLUID] = 0
-        return joined(some(n, SharedOut.COLUMNS), flows, links, some(n, of_classes(rows)))
+        measured = some(n, of_classes(rows))
+        if fidelity == "fluid":  # which knows no classes that come and go, and no jitter
+            measured[:, DelayOut.JITTER :: DelayOut.COLUMNS] = NEVER
+        return joined(some(n, SharedOut.COLUMNS), flows, links, measured)
 
     def by_part(self, part: str, integers: Ints, rows: SharedRows) -> Named:
         """Those of each flow, of each link, or of each class of flows that come and go."""

@@ -58,36 +58,47 @@ class Cell(Record):
     """Stations around one access point."""
 
     stations: Stations
+    """How many, besides the access point."""
 
 
 class Chain(Record):
     """Nodes in a line: station 0, relays, the gateway; `spacing` where distances matter."""
 
     hops: Stations
+    """Links from station 0 to the gateway."""
     spacing: Length | None = None
+    """Distance of neighbours; needed where distances matter."""
 
 
 class Tree(Record):
     """Each node has `children` next to it, the gateway too; `spacing` where distances matter."""
 
     stations: Stations
+    """How many, besides the gateway."""
     children: Stations = 2.0
+    """So many nodes are below each."""
     spacing: Length | None = None
+    """Distance of neighbours; needed where distances matter."""
 
 
 class Area(Record):
     """Stations at random places of a square with the gateway in the middle, or in a corner."""
 
     stations: Stations
+    """How many, besides the gateway."""
     side: Length
+    """Side of the square."""
     gateway: Literal["middle", "corner"] = "middle"
+    """Where the gateway is."""
 
 
 class Place(Record):
     """Where a node is."""
 
     x: Coordinate
+    """First coordinate."""
     y: Coordinate = 0.0
+    """Second coordinate."""
 
 
 class Node(Record):
@@ -98,11 +109,17 @@ class Node(Record):
     """
 
     next: int | None = None
+    """Number of the next node on the way to the gateway, which alone has none."""
     sense: list[int]
+    """Nodes whose transmissions it waits for."""
     decode: list[int] | None = None
+    """Nodes whose data frames it decodes; its neighbours unless given."""
     control: list[int] | None = None
+    """Nodes whose control frames it decodes; those of `sense` unless given."""
     disturb: list[int] | None = None
+    """Nodes whose transmissions destroy a data frame that it receives; those of `sense` unless given."""
     disturb_control: list[int] | None = None
+    """Nodes whose transmissions destroy a control frame that it receives; those of `disturb` unless given."""
 
 
 class Reach(Record):
@@ -113,10 +130,15 @@ class Reach(Record):
     """
 
     sense: Reaches = math.inf
+    """Hops over which a node waits for others."""
     decode: Reaches | None = None
+    """Hops over which data frames are decoded; 1, or unlimited where `sense` is, unless given."""
     control: Reaches | None = None
+    """Hops over which control frames are decoded; `sense` unless given."""
     disturb: Reaches | None = None
+    """Hops from which a data frame is destroyed; `sense` unless given."""
     disturb_control: Reaches | None = None
+    """Hops from which a control frame is destroyed; `disturb` unless given."""
 
 
 class Ranges(Record):
@@ -127,10 +149,15 @@ class Ranges(Record):
     """
 
     decode: Length
+    """Distance up to which data frames are decoded."""
     control: Length | None = None
+    """Distance up to which control frames are decoded; `decode` unless given."""
     sense: Length | None = None
+    """Distance up to which a node waits for others; `control` unless given."""
     disturb: Length | None = None
+    """Distance from which a data frame is destroyed; `control` unless given."""
     disturb_control: Length | None = None
+    """Distance from which a control frame is destroyed; `disturb` unless given."""
 
 
 class PathLoss(Record):
@@ -140,22 +167,34 @@ class PathLoss(Record):
     """
 
     power_dbm: Decibel = 16.0
-    reference_db: Decibel = 40.0  # loss at 1 m
+    """Transmitted power [dBm]."""
+    reference_db: Decibel = 40.0
+    """Loss over the first metre [dB]."""
     exponent: Annotated[Number, Quantity(units.PLAIN, 1, 8)] = 3.0
+    """The loss grows by ten times this for each tenfold distance [dB]."""
     shadowing_db: Annotated[Number, Quantity(units.PLAIN, 0, 20)] = 0.0
-    decode_dbm: Decibel = -72.0  # data frames
+    """Standard deviation of the normal shadowing of every pair [dB]."""
+    decode_dbm: Decibel = -72.0
+    """Power from which data frames are decoded [dBm]."""
     control_dbm: Decibel = -82.0
+    """Power from which control frames are decoded [dBm]."""
     sense_dbm: Decibel = -85.0
-    capture_db: Decibel = 22.0  # data frames
+    """Power from which a node waits for others [dBm]."""
+    capture_db: Decibel = 22.0
+    """A data frame survives a transmission that is weaker by this than the weakest neighbour's [dB]."""
     control_capture_db: Decibel = 10.0
+    """The same of a control frame [dB]."""
 
 
 class Link(Record):
     """What the link from a station to its next hop has of its own, in both directions."""
 
     spacing: Length | None = None
+    """Length of the link, where distances matter; that of all unless given."""
     rate: FirstRate | None = None
+    """First rate of the link; that of all unless given."""
     frame_error: Probability | None = None
+    """Probability that noise destroys a data frame; that of all unless given."""
 
 
 class LegSpec(Record):
@@ -168,14 +207,23 @@ class LegSpec(Record):
     """
 
     rate: Rate = math.inf
+    """Bit rate of a wire."""
     overhead: Size = 0.0
+    """Bytes that a packet has on it besides its own."""
     packet_time: Delay = 0.0
+    """Time to serve a packet, whatever its size."""
     delay: Delay = 0.0
+    """Delay behind the server."""
     tick: Time = 0.0
+    """A packet leaves at the next tick of a clock with this period; 0 is none."""
     phase: Time | None = None
+    """How far that clock is into a tick at time 0; drawn unless given."""
     queue: Annotated[Number, Quantity(units.PACKETS, 1, 65536, whole=True)] = 1000.0
+    """A packet that finds so many others is lost."""
     swing: Annotated[Number, Quantity(units.FRACTION, 0.0, 0.2)] = 0.0
+    """Standard deviation of the relative slowness of the server."""
     swing_every: Interval = 1.0
+    """How often that slowness is drawn anew."""
 
     fills: ClassVar = {
         "overhead": (layout.Leg.OVERHEAD, 1),
@@ -196,8 +244,11 @@ class Receiver(LegSpec):
     """
 
     ack_time: Delay = 0.0
+    """Making an acknowledgement takes so long."""
     read: Size | None = None
+    """The application reads at most so much at once; at once whatever has arrived unless given."""
     read_time: Delay = 0.0
+    """Reading takes so long for a packet."""
 
 
 OF_TCP = ("protocol", "congestion_control", "window", "payload")
@@ -213,16 +264,27 @@ class FlowSpec(Classed):
     """
 
     source: int | Literal["gateway", "station"] = 0
+    """Number of the node that sends, or `gateway`; `station` is another one for each of several flows."""
     sink: int | Literal["gateway", "station"] = "gateway"
+    """Number of the node that receives, or `gateway`; `station` is another one for each of several flows."""
     protocol: Literal[(*TCPS, "linux")] | None = None  # type: ignore[valid-type]
+    """A TCP of its own; that of `transport` unless given."""
     congestion_control: Literal[CONTROLS_OF_LINUX] | None = None  # type: ignore[valid-type]
+    """Of `protocol: linux`; that of `transport`, or CUBIC, unless given."""
     window: Window | None = None
+    """Most packets in flight; that of `transport` unless given."""
     payload: Payload | None = None
+    """Bytes of data in a packet; that of `transport` unless given."""
     udp: Datagrams | None = None
+    """UDP instead of the transport."""
     start: Time | None = None
+    """When it begins; as `transport` unless given."""
     stop: Time | None = None
+    """When UDP ends; as `transport` unless given."""
     bytes: Transfer | None = None
+    """Size of the transfer; as `transport` unless given."""
     packets: Packets | None = None
+    """Size of the transfer in packets; as `transport` unless given."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -260,11 +322,14 @@ class Flows(Record):
     """
 
     count: FlowCount | None = None
+    """How many flows; one for each station unless given."""
     first: int = 0
+    """The station of the first flow; the others take the next ones in turn."""
     each: Annotated[
         Annotated[FlowSpec, Tag("<flow>")] | Annotated[list[FlowSpec], Tag("<flows>")],
         Discriminator(lambda data: "<flows>" if isinstance(data, list) else "<flow>"),
     ] = FlowSpec()
+    """Every flow draws its own numbers from these; or a list, an item for each flow."""
 
     @model_validator(mode="before")
     @classmethod
@@ -314,52 +379,97 @@ class Wireless(Record):
     """
 
     standard: Literal["802.11a", "802.11b", "802.11g"] = "802.11g"
+    """Which 802.11 gives the timing and rates."""
     slot: Interval
+    """A slot of the backoff; that of the standard unless given."""
     sifs: Interval
-    eifs: Interval | None = None  # SIFS, DIFS and an ACK at the lowest rate unless given
+    """Space before an answer; that of the standard unless given."""
+    eifs: Interval | None = None
+    """Wait after a frame that could not be decoded; SIFS, DIFS and an ACK at the lowest rate unless given."""
     cw_min: Slots
+    """Largest backoff at the first attempt, in slots; that of the standard unless given."""
     cw_max: Slots = 1023.0
-    short_retry: Times = 7.0  # attempts of a frame without RTS, and of an RTS
-    long_retry: Times = 7.0  # attempts of a frame after an RTS
-    preamble: Literal["long", "short"] = "long"  # of 2, 5.5 and 11 Mbit/s
-    protection: PhyRate | None = None  # rate of a CTS to self before OFDM frames
-    rts_threshold: Threshold = math.inf  # longer frames (as on the air) are announced by an RTS
-    burst: Times = 1.0  # data frames per access to the channel
-    gateway_burst: Times | None = None  # the same for the gateway; `burst` unless given
-    mac_overhead: Size = 36.0  # LLC, MAC header and FCS
+    """Largest backoff after many attempts, in slots."""
+    short_retry: Times = 7.0
+    """Attempts of a frame without an RTS, and of an RTS."""
+    long_retry: Times = 7.0
+    """Attempts of a frame after an RTS."""
+    preamble: Literal["long", "short"] = "long"
+    """Preamble of 2, 5.5 and 11 Mbit/s."""
+    protection: PhyRate | None = None
+    """Rate of a CTS to self before OFDM frames; none unless given."""
+    rts_threshold: Threshold = math.inf
+    """Frames longer than this on the air are announced by an RTS."""
+    burst: Times = 1.0
+    """Data frames per access to the channel."""
+    gateway_burst: Times | None = None
+    """The same for the gateway, whose driver may be another; `burst` unless given."""
+    mac_overhead: Size = 36.0
+    """Bytes of LLC, MAC header and FCS."""
     queue: Frames = 50.0
-    back_pressure: bool = False  # a full queue stops the TCP or SCTP of its own node instead of dropping
+    """Packets that wait at a node, at most."""
+    back_pressure: bool = False
+    """Whether a full queue stops the TCP or SCTP of its own node instead of dropping."""
 
     rates: list[PhyRate] | None = Field(default=None, min_length=1, max_length=32)
+    """Rates that rate control moves in; all of the standard unless given."""
     rate: FirstRate
+    """The first rate of every link; 54 Mbit/s, of 802.11b 11 Mbit/s, unless given."""
     answer_rate: PhyRate | None = None
+    """Rate of ACK, CTS and RTS; the highest mandatory one unless given."""
     rate_control: Literal["fixed", "arf", "aarf"] = "fixed"
+    """Whether rates are fixed, or follow successes and failures."""
     arf_up: Times = 10.0
+    """Successes in a row after which ARF tries the next rate."""
     arf_down: Times = 2.0
+    """Failures in a row after which ARF goes back a rate."""
     arf_timer: Times = 15.0
+    """Frames after which ARF tries the next rate anyway."""
     aarf_factor: Times = 2.0
+    """AARF: a trial that fails multiplies `arf_up` by this."""
     aarf_most: Times = 60.0
+    """AARF: the most that `arf_up` grows to."""
     frame_error: Probability = 0.0
-    survival: Time = 0.0  # a disturbed data frame lasts so long on average; 0: it is destroyed at once
+    """Probability that noise destroys a data frame."""
+    survival: Time = 0.0
+    """How long a disturbed data frame lasts on average; with 0 it is destroyed at once."""
     each: AnyLinks = Link()
+    """What every link draws on its own; or a list, an item for each link."""
 
     cell: Cell | None = None
+    """Stations around one access point."""
     chain: Chain | None = None
+    """Nodes in a line."""
     tree: Tree | None = None
+    """A tree below the gateway."""
     area: Area | None = None
+    """Stations at random places."""
     places: list[Place] | None = Field(default=None, min_length=2, max_length=MOST_NODES)
+    """Where each node is; the last is the gateway."""
     nodes: list[Node] | None = Field(default=None, min_length=2, max_length=MOST_NODES)
+    """What each node hears; the last is the gateway."""
     redraw: bool = True
+    """Random places and shadowing are new in every replication; otherwise they are those of the
+    `topology`."""
     reach: Reach | None = None
+    """Who hears whom, in hops; everybody hears everybody unless this, `ranges` or `path_loss` is given."""
     ranges: Ranges | None = None
+    """Who hears whom, in metres."""
     path_loss: PathLoss | None = None
+    """Who hears whom, by received power."""
 
-    wire: LegSpec | None = None  # between the gateway and the end host behind it, in both directions
-    sender_delay: LegSpec | None = None  # the sender's packets pass it first
-    receiver: Receiver | None = None  # and this last
-    outages: Outages | None = None  # of the gateway
+    wire: LegSpec | None = None
+    """A wire between the gateway and the end host behind it, in both directions; none unless given."""
+    sender_delay: LegSpec | None = None
+    """What the sender's packets pass before its radio: a delay element; none unless given."""
+    receiver: Receiver | None = None
+    """What they pass last: a slow host; none unless given."""
+    outages: Outages | None = None
+    """When the gateway is down, given or random; never unless given."""
     flows: AnyFlows = "up"
-    best_interval: Interval | None = None  # `best_bps` is the most in an interval of this length
+    """Who sends: every station to the gateway, the other way, both; or a list of flows."""
+    best_interval: Interval | None = None
+    """The outcome `best_bps` is the most in an interval of this length; not measured unless given."""
 
     fills: ClassVar = {
         "slot": (layout.Radio.SLOT, NS),

@@ -30,8 +30,11 @@ class DrawSpec(Record):
     """Networks drawn from the distributions in the scenario; see `designs`."""
 
     count: int
+    """How many networks."""
     method: str = "sobol"
+    """How: `sobol`, `latin`, `plain`, or `saltelli`, which gives total sensitivity indices, too."""
     blocks: int | None = None
+    """Independent scrambles of the design, which make its intervals; as the method has it unless given."""
 
     short: ClassVar = ({"type": "integer"},)
 
@@ -47,27 +50,44 @@ class AutoSpec(Record):
     decide: list[Question] | None = None
     """Unless given: the goals, or where there are none the winner."""
     wrong: Wrong = 0.01
+    """The share of decisions that may be wrong."""
     sample: Share = 0.1
+    """The share of cells that packets answer to know the error of cheap models."""
 
 
 class SweepSpec(Record):
     """A sweep as written; `scenario` is the base scenario or the name of its file."""
 
     name: str = "sweep"
+    """What it is called in tables and reports; the name of its file unless given."""
     description: str = ""
+    """A sentence for readers of reports."""
     scenario: dict[str, Any] | str
+    """The scenario that is varied, or the name of its file."""
     axes: dict[str, AxisSpec] = Field(default_factory=dict)
+    """What is varied, by name; the cells are all combinations."""
     derive: dict[str, str | float] = Field(default_factory=dict)
+    """Fields that follow from the axes, each an expression in SI units."""
     draw: DrawSpec | None = None
+    """How many networks are drawn from the distributions in the scenario; none unless given."""
     compare: str | None = None
+    """The axis whose first value the others are compared with; the first of words or cases unless given."""
     replications: int | None = Field(default=None, ge=1, le=10_000_000)
+    """Runs of each cell; those of the scenario unless given."""
     precision: Precision | None = None
+    """Each cell is replicated until its goodput is known to this share; not unless given."""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
+    """Of all random numbers; that of the scenario unless given."""
     outcomes: list[str] = Field(default=OUTCOMES, min_length=1)
+    """What is kept of each cell."""
     goals: dict[str, str] = Field(default_factory=dict)
+    """Comparisons whose probability is kept, by name."""
     keep: Literal["replications"] | None = None
+    """Keeps every replication, too; only statistics of each cell unless given."""
     fidelity: Literal["auto"] | None = None
+    """Cheap models answer the cells that they are sure of; packets all of them unless given."""
     auto: AutoSpec | None = None
+    """What cheap models decide, and how surely."""
 
 
 def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Sweep:

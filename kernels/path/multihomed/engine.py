@@ -10,6 +10,10 @@ leaves its packets at the tails of the rings; when it is done they are handed to
 
 from typing import Any
 
+import numpy as np
+
+from netcarlo.kernels.base.bind import slot
+from netcarlo.kernels.base.delays import Gauge
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import (
     BYTE_TIME_BITS,
@@ -25,7 +29,8 @@ from netcarlo.kernels.base.layout import (
     P,
     Rows,
 )
-from netcarlo.kernels.path import hops
+from netcarlo.kernels.path import delays, hops
+from netcarlo.kernels.path.engine import OUT
 from netcarlo.kernels.path.hops import ARRIVED, transmit
 from netcarlo.kernels.path.multihomed import record
 from netcarlo.kernels.sctp import ends, handshake, state
@@ -36,31 +41,41 @@ from netcarlo.kernels.sctp.state import (
     PACKET_SIZE,
     STATE_SIZE,
     WAYS,
+    Chunk,
     Event,
     Kind,
     Packet,
     Way,
     Word,
+    chunk_at,
     packet_at,
     way_at,
 )
 
 _HALF = 1 << (BYTE_TIME_BITS - 1)
-HOPS = STATE_SIZE
-"""The word where the state of the hops begins."""
+DELAYS: Any = slot("delays")
+"""How long data take is measured; the outcomes stand behind all others."""
+
+GAUGE = STATE_SIZE
+"""The word where those of delays begin, behind them where their outcomes do,"""
+HOPS = GAUGE + Gauge.SIZE + 1
+"""and the state of the hops."""
 
 
 def scratch_words(rows: Rows) -> tuple[int, int]:
     """Words of int64 scratch and of float64 memory that any row of `rows` needs."""
     ring = int(rows.parameters[:, P.RING].max(initial=0))
-    return hops.scratch_words(rows) + int(state.scratch_words(WAYS, ring)), 0
+    return hops.scratch_words(rows) + HOPS - STATE_SIZE + int(state.scratch_words(WAYS, ring)), 0
 
 
 @cold
 def begin(p: Any, s: Any, of_hops: Any, outages: Any, losses: Any) -> None:
     """Set the state at the start."""
     handshake.prepare(p, s, p[P.N_PATHS], p[P.LIMIT], 0)
-    state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
+    free = state.lay_out(p, s, WAYS, hops.prepare(p, of_hops, outages, losses, s))
+    if DELAYS:
+        s[GAUGE + Gauge.SIZE] = free
+        delays.prepare(s, np.int64(GAUGE), free)
     s[Event.T1] = p[P.START]
     s[Word.FIRST_OUTAGE] = FOREVER
     for hop in range(of_hops.shape[1]):
@@ -104,8 +119,10 @@ def simulate(
             now, event = next_event(p, s)
     if s[OUTCOMES + Out.STATUS] == STATUS_OK:
         samples(p, s, next_sample, p[P.END])
-    for column in range(out.shape[0]):
+    for column in range(OUT):
         out[column] = s[OUTCOMES + column]
+    if DELAYS:
+        delays.report(s, s[GAUGE + Gauge.SIZE], out, np.int64(OUT))
     out[Out.DELIVERED] = s[Word.ACCEPTED]
     out[Out.IN_ORDER] = s[Word.RCV_CUM]
     out[Out.ACKED] = s[Word.CUM]
@@ -170,10 +187,14 @@ def take(p: Any, s: Any, way: Any) -> Any:
 @cold
 def arrive_at_receiver(p: Any, s: Any, now: Any, way: Any) -> None:
     """The oldest packet of a way reaches the receiver, for which that path is way + PATHS."""
-    at = take(p, s, way)
+    at, accepted = take(p, s, way), s[Word.ACCEPTED]
     if s[at + Packet.KIND] == Kind.DATA:
         record.count_arrival(s, now, s[at + Packet.SENT])
+    tsn = s[at + Packet.NUMBER]
     ends.at_receiver(p, s, now, way + PATHS, at)
+    if DELAYS and s[Word.ACCEPTED] > accepted:
+        born = s[chunk_at(p, s, tsn) + Chunk.BORN]
+        delays.arrived(p, s, np.int64(GAUGE), s[GAUGE + Gauge.SIZE], now - born)
 
 
 def hand_over(p: Any, s: Any, outages: Any, losses: Any, rows: Any, now: Any, way: Any) -> None:

@@ -1,5 +1,6 @@
 """Functions of modules, bound to a model: slots, names, members of enumerations, hints."""
 
+import sys
 from enum import IntEnum
 from types import ModuleType
 from typing import Any
@@ -8,6 +9,7 @@ import numba
 import numpy as np
 import pytest
 
+from netcarlo.kernels import models
 from netcarlo.kernels.base.bind import Binder, Namespace, bind, slot, stacked
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.runtime import cache
@@ -136,3 +138,32 @@ def increment(window: int) -> int:
 
 def either(window: int) -> int:
     return increment(reduce(window))
+
+
+@pytest.mark.parametrize("name", ["shared_mixed", "shared_mixed_linux", "wifi_mixed"])
+def test_compiling_leaves_the_functions_of_modules_as_they_are(name: str) -> None:
+    """A step may rename what it compiles, so that a model would be kept under a key that nobody asks for."""
+    seen: list[Any] = []
+    models.model(name).make(lambda function: seen.append(function) or function)
+    own = [
+        function
+        for function in seen
+        if getattr(sys.modules[function.__module__], function.__name__, 0) is function
+    ]
+    assert len(seen) > 100 and not own
+
+
+def test_mixtures_compile_the_senders_that_they_share_once() -> None:
+    seen: list[str] = []
+
+    def step(function: Any) -> Any:
+        seen.append(function.__qualname__)
+        return function
+
+    step.compiled = {}  # type: ignore[attr-defined]
+    counts = []
+    for name in "shared_mixed", "shared_mixed_arrivals", "shared_mixed":
+        seen.clear()
+        models.model(name).make(step)
+        counts.append(len(seen))
+    assert counts[0] > 2 * counts[1] > 0 and counts[2] == 0

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from netcarlo import Scenario
 from netcarlo.kernels import models
 from netcarlo.kernels.base.bind import bind
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
 from netcarlo.kernels.fluid import chance
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
-from netcarlo.kernels.shared.layout import FlowOut, LinkOut, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import FlowOut, LinkOut, Shared, SharedOut, SharedRows
+from netcarlo.networks.shared.delays import table
 from netcarlo.networks.shared.outcomes import Tables, tables
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
@@ -24,8 +26,8 @@ from tests.benchmarks.fluid import LAYOUTS, shared
 from tests.kernels.beside_twin import differing
 from tests.twins.fluid import path as fluid_path
 from tests.twins.fluid.shared import simulate
-from tests.twins.path.scenarios import tcp_rows
-from tests.twins.shared.scenarios import describe, shared_rows
+from tests.twins.path.scenarios import tcp_rows, with_delays
+from tests.twins.shared.scenarios import describe, gauged_rows, shared_rows
 
 quick = settings(deadline=None, max_examples=15, suppress_health_check=[HealthCheck.too_slow])
 
@@ -45,15 +47,28 @@ def name(rows: SharedRows, column: int) -> str:
     return f"link {link} {LinkOut(k).name}"
 
 
-def twin_differs(rows: SharedRows) -> list[str]:
+def twin_differs(rows: SharedRows, model: str = "fluid") -> list[str]:
     return differing(
-        run(rows), lambda row: simulate(rows, row=row), partial(describe, rows), partial(name, rows)
+        run(rows, model), lambda row: simulate(rows, row=row), partial(describe, rows), partial(name, rows)
     )
 
 
 def test_kernel_equals_twin_in_the_corners() -> None:
     found = twin_differs(shared_rows(40, seed=1, kinds=range(9)))
     assert not found, "\n\n".join(found)
+
+
+def test_delays_are_those_of_the_twin_and_change_nothing_else() -> None:
+    rows = gauged_rows(shared_rows(40, seed=2, kinds=range(9)), seed=2)
+    found = twin_differs(rows, "fluid_delays")
+    assert not found, "\n\n".join(found)
+    plain = rows._replace(parameters=rows.parameters.copy())
+    plain.parameters[:, Shared.GAUGES] = 0
+    out, alone = run(rows, "fluid_delays"), run(plain)
+    assert (out[:, : alone.shape[1]] == alone).all()
+    counts = table(out, rows)
+    for column in DelayOut.PACKETS, DelayOut.LATE, DelayOut.SUM:
+        assert (counts[:, :, column] > 0).any(), column
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -195,12 +210,16 @@ def test_path_with_outages_is_near_packets(down_s: float) -> None:
     assert np.corrcoef(cheap, exact)[0, 1] > 0.85
 
 
-@pytest.mark.parametrize("tcp", ["newreno", "reno"])
-def test_path_equals_twin(tcp: str) -> None:
-    rows = tcp_rows(120, seed=5)
-    out = launch.run(models.model(f"fluid_{tcp}"), rows)
-    found = differing(out, lambda row: fluid_path.simulate(tcp, rows, row=row), str, lambda c: Out(c).name)
+@pytest.mark.parametrize(("tcp", "of"), [("newreno", ""), ("reno", ""), ("newreno", "_delays")])
+def test_path_equals_twin(tcp: str, of: str) -> None:
+    rows = with_delays(tcp_rows(120, seed=5), seed=5) if of else tcp_rows(120, seed=5)
+    out = launch.run(models.model(f"fluid_{tcp}{of}"), rows)
+    found = differing(out, lambda row: fluid_path.simulate(tcp, rows, row=row), str, str)
     assert not found, "\n\n".join(found)
+    if of:
+        counts = out[:, len(Out) :]
+        assert (abs(counts[:, DelayOut.PACKETS] - out[:, Out.DELIVERED]) <= 2).all()  # of parts of a packet
+        assert (counts[:, DelayOut.LATE] > 0).any()
 
 
 def test_a_path_that_is_down_carries_nothing() -> None:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, Hop, Out, P, Rows
 from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut
-from tests.twins.fluid.shared import HOPELESS, LOSS_STREAM, ONE, TwinFlow, on_wire
+from tests.twins.fluid.shared import HOPELESS, LOSS_STREAM, ONE, TwinFlow, delays_of, on_wire
 from tests.twins.fluid.timer import TwinTimer
 from tests.twins.outcomes import WORD
 from tests.twins.random_numbers import Streams
@@ -18,12 +18,13 @@ class TwinPath(TwinFlow):
         p = [int(value) for value in rows.parameters[row]]
         flow = np.zeros(Flow.COLUMNS, np.int64)
         flow[: len(p)] = p
-        flow[Flow.KIND] = KINDS.index(kind)
+        flow[Flow.KIND], flow[Flow.BOUND] = KINDS.index(kind), p[P.LATE]
         super().__init__(flow, 0, 1, [], Streams(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION]))
         self.p, self.state = p, "open"
         self.timer = TwinTimer(p)
         self.least_rtt = 1e18
         self.astray = 0  # lost in handovers, and in buffers
+        self.counted = 0  # whole packets that have got through
         self.base_ns, slowest, queue, survive = 0, 1.0, 0, ONE
         self.vain_times: list[tuple[int, int]] = []  # packets sent then are lost
         present = [h for h in range(rows.hops.shape[2]) if rows.hops[row, 0, h, Hop.PRESENT]]
@@ -43,6 +44,7 @@ class TwinPath(TwinFlow):
             if int(thresholds[31]) != 0xFFFFFFFF:
                 odd = int(thresholds[0]) / 2.0**32
                 survive = survive * int(odd / (1.0 - odd) * ONE) >> 20
+        self.way_ns = self.base_ns
         for h in present:
             hop = [int(value) for value in rows.hops[row, 0, h]]
             self.base_ns += hop[Hop.R_DELAY] + on_wire(hop[Hop.R_BYTE_TIME], self.ack)
@@ -114,6 +116,10 @@ class TwinPath(TwinFlow):
                 vain += self.lose(cause, t, hi, rtt, need, delayed)
                 t += int(rtt)
                 self.told(t, rtt)
+            through = self.sent - self.dropped - self.lost - vain - self.astray - self.repeated
+            if through >> 20 > self.counted:
+                self.took.append(((through >> 20) - self.counted, self.way_ns + int(rtt) - self.base_ns))
+                self.counted = through >> 20
             count = (min(t, end) + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
             samples += count
             cwnd_sum += count * int(self.w * 1024)
@@ -201,6 +207,7 @@ class TwinPath(TwinFlow):
 def simulate(kind: str, rows: Rows, *, row: int) -> NDArray[np.int64]:
     """The outcomes of one row, as the kernel gives them."""
     out = np.zeros(len(Out), np.int64)
-    for column, value in TwinPath(kind, rows, row).run().items():
+    flow = TwinPath(kind, rows, row)
+    for column, value in flow.run().items():
         out[column] = value
-    return out
+    return np.append(out, delays_of([flow])) if flow.p[P.LATE] else out

@@ -4,15 +4,28 @@ Packets, bytes and probabilities are whole numbers of 2**-20, expected losses of
 """
 
 import math
+from bisect import bisect_right
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
-from netcarlo.kernels.shared.layout import KINDS, Flow, FlowOut, Link, LinkOut, Shared, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import (
+    KINDS,
+    Flow,
+    FlowOut,
+    Link,
+    LinkOut,
+    Shared,
+    SharedOut,
+    SharedRows,
+    of_classes,
+)
 from tests.twins.outcomes import WORD
 from tests.twins.random_numbers import Streams
+from tests.twins.shared.delays import EDGES
 
 ONE = 1 << 20
 MS = 1_000_000
@@ -138,6 +151,14 @@ class TwinFlow:
         if not self.udp and row[P.HANDSHAKE] and self.kind != "vegas":
             start += self.base_ns
         self.until = -(-start // step)
+        self.way_ns = row[Flow.SOURCE_DELAY] + row[Flow.SINK_DELAY]
+        self.way_ns += on_wire(row[Flow.ACCESS], self.size) + on_wire(row[Flow.SINK], self.size)
+        self.way_ns += sum(
+            link.row[Link.DELAY] + on_wire(link.row[Link.BYTE_TIME], self.size) for link in self.route
+        )
+        self.now = self.part = 0
+        self.measured = 0, 0  # from when until when arrivals count [ns]
+        self.took: list[tuple[int, int]] = []  # packets, and their delay [ns]
         self.state = "idle"
         self.sent = self.dropped = self.lost = self.marked = self.acks = self.lost_acks = 0
         self.repeated = self.twice = self.guarded = 0
@@ -170,7 +191,7 @@ class TwinFlow:
         return max(self.sent - ((self.dropped + self.lost) >> 20) - self.repeated, 0)
 
     def advance(self, k: int, losses: NDArray[np.uint32], sampled: bool) -> None:
-        now = k * self.step
+        now = self.now = k * self.step
         if self.state == "done" or (self.state in ("idle", "silent") and k < self.until):
             return
         if self.state == "idle":
@@ -226,7 +247,7 @@ class TwinFlow:
 
     def carry(self, flow: int) -> tuple[int, int, int]:
         self.sent += flow
-        dropped = lost = marked = 0
+        sent, dropped, lost, marked = flow, 0, 0, 0
         for link in self.route:
             link.arrived += flow
             if link.early > 0:
@@ -247,7 +268,18 @@ class TwinFlow:
         self.dropped += dropped
         self.lost += lost
         self.marked += marked
+        self.note(sent - ((dropped + lost) >> 20))
         return dropped + lost, marked, flow
+
+    def note(self, through: int) -> None:
+        """How long what gets through takes, in whole packets."""
+        wait = 0.0
+        for link in self.route:
+            wait += link.wait
+        delay = self.way_ns + int(wait * self.step)
+        if self.measured[0] <= self.now + delay <= self.measured[1]:
+            packets, self.part = divmod(self.part + through, ONE)
+            self.took.append((packets, delay))
 
     def carry_back(self, flow: int) -> None:
         self.acks += flow
@@ -478,6 +510,8 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
     shortest = min([50 * MS, *(flow.base_ns for flow in build(MS)[0] if not flow.udp)])
     step = max(shortest // 2, MS)
     flows, links = build(step)
+    for flow in flows:
+        flow.measured = p[Shared.WARM_UP], p[P.END]
     steps, warm, sample = -(-p[P.END] // step), p[Shared.WARM_UP] // step, p[Shared.WARM_UP]
     for k in range(steps):
         if k == warm:
@@ -501,4 +535,18 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
     for k, link in enumerate(links):
         at = SharedOut.COLUMNS + rows.flows.shape[1] * FlowOut.COLUMNS + k * LinkOut.COLUMNS
         out[at : at + LinkOut.COLUMNS] = link.outcomes()[: LinkOut.COLUMNS]
-    return np.array(out, np.int64)
+    for number in range(1, p[Shared.GAUGES] + 1):
+        out += delays_of([flow for flow in flows if flow.row[Flow.GAUGE] == number])
+    return np.pad(np.array(out, np.int64), (0, of_classes(rows) - p[Shared.GAUGES] * DelayOut.COLUMNS))
+
+
+def delays_of(flows: list[TwinFlow]) -> list[int]:
+    """The columns of `DelayOut` of a class; a fluid has no jitter."""
+    counts = dict.fromkeys(range(len(EDGES)), 0)
+    late = total = 0
+    for flow in flows:
+        for packets, delay in flow.took:
+            counts[bisect_right(EDGES, delay // 128) - 1] += packets
+            late += packets * (delay > flow.row[Flow.BOUND])
+            total += packets * delay
+    return [sum(counts.values()), late, total % WORD, total // WORD, NEVER, *counts.values()]

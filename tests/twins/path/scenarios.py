@@ -361,6 +361,15 @@ def with_messages(rows: Rows, *, seed: int) -> Rows:
     return rows._replace(parameters=p, constants=np.array(tables, np.float64))
 
 
+def with_delays(rows: Rows, *, seed: int) -> Rows:
+    """The same networks, the delays of whose data are measured, most of them with a bound."""
+    p = rows.parameters.copy()
+    for k in range(len(p)):
+        rng = np.random.default_rng([seed, k, 24])
+        p[k, P.LATE] = pick(rng, FOREVER, 1, rng.integers(1, 2 * SECOND))
+    return rows._replace(parameters=p)
+
+
 def with_tuning(rows: Rows, *, seed: int) -> Rows:
     """The same networks with windows that grow, from a few packets on where these are large."""
     p = rows.parameters.copy()

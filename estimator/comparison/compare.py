@@ -1,0 +1,349 @@
+"""Results side by side: read or simulated, paired where they share random numbers, and judged together."""
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from netcarlo.comparison import estimated, planned, reproduced, stores
+from netcarlo.comparison.differences import (
+    Differences,
+    Estimates,
+    Judged,
+    bracketed,
+    independent,
+    judge,
+    paired,
+    student,
+)  # fmt: skip
+from netcarlo.comparison.side import Side
+from netcarlo.errors import InputError
+from netcarlo.estimation.estimate import Estimate
+from netcarlo.networks.outcome import Outcome
+from netcarlo.planning.designs import Frontier
+from netcarlo.planning.run import Answer
+from netcarlo.scenario import Asked, Scenario, scenario_of
+from netcarlo.schema import document as files
+from netcarlo.schema import kinds
+from netcarlo.simulation.launches import Job
+from netcarlo.simulation.outcomes import Outcomes
+from netcarlo.simulation.provenance import provenance
+from netcarlo.simulation.simulate import Progress, resolve_target, simulate_all
+from netcarlo.sweeps.store.store import Store
+
+Result = Asked | Estimate | Answer | Frontier | Store
+"""What can be compared: a scenario, which is simulated; what was found; or the path of what keeps it: a
+store, the folder or `result.json` of a plan, what `netcarlo estimate --json` printed, the folder of a
+reproduced study."""
+
+COLUMNS = [
+    "n", "paired", "baseline", "other", "difference", "ci_low", "ci_high", "relative", "low", "high",
+    "verdict",
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What `compare` found: each other side minus the first, the baseline."""
+
+    sides: tuple[Side, ...]
+    table: pd.DataFrame
+    """A row per quantity of a cell: n (pairs, or of what is not `paired` the smaller number of values),
+    baseline, other, difference with its own 95 % interval ci_low to ci_high, relative (difference over
+    baseline), the interval low to high by which all are judged together, and the verdict: `differs`, `noise`,
+    `equal` to the bit, or `unknown` (too few values).  The index: the side if there are several others, the
+    axes, the outcome."""
+    changes: pd.DataFrame
+    """A row per field of the setting that is not the same everywhere, a column per side."""
+    notes: tuple[str, ...]
+    """What could not be compared."""
+    tested: int
+    """Differences that were judged: those with an interval that are not equal to the bit."""
+    confidence: float
+    """Of the intervals from low to high."""
+    broken: int
+    """Cells that could not be simulated on one side only."""
+
+    @property
+    def baseline(self) -> Outcomes | None:
+        """The replications of the first side, if it is a scenario,"""
+        return self.sides[0].outcomes
+
+    @property
+    def other(self) -> Outcomes | None:
+        """And of the second."""
+        return self.sides[1].outcomes
+
+    @property
+    def differing(self) -> pd.DataFrame:
+        """The rows of `table` that differ by more than chance."""
+        return self.table[self.table["verdict"] == "differs"]
+
+    @property
+    def single(self) -> bool:
+        """Whether the sides are of one cell each."""
+        return not self.sides[0].axes
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing differs by more than chance."""
+        return not len(self.differing) and not self.broken
+
+    def to_frame(self) -> pd.DataFrame:
+        """The rows of `table`."""
+        return self.table
+
+    def __repr__(self) -> str:
+        """One line: how many differ, and of a single cell the goodput."""
+        counts = f"{len(self.differing)} of {len(self.table)} differ"
+        if "goodput_bps" not in self.table.index:
+            return f"Comparison of {len(self.sides)} sides: {counts}"
+        found = self.table.loc["goodput_bps"]
+        interval = f"{found['difference']:.4g} [{found['ci_low']:.4g}, {found['ci_high']:.4g}]"
+        pairs = f"{found['n']} pairs" if found["paired"] else f"{len(self.sides)} sides"
+        return f"Comparison of {pairs}: goodput_bps {interval}, {counts}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: each difference with its interval."""
+        shown = self.table[["n", "baseline", "other", "difference", "ci_low", "ci_high", "verdict"]]
+        rows = shown.to_html(float_format=lambda value: f"{value:.4g}", border=0)
+        return rows.replace(">", f"><caption>{escape(repr(self))}</caption>", 1)
+
+
+def compare(
+    baseline: Result,
+    *others: Result,
+    replications: int | None = None,
+    seed: int | None = None,
+    target: str = "auto",
+    threads: int | None = None,
+    progress: Progress | None = None,
+    large: bool = False,
+) -> Comparison:
+    """Set results of one kind side by side: what changed in the setting, where, by how much, what is noise.
+
+    Scenarios are simulated now with common random numbers: the seed and the number of replications (a
+    precision is not looked at) of the first one unless given, so that the k-th packet on a hop meets the
+    same fate in all; `target`, `threads`, `progress` and `large` as in `estimate`. Everything else is
+    read. Where sides have common random numbers and their values are known one by one, these are paired;
+    else the sides count as independent. Raises InputError where sides are of several kinds, or share no
+    cell or quantity.
+    """
+    asked = [baseline, *others]
+    if len(asked) < 2:
+        raise InputError("compare needs two results at least; name another one")
+    read = [_read(each) for each in asked]
+    scenarios = [each for each in read if isinstance(each, Scenario)]
+    if not scenarios and (replications is not None or seed is not None):
+        raise InputError("replications and seed are for scenarios, which are simulated now; leave them out")
+    simulated = iter(_simulated(scenarios, replications, seed, target, threads, progress, large))
+    labels = _labels([_name(each) for each in asked])
+    sides = [
+        next(simulated)(label) if isinstance(each, Scenario) else _side(label, each)
+        for label, each in zip(labels, read, strict=True)
+    ]
+    return compared(sides)
+
+
+def _read(asked: Result) -> Any:
+    """A scenario, or what else it is; of a path what is there."""
+    if isinstance(asked, Scenario | Estimate | Answer | Frontier | Store):
+        return asked
+    if isinstance(asked, Mapping):
+        return scenario_of(asked)
+    if "://" in str(asked):
+        return Store.open(str(asked))
+    path, kind = Path(asked), kinds.kind_of(asked)
+    if kind == kinds.STORE:
+        return Store.open(path)
+    if kind == kinds.PLANNED:
+        return _json(path / "result.json")
+    if kind == kinds.RECORD:
+        return _json(path)
+    if kind == kinds.REPRODUCED:
+        return path
+    if kind in (kinds.SCENARIO, "") and not path.is_dir():
+        return scenario_of(path)
+    what = f"this is {kind}" if kind else "holds no results"
+    remedy = f"; first {kinds.REMEDIES[kind].format(path)}" if kind in (kinds.SWEEP, kinds.PLAN) else ""
+    raise InputError(f"{path}: {what}; compare takes scenarios, stores and results{remedy}")
+
+
+def _json(path: Path) -> Mapping[str, Any]:
+    try:
+        data = json.loads(files.read_text(path))
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{path}: is not JSON ({error}); name a result of estimate --json or plan") from None
+    if not isinstance(data, dict) or not {"outcomes", "curve", "answers"} & data.keys():
+        raise InputError(f"{path}: is no result of netcarlo estimate --json or netcarlo plan; name one")
+    return data
+
+
+def _side(label: str, found: Any) -> Side:
+    if isinstance(found, Store):
+        return stores.of_store(label, found)
+    if isinstance(found, Estimate):
+        return estimated.of_estimate(label, found)
+    if isinstance(found, Answer | Frontier):
+        return planned.of_record(label, found.record())
+    if isinstance(found, Path):
+        return reproduced.of_folder(label, found)
+    if "outcomes" in found:
+        return estimated.of_record(label, found)
+    return planned.of_record(label, found)
+
+
+def _simulated(
+    scenarios: list[Scenario], replications: int | None, seed: int | None, target: str,
+    threads: int | None, progress: Progress | None, large: bool,
+) -> list[Any]:  # fmt: skip
+    """Of each scenario its side, which still lacks a label."""
+    if not scenarios:
+        return []
+    first = scenarios[0]
+    n, seed = replications or first.replications, first.seed if seed is None else seed
+    target = resolve_target(target)
+    same = [scenario_of(each, values={"replications": n, "seed": seed}) for each in scenarios]
+    found = simulate_all(
+        [Job(each, 0, n) for each in same], target=target, threads=threads, progress=progress, large=large
+    )
+    records = [provenance(each, target=target, replications=n) for each in same]
+    return [
+        lambda label, o=outcomes, r=record: estimated.of_outcomes(label, o, r)
+        for outcomes, record in zip(found, records, strict=True)
+    ]
+
+
+def _name(asked: Result) -> str:
+    if isinstance(asked, str | os.PathLike):
+        return os.fspath(asked).rstrip("/")
+    if isinstance(asked, Mapping):
+        return str(asked.get("name", "scenario"))
+    if isinstance(asked, Store):
+        return asked.url
+    if isinstance(asked, Estimate):
+        return asked.scenario.name
+    return asked.plan.name if isinstance(asked, Answer | Frontier) else asked.name
+
+
+def _labels(names: list[str]) -> list[str]:
+    """The names without the folders, if that tells them apart; each with a letter where two are the same."""
+    for found in ([name.rpartition("/")[2] for name in names], names):
+        if len(set(found)) == len(found):
+            return found
+    return [f"{name} ({chr(ord('A') + i % 26)})" for i, name in enumerate(names)]
+
+
+def compared(sides: Sequence[Side]) -> Comparison:
+    """The comparison of sides with the first.  Raises InputError where they have nothing in common."""
+    first, notes = sides[0], []
+    parts: list[tuple[Side, str, Any, Differences, bool]] = []
+    for side in sides[1:]:
+        _check(first, side)
+        common = [name for name in first.quantities if name in side.quantities]
+        for name in common:
+            a, b = first.estimates[name], side.estimates[name]
+            at = a.index[a.index.isin(b.index)]
+            if len(at):
+                found, pairs = _differences(first.quantities[name], name, at, first, side)
+                parts.append((side, name, at, found, pairs))
+        notes += _missing(first, side)
+    if not parts:
+        raise InputError("the sides have no cell and quantity in common; compare results of like questions")
+    judged = judge([each for *_, each, _ in parts])
+    broken = sum(len(first.failed ^ side.failed) for side in sides[1:])
+    if broken:
+        notes.append(f"{broken} cells could be simulated on one side only")
+    return Comparison(
+        tuple(sides), _table(parts, judged, several=len(sides) > 2), _changes(sides), tuple(notes),
+        judged.tested, judged.confidence, broken,
+    )  # fmt: skip
+
+
+def _check(first: Side, side: Side) -> None:
+    """Raise InputError where two sides are of different kinds or axes."""
+    if first.kind != side.kind:
+        raise InputError(
+            f"{first.label} is of kind {first.kind} and {side.label} of kind {side.kind}; "
+            "compare results of one kind"
+        )
+    if set(first.axes) != set(side.axes):
+        odd = sorted(set(first.axes) ^ set(side.axes))
+        raise InputError(f"{first.label} and {side.label} do not share the axis {odd[0]}; sweep both over it")
+    if list(first.axes) != list(side.axes):
+        raise InputError(f"{first.label} and {side.label} have their axes in another order; write them alike")
+
+
+def _differences(
+    outcome: Outcome, name: str, at: "pd.Index[Any]", first: Side, side: Side
+) -> tuple[Differences, bool]:
+    """The differences of one quantity in these cells, and whether they are paired."""
+    a, b = first.estimates[name].loc[at], side.estimates[name].loc[at]
+    n = np.minimum(a["n"].to_numpy(), b["n"].to_numpy())
+    if "low" in a:
+        bands = [(each["low"].to_numpy(), each["high"].to_numpy()) for each in (a, b)]
+        return bracketed(n, (a["mean"].to_numpy(), b["mean"].to_numpy()), *bands), False
+    common = first.stream == side.stream and first.stream != ""
+    if common and name in first.samples and name in side.samples:
+        x, y = first.samples[name].loc[at], side.samples[name].loc[at]
+        both = x.columns.intersection(y.columns)
+        found = paired(outcome, x[both].to_numpy(), y[both].to_numpy())
+        if first.blocks is None:
+            return found, True
+        moved = stores.of_networks(y[both] - x[both], first.blocks[both])
+        ends = student(*(moved[column].to_numpy() for column in ("mean", "error", "df")))
+        low, high = ends(1 - 0.95)
+        return found._replace(ci_low=low, ci_high=high, ends=ends), True
+    columns = ("n", "mean", "error", "df")
+    means = (Estimates(*(each[column].to_numpy() for column in columns)) for each in (a, b))
+    return independent(outcome, *means, common=common), False
+
+
+def _missing(first: Side, side: Side) -> list[str]:
+    """What only one of two sides has, in words."""
+    notes = []
+    for one, two in ((first, side), (side, first)):
+        names = [name for name in one.quantities if name not in two.quantities]
+        if names:
+            notes.append(f"{', '.join(names)}: not in {two.label}")
+        here, there = ({cell for t in s.estimates.values() for cell in t.index} for s in (one, two))
+        if left := len(here - there):
+            notes.append(f"{left} cells of {one.label} are not in {two.label}")
+    return notes
+
+
+def _table(
+    parts: Sequence[tuple[Side, str, Any, Differences, bool]], judged: Judged, *, several: bool
+) -> pd.DataFrame:
+    frames = []
+    for side, name, at, found, pairs in parts:
+        with np.errstate(invalid="ignore", divide="ignore"):
+            relative = np.where(found.baseline != 0, found.difference / found.baseline, np.nan)
+        rows = pd.DataFrame(list(at), columns=list(side.axes)) if side.axes else pd.DataFrame(index=range(1))
+        frames.append(
+            rows.assign(
+                **{"\0side": side.label, "\0outcome": name},
+                n=found.n, paired=pairs, baseline=found.baseline, other=found.other,
+                difference=found.difference, ci_low=found.ci_low, ci_high=found.ci_high, relative=relative,
+            )
+        )  # fmt: skip
+    table = pd.concat(frames, ignore_index=True)
+    table = table.assign(low=judged.low, high=judged.high, verdict=judged.verdict)
+    axes = list(parts[0][0].axes)
+    index = [*(["\0side"] if several else []), *axes, "\0outcome"]
+    table = table[table["n"] > 0].astype({"n": np.int64}).set_index(index)[COLUMNS]
+    return table.rename_axis([name.lstrip("\0") for name in index])
+
+
+def _changes(sides: Sequence[Side]) -> pd.DataFrame:
+    names = dict.fromkeys(name for side in sides for name in side.setting)
+    rows = {name: [side.setting.get(name, "") for side in sides] for name in names}
+    differing = {name: row for name, row in rows.items() if len(set(row)) > 1}
+    found = pd.DataFrame.from_dict(differing, orient="index", columns=[side.label for side in sides])
+    return found.rename_axis("field")

@@ -1,0 +1,48 @@
+"""Folders of reproduced studies as sides: our estimates of published numbers, and verdicts on claims."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from netcarlo.comparison.side import Side, cells, of_intervals, versions, written
+from netcarlo.errors import InputError
+from netcarlo.networks.outcome import ANY, Outcome
+from netcarlo.schema import document as files
+
+
+def of_folder(label: str, folder: Path) -> Side:
+    """The side of the folder of a study, see `netcarlo reproduce`.  Raises InputError for an altered one."""
+    try:
+        table = pd.read_csv(folder / "comparison.csv", dtype=str, keep_default_na=False)
+        claims = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
+        about = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+        places = list(table.columns[1 : table.columns.get_loc("metric")])
+        setting = {"study": about["name"]} | versions(about["versions"], about.get("model_version"))
+        setting |= {"seed": str(about["seed"]), "replications": str(about["replications"])}
+        for name, text in about["scenarios"].items():
+            scenario = written(files.read_value(text))
+            setting |= {f"{name} {field}": value for field, value in scenario.items()}
+        setting |= {
+            f"claim {claim}": verdict
+            for claim, verdict in zip(claims["claim"], claims["verdict"], strict=True)
+        }
+        known = table[table["estimate"] != ""]
+        quantities: dict[str, Outcome] = {}
+        tables: dict[str, pd.DataFrame] = {}
+        for metric, part in known.groupby("metric", sort=False):
+            metric = str(metric)
+            quantities[metric] = Outcome(metric, None, "", ANY, unit=part["unit"].iloc[0])
+            part = part.drop_duplicates(places)
+            n, mean, low, high = (
+                pd.to_numeric(part[c]).to_numpy(np.float64)
+                for c in ("replications", "estimate", "ci_low", "ci_high")
+            )
+            at = cells(part[places].itertuples(index=False, name=None))
+            tables[metric] = of_intervals(at, n.astype(np.int64), mean, low, high, n - 1)
+    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(
+            f"{label}: is no whole folder of a reproduced study ({type(error).__name__}: {error})"
+        ) from None
+    return Side(label, "study", setting, dict.fromkeys(places, ""), quantities, tables)

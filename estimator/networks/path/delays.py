@@ -1,0 +1,42 @@
+"""The class of a path's one flow, which its transport names, and what came of its delays."""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base.delays import DelayOut
+from netcarlo.kernels.base.layout import FOREVER, NS, P
+from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS
+from netcarlo.networks import classes
+from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.schema.draws import Draws
+from netcarlo.transport.classed import asked_by, class_of
+from netcarlo.transport.kinds import kind
+
+
+def word_of(transport: Any) -> str:
+    """The class of the flow: that which it names, or its protocol; empty where nothing is measured."""
+    if not asked_by(transport):
+        return ""
+    if (word := class_of(transport)) is not None:
+        return word
+    found = kind(transport)
+    return found if found in (*KINDS, *LINUX_KINDS) else str(transport.protocol)
+
+
+def bounds(transport: Any, draws: Draws) -> Ints:
+    """What takes longer is late [n] [ns]; FOREVER without a bound, 0 where nothing is measured."""
+    if not asked_by(transport):
+        return np.zeros(len(draws.replications), np.int64)
+    if transport.late is None:
+        return np.full(len(draws.replications), FOREVER)
+    return draws.whole("transport.late", transport.late, NS)
+
+
+def named(word: str, table: Ints, parameters: Ints, *, loss: Floats, goodput: Floats) -> dict[str, Any]:
+    """The outcomes of the class by name, [n] each, of `table` [n, DelayOut.COLUMNS]."""
+    bounded = (parameters[:, P.LATE] < FOREVER).any()
+    return classes.named(
+        {0: word}, table.reshape(-1, 1, DelayOut.COLUMNS), bounded=[0] if bounded else [],
+        loss=loss[:, None], goodput=goodput[:, None, None],
+    )  # fmt: skip

@@ -1,0 +1,98 @@
+"""How long the data of classes of flows take that a fluid carries, see `base.delays`.
+
+What is put out in a step, over a path in a round trip, meets the queues as they are then: it takes its way
+without queues and what they hold.  Whole packets are counted, and what is left over in the next step.  A
+fluid knows nothing that differs from one packet to the next: it has no jitter.
+
+`s` are the words of a flow in scratch `m`, `flow` its columns.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from netcarlo.kernels.base import delays
+from netcarlo.kernels.base.delays import BINS, SHIFT, DelayOut
+from netcarlo.kernels.base.histogram import bin_of
+from netcarlo.kernels.base.layout import NEVER, Hop, P
+from netcarlo.kernels.base.sums import add_times
+from netcarlo.kernels.base.wire import on_wire
+from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord, words_of_flow
+from netcarlo.kernels.shared.classes import ClassOut
+from netcarlo.kernels.shared.layout import Flow, Link, Shared
+
+
+def one_way(flow: Any, links: Any) -> Any:
+    """The way of its data without queues [ns]."""
+    data = flow[P.DATA] + flow[P.HEADER]
+    total = flow[Flow.SOURCE_DELAY] + flow[Flow.SINK_DELAY]
+    total += on_wire(data, flow[Flow.ACCESS]) + on_wire(data, flow[Flow.SINK])
+    for hop in range(flow[Flow.HOPS]):
+        link = flow[Flow.ROUTE + hop]
+        total += links[link, Link.DELAY] + on_wire(data, links[link, Link.BYTE_TIME])
+    return total
+
+
+def prepare(p: Any, flows: Any, links: Any, m: Any, free: Any) -> None:
+    """Before the start: the outcomes lie from word `free` on."""
+    for word in range(free, free + p[Shared.GAUGES] * DelayOut.COLUMNS):
+        m[word] = 0
+    for i in range(p[Shared.FLOWS]):
+        s, number = m[words_of_flow(p, i) :], flows[i, Flow.GAUGE]
+        s[FlowWord.OUTCOMES] = free + (number - 1) * DelayOut.COLUMNS if number > 0 else 0
+        s[FlowWord.ONE_WAY] = one_way(flows[i], links)
+
+
+def carried(p: Any, m: Any, s: Any, flow: Any, through: Any, begin: Any, wait: Any) -> None:
+    """Packets that get `through` are put out from `begin` on, and wait for so long on their way [ns]."""
+    delay, at = s[FlowWord.ONE_WAY] + wait, s[FlowWord.OUTCOMES]
+    if at > 0 and p[Shared.WARM_UP] <= begin + delay <= p[P.END]:
+        part = s[FlowWord.PART] + through
+        packets = part >> ONE_BITS
+        s[FlowWord.PART] = part & (ONE - 1)
+        _count(m, at, packets, delay, flow[Flow.BOUND])
+
+
+def _count(m: Any, at: Any, packets: Any, delay: Any, bound: Any) -> None:
+    # So many packets took `delay` [ns] each.
+    if delay > bound:
+        m[at + DelayOut.LATE] += packets
+    add_times(m, at + DelayOut.SUM, at + DelayOut.SUM_HIGH, packets, delay)
+    m[at + DelayOut.DELAYS + min(bin_of(delay >> np.int64(SHIFT)), np.int64(BINS - 1))] += packets
+
+
+def prepare_path(hops: Any, m: Any, at: Any, size: Any) -> None:
+    """Before the start over a path, of packets of `size` bytes: the outcomes lie from word `at` on."""
+    m[FlowWord.OUTCOMES] = at
+    for word in range(at, at + DelayOut.COLUMNS):
+        m[word] = 0
+    for hop in range(hops.shape[1]):
+        if hops[0, hop, Hop.PRESENT] != 0:
+            m[FlowWord.ONE_WAY] += on_wire(size, hops[0, hop, Hop.BYTE_TIME]) + hops[0, hop, Hop.DELAY]
+
+
+def passed(p: Any, m: Any, distinct: Any, wait: Any) -> None:
+    """So many distinct packets have got through a path, the latest of which waited for so long [ns]."""
+    packets = distinct - m[FlowWord.PART]
+    if packets > 0:
+        m[FlowWord.PART] = distinct
+        _count(m, m[FlowWord.OUTCOMES], packets, m[FlowWord.ONE_WAY] + wait, p[P.LATE])
+
+
+def report_path(m: Any, out: Any) -> None:
+    """The outcomes of a path, with which `out` begins."""
+    at = m[FlowWord.OUTCOMES]
+    delays.finish(m, at)
+    m[at + DelayOut.JITTER] = NEVER
+    for column in range(DelayOut.COLUMNS):
+        out[column] = m[at + column]
+
+
+def report(p: Any, m: Any, begin: Any, out: Any) -> None:
+    """The outcomes from word `begin` on, behind those of classes that come and go, where `out` begins."""
+    at = p[Shared.CLASSES] * ClassOut.COLUMNS
+    for k in range(p[Shared.GAUGES]):
+        delays.finish(m, begin + k * DelayOut.COLUMNS)
+        m[begin + k * DelayOut.COLUMNS + DelayOut.JITTER] = NEVER
+    for column in range(p[Shared.GAUGES] * DelayOut.COLUMNS):
+        out[at + column] = m[begin + column]

@@ -1,0 +1,36 @@
+"""How long the data of a path's one flow take, see `base.delays`: all that arrive count.
+
+`gauge` is the word of scratch `m` where the words of the flow begin, `at` that of its outcomes.
+"""
+
+from typing import Any
+
+from netcarlo.kernels.base import delays
+from netcarlo.kernels.base.delays import DelayOut
+from netcarlo.kernels.base.inline import cold, far
+from netcarlo.kernels.base.layout import P
+
+WORDS = int(DelayOut.COLUMNS)
+"""Of scratch, beside those of the flow."""
+
+
+@cold
+def prepare(m: Any, gauge: Any, at: Any) -> Any:
+    """Before the first packet; returns the next free word behind the outcomes."""
+    delays.prepare(m, gauge)
+    for word in range(at, at + WORDS):
+        far(m)[word] = 0
+    return at + WORDS
+
+
+def arrived(p: Any, m: Any, gauge: Any, at: Any, delay: Any) -> None:
+    """Data that had not come before arrive `delay` [ns] after they were first put out."""
+    delays.arrived(m, at, gauge, delay, p[P.LATE], True)
+
+
+@cold
+def report(m: Any, at: Any, out: Any, first: Any) -> None:
+    """The outcomes, from column `first` of `out` on."""
+    delays.finish(m, at)
+    for column in range(WORDS):
+        out[first + column] = far(m)[at + column]

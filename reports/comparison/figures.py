@@ -1,0 +1,142 @@
+"""The figures of a comparison: differences with their intervals, and how they compare with chance."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from netcarlo.comparison.compare import Comparison
+from netcarlo.reports.comparison import words
+from netcarlo.reports.parts.choices import Choice, with_choices
+from netcarlo.reports.parts.figures import COLOURS, Plot, finite, plot, rounded
+from netcarlo.reports.parts.words import capital
+
+LINES = 24
+"""Of labels beside a figure; a row has one for each axis."""
+MOST_BYTES = 1_500_000
+MOST_POINTS = 2000
+FARTHEST = 6.0
+"""Reaches of an interval: what is farther from 0 is drawn there."""
+FEWEST = 10
+"""Differences of which it can be seen how they compare with chance."""
+
+SHOWN = {"differs": ("differs", COLOURS[1], "circle"), "noise": ("within chance", COLOURS[0], "square")}
+"""Verdicts by which points are drawn: name, colour and symbol."""
+
+
+def differences(found: Comparison) -> Plot | None:
+    """Each difference with the interval by which it is judged, the clearest of many cells; None: none."""
+    table = found.table[np.isfinite(found.table["difference"])]
+    if not len(table):
+        return None
+    if found.single:
+        return _forest(found, _relative(table), "difference [%]")
+    outcomes = list(dict.fromkeys(table.index.get_level_values("outcome")))
+    parts = [table[table.index.get_level_values("outcome") == outcome] for outcome in outcomes]
+    called = [int((part["verdict"] == "differs").sum()) for part in parts]
+
+    def draw(k: int) -> Plot:
+        scale = words.scale(found, outcomes[k], parts[k]["difference"])
+        shown = words.clearest(parts[k]).iloc[: max(LINES // (len(found.sides[0].axes) or 1), 4)]
+        columns = ["difference", "low", "high"]
+        shown = shown.assign(**{name: shown[name] / scale.factor for name in columns})
+        return _forest(found, shown, scale.label(f"difference of {words.name(found, outcomes[k])}"))
+
+    options = [
+        f"{capital(words.name(found, outcome))}: {n} of {len(part)} differ"
+        for outcome, n, part in zip(outcomes, called, parts, strict=True)
+    ]
+    start = int(np.argmax(called))
+    return with_choices(draw, [Choice("of", options, start)], most_bytes=MOST_BYTES)
+
+
+def _relative(table: pd.DataFrame) -> pd.DataFrame:
+    """The differences in percent of the baseline, where that is not 0."""
+    found = table[np.isfinite(table["relative"]) & (table["verdict"] != "equal")].head(LINES)
+    percent = {name: 100 * found[name] / found["baseline"].abs() for name in ("difference", "low", "high")}
+    relative: pd.DataFrame = found.assign(**percent)
+    return relative
+
+
+def _forest(found: Comparison, table: pd.DataFrame, title: str) -> Plot:
+    labels = [_label(found, index) for index in table.index]
+    data = [_points(table, labels, verdict) for verdict in SHOWN]
+    order = labels[::-1]
+    return plot(
+        data, x=title, y="", xaxis={"zeroline": True, "zerolinecolor": "#55616f"},
+        yaxis={"type": "category", "categoryorder": "array", "categoryarray": order,
+               "range": [-0.7, len(order) - 0.3], "tickfont": {"size": 11}, "dtick": 1},
+    )  # fmt: skip
+
+
+def _points(table: pd.DataFrame, labels: list[str], verdict: str) -> Plot:
+    name, colour, symbol = SHOWN[verdict]
+    mine = (
+        (table["verdict"] == verdict) if verdict == "differs" else (table["verdict"] != "differs")
+    ).to_numpy()
+    rows = table[mine]
+    ends = {"array": rows["high"] - rows["difference"], "arrayminus": rows["difference"] - rows["low"]}
+    return {
+        "type": "scatter", "mode": "markers", "name": name,
+        "x": [finite(v) for v in rows["difference"]],
+        "y": [label for label, here in zip(labels, mine.tolist(), strict=True) if here],
+        "customdata": [_percent(v) for v in rows["relative"]],
+        "marker": {"color": colour, "symbol": symbol, "size": 8},
+        "error_x": {"type": "data", "symmetric": False, "thickness": 1.4, "width": 4, "color": colour,
+                    **{end: [finite(v) for v in values] for end, values in ends.items()}},
+        "hovertemplate": "%{y}<br>%{x} (%{customdata})<extra></extra>",
+    }  # fmt: skip
+
+
+def _label(found: Comparison, index: Any) -> str:
+    """Where a row is, a line for each axis; of a single cell which quantity it is."""
+    where = words.cell(found, index)
+    if found.single:
+        outcome = index[-1] if isinstance(index, tuple) else index
+        return ": ".join(filter(None, [where.rstrip(": "), words.name(found, outcome)]))
+    return where.replace(", ", "<br>")
+
+
+def _percent(relative: float) -> str:
+    return words.percent(relative) if math.isfinite(relative) else "of nothing"
+
+
+def chance(found: Comparison) -> Plot | None:
+    """All differences in rising order, in units of how far their intervals reach, beside chance alone."""
+    table = found.table[found.table["verdict"].isin(SHOWN)]
+    clear = words.clearness(table)
+    clear = clear[np.isfinite(clear)]
+    if found.sides[0].kind == "plan" or len(clear) < FEWEST:
+        return None
+    verdicts = table.loc[clear.index, "verdict"] if clear.index.is_unique else table["verdict"][clear.index]
+    order = clear.to_numpy().argsort(kind="stable")
+    n = len(order)
+    rank = np.arange(1, n + 1)
+    keep = np.unique(np.concatenate([np.linspace(0, n - 1, min(n, MOST_POINTS)).astype(int),
+                                     np.arange(min(n, 50)), np.arange(max(n - 50, 0), n)]))  # fmt: skip
+    values = np.clip(clear.to_numpy()[order][keep], -FARTHEST, FARTHEST)
+    kinds = verdicts.to_numpy()[order][keep]
+    place = rank[keep]
+    expected = ndtri((place - 0.5) / n) / -ndtri((1 - found.confidence) / 2)
+    data: list[Plot] = [
+        {
+            "type": "scatter", "mode": "lines", "name": "chance alone, about", "hoverinfo": "skip",
+            "x": place.tolist(), "y": [rounded(v) for v in expected],
+            "line": {"color": "#55616f", "dash": "dash", "width": 1.4},
+        }
+    ]  # fmt: skip
+    for verdict, (name, colour, symbol) in SHOWN.items():
+        mine = kinds == verdict
+        data.append(
+            {
+                "type": "scatter", "mode": "markers", "name": name,
+                "x": place[mine].tolist(), "y": [rounded(v) for v in values[mine]],
+                "marker": {"color": colour, "symbol": symbol, "size": 6},
+                "hovertemplate": f"{name}: %{{y}}<extra></extra>",
+            }
+        )  # fmt: skip
+    line = {"type": "line", "xref": "paper", "x0": 0, "x1": 1, "line": {"color": COLOURS[6], "width": 1}}
+    shapes = [{**line, "y0": y, "y1": y} for y in (-1, 1)]
+    return plot(data, x="differences, in rising order", y="difference / reach", shapes=shapes)

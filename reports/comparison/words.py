@@ -1,0 +1,204 @@
+"""What a comparison found, in words: the same on the terminal and on its page."""
+
+import math
+from contextlib import suppress
+from typing import Any
+
+import pandas as pd
+
+from netcarlo.comparison.compare import Comparison
+from netcarlo.comparison.differences import FALSE
+from netcarlo.networks.outcome import Outcome
+from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.scales import Scale
+from netcarlo.reports.parts.words import capital
+
+LONGEST = 60
+"""Characters of a value of the setting that are shown."""
+
+Row = dict[str, str]
+
+
+def headline(found: Comparison) -> str:
+    """The answer in a few words."""
+    differ, n = len(found.differing), len(found.table)
+    if differ:
+        return f"{scales.count(differ)} of {scales.count(n)} {_rows(n)} more than chance{_most(found)}."
+    if found.broken:
+        return "What could be simulated on both sides is the same within chance; some cells could not."
+    if not found.tested:
+        equal = (found.table["verdict"] == "equal").all()
+        return (
+            "All is equal to the bit." if equal else "Nothing can be judged: there are too few replications."
+        )
+    return "Nothing differs by more than chance."
+
+
+def _rows(n: int) -> str:
+    return "result differs by" if n == 1 else "results differ by"
+
+
+def _most(found: Comparison) -> str:
+    """The largest relative difference among those called."""
+    relative = found.differing["relative"]
+    relative = relative[relative.abs() < math.inf]
+    if relative.empty:
+        return ""
+    at = int(relative.abs().to_numpy().argmax())
+    row = relative.index[at]
+    return f", most {name(found, _outcome(row))} by {percent(float(relative.iloc[at]))}"
+
+
+def explanation(found: Comparison) -> str:
+    """How it was judged, and what that promises."""
+    verdicts = found.table["verdict"].value_counts()
+    noise, equal, unknown = (int(verdicts.get(word, 0)) for word in ("noise", "equal", "unknown"))
+    parts = []
+    if noise:
+        parts.append(f"{scales.count(noise)} are within chance")
+    if equal:
+        parts.append(f"{scales.count(equal)} equal to the bit")
+    if unknown:
+        parts.append(f"{scales.count(unknown)} cannot be judged")
+    text = f"{capital(', '.join(parts))}. " if parts else ""
+    if found.sides[0].kind == "plan":
+        return f"{text}Bands of plans hold for all values together: what differs lies apart with both."
+    if not found.tested:
+        return text.strip()
+    share = f"{100 * FALSE:g} %"
+    text += f"{scales.count(found.tested)} differences were judged together: of those that are called at "
+    text += f"most {share} are expected to be false; were all noise, {share} of comparisons would call any. "
+    return text + _pairs(found)
+
+
+def _pairs(found: Comparison) -> str:
+    paired = found.table["paired"]
+    if paired.all():
+        return "All sides have common random numbers, replication by replication."
+    if paired.any():
+        return f"{scales.count(int(paired.sum()))} of them are paired by common random numbers."
+    streams = {side.stream for side in found.sides}
+    if len(streams) == 1 and "" not in streams:
+        return "The sides share their seed but keep no replications: they count as independent."
+    return "The sides count as independent."
+
+
+def name(found: Comparison, outcome: str) -> str:
+    """A quantity in words."""
+    quantity = _quantity(found, outcome)
+    return quantity.words if quantity.label else scales.name_of(outcome)
+
+
+def said(text: str) -> str:
+    """A value of the setting as one reads it, its middle left out if it is long."""
+    number, _, unit = text.partition(" ")
+    if unit in ("s", "bit/s"):
+        with suppress(ValueError):
+            return scales.say(float(number), unit, 6)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 15]} … {text[-12:]}"
+
+
+def percent(relative: float) -> str:
+    """A relative difference with its sign."""
+    return f"{signed(100 * relative)} %"
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A number with its sign."""
+    text = scales.trimmed(value, digits)
+    return f"+{text}" if value > 0 and text != "0" else text
+
+
+def cell(found: Comparison, index: Any) -> str:
+    """Where a row of the table is: its axes in words, and the side if there are several."""
+    levels = dict(zip(found.table.index.names, _tuple(index), strict=True))
+    side = levels.get("side", "") if len(found.sides) > 2 else ""
+    units = found.sides[0].axes
+    parts = [
+        f"{scales.name_of(axis)} {_value(levels[axis], unit)}"
+        for axis, unit in units.items()
+        if _said(levels[axis])
+    ]
+    return ": ".join(filter(None, [str(side), ", ".join(parts)]))
+
+
+def _said(value: Any) -> bool:
+    return not isinstance(value, str) or value != ""
+
+
+def _value(value: Any, unit: str) -> str:
+    return scales.say(value, unit) if isinstance(value, float) else str(value)
+
+
+def _tuple(index: Any) -> tuple[Any, ...]:
+    return index if isinstance(index, tuple) else (index,)
+
+
+def _outcome(index: Any) -> str:
+    return str(_tuple(index)[-1])
+
+
+def _quantity(found: Comparison, outcome: str) -> Outcome:
+    return found.sides[0].quantities[outcome]
+
+
+def unit(found: Comparison, outcome: str) -> str:
+    """The unit of a quantity."""
+    quantity = _quantity(found, outcome)
+    return quantity.unit or scales.unit_of(outcome)
+
+
+def scale(found: Comparison, outcome: str, values: Any) -> Scale:
+    """The scale on which values of a quantity read well."""
+    quantity = _quantity(found, outcome)
+    if quantity.values.most == 1.0:
+        return Scale(0.01, "%")
+    return scales.scale(values, unit(found, outcome))
+
+
+def clearest(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows, those whose interval is farthest from 0 for its width first."""
+    return table.iloc[(-clearness(table).abs()).fillna(0.0).to_numpy().argsort(kind="stable")]
+
+
+def clearness(table: pd.DataFrame) -> "pd.Series[float]":
+    """The differences in units of how far their intervals reach towards 0: beyond 1 what differs."""
+    reach = (table["difference"] - table["low"]).where(
+        table["difference"] > 0, table["high"] - table["difference"]
+    )
+    return table["difference"] / reach.where(reach > 0)
+
+
+def rows(found: Comparison, table: pd.DataFrame) -> list[Row]:
+    """A row for each of the table's in words; those of a single cell as they are, else the clearest first."""
+    shown = []
+    for index, row in (table if found.single else clearest(table)).iterrows():
+        outcome = _outcome(index)
+        how = scale(found, outcome, [row["baseline"], row["other"]])
+        change = scale(found, outcome, [row["difference"]])
+        entry = (
+            {"quantity": name(found, outcome)}
+            if found.single
+            else {"where": cell(found, index), "quantity": name(found, outcome)}
+        )
+        if found.single and len(found.sides) > 2:
+            entry = {"quantity": f"{name(found, outcome)}, {cell(found, index)}"}
+        shown.append(
+            entry
+            | {
+                "baseline": _with(row["baseline"], how),
+                "other": _with(row["other"], how),
+                "difference": _with(row["difference"], change, sign=True),
+                "interval": scales.interval(row["low"], row["high"], change),
+                "relative": percent(row["relative"]) if math.isfinite(row["relative"]) else "",
+                "": row["verdict"],
+            }
+        )
+    return shown
+
+
+def _with(value: float, shown: Scale, *, sign: bool = False) -> str:
+    if not math.isfinite(value):
+        return "–"
+    number = signed(value / shown.factor) if sign else scales.trimmed(value / shown.factor, 4)
+    return f"{number} {shown.unit}".rstrip()

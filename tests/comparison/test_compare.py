@@ -1,0 +1,220 @@
+"""Stores, scenarios, estimates and plans side by side: noise is told from change."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from typer.testing import CliRunner
+
+import netcarlo
+from netcarlo import InputError, compare
+from netcarlo.cli.main import app
+from netcarlo.sweeps.store.store import Store
+
+SCENARIO = {
+    "duration": "5 s", "replications": 20, "transport": {"protocol": "newreno", "window": 32},
+    "hops": [{"rate": "4 Mbit/s", "delay": "10 ms", "queue": 20, "loss": "1 %"}],
+}  # fmt: skip
+SWEEP = {
+    "name": "link", "scenario": SCENARIO,
+    "axes": {"hops.0.loss": ["1 %", "3 %"], "hops.0.rate": ["1 Mbit/s", "2 Mbit/s", "4 Mbit/s"]},
+    "outcomes": ["goodput_bps", "timeouts", "mean_rtt_s", "fast_retransmits"],
+    "goals": {"fast": "goodput_bps >= 1 Mbit/s"},
+}  # fmt: skip
+ROWS = 6 * 5
+RANDOM = {"log_uniform": ["1 Mbit/s", "8 Mbit/s"]}
+
+
+def of_timer(min_rto: str, **changes):
+    """The sweep with another model constant: the least time after which TCP sends again."""
+    return (
+        SWEEP
+        | {"scenario": {**SCENARIO, "transport": {**SCENARIO["transport"], "min_rto": min_rto}}}
+        | changes
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """Stores that differ in their seed, and others that differ in a constant as well."""
+    path = tmp_path_factory.mktemp("stores")
+    for seed in range(1, 7):
+        netcarlo.sweep(SWEEP, out=path / f"seed_{seed}", seed=seed, target="cpu")
+    for seed in range(1, 4):
+        netcarlo.sweep(of_timer("1 s"), out=path / f"slow_{seed}", seed=seed, target="cpu")
+    kept = {"keep": "replications"}
+    netcarlo.sweep(SWEEP | kept, out=path / "kept", seed=1, target="cpu")
+    netcarlo.sweep(of_timer("0.3 s", **kept), out=path / "kept_timer", seed=1, target="cpu")
+    return path
+
+
+def run(*args):
+    return CliRunner().invoke(app, [str(arg) for arg in args])
+
+
+def test_another_seed_is_noise_and_another_constant_is_not(folder):
+    """Done when 4: five pairs in which nothing but the seed differs, and three with a constant that does."""
+    for one, two in ((1, 2), (3, 4), (5, 6), (2, 3), (4, 5)):
+        found = compare(folder / f"seed_{one}", folder / f"seed_{two}")
+        assert found.same and found.tested == ROWS
+        assert found.changes.index.tolist() == ["seed"]
+    for seed, other in ((1, 4), (2, 5), (3, 6)):
+        found = compare(folder / f"seed_{other}", folder / f"slow_{seed}")
+        assert found.changes.index.tolist() == ["seed", "transport.min_rto"]
+        assert found.changes.loc["transport.min_rto"].tolist() == ["0.2 s", "1 s"]
+        fewer = found.differing.xs("timeouts", level="outcome")
+        assert not found.same and len(fewer) and (fewer["high"] < 0).all()
+
+
+def test_common_seeds_are_paired_where_replications_are_kept(folder):
+    found = compare(folder / "kept", folder / "kept_timer")
+    rows = found.table.drop("fast", level="outcome")
+    assert rows["paired"].all() and not found.table["paired"].all()
+    kept = [Store.open(folder / name).replications() for name in ("kept", "kept_timer")]
+    apart = kept[1]["goodput_bps"] - kept[0]["goodput_bps"]
+    by_hand = apart.groupby(kept[0]["cell"]).mean().to_numpy()
+    assert found.table["difference"].xs("goodput_bps", level="outcome").to_numpy() == pytest.approx(by_hand)
+    apart = compare(folder / "seed_1", folder / "slow_1")  # the same seed, means only
+    assert not apart.table["paired"].any()
+    width, wide = (
+        c.table.loc[(0.01, 2e6, "goodput_bps"), ["ci_high", "ci_low"]].diff().abs().iloc[1]
+        for c in (found, apart)
+    )
+    assert width < wide
+
+
+def test_the_same_again_is_equal_to_the_bit(folder):
+    for name in ("kept", "seed_1"):
+        found = compare(folder / name, folder / name)
+        assert set(found.table["verdict"]) <= {"equal", "noise"}
+        exact = found.table.drop("fast", level="outcome")
+        assert (exact["verdict"] == "equal").all() and found.same
+
+
+def test_the_command_says_so_and_exits_with_it(folder, tmp_path):
+    same = run("compare", folder / "seed_1", folder / "seed_2", "--equal")
+    assert same.exit_code == 0 and "Nothing differs by more than chance." in same.stdout
+    out = tmp_path / "out"
+    found = run("compare", folder / "seed_1", folder / "slow_2", "--equal", "--out", out)
+    assert found.exit_code == 1 and "transport.min_rto" in found.stdout
+    table = (out / "comparison.csv").read_text().splitlines()
+    assert len(table) == 1 + ROWS
+    assert table[0].startswith("hops.0.loss,hops.0.rate,outcome,n,paired,baseline,other,difference,ci_low")
+    assert "<title>seed_1 and slow_2" in (out / "comparison.html").read_text()
+    data = json.loads(
+        run("compare", folder / "seed_1", folder / "slow_2", folder / "seed_3", "--json").stdout
+    )
+    assert len(data["rows"]) == 2 * ROWS and {row["side"] for row in data["rows"]} == {"slow_2", "seed_3"}
+
+
+def test_stores_of_other_axes_share_their_common_cells(folder, tmp_path):
+    axes = {"hops.0.loss": ["1 %"], "hops.0.rate": ["2 Mbit/s", "8 Mbit/s"]}
+    netcarlo.sweep(SWEEP | {"axes": axes}, out=tmp_path / "other", target="cpu")
+    found = compare(folder / "seed_1", tmp_path / "other")
+    assert len(found.table) == 5
+    assert found.notes == ("5 cells of seed_1 are not in other", "1 cells of other are not in seed_1")
+    netcarlo.sweep(SWEEP | {"axes": {"hops.0.delay": ["1 ms"]}}, out=tmp_path / "delay", target="cpu")
+    with pytest.raises(InputError, match=r"seed_1 and delay do not share the axis hops\.0\.delay"):
+        compare(folder / "seed_1", tmp_path / "delay")
+
+
+def test_a_store_of_another_version_is_read(folder, tmp_path):
+    copy = tmp_path / "older"
+    (copy / "chunks").mkdir(parents=True)
+    manifest = json.loads((folder / "seed_1" / "manifest.json").read_text())
+    manifest["definition"]["scenario"]["transport"]["forgotten"] = 1  # a field that is gone
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    for file in (folder / "seed_1" / "chunks").iterdir():
+        (copy / "chunks" / file.name).write_bytes(file.read_bytes())
+    found = compare(folder / "seed_1", copy)
+    assert found.same and "transport.forgotten" in found.changes.index
+
+
+def test_drawn_networks_are_paired_by_network_and_populations_are_independent(tmp_path):
+    data = {
+        "name": "drawn", "draw": {"count": 32, "blocks": 8}, "replications": 3,
+        "scenario": {**SCENARIO, "hops": [{**SCENARIO["hops"][0], "rate": RANDOM}]},
+        "axes": {"transport.window": [8, 32]},
+    }  # fmt: skip
+    slow = {
+        **data,
+        "scenario": {**data["scenario"], "transport": {**SCENARIO["transport"], "min_rto": "1 s"}},
+    }
+    for name, what, seed in (("a", data, 1), ("b", data, 2), ("slow", slow, 1)):
+        netcarlo.sweep(what, out=tmp_path / name, seed=seed, target="cpu")
+    noise, changed = (compare(tmp_path / "a", tmp_path / name) for name in ("b", "slow"))
+    assert noise.same and not noise.table["paired"].any()
+    row, other = (each.table.loc[(32.0, "goodput_bps")] for each in (changed, noise))
+    assert changed.table["paired"].all() and row["n"] == 32 and row["verdict"] == "differs"
+    assert row["ci_high"] - row["ci_low"] < other["ci_high"] - other["ci_low"]
+
+
+@pytest.fixture(scope="module")
+def scenario(tmp_path_factory) -> Path:
+    file = tmp_path_factory.mktemp("scenarios") / "link.yaml"
+    file.write_text(yaml.safe_dump(SCENARIO))
+    return file
+
+
+def test_an_estimate_of_before_is_compared_with_one_of_now(scenario, tmp_path):
+    before = tmp_path / "before.json"
+    before.write_text(run("estimate", scenario, "--json", "--goal", "goodput_bps >= 1 Mbit/s").stdout)
+    now = compare(scenario, {**SCENARIO, "transport": {"protocol": "newreno", "window": 4}}, seed=5)
+    assert now.table.loc["goodput_bps", ["n", "paired", "verdict"]].tolist() == [20, True, "differs"]
+    again = compare(before, scenario)
+    assert again.same and not again.table["paired"].any()
+    assert (again.table["verdict"] == "equal").all()  # the same seed, the same models
+    other = compare(before, netcarlo.estimate(scenario, seed=2))
+    assert other.same and (other.table["verdict"] == "noise").any()
+    assert run("compare", before, tmp_path / "none.json").exit_code == 2
+
+
+def plan(tmp_path: Path, name: str, rate: str) -> Path:
+    data = {
+        "scenario": {**SCENARIO, "duration": "1 s", "hops": [{**SCENARIO["hops"][0], "rate": rate}]},
+        "quantity": {"field": "hops.0.delay", "values": ["5 ms", "20 ms", "80 ms", "320 ms"]},
+        "requirements": {"fast": {"goal": "goodput_bps >= 0.5 Mbit/s", "probability": "80 %"}},
+        "replications": 100,
+    }  # fmt: skip
+    file = tmp_path / f"{name}.yaml"
+    file.write_text(yaml.safe_dump(data))
+    assert run("plan", file, "--out", tmp_path / name, "--quiet").exit_code == 0
+    return tmp_path / name
+
+
+def test_plans_differ_where_their_bands_lie_apart(tmp_path):
+    narrow, wide = plan(tmp_path, "narrow", "0.4 Mbit/s"), plan(tmp_path, "wide", "4 Mbit/s")
+    found = compare(narrow, wide)
+    limit = found.table.loc[("", "limit")]
+    assert limit["verdict"] == "differs" and limit["low"] > 0
+    assert found.changes.loc["paths.0.hops.0.rate"].tolist() == ["400000 bit/s", "4000000 bit/s"]
+    assert compare(narrow, narrow / "result.json").same
+
+
+def test_what_cannot_be_compared_is_refused_on_one_line(folder, scenario, tmp_path):
+    for asked, complaint in {
+        (folder / "seed_1",): "needs two results at least",
+        (folder / "seed_1", scenario): "seed_1 is of kind store and link.yaml of kind estimate",
+        (scenario, tmp_path): "holds no results; compare takes scenarios, stores and results",
+        (scenario, "nowhere.yaml"): "nowhere.yaml: no such file",
+    }.items():
+        with pytest.raises(InputError, match=complaint):
+            compare(*asked)
+    with pytest.raises(InputError, match="replications and seed are for scenarios"):
+        compare(folder / "seed_1", folder / "seed_2", seed=3)
+    (tmp_path / "sweep.yaml").write_text(yaml.safe_dump(SWEEP))
+    with pytest.raises(InputError, match=r"this is a sweep; compare takes .*; first netcarlo sweep"):
+        compare(scenario, tmp_path / "sweep.yaml")
+    (tmp_path / "odd.json").write_text('{"outcomes": {"goodput_bps": {"n": "many"}}}')
+    with pytest.raises(InputError, match=r"odd\.json: is no result of netcarlo estimate --json"):
+        compare(scenario, tmp_path / "odd.json")
+
+
+def test_one_replication_is_no_evidence(tmp_path):
+    for seed in (1, 2):
+        netcarlo.sweep(SWEEP, out=tmp_path / f"{seed}", seed=seed, replications=1, target="cpu")
+    found = compare(tmp_path / "1", tmp_path / "2")
+    rows = found.table.drop("fast", level="outcome")
+    assert (rows["verdict"] == "unknown").all() and np.isnan(rows["low"]).all()

@@ -1,0 +1,117 @@
+"""What is called a difference: how often chance is, how often a real one, and by which interval."""
+
+import numpy as np
+import pytest
+
+from netcarlo.comparison.differences import FALSE, Estimates, bracketed, independent, judge, paired
+from netcarlo.networks.outcome import ANY, YES_NO, Outcome
+
+TIME, COUNT, HELD = (
+    Outcome("delay_s", None, "", ANY),
+    Outcome("timeouts", None, ""),
+    Outcome("x", None, "", YES_NO),
+)
+ROWS, SWEEPS = 60, 150
+
+
+def summed(values):
+    n = np.full(len(values), values.shape[1])
+    return Estimates(n, values.mean(1), values.std(1, ddof=1) / np.sqrt(n), n - 1.0)
+
+
+LAWS = {
+    "normal": (TIME, lambda rng, size: rng.normal(size=size)),
+    "lognormal": (TIME, lambda rng, size: rng.lognormal(size=size)),
+    "counts": (COUNT, lambda rng, size: rng.poisson(0.5, size=size).astype(float)),
+    "two values": (COUNT, lambda rng, size: (rng.random(size) < 0.5).astype(float)),
+    "yes or no": (HELD, lambda rng, size: (rng.random(size) < 0.8).astype(float)),
+}
+
+
+@pytest.mark.parametrize("n", [5, 20])
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("how", ["paired", "independent"])
+def test_of_nothing_but_noise_one_comparison_in_twenty_calls_any(law, n, how):
+    outcome, draw = LAWS[law]
+    rng = np.random.default_rng([len(law), n])
+    called = 0
+    for _ in range(SWEEPS):
+        a, b = draw(rng, (ROWS, n)), draw(rng, (ROWS, n))
+        found = (
+            paired(outcome, a, b)
+            if how == "paired"
+            else independent(outcome, summed(a), summed(b), common=False)
+        )
+        called += (judge([found]).verdict == "differs").any()
+    assert called / SWEEPS < FALSE + 3 * np.sqrt(FALSE * (1 - FALSE) / SWEEPS)
+
+
+@pytest.mark.parametrize("how", ["paired", "independent"])
+def test_of_those_called_few_are_false_and_most_real_ones_are(how):
+    rng = np.random.default_rng(1)
+    real = np.arange(ROWS) < 15
+    false, power, covered = [], [], []
+    for _ in range(SWEEPS):
+        shift = np.where(real, 1.5, 0.0)[:, None]
+        a, b = rng.normal(size=(ROWS, 20)), rng.normal(size=(ROWS, 20)) + shift
+        found = (
+            paired(TIME, a, b) if how == "paired" else independent(TIME, summed(a), summed(b), common=False)
+        )
+        judged = judge([found])
+        called = judged.verdict == "differs"
+        false.append((called & ~real).sum() / max(called.sum(), 1))
+        power.append(called[real].mean())
+        covers = (judged.low <= shift[:, 0]) & (shift[:, 0] <= judged.high)
+        covered.append(1 - (called & ~covers).sum() / max(called.sum(), 1))
+    assert np.mean(false) < FALSE
+    assert np.mean(power) > 0.9
+    assert np.mean(covered) > 1 - FALSE - 0.01  # of the intervals of those that were called
+
+
+def test_a_difference_is_called_where_its_interval_is_without_zero():
+    rng = np.random.default_rng(2)
+    judged = judge([paired(TIME, rng.normal(size=(ROWS, 9)), rng.normal(1, 1, size=(ROWS, 9)))])
+    apart = (judged.low > 0) | (judged.high < 0)
+    assert apart.any() and (apart == (judged.verdict == "differs")).all()
+    assert judged.confidence == pytest.approx(1 - FALSE * apart.sum() / ROWS)
+
+
+def test_what_never_varies_differs_but_for_a_few_counts():
+    still = np.ones((1, 4))
+    assert judge([paired(TIME, still, 2 * still)]).verdict.tolist() == ["differs"]
+    assert judge([paired(COUNT, still, 2 * still)]).verdict.tolist() == ["noise"]  # four coins do that, too
+    many = np.ones((1, 12))
+    assert judge([paired(COUNT, many, 2 * many)]).verdict.tolist() == ["differs"]
+    assert judge([paired(TIME, still, still)]).verdict.tolist() == ["equal"]
+    one = np.ones((1, 1))
+    assert judge([paired(TIME, one, 2 * one)]).verdict.tolist() == ["unknown"]
+
+
+def test_welch_s_interval_is_that_of_the_textbook():
+    from scipy.stats import ttest_ind
+
+    rng = np.random.default_rng(3)
+    a, b = rng.normal(size=(1, 14)), rng.normal(0.4, 3, size=(1, 14))
+    found = independent(TIME, summed(a), summed(b), common=False)
+    test = ttest_ind(b[0], a[0], equal_var=False)
+    expected = test.confidence_interval(0.95)
+    assert (found.ci_low[0], found.ci_high[0]) == pytest.approx((expected.low, expected.high), rel=0.03)
+    assert found.ci_low[0] < expected.low  # degrees of freedom are rounded down
+
+
+def test_newcombe_s_interval_is_that_of_his_paper():
+    """56 of 70 beside 48 of 80: 0.0524 to 0.3339 (Newcombe 1998, table II, method 10)."""
+    b, a = (
+        Estimates(np.array([n]), np.array([k / n]), np.array([np.nan]), np.array([n - 1.0]))
+        for k, n in ((56, 70), (48, 80))
+    )
+    found = independent(HELD, a, b, common=False)
+    assert (found.ci_low[0], found.ci_high[0]) == pytest.approx((0.0524, 0.3339), abs=5e-5)
+
+
+def test_brackets_differ_where_they_lie_apart():
+    n = np.array([9, 9, 9, 9])
+    a = (np.array([17.0, 17, 17, -np.inf]), np.array([17.0, 19, 17, -np.inf]))
+    b = (np.array([18.0, 18, 17, 17]), np.array([20.0, 20, 17, 17]))
+    means = (np.array([17.0, 18, 17, np.nan]), np.array([19.0, 19, 17, 17]))
+    assert judge([bracketed(n, means, a, b)]).verdict.tolist() == ["differs", "noise", "equal", "differs"]

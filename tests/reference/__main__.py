@@ -1,0 +1,7 @@
+"""Write what is made from declarations: `python -m tests.reference`."""
+
+from tests.reference import MADE, ROOT
+
+for name, made in MADE.items():
+    (ROOT / name).parent.mkdir(exist_ok=True)
+    (ROOT / name).write_text(made())

@@ -1,0 +1,44 @@
+"""The page of all outcomes."""
+
+from collections.abc import Iterable, Iterator
+
+from netcarlo.networks import classes
+from netcarlo.networks.outcome import ANY, FRACTION, SHARE, YES_NO, Outcome, dimension
+from netcarlo.networks.registry import KINDS
+from tests.reference.markdown import KNOWN, page, table
+
+NETWORKS = {
+    "paths": "Paths", "wireless": "802.11 networks", "adhoc": "Ad hoc networks", "shared": "Shared links"
+}  # fmt: skip
+INTRODUCTION = """\
+What is measured in every replication, and what estimates, goals, sweeps, plans and comparisons name. Values
+are in the unit that is named; a *number* is one of packets or events unless its meaning says otherwise.
+*Better* says whether more of it is, or less. A time that did not happen is missing, and not 0. Each kind of
+network has those outcomes of paths that make sense there, and its own. Files: [fields](fields.md).
+"""
+CLASSES = """\
+Where flows name a `class`, each class has these; of `class: video` they are `video_mean_delay_s` and so on
+([how](../models/shared.md#delays-by-class)).
+"""
+HEAD = "outcome", "unit", "better", "meaning"
+
+
+def unit(outcome: Outcome) -> str:
+    """In which an outcome is."""
+    if outcome.values in (SHARE, YES_NO) or outcome.unit == FRACTION or outcome.meaning.startswith("share"):
+        return "share"
+    return outcome.unit or dimension(outcome.name).unit or "number"
+
+
+def outcomes_page() -> str:
+    """The page."""
+    lines = ["# Outcomes", "", KNOWN, "", INTRODUCTION]
+    for kind in KINDS:
+        lines += [f"## {NETWORKS[kind.key]}", "", *table(HEAD, _rows(kind.outcomes))]
+    return page([*lines, "## Classes of flows", "", CLASSES, *table(HEAD, _rows(classes.KINDS, "CLASS_"))])
+
+
+def _rows(found: Iterable[Outcome], before: str = "") -> Iterator[tuple[str, ...]]:
+    for outcome in found:
+        sign = "; may be negative" if outcome.values == ANY else ""
+        yield f"`{before}{outcome.name}`", unit(outcome), outcome.better or "", outcome.meaning + sign
