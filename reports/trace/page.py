@@ -37,14 +37,14 @@ def trace_page(
 ) -> str:
     """The HTML of a trace; `frame` has a row per event, as `netcarlo.trace` returns it.
 
-    `scenario` and `outcomes` (one row) are shown beside it, `interruptions` in the figures of paths and of
-    shared links, and `rates` in those of an 802.11 network.
+    `scenario` and `outcomes` (one row) are shown beside it, `interruptions` in the figures of paths, of
+    shared links and of 802.11 networks, and `rates` in the last.
     """
     moving = None
     if "x_m" in frame:
         figures, moving = trace_map.figures(frame), trace_map.moving(frame)
     elif "node" in frame:
-        figures = trace_radio.figures(frame, rates)
+        figures = _interrupted(trace_radio.figures(frame, rates), interruptions, end_of(frame))
     else:
         drawn = trace_links.figures(frame) if "link" in frame else _of_paths(frame)
         figures = _interrupted(drawn, interruptions, end_of(frame))

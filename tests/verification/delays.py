@@ -1,15 +1,17 @@
-"""Delays by class over shared links beside packet traces of ns-2.
+"""Delays by class beside packet traces: over shared links of ns-2, over 802.11 of ns-3.
 
-    python -m tests.verification.delays [SCENARIOS]
+    python -m tests.verification.delays [SCENARIOS] [links] [cells]
 
-Random dumbbells (20 unless said) that datagrams and TCPs share.  ns-2 traces every packet at the hosts, in
-some runs that differ in when flows start; both are asked for quantiles, mean, jitter and loss by class.
+Random dumbbells and cells (20 of each unless said) that datagrams and TCPs share.  ns-2 and ns-3 trace every
+packet at the hosts, in some runs that differ in when flows start; all are asked for quantiles, mean, jitter
+and loss by class.
 """
 
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +20,8 @@ import numpy as np
 
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.simulate import simulate
+from tests.verification import cells
+from tests.verification.packets import MEASURES, Packets
 
 DURATION_S, WARM_UP_S = 40.0, 5.0
 RUNS = 4
@@ -25,7 +29,6 @@ RUNS = 4
 REPLICATIONS = 32
 ACCESS_MS = 1.0
 AGENTS = {"newreno": ("TCP/Newreno", "TCPSink"), "sack": ("TCP/Sack1", "TCPSink/Sack1")}
-MEASURES = ("delay_p50_s", "delay_p95_s", "delay_p99_s", "mean_delay_s", "jitter_s", "loss_ratio")
 
 
 @dataclass(frozen=True)
@@ -133,81 +136,66 @@ def script(case: Case, seed: int) -> str:
 
 def of_ns2(case: Case) -> dict[str, dict[str, float]]:
     """Each measure of each class, of all runs together."""
-    delays, jitters = defaultdict(list), defaultdict(list)
-    sent, came = defaultdict(int), defaultdict(int)
+    packets = Packets(since=WARM_UP_S)
     for seed in range(RUNS):
+        packets.begin_run()
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "run.tcl").write_text(script(case, seed))
             subprocess.run(["ns", "run.tcl"], cwd=folder, check=True, capture_output=True)
-            first: dict[tuple[str, str], float] = {}  # when data was first put out, by flow and number
-            out, at_sink = set(), set()
-            latest: dict[str, float] = {}
-            jitter: dict[str, float] = defaultdict(float)
             for line in (Path(folder) / "trace").read_text().splitlines():
                 event, at, _, to, kind, _, _, fid, _, _, number, uid = line.split()
                 word = "video" if fid.startswith("1") else "download"
                 if kind == "ack" or (kind == "tcp" and number == "0"):  # a SYN
                     continue
-                t, data = float(at), (fid, number if kind == "tcp" else uid)
+                data = number if kind == "tcp" else uid
                 if event == "+" and to == "0":
-                    out.add((word, uid))
-                    first.setdefault(data, t)
+                    packets.put_out(word, fid, data, float(at))
                 elif event == "r" and to not in "01":
-                    at_sink.add((word, uid))
-                    if (begin := first.pop(data, -1.0)) < 0:
-                        continue  # it came before
-                    first[data] = -1.0
-                    delay = t - begin
-                    jitter[fid] += (abs(delay - latest.get(fid, delay)) - jitter[fid]) / 16
-                    latest[fid] = delay
-                    if t >= WARM_UP_S:
-                        delays[word].append(delay)
-                        jitters[word].append(jitter[fid])
-            for word in "video", "download":
-                sent[word] += sum(each == word for each, _ in out)
-                came[word] += sum(each == word for each, _ in at_sink)
+                    packets.arrived(word, fid, data, float(at))
+    return packets.measures()
+
+
+KINDS: dict[str, tuple[Callable[..., Sequence[Any]], Callable[[Any], Any], Callable[[Any], Scenario]]] = {
+    "links": (cases, of_ns2, scenario),
+    "cells": (cells.cases, cells.of_ns3, cells.scenario),
+}
+"""Scenarios, what the other simulator says of one, and what it is here."""
+
+
+def errors(kind: str, case: Any) -> dict[tuple[str, str], float]:
+    """Relative errors by class and measure, of quantiles of their mean over replications; of loss the
+    difference."""
+    _, of_others, here = KINDS[kind]
+    theirs, frame = of_others(case), simulate(here(case), replications=REPLICATIONS, target="cpu").frame
     found = {}
-    for word, values in delays.items():
-        p50, p95, p99 = np.quantile(values, [0.5, 0.95, 0.99])
-        numbers = (p50, p95, p99, np.mean(values), np.mean(jitters[word]), 1 - came[word] / sent[word])
-        found[word] = dict(zip(MEASURES, map(float, numbers), strict=True))
+    for word, values in theirs.items():
+        for name, value in values.items():
+            ours = float(frame[f"{word}_{name}"].mean())
+            found[word, name] = ours - value if name == "loss_ratio" else ours / value - 1
     return found
-
-
-def of_netcarlo(case: Case) -> dict[str, dict[str, float]]:
-    """The same; of quantiles the mean over the replications."""
-    frame = simulate(scenario(case), replications=REPLICATIONS, target="cpu").frame
-    words = ["video", *(["download"] if case.tcps else [])]
-    return {word: {name: float(frame[f"{word}_{name}"].mean()) for name in MEASURES} for word in words}
-
-
-def errors(case: Case) -> dict[tuple[str, str], float]:
-    """Relative errors by class and measure; of loss the difference."""
-    theirs, ours = of_ns2(case), of_netcarlo(case)
-    return {
-        (word, name): ours[word][name] - value if name == "loss_ratio" else ours[word][name] / value - 1
-        for word, values in theirs.items()
-        for name, value in values.items()
-    }
 
 
 def main() -> None:
     """Print a line for each scenario, and medians."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20
-    every: dict[tuple[str, str], list[float]] = defaultdict(list)
-    for case in cases(count):
-        found = errors(case)
-        print(case, flush=True)
-        for word in dict.fromkeys(word for word, _ in found):
-            print(
-                f"  {word}: " + ", ".join(f"{name} {found[word, name]:+.1%}" for name in MEASURES), flush=True
-            )
-        for key, error in found.items():
-            every[key].append(abs(error))
-    print("\n| class | measure | scenarios | median | ninth of ten | worst |\n|---|---|---|---|---|---|")
-    for (word, name), values in sorted(every.items(), reverse=True):
-        middle, high = np.quantile(values, [0.5, 0.9])
-        print(f"| {word} | {name} | {len(values)} | {middle:.1%} | {high:.1%} | {max(values):.1%} |")
+    count = next((int(word) for word in sys.argv[1:] if word.isdecimal()), 20)
+    both: list[float] = []
+    for kind in [word for word in sys.argv[1:] if word in KINDS] or list(KINDS):
+        every: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for case in KINDS[kind][0](count):
+            found = errors(kind, case)
+            print(case, flush=True)
+            for word in dict.fromkeys(word for word, _ in found):
+                line = ", ".join(f"{name} {found[word, name]:+.1%}" for name in MEASURES)
+                print(f"  {word}: {line}", flush=True)
+            for key, error in found.items():
+                every[key].append(abs(error))
+        print(f"\n| {kind} | measure | scenarios | median | ninth of ten | worst |")
+        print("|---|---|---|---|---|---|")
+        for (word, name), values in sorted(every.items(), reverse=True):
+            middle, high = np.quantile(values, [0.5, 0.9])
+            print(f"| {word} | {name} | {len(values)} | {middle:.1%} | {high:.1%} | {max(values):.1%} |")
+            both += values if name == "delay_p95_s" else []
+    print(f"\np95 of {len(both)} classes: {np.median(both):.1%} in the median")
 
 
 if __name__ == "__main__":
