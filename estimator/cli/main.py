@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 
 from netcarlo.cli import console
 from netcarlo.cli import devices as cli_devices
+from netcarlo.cli import live as cli_live
 from netcarlo.cli import plan as cli_plan
 from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
@@ -275,7 +276,9 @@ def trace(
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 
-for command in (*cli_sweeps.COMMANDS, cli_plan.plan, cli_devices.devices, cli_schema.schema):
+for command in (
+    *cli_sweeps.COMMANDS, cli_plan.plan, cli_live.live, cli_devices.devices, cli_schema.schema,
+):  # fmt: skip
     app.command()(command)
 
 

@@ -1,0 +1,120 @@
+"""The page: what is asked on the left, the answer on the right; on a telephone the answer stays on top."""
+
+from collections.abc import Sequence
+from typing import Any
+from uuid import uuid4
+
+from dash import dcc, html
+
+from netcarlo.live.address import State
+from netcarlo.live.controls import OF_RUN, Control
+from netcarlo.live.subject import Subject
+from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.figures import plot
+
+GRAPH = {"displayModeBar": False, "responsive": True}
+TAKEN = ("scenario.yaml", "outcomes.csv", "trace.html", "report.html")
+"""What can be taken from the page, by address."""
+
+
+def page(subject: Subject) -> Any:
+    """The page before its address is known; each visitor gets another."""
+    empty = plot([], x="", y="")
+    about = [html.P("netcarlo · live", className="kicker"), html.H1(subject.base.name)]
+    if subject.base.description:
+        about.append(html.P(subject.base.description, className="lead"))
+    return html.Div([
+        dcc.Location(id="address", refresh=False),
+        dcc.Store(id="visitor", data=uuid4().hex),
+        dcc.Store(id="state"), dcc.Store(id="seen"), dcc.Store(id="tick"), dcc.Store(id="file", data=subject.of),
+        html.Header(about),
+        html.Main(id="main", className="live", children=[
+            html.Section(className="answer", children=[
+                html.Div(id="answer", **{"aria-live": "off"}),
+                html.P(id="refused", role="alert", className="error"),
+                html.P(id="error", role="alert", className="error"),
+            ]),
+            html.Section(className="asked", children=[
+                html.Div(id="asked"),
+            ]),
+            html.Section(className="seen", children=[
+                html.Figure([
+                    html.Figcaption(["Along ", html.Div(dcc.Dropdown(id="against", clearable=False, searchable=False), className="pick")]),
+                    dcc.Graph(id="along", figure=empty, config=GRAPH, className="plot"),
+                ]),
+                html.Figure([
+                    html.Figcaption("How the interval shrinks as packets are simulated; dotted: the cheap model"),
+                    dcc.Graph(id="settling", figure=empty, config=GRAPH, className="plot low"),
+                ]),
+                html.Div(id="taken", className="taken"),
+                html.Details([html.Summary("All outcomes"), html.Div(id="table")]),
+            ]),
+        ]),
+    ])  # fmt: skip
+
+
+def asked(subject: Subject, state: State) -> list[Any]:
+    """The controls at a state of the page: the outcome, a variant, and what moves."""
+    outcomes = [
+        {"label": f"{scales.name_of(name)}", "value": name, "title": name} for name in subject.outcomes
+    ]
+    first = [c for c in state.controls if c.seen]
+    more = [c for c in state.controls if not c.seen]
+    return [
+        html.Div(className="row", children=[
+            html.Span("What is asked", className="label", id="of-label"),
+            dcc.Dropdown(id="of", options=outcomes, value=state.of, clearable=False),
+        ]),
+        dcc.Checklist(
+            id="variant", options=[{"label": " What if … a second variant beside it", "value": "on"}],
+            value=["on"] if state.variant is not None else [],
+        ),
+        *(control_row(control, state) for control in first),
+        *([html.Details(className="more", children=[
+            html.Summary(f"More: {len(more)} fields"), *(control_row(c, state) for c in more)
+        ], open=any(c.field in state.places or c.field in (state.variant or {}) for c in more))] if more else []),
+    ]  # fmt: skip
+
+
+def control_row(control: Control, state: State) -> Any:
+    """A control: its name, and for each variant a slider or a menu with its value."""
+    sides = ("a",) if control.field in OF_RUN else ("a", "b")
+    data = {"texts": list(control.texts), "start": control.start, "field": control.field}
+    rows: list[Any] = [
+        html.Span(control.label, className="label", title=control.field),
+        dcc.Store(id={"kind": "places", "field": control.field}, data=data),
+    ]
+    for side in sides:
+        place = state.place(control.field, variant=side == "b")
+        rows.append(_moves(control, side, place))
+    return html.Div(rows, className="row")
+
+
+def _moves(control: Control, side: str, place: int) -> Any:
+    which = {"side": side, "field": control.field}
+    name = control.label if side == "a" else f"{control.label}, what if"
+    if control.menu:
+        options = [{"label": text, "value": i} for i, text in enumerate(control.texts)]
+        return html.Div(className=f"side {side}", children=[
+            dcc.Dropdown(id={"kind": "menu", **which}, options=options, value=place, clearable=False,
+                         searchable=False),
+        ])  # fmt: skip
+    return html.Label(className=f"side {side}", children=[
+        html.Span(name, className="spoken"),
+        dcc.Input(id={"kind": "slider", **which}, type="range", min=0, max=len(control.places) - 1, step=1,
+                  value=place),
+        html.Output(control.texts[place], id={"kind": "shown", **which}),
+    ])  # fmt: skip
+
+
+def tiles(items: Sequence[tuple[str, str, str, str, str]]) -> list[Any]:
+    """The answers: for each a name, the number, its unit, its interval, and what answered."""
+    return [
+        html.Div(className=f"number {'ab'[k]}", children=[
+            html.P(name, className="name"),
+            html.P([html.Span(number, className="value"), " ", html.Span(unit, className="unit")]),
+            html.P(interval or "\N{NO-BREAK SPACE}", className="interval"),
+            html.P(by, className="by"),
+        ])
+        for k, (name, number, unit, interval, by) in enumerate(items)
+    ]  # fmt: skip
