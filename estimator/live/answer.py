@@ -2,10 +2,9 @@
 
 import math
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from netcarlo.errors import InputError
-from netcarlo.estimation.estimate import summary
 from netcarlo.live import figures, words
 from netcarlo.live.address import State
 from netcarlo.live.desk import Desk, Wanted
@@ -16,50 +15,70 @@ from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.figures import Plot
 from netcarlo.simulation import measurable
-from netcarlo.simulation.outcomes import BY_NAME
+from netcarlo.simulation.outcomes import BY_NAME, values_of
 
 PLACES = 17
 """Places of a slider, about, at which the cheap model draws its curve."""
 
 
 @dataclass
-class Shown:
-    """What is shown."""
+class Numbers:
+    """The answers of a state, and how to get them again."""
 
-    items: list[tuple[str, str, str, str, str]] = field(default_factory=list)
+    items: list[tuple[str, str, str, str, str]]
     """Of each variant, and of their difference: name, number, unit, interval, what answered."""
-    along: Plot | None = None
-    settling: Plot | None = None
-    table: list[tuple[str, str, str, str]] = field(default_factory=list)
+    commands: list[str]
+
+
+@dataclass
+class Figures:
+    """What stands below them, and whether all of it is as it will stay."""
+
+    along: Plot
+    settling: Plot
+    table: list[tuple[str, str, str, str]]
     """Of each outcome: in words, number with unit, interval, meaning."""
-    commands: list[str] = field(default_factory=list)
-    rest: bool = True
-    error: str = ""
+    rest: bool
 
 
-def shown(subject: Subject, desk: Desk, state: State, visitor: str, *, budget_s: float) -> Shown:
-    """What is known at a state now; asks the desk for the rest.  The curve gets `budget_s` seconds."""
-    started = time.perf_counter()
-    variants = (False,) if state.variant is None else (False, True)
-    found = Shown()
-    scenarios = [subject.scenario(state, variant=variant) for variant in variants]
-    if len(variants) > 1:  # with common random numbers
-        runs_of = {"replications": scenarios[0].replications, "seed": scenarios[0].seed}
-        scenarios[1] = scenarios[1].model_copy(update=runs_of)
-    every = [desk.runs(scenario) for scenario in scenarios]
-    for runs in every:
-        if state.of not in runs.measured:
-            measurable.check([state.of], runs.scenario)
+def numbers(subject: Subject, desk: Desk, state: State, visitor: str) -> Numbers:
+    """What is known at a state now; asks the desk for the rest.  Raises InputError."""
+    every = runs_of(subject, desk, state)
     desk.look_at(visitor, [Wanted(runs, state.of) for runs in every])
     for runs in every:
         if problem := desk.error(runs):
             raise InputError(problem)
+        if not runs.done("packet") and not _guess(desk, runs, state.of):
+            measurable.check([state.of], runs.scenario)
+    looks = [runs.look(state.of) or _guess(desk, runs, state.of) for runs in every]
+    names = _names(state)
+    items = [
+        _item(desk, runs, look, state.of, name)
+        for runs, look, name in zip(every, looks, names, strict=True)
+    ]
+    if len(every) > 1:
+        items.append(_difference(every, looks, state.of))
+    commands = [
+        subject.command(state, runs.control(state.of), variant=variant)
+        for runs, variant in zip(every, _variants(state), strict=True)
+    ]
+    return Numbers(items, commands)
+
+
+def _variants(state: State) -> tuple[bool, ...]:
+    return (False,) if state.variant is None else (False, True)
+
+
+def runs_of(subject: Subject, desk: Desk, state: State) -> list[Runs]:
+    """The replications of each variant.  Raises InputError."""
+    return [desk.runs(subject.scenario(state, variant=variant)) for variant in _variants(state)]
+
+
+def figures_of(subject: Subject, desk: Desk, state: State, *, budget_s: float) -> Figures:
+    """The figures of a state as far as they are known; new places of the curve get `budget_s` seconds."""
+    started, variants, every = time.perf_counter(), _variants(state), runs_of(subject, desk, state)
     guesses = [_guess(desk, runs, state.of) for runs in every]
     looks = [runs.look(state.of) or guess for runs, guess in zip(every, guesses, strict=True)]
-    found.commands = [
-        subject.command(state, runs.control(state.of), variant=variant)
-        for runs, variant in zip(every, variants, strict=True)
-    ]
     curves, complete = [], True
     for k, variant in enumerate(variants):
         share = started + budget_s * (k + 1) / len(variants)
@@ -67,26 +86,21 @@ def shown(subject: Subject, desk: Desk, state: State, visitor: str, *, budget_s:
         curves.append(curve)
         complete &= all_of_it
     points = [_points(subject, desk, state, variant) for variant in variants]
-    unit, control = words.unit(state.of), state.control(state.against)
+    control, label = state.control(state.against), BY_NAME[state.of].words
     values = [look.mean.mean for look in looks if look] + [v for curve in curves for _, v in curve.values()]
-    scale = scales.scale(values, unit)
-    label = BY_NAME[state.of].words
+    scale = scales.scale(values, words.unit(state.of))
     now = [
         (state.place(state.against, variant=variant), look.mean) if look else None
         for variant, look in zip(variants, looks, strict=True)
     ]
-    found.along = figures.along(control, curves, points, now, scale, label)
     histories = [list(runs.history.get(state.of, ())) for runs in every]
-    found.settling = figures.settling(histories, [g.mean.mean if g else None for g in guesses], scale, label)
-    found.items = [
-        _item(desk, runs, look, state.of, name)
-        for runs, look, name in zip(every, looks, _names(subject, state), strict=False)
-    ]
-    if len(every) > 1:
-        found.items.append(_difference(every, looks, state.of))
-    found.table = _table(every[0], state.of)
-    found.rest = complete and all(runs.step(state.of) is None and look for runs, look in zip(every, looks, strict=True))
-    return found
+    settled = all(runs.step(state.of) is None for runs in every)
+    return Figures(
+        figures.along(control, curves, points, now, scale, label),
+        figures.settling(histories, [g.mean.mean if g else None for g in guesses], scale, label),
+        _table(every[0], state.of),
+        (complete and settled) or any(map(desk.error, every)),
+    )
 
 
 def _guess(desk: Desk, runs: Runs, of: str) -> Look | None:
@@ -95,14 +109,14 @@ def _guess(desk: Desk, runs: Runs, of: str) -> Look | None:
     return runs.guess(of) if kind and desk.ready(runs.scenario, kind) else None
 
 
-def _names(subject: Subject, state: State) -> list[str]:
+def _names(state: State) -> list[str]:
     if state.variant is None:
         return [BY_NAME[state.of].words]
     differs = [
         f"{state.control(n).label} {state.control(n).texts[p]}"
         for n, p in state.variant.items() if p != state.place(n)
     ]  # fmt: skip
-    return [BY_NAME[state.of].words, f"what if {', '.join(differs)}" if differs else "what if: move an orange slider"]
+    return [BY_NAME[state.of].words, f"what if {', '.join(differs)}" if differs else "what if: move an orange control"]
 
 
 def _item(desk: Desk, runs: Runs, look: Look | None, of: str, name: str) -> tuple[str, str, str, str, str]:
@@ -195,15 +209,15 @@ def _points(subject: Subject, desk: Desk, state: State, variant: bool) -> dict[i
 
 
 def _table(runs: Runs, of: str) -> list[tuple[str, str, str, str]]:
-    """All outcomes by packets, as in the table of `estimate`."""
+    """All outcomes by packets; at rest as in the table of `estimate`."""
     if not runs.done("packet"):
         return []
-    table = summary(runs.frame(), means=runs.better(of)) if runs.step(of) is None else summary(runs.frame())
-    rows = []
-    for name, row in table[table["n"] > 0].iterrows():
-        mean = Mean(*(row[column] for column in Mean._fields))
-        scale = scales.scale([mean.mean], words.unit(str(name)))
-        text = f"{words.number(mean, scale)} {scale.unit}".rstrip()
-        rows.append((BY_NAME[str(name)].words, text, words.interval(mean, scale), BY_NAME[str(name)].meaning))
+    better, frame, rows = runs.better(of), runs.frame(), []
+    for name in runs.measured:
+        mean = better.get(name) or BY_NAME[name].means(values_of(frame, name)[None]).row(0)
+        if mean.n:
+            scale = scales.scale([mean.mean], words.unit(name))
+            text = f"{words.number(mean, scale)} {scale.unit}".rstrip()
+            rows.append((BY_NAME[name].words, text, words.interval(mean, scale), BY_NAME[name].meaning))
     return rows
 

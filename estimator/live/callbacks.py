@@ -20,12 +20,11 @@ def register(app: Dash, subject: Subject, desk: Desk) -> None:
 
     def opened(search: str | None) -> Any:
         state, refused = subject.state(search or "")
-        against = [{"label": c.label, "value": c.field} for c in state.controls]
-        return layout.asked(subject, state), against, state.against, refused
+        return layout.asked(subject, state), state.variant is not None, refused
 
     app.callback(
-        Output("asked", "children"), Output("against", "options"), Output("against", "value"),
-        Output("refused", "children"), Input("address", "search"),
+        Output("asked", "children"), Output("variant", "data"), Output("refused", "children"),
+        Input("address", "search"),
     )(opened)  # fmt: skip
 
     app.clientside_callback(
@@ -33,39 +32,66 @@ def register(app: Dash, subject: Subject, desk: Desk) -> None:
         Output("state", "data"),
         Output({"kind": "shown", "side": ALL, "field": ALL}, "children"),
         Input({"kind": "slider", "side": ALL, "field": ALL}, "value"),
-        Input({"kind": "menu", "side": ALL, "field": ALL}, "value"),
-        Input("of", "value"), Input("against", "value"), Input("variant", "value"),
+        Input({"kind": "menu", "side": ALL, "field": ALL}, "data"),
+        Input("variant", "data"),
         State({"kind": "slider", "side": ALL, "field": ALL}, "id"),
         State({"kind": "menu", "side": ALL, "field": ALL}, "id"),
         State({"kind": "places", "field": ALL}, "data"),
         State("file", "data"),
     )  # fmt: skip
     app.clientside_callback(
-        ClientsideFunction("live", "again"), Input("seen", "data")
+        ClientsideFunction("live", "toggled"), Input("what-if", "n_clicks"), State("variant", "data")
     )
+    app.clientside_callback(ClientsideFunction("live", "again"), Input("drawn", "data"))
 
-    def answered(query: str | None, tick: dict[str, Any] | None, visitor: str) -> Any:
+    def answered(query: str | None, tick: Any, visitor: str) -> Any:
         if query is None:
-            return [no_update] * 7
+            return [no_update] * 4
         state, problem = subject.state(query)
-        later = tick is not None and tick["query"] == query
+        seen = {"query": query, "later": tick is not None and tick["query"] == query}
         try:
-            found = answer.shown(subject, desk, state, visitor, budget_s=LATER_S if later else MOVED_S)
-        except (InputError, MachineError, MemoryError) as error:
-            said = str(error) or "not enough memory"
-            return [*[no_update] * 4, _taken(query, []), said, {"query": query, "rest": True}]
-        return [
-            layout.tiles(found.items), found.along, found.settling, _table(found.table),
-            _taken(query, found.commands), problem, {"query": query, "rest": found.rest},
-        ]  # fmt: skip
+            numbers = answer.numbers(subject, desk, state, visitor)
+        except _SAID as error:
+            return [], _taken(query, []), _line(error), seen | {"failed": True}
+        return layout.tiles(numbers.items), _taken(query, numbers.commands), problem, seen
 
     app.callback(
-        Output("answer", "children"), Output("along", "figure"), Output("settling", "figure"),
-        Output("table", "children"), Output("taken", "children"), Output("error", "children"),
+        Output("answer", "children"), Output("taken", "children"), Output("error", "children"),
         Output("seen", "data"),
         Input("state", "data"), Input("tick", "data"), State("visitor", "data"),
         prevent_initial_call=True,
     )(answered)  # fmt: skip
+
+    def placed(seen: Any, there: Any) -> Any:
+        return no_update if there else layout.figures(subject.state(seen["query"])[0])
+
+    app.callback(
+        Output("figures", "children"), Input("seen", "data"), State("figures", "children"),
+        prevent_initial_call=True,
+    )(placed)  # fmt: skip
+
+    def drawn(seen: Any) -> Any:
+        rest = {"query": seen["query"], "rest": True}
+        if seen.get("failed"):
+            return no_update, no_update, no_update, rest
+        state, _ = subject.state(seen["query"])
+        try:
+            found = answer.figures_of(subject, desk, state, budget_s=LATER_S if seen["later"] else MOVED_S)
+        except _SAID:
+            return no_update, no_update, no_update, rest
+        return found.along, found.settling, _table(found.table), rest | {"rest": found.rest}
+
+    app.callback(
+        Output("along", "figure"), Output("settling", "figure"), Output("table", "children"),
+        Output("drawn", "data"), Input("seen", "data"),
+    )(drawn)  # fmt: skip
+
+
+_SAID = (InputError, MachineError, MemoryError)
+
+
+def _line(error: BaseException) -> str:
+    return str(error) or "not enough memory"
 
 
 def _taken(query: str, commands: Sequence[str]) -> list[Any]:

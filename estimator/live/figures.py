@@ -6,7 +6,7 @@ from typing import Any
 
 from netcarlo.live.controls import Control
 from netcarlo.numerics.statistics import Mean
-from netcarlo.reports.parts import intervals
+from netcarlo.reports.parts import intervals, scales
 from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS, Plot, finite, plot
 from netcarlo.reports.parts.scales import Scale
 
@@ -91,5 +91,6 @@ def settling(histories: Sequence[Sequence[Mean]], guesses: Sequence[float | None
                 "x": ends, "y": [finite(guess / shown.factor)] * 2, "mode": "lines", "hoverinfo": "skip",
                 "line": {"color": COLOURS[k], "dash": "dot", "width": 1}, "showlegend": False,
             })  # fmt: skip
-    return plot(data, x="replications", y=shown.label(label), xaxis={"type": "log", "dtick": "D2"},
-                showlegend=len(histories) > 1)  # fmt: skip
+    ticks = sorted({m.n for history in histories for m in history})
+    axis = {"type": "log", "tickvals": ticks, "ticktext": [scales.count(n) for n in ticks]}
+    return plot(data, x="replications", y=shown.label(label), xaxis=axis, showlegend=len(histories) > 1)

@@ -13,62 +13,58 @@ from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.figures import plot
 
 GRAPH = {"displayModeBar": False, "responsive": True}
-TAKEN = ("scenario.yaml", "outcomes.csv", "trace.html", "report.html")
-"""What can be taken from the page, by address."""
-
 
 def page(subject: Subject) -> Any:
     """The page before its address is known; each visitor gets another."""
-    empty = plot([], x="", y="")
     about = [html.P("netcarlo · live", className="kicker"), html.H1(subject.base.name)]
     if subject.base.description:
         about.append(html.P(subject.base.description, className="lead"))
     return html.Div([
         dcc.Location(id="address", refresh=False),
         dcc.Store(id="visitor", data=uuid4().hex),
-        dcc.Store(id="state"), dcc.Store(id="seen"), dcc.Store(id="tick"), dcc.Store(id="file", data=subject.of),
+        dcc.Store(id="state"), dcc.Store(id="seen"), dcc.Store(id="tick"),
+        dcc.Store(id="file", data=subject.of), dcc.Store(id="variant"),
         html.Header(about),
         html.Main(id="main", className="live", children=[
             html.Section(className="answer", children=[
-                html.Div(id="answer", **{"aria-live": "off"}),
+                html.Div(id="answer"),
                 html.P(id="refused", role="alert", className="error"),
                 html.P(id="error", role="alert", className="error"),
             ]),
-            html.Section(className="asked", children=[
-                html.Div(id="asked"),
-            ]),
-            html.Section(className="seen", children=[
-                html.Figure([
-                    html.Figcaption(["Along ", html.Div(dcc.Dropdown(id="against", clearable=False, searchable=False), className="pick")]),
-                    dcc.Graph(id="along", figure=empty, config=GRAPH, className="plot"),
-                ]),
-                html.Figure([
-                    html.Figcaption("How the interval shrinks as packets are simulated; dotted: the cheap model"),
-                    dcc.Graph(id="settling", figure=empty, config=GRAPH, className="plot low"),
-                ]),
-                html.Div(id="taken", className="taken"),
-                html.Details([html.Summary("All outcomes"), html.Div(id="table")]),
-            ]),
+            html.Section(id="asked", className="asked"),
+            html.Section(id="figures", className="seen"),
+            html.Section(id="taken", className="taken"),
         ]),
     ])  # fmt: skip
 
 
+def figures(state: State) -> list[Any]:
+    """What is drawn: it comes after the first number, which does not wait for Plotly."""
+    empty = plot([], x="", y="")
+    return [
+        html.Figure([
+            html.Figcaption(["Along ", against(state)]),
+            dcc.Graph(id="along", figure=empty, config=GRAPH, style={"height": "24rem"}),
+        ]),
+        html.Figure([
+            html.Figcaption("How the interval shrinks as packets are simulated; dotted: the cheap model"),
+            dcc.Graph(id="settling", figure=empty, config=GRAPH, style={"height": "15rem"}),
+        ]),
+        html.Details([html.Summary("All outcomes"), html.Div(id="table")]),
+        dcc.Store(id="drawn"),
+    ]  # fmt: skip
+
+
 def asked(subject: Subject, state: State) -> list[Any]:
     """The controls at a state of the page: the outcome, a variant, and what moves."""
-    outcomes = [
-        {"label": f"{scales.name_of(name)}", "value": name, "title": name} for name in subject.outcomes
-    ]
+    outcomes = [(name, scales.name_of(name)) for name in subject.outcomes]
     first = [c for c in state.controls if c.seen]
     more = [c for c in state.controls if not c.seen]
     return [
         html.Div(className="row", children=[
-            html.Span("What is asked", className="label", id="of-label"),
-            dcc.Dropdown(id="of", options=outcomes, value=state.of, clearable=False),
+            html.Span("What is asked", className="label"), menu("of", "page", outcomes, state.of, "outcome"),
         ]),
-        dcc.Checklist(
-            id="variant", options=[{"label": " What if … a second variant beside it", "value": "on"}],
-            value=["on"] if state.variant is not None else [],
-        ),
+        html.P(html.Button("What if …", id="what-if", type="button", title="a second variant beside the first")),
         *(control_row(control, state) for control in first),
         *([html.Details(className="more", children=[
             html.Summary(f"More: {len(more)} fields"), *(control_row(c, state) for c in more)
@@ -94,11 +90,8 @@ def _moves(control: Control, side: str, place: int) -> Any:
     which = {"side": side, "field": control.field}
     name = control.label if side == "a" else f"{control.label}, what if"
     if control.menu:
-        options = [{"label": text, "value": i} for i, text in enumerate(control.texts)]
-        return html.Div(className=f"side {side}", children=[
-            dcc.Dropdown(id={"kind": "menu", **which}, options=options, value=place, clearable=False,
-                         searchable=False),
-        ])  # fmt: skip
+        options = [(str(i), text) for i, text in enumerate(control.texts)]
+        return html.Div(menu(control.field, side, options, str(place), name), className=f"side {side} of-menu")
     return html.Label(className=f"side {side}", children=[
         html.Span(name, className="spoken"),
         dcc.Input(id={"kind": "slider", **which}, type="range", min=0, max=len(control.places) - 1, step=1,
@@ -107,10 +100,27 @@ def _moves(control: Control, side: str, place: int) -> Any:
     ])  # fmt: skip
 
 
+def against(state: State) -> Any:
+    """The menu of the field along which the first figure is drawn."""
+    return menu("against", "page", [(c.field, c.label) for c in state.controls], state.against, "along which field")
+
+
+def menu(field: str, side: str, options: Sequence[tuple[str, str]], chosen: str, label: str) -> Any:
+    """A native menu; what is chosen stands in a store beside it, see `live.js`."""
+    which = {"side": side, "field": field}
+    return html.Span(className="menu", children=[
+        dcc.Store(id={"kind": "menu", **which}, data=chosen),
+        html.Select(
+            id={"kind": "select", **which}, **{"aria-label": label},
+            children=[html.Option(text, value=value, selected=value == chosen) for value, text in options],
+        ),
+    ])  # fmt: skip
+
+
 def tiles(items: Sequence[tuple[str, str, str, str, str]]) -> list[Any]:
     """The answers: for each a name, the number, its unit, its interval, and what answered."""
     return [
-        html.Div(className=f"number {'ab'[k]}", children=[
+        html.Div(className=f"number {'abc'[k]}", children=[
             html.P(name, className="name"),
             html.P([html.Span(number, className="value"), " ", html.Span(unit, className="unit")]),
             html.P(interval or "\N{NO-BREAK SPACE}", className="interval"),

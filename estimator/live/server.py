@@ -46,11 +46,13 @@ def application(title: str) -> Any:
     """An empty Dash application in the style of the reports."""
     from dash import Dash
 
-    return Dash(
+    app = Dash(
         "netcarlo.live", title=f"{title} · netcarlo live", update_title=None, add_log_handler=False,
         assets_folder=str(Path(__file__).parent / "assets"), index_string=INDEX.replace("STYLE", style()),
         suppress_callback_exceptions=True, serve_locally=True, include_assets_files=True,
     )  # fmt: skip
+    app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)  # it would ask a server of Plotly's
+    return app
 
 
 def page_of(file: Path, values: Mapping[str, Any]) -> Any:
