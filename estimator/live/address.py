@@ -31,6 +31,11 @@ class State:
     of: str
     against: str
 
+    @property
+    def variants(self) -> tuple[bool, ...]:
+        """Whether each of what is shown is the second variant."""
+        return (False,) if self.variant is None else (False, True)
+
     def control(self, field: str) -> Control:
         """The control of a field.  Raises InputError."""
         return named(self.controls, field)

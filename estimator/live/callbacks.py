@@ -1,21 +1,19 @@
 """What happens when something moves: the browser writes the state, the server answers it, and the browser asks
 again until it is at rest."""
 
-from collections.abc import Sequence
 from typing import Any
 
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, html, no_update
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, no_update
 
 from netcarlo.errors import InputError, MachineError
-from netcarlo.live import answer, layout
-from netcarlo.live.desk import Desk
+from netcarlo.live import layout
 from netcarlo.live.subject import Subject
 
 MOVED_S, LATER_S = 0.02, 0.2
 """Seconds that a curve may take when something has moved, and later."""
 
 
-def register(app: Dash, subject: Subject, desk: Desk) -> None:
+def register(app: Dash, subject: Subject) -> None:
     """Tell the page what to do."""
 
     def opened(search: str | None) -> Any:
@@ -50,10 +48,10 @@ def register(app: Dash, subject: Subject, desk: Desk) -> None:
         state, problem = subject.state(query)
         seen = {"query": query, "later": tick is not None and tick["query"] == query}
         try:
-            numbers = answer.numbers(subject, desk, state, visitor)
+            numbers = subject.numbers(state, visitor)
         except _SAID as error:
-            return [], _taken(query, []), _line(error), seen | {"failed": True}
-        return layout.tiles(numbers.items), _taken(query, numbers.commands), problem, seen
+            return [], layout.taken(subject, query, []), _line(error), seen | {"failed": True}
+        return layout.tiles(numbers.items), layout.taken(subject, query, numbers.commands), problem, seen
 
     app.callback(
         Output("answer", "children"), Output("taken", "children"), Output("error", "children"),
@@ -62,13 +60,11 @@ def register(app: Dash, subject: Subject, desk: Desk) -> None:
         prevent_initial_call=True,
     )(answered)  # fmt: skip
 
-    def placed(seen: Any, there: Any) -> Any:
-        return no_update if there else layout.figures(subject.state(seen["query"])[0])
+    def placed(query: str) -> Any:
+        return layout.figures(subject, subject.state(query)[0])
 
-    app.callback(
-        Output("figures", "children"), Input("seen", "data"), State("figures", "children"),
-        prevent_initial_call=True,
-    )(placed)  # fmt: skip
+    app.callback(Output("figures", "children"), Input("place", "data"), prevent_initial_call=True)(placed)
+    app.clientside_callback(ClientsideFunction("live", "first"), Input("seen", "data"))
 
     def drawn(seen: Any) -> Any:
         rest = {"query": seen["query"], "rest": True}
@@ -76,13 +72,13 @@ def register(app: Dash, subject: Subject, desk: Desk) -> None:
             return no_update, no_update, no_update, rest
         state, _ = subject.state(seen["query"])
         try:
-            found = answer.figures_of(subject, desk, state, budget_s=LATER_S if seen["later"] else MOVED_S)
+            found = subject.drawn(state, budget_s=LATER_S if seen["later"] else MOVED_S)
         except _SAID:
             return no_update, no_update, no_update, rest
-        return found.along, found.settling, _table(found.table), rest | {"rest": found.rest}
+        return *found.plots, layout.table(found.head, found.table), rest | {"rest": found.rest}
 
     app.callback(
-        Output("along", "figure"), Output("settling", "figure"), Output("table", "children"),
+        Output("figure-0", "figure"), Output("figure-1", "figure"), Output("table", "children"),
         Output("drawn", "data"), Input("seen", "data"),
     )(drawn)  # fmt: skip
 
@@ -92,27 +88,3 @@ _SAID = (InputError, MachineError, MemoryError)
 
 def _line(error: BaseException) -> str:
     return str(error) or "not enough memory"
-
-
-def _taken(query: str, commands: Sequence[str]) -> list[Any]:
-    """Links to what can be taken from the page, and the commands that say the same."""
-    names = {
-        "scenario.yaml": "YAML", "outcomes.csv": "CSV", "trace.html": "trace of replication 0",
-        "report.html": "report",
-    }  # fmt: skip
-    links = [html.A(text, href=f"/{name}?{query}", target="_blank") for name, text in names.items()]
-    said = [html.Code(command) for command in commands]
-    return [html.P(links, className="links"), html.P("The same on the command line:", className="soft"), *said]
-
-
-def _table(rows: Sequence[tuple[str, str, str, str]]) -> Any:
-    if not rows:
-        return html.P("no packets yet", className="soft")
-    head = html.Thead(html.Tr([html.Th("outcome", className="text"), html.Th("mean"), html.Th("95 % interval"),
-                               html.Th("meaning", className="text")]))  # fmt: skip
-    body = html.Tbody([
-        html.Tr([html.Th(name, scope="row"), html.Td(mean, className="number"),
-                 html.Td(interval.removeprefix("95 % interval "), className="number"), html.Td(meaning, className="text")])
-        for name, mean, interval, meaning in rows
-    ])  # fmt: skip
-    return html.Div(html.Table([head, body], className="fold"), className="scroll", tabIndex="0")

@@ -8,7 +8,7 @@ from dash import dcc, html
 
 from netcarlo.live.address import State
 from netcarlo.live.controls import OF_RUN, Control
-from netcarlo.live.subject import Subject
+from netcarlo.live.subject import Number, Subject
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.figures import plot
 
@@ -16,13 +16,13 @@ GRAPH = {"displayModeBar": False, "responsive": True}
 
 def page(subject: Subject) -> Any:
     """The page before its address is known; each visitor gets another."""
-    about = [html.P("netcarlo · live", className="kicker"), html.H1(subject.base.name)]
-    if subject.base.description:
-        about.append(html.P(subject.base.description, className="lead"))
+    about = [html.P("netcarlo · live", className="kicker"), html.H1(subject.name)]
+    if subject.description:
+        about.append(html.P(subject.description, className="lead"))
     return html.Div([
         dcc.Location(id="address", refresh=False),
         dcc.Store(id="visitor", data=uuid4().hex),
-        dcc.Store(id="state"), dcc.Store(id="seen"), dcc.Store(id="tick"),
+        dcc.Store(id="state"), dcc.Store(id="seen"), dcc.Store(id="place"), dcc.Store(id="tick"),
         dcc.Store(id="file", data=subject.of), dcc.Store(id="variant"),
         html.Header(about),
         html.Main(id="main", className="live", children=[
@@ -38,43 +38,48 @@ def page(subject: Subject) -> Any:
     ])  # fmt: skip
 
 
-def figures(state: State) -> list[Any]:
+HEIGHTS = ("24rem", "17rem")
+
+
+def figures(subject: Subject, state: State) -> list[Any]:
     """What is drawn: it comes after the first number, which does not wait for Plotly."""
     empty = plot([], x="", y="")
+    captions: list[list[Any]] = [[caption] for caption in subject.captions]
+    if subject.outcomes:
+        captions[0].append(against(state))
     return [
-        html.Figure([
-            html.Figcaption(["Along ", against(state)]),
-            dcc.Graph(id="along", figure=empty, config=GRAPH, style={"height": "24rem"}),
-        ]),
-        html.Figure([
-            html.Figcaption("How the interval shrinks as packets are simulated; dotted: the cheap model"),
-            dcc.Graph(id="settling", figure=empty, config=GRAPH, style={"height": "15rem"}),
-        ]),
-        html.Details([html.Summary("All outcomes"), html.Div(id="table")]),
+        *(html.Figure([
+            html.Figcaption(caption),
+            dcc.Graph(id=f"figure-{k}", figure=empty, config=GRAPH, style={"height": height}),
+        ]) for k, (caption, height) in enumerate(zip(captions, HEIGHTS, strict=True))),
+        html.Details([html.Summary("All outcomes" if subject.outcomes else "What limits it"), html.Div(id="table")]),
         dcc.Store(id="drawn"),
     ]  # fmt: skip
 
 
 def asked(subject: Subject, state: State) -> list[Any]:
     """The controls at a state of the page: the outcome, a variant, and what moves."""
-    outcomes = [(name, scales.name_of(name)) for name in subject.outcomes]
     first = [c for c in state.controls if c.seen]
     more = [c for c in state.controls if not c.seen]
-    return [
-        html.Div(className="row", children=[
-            html.Span("What is asked", className="label"), menu("of", "page", outcomes, state.of, "outcome"),
-        ]),
-        html.P(html.Button("What if …", id="what-if", type="button", title="a second variant beside the first")),
-        *(control_row(control, state) for control in first),
-        *([html.Details(className="more", children=[
-            html.Summary(f"More: {len(more)} fields"), *(control_row(c, state) for c in more)
-        ], open=any(c.field in state.places or c.field in (state.variant or {}) for c in more))] if more else []),
-    ]  # fmt: skip
+    moved = {*state.places, *(state.variant or {})}
+    what: list[Any] = []
+    if subject.outcomes:
+        outcomes = [(name, scales.name_of(name)) for name in subject.outcomes]
+        what = [
+            html.Div(className="row", children=[
+                html.Span("What is asked", className="label"), menu("of", "page", outcomes, state.of, "outcome"),
+            ]),
+            html.P(html.Button("What if …", id="what-if", type="button", title="a second variant beside it")),
+        ]  # fmt: skip
+    rest = html.Details(className="more", open=any(c.field in moved for c in more), children=[
+        html.Summary(f"More: {len(more)} fields"), *(control_row(c, state, two=bool(what)) for c in more),
+    ])  # fmt: skip
+    return [*what, *(control_row(c, state, two=bool(what)) for c in first), *([rest] if more else [])]
 
 
-def control_row(control: Control, state: State) -> Any:
+def control_row(control: Control, state: State, *, two: bool) -> Any:
     """A control: its name, and for each variant a slider or a menu with its value."""
-    sides = ("a",) if control.field in OF_RUN else ("a", "b")
+    sides = ("a", "b") if two and control.field not in OF_RUN else ("a",)
     data = {"texts": list(control.texts), "start": control.start, "field": control.field}
     rows: list[Any] = [
         html.Span(control.label, className="label", title=control.field),
@@ -117,7 +122,30 @@ def menu(field: str, side: str, options: Sequence[tuple[str, str]], chosen: str,
     ])  # fmt: skip
 
 
-def tiles(items: Sequence[tuple[str, str, str, str, str]]) -> list[Any]:
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
+    """A table whose first and last columns are texts."""
+    if not rows:
+        return html.P("no packets yet", className="soft")
+    last = len(head) - 1
+    kinds = ["text" if k in (0, last) else "number" for k in range(len(head))]
+    lines = [
+        html.Tr([html.Th(row[0], scope="row"), *(html.Td(c, className=k) for c, k in zip(row[1:], kinds[1:], strict=True))])
+        for row in rows
+    ]
+    heads = html.Thead(html.Tr([html.Th(text, className=kind) for text, kind in zip(head, kinds, strict=True)]))
+    return html.Div(html.Table([heads, html.Tbody(lines)], className="fold"), className="scroll", tabIndex="0")
+
+
+def taken(subject: Subject, query: str, commands: Sequence[str]) -> list[Any]:
+    """Links to what can be taken from the page, and the commands that say the same."""
+    links = [
+        html.A(file.label, href=f"/{name}?{query}", target="_blank") for name, file in subject.files.items()
+    ]
+    said = [html.Code(command) for command in commands]
+    return [html.P(links, className="links"), html.P("The same on the command line:", className="soft"), *said]
+
+
+def tiles(items: Sequence[Number]) -> list[Any]:
     """The answers: for each a name, the number, its unit, its interval, and what answered."""
     return [
         html.Div(className=f"number {'abc'[k]}", children=[

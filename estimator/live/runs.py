@@ -54,6 +54,10 @@ class Runs:
     """By fidelity."""
     history: dict[str, list[Mean]] = field(default_factory=dict)
     """Means of outcomes by packets, as they came."""
+    firsts: dict[str, str | None] = field(default_factory=dict)
+    """The cheapest fidelity that knows an outcome, of those that were asked for."""
+    per_s: float = 0.0
+    """Replications by packets per second, in the last batch."""
     _locks: dict[str, Lock] = field(default_factory=lambda: defaultdict(Lock))
 
     @cached_property
@@ -102,7 +106,9 @@ class Runs:
 
     def first(self, of: str) -> str | None:
         """The cheapest fidelity that knows an outcome."""
-        return next((kind for kind in ("formula", "fluid") if self.knows(kind, of)), None)
+        if of not in self.firsts:
+            self.firsts[of] = next((kind for kind in ("formula", "fluid") if self.knows(kind, of)), None)
+        return self.firsts[of]
 
     def done(self, kind: str) -> int:
         """Replications that there are by packets (`packet`) or a cheap fidelity."""
@@ -225,7 +231,3 @@ class Runs:
                 found[name] = BY_NAME[name].inside(pair.mean)
         return found
 
-
-def known_bias(runs: Runs, kind: str, of: str) -> str:
-    """What a cheap answer has to say about itself."""
-    return fidelity.sentence(runs.scenario.model_copy(update={"fidelity": kind}), [of]) or ""

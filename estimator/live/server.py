@@ -1,14 +1,18 @@
 """The server: one process, on this machine only unless told otherwise, and nothing from the internet."""
 
+import functools
 import socket
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from netcarlo.errors import InputError
+from netcarlo.errors import InputError, MachineError
 from netcarlo.reports.page import style
 from netcarlo.schema import kinds
+
+if TYPE_CHECKING:
+    from netcarlo.live.subject import Subject
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 REMEDY = "netcarlo live needs Dash; install it with pip install 'netcarlo[live]'"
@@ -56,19 +60,41 @@ def application(title: str) -> Any:
 
 
 def page_of(file: Path, values: Mapping[str, Any]) -> Any:
-    """The application of a scenario file with these fields set; its desk has begun.  Raises InputError."""
-    from netcarlo.live import callbacks, layout, take
+    """The application of a scenario or a plan with these fields set; its desk has begun.  Raises InputError."""
+    from netcarlo.live import callbacks, layout
     from netcarlo.live.desk import Desk
-    from netcarlo.live.subject import Subject
+    from netcarlo.live.of_scenario import OfScenario
 
-    subject, desk = Subject(kinds.read(file, kinds.SCENARIO), values), Desk()
-    app = application(subject.base.name)
+    desk = Desk()
+    subject = OfScenario(kinds.read(file, kinds.SCENARIO), values, desk)
+    app = application(subject.name)
     app.layout = lambda: layout.page(subject)
-    callbacks.register(app, subject, desk)
-    take.register(app, subject, desk)
+    callbacks.register(app, subject)
+    _give(app, subject)
     desk.begin()
-    desk.warm(subject.base, subject.of)
     return app
+
+
+def _give(app: Any, subject: "Subject") -> None:
+    """Serve what can be taken from the page."""
+    from flask import Response, request
+
+    def give(name: str) -> Any:
+        file = subject.files[name]
+        state, refused = subject.state(request.query_string.decode("utf-8", "replace"))
+        try:
+            if refused:
+                raise InputError(refused)
+            text = file.make(state)
+        except (InputError, MachineError) as error:
+            return Response(f"error: {error}\n", status=400, mimetype="text/plain")
+        found = Response(text, mimetype=file.type)
+        if file.saved:
+            found.headers["Content-Disposition"] = f"attachment; filename={name}"
+        return found
+
+    for name in subject.files:
+        app.server.add_url_rule(f"/{name}", name, functools.partial(give, name))
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -1,53 +1,70 @@
-"""The file that a page is about: its scenarios at any state of the page."""
+"""What a page is about: a scenario or a plan; what the page asks of one."""
 
-import shlex
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
-from netcarlo.live.address import State, read
-from netcarlo.live.controls import Control, controls
-from netcarlo.scenario import Scenario, scenario_in
-from netcarlo.schema.document import Document
-from netcarlo.simulation import measurable
-
-FIRST = ("goodput_bps", "completion_s")
-"""Outcomes that are shown first: the last of them that a scenario has."""
+from netcarlo.live.address import State
+from netcarlo.reports.parts.figures import Plot
 
 
-class Subject:
-    """A scenario file and what moves in it.  Raises InputError."""
+class Number(NamedTuple):
+    """A number that is shown large."""
 
-    def __init__(self, document: Document, values: Mapping[str, Any]) -> None:
-        """`values` are fields that are set for the whole page, as by `--set`."""
-        self.document, self.set = document, dict(values)
-        self.base = scenario_in(document, values=self.set)
-        self.controls: list[Control] = controls(document, self.base)
-        self.outcomes = measurable.outcomes(self.base)
-        self.of = "completion_s" if getattr(self.base.transport, "bytes", None) else "goodput_bps"
-        if self.of not in self.outcomes:
-            self.of = "goodput_bps"
+    name: str
+    text: str
+    unit: str
+    interval: str
+    by: str
+    """What answered."""
+
+
+@dataclass
+class Numbers:
+    """The answers of a state, and the commands that say the same."""
+
+    items: list[Number]
+    commands: list[str]
+
+
+@dataclass
+class Drawn:
+    """What stands below the numbers, and whether all of it is as it will stay."""
+
+    plots: list[Plot]
+    head: Sequence[str]
+    table: Sequence[Sequence[str]]
+    rest: bool
+
+
+class File(NamedTuple):
+    """What can be taken from the page: how the link says it, its type, whether it is saved, and its text."""
+
+    label: str
+    type: str
+    saved: bool
+    make: Callable[[State], str]
+
+
+class Subject(Protocol):
+    """A scenario or a plan as a page shows it."""
+
+    name: str
+    description: str
+    outcomes: Sequence[str]
+    """What can be asked; of a plan nothing."""
+    of: str
+    """What is asked unless the address says so."""
+    captions: Sequence[str]
+    """Of the figures; the first of a scenario is followed by a menu."""
+    files: Mapping[str, File]
 
     def state(self, query: str) -> tuple[State, str]:
         """The state of an address and what is refused of it, see `address.read`."""
-        return read(query, self.controls, of=self.of)
 
-    def scenario(self, state: State, *, variant: bool = False, moved: Mapping[str, int] | None = None) -> Scenario:
-        """The scenario of a state.  Raises InputError."""
-        values = state.values(variant=variant, moved=moved)
-        return scenario_in(self.document, values={**self.set, **values})
+    def numbers(self, state: State, visitor: str) -> Numbers:
+        """What is known at a state now; what is missing is begun.  Raises InputError."""
 
-    def command(self, state: State, control: str | None, *, variant: bool = False) -> str:
-        """The command that says the same."""
-        words = ["netcarlo", "estimate", Path(self.document.source).name]
-        for name, value in {**self.set, **state.values(variant=variant)}.items():
-            words += ["--set", f"{name}={_yaml(value)}"]
-        if control is not None:
-            words += ["--control", control, "--of", state.of]
-        return shlex.join(words)
+    def drawn(self, state: State, *, budget_s: float) -> Drawn:
+        """The figures as far as they are known; a cheap curve gets so many seconds."""
 
-
-def _yaml(value: Any) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(value)

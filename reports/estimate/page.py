@@ -8,8 +8,6 @@ from netcarlo.reports.parts.setting import setting
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.provenance import model_version, versions
 
-CAPTIONS = ("The outcome along a field", "How the interval shrinks as packets are simulated")
-
 
 def estimate_page(
     scenarios: Sequence[Scenario],
@@ -17,17 +15,20 @@ def estimate_page(
     figures: Sequence[Plot],
     outcomes: Sequence[tuple[str, str, str, str]],
     commands: Sequence[str],
+    along: str,
 ) -> str:
     """The HTML: `numbers` are name, number, unit, interval and what answered of each variant and of their
-    difference, `outcomes` name, mean, interval and meaning of the first's.
+    difference, `outcomes` name, mean, interval and meaning of the first's; the first of the `figures` is along
+    the field of this name.
     """
+    captions = (f"Along {along}", "How the interval shrinks as packets are simulated; dotted: the cheap model")
     return page(
         "estimate.html",
         title=scenarios[0].name,
         description=scenarios[0].description,
         numbers=numbers,
         figures=[
-            {"name": f"figure-{k}", "caption": CAPTIONS[k], "plot": figure} for k, figure in enumerate(figures)
+            {"name": f"figure-{k}", "caption": captions[k], "plot": figure} for k, figure in enumerate(figures)
         ],
         outcomes=outcomes,
         settings=[setting(scenario, None) for scenario in scenarios],

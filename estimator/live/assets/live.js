@@ -2,7 +2,7 @@
 window.dash_clientside = window.dash_clientside || {};
 (function () {
   "use strict";
-  var AGAIN_MS = 150, before = null, last = null;
+  var AGAIN_MS = 150, before = null, last = null, placed = false;
 
   function part(name, value) { return encodeURIComponent(name) + "=" + encodeURIComponent(value); }
 
@@ -55,6 +55,14 @@ window.dash_clientside = window.dash_clientside || {};
 
     toggled: function (clicks, variant) {
       if (clicks) { window.dash_clientside.set_props("variant", { data: !variant }); }
+    },
+
+    // The figures come after the first number.
+    first: function (seen) {
+      if (seen && !placed) {
+        placed = true;
+        window.dash_clientside.set_props("place", { data: seen.query });
+      }
     },
 
     again: function (drawn) {
