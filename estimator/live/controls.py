@@ -79,7 +79,7 @@ class Control:
             side = f"allowed here is {self.texts[first]} to {self.texts[-1]}"
             raise InputError(f"{self.field} = '{text}' is not on its slider; {side}; write live: in the file")
         grown = [*self.places[:first], *sorted([*numbers, value])]
-        made = _slider(self.field, self.label, grown, self.places[self.start], self.quantity)
+        made = slider(self.field, self.label, grown, self.places[self.start], self.quantity)
         return replace(made, seen=self.seen), grown.index(value)
 
 
@@ -138,11 +138,11 @@ def _of_field(document: Document, base: Scenario, full: str, value: Any) -> Cont
         if limit.whole:
             between = [float(v) for v in range(int(low), int(high) + 1)] if high <= MOST_WHOLE else between
         numbers = [value, *dict.fromkeys(float(round(v)) if limit.whole else v for v in between)]
-        return _slider(name, label, numbers, value, limit)
+        return slider(name, label, numbers, value, limit)
     if not isinstance(value, float):
         return None
     numbers = _around(value, limit, full)
-    return _slider(name, label, numbers, value, limit) if numbers else None
+    return slider(name, label, numbers, value, limit) if numbers else None
 
 
 def _of_run(name: str, value: int) -> Control:
@@ -194,7 +194,8 @@ def _around(value: float, limit: Quantity, full: str) -> list[Any]:
     return sorted({*inside, value, *([0.0] if zero and "duration" not in full else [])})
 
 
-def _slider(name: str, label: str, numbers: Sequence[Any], own: Any, limit: Quantity) -> Control:
+def slider(name: str, label: str, numbers: Sequence[Any], own: Any, limit: Quantity) -> Control:
+    """A slider over numbers in rising order, which stands at its own."""
     written = [written_as(v, limit) for v in numbers]
     texts = tuple(DRAWN if isinstance(v, dict) else str(v) for v in written)
     return Control(name, label, tuple(numbers), texts, tuple(written), list(numbers).index(own), quantity=limit)
@@ -280,7 +281,7 @@ def _of_spec(document: Document, base: Scenario, name: str, spec: Movable) -> Co
         every = [own, *every]
     elif own is not None:
         every = sorted({*every, own})
-    return replace(_slider(name, label, every, every[0] if own is None else own, limit), seen=True)
+    return replace(slider(name, label, every, every[0] if own is None else own, limit), seen=True)
 
 
 def _between(ends: Sequence[Any], spec: Movable, limit: Quantity) -> list[float]:

@@ -5,14 +5,13 @@ import socket
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from netcarlo.errors import InputError, MachineError
+from netcarlo.live.subject import Subject
 from netcarlo.reports.page import style
 from netcarlo.schema import kinds
 
-if TYPE_CHECKING:
-    from netcarlo.live.subject import Subject
 
 LOCAL = ("127.0.0.1", "localhost", "::1")
 REMEDY = "netcarlo live needs Dash; install it with pip install 'netcarlo[live]'"
@@ -63,10 +62,17 @@ def page_of(file: Path, values: Mapping[str, Any]) -> Any:
     """The application of a scenario or a plan with these fields set; its desk has begun.  Raises InputError."""
     from netcarlo.live import callbacks, layout
     from netcarlo.live.desk import Desk
-    from netcarlo.live.of_scenario import OfScenario
 
     desk = Desk()
-    subject = OfScenario(kinds.read(file, kinds.SCENARIO), values, desk)
+    subject: Subject
+    if kinds.kind_of(file) == kinds.PLAN:
+        from netcarlo.live.of_plan import OfPlan
+
+        subject = OfPlan(kinds.read(file, kinds.PLAN), values, desk)
+    else:
+        from netcarlo.live.of_scenario import OfScenario
+
+        subject = OfScenario(kinds.read(file, kinds.SCENARIO), values, desk)
     app = application(subject.name)
     app.layout = lambda: layout.page(subject)
     callbacks.register(app, subject)
@@ -75,7 +81,7 @@ def page_of(file: Path, values: Mapping[str, Any]) -> Any:
     return app
 
 
-def _give(app: Any, subject: "Subject") -> None:
+def _give(app: Any, subject: Subject) -> None:
     """Serve what can be taken from the page."""
     from flask import Response, request
 
