@@ -13,7 +13,9 @@ def live(
     file: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
     set_: Set = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where it listens; 0: a free port.")] = 8050,
-    host: Annotated[str, typer.Option(help="The address it listens at: by default this machine's own.")] = "127.0.0.1",
+    host: Annotated[
+        str, typer.Option(help="The address it listens at: by default this machine's own.")
+    ] = "127.0.0.1",
     trust: Trust = None,
 ) -> None:
     """Serve a page on which a scenario's numbers move and its outcomes follow.  Ctrl-C ends it."""

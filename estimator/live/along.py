@@ -1,4 +1,4 @@
-"""The outcome along a slider: what cheap models say at its places, and packets at those that were looked at."""
+"""The outcome along a slider: by cheap models at its places, by packets at those that were looked at."""
 
 import math
 import time
@@ -47,7 +47,9 @@ def settling(known: Known, every: Sequence[Runs], of: str) -> Plot:
     guesses = [known.guess(runs, of) for runs in every]
     values = [g.mean.mean for g in guesses if g] + [m.mean for history in histories for m in history]
     scale = scales.scale(values, words.unit(of))
-    return figures.settling(histories, [g.mean.mean if g else None for g in guesses], scale, BY_NAME[of].words)
+    return figures.settling(
+        histories, [g.mean.mean if g else None for g in guesses], scale, BY_NAME[of].words
+    )
 
 
 def _places(state: State) -> list[int]:

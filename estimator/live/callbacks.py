@@ -1,5 +1,5 @@
-"""What happens when something moves: the browser writes the state, the server answers it, and the browser asks
-again until it is at rest."""
+"""When something moves the browser writes the state, the server answers it, and the browser asks again until
+it is at rest."""
 
 from typing import Any
 

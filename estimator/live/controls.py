@@ -99,9 +99,7 @@ def controls(document: Document, base: Scenario) -> list[Control]:
         if made is not None and len(made.places) > 1:
             found.append((_rank(data, full), made))
     ordered = sorted(found, key=lambda item: item[0])  # stable: as they stand in the record
-    return [
-        replace(made, seen=rank < LAST and i < MOST_SEEN) for i, (rank, made) in enumerate(ordered)
-    ]
+    return [replace(made, seen=rank < LAST and i < MOST_SEEN) for i, (rank, made) in enumerate(ordered)]
 
 
 LAST = 3
@@ -198,7 +196,9 @@ def slider(name: str, label: str, numbers: Sequence[Any], own: Any, limit: Quant
     """A slider over numbers in rising order, which stands at its own."""
     written = [written_as(v, limit) for v in numbers]
     texts = tuple(DRAWN if isinstance(v, dict) else str(v) for v in written)
-    return Control(name, label, tuple(numbers), texts, tuple(written), list(numbers).index(own), quantity=limit)
+    return Control(
+        name, label, tuple(numbers), texts, tuple(written), list(numbers).index(own), quantity=limit
+    )
 
 
 def written_as(value: Any, limit: Quantity) -> Any:
@@ -270,18 +270,20 @@ def _of_spec(document: Document, base: Scenario, name: str, spec: Movable) -> Co
                 known = ", ".join(map(str, made.places if made else ()))
                 raise InputError(f"has a value that does not fit; those that do are {known}")
             return replace(made, seen=True)
-        numbers = [limit.validate(value) for value in words]
-        if not all(isinstance(value, float) for value in numbers):
+        given = [limit.validate(value) for value in words]
+        numbers = [value for value in given if isinstance(value, float)]
+        if len(numbers) < len(given):
             raise InputError("has a distribution among its values; write numbers")
     else:
-        ends = [limit.validate(end) for end in (spec.linear or spec.log or [])]
-        numbers = _between(ends, spec, limit)
-    every: list[Any] = sorted(set(map(float, typing.cast(list[float], numbers))))
+        numbers = _between([limit.validate(end) for end in (spec.linear or spec.log or [])], spec, limit)
+    every: list[Any] = sorted({*numbers})
     if isinstance(own, Distribution):
         every = [own, *every]
     elif own is not None:
         every = sorted({*every, own})
-    return replace(slider(name, label, every, every[0] if own is None else own, limit), seen=True)
+    else:
+        raise InputError("is not set in the scenario; write it there, too")
+    return replace(slider(name, label, every, own, limit), seen=True)
 
 
 def _between(ends: Sequence[Any], spec: Movable, limit: Quantity) -> list[float]:
@@ -291,7 +293,9 @@ def _between(ends: Sequence[Any], spec: Movable, limit: Quantity) -> list[float]
     if spec.log is not None:
         if low <= 0:
             raise InputError("starts at 0, where a logarithm has no value; raise the lower end")
-        numbers = np.geomspace(low, high, spec.points).tolist() if spec.points else [low, *nice(low, high), high]
+        numbers = (
+            np.geomspace(low, high, spec.points).tolist() if spec.points else [low, *nice(low, high), high]
+        )
     else:
         numbers = np.linspace(low, high, spec.points or POINTS).tolist()
     if limit.whole:

@@ -43,12 +43,17 @@ def along(
             })  # fmt: skip
         others = {place: mean for place, mean in seen.items() if here is None or place != here[0]}
         if others:
-            data.append({**_marks(control, others, shown, k, size=6), "name": f"{name} packets, seen before".strip()})
+            data.append(
+                {**_marks(control, others, shown, k, size=6), "name": f"{name} packets, seen before".strip()}
+            )
         if here is not None:
-            data.append({**_marks(control, {here[0]: here[1]}, shown, k, size=12), "name": f"{name} now".strip()})
+            data.append(
+                {**_marks(control, {here[0]: here[1]}, shown, k, size=12), "name": f"{name} now".strip()}
+            )
     ticks = _ticks(control)
     axis: dict[str, Any] = {
-        "tickvals": ticks, "ticktext": [control.texts[t] for t in ticks], "range": [-0.5, len(control.places) - 0.5],
+        "tickvals": ticks, "ticktext": [control.texts[t] for t in ticks],
+        "range": [-0.5, len(control.places) - 0.5],
     }  # fmt: skip
     return plot(data, x=control.label, y=shown.label(label), xaxis=axis, yaxis={"rangemode": "tozero"})
 
@@ -76,8 +81,10 @@ def _scaled(mean: Mean, shown: Scale) -> Mean:
     return Mean(mean.n, *(part / shown.factor for part in parts))
 
 
-def settling(histories: Sequence[Sequence[Mean]], guesses: Sequence[float | None], shown: Scale, label: str) -> Plot:
-    """How the interval of each variant shrinks as replications come; what cheap models said is a thin line."""
+def settling(
+    histories: Sequence[Sequence[Mean]], guesses: Sequence[float | None], shown: Scale, label: str
+) -> Plot:
+    """How the interval of each variant shrinks as replications come; thin lines are cheap models."""
     data: list[Plot] = []
     for k, (history, guess) in enumerate(zip(histories, guesses, strict=True)):
         means = [_scaled(m, shown) for m in history if math.isfinite(m.ci_low)]

@@ -44,7 +44,9 @@ class Known:
     def guess(self, runs: Runs, of: str) -> Look | None:
         """The cheap answer; None where there is none, or its model is not compiled yet."""
         kind = runs.first(of)
-        return runs.guess(of) if kind == "formula" or (kind and self._model(runs, kind) in self._ready) else None
+        return (
+            runs.guess(of) if kind == "formula" or (kind and self._model(runs, kind) in self._ready) else None
+        )
 
     def _model(self, runs: Runs, kind: str) -> object:
         return launches.model_of(runs.scenario.model_copy(update={"fidelity": kind}))

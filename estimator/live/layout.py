@@ -14,6 +14,7 @@ from netcarlo.reports.parts.figures import plot
 
 GRAPH = {"displayModeBar": False, "responsive": True}
 
+
 def page(subject: Subject) -> Any:
     """The page before its address is known; each visitor gets another."""
     about = [html.P("netcarlo · live", className="kicker"), html.H1(subject.name)]
@@ -52,7 +53,9 @@ def figures(subject: Subject, state: State) -> list[Any]:
             html.Figcaption(caption),
             dcc.Graph(id=f"figure-{k}", figure=empty, config=GRAPH, style={"height": height}),
         ]) for k, (caption, height) in enumerate(zip(captions, HEIGHTS, strict=True))),
-        html.Details([html.Summary("All outcomes" if subject.outcomes else "What limits it"), html.Div(id="table")]),
+        html.Details([
+            html.Summary("All outcomes" if subject.outcomes else "What limits it"), html.Div(id="table"),
+        ]),
         dcc.Store(id="drawn"),
     ]  # fmt: skip
 
@@ -67,7 +70,8 @@ def asked(subject: Subject, state: State) -> list[Any]:
         outcomes = [(name, scales.name_of(name)) for name in subject.outcomes]
         what = [
             html.Div(className="row", children=[
-                html.Span("What is asked", className="label"), menu("of", "page", outcomes, state.of, "outcome"),
+                html.Span("What is asked", className="label"),
+                menu("of", "page", outcomes, state.of, "outcome"),
             ]),
             html.P(html.Button("What if …", id="what-if", type="button", title="a second variant beside it")),
         ]  # fmt: skip
@@ -96,7 +100,9 @@ def _moves(control: Control, side: str, place: int) -> Any:
     name = control.label if side == "a" else f"{control.label}, what if"
     if control.menu:
         options = [(str(i), text) for i, text in enumerate(control.texts)]
-        return html.Div(menu(control.field, side, options, str(place), name), className=f"side {side} of-menu")
+        return html.Div(
+            menu(control.field, side, options, str(place), name), className=f"side {side} of-menu"
+        )
     return html.Label(className=f"side {side}", children=[
         html.Span(name, className="spoken"),
         dcc.Input(id={"kind": "slider", **which}, type="range", min=0, max=len(control.places) - 1, step=1,
@@ -107,7 +113,9 @@ def _moves(control: Control, side: str, place: int) -> Any:
 
 def against(state: State) -> Any:
     """The menu of the field along which the first figure is drawn."""
-    return menu("against", "page", [(c.field, c.label) for c in state.controls], state.against, "along which field")
+    return menu(
+        "against", "page", [(c.field, c.label) for c in state.controls], state.against, "along which field"
+    )
 
 
 def menu(field: str, side: str, options: Sequence[tuple[str, str]], chosen: str, label: str) -> Any:
@@ -129,11 +137,20 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Any:
     last = len(head) - 1
     kinds = ["text" if k in (0, last) else "number" for k in range(len(head))]
     lines = [
-        html.Tr([html.Th(row[0], scope="row"), *(html.Td(c, className=k) for c, k in zip(row[1:], kinds[1:], strict=True))])
+        html.Tr(
+            [
+                html.Th(row[0], scope="row"),
+                *(html.Td(c, className=k) for c, k in zip(row[1:], kinds[1:], strict=True)),
+            ]
+        )
         for row in rows
     ]
-    heads = html.Thead(html.Tr([html.Th(text, className=kind) for text, kind in zip(head, kinds, strict=True)]))
-    return html.Div(html.Table([heads, html.Tbody(lines)], className="fold"), className="scroll", tabIndex="0")
+    heads = html.Thead(
+        html.Tr([html.Th(text, className=kind) for text, kind in zip(head, kinds, strict=True)])
+    )
+    return html.Div(
+        html.Table([heads, html.Tbody(lines)], className="fold"), className="scroll", tabIndex="0"
+    )
 
 
 def taken(subject: Subject, query: str, commands: Sequence[str]) -> list[Any]:
@@ -142,7 +159,11 @@ def taken(subject: Subject, query: str, commands: Sequence[str]) -> list[Any]:
         html.A(file.label, href=f"/{name}?{query}", target="_blank") for name, file in subject.files.items()
     ]
     said = [html.Code(command) for command in commands]
-    return [html.P(links, className="links"), html.P("The same on the command line:", className="soft"), *said]
+    return [
+        html.P(links, className="links"),
+        html.P("The same on the command line:", className="soft"),
+        *said,
+    ]
 
 
 def tiles(items: Sequence[Number]) -> list[Any]:

@@ -21,7 +21,7 @@ from netcarlo.live.address import State, read
 from netcarlo.live.controls import OF_RUN, Control, controls, nice
 from netcarlo.live.controls import slider as _slider
 from netcarlo.live.desk import Desk, GoneError
-from netcarlo.live.subject import Drawn, File, Number, Numbers
+from netcarlo.live.subject import Drawn, File, Number, Numbers, Subject
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
 from netcarlo.planning import thresholds
@@ -77,7 +77,7 @@ class _Slice(ReplicationRunner):
 
 
 class Searching:
-    """The search of a plan: a job of the desk, done in slices, each of which finds what the others simulated."""
+    """The search of a plan, a job of the desk: done in slices, each of which finds what others simulated."""
 
     def __init__(self, plan: Plan, known: dict[str, dict[str, Floats]]) -> None:
         """`known` are the replications that other searches of the page have made."""
@@ -114,7 +114,7 @@ class Searching:
         self.done.set()
 
 
-class OfPlan:
+class OfPlan(Subject):
     """A plan file and what moves in it: its requirements, and numbers of its scenario."""
 
     captions = ("How probably the requirements hold", "What binds: the measure, and the bound (dashed)")
@@ -154,7 +154,9 @@ class OfPlan:
         for k, each in enumerate(self.base.requirements):
             sign = "≥" if each.at_least else "≤"
             measure = words.goal(self.base, k).partition(sign)[0].strip(" <>")
-            found.append(_slider(f"requirements.{each.name}.goal", f"{each.name}: {measure} {sign}", *_bounds(each)))
+            found.append(
+                _slider(f"requirements.{each.name}.goal", f"{each.name}: {measure} {sign}", *_bounds(each))
+            )
             share = Quantity(units.FRACTION, 0.0, 0.9999, random=False)
             odds = sorted({*PROBABILITIES, each.probability})
             name = f"requirements.{each.name}.probability"
@@ -166,7 +168,11 @@ class OfPlan:
         data = self.data["scenario"]
         if not isinstance(data, dict):
             return []
-        planned = {name for field in (*self.base.row.fields, *self.base.spec.derive) for name in full_names(data, field)}
+        planned = {
+            name
+            for field in (*self.base.row.fields, *self.base.spec.derive)
+            for name in full_names(data, field)
+        }
         inside = Document({**data, "name": self.name}, source=self.document.source, lines={})
         found = [
             c for c in controls(inside, self.base.base)
@@ -190,7 +196,9 @@ class OfPlan:
     def plan(self, state: State) -> Plan:
         """The plan of a state.  Raises InputError."""
         values = self._values(state)
-        asked = {n.removeprefix("requirements."): v for n, v in values.items() if n.startswith("requirements.")}
+        asked = {
+            n.removeprefix("requirements."): v for n, v in values.items() if n.startswith("requirements.")
+        }
         others = {name: value for name, value in values.items() if not name.startswith("requirements.")}
         place = repr(sorted(others.items()))
         if place not in self._plans:
@@ -221,18 +229,28 @@ class OfPlan:
         return Numbers([item], [self._command(state)])
 
     def _first(self, plan: Plan) -> Number:
-        """The best guess before the first look of the search: of replications that are there, or of a formula."""
+        """The best guess before the first look of the search: of earlier replications, or of a formula."""
         name = _name(plan)
-        there = {value: known for value in plan.values if (known := self._known.get(key(plan.scenario(value))))}
+        there = {
+            value: known for value in plan.values if (known := self._known.get(key(plan.scenario(value))))
+        }
         if len(there) > 1:
             n = sum(len(next(iter(known.values()))) for known in there.values())
-            return Number(name, _crossing(plan, there), "", "", f"packets: of {scales.count(n)} replications made before")
+            return Number(
+                name,
+                _crossing(plan, there),
+                "",
+                "",
+                f"packets: of {scales.count(n)} replications made before",
+            )
         kind = next((k for k in ("formula",) if not plan.base.network.unknown(plan.base, k)), None)
         cheap = self._of_formula(plan) if kind else {}
         if cheap:
             text = f"formula: {CHEAP_DRAWS} networks at {len(cheap)} values; no packet was simulated"
             return Number(name, _crossing(plan, cheap), "", "", text)
-        return Number(name, "…", "", "", self.desk.doing or "no formula knows these outcomes; packets are simulated")
+        return Number(
+            name, "…", "", "", self.desk.doing or "no formula knows these outcomes; packets are simulated"
+        )
 
     def _of_formula(self, plan: Plan) -> dict[float, dict[str, Floats]]:
         """Outcomes by formula at some values; empty where it does not know them."""
@@ -275,8 +293,9 @@ class OfPlan:
         value = found.plan.values[0] if found.holds is None else found.holds
         scenario = found.plan.scenario(value)
         events = traced(scenario, replication=0)
+        title = f"{self.name} at {words.value(found.plan, value)}, replication 0"
         return trace_page(
-            events.frame, f"{self.name} at {words.value(found.plan, value)}, replication 0", scenario=scenario,
+            events.frame, title, scenario=scenario,
             outcomes=events.outcomes.frame, interruptions=interruptions(scenario, replication=0),
             rates=per_second(scenario, events.frame, replication=0),
         )  # fmt: skip
@@ -293,10 +312,18 @@ def _item(job: Searching, doing: str) -> Number:
     n = f"{scales.count(found.cost['replications'])} replications at {found.cost['values']} values"
     if not job.rest:
         text = "…" if found.likely is None else f"≈ {words.value(plan, found.likely, 3)}"
-        return Number(_name(plan), text, "", words.headline(found), f"packets: {n} so far; {doing}".rstrip("; "))
+        return Number(
+            _name(plan), text, "", words.headline(found), f"packets: {n} so far; {doing}".rstrip("; ")
+        )
     text = "none" if found.holds is None else words.value(plan, found.holds)
     guess = "" if found.likely is None else f", best guess of the limit {words.value(plan, found.likely, 3)}"
-    return Number(_name(plan), text, "", words.headline(found).rstrip(".") + guess, f"packets: {n}. {words.explanation(found)}")
+    return Number(
+        _name(plan),
+        text,
+        "",
+        words.headline(found).rstrip(".") + guess,
+        f"packets: {n}. {words.explanation(found)}",
+    )
 
 
 def _crossing(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
@@ -304,18 +331,26 @@ def _crossing(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str
     values = list(outcomes)
     ends = []
     for requirement in plan.requirements:
-        margins = [requirement.margin(requirement.quantile(requirement.measured(dict(outcomes[v]), v))) for v in values]
+        margins = [
+            requirement.margin(requirement.quantile(requirement.measured(dict(outcomes[v]), v)))
+            for v in values
+        ]
         ends.append(thresholds.crossing(values, margins, log=plan.log))
     order = 1 if plan.spec.find == "largest" else -1
     first = min(ends, key=lambda end: order * end if math.isfinite(end) else end)
     if math.isinf(first):
-        return "none" if first < 0 else f"{words.value(plan, values[-1])} or {'more' if order > 0 else 'less'}"
+        return (
+            "none" if first < 0 else f"{words.value(plan, values[-1])} or {'more' if order > 0 else 'less'}"
+        )
     return f"≈ {words.value(plan, first, 3)}"
 
 
 def _bounds(requirement: Requirement) -> tuple[list[float], float, Quantity]:
     """Places around the bound of a requirement, that bound, and what it may be."""
-    kind, own = dimension(requirement.measure) if requirement.measure in MEANING else units.PLAIN, requirement.bound
+    kind, own = (
+        dimension(requirement.measure) if requirement.measure in MEANING else units.PLAIN,
+        requirement.bound,
+    )
     text = requirement.text.rpartition(requirement.comparison)[2]
     if text.endswith("%"):
         kind = units.FRACTION

@@ -14,7 +14,7 @@ from netcarlo.live.controls import Control, controls
 from netcarlo.live.desk import Desk
 from netcarlo.live.known import Known, Sharpening
 from netcarlo.live.runs import Runs
-from netcarlo.live.subject import Drawn, File, Numbers
+from netcarlo.live.subject import Drawn, File, Numbers, Subject
 from netcarlo.numerics.statistics import Mean
 from netcarlo.reports.estimate.page import estimate_page
 from netcarlo.reports.parts import scales
@@ -37,7 +37,7 @@ REPORT_S = 5.0
 """Seconds that the curve of a report may take."""
 
 
-class OfScenario:
+class OfScenario(Subject):
     """A scenario file and what moves in it."""
 
     captions = ("Along ", "How the interval shrinks as packets are simulated; dotted: the cheap model")
@@ -66,7 +66,9 @@ class OfScenario:
         """The state of an address and what is refused of it, see `address.read`."""
         return read(query, self.controls, of=self.of)
 
-    def scenario(self, state: State, *, variant: bool = False, moved: Mapping[str, int] | None = None) -> Scenario:
+    def scenario(
+        self, state: State, *, variant: bool = False, moved: Mapping[str, int] | None = None
+    ) -> Scenario:
         """The scenario of a state.  Raises InputError."""
         values = self._values(state, variant, moved)
         name = repr(sorted(values.items()))
@@ -76,7 +78,9 @@ class OfScenario:
             self._made[name] = scenario_in(self.document, values=values)
         return self._made[name]
 
-    def _values(self, state: State, variant: bool = False, moved: Mapping[str, int] | None = None) -> dict[str, Any]:
+    def _values(
+        self, state: State, variant: bool = False, moved: Mapping[str, int] | None = None
+    ) -> dict[str, Any]:
         return {**self.set, **state.values(variant=variant, moved=moved)}
 
     def _runs(self, state: State) -> list[Runs]:
@@ -132,7 +136,9 @@ class OfScenario:
     def _csv(self, state: State) -> str:
         tables = []
         for runs, variant in zip(self._runs(state), state.variants, strict=True):
-            found = estimate(runs.scenario, control=runs.control(state.of), of=state.of).to_frame().reset_index()
+            found = (
+                estimate(runs.scenario, control=runs.control(state.of), of=state.of).to_frame().reset_index()
+            )
             if state.variant is not None:
                 found.insert(0, "variant", "what if" if variant else "this")
             tables.append(found)
@@ -167,4 +173,3 @@ def _table(runs: Runs, of: str) -> list[tuple[str, str, str, str]]:
             text = f"{words.number(mean, scale)} {scale.unit}".rstrip()
             rows.append((BY_NAME[name].words, text, words.interval(mean, scale), BY_NAME[name].meaning))
     return rows
-

@@ -219,7 +219,7 @@ class Runs:
             past.append(found.mean)
 
     def better(self, of: str) -> dict[str, Mean]:
-        """The means of all outcomes that the control of `of` sharpens, at rest, as in the table of `estimate`."""
+        """The means at rest of what the control of `of` sharpens, as in the table of `estimate`."""
         control = self.control(of)
         n, draws, rest = self._walk(of)
         if control is None or not rest:
@@ -230,4 +230,3 @@ class Runs:
             if pair is not None:
                 found[name] = BY_NAME[name].inside(pair.mean)
         return found
-

@@ -12,7 +12,6 @@ from netcarlo.live.subject import Subject
 from netcarlo.reports.page import style
 from netcarlo.schema import kinds
 
-
 LOCAL = ("127.0.0.1", "localhost", "::1")
 REMEDY = "netcarlo live needs Dash; install it with pip install 'netcarlo[live]'"
 
@@ -54,12 +53,14 @@ def application(title: str) -> Any:
         assets_folder=str(Path(__file__).parent / "assets"), index_string=INDEX.replace("STYLE", style()),
         suppress_callback_exceptions=True, serve_locally=True, include_assets_files=True,
     )  # fmt: skip
-    app.enable_dev_tools(debug=False, dev_tools_disable_version_check=True)  # it would ask a server of Plotly's
+    app.enable_dev_tools(
+        debug=False, dev_tools_disable_version_check=True
+    )  # it would ask a server of Plotly's
     return app
 
 
 def page_of(file: Path, values: Mapping[str, Any]) -> Any:
-    """The application of a scenario or a plan with these fields set; its desk has begun.  Raises InputError."""
+    """The application of a scenario or a plan with these fields set, at work.  Raises InputError."""
     from netcarlo.live import callbacks, layout
     from netcarlo.live.desk import Desk
 

@@ -67,4 +67,3 @@ class Subject(Protocol):
 
     def drawn(self, state: State, *, budget_s: float) -> Drawn:
         """The figures as far as they are known; a cheap curve gets so many seconds."""
-

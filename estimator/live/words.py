@@ -17,7 +17,9 @@ from netcarlo.simulation.outcomes import BY_NAME
 def unit(of: str) -> str:
     """The SI unit of an outcome; a share is shown in percent."""
     found = scales.unit_of(of)
-    return FRACTION if not found and (of.endswith(("_ratio", "_share")) or BY_NAME[of].values.yes_no) else found
+    return (
+        FRACTION if not found and (of.endswith(("_ratio", "_share")) or BY_NAME[of].values.yes_no) else found
+    )
 
 
 def number(mean: Mean, shown: Scale) -> str:
@@ -40,12 +42,18 @@ def interval(mean: Mean, shown: Scale) -> str:
 def kind(runs: Runs, look: Look, of: str) -> str:
     """What answered, plainly."""
     if look.by != "packet":
-        drawn = f"mean of {look.mean.n} drawn networks" if look.mean.n > 1 else "one network, nothing is drawn"
+        drawn = (
+            f"mean of {look.mean.n} drawn networks" if look.mean.n > 1 else "one network, nothing is drawn"
+        )
         return f"{look.by}: {drawn}; no packet was simulated"
     control = runs.control(of)
     n, done = scales.count(look.mean.n), scales.count(look.of)
     sharper = f", sharpened by {scales.count(runs.done(control))} draws of the {control}" if control else ""
-    return f"packets: {n} of {done} replications{sharper}" if not look.rest else f"packets: {n} replications{sharper}"
+    return (
+        f"packets: {n} of {done} replications{sharper}"
+        if not look.rest
+        else f"packets: {n} replications{sharper}"
+    )
 
 
 def none(runs: Runs, of: str) -> str:

@@ -39,7 +39,8 @@ class ReplicationRunner:
     ) -> None:
         """Keep these outcomes; `progress` is called with the number of replications done so far.
 
-        `known` are those of other runners of the same outcomes, by the key of their scenario; new ones are added.
+        `known` are those of other runners of the same outcomes, by the key of their scenario; new ones are
+        added.
         """
         self.outcomes = list(outcomes)
         self.simulated = self.used = self.damaged = 0

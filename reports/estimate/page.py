@@ -13,22 +13,26 @@ def estimate_page(
     scenarios: Sequence[Scenario],
     numbers: Sequence[tuple[str, str, str, str, str]],
     figures: Sequence[Plot],
-    outcomes: Sequence[tuple[str, str, str, str]],
+    outcomes: Sequence[Sequence[str]],
     commands: Sequence[str],
     along: str,
 ) -> str:
     """The HTML: `numbers` are name, number, unit, interval and what answered of each variant and of their
-    difference, `outcomes` name, mean, interval and meaning of the first's; the first of the `figures` is along
-    the field of this name.
+    difference, `outcomes` name, mean, interval and meaning of the first's; the first of the `figures` is
+    `along` the field of this name.
     """
-    captions = (f"Along {along}", "How the interval shrinks as packets are simulated; dotted: the cheap model")
+    captions = (
+        f"Along {along}",
+        "How the interval shrinks as packets are simulated; dotted: the cheap model",
+    )
     return page(
         "estimate.html",
         title=scenarios[0].name,
         description=scenarios[0].description,
         numbers=numbers,
         figures=[
-            {"name": f"figure-{k}", "caption": captions[k], "plot": figure} for k, figure in enumerate(figures)
+            {"name": f"figure-{k}", "caption": captions[k], "plot": figure}
+            for k, figure in enumerate(figures)
         ],
         outcomes=outcomes,
         settings=[setting(scenario, None) for scenario in scenarios],
