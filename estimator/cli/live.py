@@ -10,7 +10,7 @@ from netcarlo.cli.console import Set, Trust
 
 
 def live(
-    file: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml")],
+    file: Annotated[Path, typer.Argument(metavar="SCENARIO.yaml|PLAN.yaml")],
     set_: Set = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Where it listens; 0: a free port.")] = 8050,
     host: Annotated[
@@ -18,11 +18,12 @@ def live(
     ] = "127.0.0.1",
     trust: Trust = None,
 ) -> None:
-    """Serve a page on which a scenario's numbers move and its outcomes follow.  Ctrl-C ends it."""
+    """Serve a page on which a scenario's (or a plan's) numbers move and its answer follows.  Ctrl-C ends it."""
     from netcarlo.live import server
 
     server.check_installed()
-    app = server.page_of(file, console.values(set_))
     listening = server.bound(host, port)
+    app = server.page_of(file, console.values(set_))
     console.echo(f"http://{host}:{listening.getsockname()[1]}/  (Ctrl-C ends)")
-    server.serve(app, listening)
+    server.begin(app, listening)
+    server.wait()

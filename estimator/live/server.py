@@ -116,8 +116,8 @@ def bound(host: str, port: int) -> socket.socket:
         raise InputError(f"--port {port} is none; allowed is 0 to 65535; write --port 8050") from None
 
 
-def serve(app: Any, listening: socket.socket) -> None:
-    """Serve until the process is interrupted."""
+def begin(app: Any, listening: socket.socket) -> None:
+    """Serve in other threads, which end with the process."""
     import logging
 
     from werkzeug.serving import make_server
@@ -129,4 +129,8 @@ def serve(app: Any, listening: socket.socket) -> None:
     server = make_server(host, port, app.server, threaded=True, fd=listening.fileno())
     thread = threading.Thread(target=server.serve_forever, daemon=True, name="netcarlo live server")
     thread.start()
+
+
+def wait() -> None:
+    """Wait until the process is interrupted."""
     threading.Event().wait()
