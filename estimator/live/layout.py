@@ -166,9 +166,9 @@ def taken(subject: Subject, query: str, commands: Sequence[str]) -> list[Any]:
     ]
 
 
-def tiles(items: Sequence[Number]) -> list[Any]:
-    """The answers: for each a name, the number, its unit, its interval, and what answered."""
-    return [
+def tiles(query: str, items: Sequence[Number]) -> Any:
+    """The answers of a state: for each a name, the number, its unit, its interval, and what answered."""
+    found = [
         html.Div(className=f"number {'abc'[k]}", children=[
             html.P(name, className="name"),
             html.P([html.Span(number, className="value"), " ", html.Span(unit, className="unit")]),
@@ -177,3 +177,4 @@ def tiles(items: Sequence[Number]) -> list[Any]:
         ])
         for k, (name, number, unit, interval, by) in enumerate(items)
     ]  # fmt: skip
+    return html.Div(found, className="numbers", **{"data-state": query})
