@@ -3,6 +3,7 @@
 Batches are short, and one that nobody waits for any more is given up within a block of a kernel.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -71,8 +72,21 @@ class Desk:
         for visitor in [v for v, (at, _) in self._visitors.items() if now - at > AWAY_S]:
             del self._visitors[visitor]
         jobs = [job for _, some in self._visitors.values() for job in some if job.about not in self._errors]
-        waiting = [(done, job) for job in jobs if (done := job.left()) is not None]
+        waiting = [(done, job) for job in jobs if (done := self._left(job)) is not None]
         return min(waiting, key=lambda item: item[0])[1] if waiting else None
+
+    def _left(self, job: Job) -> int | None:
+        try:
+            return job.left()
+        except Exception as error:
+            self._failed(job, error)
+            return None
+
+    def _failed(self, job: Job, error: Exception) -> None:
+        """Who looks at it is told; others go on."""
+        if not isinstance(error, InputError | MachineError | MemoryError):
+            logging.getLogger(__name__).exception("a live page failed")
+        self._errors[job.about] = str(error) or type(error).__name__
 
     def _serve(self) -> None:
         with compilers.announced(self._announce):
@@ -100,7 +114,7 @@ class Desk:
             job.work(check)
         except GoneError:
             pass
-        except (InputError, MachineError, MemoryError) as error:
-            self._errors[job.about] = str(error) or "not enough memory"
+        except Exception as error:
+            self._failed(job, error)
         finally:
             self.doing = ""

@@ -96,9 +96,9 @@ class OfScenario(Subject):
         self.desk.look_at(visitor, jobs)
         every = [job.runs for job in jobs]
         guesses = [self.known.guess(runs, state.of) for runs in every]
-        for runs, guess in zip(every, guesses, strict=True):
-            if not runs.done("packet") and guess is None:
-                measurable.check([state.of], runs.scenario)
+        for runs in every:
+            if state.of not in measurable.EVERYWHERE and state.of not in runs.measured:
+                measurable.refuse(state.of, runs.scenario, runs.measured)
         looks = [runs.look(state.of) or guess for runs, guess in zip(every, guesses, strict=True)]
         items = [
             words.item(name, runs, look, state.of, self.desk.doing)

@@ -2,7 +2,7 @@
 window.dash_clientside = window.dash_clientside || {};
 (function () {
   "use strict";
-  var AGAIN_MS = 150, before = null, last = null, placed = false;
+  var AGAIN_MS = 150, LOST_MS = 1500, before = null, last = null, rest = null, asked = 0, placed = false;
 
   function part(name, value) { return encodeURIComponent(name) + "=" + encodeURIComponent(value); }
 
@@ -50,6 +50,7 @@ window.dash_clientside = window.dash_clientside || {};
       window.history.replaceState(null, "", window.location.pathname + (query ? "?" + query : ""));
       if (last !== null && changed) { window.dash_clientside.set_props("refused", { children: "" }); }
       last = query;
+      asked = Date.now();
       return [changed ? query : skip, sliderIds.map(function (id, i) { return known[id.field].texts[values[i]]; })];
     },
 
@@ -66,13 +67,21 @@ window.dash_clientside = window.dash_clientside || {};
     },
 
     again: function (drawn) {
-      if (drawn && !drawn.rest) {
-        window.setTimeout(function () {
-          window.dash_clientside.set_props("tick", { data: { query: drawn.query, at: Date.now() } });
-        }, AGAIN_MS);
-      }
+      if (!drawn) { return; }
+      rest = drawn.rest ? drawn.query : null;
+      if (!drawn.rest) { window.setTimeout(ask, AGAIN_MS); }
     }
   };
+
+  function ask() {
+    asked = Date.now();
+    window.dash_clientside.set_props("tick", { data: { query: last, at: asked } });
+  }
+
+  // Dash drops answers that others overtake: what is not at rest is asked about again.
+  window.setInterval(function () {
+    if (placed && rest !== last && Date.now() - asked > LOST_MS) { ask(); }
+  }, LOST_MS);
 
   // Menus are the browser's own, which Dash does not listen to: what is chosen is put into the store beside.
   document.addEventListener("change", function (event) {
