@@ -51,7 +51,12 @@ def register(app: Dash, subject: Subject) -> None:
             numbers = subject.numbers(state, visitor)
         except _SAID as error:
             return [], layout.taken(subject, query, []), _line(error), seen | {"failed": True}
-        return layout.tiles(query, numbers.items), layout.taken(subject, query, numbers.commands), problem, seen
+        return (
+            layout.tiles(query, numbers.items),
+            layout.taken(subject, query, numbers.commands),
+            problem,
+            seen,
+        )
 
     app.callback(
         Output("answer", "children"), Output("taken", "children"), Output("error", "children"),

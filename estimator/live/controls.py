@@ -99,7 +99,9 @@ def controls(document: Document, base: Scenario) -> list[Control]:
         if made is None or len(made.places) < 2:
             continue
         rank = _rank(data, full)
-        if rank <= LAST or _fits(document, made.field, made.yaml[made.start]):  # what others say cannot be set
+        if rank <= LAST or _fits(
+            document, made.field, made.yaml[made.start]
+        ):  # what others say cannot be set
             found.append((rank, made))
     ordered = sorted(found, key=lambda item: item[0])  # stable: as they stand in the record
     return [replace(made, seen=rank < LAST and i < MOST_SEEN) for i, (rank, made) in enumerate(ordered)]

@@ -22,7 +22,9 @@ ROOT = Path(__file__).parents[2]
 def test_ctrl_c_in_the_middle_ends_it_at_once(lossy: Path, tmp_path: Path) -> None:
     """While a visitor waits for packets of a run that takes minutes."""
     file = tmp_path / "long.yaml"
-    file.write_text(lossy.read_text().replace("2 s", "1000 s").replace("replications: 40", "replications: 100000"))
+    file.write_text(
+        lossy.read_text().replace("2 s", "1000 s").replace("replications: 40", "replications: 100000")
+    )
     process = subprocess.Popen(
         [sys.executable, "-m", "netcarlo", "live", str(file), "--port", "0"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT, env={**os.environ},
@@ -68,7 +70,9 @@ def test_bad_input_is_one_line(
 
 def test_without_dash_the_extra_is_named(lossy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     find = importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda name, *rest: None if name == "dash" else find(name, *rest))
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name, *rest: None if name == "dash" else find(name, *rest)
+    )
     result = CliRunner().invoke(app, ["live", str(lossy)])
     assert result.exit_code == 2
     assert result.stderr == "error: netcarlo live needs Dash; install it with pip install 'netcarlo[live]'\n"

@@ -11,6 +11,7 @@ from netcarlo.live.controls import Control, controls, named, nice
 from netcarlo.scenario import load_scenario, scenario_in
 from netcarlo.schema import kinds
 from netcarlo.sweeps.space.identity import key
+from tests.test_docs import blocks
 
 EXAMPLES = Path(__file__).parents[2] / "configs" / "examples"
 
@@ -56,7 +57,9 @@ def test_a_value_between_two_places_is_added(lossy: Path) -> None:
         ("against=nothing", "against = 'nothing' does not move"),
     ],
 )  # fmt: skip
-def test_a_bad_value_is_refused_by_name_and_the_rest_is_taken(lossy: Path, query: str, complaint: str) -> None:
+def test_a_bad_value_is_refused_by_name_and_the_rest_is_taken(
+    lossy: Path, query: str, complaint: str
+) -> None:
     state, refused = read(f"?transport.window=8 packets&{query}", of(lossy), of="goodput_bps")
     assert refused.startswith(complaint)
     assert state.values() == {"transport.window": "8 packets"}
@@ -79,12 +82,16 @@ def write(folder: Path, live: str) -> Path:
 
 
 def test_the_file_says_what_moves(tmp_path: Path) -> None:
-    live = "live: {hops.0.rate: {linear: [1 Mbit/s, 3 Mbit/s], points: 3}, transport.protocol: [reno, sack]}\n"
+    live = (
+        "live: {hops.0.rate: {linear: [1 Mbit/s, 3 Mbit/s], points: 3}, transport.protocol: [reno, sack]}\n"
+    )
     file = write(tmp_path, live)
     rate, protocol = of(file)
     assert rate.texts == ("1 Mbit/s", "2 Mbit/s", "3 Mbit/s") and rate.seen
     assert protocol.texts == ("newreno", "reno", "sack") and protocol.menu
-    assert key(load_scenario(file)) == key(load_scenario(write(tmp_path, "")).model_copy(update={"name": "some"}))
+    assert key(load_scenario(file)) == key(
+        load_scenario(write(tmp_path, "")).model_copy(update={"name": "some"})
+    )
 
 
 @pytest.mark.parametrize(
@@ -102,6 +109,14 @@ def test_what_cannot_move_is_refused_with_its_line(tmp_path: Path, live: str, co
     with pytest.raises(InputError, match=r"some.yaml:\d: .*live.*") as caught:
         of(write(tmp_path, f"live: {live}\n"))
     assert complaint in str(caught.value)
+
+
+def test_the_documented_section(tmp_path: Path) -> None:
+    [block] = blocks("yaml", [EXAMPLES.parents[1] / "docs" / "live.md"])
+    (tmp_path / "some.yaml").write_text(block)
+    assert [control.field for control in of(tmp_path / "some.yaml")] == list(
+        load_scenario(tmp_path / "some.yaml").live or ()
+    )
 
 
 def test_what_moves_decides_nothing(lossy: Path) -> None:

@@ -60,21 +60,29 @@ def slide(page: Page, field: str, share: float, side: str = "a") -> None:
     box = f"{control('slider', field, side)}.getBoundingClientRect()"
     page.evaluate(f"{control('slider', field, side)}.scrollIntoView({{block: 'center'}})")
     left, top, width, height = page.evaluate(f"(b => [b.left, b.top, b.width, b.height])({box})")
-    least, most, value = page.evaluate(f"(e => [e.min, e.max, e.value].map(Number))({control('slider', field, side)})")
+    least, most, value = page.evaluate(
+        f"(e => [e.min, e.max, e.value].map(Number))({control('slider', field, side)})"
+    )
     knob = 8  # half its width
-    start, end = (left + knob + part * (width - 2 * knob) for part in ((value - least) / (most - least), share))
+    start, end = (
+        left + knob + part * (width - 2 * knob) for part in ((value - least) / (most - least), share)
+    )
     y = top + height / 2
     mouse = {"button": "left", "buttons": 1, "clickCount": 1}
     page.call("Input.dispatchMouseEvent", type="mousePressed", x=start, y=y, **mouse)
     for k in range(1, 6):
-        page.call("Input.dispatchMouseEvent", type="mouseMoved", x=start + (end - start) * k / 5, y=y, **mouse)
+        page.call(
+            "Input.dispatchMouseEvent", type="mouseMoved", x=start + (end - start) * k / 5, y=y, **mouse
+        )
     page.call("Input.dispatchMouseEvent", type="mouseReleased", x=end, y=y, **mouse)
 
 
 def choose(page: Page, field: str, value: str, side: str = "a") -> None:
     """Choose from a menu."""
     menu = control("select", field, side)
-    page.evaluate(f"{menu}.value = {json.dumps(value)}; {menu}.dispatchEvent(new Event('change', {{bubbles: true}}))")
+    page.evaluate(
+        f"{menu}.value = {json.dumps(value)}; {menu}.dispatchEvent(new Event('change', {{bubbles: true}}))"
+    )
 
 
 def query(page: Page) -> dict[str, str]:
@@ -85,7 +93,8 @@ def query(page: Page) -> dict[str, str]:
 def rest(page: Page, text: str = "packets: 40 replications") -> None:
     """Wait until the numbers are those of the address, and have this text."""
     of_address = f"{NUMBERS}.dataset.state === location.search.slice(1)"
-    page.wait(f"{NUMBERS} && {of_address} && {NUMBERS}.innerText.includes({json.dumps(text)})")
+    condition = f"{NUMBERS} && {of_address} && {NUMBERS}.innerText.includes({json.dumps(text)})"
+    page.wait(condition, most_s=240)  # where nothing is compiled yet
 
 
 def test_a_slider_is_dragged_and_the_new_number_read(page: Page, served: Serve, lossy: Path) -> None:
@@ -123,7 +132,9 @@ def test_a_variant_has_the_paired_difference(page: Page, served: Serve, lossy: P
         for p in ("newreno", "reno")
     )
     row = compare(base, other).table.loc["goodput_bps"]
-    number, unit, interval = said("goodput_bps", Mean(40, row["difference"], math.nan, row["ci_low"], row["ci_high"]))
+    number, unit, interval = said(
+        "goodput_bps", Mean(40, row["difference"], math.nan, row["ci_low"], row["ci_high"])
+    )
     found = shown(page)[2]
     assert found[1].lstrip("+") == number and found[2].startswith(unit)
     assert found[3] == interval.partition(", ±")[0]
@@ -153,7 +164,9 @@ def test_a_bad_value_in_the_address_is_refused_by_name_and_the_page_lives_on(
     choose(page, "transport.protocol", "0")
     page.visit(f"{address}?of=handovers", **PHONE)
     page.wait("document.getElementById('error') && document.getElementById('error').textContent")
-    assert page.evaluate("document.getElementById('error').textContent").startswith("'handovers' is not measured here")
+    assert page.evaluate("document.getElementById('error').textContent").startswith(
+        "'handovers' is not measured here"
+    )
 
 
 def test_two_visitors_see_each_his_own(page: Page, served: Serve, lossy: Path, tmp_path: Path) -> None:
@@ -196,7 +209,9 @@ def test_what_can_be_taken(page: Page, served: Serve, lossy: Path, tmp_path: Pat
     for width, mobile in ((1600, False), (390, True)):
         page.open(report, width=width, height=900, mobile=mobile)
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-        number = said("goodput_bps", Mean(*estimate(expected).table.loc["goodput_bps", list(Mean._fields)]))[0]
+        number = said("goodput_bps", Mean(*estimate(expected).table.loc["goodput_bps", list(Mean._fields)]))[
+            0
+        ]
         assert number in page.evaluate("document.querySelector('.tile').textContent")
         assert page.complaints(address) == []  # the last page's late answers
         assert page.barriers() == []
