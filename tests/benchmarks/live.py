@@ -80,9 +80,8 @@ def main() -> None:
                 page.visit(found[1], width=1600, height=1000)
                 page.wait("window.seen && window.seen.some(s => s.state === '')")
                 first = page.evaluate("window.seen.filter(s => s.state === '')[0]")
-                print(
-                    f"first answer {first['at'] / 1000:.2f} s after opening ({'formula' if first['formula'] else 'packets'})"
-                )
+                by = "formula" if first["formula"] else "packets"
+                print(f"first answer {first['at'] / 1000:.2f} s after opening, by {by}")
                 page.wait(
                     "document.querySelector('.numbers').innerText.includes('packets: 200 replications')",
                     most_s=300,
@@ -94,12 +93,10 @@ def main() -> None:
         finally:
             process.terminate()
             process.wait()
-    for name, values in zip(
-        ("formula [ms]", "packets within 2 % [ms]"), zip(*times, strict=True), strict=True
-    ):
-        print(
-            f"{name}: median {statistics.median(values):.0f}, of {', '.join(f'{v:.0f}' for v in sorted(values))}"
-        )
+    names = "formula [ms]", "packets within 2 % [ms]"
+    for name, values in zip(names, zip(*times, strict=True), strict=True):
+        every = ", ".join(f"{value:.0f}" for value in sorted(values))
+        print(f"{name}: median {statistics.median(values):.0f}, of {every}")
 
 
 if __name__ == "__main__":

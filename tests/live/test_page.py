@@ -32,7 +32,8 @@ DRAWN = "document.querySelectorAll('.js-plotly-plot .main-svg').length > 3"
 def shown(page: Page) -> list[list[str]]:
     """Of each number on the page: its name, the number, its unit, its interval, what answered."""
     parts = "['.name', '.value', '.unit', '.interval', '.by']"
-    script = f"[...document.querySelectorAll('.numbers > .number')].map(n => {parts}.map(p => n.querySelector(p).textContent))"
+    texts = f"{parts}.map(part => number.querySelector(part).textContent)"
+    script = f"[...document.querySelectorAll('.numbers > .number')].map(number => {texts})"
     found: list[list[str]] = page.evaluate(script)
     return found
 

@@ -26,7 +26,10 @@ def rested(runs: Runs, of: str) -> None:
 
 @pytest.mark.parametrize(
     ("data", "control"),
-    [(FIXED, None), (DRAWN, "formula"), ({**DRAWN, "precision": "8 %"}, "formula"), ({**FIXED, "precision": "0.5 %"}, None)],
+    [
+        (FIXED, None), (DRAWN, "formula"),
+        ({**DRAWN, "precision": "8 %"}, "formula"), ({**FIXED, "precision": "0.5 %"}, None),
+    ],
 )  # fmt: skip
 def test_at_rest_it_is_the_estimate(data: dict[str, Any], control: str | None) -> None:
     scenario, of = Scenario.check(data), "goodput_bps"

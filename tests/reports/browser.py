@@ -92,7 +92,7 @@ class Page:
         return result["result"].get("value")
 
     def complaints(self, origin: str = "file:") -> list[str]:
-        """Errors and warnings of the console, uncaught exceptions, and requests to anywhere but the origin."""
+        """Errors and warnings of the console, uncaught exceptions, and requests to elsewhere."""
         found = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})
