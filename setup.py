@@ -19,6 +19,7 @@ setup(
     package_dir=FOLDERS,
     package_data={
         "netcarlo": ["py.typed"],
+        "netcarlo.live": ["assets/*"],
         "netcarlo.configs": ["*.yaml", "examples/*", "plans/*", "references/*", "schemas/*", "starters/*",
                              "studies/*/*"],
         "netcarlo.reports": ["templates/*"],

@@ -15,6 +15,8 @@ from netcarlo.networks.family import Fidelity
 from netcarlo.networks.registry import KINDS, Networks
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
+from netcarlo.schema.document import Document
+from netcarlo.schema.movable import Movable
 from netcarlo.schema.names import in_full, with_values
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import asked_by
@@ -34,10 +36,15 @@ class Scenario(Networks):
 
     With `precision`, replications are added until the half-width of the 95 % interval of the
     goodput is that fraction of its mean; else there are `replications` of them.
+
+    `live` says which fields move on the page of `netcarlo live`, and from where to where; it decides nothing.
     """
 
     fidelity: Fidelity = "packet"
     """Packets are simulated; or differential equations, or formulae, answer for them."""
+    live: dict[str, Movable] | None = None
+    """What `netcarlo live` moves, by name of field, and from where to where; what suits the scenario unless
+    given."""
 
     @model_validator(mode="before")
     @classmethod
@@ -126,7 +133,12 @@ def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) 
     A congestion control file is looked up in the folder of the scenario, and must be trusted, see
     `control.locate`.  Raises InputError with file and line.
     """
-    document = kinds.read(path, kinds.SCENARIO)
+    return scenario_in(kinds.read(path, kinds.SCENARIO), values=values)
+
+
+def scenario_in(document: Document, *, values: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario of a file that was read, with the fields in `values` set, as `load_scenario`."""
+    path = document.source
     try:
         data = with_values(document.data, values or {})
     except InputError as error:

@@ -16,10 +16,15 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 def page(template: str, *, title: str, plots: bool = True, **content: Any) -> str:
     """The HTML of a page; `plots` puts plotly.js into it."""
-    css = Markup((_TEMPLATES / "style.css").read_text(encoding="utf-8"))
+    css = Markup(style())
     js = Markup((_TEMPLATES / "page.js").read_text(encoding="utf-8"))
     plotly = Markup(_plotly_js()) if plots else ""
     return _environment().get_template(template).render(title=title, css=css, js=js, plotly=plotly, **content)
+
+
+def style() -> str:
+    """The CSS of all pages."""
+    return (_TEMPLATES / "style.css").read_text(encoding="utf-8")
 
 
 _MARKUP = re.compile(r"&|<(?!br>|/?extra>)")

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 from netcarlo.cli import compare as cli_compare
 from netcarlo.cli import console
 from netcarlo.cli import devices as cli_devices
+from netcarlo.cli import live as cli_live
 from netcarlo.cli import new as cli_new
 from netcarlo.cli import plan as cli_plan
 from netcarlo.cli import schema as cli_schema
@@ -276,7 +277,9 @@ def trace(
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")
 
 
-_OTHERS = (cli_plan.plan, cli_compare.compare, cli_new.new, cli_devices.devices, cli_schema.schema)
+_OTHERS = (
+    cli_plan.plan, cli_live.live, cli_compare.compare, cli_new.new, cli_devices.devices, cli_schema.schema,
+)  # fmt: skip
 for command in (*cli_sweeps.COMMANDS, *_OTHERS):
     app.command()(command)
 

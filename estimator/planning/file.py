@@ -1,5 +1,6 @@
 """Plan files: a scenario, the quantity to plan, and the requirements that must hold."""
 
+import copy
 import json
 import math
 import shlex
@@ -169,10 +170,8 @@ class Plan:
         for value in self.values:
             self._derived(value)
         with self._at("requirements"):
-            have = set().union(*map(measurable.outcomes, ends))
-            self.requirements = tuple(
-                self._requirement(name, requirement, have) for name, requirement in spec.requirements.items()
-            )
+            self._have = set().union(*map(measurable.outcomes, ends))
+            self.requirements = self._required(spec)
         self._check_replications()
         with self._at("resources"):
             self.resources = tuple(self._resource(*item) for item in spec.resources.items())
@@ -288,6 +287,26 @@ class Plan:
             message = f"replications = {self.most} cannot show what is asked; allowed is {least} or more"
             remedy = "raise them, or lower a probability or the confidence"
             raise self._error(("replications",), f"{message}; {remedy}")
+
+    def asking(self, changes: Mapping[str, Any]) -> "Plan":
+        """The same with other requirements: `changes` are fields in `requirements`, as in `loss.goal`.
+
+        Replications of the one serve the other.  Raises InputError.
+        """
+        data = self.spec.model_dump(include={"requirements"})["requirements"]
+        for name, value in changes.items():
+            place, _, part = name.rpartition(".")
+            data[place][part] = value
+        found = copy.copy(self)
+        found.spec = PlanSpec.check({**self.spec.model_dump(exclude_none=True), "requirements": data})
+        with found._at("requirements"):
+            found.requirements = found._required(found.spec)
+        found.__dict__.pop("outcomes", None)
+        found._check_replications()
+        return found
+
+    def _required(self, spec: PlanSpec) -> tuple[Requirement, ...]:
+        return tuple(self._requirement(name, each, self._have) for name, each in spec.requirements.items())
 
     def _requirement(self, name: str, spec: RequirementSpec, have: Collection[str]) -> Requirement:
         """A requirement about outcomes that there are at some value of the quantity."""

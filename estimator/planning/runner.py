@@ -35,11 +35,16 @@ class ReplicationRunner:
         threads: int | None = None,
         progress: Callable[[int], object] | None = None,
         large: bool = False,
+        known: dict[str, dict[str, Floats]] | None = None,
     ) -> None:
-        """Keep these outcomes; `progress` is called with the number of replications done so far."""
+        """Keep these outcomes; `progress` is called with the number of replications done so far.
+
+        `known` are those of other runners of the same outcomes, by the key of their scenario; new ones are
+        added.
+        """
         self.outcomes = list(outcomes)
         self.simulated = self.used = self.damaged = 0
-        self._known: dict[str, dict[str, Floats]] = {}
+        self._known: dict[str, dict[str, Floats]] = {} if known is None else known
         self._used: dict[str, int] = {}
         self._target, self._threads, self._progress = target, threads, progress
         self._large = large

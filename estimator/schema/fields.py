@@ -11,7 +11,7 @@ from netcarlo.errors import InputError, nearest
 from netcarlo.schema.quantity import Quantity
 from netcarlo.schema.record import Record
 
-WORDS = ("name", "description")
+WORDS = ("name", "description", "live")
 """Fields of a scenario that decide nothing."""
 
 
@@ -80,7 +80,7 @@ def _find(annotation: Any) -> Quantity | None:
 
 def texts(scenario: Record) -> list[tuple[str, str]]:
     """Every field that decides something, and its value as it enters the identity of a scenario."""
-    return [(name, text(value)) for name, value in flat(scenario) if name not in WORDS]
+    return [(name, text(value)) for name, value in flat(scenario) if name.partition(".")[0] not in WORDS]
 
 
 def text(value: Any) -> str:

@@ -6,11 +6,11 @@ import pandas as pd
 
 from netcarlo.networks.interruption import Interruption
 from netcarlo.reports.page import page
+from netcarlo.reports.parts import setting as trace_setting
 from netcarlo.reports.parts.figures import COLOURS, Plot
 from netcarlo.reports.trace import links as trace_links
 from netcarlo.reports.trace import map as trace_map
 from netcarlo.reports.trace import radio as trace_radio
-from netcarlo.reports.trace import setting as trace_setting
 from netcarlo.reports.trace.parts import WINDOW, Mark, Spans, beyond, end_of, marked, rto, sequence, window
 from netcarlo.scenario import Scenario
 

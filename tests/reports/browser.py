@@ -55,6 +55,17 @@ class Page:
 
     def open(self, path: Path, *, width: int, height: int, mobile: bool = False) -> None:
         """Show a file in a window of this size and wait until its plots are drawn."""
+        self.visit(path.resolve().as_uri(), width=width, height=height, mobile=mobile)
+        drawn = (
+            "document.querySelectorAll('.plot').length === document.querySelectorAll('[data-drawn]').length"
+        )
+        try:
+            self.wait(f"document.readyState === 'complete' && {drawn}")
+        except TimeoutError:
+            raise TimeoutError(f"{path}: the plots were not drawn; {self.complaints()}") from None
+
+    def visit(self, address: str, *, width: int, height: int, mobile: bool = False) -> None:
+        """Go to an address in a window of this size."""
         self.events.clear()
         self.call(
             "Emulation.setDeviceMetricsOverride",
@@ -63,14 +74,14 @@ class Page:
             deviceScaleFactor=1,
             mobile=mobile,
         )
-        self.call("Page.navigate", url=path.resolve().as_uri())
-        deadline = time.monotonic() + 60
-        drawn = (
-            "document.querySelectorAll('.plot').length === document.querySelectorAll('[data-drawn]').length"
-        )
-        while not self.evaluate(f"document.readyState === 'complete' && {drawn}"):
+        self.call("Page.navigate", url=address)
+
+    def wait(self, condition: str, *, most_s: float = 60) -> None:
+        """Wait until a JavaScript expression is true in the page."""
+        deadline = time.monotonic() + most_s
+        while not self.evaluate(condition):
             if time.monotonic() > deadline:
-                raise TimeoutError(f"{path}: the plots were not drawn; {self.complaints()}")
+                raise TimeoutError(f"{condition} is not so after {most_s:g} s")
             time.sleep(0.05)
 
     def evaluate(self, expression: str) -> Any:
@@ -80,8 +91,8 @@ class Page:
             raise RuntimeError(result["exceptionDetails"]["text"])
         return result["result"].get("value")
 
-    def complaints(self) -> list[str]:
-        """Errors and warnings of the console, uncaught exceptions, and requests to anywhere but the file."""
+    def complaints(self, origin: str = "file:") -> list[str]:
+        """Errors and warnings of the console, uncaught exceptions, and requests to elsewhere."""
         found = []
         for event in self.events:
             method, params = event.get("method"), event.get("params", {})
@@ -91,7 +102,7 @@ class Page:
                 found.append(str(params["args"]))
             elif method == "Log.entryAdded" and params["entry"]["level"] in ("error", "warning"):
                 found.append(str(params["entry"]["text"]))
-            elif method == "Network.requestWillBeSent" and params["request"]["url"].startswith("http"):
+            elif method == "Network.requestWillBeSent" and _elsewhere(params["request"]["url"], origin):
                 found.append(f"request to {params['request']['url']}")
         return found
 
@@ -115,6 +126,10 @@ class Page:
         """The page as it is printed on A4."""
         data = self.call("Page.printToPDF", paperWidth=8.27, paperHeight=11.69, printBackground=False)["data"]
         path.write_bytes(base64.b64decode(data))
+
+
+def _elsewhere(address: str, origin: str) -> bool:
+    return address.startswith("http") and not address.startswith(origin)
 
 
 def _pipe() -> tuple[int, int]:

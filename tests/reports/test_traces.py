@@ -15,11 +15,11 @@ from netcarlo import Scenario, trace
 from netcarlo.networks.adhoc.events import moves
 from netcarlo.networks.interruption import Interruption
 from netcarlo.reports import trace_page
+from netcarlo.reports.parts import setting as trace_setting
 from netcarlo.reports.trace import history
 from netcarlo.reports.trace import links as trace_links
 from netcarlo.reports.trace import map as trace_map
 from netcarlo.reports.trace import radio as trace_radio
-from netcarlo.reports.trace import setting as trace_setting
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.interruptions import interruptions
 from netcarlo.simulation.outcomes import MEANING

@@ -1,0 +1,1 @@
+"""A page that answers while one looks: `netcarlo live` (docs/live.md)."""

@@ -1,0 +1,103 @@
+"""The figures of the page: the outcome along a slider, and how its interval shrinks."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from netcarlo.live.controls import Control
+from netcarlo.numerics.statistics import Mean
+from netcarlo.reports.parts import intervals, scales
+from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS, Plot, finite, plot
+from netcarlo.reports.parts.scales import Scale
+
+MOST_TICKS = 6
+NAMES = ("this", "what if")
+
+
+def along(
+    control: Control,
+    curves: Sequence[dict[int, tuple[str, float]]],
+    points: Sequence[dict[int, Mean]],
+    now: Sequence[tuple[int, Mean] | None],
+    shown: Scale,
+    label: str,
+) -> Plot:
+    """The outcome at the places of a control.
+
+    Of each variant: what cheap models say by place, with their names; means by packets of places that were
+    looked at; and where it stands now.
+    """
+    data: list[Plot] = []
+    for k, (curve, seen, here) in enumerate(zip(curves, points, now, strict=True)):
+        name = NAMES[k] if len(curves) > 1 else ""
+        if curve:
+            places = sorted(curve)
+            by = " and ".join(sorted({curve[p][0] for p in places}))
+            data.append({
+                "x": places, "y": [finite(curve[p][1] / shown.factor) for p in places],
+                "mode": "markers" if control.menu else "lines", "name": f"{name} by {by}".strip(),
+                "line": {"color": COLOURS[k], "dash": DASHES[1], "width": 1.5},
+                "marker": {"color": COLOURS[k], "symbol": "line-ew-open", "size": 16},
+                "text": [control.texts[p] for p in places],
+                "hovertemplate": "%{text}: %{y}<extra></extra>",
+            })  # fmt: skip
+        others = {place: mean for place, mean in seen.items() if here is None or place != here[0]}
+        if others:
+            data.append(
+                {**_marks(control, others, shown, k, size=6), "name": f"{name} packets, seen before".strip()}
+            )
+        if here is not None:
+            data.append(
+                {**_marks(control, {here[0]: here[1]}, shown, k, size=12), "name": f"{name} now".strip()}
+            )
+    ticks = _ticks(control)
+    axis: dict[str, Any] = {
+        "tickvals": ticks, "ticktext": [control.texts[t] for t in ticks],
+        "range": [-0.5, len(control.places) - 0.5],
+    }  # fmt: skip
+    return plot(data, x=control.label, y=shown.label(label), xaxis=axis, yaxis={"rangemode": "tozero"})
+
+
+def _ticks(control: Control) -> list[int]:
+    n = len(control.places)
+    if control.menu:
+        return list(range(n))
+    return sorted({round(i * (n - 1) / (MOST_TICKS - 1)) for i in range(MOST_TICKS)})
+
+
+def _marks(control: Control, means: dict[int, Mean], shown: Scale, k: int, *, size: int) -> Plot:
+    places = sorted(means)
+    scaled = [_scaled(means[p], shown) for p in places]
+    return {
+        "x": places, "y": [finite(m.mean) for m in scaled], "mode": "markers",
+        "marker": {"color": COLOURS[k], "symbol": SYMBOLS[k], "size": size},
+        "error_y": intervals.bars(scaled), "text": [control.texts[p] for p in places],
+        "hovertemplate": "%{text}: %{y}<extra></extra>",
+    }  # fmt: skip
+
+
+def _scaled(mean: Mean, shown: Scale) -> Mean:
+    parts = (mean.mean, mean.sd, mean.ci_low, mean.ci_high)
+    return Mean(mean.n, *(part / shown.factor for part in parts))
+
+
+def settling(
+    histories: Sequence[Sequence[Mean]], guesses: Sequence[float | None], shown: Scale, label: str
+) -> Plot:
+    """How the interval of each variant shrinks as replications come; thin lines are cheap models."""
+    data: list[Plot] = []
+    for k, (history, guess) in enumerate(zip(histories, guesses, strict=True)):
+        means = [_scaled(m, shown) for m in history if math.isfinite(m.ci_low)]
+        x = [m.n for m in means]
+        style = {"mode": "lines+markers", "name": NAMES[k] if len(histories) > 1 else "packets",
+                 "line": {"color": COLOURS[k], "width": 2}, "marker": {"size": 5}}  # fmt: skip
+        data += intervals.sure(x, means, style, k, len(histories)) if means else []
+        if guess is not None:
+            ends = [min(x), max(x)] if x else [1, 10]
+            data.append({
+                "x": ends, "y": [finite(guess / shown.factor)] * 2, "mode": "lines", "hoverinfo": "skip",
+                "line": {"color": COLOURS[k], "dash": "dot", "width": 1}, "showlegend": False,
+            })  # fmt: skip
+    ticks = sorted({m.n for history in histories for m in history})
+    axis = {"type": "log", "tickvals": ticks, "ticktext": [scales.count(n) for n in ticks]}
+    return plot(data, x="replications", y=shown.label(label), xaxis=axis, showlegend=len(histories) > 1)

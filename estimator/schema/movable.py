@@ -1,0 +1,48 @@
+"""What may move on a live page: the section `live` of a scenario or a plan.
+
+    live:
+      hops.0.loss: {linear: [0, 2 %]}
+      hops.0.rate: {log: [1 Mbit/s, 100 Mbit/s]}
+      transport.protocol: [reno, newreno, sack]
+"""
+
+from typing import Any, ClassVar, Self
+
+from pydantic import Field, model_validator
+
+from netcarlo.errors import InputError
+from netcarlo.schema.record import Record
+
+MOST_PLACES = 400
+"""Places of a slider."""
+
+
+class Movable(Record):
+    """From where to where a field moves: `linear` or `log` between two ends, or `values`, and at how many
+    `points`.
+    """
+
+    linear: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    """Lowest and highest, in equal steps."""
+    log: list[Any] | None = Field(default=None, min_length=2, max_length=2)
+    """Lowest and highest, in equal ratios."""
+    values: list[Any] | None = Field(default=None, min_length=1, max_length=MOST_PLACES)
+    """The values themselves."""
+    points: int | None = Field(default=None, ge=2, le=MOST_PLACES)
+    """How many places the slider has between two ends; what suits them unless given."""
+
+    short: ClassVar = ({"type": "array"},)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _bare(cls, data: Any) -> Any:
+        return {"values": data} if isinstance(data, list) else data
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> Self:
+        given = [kind for kind in ("linear", "log", "values") if getattr(self, kind) is not None]
+        if len(given) != 1:
+            raise InputError("needs one of linear, log and values; write linear: [lowest, highest]")
+        if self.points is not None and self.values is not None:
+            raise InputError("has points beside values; remove points")
+        return self

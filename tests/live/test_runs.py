@@ -1,0 +1,77 @@
+"""Answers at rest are those of `estimate`, to the digit, whatever batches they came in."""
+
+from typing import Any
+
+import pytest
+
+from netcarlo import estimate
+from netcarlo.live.desk import Desk
+from netcarlo.live.known import Known, Sharpening
+from netcarlo.live.runs import Runs
+from netcarlo.scenario import Scenario
+
+FIXED = {
+    "duration": "2 s", "replications": 40,
+    "transport": {"protocol": "newreno", "window": 16},
+    "hops": [{"rate": "4 Mbit/s", "delay": "10 ms", "queue": 20, "loss": "1 %"}],
+}  # fmt: skip
+DRAWN = {**FIXED, "hops": [{**FIXED["hops"][0], "rate": {"uniform": ["1 Mbit/s", "8 Mbit/s"]}}]}  # type: ignore[dict-item, index]
+
+
+def rested(runs: Runs, of: str) -> None:
+    job = Sharpening(Known(), runs, of)
+    while job.left() is not None:
+        job.work(lambda *_: None)
+
+
+@pytest.mark.parametrize(
+    ("data", "control"),
+    [
+        (FIXED, None), (DRAWN, "formula"),
+        ({**DRAWN, "precision": "8 %"}, "formula"), ({**FIXED, "precision": "0.5 %"}, None),
+    ],
+)  # fmt: skip
+def test_at_rest_it_is_the_estimate(data: dict[str, Any], control: str | None) -> None:
+    scenario, of = Scenario.check(data), "goodput_bps"
+    runs = Runs(scenario)
+    rested(runs, of)
+    assert runs.control(of) == control
+    found = estimate(scenario, control=control, of=of)
+    look = runs.look(of)
+    assert look is not None and look.rest and look.by == "packet"
+    columns = ["n", "mean", "sd", "ci_low", "ci_high"]
+    assert list(look.mean) == found.table.loc[of, columns].tolist()
+    for name, mean in runs.better(of).items():
+        assert list(mean) == found.table.loc[name, columns].tolist()
+    widths = [mean.ci_high - mean.ci_low for mean in runs.history[of]]
+    assert len(widths) > 1 and widths[-1] < widths[0]
+
+
+def test_the_first_answer_is_the_formulas() -> None:
+    runs = Runs(Scenario.check(FIXED))
+    guess = runs.guess("goodput_bps")
+    assert guess is not None and guess.by == "formula" and runs.done("packet") == 0
+    exact = estimate(Scenario.check({**FIXED, "fidelity": "formula"}), replications=1)
+    assert guess.mean.mean == exact.table.loc["goodput_bps", "mean"]
+    assert runs.first("timeouts") == "fluid" and runs.first("rto_backoffs_max") is None
+
+
+def test_what_nobody_waits_for_is_given_up() -> None:
+    desk, calls = Desk(), list[int]()
+
+    class Slow:
+        about = 1
+
+        def left(self) -> int:
+            return 0
+
+        def work(self, check: Any) -> None:
+            calls.append(1)
+            desk.look_at("me", [])
+            check()
+            calls.append(2)
+
+    desk.look_at("me", [Slow()])
+    desk._work(Slow())
+    assert calls == [1]
+    assert desk._next() is None
