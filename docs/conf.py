@@ -3,6 +3,7 @@
 Equations become MathML by docutils' own converter: no script, no font and no network is needed to see them.
 """
 
+import os
 import re
 from importlib.metadata import version as installed
 from typing import Any
@@ -23,6 +24,8 @@ myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 nb_execution_raise_on_error = True
 nb_execution_timeout = 120  # [s] of a cell
+nb_mime_priority_overrides = [("html", "application/vnd.plotly.v1+json", None)]
+os.environ["PLOTLY_RENDERER"] = "notebook"  # with its script in the page: no network is needed
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"

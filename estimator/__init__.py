@@ -1,11 +1,12 @@
 """netcarlo: how well will this transport do on networks like these?
 
 Monte Carlo simulation of transport protocols, packet by packet.  The words are those of the command
-line: `estimate`, `compare`, `plan`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
+line: `estimate`, `compare`, `plan`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
 
+import logging
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from netcarlo.estimation.validate import Validation, validate
     from netcarlo.planning.designs import Frontier, frontier
     from netcarlo.planning.run import Answer, plan
+    from netcarlo.reports.report import report
     from netcarlo.scenario import Scenario, load_scenario
     from netcarlo.simulation.outcomes import Outcomes
     from netcarlo.simulation.simulate import simulate
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from netcarlo.sweeps.api import sweep
     from netcarlo.transport.congestion import trust
 
+logging.getLogger("netcarlo").addHandler(logging.NullHandler())  # what is said is for those who listen
+
 _HOMES = {
     "comparison.compare": ["Comparison", "compare"],
     "errors": ["InputError"],
@@ -31,6 +35,7 @@ _HOMES = {
     "estimation.validate": ["Validation", "validate"],
     "planning.designs": ["Frontier", "frontier"],
     "planning.run": ["Answer", "plan"],
+    "reports.report": ["report"],
     "scenario": ["Scenario", "load_scenario"],
     "simulation.outcomes": ["Outcomes"],
     "simulation.simulate": ["simulate"],
@@ -54,6 +59,7 @@ __all__ = [
     "frontier",
     "load_scenario",
     "plan",
+    "report",
     "reproduce",
     "simulate",
     "sweep",

@@ -1,10 +1,12 @@
 """Every command and program that README, guide, tutorials and some other pages of docs show is run."""
 
+import ast
 import re
 import shlex
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
@@ -24,7 +26,7 @@ EVERY = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 def blocks(language: str, pages: list[Path] = PAGES) -> list[str]:
     """The fenced blocks of a language, over some pages."""
     text = "\n".join(page.read_text() for page in pages)
-    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    return re.findall(rf"^```{re.escape(language)}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def commands(page: Path) -> list[str]:
@@ -80,6 +82,22 @@ def test_commands_run(page: Path, folder: Path, monkeypatch: pytest.MonkeyPatch)
 def test_program_runs(program: str, folder: Path) -> None:
     done = subprocess.run([sys.executable, "-c", program], cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+
+
+def test_notebook_runs_and_shows_its_results() -> None:
+    cells = blocks("{code-cell}", [ROOT / "docs" / "notebook.md"])
+    known: dict[str, Any] = {}
+    shown = []
+    for cell in cells:
+        *before, last = ast.parse(cell).body
+        exec(compile(ast.Module(before, []), "notebook", "exec"), known)
+        assert isinstance(last, ast.Expr)
+        shown.append(eval(compile(ast.Expression(last.value), "notebook", "eval"), known))
+    estimate, table, variable, figure, differing, sweep = shown
+    assert "<svg" in estimate._repr_html_() and variable.attrs["units"] == "bit/s"
+    assert table.index.tolist() == ["goodput_bps", "timeouts"]
+    assert figure.data[0].type == "histogram" and len(figure.data[0].x) == 40
+    assert differing.loc["timeouts", "high"] < 0 and sweep.shape == (2, 3)
 
 
 @pytest.mark.parametrize("text", [block for block in blocks("yaml") if "transport:" in block])

@@ -33,8 +33,9 @@ from netcarlo.schema import document as files
 from netcarlo.schema import kinds
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
+from netcarlo.simulation.progress import Progress
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import Progress, resolve_target, simulate_all
+from netcarlo.simulation.simulate import resolve_target, simulate_all
 from netcarlo.sweeps.store.store import Store
 
 Result = Asked | Estimate | Answer | Frontier | Store

@@ -21,8 +21,9 @@ from netcarlo.numerics.arrays import Floats
 from netcarlo.numerics.statistics import Mean
 from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity
-from netcarlo.simulation.outcomes import BY_NAME, MEANING, Outcomes
-from netcarlo.simulation.simulate import Progress, simulate
+from netcarlo.simulation.outcomes import BY_NAME, MEANING, Outcomes, values_of
+from netcarlo.simulation.progress import Told
+from netcarlo.simulation.simulate import simulate
 
 LEAST = 10
 """Packet runs below which a coefficient is not worth estimating."""
@@ -133,7 +134,7 @@ def estimate(
     rule: statistics.StoppingRule | None = None,
     target: str = "auto",
     threads: int | None = None,
-    progress: Progress | None = None,
+    progress: Told | None = None,
     large: bool = False,
 ) -> tuple[Outcomes, dict[str, Mean], Saving]:
     """Run packets and cheap draws of a scenario; the number of draws is what the outcome `of` wants.
@@ -213,7 +214,7 @@ class _Runs:
         self.done += len(part.frame)
 
     def values(self, name: str) -> Floats:
-        return np.concatenate([part.frame[name].to_numpy(np.float64) for part in self.parts])
+        return np.concatenate([values_of(part.frame, name) for part in self.parts])
 
     def outcomes(self) -> Outcomes:
         integers = np.concatenate([part.integers for part in self.parts])

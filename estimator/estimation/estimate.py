@@ -9,14 +9,16 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
+from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.simulation import measurable
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
+from netcarlo.simulation.progress import Progress, Told, told
 from netcarlo.simulation.provenance import provenance
-from netcarlo.simulation.simulate import Progress, resolve_target, simulate
+from netcarlo.simulation.simulate import resolve_target, simulate
 
 if TYPE_CHECKING:
     from netcarlo.estimation.control_variates import Saving
@@ -44,6 +46,24 @@ class Estimate:
         """The rows of `table` that were measured."""
         return self.table[self.table["n"] > 0]
 
+    def to_xarray(self) -> Any:
+        """The replications as an xarray Dataset: outcomes with their units, and what was drawn."""
+        from netcarlo.networks.outcome import dimension
+
+        found = self.outcomes.frame.to_xarray()
+        for name in listed(self.outcomes.frame):
+            unit = dimension(name).unit
+            found[name].attrs = {"long_name": BY_NAME[name].meaning} | ({"units": unit} if unit else {})
+        found.attrs = {"title": self.scenario.name, "seed": str(self.scenario.seed)}
+        return found
+
+    def plot(self, of: str = "goodput_bps") -> Any:
+        """A Plotly figure: the histogram of an outcome over replications, its mean and 95 % interval.
+
+        Raises InputError for one that was not measured.
+        """
+        return figures.figure(self, of)
+
     def __repr__(self) -> str:
         """One line: what of, and the goodput."""
         found = self.table.loc["goodput_bps"]
@@ -52,8 +72,9 @@ class Estimate:
         return f"Estimate of {self.scenario.name}, {runs} replications: goodput_bps {interval}"
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: each outcome's mean with its interval."""
-        return _html(self.to_frame()[["n", "mean", "ci_low", "ci_high"]], repr(self))
+        """What a notebook shows: the goodput of the replications, each outcome's mean with its interval."""
+        shown = self.to_frame()[["n", "mean", "ci_low", "ci_high"]]
+        return _html(shown, repr(self), figures.picture(self, "goodput_bps"))
 
 
 def estimate(
@@ -86,7 +107,7 @@ def estimate(
     if any(goal.relative for goal in parsed):
         raise InputError("a goal of baseline is for sweeps; write a value")
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
-    target = resolve_target(target)
+    target, tell = resolve_target(target), told(progress)
     precise, saving, rule = True, None, None
     means: Mapping[str, statistics.Mean] = {}
     if scenario.precision is not None:
@@ -95,13 +116,13 @@ def estimate(
         from netcarlo.estimation import control_variates as multifidelity
 
         found, means, saving = multifidelity.estimate(
-            scenario, control=control, of=of, rule=rule, target=target, threads=threads, progress=progress,
+            scenario, control=control, of=of, rule=rule, target=target, threads=threads, progress=tell,
             large=large,
         )  # fmt: skip
     elif rule is None:
-        found = simulate(scenario, target=target, threads=threads, progress=progress, large=large)
+        found = simulate(scenario, target=target, threads=threads, progress=tell, large=large)
     else:
-        found = _until_precise(scenario, rule, of, target, threads, progress, large)
+        found = _until_precise(scenario, rule, of, target, threads, tell, large)
     frame = found.frame
     if rule is not None:
         precise = rule.reached(means.get(of, statistics.mean(frame[of])))
@@ -130,9 +151,9 @@ def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None 
     return pd.DataFrame(rows, index=pd.Index(names, name="outcome"), columns=columns)
 
 
-def _html(table: pd.DataFrame, caption: str) -> str:
+def _html(table: pd.DataFrame, caption: str, picture: str) -> str:
     rows = table.to_html(float_format=lambda value: f"{value:.4g}", border=0)
-    return rows.replace(">", f"><caption>{escape(caption)}</caption>", 1)
+    return rows.replace(">", f"><caption>{escape(caption)}<br/>{picture}</caption>", 1)
 
 
 def _with(scenario: Asked, **given: float | str | None) -> Scenario:
@@ -145,15 +166,15 @@ def _until_precise(
     of: str,
     target: str,
     threads: int | None,
-    progress: Progress | None,
+    tell: Told | None,
     large: bool,
 ) -> Outcomes:
     parts: list[Outcomes] = []
 
     def draw(first: int, count: int) -> Floats:
         def report(done: int, _: int) -> None:
-            if progress:
-                progress(first + done, first + count)
+            if tell:
+                tell(first + done, first + count)
 
         part = simulate(
             scenario, first=first, replications=count, target=target, threads=threads, progress=report,

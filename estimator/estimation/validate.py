@@ -16,8 +16,9 @@ from netcarlo.schema import kinds
 from netcarlo.schema.expressions import numbers
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
-from netcarlo.simulation.outcomes import MEANING, Outcomes
-from netcarlo.simulation.simulate import Progress, simulate_all
+from netcarlo.simulation.outcomes import MEANING, Outcomes, values_of
+from netcarlo.simulation.progress import Progress
+from netcarlo.simulation.simulate import simulate_all
 
 COLUMNS = [
     "id", "class", "metric", "reference", "reference_sd", "n_seeds",
@@ -71,7 +72,7 @@ def validate(
     )  # fmt: skip
     table = []
     for row, outcomes in zip(rows, found, strict=True):
-        values = {**row.columns, **{outcome: outcomes.frame[outcome].to_numpy() for outcome in MEANING}}
+        values = {**row.columns, **{outcome: values_of(outcomes.frame, outcome) for outcome in MEANING}}
         if rules.numbered:
             flows = _of_part("flows", row.scenario, outcomes)
             for k in range(rules.numbered):

@@ -17,6 +17,7 @@ from netcarlo.planning.ledger import FIRST, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.simulation import fidelity
+from netcarlo.simulation.progress import told
 from netcarlo.simulation.provenance import model_version, resolved, versions
 from netcarlo.simulation.simulate import resolve_target
 
@@ -49,7 +50,8 @@ class State:
     """The place of the value of the second quantity."""
 
 
-Progress = Callable[[State], object]
+Progress = Callable[[State], object] | bool
+"""Who is told; with True a line says how many replications were made, of about how many."""
 
 
 @dataclass(frozen=True)
@@ -259,12 +261,13 @@ def answers(
     """The answers of plans with the same outcomes, one after the other, as `plan` says; where it is `Stopped`
     those so far, the last of which says why."""
     target, searches, found = resolve_target(target), list[Search](), list[Answer]()
+    tell = _told(progress)
 
     def report(done: int) -> None:
-        if progress:
+        if tell:
             now, k = searches[-1], len(searches)
             forecast = (done + now.left()) * len(plans) // k
-            progress(State(now.bracket, len(now.ledger.replications), done, forecast, design=k - 1))
+            tell(State(now.bracket, len(now.ledger.replications), done, forecast, design=k - 1))
 
     runner = ReplicationRunner(
         plans[0].outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
@@ -281,6 +284,13 @@ def answers(
             return [*found[:-1], replace(found[-1], stopped=str(why))]
         found.append(searches[-1].answer(target))
     return found
+
+
+def _told(progress: Progress | None) -> Callable[[State], object] | None:
+    if not isinstance(progress, bool):
+        return progress
+    line = told(progress)
+    return (lambda state: line(state.replications, state.forecast)) if line else None
 
 
 def _left(asked: Plan, bracket: Bracket, ledger: Ledger) -> int:

@@ -1,9 +1,7 @@
 """What may move on a live page: the section `live` of a scenario or a plan.
 
-    live:
-      hops.0.loss: {linear: [0, 2 %]}
-      hops.0.rate: {log: [1 Mbit/s, 100 Mbit/s]}
-      transport.protocol: [reno, newreno, sack]
+Fields by name, such as `hops.0.loss: {linear: [0, 2 %]}`, `hops.0.rate: {log: [1 Mbit/s, 100 Mbit/s]}` or
+`transport.protocol: [reno, newreno, sack]`.
 """
 
 from typing import Any, ClassVar, Self

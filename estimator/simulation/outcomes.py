@@ -57,11 +57,11 @@ def of_classes(names: Iterable[str]) -> list[str]:
 
 def listed(frame: pd.DataFrame) -> list[str]:
     """The outcomes that a frame of them has, in order."""
-    return [*MEANING, *of_classes(map(str, frame))]
+    return [*(name for name in MEANING if name in frame), *of_classes(map(str, frame))]
 
 
 def values_of(frame: pd.DataFrame, name: str) -> Floats:
-    """An outcome, [n]; NaN where the networks of a frame have no such class of flows."""
+    """An outcome, [n]; NaN where the networks of a frame do not have it."""
     return frame[name].to_numpy(np.float64) if name in frame else np.full(len(frame), np.nan)
 
 
@@ -72,8 +72,8 @@ class Outcomes(NamedTuple):
     """What the kernel wrote, int64[n, ...], as `kernels.base.rows` and the layout of its network say; of
     formulae nothing."""
     frame: pd.DataFrame
-    """A row per replication: the columns of `MEANING`, those of classes of flows, then the drawn quantities
-    by field name."""
+    """A row per replication: the outcomes of its network, those of classes of flows, then the drawn
+    quantities by field name."""
 
 
 def outcomes(network: Network, integers: NDArray[np.int64], rows: Any, drawn: pd.DataFrame) -> Outcomes:
@@ -89,6 +89,6 @@ def by_formula(scenario: Scenario, rows: Any, drawn: pd.DataFrame) -> Outcomes:
 
 
 def _frame(found: dict[str, Any], drawn: pd.DataFrame) -> pd.DataFrame:
-    names = [*MEANING, *of_classes(found)]
-    frame = pd.DataFrame({name: found.get(name, np.nan) for name in names}, index=drawn.index)
+    names = [*(name for name in MEANING if name in found), *of_classes(found)]
+    frame = pd.DataFrame({name: found[name] for name in names}, index=drawn.index)
     return pd.concat([frame, drawn], axis=1)

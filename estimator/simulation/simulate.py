@@ -1,6 +1,6 @@
 """Runs scenarios, as many at a time as a launch takes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -11,11 +11,9 @@ from netcarlo.scenario import Asked, scenario_of
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
+from netcarlo.simulation.progress import Progress, told
 
 TARGETS = ("auto", "cpu", "cuda")
-
-Progress = Callable[[int, int], object]
-"""Called with (replications done, replications in all)."""
 
 
 def simulate(
@@ -31,6 +29,7 @@ def simulate(
     """Simulate `replications` (the scenario's unless given), the first of which has the number `first`.
 
     `scenario` is one, the path of its file, or data as in one.
+    `progress(done, total)` is called with replications; with True a line says them.
     A replication's outcome depends on nothing but the scenario and its number: not on `target`
     (auto, cpu or cuda), `threads` (CPU), or the other replications.  What would take days or more memory than
     most machines have (`workload`) is refused unless it is confirmed as `large`.  Raises InputError.
@@ -51,7 +50,7 @@ def simulate_all(
     """Simulate many jobs with as few launches as there are models; returns their outcomes in order."""
     if not large:
         workload.check(workload.forecast(job.scenario, job.replications) for job in jobs)
-    target = resolve_target(target)
+    target, tell = resolve_target(target), told(progress)
     launches.prepare((job.scenario for job in jobs), target=target)
     total, done = sum(job.replications for job in jobs), 0
     parts: list[list[Outcomes]] = [[] for _ in jobs]
@@ -59,8 +58,8 @@ def simulate_all(
     for batch, rows in ahead(built) if target == "cuda" else built:
 
         def report(rows_done: int, before: int = done) -> None:
-            if progress:
-                progress(before + rows_done, total)
+            if tell:
+                tell(before + rows_done, total)
 
         with launches.refusals():
             found = launches.run(

@@ -16,7 +16,8 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation import launches
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
-from netcarlo.simulation.simulate import Progress, simulate_all
+from netcarlo.simulation.progress import Progress
+from netcarlo.simulation.simulate import simulate_all
 from netcarlo.studies.study import Study, Value, matches
 
 Samples = NDArray[Any]

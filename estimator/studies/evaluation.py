@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from netcarlo.simulation.simulate import Progress, resolve_target
+from netcarlo.simulation.progress import Progress
+from netcarlo.simulation.simulate import resolve_target
 from netcarlo.studies.cells import Cells, simulate_cells
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Check, Compared, check, compare

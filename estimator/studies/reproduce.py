@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from netcarlo.simulation.simulate import Progress
+from netcarlo.simulation.progress import Progress
 
 if TYPE_CHECKING:
     from netcarlo.studies.evaluation import Evaluation

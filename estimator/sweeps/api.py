@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netcarlo.simulation.progress import told
 from netcarlo.sweeps.execution.adaptive import run
 from netcarlo.sweeps.execution.executors import open_workers
 from netcarlo.sweeps.execution.forecast import check
-from netcarlo.sweeps.execution.run import Progress
+from netcarlo.sweeps.execution.run import Progress, Summary
 from netcarlo.sweeps.space.file import load_sweep, make_sweep
 from netcarlo.sweeps.space.space import Sweep
 from netcarlo.sweeps.store import growth
@@ -27,7 +28,7 @@ def sweep(
     target: str = "auto",
     replications: int | None = None,
     seed: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     large: bool = False,
     grow: bool = False,
 ) -> Any:
@@ -36,7 +37,8 @@ def sweep(
     `what` is a sweep file, or data as in one, and `out` a folder or fsspec URL (unless given, the
     results are not kept).  It runs on threads of this process, on so many `workers` (processes; GPUs
     with target cuda; call it below `if __name__ == "__main__":` then) or on those of a Dask
-    `scheduler`.  `progress(summary)` is called after each chunk.  A cell that is
+    `scheduler`.  `progress(summary)` is called after each chunk; with True a line
+    says how many cells are done.  A cell that is
     forecast to be very `large` (`workload`) is refused unless it is confirmed.  `grow`: the store may be one
     of fewer draws, values on axes or replications (`growth`).
 
@@ -69,6 +71,18 @@ def sweep(
         ) as found:
             run(
                 space, store, executor=found.executor, slots=found.slots, target=found.target,
-                workers=found.name, command="netcarlo.sweep", progress=progress,
+                workers=found.name, command="netcarlo.sweep", progress=_told(progress),
             )  # fmt: skip
         return results(store)
+
+
+def _told(progress: Progress | bool | None) -> Progress | None:
+    if not isinstance(progress, bool):
+        return progress
+    line = told(progress, "cells")
+
+    def update(summary: Summary) -> None:
+        if line:
+            line(summary.done + summary.failed, summary.todo)
+
+    return update

@@ -10,6 +10,7 @@ a GPU host without numba-cuda can then use (set `NETCARLO_CACHE` to a copy of th
 import functools
 import importlib
 import importlib.util
+import logging
 import platform
 import re
 import subprocess
@@ -113,8 +114,11 @@ def announced(listener: Listener) -> Iterator[None]:
 def _announce(models: list[Any], side_by_side: int = 1) -> None:
     times = [model.compile_s for model in models]
     what = models[0].name if len(models) == 1 else f"{len(models)} models"
+    seconds = max(sum(times) / side_by_side, max(times))
     for listener in _listeners[-1:]:
-        listener(what, max(sum(times) / side_by_side, max(times)))
+        listener(what, seconds)
+    if not _listeners:
+        logging.getLogger("netcarlo").info("compiling %s, about %.0f s, once on this machine", what, seconds)
 
 
 @functools.cache

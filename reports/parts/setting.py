@@ -65,7 +65,7 @@ def tiles(outcomes: pd.DataFrame | None) -> list[dict[str, str]]:
     return [
         {"label": scales.name_of(name), "value": _text(float(row[name]), scales.unit_of(name))}
         for name in FIRST
-        if math.isfinite(row[name])
+        if name in row and math.isfinite(row[name])
     ]
 
 

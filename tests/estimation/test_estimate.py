@@ -74,7 +74,8 @@ def test_launches_of_any_size_give_the_same(small, whole, monkeypatch):
 
 def test_an_estimate_has_every_outcome_goals_and_provenance(small, whole):
     found = estimate(small, goals=["goodput_bps >= 0.3 Mbit/s", "mean_rtt_s <= 1 us"], target="cpu")
-    assert list(found.table.index) == list(MEANING)
+    own = [outcome.name for outcome in small.network.outcomes if outcome.name in whole.frame]
+    assert list(found.table.index) == own
     goodput = found.table.loc["goodput_bps"]
     assert goodput["n"] == 24
     assert goodput["mean"] == pytest.approx(whole.frame["goodput_bps"].mean())
@@ -239,3 +240,14 @@ def test_results_show_themselves():
     both = compare(data, {**data, "transport": {"protocol": "tahoe"}}, replications=3)
     assert repr(both).startswith("Comparison of 3 pairs: goodput_bps ")
     assert len(ET.fromstring(both._repr_html_()).findall("tbody/tr")) == len(both.to_frame())
+
+
+def test_progress_true_is_a_line_and_a_result_is_a_dataset_and_a_figure(small, capsys):
+    found = estimate(small, replications=6, progress=True, target="cpu")
+    assert capsys.readouterr().err.endswith("100 %: 6 of 6 replications\n")
+    data = found.to_xarray()
+    assert data.sizes == {"replication": 6} and data["goodput_bps"].attrs["units"] == "bit/s"
+    drawn = found.plot("mean_rtt_s")
+    assert drawn.layout.shapes[1].x0 == found.table.loc["mean_rtt_s", "mean"]
+    with pytest.raises(InputError, match="'udp_bps' was not measured"):
+        found.plot("udp_bps")

@@ -159,7 +159,7 @@ def test_a_path_has_none_of_them():
             "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}],
         }
     )  # fmt: skip
-    assert simulate(path, target="cpu").frame[list(MEANING)].isna().all().all()
+    assert not {*MEANING} & {*simulate(path, target="cpu").frame}
 
 
 def test_a_network_from_end_to_end():
@@ -179,7 +179,7 @@ def test_a_network_from_end_to_end():
     assert (alone.loc[2, list(MEANING)].dropna() == found.loc[2, list(MEANING)].dropna()).all()
     table = estimate(network, target="cpu", goals=["transfer_s <= 10 s", "energy_J <= 1 kJ"])
     assert table.goals["probability"].tolist() == [1, 1]
-    assert (table.table.loc["finished", "mean"], table.table.loc["mean_cwnd_packets", "n"]) == (1, 0)
+    assert table.table.loc["finished", "mean"] == 1 and "mean_cwnd_packets" not in table.table.index
 
 
 def test_networks_of_many_sizes_run_in_one_launch():

@@ -127,16 +127,16 @@ def test_quantiles_of_the_delay_lie_in_their_bins():
     assert np.isnan(named([{}], [{}] * 2, wireless={"cell": {"stations": 1}})["delay_p50_s"])
 
 
-def test_what_only_paths_have_is_nan_and_the_other_way_round():
+def test_a_frame_has_the_outcomes_of_its_own_network():
     path = Scenario.check(
         {
             "duration": "1 s", "transport": {"protocol": "sack"}, "replications": 1,
             "hops": [{"rate": "1 Mbit/s", "delay": "1 ms"}],
         }
     )  # fmt: skip
-    assert simulate(path, target="cpu").frame[list(MEANING)].isna().all().all()
+    assert not {*MEANING} & {*simulate(path, target="cpu").frame}
     wifi = named([{}], [{}] * 2, wireless={"cell": {"stations": 1}})
-    assert wifi[["acked", "mean_cwnd_packets", "mean_rtt_s", "handovers"]].isna().all()
+    assert not {"acked", "mean_cwnd_packets", "mean_rtt_s", "handovers"} & {*wifi}
 
 
 def test_a_launch_of_several_sizes_is_cut_to_each():
@@ -165,7 +165,7 @@ def test_a_cell_from_end_to_end():
     assert (alone.loc[2, list(MEANING)].dropna() == found.loc[2, list(MEANING)].dropna()).all()
     table = estimate(cell, target="cpu", goals=["fairness >= 0.5"]).table
     assert table.loc["goodput_bps", "n"] == 4
-    assert table.loc["acked", "n"] == 0
+    assert "acked" not in table.index
 
 
 def test_networks_of_many_sizes_run_in_one_launch():

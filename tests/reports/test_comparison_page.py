@@ -31,9 +31,7 @@ def made(label: str, seed: int, *, slower: float = 0.0, axes: bool = True) -> Si
     noise = 0.02 * rate * rng.normal(size=len(rate))
     tables = {
         "goodput_bps": of_spread(at, [20] * len(at), rate * (0.9 - slower * loss) + noise, 0.09 * rate),
-        "timeouts": of_spread(
-            at, [20] * len(at), 900 * loss + 0.2 * rng.normal(size=len(at)), [1.0] * len(at)
-        ),
+        "timeouts": of_spread(at, [20] * len(at), 900 * loss + rng.normal(0, 0.2, len(at)), [1.0] * len(at)),
     }
     setting = {"netcarlo": "1", "seed": str(seed), "transport.min_rto": "0.2 s" if not slower else "1 s"}
     quantities = {name: BY_NAME[name] for name in tables}

@@ -96,6 +96,7 @@ def _same_statistics(sweep: Sweep, stored: dict[str, Any], table: pd.DataFrame) 
     return all(
         _equal(stored[outcome + suffix], table.loc[outcome, column])
         for outcome in sweep.outcomes
+        if outcome in table.index  # else no network of the cell has it
         for suffix, column in names.items()
     )
 
