@@ -1,7 +1,6 @@
 """Delays of classes of flows, from a scenario to its outcomes: known answers, names, and what is refused."""
 
 import json
-import math
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from netcarlo.simulation.outcomes import BY_NAME, OUTCOMES
 from netcarlo.simulation.provenance import model_version
 from netcarlo.sweeps.execution.chunk import run_chunk
 from netcarlo.sweeps.space.file import make_sweep
+from tests.verification.queues import wait
 
 VIDEO = {
     "count": 3,
@@ -34,15 +34,6 @@ def data(*flows, **fields):
         "duration": "5 s", "warm_up": "1 s", "replications": 8, "transport": {"protocol": "newreno"},
         "shared": {"dumbbell": {"rate": "8 Mbit/s", "delay": "5 ms", "queue": 40}, "flows": [*flows]},
     } | fields  # fmt: skip
-
-
-def wait(t, service, load):
-    """The probability to wait for `t` at most in M/D/1 (Erlang 1909; Crommelin 1932)."""
-    terms = []
-    for k in range(int(t / service) + 1):
-        x = load * (k - t / service)
-        terms.append(math.exp(-x) * x**k / math.factorial(k))
-    return (1 - load) * math.fsum(terms)
 
 
 def test_datagrams_wait_as_in_the_queue_with_poisson_arrivals_and_one_length():

@@ -6,7 +6,8 @@ Simulated networks: a window over a round-trip time, TCP flows that share a link
 model; each draws something, so that the probability is known and is near the one asked for at the answer.
 Plans of two quantities are covered if the answers at all values of the second are, and the cost of the true
 cheapest design lies between the two that are named; plans over failures have calls that one failed cable
-hurts, of single failures, and of cables that go up and down by themselves or together.
+hurts, of single failures, and of cables that go up and down by themselves or together; plans with classes ask
+for a quantile of the delays of one class in the queue M/D/1.
 `coins` has no network: a curve that meets the probability asked for exactly at the answer, which is the worst
 case of the tests.
 """
@@ -21,14 +22,18 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 
+from netcarlo.kernels.base.delays import SHIFT
 from netcarlo.networks.wireless import bianchi
+from netcarlo.numerics.histogram import edges
 from netcarlo.planning import Frontier, make_plan
 from netcarlo.planning.file import Plan
 from netcarlo.planning.ledger import Ledger
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import Bracket, search
 from netcarlo.scenario import Scenario
+from tests.verification.queues import wait
 
 REPETITIONS = 200
 
@@ -210,6 +215,76 @@ def cables_by_themselves() -> Case:
     return Case("cables by themselves", _seeded(data), (float(up_s[holds][0]),))
 
 
+MOST_DATA = 2, 4, 6
+"""Sources of data beside the video, of the plan of two quantities."""
+
+
+def video_in_a_queue() -> Case:
+    """95 % of the packets of a class are to be there in about 125 ms; see `_queue`."""
+    data, truths = _queue(MOST_DATA[:1])
+    data["scenario"]["shared"]["flows"][1]["count"] = MOST_DATA[0]
+    return Case("a class in M/D/1", _seeded(data), truths)
+
+
+def video_beside_data() -> Case:
+    """The same beside so many sources of data."""
+    data, truths = _queue(MOST_DATA)
+    data["across"] = {"name": "data", "field": "shared.flows.1.count", "values": list(MOST_DATA)}
+    return Case("a class beside another", _seeded(data), truths)
+
+
+def _queue(beside: Sequence[int]) -> tuple[dict[str, Any], tuple[float, ...]]:
+    """Video and data are Poisson sources of packets of one length, and wait as in M/D/1; the rate of the link
+    is drawn from 120 to 280 kbit/s.  Data come from far away: their packets take longer than the video's may.
+
+    The bound is an edge of the bins of delays, and the probability asked for half a step (0.05) from that of
+    the true answer: that runs end moves it by less.
+    """
+    bins_s = (edges(1024) << SHIFT) / 1e9
+    bound_s = float(bins_s[np.abs(bins_s - 0.125).argmin()])
+    asked, delay_s, bits, each = 0.67, 5e-3, 8000, 1.0  # packets/s of a source
+    low, high = 120e3, 280e3
+
+    def late(rate: float, sources: int) -> float:
+        service_s = bits / rate
+        return 0.95 - wait(bound_s - delay_s - service_s, service_s, sources * each * service_s)
+
+    def probability(sources: int) -> float:
+        """That the rate drawn is above the one at which just 5 % are late."""
+        least = 1.001 * max(sources * each * bits, bits / (bound_s - delay_s))
+        return float(high - brentq(late, least, 10 * high, (sources,))) / (high - low)
+
+    # Sends once each time that it wakes.
+    source = {"rate": "10 kbit/s", "payload": f"{bits // 8} B", "header": "0 B"}
+    source |= {"on": "1 ms", "off": f"{1 / each - 1e-3} s"}
+    far = {"source_delay": "200 ms"}
+    data = {
+        "scenario": {
+            "duration": "200 s",
+            "warm_up": "20 s",
+            "transport": {"protocol": "newreno"},
+            "shared": {
+                "dumbbell": {
+                    "rate": {"uniform": [f"{low} bit/s", f"{high} bit/s"]},
+                    "delay": f"{delay_s} s",
+                    "queue": "unlimited",
+                },
+                "access": {"rate": "1 Gbit/s"},
+                "flows": [
+                    {"count": 1, "each": {"class": "video", "udp": source}},
+                    {"count": 1, "each": {"class": "data", "udp": source, "access": far}},
+                ],
+            },
+        },
+        "quantity": {"name": "streams", "field": "shared.flows.0.count", "linear": [2, 14], "step": 2},
+        "requirements": {"video": {"goal": f"video_delay_p95_s <= {bound_s} s", "probability": asked}},
+        "replications": 600,
+    }
+    sources = np.arange(2, 20, 2)
+    most = sources[np.array([probability(int(n)) for n in sources]) >= asked][-1]
+    return data, tuple(float(most - n) for n in beside)
+
+
 def _call(*failures: dict[str, Any]) -> dict[str, Any]:
     """A call over one of three lines between three sites: always a packet on each cable of its way."""
     ends = ([0, 1], [1, 0], [0, 2], [2, 0], [2, 1], [1, 2])
@@ -236,7 +311,7 @@ def _call(*failures: dict[str, Any]) -> dict[str, Any]:
 
 CASES: Sequence[Callable[[], Case]] = (
     window_over_rtt, rate_over_flows, cell_of_bianchi, windows_and_delays, single_failures,
-    cables_by_themselves,
+    cables_by_themselves, video_in_a_queue, video_beside_data,
 )  # fmt: skip
 
 
