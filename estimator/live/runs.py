@@ -21,7 +21,8 @@ from netcarlo.scenario import Scenario
 from netcarlo.simulation import fidelity, measurable
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, values_of
-from netcarlo.simulation.simulate import Progress, simulate
+from netcarlo.simulation.progress import Progress
+from netcarlo.simulation.simulate import simulate
 
 FIRST_DRAWS = {"formula": 32, "fluid": 8}
 """Cheap draws of the first answer, where networks are drawn; else it is one."""
