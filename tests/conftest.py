@@ -1,7 +1,9 @@
 """Tools that some tests need, and the option that makes their absence a failure."""
 
 import importlib.util
+import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -80,3 +82,15 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def tool() -> object:
     """`tool(name)` is the path of a tool that the test's `needs` mark names."""
     return find
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_process_compiles() -> Iterator[None]:
+    """No helpers where tests have workers: these have the cores already, and what models have in common is
+    compiled once in a process."""
+    with pytest.MonkeyPatch.context() as patch:
+        if "PYTEST_XDIST_WORKER" in os.environ:
+            from netcarlo.kernels.runtime import compile as compilers
+
+            patch.setattr(compilers, "cores", lambda: 1)
+        yield
