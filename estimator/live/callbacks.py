@@ -28,7 +28,6 @@ def register(app: Dash, subject: Subject) -> None:
     app.clientside_callback(
         ClientsideFunction("live", "written"),
         Output("state", "data"),
-        Output({"kind": "shown", "side": ALL, "field": ALL}, "children"),
         Input({"kind": "slider", "side": ALL, "field": ALL}, "value"),
         Input({"kind": "menu", "side": ALL, "field": ALL}, "data"),
         Input("variant", "data"),

@@ -1,7 +1,7 @@
 """How fast the page of `netcarlo live` answers, measured in a browser: `python -m tests.benchmarks.live`.
 
 A server is started with nothing compiled, and a page of configs/examples/lossy_hop.yaml is opened; then ten
-sliders are moved.  Times are those of the browser, from its navigation or from the event of the slider to the
+sliders are moved, each when the page is at rest.  Times are those of the browser, from its navigation or from the event of the slider to the
 change of the page.
 """
 
@@ -23,6 +23,7 @@ FIELDS = ("hops.0.loss", "hops.0.rate", "hops.0.delay", "hops.0.queue", "transpo
 PRECISE = 2.0
 """Half of the width of the interval, in percent of the mean, that packets must reach."""
 
+REST = "document.querySelector('.numbers').innerText.includes('packets: 200 replications')"
 WATCH = """
 window.seen = [];
 new MutationObserver(() => {
@@ -82,14 +83,14 @@ def main() -> None:
                 first = page.evaluate("window.seen.filter(s => s.state === '')[0]")
                 by = "formula" if first["formula"] else "packets"
                 print(f"first answer {first['at'] / 1000:.2f} s after opening, by {by}")
-                page.wait(
-                    "document.querySelector('.numbers').innerText.includes('packets: 200 replications')",
-                    most_s=300,
-                )
+                page.wait(REST, most_s=300)
                 page.wait("document.querySelectorAll('.js-plotly-plot .main-svg').length > 3")
                 print(f"at rest {page.evaluate('performance.now()') / 1000:.1f} s after opening")
-                time.sleep(2)
-                times = [moved(page, FIELDS[k % len(FIELDS)], 3 + k // len(FIELDS)) for k in range(10)]
+                times = []
+                for k in range(10):
+                    page.wait(REST)
+                    time.sleep(1)  # what is left to draw
+                    times.append(moved(page, FIELDS[k % len(FIELDS)], 3 + k // len(FIELDS)))
         finally:
             process.terminate()
             process.wait()
