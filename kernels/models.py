@@ -647,6 +647,7 @@ NAMES = (
     *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned", "tcp_newreno_delays"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed", "wifi_sack_varying_delays"),
+    "manet_newreno_delays",
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_newreno_delays", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",
