@@ -84,8 +84,8 @@ def test_who_asks_and_who_does_not():
     kinds = [f"bulk_{kind.name}" for kind in classes.KINDS if kind.name != "late"]  # who names no bound
     assert [name for name in measurable.outcomes(with_class) if name not in listed] == kinds
     for transport, word in (
-        ({"protocol": "elfn"}, "elfn"), ({"protocol": "linux"}, "linux_cubic"), ({"protocol": "sctp"}, "sctp"),
-        ({"protocol": "udp", "rate": "1 Mbit/s"}, "udp"),
+        ({"protocol": "elfn"}, "elfn"), ({"protocol": "linux"}, "linux_cubic"),
+        ({"protocol": "sctp"}, "sctp"), ({"protocol": "udp", "rate": "1 Mbit/s"}, "udp"),
     ):  # fmt: skip
         assert asked({**transport, "late": "1 s"}).network._word == word
 

@@ -3,8 +3,8 @@
     python -m tests.verification.delays [SCENARIOS] [links] [cells] [chains]
 
 Random dumbbells and cells (20 of each unless said) that datagrams and TCPs share, and chains that one of them
-crosses.  ns-2 and ns-3 trace every packet at the hosts, in some runs that differ in when flows start; all are asked for quantiles, mean, jitter
-and loss by class.
+crosses.  ns-2 and ns-3 trace every packet at the hosts, in some runs that differ in when flows start; all are
+asked for quantiles, mean, jitter and loss by class.
 """
 
 import subprocess

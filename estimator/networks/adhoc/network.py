@@ -61,9 +61,7 @@ class AdhocNetwork(Adhoc, Network):
         """A model for each transport."""
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address(
-            "adhoc", transport.protocol, str(control or ""), fluid=fluid, delays=bool(self._word)
-        )
+        return Address("adhoc", transport.protocol, str(control or ""), fluid=fluid, delays=bool(self._word))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """There is no formula."""
@@ -109,7 +107,7 @@ class AdhocNetwork(Adhoc, Network):
 
     def named(self, integers: Ints, rows: ManetRows) -> Named:
         """Those of the flow, of the network and of the nodes together, and of the flow's class."""
-        values = outcomes.named(integers, rows)
+        values: Named = outcomes.named(integers, rows)
         if self._word:
             lost = integers[:, outcomes.LOST].sum(axis=1)
             values |= one_flow.named(

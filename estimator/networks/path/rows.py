@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, P, Rows
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.networks import outages
+from netcarlo.networks import one_flow, outages
 from netcarlo.networks.outages import OnOff, alternating
-from netcarlo.networks import one_flow
 from netcarlo.networks.path.bursts import Losses, losses
 from netcarlo.networks.path.description import (
     MAX_HOPS,

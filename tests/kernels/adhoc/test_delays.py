@@ -3,7 +3,6 @@
 import os
 from functools import partial
 
-import numpy as np
 import pytest
 
 from netcarlo.kernels import models
@@ -12,11 +11,10 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.runtime import launch
-from tests.kernels.adhoc.test_adhoc import Ints, scripted_breaks
+from tests.kernels.adhoc.test_adhoc import Ints
 from tests.kernels.beside_twin import differing, run_as_python
 from tests.twins.adhoc.run import simulate
-from tests.twins.adhoc.scenarios import as_datagrams, describe, stack
-from tests.twins.path.scenarios import with_delays
+from tests.twins.adhoc.scenarios import as_datagrams, describe
 from tests.twins.rows import rows_of
 
 LONG = int(os.environ.get("NETCARLO_LONG", "1"))
@@ -56,3 +54,14 @@ def test_kernel_equals_twin() -> None:
 def test_uncompiled_kernels_equal_their_twin(name: str) -> None:
     rows = scenarios(name, 3 * LONG, seed=52)
     check(name, rows, run_as_python(name, rows))
+
+
+@pytest.mark.parametrize("name", ["manet_linux_cubic", "manet_sctp", "manet_udp", "manet_new_probing"])
+@pytest.mark.filterwarnings("ignore:overflow")
+def test_measuring_changes_nothing_else(name: str) -> None:
+    asked = scenarios(f"{name}_delays", 3 * LONG, seed=53)
+    rows = asked._replace(parameters=asked.parameters.copy())
+    rows.parameters[:, P.LATE] = 0
+    out, with_delays = run_as_python(name, rows), run_as_python(f"{name}_delays", asked)
+    assert (with_delays[:, : out.shape[1]] == out).all()
+    assert with_delays.shape[1] == out.shape[1] + DelayOut.COLUMNS

@@ -35,7 +35,7 @@ class Counters:
             self.of_tcp.put_out(packet, now)
 
     def delays(self, answer: int) -> list[int]:
-        """Of data, which were there so long before they were handed over [ns]: that of the last frame's ACK."""
+        """Of data that were there so long before they were handed over [ns]: until the last frame's ACK."""
         assert isinstance(self.of_tcp, Noted)
         gauge = Gauge()
         gauge.take([(time, delay - answer) for time, delay in self.of_tcp.arrivals], self.bound)
