@@ -51,6 +51,7 @@ def register(app: Dash, subject: Subject) -> None:
             numbers = subject.numbers(state, visitor)
         except _SAID as error:
             return [], layout.taken(subject, query, []), _line(error), seen | {"failed": True}
+        seen["rest"] = numbers.rest
         return (
             layout.tiles(query, numbers.items),
             layout.taken(subject, query, numbers.commands),
@@ -80,7 +81,8 @@ def register(app: Dash, subject: Subject) -> None:
             found = subject.drawn(state, budget_s=LATER_S if seen["later"] else MOVED_S)
         except _SAID:
             return no_update, no_update, no_update, rest
-        return *found.plots, layout.table(found.head, found.table), rest | {"rest": found.rest}
+        rest["rest"] = seen["rest"] and found.rest
+        return *found.plots, layout.table(found.head, found.table), rest
 
     app.callback(
         Output("figure-0", "figure"), Output("figure-1", "figure"), Output("table", "children"),

@@ -224,9 +224,10 @@ class OfPlan(Subject):
         job = self._search(state)
         self.desk.look_at(visitor, [job])
         job.done.wait(AT_ONCE_S)
+        rest = job.rest  # before it is looked at
         known = job.answer is not None and (job.rest or job.answer.likely is not None)
         item = _item(job, self.desk.doing) if known else self._first(job.plan)
-        return Numbers([item], [self._command(state)])
+        return Numbers([item], [self._command(state)], rest)
 
     def _first(self, plan: Plan) -> Number:
         """The best guess before the first look of the search: of earlier replications, or of a formula."""

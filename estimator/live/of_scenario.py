@@ -99,6 +99,7 @@ class OfScenario(Subject):
         for runs in every:
             if state.of not in measurable.EVERYWHERE and state.of not in runs.measured:
                 measurable.refuse(state.of, runs.scenario, runs.measured)
+        rest = all(runs.step(state.of) is None for runs in every)  # before they are looked at
         looks = [runs.look(state.of) or guess for runs, guess in zip(every, guesses, strict=True)]
         items = [
             words.item(name, runs, look, state.of, self.desk.doing)
@@ -109,7 +110,7 @@ class OfScenario(Subject):
         commands = [
             self._command(state, runs, variant) for runs, variant in zip(every, state.variants, strict=True)
         ]
-        return Numbers(items, commands)
+        return Numbers(items, commands, rest)
 
     def _command(self, state: State, runs: Runs, variant: bool) -> str:
         """The command that says the same at rest."""

@@ -21,10 +21,11 @@ class Number(NamedTuple):
 
 @dataclass
 class Numbers:
-    """The answers of a state, and the commands that say the same."""
+    """The answers of a state, the commands that say the same, and whether the answers stay."""
 
     items: list[Number]
     commands: list[str]
+    rest: bool
 
 
 @dataclass

@@ -65,7 +65,7 @@ def simulate(
         wait = np.int64(_round_trip(way, g)) - way.base
         t = _advance(p, hops, outages, losses, way, m, g, out, t)
         if DELAYS:
-            delays.passed(p, m, _through(m, out) >> ONE_BITS, wait)
+            delays.passed(p, m, min(_through(m, out), m[FlowWord.LIMIT]) >> ONE_BITS, wait)
     report(m, out)
     if DELAYS:
         delays.report_path(m, out[OUT:])

@@ -73,6 +73,7 @@ def simulate(
     while t < p[P.END] and out[Out.COMPLETED] == NEVER and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         t = _advance(p, hops, outages, losses, m, g, out, t)
     report(m, out)
+    out[Out.SENT_ALTERNATE] = min(out[Out.SENT_ALTERNATE], out[Out.SENT])  # without what is beyond the end
     return 0
 
 

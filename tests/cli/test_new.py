@@ -4,14 +4,13 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import get_args
 from urllib.parse import unquote, urlparse
 
 import pytest
 from typer.testing import CliRunner
 
 from netcarlo.cli.main import app
-from netcarlo.cli.new import Family
+from netcarlo.cli.new import FAMILIES
 
 NEXT = {"sweep": ["sweep", "sweep.yaml", "--out", "store", "-q"], "plan": ["plan", "plan.yaml", "-q"]}
 
@@ -23,7 +22,7 @@ def run(*arguments: str) -> str:
     return done.output
 
 
-@pytest.mark.parametrize("family", get_args(Family))
+@pytest.mark.parametrize("family", FAMILIES)
 def test_a_new_file_runs(family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert f"netcarlo {NEXT.get(family, ['estimate'])[0]} {family}.yaml" in run("new", family)

@@ -7,6 +7,7 @@ from typing import Any
 
 import netcarlo.configs
 from netcarlo.schema.document import read_yaml
+from netcarlo.schema.kinds import of_data
 
 CONFIGS = Path(str(netcarlo.configs.__file__)).parent
 
@@ -33,10 +34,8 @@ def seeds() -> list[Seed]:
 
 
 def _seed(path: Path) -> Seed:
-    place = path.relative_to(CONFIGS)
-    kinds = {"examples": "scenario", "plans": "plan", "references": "mapping", "studies": "scenario"}
-    kind = "study" if path.name == "study.yaml" else kinds.get(place.parts[0], "sweep")
-    return Seed(kind, place, tree(read_yaml(path).data))
+    data = read_yaml(path).data
+    return Seed(of_data(data).split()[-1], path.relative_to(CONFIGS), tree(data))
 
 
 def tree(data: Any) -> Any:

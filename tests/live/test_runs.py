@@ -1,5 +1,6 @@
 """Answers at rest are those of `estimate`, to the digit, whatever batches they came in."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -7,8 +8,10 @@ import pytest
 from netcarlo import estimate
 from netcarlo.live.desk import Desk
 from netcarlo.live.known import Known, Sharpening
+from netcarlo.live.of_scenario import OfScenario
 from netcarlo.live.runs import Runs
 from netcarlo.scenario import Scenario
+from netcarlo.schema import kinds
 
 FIXED = {
     "duration": "2 s", "replications": 40,
@@ -75,3 +78,13 @@ def test_what_nobody_waits_for_is_given_up() -> None:
     desk._work(Slow())
     assert calls == [1]
     assert desk._next() is None
+
+
+def test_numbers_that_packets_overtook_do_not_pass_for_the_last(lossy: Path) -> None:
+    subject = OfScenario(kinds.read(lossy, kinds.SCENARIO), {}, Desk())
+    state, _ = subject.state("")
+    early = subject.numbers(state, "me")
+    rested(subject.known.runs(subject.scenario(state)), state.of)
+    late = subject.numbers(state, "me")
+    assert subject.drawn(state, budget_s=60).rest
+    assert (early.rest, late.rest) == (False, True) and early.items != late.items

@@ -70,10 +70,11 @@ def test_random_sizes_stand_in_a_table_behind_a_users_constants() -> None:
 
 
 def test_what_has_no_messages_has_no_outcomes_of_them() -> None:
-    """Frames of scenarios with and without messages have the same columns where both have them."""
+    """Frames of scenarios with and without messages differ by what is of messages alone."""
     with_, without = simulate(scenario()).frame, simulate(scenario(None)).frame
-    assert set(without.columns) == set(with_.columns)
-    assert without.messages.isna().all() and with_.messages.notna().all()
+    own = {"messages", "idle_share", *(f"message_{what}_s" for what in ("mean", "p50", "p95", "p99"))}
+    assert set(with_.columns) - set(without.columns) == own and not set(without.columns) - set(with_.columns)
+    assert with_[[*own]].notna().all(axis=None)
 
 
 @pytest.mark.parametrize(

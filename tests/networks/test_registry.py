@@ -74,7 +74,7 @@ def test_a_kind_answers_everything(kind: type[Network]) -> None:
 def test_fields_of_a_scenario_are_in_the_order_in_which_they_enter_its_identity() -> None:
     run = ["name", "description", "duration", "warm_up", "seed", "topology", "replications", "precision"]
     networks = ["mobility", "paths", "wireless", "adhoc", "shared"]
-    assert [*Scenario.model_fields] == [*run, "sample_interval", "transport", *networks, "fidelity"]
+    assert [*Scenario.model_fields] == [*run, "sample_interval", "transport", *networks, "fidelity", "live"]
 
 
 @pytest.mark.parametrize("outcomes", [Out, WifiOut, ManetOut, SharedOut])

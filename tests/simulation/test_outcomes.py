@@ -26,8 +26,8 @@ def ensemble(hops=(HOP,), transport=None, **values):
 
 
 def named(e, table) -> Outcomes:
-    """The outcomes of a path, which its rows say all about."""
-    return outcomes(PathNetwork.model_construct(), table, *e)
+    """The outcomes of a path, which its rows say all about but for the class of a flow."""
+    return outcomes(PathNetwork.model_construct(word=""), table, *e)
 
 
 def integers(**values):

@@ -216,7 +216,7 @@ class _Run:
         )[0].frame  # fmt: skip
         self.kernel_s += (time.perf_counter() - started) * (self.threads if self.target == "cpu" else 1)
         self.networks += len(row)
-        self.packets += int(found["sent"].sum())
+        self.packets += int(np.nansum(values_of(found, "sent")))
         values = {name: values_of(found, name).reshape(len(chosen), n) for name in self.kept}
         return _Part(batch.at[chosen], values)
 

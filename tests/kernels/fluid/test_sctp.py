@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from netcarlo import Scenario, simulate
@@ -47,12 +47,13 @@ def test_kernel_equals_twin_on_drawn_paths(switch: tuple[float, float] | None, r
 
 @quick
 @given(seed=st.integers(0, 1 << 30))
+@example(seed=2239079)  # a transfer whose last window goes out on the second path
 def test_what_goes_in_comes_out(seed: int) -> None:
     out = run(sctp_rows(30, seed=seed))
     drops = out[:, [Out.DROPS_QUEUE, Out.DROPS_RANDOM, Out.DROPS_OUTAGE]].sum(axis=1)
     assert (out[:, Out.SENT] == out[:, Out.RECEIVED] + drops).all()
     assert (out[:, Out.DELIVERED] <= out[:, Out.RECEIVED]).all()
-    assert (out[:, Out.SENT_ALTERNATE] <= out[:, Out.SENT] + 1).all()
+    assert (out[:, Out.SENT_ALTERNATE] <= out[:, Out.SENT]).all()
     times = [Out.COMPLETED, Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX]
     assert (np.delete(out, times, 1) >= 0).all()
 

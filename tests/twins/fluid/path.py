@@ -117,9 +117,10 @@ class TwinPath(TwinFlow):
                 t += int(rtt)
                 self.told(t, rtt)
             through = self.sent - self.dropped - self.lost - vain - self.astray - self.repeated
-            if through >> 20 > self.counted:
-                self.took.append(((through >> 20) - self.counted, self.way_ns + int(rtt) - self.base_ns))
-                self.counted = through >> 20
+            whole = min(through, self.limit) >> 20
+            if whole > self.counted:
+                self.took.append((whole - self.counted, self.way_ns + int(rtt) - self.base_ns))
+                self.counted = whole
             count = (min(t, end) + half) // p[P.SAMPLE] - (before + half) // p[P.SAMPLE]
             samples += count
             cwnd_sum += count * int(self.w * 1024)

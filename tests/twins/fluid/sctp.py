@@ -199,7 +199,7 @@ class TwinAssociation:
             out[column] = distinct
         out |= {
             Out.RECEIVED: received, Out.SENT: received + gone, Out.RETRANSMITTED: received + gone - distinct,
-            Out.SENT_ALTERNATE: self.alternate >> 20, Out.RTT_SAMPLES: out[Out.SAMPLES],
+            Out.SENT_ALTERNATE: min(self.alternate >> 20, received + gone), Out.RTT_SAMPLES: out[Out.SAMPLES],
             Out.CWND_SUM: out[Out.CWND_SUM] % WORD, Out.CWND_SUM_HIGH: out[Out.CWND_SUM] // WORD,
             Out.RTT_SUM: out[Out.RTT_SUM] % WORD, Out.RTT_SUM_HIGH: out[Out.RTT_SUM] // WORD,
         }  # fmt: skip
