@@ -10,9 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from netcarlo.kernels.adhoc import datagrams as adhoc_datagrams
+from netcarlo.kernels.adhoc import delays as adhoc_delays
 from netcarlo.kernels.adhoc import engine as adhoc
 from netcarlo.kernels.adhoc import flow as adhoc_flow
 from netcarlo.kernels.adhoc import frames as adhoc_frames
+from netcarlo.kernels.base import one_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
 from netcarlo.kernels.base.layout import Messages, Out, P, Queues
@@ -42,7 +44,6 @@ from netcarlo.kernels.linux.own import association as own_association
 from netcarlo.kernels.linux.own import notes
 from netcarlo.kernels.path import cost as path_cost
 from netcarlo.kernels.path import datagrams, overtaking, undisturbed, undisturbed_linux
-from netcarlo.kernels.path import delays as path_delays
 from netcarlo.kernels.path import engine as path
 from netcarlo.kernels.path import state as path_state
 from netcarlo.kernels.path.mobility import access
@@ -233,8 +234,8 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def _of_delays(address: Address) -> int:
-    """Words of scratch, and columns of outcomes, that delays take over paths."""
-    return path_delays.WORDS if address.delays else 0
+    """Columns of outcomes that delays of one flow take, and words of scratch over paths."""
+    return one_flow.WORDS if address.delays else 0
 
 
 def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
@@ -354,12 +355,16 @@ def _mixed_wireless(address: Address) -> Model:
 def _adhoc(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
         found: dict[str, Any] = {"hosts": adhoc_flow, "packet_shift": adhoc_frames.COPY_SHIFT + COPY_BITS}
-        return bind(adhoc.simulate, step, found | ends.slots)
+        return bind(adhoc.simulate, step, found | ends.slots | {"delays": address.delays})
 
     def scratch(rows: Any) -> tuple[int, int]:
-        return adhoc.scratch_words(rows, ends.words, ends.floats)
+        words, floats = adhoc.scratch_words(rows, ends.words, ends.floats)
+        return (words + adhoc_delays.WORDS if address.delays else words), floats
 
-    return Model(address, make, scratch, adhoc.outcomes, (2, 2, 3, 4, 2), compile_s=25.0)
+    def outcomes(rows: Any) -> int:
+        return adhoc.outcomes(rows) + _of_delays(address)
+
+    return Model(address, make, scratch, outcomes, (2, 2, 3, 4, 2), compile_s=25.0)
 
 
 def _shared(address: Address, ends: Ends) -> Model:
@@ -503,7 +508,7 @@ def _of_linux(address: Address, ends: Ends) -> Model:
     if address.family == "wireless":
         return _wireless(address, _timed(ends))
     if address.family == "adhoc":
-        return _adhoc(address, _reordered(ends))
+        return _adhoc(address, _reordered(_timed(ends) if address.delays else ends))
     if address.family == "shared":
         return _shared(address, _timed(ends) if address.delays else ends)
     if address.reordering:
@@ -562,7 +567,9 @@ CELLS: tuple[dict[str, Any], ...] = tuple(
     {"varying": varying, "delays": delays} for varying, delays in product((False, True), repeat=2)
 )
 """Of 802.11 networks: the fields of an address that may be either."""
-RADIO = *(Address("wireless", "")._replace(**asked) for asked in CELLS), Address("adhoc", "")
+MANETS = tuple(Address("adhoc", "", delays=delays) for delays in (False, True))
+"""Ad hoc networks."""
+RADIO = *(Address("wireless", "")._replace(**asked) for asked in CELLS), *MANETS
 """Radio networks."""
 
 
@@ -582,6 +589,8 @@ def _tcps() -> Iterator[Model]:
                 if family == "wireless":
                     for asked in CELLS[1:]:
                         yield _wireless(Address(family, tcp, name)._replace(**asked), ends)
+                if family == "adhoc":
+                    yield _adhoc(Address(family, tcp, name, delays=True), ends)
             for address in () if tcp in ADHOC else PATHS[1:]:
                 yield _path(address._replace(sender=tcp, control=name), ends)
 
@@ -638,6 +647,7 @@ NAMES = (
     *("tcp_linux_cubic_messages", "tcp_linux_cubic_tuned", "tcp_newreno_delays"),
     *("wifi_udp", "wifi_sack", "wifi_sctp", "manet_newreno", "manet_sctp", "shared_mixed", "shared_sctp"),
     *("wifi_linux_bbr", "manet_linux_bbr", "shared_linux_bbr", "wifi_mixed", "wifi_sack_varying_delays"),
+    "manet_newreno_delays",
     *("shared_newreno_aqm", "shared_newreno_varying", "shared_newreno_delays", "shared_mixed_arrivals"),
     *("fluid", "fluid_newreno", "fluid_sctp", "fluid_newreno_mobile", "fluid_sctp_mobile", "fluid_wifi"),
     "fluid_manet_newreno",

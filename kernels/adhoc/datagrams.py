@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.adhoc import delays
 from netcarlo.kernels.adhoc.discovery import send
 from netcarlo.kernels.adhoc.frames import Kind, head_of, hop_of, number_of
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.residual import Error, residual_error
-from netcarlo.kernels.adhoc.state import COUNTS, NO_KEY, PHASE_BITS, Phase, Word
+from netcarlo.kernels.adhoc.state import COUNTS, DELAYS, NO_KEY, PHASE_BITS, Phase, Word
 from netcarlo.kernels.adhoc.trace import trace_flow, trace_route
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_LOST, EVENT_RECEIVE, FOREVER, NEVER, P
@@ -88,6 +89,8 @@ def _count(m: Any, t: Any, number: Any) -> None:
         m[COUNTS + ManetOut.FIRST_RX] = t
     if what == sink.NEW:
         m[COUNTS + ManetOut.DELIVERED] += 1
+        if DELAYS:
+            delays.arrived(m, t - sent_at(m, number))
         if m[COUNTS + ManetOut.DELIVERED] == m[P.LIMIT]:
             m[COUNTS + ManetOut.COMPLETED] = t
             m[COUNTS + ManetOut.FINISHED] = t

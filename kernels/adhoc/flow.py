@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.adhoc import delays
 from netcarlo.kernels.adhoc.discovery import send
 from netcarlo.kernels.adhoc.frames import (
     CONTROL,
@@ -22,7 +23,7 @@ from netcarlo.kernels.adhoc.frames import (
 )
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut
 from netcarlo.kernels.adhoc.residual import Error, residual_error
-from netcarlo.kernels.adhoc.state import COUNTS, NO_KEY, PHASE_BITS, Phase, Word
+from netcarlo.kernels.adhoc.state import COUNTS, DELAYS, NO_KEY, PHASE_BITS, Phase, Word
 from netcarlo.kernels.adhoc.trace import trace_acked, trace_flow, trace_packet, trace_route
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
@@ -164,6 +165,8 @@ def at_sink(m: Any, f: Any, losses: Any, t: Any, head: Any, trace: Any) -> None:
         m[COUNTS + ManetOut.IN_ORDER] += association.in_order(m, s) - before
         if data:
             _count_data(m, t, fresh)
+            if DELAYS and fresh:
+                delays.arrived(m, association.delay_of(m, s, t, packet))
             if trace.shape[0] > 0:
                 trace_packet(m, f, trace, t, np.int64(EVENT_RECEIVE), head, m[Manet.SINK])
         _acknowledge(m, t, ack_id)

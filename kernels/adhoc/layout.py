@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.rows import Table
 
@@ -101,7 +102,7 @@ class Place(IntEnum):
 
 
 class ManetOut(IntEnum):
-    """The first outcomes of a row; those of the nodes (`NodeOut`) follow.
+    """The first outcomes of a row; those of the nodes (`NodeOut`) and of delays (`base.delays`) follow.
 
     Data segments only: what else an association puts out counts in HANDSHAKES at most.  Statistics of the
     network, from CONNECTED on, are integrals over the time ELAPSED; they count in microseconds.
@@ -212,6 +213,9 @@ class ManetRows(NamedTuple):
         return self._replace(parameters=parameters)
 
     def tables(self) -> tuple[int, tuple[Table, ...]]:
-        """See `rows`: those of the nodes."""
+        """See `rows`: those of the nodes, and of the flow's class if delays are measured."""
         nodes = self.times.shape[1]
-        return ManetOut.COLUMNS, (Table("nodes", NodeOut.COLUMNS, nodes, nodes),)
+        found = [Table("nodes", NodeOut.COLUMNS, nodes, nodes)]
+        if (self.parameters[:, P.LATE] > 0).any():
+            found.append(Table("delays", DelayOut.COLUMNS, 1, 1))
+        return ManetOut.COLUMNS, tuple(found)

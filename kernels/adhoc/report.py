@@ -4,10 +4,12 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.adhoc import delays
 from netcarlo.kernels.adhoc.frames import is_data
 from netcarlo.kernels.adhoc.layout import Manet, ManetOut, NodeOut
 from netcarlo.kernels.adhoc.state import (
     COUNTS,
+    DELAYS,
     FRAME_WORDS,
     NO_TIME,
     NODE_COUNTS,
@@ -43,6 +45,8 @@ def write_out(m: Any, end: Any, out: Any) -> None:
         for column in range(_NODE_COLUMNS):
             out[to + column] = m[at + column]
         to += _NODE_COLUMNS
+    if DELAYS:
+        delays.report(m, out)
 
 
 @cold

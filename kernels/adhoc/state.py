@@ -27,6 +27,7 @@ class Word(IntEnum):
     SEEN = auto()  # for each node and origin, the last request that the node has seen
     ASIDE = auto()  # first words of frames that have been taken out of a queue
     ASSOCIATION = auto()  # the association, or the sink of datagrams
+    DELAYS = auto()  # how long data take, see `delays`
     # Events that are not a node's.
     FLOW_AT = auto()  # the sender starts [ns]
     TOPOLOGY_AT = auto()  # next change of a leg, link or sense bit [ns]
@@ -199,6 +200,9 @@ class Phase(IntEnum):
     FLOW = 5  # an event of the flow
     START = 6  # of an exchange
 
+
+DELAYS: Any = slot("delays")
+"""Whether delays of data are measured, see `delays`."""
 
 hosts: Any = slot("hosts")
 """The hosts of source and sink: of an association (`flow`) or of datagrams (`datagrams`)."""

@@ -33,7 +33,7 @@ class Address(NamedTuple):
     traced: bool = False
     """Of shared networks: whether a trace is written."""
     delays: bool = False
-    """Of paths, shared and 802.11 networks: whether delays of classes of flows are measured."""
+    """Whether delays of classes of flows are measured."""
     reordering: bool = False
     """Of paths: whether hops may besides let packets overtake each other."""
 

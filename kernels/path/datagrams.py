@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import (
     EVENT_LOST,
@@ -21,7 +22,7 @@ from netcarlo.kernels.base.layout import (
     P,
     Rows,
 )
-from netcarlo.kernels.path import delays, hops, overtaking, waiting
+from netcarlo.kernels.path import hops, overtaking, waiting
 from netcarlo.kernels.path.engine import OUT, begin, note, observe, put_on_path, took
 from netcarlo.kernels.path.hops import ARRIVED, WAITS
 from netcarlo.kernels.path.mobility import access

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold, far, turn
 from netcarlo.kernels.base.layout import (
@@ -34,7 +35,7 @@ from netcarlo.kernels.base.layout import (
 )
 from netcarlo.kernels.base.sums import add
 from netcarlo.kernels.base.trace import begin as begin_row
-from netcarlo.kernels.path import delays, hops, overtaking, waiting
+from netcarlo.kernels.path import hops, overtaking, waiting
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, WAITS
 from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, ENTRY, Path

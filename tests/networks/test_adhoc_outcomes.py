@@ -44,7 +44,7 @@ def named(given, nodes=(), **fields):
     found[0, [ManetOut.FIRST_RX, ManetOut.LAST_RX, ManetOut.COMPLETED, ManetOut.FINISHED]] = NEVER
     for column, value in {ManetOut.ELAPSED: 100 * S, **given}.items():
         found[0, column] = value
-    by_node = tables(found)
+    by_node = tables(found, rows)
     for k, entry in enumerate(nodes):
         for column, value in entry.items():
             by_node[0, k, column] = value

@@ -1,10 +1,10 @@
-"""Delays by class beside packet traces: over shared links of ns-2, over 802.11 of ns-3.
+"""Delays by class beside packet traces: over shared links and ad hoc chains of ns-2, over 802.11 of ns-3.
 
-    python -m tests.verification.delays [SCENARIOS] [links] [cells]
+    python -m tests.verification.delays [SCENARIOS] [links] [cells] [chains]
 
-Random dumbbells and cells (20 of each unless said) that datagrams and TCPs share.  ns-2 and ns-3 trace every
-packet at the hosts, in some runs that differ in when flows start; all are asked for quantiles, mean, jitter
-and loss by class.
+Random dumbbells and cells (20 of each unless said) that datagrams and TCPs share, and chains that one of them
+crosses.  ns-2 and ns-3 trace every packet at the hosts, in some runs that differ in when flows start; all are
+asked for quantiles, mean, jitter and loss by class.
 """
 
 import subprocess
@@ -20,7 +20,7 @@ import numpy as np
 
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.simulate import simulate
-from tests.verification import cells
+from tests.verification import cells, chains
 from tests.verification.packets import MEASURES, Packets
 
 DURATION_S, WARM_UP_S = 40.0, 5.0
@@ -158,6 +158,7 @@ def of_ns2(case: Case) -> dict[str, dict[str, float]]:
 KINDS: dict[str, tuple[Callable[..., Sequence[Any]], Callable[[Any], Any], Callable[[Any], Scenario]]] = {
     "links": (cases, of_ns2, scenario),
     "cells": (cells.cases, cells.of_ns3, cells.scenario),
+    "chains": (chains.cases, chains.of_ns2, chains.scenario),
 }
 """Scenarios, what the other simulator says of one, and what it is here."""
 

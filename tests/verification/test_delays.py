@@ -1,8 +1,8 @@
-"""Delays by class beside packet traces of ns-2: two of the scenarios of `delays`; and the cells for ns-3."""
+"""Delays by class beside packet traces of ns-2: some of the scenarios of `delays`; and the cells for ns-3."""
 
 import pytest
 
-from tests.verification import cells
+from tests.verification import cells, chains
 from tests.verification.delays import Case, cases, errors
 from tests.verification.packets import Packets
 
@@ -12,6 +12,13 @@ from tests.verification.packets import Packets
 def test_quantiles_are_those_of_ns2(case: Case) -> None:
     found = errors("links", case)
     assert {word for word, _ in found} == {"video", "download"}
+    for (word, name), error in found.items():
+        assert abs(error) < (0.05 if name == "jitter_s" else 0.02), (word, name, error)
+
+
+@pytest.mark.needs("ns")
+def test_a_transfer_over_an_ad_hoc_hop_waits_as_in_ns2() -> None:
+    found = errors("chains", chains.cases(2)[1])
     for (word, name), error in found.items():
         assert abs(error) < (0.05 if name == "jitter_s" else 0.02), (word, name, error)
 

@@ -5,18 +5,23 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from pydantic import PrivateAttr
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.address import Address
+from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, P
+from netcarlo.kernels.base.rows import split
+from netcarlo.networks import one_flow
 from netcarlo.networks.adhoc import events, fluid, outcomes, rows, workload
 from netcarlo.networks.adhoc.description import Adhoc
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, at_random_moments, constants, parameters
-from netcarlo.numerics.arrays import Floats, Ints
+from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
+from netcarlo.transport.classed import asked_by
 from netcarlo.transport.tcp import COMMON, PROBING, Linux, Tcp
 from netcarlo.transport.udp import Udp
 
@@ -28,9 +33,23 @@ class AdhocNetwork(Adhoc, Network):
     transports = (*COMMON, "linux", "linux26", *PROBING, "sctp", "udp")
     outcomes = outcomes.OUTCOMES
     no_warm_up = "write adhoc.mobility.warm_up"
+    one_flow = True
+
+    _word: str = PrivateAttr("")
+    """The class of its flow where delays are measured, else nothing."""
+
+    @classmethod
+    def of(cls, run: Any) -> "AdhocNetwork | None":
+        """The ad hoc network of a scenario, whose transport may name a class."""
+        if run.adhoc is None:
+            return None
+        found: AdhocNetwork = run.adhoc.model_copy()
+        found._word = one_flow.word_of(run.transport)
+        return found
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
         """Slots take time whatever else does; frames of today's Linux have timestamps."""
+        one_flow.check(run.transport)
         asked, most = workload.exchanges(self, run), workload.MOST_OF_LINUX
         if isinstance(run.transport, Linux) and asked > most:
             what = f"duration has room for about {asked:.0f} packets"
@@ -42,10 +61,12 @@ class AdhocNetwork(Adhoc, Network):
         """A model for each transport."""
         transport = run.transport
         control = transport.congestion_control if isinstance(transport, Tcp) else None
-        return Address("adhoc", transport.protocol, str(control or ""), fluid=fluid)
+        return Address("adhoc", transport.protocol, str(control or ""), fluid=fluid, delays=bool(self._word))
 
     def unknown(self, run: Run, fidelity: Fidelity) -> str:
         """There is no formula."""
+        if fidelity == "fluid" and (field := asked_by(run.transport)):
+            return f"the {fidelity} model knows no delays of ad hoc networks (transport.{field})"
         if fidelity == "fluid":
             return fluid.unknown(run.transport)
         return "there is no formula of ad hoc networks"
@@ -65,13 +86,14 @@ class AdhocNetwork(Adhoc, Network):
     def rows(self, run: Run, draws: Draws) -> ManetRows:
         """Nodes, how they move and what they hear."""
         table = parameters(run, draws)
+        table[:, P.LATE] = one_flow.bounds(run.transport, draws)
         if isinstance(run.transport, Udp):
             at_random_moments(table, draws)
         return rows.build(self, draws, table, constants=constants(run, draws))
 
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""
-        return rows.row_bytes(self)
+        return rows.row_bytes(self) + (8 * DelayOut.COLUMNS if self._word else 0)
 
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], ManetRows]) -> dict[str, Floats]:
         """Those of one hop; `path_loss` is the residual one."""
@@ -84,8 +106,15 @@ class AdhocNetwork(Adhoc, Network):
     # Outcomes.
 
     def named(self, integers: Ints, rows: ManetRows) -> Named:
-        """Those of the flow, of the network and of the nodes together."""
-        return outcomes.named(integers, rows)
+        """Those of the flow, of the network and of the nodes together, and of the flow's class."""
+        values: Named = outcomes.named(integers, rows)
+        if self._word:
+            lost = integers[:, outcomes.LOST].sum(axis=1)
+            values |= one_flow.named(
+                self._word, split(integers, rows)["delays"], rows.parameters,
+                loss=lost / divisors(lost + integers[:, ManetOut.RECEIVED]), goodput=values["goodput_bps"],
+            )  # fmt: skip
+        return values
 
     def sent(self, integers: Ints, rows: ManetRows) -> int:
         """Of the one flow."""
@@ -102,7 +131,7 @@ class AdhocNetwork(Adhoc, Network):
         if fidelity == "fluid":
             head[:, fluid.NO_TIME], head[:, fluid.NO_COUNT], nodes[...] = NEVER, 0, 0
             nodes[:, :, NodeOut.TRANSMIT] = NEVER
-        return joined(head, nodes)
+        return joined(head, nodes, some(n, DelayOut.COLUMNS if self._word else 0))
 
     # One replication.
 

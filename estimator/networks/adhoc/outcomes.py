@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from netcarlo.errors import InputError
 from netcarlo.kernels.adhoc.layout import MOST_ATTEMPTS, Manet, ManetOut, ManetRows, NodeOut
 from netcarlo.kernels.base.layout import NS, STATUS_NO_START, P
+from netcarlo.kernels.base.rows import split
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, YES_NO, Outcome
 from netcarlo.numerics.arrays import Floats, Ints, divisors, seconds
 
@@ -202,12 +203,16 @@ COUNTS = {
 }
 
 
-def tables(integers: Ints) -> Ints:
-    """The outcomes by node, [n, N, NodeOut.COLUMNS], in the integers [n, ...] of a launch or `Outcomes`.
+LOST = [ManetOut.DROPS_QUEUE, ManetOut.DROPS_ROUTE, ManetOut.DROPS_BUFFER, ManetOut.DROPS_RANDOM]
+"""All ways to be lost."""
+
+
+def tables(integers: Ints, rows: ManetRows) -> Ints:
+    """The outcomes by node, [n, N, NodeOut.COLUMNS], in the integers [n, ...] of `rows`.
 
     Those of nodes that a row does not have are zero.
     """
-    return integers[:, ManetOut.COLUMNS :].reshape(len(integers), -1, NodeOut.COLUMNS)
+    return split(integers, rows)["nodes"]
 
 
 def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:
@@ -215,7 +220,7 @@ def states_s(integers: Ints, rows: ManetRows) -> dict[str, Floats]:
 
     Frames on the air at the end count in full.  NaN where that is not known (of a fluid).
     """
-    nodes = tables(integers)
+    nodes = tables(integers, rows)
     found = {
         "transmit": nodes[:, :, NodeOut.TRANSMIT],
         "receive": nodes[:, :, NodeOut.RECEIVE],
@@ -251,7 +256,7 @@ def _flow(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     active_s = divisors(np.where(done, out[:, ManetOut.COMPLETED], elapsed) - start) / NS
     useful = np.where(p[:, P.INTERVAL] > 0, out[:, ManetOut.DELIVERED], out[:, ManetOut.IN_ORDER])
     transfer_s = np.where(finished, (out[:, ManetOut.FINISHED] - start) / NS, np.nan)
-    nodes = tables(out)
+    nodes = tables(out, rows)
     return {
         "goodput_bps": useful * p[:, P.DATA] * 8.0 / active_s,
         "throughput_bps": out[:, ManetOut.RECEIVED] * (p[:, P.DATA] + p[:, P.HEADER]) * 8.0 / active_s,

@@ -33,10 +33,10 @@ from netcarlo.kernels.shared.layout import (
     SharedOut,
     SharedRows,
 )
-from netcarlo.networks import aqm, link_events
+from netcarlo.networks import aqm, link_events, one_flow
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.outcome import joined
-from netcarlo.networks.path import delays, outcomes, rows, workload
+from netcarlo.networks.path import outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import varying
@@ -67,7 +67,7 @@ class ManagedPath(Routed):
         """One path to a fixed host, of a few hops without what the engine of shared links does not know."""
         hops = list(every_hop(self.routes))
         name = manager(hops)
-        self.check_class(run.transport)
+        one_flow.check(run.transport)
         workload.check_time_passes(self.routes, run.transport)
         if len(self.routes) > 1:
             raise InputError(f"{name} needs one path, and paths are two; remove one, or remove {name}")
@@ -143,7 +143,7 @@ class ManagedPath(Routed):
         if self.word:
             flow = _flow(integers)
             lost = flow[:, FlowOut.DROPS_QUEUE] + flow[:, FlowOut.DROPS_RANDOM]
-            values |= delays.named(
+            values |= one_flow.named(
                 self.word, integers[:, -DelayOut.COLUMNS :], rows.flows[:, 0],
                 loss=lost / divisors(flow[:, FlowOut.SENT] - flow[:, FlowOut.IN_FLIGHT]),
                 goodput=values["goodput_bps"],

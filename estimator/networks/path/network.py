@@ -11,10 +11,11 @@ from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.shared.layout import KINDS
+from netcarlo.networks import one_flow
 from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
-from netcarlo.networks.path import delays, formula, interruptions, outcomes, rows, workload
+from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.routed import Routed
@@ -49,7 +50,7 @@ class PathNetwork(Routed):
         return kind.model_construct(
             routes=run.paths, mobility=run.mobility, duration=run.duration,
             messages=getattr(run.transport, "messages", None) is not None,
-            word=delays.word_of(run.transport),
+            word=one_flow.word_of(run.transport),
         )  # fmt: skip
 
     def check_run(self, run: Run, fidelity: Fidelity) -> None:
@@ -64,7 +65,7 @@ class PathNetwork(Routed):
                     raise InputError(f"jitter that reorders and transport.{name} are both given; remove one")
         if any(route.ecn for route in self.routes):
             raise InputError("ecn needs a hop that marks; write codel: {mark: true} there, or remove ecn")
-        self.check_class(run.transport)
+        one_flow.check(run.transport)
         workload.check_time_passes(self.routes, run.transport)
         workload.check_outages(self.routes, bounds(run.duration)[1])
         workload.check_traces(self.routes, bounds(run.duration)[1])
@@ -171,7 +172,7 @@ class PathNetwork(Routed):
         if self.word:
             ends = integers[:, outcomes.ENDS]
             lost = ends.sum(axis=1) - integers[:, [Out.RECEIVED, Out.DISCARDED]].sum(axis=1)
-            values |= delays.named(
+            values |= one_flow.named(
                 self.word, split(integers, rows)["delays"], rows.parameters,
                 loss=lost / divisors(ends.sum(axis=1)), goodput=values["goodput_bps"],
             )  # fmt: skip

@@ -2,10 +2,8 @@
 
 import copy
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
-from netcarlo.errors import InputError
 from netcarlo.networks.family import Fidelity, Network
 from netcarlo.networks.path import outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
@@ -15,8 +13,7 @@ from netcarlo.networks.run import Run
 from netcarlo.numerics.arrays import Floats
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import Duration
-from netcarlo.transport.classed import asked_by
-from netcarlo.transport.tcp import COMMON, PROBES, Linux
+from netcarlo.transport.tcp import COMMON, PROBES
 
 
 class Routed(Network):
@@ -41,13 +38,6 @@ class Routed(Network):
     def has_outages(self) -> bool:
         """Whether a hop may go down."""
         return any(hop.outages for hop in every_hop(self.routes))
-
-    def check_class(self, transport: Any) -> None:
-        """Raise InputError where delays are asked for that cannot be measured."""
-        own = isinstance(transport, Linux) and isinstance(transport.congestion_control, Path)
-        if (field := asked_by(transport)) and own:
-            remedy = "remove it, or write congestion_control: cubic"
-            raise InputError(f"transport.{field} is not for linux with a control of your own; {remedy}")
 
     def population(self, run: Run) -> tuple[str, str]:
         """Random paths of each transport, with and without outages, or to hosts that move under each handover

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, LOSSES, NS, PATHS, Hop, Messages, P, Rows
 from netcarlo.kernels.base.loss import thresholds
-from netcarlo.networks import outages
+from netcarlo.networks import one_flow, outages
 from netcarlo.networks.outages import OnOff, alternating
-from netcarlo.networks.path import delays
 from netcarlo.networks.path.bursts import Losses, losses
 from netcarlo.networks.path.description import (
     MAX_HOPS,
@@ -41,7 +40,7 @@ def build(routes: list[Route], mobility: Mobility | None, run: Run, draws: Draws
         at_random_moments(table, draws)
     table[:, P.N_PATHS] = len(routes)
     table[:, P.QUEUES] = isinstance(run.transport, Linux) and mobility is None
-    table[:, P.LATE] = delays.bounds(run.transport, draws)
+    table[:, P.LATE] = one_flow.bounds(run.transport, draws)
     values = constants(run, draws)
     if isinstance(run.transport, Linux) and run.transport.messages is not None:
         points = run.transport.messages.fill(table, draws, at=values.shape[1])

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.kernels.base import one_flow as delays
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.delays import Gauge
 from netcarlo.kernels.base.inline import cold
@@ -29,7 +30,7 @@ from netcarlo.kernels.base.layout import (
     P,
     Rows,
 )
-from netcarlo.kernels.path import delays, hops
+from netcarlo.kernels.path import hops
 from netcarlo.kernels.path.engine import OUT
 from netcarlo.kernels.path.hops import ARRIVED, transmit
 from netcarlo.kernels.path.multihomed import record

@@ -3,6 +3,8 @@
 from netcarlo.kernels.adhoc.layout import ManetOut, NodeOut
 from netcarlo.kernels.base.layout import NEVER, STATUS_OK, Out
 from tests.twins.outcomes import Outcomes
+from tests.twins.path.link import Packet
+from tests.twins.shared.delays import Gauge, Noted
 
 OF_TCP = [
     "SENT", "RETRANSMITTED", "RECEIVED", "DELIVERED", "IN_ORDER", "ACKED", "TIMEOUTS", "FAST_RETRANSMITS",
@@ -12,18 +14,32 @@ OF_TCP = [
 
 
 class Counters:
-    def __init__(self, nodes: int, *, limit: int) -> None:
+    def __init__(self, nodes: int, *, limit: int, bound: int) -> None:
+        """Data that take longer than `bound` [ns] are late; 0: delays are not measured."""
         self.values = dict.fromkeys((c for c in ManetOut if c.name != "COLUMNS"), 0)
         self.values[ManetOut.STATUS] = STATUS_OK
         self.values[ManetOut.FINISHED] = NEVER
         self.nodes = [dict.fromkeys((c for c in NodeOut if c.name != "COLUMNS"), 0) for _ in range(nodes)]
-        self.of_tcp = Outcomes(limit=limit)
+        self.bound = bound
+        self.of_tcp = Noted(limit=limit) if bound else Outcomes(limit=limit)
 
     def add(self, column: ManetOut, amount: int = 1) -> None:
         self.values[column] += amount
 
     def add_to(self, node: int, column: NodeOut, amount: int = 1) -> None:
         self.nodes[node][column] += amount
+
+    def put_out(self, packet: Packet, now: int) -> None:
+        """A host puts a packet out."""
+        if isinstance(self.of_tcp, Noted):
+            self.of_tcp.put_out(packet, now)
+
+    def delays(self, answer: int) -> list[int]:
+        """Of data that were there so long before they were handed over [ns]: until the last frame's ACK."""
+        assert isinstance(self.of_tcp, Noted)
+        gauge = Gauge()
+        gauge.take([(time, delay - answer) for time, delay in self.of_tcp.arrivals], self.bound)
+        return gauge.values()
 
     def vector(self) -> list[int]:
         for name in OF_TCP:

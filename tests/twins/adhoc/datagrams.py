@@ -33,6 +33,7 @@ class Datagrams:
     def _send(self, k: int) -> None:
         self.counters.of_tcp.add(Out.SENT)
         packet = Packet("data", self.world.p.DATA + self.world.p.HEADER, k)
+        self.counters.put_out(packet, self.world.now)
         self.world.routers[self.world.source].send(Kind.DATA, packet)
         self._expect(k + 1)
 

@@ -63,6 +63,7 @@ class Association:
     def put_out(self, packet: Packet) -> None:
         """A packet leaves the source."""
         packet.sent = self.world.now
+        self.counters.put_out(packet, self.world.now)
         self.world.routers[self.world.source].send(Kind.DATA, packet)
 
     def put_back(self, packet: Packet) -> None:

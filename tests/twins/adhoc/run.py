@@ -11,9 +11,12 @@ PREFIX = "manet_"
 
 def simulate(model: str, rows: ManetRows, *, row: int = 0) -> NDArray[np.int64]:
     """The outcomes of one row of `rows` under `model` (a name in `kernels.models`), as of `launch.run`."""
-    world = World(rows, row, protocol=model.removeprefix(PREFIX))
+    world = World(rows, row, protocol=model.removeprefix(PREFIX).removesuffix("_delays"))
     world.run()
     vector = np.zeros(ManetOut.COLUMNS + rows.places.shape[1] * NodeOut.COLUMNS, np.int64)
     values = world.counters.vector()
     vector[: len(values)] = values
+    if world.p.LATE:
+        net = world.net
+        vector = np.append(vector, world.counters.delays(net.SIFS + net.MAC_ACK))
     return vector

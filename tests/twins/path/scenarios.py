@@ -1,11 +1,12 @@
 """Random small scenarios that visit the corners: ties, tiny queues, outages, losses, cross traffic."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.random import Generator
 
+from netcarlo.kernels.adhoc.layout import ManetRows
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, CHANCE_BITS, ENDLESS, FOREVER, PATHS, Hop, P, Rows
 from netcarlo.kernels.base.loss import thresholds
 
@@ -16,6 +17,7 @@ OUTAGES = 3
 PROBABILITIES = (0.0, 1e-6, 0.003, 0.02, 0.1, 0.3, 1.0)
 DATA_PACKETS = 600
 """About so many packets fit through the slowest hop of a scenario."""
+OneFlow = TypeVar("OneFlow", Rows, ManetRows)
 
 
 def tcp_rows(count: int, *, seed: int) -> Rows:
@@ -361,7 +363,7 @@ def with_messages(rows: Rows, *, seed: int) -> Rows:
     return rows._replace(parameters=p, constants=np.array(tables, np.float64))
 
 
-def with_delays(rows: Rows, *, seed: int) -> Rows:
+def with_delays(rows: OneFlow, *, seed: int) -> OneFlow:
     """The same networks, the delays of whose data are measured, most of them with a bound."""
     p = rows.parameters.copy()
     for k in range(len(p)):

@@ -1,4 +1,4 @@
-"""How long the data of a path's one flow take, see `base.delays`: all that arrive count.
+"""How long the data of a network's one flow take, see `base.delays`: all that arrive count.
 
 `gauge` is the word of scratch `m` where the words of the flow begin, `at` that of its outcomes.
 """

@@ -1,9 +1,11 @@
-"""The class of a path's one flow, which its transport names, and what came of its delays."""
+"""The class of a network's one flow, which its transport names, and what came of its delays."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from netcarlo.errors import InputError
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER, NS, P
 from netcarlo.kernels.shared.layout import KINDS, LINUX_KINDS
@@ -12,6 +14,7 @@ from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
 from netcarlo.transport.kinds import kind
+from netcarlo.transport.tcp import Linux
 
 
 def word_of(transport: Any) -> str:
@@ -22,6 +25,14 @@ def word_of(transport: Any) -> str:
         return word
     found = kind(transport)
     return found if found in (*KINDS, *LINUX_KINDS) else str(transport.protocol)
+
+
+def check(transport: Any) -> None:
+    """Raise InputError where delays are asked for that cannot be measured."""
+    own = isinstance(transport, Linux) and isinstance(transport.congestion_control, Path)
+    if (field := asked_by(transport)) and own:
+        remedy = "remove it, or write congestion_control: cubic"
+        raise InputError(f"transport.{field} is not for linux with a control of your own; {remedy}")
 
 
 def bounds(transport: Any, draws: Draws) -> Ints:
