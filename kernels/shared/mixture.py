@@ -29,7 +29,7 @@ PARTS: dict[int, tuple[ModuleType, ModuleType]] = {
 }
 """Loss recovery and congestion control of each kind."""
 
-OF_RECOVERY = "new_ack", "grow", "dup_ack", "timeout", "next_packet", "on_send"
+OF_RECOVERY = "new_ack", "grow", "dup_ack", "old_ack", "timeout", "next_packet", "on_send"
 OF_KIND = "heard", "reduce"
 
 
@@ -42,7 +42,7 @@ def of_sender(step: Step) -> dict[str, Any]:
         ways[number] = binder.space(found["variant"], (*OF_RECOVERY, "prepare"))
         kinds[number] = binder.space(one, OF_KIND)
     variant, kind = Namespace("mixture"), Namespace("kinds")
-    by_row = {"new_ack", "grow", "dup_ack", "timeout"}
+    by_row = {"new_ack", "grow", "dup_ack", "old_ack", "timeout"}
     for name in OF_RECOVERY:
         parts = [(number, getattr(way, name)) for number, way in ways.items()]
         setattr(variant, name, _chain(step, parts, _by_row if name in by_row else _by_word))

@@ -39,3 +39,10 @@ def new_ack(row: Any, at: Any, ack: Any, acked: Any, cwnd: Any) -> Any:
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """As Reno's, but not directly after another recovery, and with at most two packets per ACK."""
     return reno.react(row, clock, sent, window, SEND_TWO, False)
+
+
+@cold
+def old_ack(row: Any) -> Any:
+    """As Reno's, but at most two packets in a recovery."""
+    actions = reno.old_ack(row)
+    return SEND_TWO if actions == SEND and row.m[Tcp.DUPACKS] > 0 else actions

@@ -10,6 +10,7 @@ it leaves out is that of its `BASE`, at last of this module.  `at` is the ACK's 
     grow(row, clock, ack, before, snd_nxt, window) -> (window, forced)
                                                       `ack` follows `before`: dupacks begin anew
     dup_ack(row, clock, at, sent, window) -> (window, actions, forced)
+    old_ack(row) -> actions                           others have overtaken an ACK
     timeout(row, clock, snd_max, window) -> window
     next_packet(m, p, acked, snd_nxt, last, cwnd) -> int
                                                       the next packet of a recovery, or NONE
@@ -57,6 +58,11 @@ PAUSE = 2048  # stop sending data, and ask with probe segments
 def prepare(m: Any, p: Any, free: Any) -> Any:
     """It needs no scratch."""
     return free
+
+
+def old_ack(row: Any) -> Any:
+    """Send what the window allows."""
+    return SEND
 
 
 def next_packet(m: Any, p: Any, acked: Any, snd_nxt: Any, last: Any, cwnd: Any) -> Any:

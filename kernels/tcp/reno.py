@@ -72,6 +72,13 @@ def react(row: Any, clock: Any, sent: Any, window: Any, send: Any, again: Any) -
 
 
 @cold
+def old_ack(row: Any) -> Any:
+    """Send what the window allows, but for the first duplicates."""
+    dupacks = row.m[Tcp.DUPACKS]
+    return SEND if dupacks == 0 or dupacks >= row.p[P.DUPACKS] else 0
+
+
+@cold
 def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """Begin again with a window of one packet."""
     m = row.m

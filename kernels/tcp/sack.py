@@ -119,6 +119,12 @@ def grow(row: Any, clock: Any, ack: Any, before: Any, snd_nxt: Any, window: Any)
     return reno.grow(row, clock, ack, before, snd_nxt, window)
 
 
+@cold
+def old_ack(row: Any) -> Any:
+    """A recovery goes on; the first duplicates send nothing."""
+    return SEND if row.m[Tcp.PHASE] == Phase.RECOVERY or row.m[Tcp.DUPACKS] == 0 else 0
+
+
 def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     """Take in the blocks; the third that reports something new begins recovery.
 

@@ -218,7 +218,8 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
         elif news:
             duplicate(p, s, g, constants, now, at)
         else:
-            allow(p, s, g[0], SEND, NONE)
+            actions = np.int64(SEND) if PLAIN else variant.old_ack(row_of(p, s, g, constants))
+            allow(p, s, g[0], actions, NONE)
 
 
 def stamped(p: Any, s: Any, g: Any, constants: Any, now: Any, at: Any, ack: Any) -> None:

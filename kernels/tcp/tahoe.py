@@ -28,6 +28,11 @@ def dup_ack(row: Any, clock: Any, at: Any, sent: Any, window: Any) -> Any:
     return Window(1.0, max(int(half), reno.FLOOR), dupacks), SEND | REDUCE | GO_BACK, NONE
 
 
+def old_ack(row: Any) -> Any:
+    """Send what the window allows."""
+    return SEND
+
+
 @cold
 def timeout(row: Any, clock: Any, snd_max: Any, window: Any) -> Any:
     """As Reno's, but Tahoe goes on counting duplicates."""

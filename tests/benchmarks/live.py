@@ -1,8 +1,8 @@
 """How fast the page of `netcarlo live` answers, measured in a browser: `python -m tests.benchmarks.live`.
 
 A server is started with nothing compiled, and a page of configs/examples/lossy_hop.yaml is opened; then ten
-sliders are moved, each when the page is at rest.  Times are those of the browser, from its navigation or from the event of the slider to the
-change of the page.
+sliders are moved, each when the page is at rest.  Times are those of the browser, from its navigation or from
+the event of the slider to the change of the page.
 """
 
 import argparse
