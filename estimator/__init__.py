@@ -1,7 +1,7 @@
 """netcarlo: how well will this transport do on networks like these?
 
 Monte Carlo simulation of transport protocols, packet by packet.  The words are those of the command
-line: `estimate`, `compare`, `plan`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
+line: `estimate`, `compare`, `plan`, `plot`, `report`, `reproduce`, `simulate`, `sweep`, `trace`, `validate`.
 
 What a name needs is imported when it is used first (PEP 562; Scientific Python's SPEC 1).
 """
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from netcarlo.estimation.validate import Validation, validate
     from netcarlo.planning.designs import Frontier, frontier
     from netcarlo.planning.run import Answer, plan
+    from netcarlo.reports.plot import plot
     from netcarlo.reports.report import report
     from netcarlo.scenario import Scenario, load_scenario
     from netcarlo.simulation.outcomes import Outcomes
@@ -35,6 +36,7 @@ _HOMES = {
     "estimation.validate": ["Validation", "validate"],
     "planning.designs": ["Frontier", "frontier"],
     "planning.run": ["Answer", "plan"],
+    "reports.plot": ["plot"],
     "reports.report": ["report"],
     "scenario": ["Scenario", "load_scenario"],
     "simulation.outcomes": ["Outcomes"],
@@ -59,6 +61,7 @@ __all__ = [
     "frontier",
     "load_scenario",
     "plan",
+    "plot",
     "report",
     "reproduce",
     "simulate",

@@ -4,7 +4,6 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +30,7 @@ from netcarlo.planning.run import Answer
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
+from netcarlo.schema.output import captioned
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
 from netcarlo.simulation.progress import Progress
@@ -113,8 +113,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         """What a notebook shows: each difference with its interval."""
         shown = self.table[["n", "baseline", "other", "difference", "ci_low", "ci_high", "verdict"]]
-        rows = shown.to_html(float_format=lambda value: f"{value:.4g}", border=0)
-        return rows.replace(">", f"><caption>{escape(repr(self))}</caption>", 1)
+        return captioned(shown, repr(self))
 
 
 def compare(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from netcarlo.estimation import goals as goal_texts
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
+from netcarlo.schema.output import captioned
 from netcarlo.simulation import measurable
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
 from netcarlo.simulation.progress import Progress, Told, told
@@ -74,7 +74,7 @@ class Estimate:
     def _repr_html_(self) -> str:
         """What a notebook shows: the goodput of the replications, each outcome's mean with its interval."""
         shown = self.to_frame()[["n", "mean", "ci_low", "ci_high"]]
-        return _html(shown, repr(self), figures.picture(self, "goodput_bps"))
+        return captioned(shown, repr(self), figures.picture(self, "goodput_bps"))
 
 
 def estimate(
@@ -149,11 +149,6 @@ def summary(frame: pd.DataFrame, *, means: Mapping[str, statistics.Mean] | None 
     ]
     columns = [*statistics.Mean._fields, *(f"q{round(100 * q):02d}" for q in QUANTILES)]
     return pd.DataFrame(rows, index=pd.Index(names, name="outcome"), columns=columns)
-
-
-def _html(table: pd.DataFrame, caption: str, picture: str) -> str:
-    rows = table.to_html(float_format=lambda value: f"{value:.4g}", border=0)
-    return rows.replace(">", f"><caption>{escape(caption)}<br/>{picture}</caption>", 1)
 
 
 def _with(scenario: Asked, **given: float | str | None) -> Scenario:

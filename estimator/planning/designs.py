@@ -10,6 +10,7 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.planning.file import Asked, Plan, plan_of
 from netcarlo.planning.run import Answer, Progress, answers, plain
+from netcarlo.schema.output import captioned
 
 
 class Design(NamedTuple):
@@ -61,8 +62,17 @@ class Frontier:
             return None
         return min(_designs(self.answers, sure=False), key=lambda design: design.cost, default=None)
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def __repr__(self) -> str:
+        """One line: what of, and the cheapest design."""
+        assert self.plan.across is not None
+        known = f"{self.plan.quantity} at {len(self.answers)} values of {self.plan.across.name}"
+        return f"Frontier of {self.plan.name}: {known}, cheapest {self.cheapest}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the answer at each value."""
+        return captioned(self.to_frame(), repr(self))
+
+    def to_frame(self) -> pd.DataFrame:
         """A row for each value of the second quantity: what `holds` and `fails` there, the `likely` limit,
         what is `binding`, and the `cost` of the cheapest that holds; NaN: none."""
         assert self.plan.across is not None

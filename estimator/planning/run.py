@@ -16,6 +16,7 @@ from netcarlo.planning.file import Asked, Plan, plan_of
 from netcarlo.planning.ledger import FIRST, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
+from netcarlo.schema.output import captioned
 from netcarlo.simulation import fidelity
 from netcarlo.simulation.progress import told
 from netcarlo.simulation.provenance import model_version, resolved, versions
@@ -87,8 +88,17 @@ class Answer:
         """Whether any value has been simulated."""
         return self.holds is not None or self.fails is not None
 
-    @property
-    def frame(self) -> pd.DataFrame:
+    def __repr__(self) -> str:
+        """One line: what of, and what is known."""
+        holds, fails = ("nowhere" if v is None else f"at {v:.6g}" for v in (self.holds, self.fails))
+        known = f"{self.plan.quantity} holds {holds}, fails {fails}; {self.binding} binds"
+        return f"Answer of {self.plan.name}: {known}"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the curve, with the interval of each probability."""
+        return captioned(self.to_frame(), repr(self))
+
+    def to_frame(self) -> pd.DataFrame:
         """The curve: a row for each value looked at, its `verdict`, and for each requirement the
         `probability` that it holds with `low` and `high`, and the `quantile` of its measure, in SI units."""
         names = [requirement.name for requirement in self.plan.requirements]

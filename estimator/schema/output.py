@@ -4,6 +4,7 @@ import errno
 import os
 import tempfile
 from contextlib import suppress
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +48,12 @@ def csv_text(frame: "pd.DataFrame") -> str:
         if dtype.kind == "O":
             plain.isetitem(at, plain.iloc[:, at].map(literal).array)
     return plain.to_csv(index=False)
+
+
+def captioned(table: "pd.DataFrame", caption: str, picture: str = "") -> str:
+    """A table as HTML under a caption and a picture (SVG): what a notebook shows of a result."""
+    rows = table.to_html(float_format=lambda value: f"{value:.4g}", border=0)
+    return rows.replace(">", f"><caption>{escape(caption)}<br/>{picture}</caption>", 1)
 
 
 def literal(value: Any) -> Any:

@@ -38,8 +38,8 @@ def test_each_row_is_a_plan_of_one_quantity_at_a_stricter_confidence(found: Fron
 def test_a_faster_link_is_further(found: Frontier) -> None:
     limits = [answer.likely for answer in found.answers]
     assert limits == sorted(limits, key=lambda limit: limit or 0.0)
-    assert found.frame["rate"].tolist() == [1e6, 2e6, 8e6]
-    assert found.frame["holds"].tolist() == [answer.holds for answer in found.answers]
+    assert found.to_frame()["rate"].tolist() == [1e6, 2e6, 8e6]
+    assert found.to_frame()["holds"].tolist() == [answer.holds for answer in found.answers]
 
 
 def test_the_cheapest_is_that_of_all_designs(found: Frontier) -> None:

@@ -1,12 +1,14 @@
 """The report of a plan of two quantities: valid figures, and what it does in a real browser."""
 
 import re
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 import pytest
 
+import netcarlo
 from netcarlo.planning import Frontier, frontier, make_plan
 from netcarlo.planning import run as runs
 from netcarlo.reports.frontier import figures
@@ -41,7 +43,14 @@ def test_figures_are_valid_and_show_what_is_known(found: Frontier) -> None:
     costs = figures.costs(found)
     assert costs is not None
     go.Figure(costs)
-    assert costs["data"][0]["y"] == found.frame["cost"].dropna().tolist()
+    assert costs["data"][0]["y"] == found.to_frame()["cost"].dropna().tolist()
+
+
+def test_it_shows_itself(found: Frontier) -> None:
+    assert netcarlo.plot(found).data[0].x == tuple(figures.border(found)["data"][0]["x"])
+    known = "queue at 4 values of rate, cheapest Design("
+    assert repr(found).startswith(f"Frontier of {found.plan.name}: {known}")
+    assert len(ET.fromstring(found._repr_html_()).findall("tbody/tr")) == 4
 
 
 @pytest.mark.needs("chromium")

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+import xml.etree.ElementTree as ET
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import numpy as np
 import plotly.graph_objects as go
 import pytest
 
+import netcarlo
 from netcarlo.planning import Answer, load_plan, make_plan, plan
 from netcarlo.planning import run as runs
 from netcarlo.reports.plan import figures, words
@@ -75,6 +77,15 @@ def answers() -> dict[str, Answer]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(runs, "ReplicationRunner", Made)
         return {name: answered(**changes) for name, changes in CASES.items()}
+
+
+def test_it_shows_itself(answers: dict[str, Answer]) -> None:
+    found = answers["both"]
+    assert repr(found) == f"Answer of {found.plan.name}: queue holds at 17, fails at 18; goodput binds"
+    shown = [[cell.text for cell in row] for row in ET.fromstring(found._repr_html_()).iterfind("tbody/tr")]
+    assert [float(str(row[1])) for row in shown] == found.to_frame()["queue"].tolist()
+    names = [requirement.name for requirement in found.plan.requirements]
+    assert {trace.name.partition(":")[0] for trace in netcarlo.plot(found).data if trace.name} >= {*names}
 
 
 def test_words_of_the_answer(answers: dict[str, Answer]) -> None:
