@@ -137,7 +137,7 @@ class OfPlan(Subject):
         self.controls = [*self._requirements(), *self._fields()]
         self.files = {
             "plan.yaml": File("YAML", "application/yaml", True, self._yaml),
-            "curve.csv": File("CSV", "text/csv", True, lambda state: csv_text(self._at_rest(state).frame)),
+            "curve.csv": File("CSV", "text/csv", True, lambda state: csv_text(self._at_rest(state).to_frame())),
             "trace.html": File("trace of replication 0 at the answer", "text/html", False, self._trace),
             "report.html": File("report", "text/html", False, lambda state: plan_page(self._at_rest(state))),
         }
