@@ -137,7 +137,7 @@ class OfPlan(Subject):
         self.controls = [*self._requirements(), *self._fields()]
         self.files = {
             "plan.yaml": File("YAML", "application/yaml", True, self._yaml),
-            "curve.csv": File("CSV", "text/csv", True, lambda state: csv_text(self._at_rest(state).to_frame())),
+            "curve.csv": File("CSV", "text/csv", True, self._csv),
             "trace.html": File("trace of replication 0 at the answer", "text/html", False, self._trace),
             "report.html": File("report", "text/html", False, lambda state: plan_page(self._at_rest(state))),
         }
@@ -283,6 +283,9 @@ class OfPlan(Subject):
         for name, value in {**self.set, **self._values(state)}.items():
             said += ["--set", f"{name}={str(value).lower() if isinstance(value, bool) else value}"]
         return shlex.join(said)
+
+    def _csv(self, state: State) -> str:
+        return csv_text(self._at_rest(state).to_frame())
 
     def _yaml(self, state: State) -> str:
         data = {**self.data, "requirements": self.plan(state).spec.model_dump()["requirements"]}

@@ -238,3 +238,4 @@ def test_a_plan_follows_its_requirement(page: Page, served: Serve, plan: Path) -
     assert page.complaints(address) == []
     assert page.barriers() == []
     assert "800 kbit/s" in take(address, "plan.yaml", "requirements.goodput.goal=800%20kbit/s")
+    assert take(address, "curve.csv").startswith("delay,replications,verdict,")
