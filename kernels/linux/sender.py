@@ -99,7 +99,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 
 @cold
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """The next packet to put out, NONE, or FULL; to be called until NONE comes."""
+    """The next packet to put out, NONE, or FULL; to be called while packets may go out."""
     if s[Tcp.OVERFULL] != 0 or s[Tcp.NXT] - s[Tcp.UNA] >= p[P.RING] - 1:
         return np.int64(FULL)
     packet = s[Tcp.FORCED]
