@@ -28,9 +28,11 @@ PART = 3
 def size(p: Any, s: Any) -> Any:
     """Of a full one [packet]: 1/1024 s of the rate cwnd / RTT, twice that in slow start, 1.2 times beyond."""
     percent = 200 if s[Tcp.CWND] < s[Tcp.SSTHRESH] >> 1 else 120
-    window = max(s[Tcp.CWND], s[Tcp.NXT] - s[Tcp.UNA]) * p[P.DATA]
-    rate = quotient(window * percent * 80_000, max(s[Tcp.SRTT], 1))  # [byte / s]
-    return max(quotient(min(rate >> 10, BYTES), max(p[P.DATA], 1)), LEAST)
+    data, rtt = max(p[P.DATA], 1), max(s[Tcp.SRTT], 1)
+    sent = max(s[Tcp.CWND], s[Tcp.NXT] - s[Tcp.UNA]) * p[P.DATA] * percent * 80_000
+    if sent < ((LEAST + 1) * data << 10) * rtt:  # as on slow links: no need to divide
+        return np.int64(LEAST)
+    return max(quotient(min(quotient(sent, rtt) >> 10, BYTES), data), LEAST)  # of a rate [byte / s]
 
 
 def room_of(p: Any, s: Any) -> Any:

@@ -62,41 +62,26 @@ def take(p: Any, s: Any, now: Any, echo: Any, news: Any) -> Any:
         undo.in_full(p, s, echo)
         if not PACED:
             prr.end(s)
-    if s[Tcp.STATE] == State.RECOVERY:
-        return _recover(p, s, now, echo, news.acked)
-    if s[Tcp.STATE] == State.LOSS:
-        again = s[Tcp.AGAIN]
-        go_on = _after_timeout(p, s, echo, news)
-        waits = find_losses(p, s, now)
-        if s[Tcp.STATE] != State.OPEN and s[Tcp.AGAIN] >= again:
-            if go_on != Send.NEW:
-                s[Tcp.SEND] = go_on
-            return waits
-        if go_on != Send.NEW:
-            s[Tcp.SEND] = go_on
-    else:
-        undo.by_duplicates(p, s)
-        waits = find_losses(p, s, now)
-    if s[Tcp.LOST] == 0:
-        _try_to_open(p, s)
-    else:
-        enter(p, s, now)
-        s[Tcp.SEND] = Send.LOST
-    return waits
-
-
-@cold
-def _recover(p: Any, s: Any, now: Any, echo: Any, acked: Any) -> Any:
-    if acked > 0 and undo.partly(p, s, s[Tcp.UNA] - acked, echo):
+    before, again, first = s[Tcp.STATE], s[Tcp.AGAIN], np.int64(Send.NEW)
+    recovering = before == State.RECOVERY
+    if recovering and news.acked > 0 and undo.partly(p, s, s[Tcp.UNA] - news.acked, echo):
         return False
-    if undo.by_duplicates(p, s):
+    if before == State.LOSS:
+        first = _after_timeout(p, s, echo, news)
+    elif undo.by_duplicates(p, s) and recovering:
         _try_to_open(p, s)
     waits = find_losses(p, s, now)
-    if s[Tcp.STATE] != State.RECOVERY:
-        if s[Tcp.LOST] == 0:
-            return waits
+    if first != Send.NEW:
+        s[Tcp.SEND] = first
+    if before == State.LOSS and s[Tcp.STATE] != State.OPEN and s[Tcp.AGAIN] >= again:
+        return waits
+    if recovering and s[Tcp.STATE] == State.RECOVERY:
+        s[Tcp.SEND] = Send.LOST
+    elif s[Tcp.LOST] > 0:
         enter(p, s, now)
-    s[Tcp.SEND] = Send.LOST
+        s[Tcp.SEND] = Send.LOST
+    elif not recovering:
+        _try_to_open(p, s)
     return waits
 
 

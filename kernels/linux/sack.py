@@ -62,11 +62,16 @@ def take_blocks(p: Any, s: Any, at: Any, ack: Any, now_us: Any) -> Any:
             if one >= done and one < left:
                 left, right = one, s[at + Ack.BLOCK + 2 * k + 1]
         done = max(done, right)
+        if left <= s[Tcp.JUDGED]:
+            s[Tcp.JUDGED] = max(s[Tcp.JUDGED], right)
         while left < right:  # a word of 64 packets at a time
             stop = min(right, (left | 63) + 1)
-            run = span(left, stop)
-            if s[s[Tcp.REPORTED] + ((left & mask) >> 6)] & run != run:
-                for packet in range(run_end(s, s[Tcp.REPORTED], mask, left, stop), stop):
+            run, word = span(left, stop), s[s[Tcp.REPORTED] + ((left & mask) >> 6)]
+            if word & run != run:
+                begin = max(left, min(highest, stop))  # mostly all below are known
+                if begin > left and ~word & span(left, begin) != 0:
+                    begin = run_end(s, s[Tcp.REPORTED], mask, left, stop)
+                for packet in range(begin, stop):
                     if not test(s, s[Tcp.REPORTED], mask, packet):
                         reported = np.int64(1)
                         put(s, s[Tcp.REPORTED], mask, packet)

@@ -99,7 +99,7 @@ def start(p: Any, s: Any, g: Any, now: Any) -> None:
 
 @cold
 def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
-    """The next packet to put out, NONE, or FULL; to be called until NONE comes."""
+    """The next packet to put out, NONE, or FULL; to be called while packets may go out."""
     if s[Tcp.OVERFULL] != 0 or s[Tcp.NXT] - s[Tcp.UNA] >= p[P.RING] - 1:
         return np.int64(FULL)
     packet = s[Tcp.FORCED]
@@ -109,6 +109,21 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
         return packet
     if s[Tcp.PUSH] == 0:
         return np.int64(NONE)
+    packet = _chosen(p, s, now)
+    if packet == NONE or _is_last(p, s):
+        _settle(p, s, now)
+    return packet
+
+
+def _is_last(p: Any, s: Any) -> Any:
+    """Whether it is plain that nothing follows a packet that goes out: the window has no room."""
+    if PACED or s[Tcp.BURST] > 0 or s[Tcp.SEND] == Send.NEW_FIRST:
+        return False
+    return in_flight(s) >= s[Tcp.CWND] and s[Tcp.NXT] - s[Tcp.UNA] < p[P.RING] - 1
+
+
+def _chosen(p: Any, s: Any, now: Any) -> Any:
+    """The packet that goes out as the windows allow, lost or new, or NONE."""
     room = in_flight(s) < s[Tcp.CWND]
     open_now = not PACED or s[Tcp.BURST] > 0 or pacing.is_open(s, now)
     if s[Tcp.SEND] == Send.LOST and room and open_now:
@@ -134,7 +149,6 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
                 if packet != NONE:
                     _resend(p, s, now, packet)
                     return packet
-    _settle(p, s, now)
     return np.int64(NONE)
 
 

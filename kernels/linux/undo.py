@@ -72,7 +72,6 @@ def keep_open(p: Any, s: Any) -> None:
         s[Tcp.HIGH] = s[Tcp.NXT]
 
 
-@cold
 def by_duplicates(p: Any, s: Any) -> Any:
     """Every retransmission was reported as a duplicate: take the reduction back; returns whether."""
     if s[Tcp.UNDO_FROM] != NONE and s[Tcp.UNDO_AGAIN] == 0:

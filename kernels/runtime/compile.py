@@ -245,9 +245,11 @@ def _compiled(function: Callable[..., Any], file: Path, signature: str) -> Any:
     """
     import numba
 
-    from netcarlo.kernels.runtime.inner import settings
+    from netcarlo.kernels.runtime.inner import OuterCompiler, settings
 
-    compiled = numba.njit(nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True)(function)
+    compiled = numba.njit(
+        nogil=True, error_model="numpy", _nrt=False, no_cfunc_wrapper=True, pipeline_class=OuterCompiler
+    )(function)
     compiled._cache = cache.NumbaFile(file)
 
     def work() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from llvmlite.binding import Linkage
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder, PassManager
 from numba.core.compiler_machinery import register_pass
@@ -36,6 +37,13 @@ class _Nowhere:
         """Nothing."""
 
 
+def _optimize(library: Any, **how: Any) -> None:
+    """Run LLVM's passes on a library; loops of kernels are short, vectors take more than they give."""
+    made = library._codegen._module_pass_manager(loop_vectorize=False, slp_vectorize=False, **how)
+    passes, *builder = made if isinstance(made, tuple) else (made,)  # without one before Numba 0.62
+    passes.run(library._final_module, *builder)
+
+
 class _Library(JITCodeLibrary):  # type: ignore[misc]
     """LLVM code to be linked into that of callers, never compiled by itself."""
 
@@ -43,11 +51,7 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
 
     def _optimize_final_module(self) -> None:
         # Only roughly: whatever it is linked into is optimised with it, on each level again.
-        made = self._codegen._module_pass_manager(
-            loop_vectorize=False, slp_vectorize=False, opt=self._codegen._opt_level, cost="cheap"
-        )
-        passes, *builder = made if isinstance(made, tuple) else (made,)  # without one before Numba 0.62
-        passes.run(self._final_module, *builder)
+        _optimize(self, opt=self._codegen._opt_level, cost="cheap")
 
     def _finalize_final_module(self) -> None:
         self._finalized = True
@@ -58,14 +62,34 @@ class _Library(JITCodeLibrary):  # type: ignore[misc]
         return 0
 
 
+class _Whole(JITCodeLibrary):  # type: ignore[misc]
+    """LLVM code of a function that Python calls, and of all that it calls: nobody else calls those."""
+
+    def _optimize_final_module(self) -> None:
+        # LLVM may leave out arguments that are not looked at: of every array it takes six words of seven.
+        for function in self._final_module.functions:
+            if function.linkage == Linkage.linkonce_odr and not function.is_declaration:
+                function.linkage = Linkage.internal
+        _optimize(self, opt=self._codegen._opt_level, cost="cheap")
+        _optimize(self)
+
+
 @register_pass(mutates_CFG=True, analysis_only=False)
 class _Lowering(NativeLowering):  # type: ignore[misc]
     _name = "netcarlo_inner_lowering"
+    _library = _Library
 
     def run_pass(self, state: Any) -> bool:
         """Numba's, into a library of ours."""
-        state.library = _Library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library = self._library(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.library.enable_object_caching()
         return bool(super().run_pass(state))
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _OuterLowering(_Lowering):
+    _name = "netcarlo_outer_lowering"
+    _library = _Whole
 
 
 class _Passes(PassManager):  # type: ignore[misc]
@@ -81,16 +105,24 @@ class _Passes(PassManager):  # type: ignore[misc]
 class Compiler(CompilerBase):  # type: ignore[misc]
     """Numba's compiler for functions that only compiled functions call."""
 
+    _lowering = _Lowering
+
     def define_pipelines(self) -> list[Any]:
         """Numba's passes but those that find nothing."""
         ours = _Passes("netcarlo")
         for a_pass, name in DefaultPassBuilder.define_nopython_pipeline(self.state).passes:
             if a_pass.__name__ == NativeLowering.__name__:
-                ours.add_pass(_Lowering, name)
+                ours.add_pass(self._lowering, name)
             elif a_pass.__name__ not in _FOR_OTHERS:
                 ours.add_pass(a_pass, name)
         ours.finalize()
         return [ours]
+
+
+class OuterCompiler(Compiler):
+    """The same for a function that Python calls."""
+
+    _lowering = _OuterLowering
 
 
 @contextmanager
