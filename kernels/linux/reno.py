@@ -1,14 +1,12 @@
 """Reno: a packet more per window of packets acknowledged, half the window after a loss (RFC 5681).
 
-What a control of this sender has: `prepare` at the start, `every`, of how many packets acknowledged beyond
+What a control of this sender has: `prepare` before the start, `every`, of how many packets acknowledged beyond
 slow start one lets the window grow, `ssthresh`, the threshold after a loss, `lose` after a timeout, `wake`
 after a pause of the application, and `measured` at every ACK of something new, with the round trip of the
 newest packet [us] or NONE.
 """
 
 from typing import Any
-
-import numpy as np
 
 from netcarlo.kernels.linux import clocks, slow_start
 from netcarlo.kernels.linux.slow_start import SlowStart
@@ -17,7 +15,6 @@ from netcarlo.kernels.linux.state import Tcp
 
 def prepare(s: Any) -> None:
     """Before the start."""
-    slow_start.begin(s, np.int64(0))
 
 
 def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
