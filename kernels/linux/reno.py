@@ -1,6 +1,6 @@
 """Reno: a packet more per window of packets acknowledged, half the window after a loss (RFC 5681).
 
-What a control of this sender has: `prepare` before the start, `every`, of how many packets acknowledged beyond
+What a control of this sender has: `prepare` at the start, `every`, of how many packets acknowledged beyond
 slow start one lets the window grow, `ssthresh`, the threshold after a loss, `lose` after a timeout, `wake`
 after a pause of the application, and `measured` at every ACK of something new, with the round trip of the
 newest packet [us] or NONE.
