@@ -8,8 +8,6 @@ newest packet [us] or NONE.
 
 from typing import Any
 
-import numpy as np
-
 from netcarlo.kernels.linux import clocks, slow_start
 from netcarlo.kernels.linux.slow_start import SlowStart
 from netcarlo.kernels.linux.state import Tcp
@@ -17,7 +15,6 @@ from netcarlo.kernels.linux.state import Tcp
 
 def prepare(s: Any) -> None:
     """Before the start."""
-    slow_start.begin(s, np.int64(0))
 
 
 def every(p: Any, s: Any, now: Any, acked: Any) -> Any:

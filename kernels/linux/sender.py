@@ -17,6 +17,7 @@ from netcarlo.kernels.linux import (
     rate,
     recovery,
     rtt,
+    slow_start,
     timer,
     undo,
 )
@@ -90,8 +91,7 @@ def prepare(p: Any, s: Any, g: Any, limit: Any, phase: Any, flow: Any, free: Any
 def start(p: Any, s: Any, g: Any, now: Any) -> None:
     """The application begins to send."""
     if s[Tcp.CONNECTED] != 0:
-        if PACED:
-            control.connect(p, s, now)
+        _begin(p, s, now)
         s[Tcp.PUSH] = 1
     else:
         s[Tcp.FORCED] = SYN
@@ -264,6 +264,14 @@ def note_limit(s: Any, pushed: Any, limited: Any) -> None:
             s[Tcp.LIMITED_END] = s[Tcp.NXT]
 
 
+def _begin(p: Any, s: Any, now: Any) -> None:
+    """The connection is there: as in Linux, controls begin now, with the first packet of data next."""
+    if PACED:
+        control.connect(p, s, now)
+    else:
+        slow_start.begin(s, clocks.us_of(now))
+
+
 @cold
 def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
     """The SYN is acknowledged."""
@@ -275,8 +283,7 @@ def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
         first = s[packet_at(p, s, SYN) + Packet.SENT]
     rtt.measure(p, s, now, echo, True, first, first)
     s[Tcp.RETRIES] = 0
-    if PACED:
-        control.connect(p, s, now)
+    _begin(p, s, now)
     s[Tcp.FORCED] = ACK_OF_SYN
     s[Tcp.TIMER] = Timer.WAKING
     s[Tcp.DEADLINE] = now + WAKING

@@ -20,7 +20,7 @@ class SlowStart(IntEnum):
 
 
 def begin(s: Any, now_us: Any) -> None:
-    """At the start, and after a timeout."""
+    """When the connection is there, and after a timeout."""
     hystart.forget(s)
     hystart.begin_round(s, now_us)
     hystartpp.begin(s)

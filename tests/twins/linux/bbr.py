@@ -136,15 +136,6 @@ class PacedSender(LinuxSender):
         self.bbr = Bbr(self)
         self.control = self.bbr  # type: ignore[assignment]
 
-    def start(self) -> None:
-        if self.connected:
-            self.begin()
-        super().start()
-
-    def connect(self, ack: Ack) -> None:
-        super().connect(ack)
-        self.begin()
-
     def probe(self) -> None:
         new = self.nxt < self.end and self.nxt < self.una + self.window_of_receiver
         if self.probed is None and new and not self.may_leave():

@@ -22,7 +22,7 @@ class Sender(Protocol):
 class Standard:
     """Slow start until packets are lost; also what HyStart and HyStart++ do unless they know better."""
 
-    def timeout(self, sender: Sender, now_us: int) -> None:
+    def begin(self, sender: Sender, now_us: int) -> None:
         pass
 
     def growth(self, acked: int) -> int:
@@ -50,7 +50,7 @@ class Hystart(Standard):
         self.found = False
         self.round = Round(0, 0, 0)
 
-    def timeout(self, sender: Sender, now_us: int) -> None:
+    def begin(self, sender: Sender, now_us: int) -> None:
         self.found = False
         self.round = Round(now_us, sender.nxt, now_us)
 
@@ -88,7 +88,7 @@ class HystartPlusPlus(Standard):
         self.css_baseline_min_rtt = math.inf
         self.css_acked = 0
 
-    def timeout(self, sender: Sender, now_us: int) -> None:
+    def begin(self, sender: Sender, now_us: int) -> None:
         self.restart(sender.nxt)
 
     def growth(self, acked: int) -> int:
@@ -143,7 +143,7 @@ class Reno:
         return sender.cwnd
 
     def timeout(self, sender: Sender, now_us: int) -> None:
-        self.slow_start(sender.p).timeout(sender, now_us)
+        self.slow_start(sender.p).begin(sender, now_us)
         self.least_rtt = 0
 
     def idle(self, jiffies: int, idle: int) -> None:

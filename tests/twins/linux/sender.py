@@ -126,9 +126,14 @@ class LinuxSender:
 
     def start(self) -> None:
         if self.connected:
+            self.begin()
             self.push("new")
         else:
             self.send_syn()
+
+    def begin(self) -> None:
+        """The connection is there: only now Linux sets up what controls it."""
+        self.control.slow_start(self.p).begin(self, self.now_us)
 
     def send_syn(self) -> None:
         self.syns += 1
@@ -457,6 +462,7 @@ class LinuxSender:
         else:
             self.measure_by_stamp(ack)
         self.retries = 0
+        self.begin()
         self.send(Packet("syn", self.p.ACK, Data(1)))
         self.purpose = "waking"
         self.timer.start(100_000)
