@@ -6,12 +6,17 @@ from typing import Any
 import pytest
 
 from netcarlo import estimate
+from netcarlo.live import words
 from netcarlo.live.desk import Desk
 from netcarlo.live.known import Known, Sharpening
 from netcarlo.live.of_scenario import OfScenario
 from netcarlo.live.runs import Runs
+from netcarlo.numerics.statistics import Mean
+from netcarlo.reports.parts import scales
 from netcarlo.scenario import Scenario
 from netcarlo.schema import kinds
+
+CONFIGS = Path(__file__).parents[2] / "configs"
 
 FIXED = {
     "duration": "2 s", "replications": 40,
@@ -88,3 +93,18 @@ def test_numbers_that_packets_overtook_do_not_pass_for_the_last(lossy: Path) -> 
     late = subject.numbers(state, "me")
     assert subject.drawn(state, budget_s=60).rest
     assert (early.rest, late.rest) == (False, True) and early.items != late.items
+
+
+@pytest.mark.parametrize("family", ["adhoc", "shared", "wireless"])
+def test_at_rest_a_page_of_every_family_says_what_its_command_says(family: str) -> None:
+    file = CONFIGS / "starters" / f"{family}.yaml"
+    subject = OfScenario(kinds.read(file, kinds.SCENARIO), {}, Desk())
+    state, _ = subject.state("")
+    runs = subject.known.runs(subject.scenario(state))
+    rested(runs, state.of)
+    numbers = subject.numbers(state, "me")
+    found = estimate(file, control=runs.control(state.of), of=state.of).table.loc[state.of]
+    scale = scales.scale([found["mean"]], words.unit(state.of))
+    mean = Mean(*(found[column] for column in Mean._fields))
+    assert numbers.rest and numbers.items[0].text == words.number(mean, scale)
+    assert numbers.items[0].interval == words.interval(mean, scale)
