@@ -245,7 +245,6 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
         found |= {"messages": address.messages, "delays": address.delays}
         disturbed = found["overtakes"] or found["varying"] or is_lockstep(step)
-        disturbed = disturbed or (address.delays and ends.undisturbed is undisturbed_linux)
         calm = None if disturbed else ends.undisturbed
         found |= {"calm": calm is not None, "undisturbed": calm}
         found |= {"first_hop_apart": is_lockstep(step) and not found["overtakes"]}

@@ -22,6 +22,11 @@ def paced_scratch_words(window: Any, ring: Any) -> Any:
     return state.paced_scratch_words(window, ring) + ring
 
 
+def note(p: Any, s: Any, packet: Any, now: Any) -> None:
+    """A new packet is put out."""
+    s[_place(p, s, packet)] = now
+
+
 def _place(p: Any, s: Any, packet: Any) -> Any:
     # Where it is kept when a packet was first put out.
     begin = s[Tcp.RECORDS] + (RECORD_WORDS * p[P.RING] if PACED else 0)
@@ -38,7 +43,7 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     new = s[Tcp.NXT]
     packet = sender.next_segment(p, s, g, now, blocked)
     if packet == new and packet >= FIRST:
-        s[_place(p, s, packet)] = now
+        note(p, s, packet, now)
     return packet
 
 

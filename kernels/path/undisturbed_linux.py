@@ -14,7 +14,7 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, Out, P
 from netcarlo.kernels.base.ring import numbered
 from netcarlo.kernels.base.sums import add
-from netcarlo.kernels.linux import burst, clocks, inorder, receiver, rtt, timer
+from netcarlo.kernels.linux import burst, clocks, inorder, receiver, rtt, timed, timer
 from netcarlo.kernels.linux.state import FIRST, FULL, NONE, Ack, Send, State, Tcp
 from netcarlo.kernels.path import engine, hops
 from netcarlo.kernels.path.hops import ARRIVED, BACK, FORTH, FULL_QUEUE, MAIN, Word
@@ -33,6 +33,7 @@ from netcarlo.kernels.path.undisturbed import (
 __all__ = ["go", "is_calm", "is_simple", "is_worth_it"]
 
 QUEUES: Any = slot("queues")
+DELAYS: Any = slot("delays")
 
 APART = (burst.SOON_US + 1) * clocks.US
 """When nothing has left for so long [ns] no burst is put off."""
@@ -246,10 +247,23 @@ def both_pass(m: Any, server: Any, line: Any, t: Any, later: Any) -> Any:
     return has_room_for_two(m, server, line, t) and free + server.time + server.delay < server.quiet
 
 
-def put_two(m: Any, s: Any, road: Any, flow: Any, now: Any, now_us: Any) -> Any:
+def put_out(p: Any, s: Any, road: Any, packet: Any, now: Any, now_us: Any, push: Any) -> None:
+    """A new packet goes out."""
+    inorder.put_out(s, road.rings, packet, now_us, push)
+    if DELAYS:
+        timed.note(p, s, packet, now)
+
+
+def land(p: Any, m: Any, now: Any, t: Any) -> None:
+    """What went out at `now` is received at time t [ns]."""
+    if DELAYS:
+        engine.took(p, m, t - now)
+
+
+def put_two(p: Any, m: Any, s: Any, road: Any, flow: Any, now: Any, now_us: Any) -> Any:
     """Two packets go out as one burst; returns the first hop behind them, and how long it holds them [ns]."""
-    inorder.put_out(s, road.rings, flow.nxt, now_us, False)
-    inorder.put_out(s, road.rings, flow.nxt + 1, now_us, True)
+    put_out(p, s, road, flow.nxt, now, now_us, False)
+    put_out(p, s, road, flow.nxt + 1, now, now_us, True)
     going = passed(m, road.forth, passed(m, road.forth, flow.going, now), now)
     held = 2 * (going.free - now) - road.forth.time if QUEUES else np.int64(0)
     return going, held
@@ -270,28 +284,32 @@ def put_small(
     if ready and count == road.pair and sink.told == nxt:
         landing += forth.time
         if has_room_for_two(m, forth, going, now) and passes(m, back, coming, landing):
-            going, held = put_two(m, s, road, flow, now, now_us)
+            going, held = put_two(p, m, s, road, flow, now, now_us)
             coming = passed(m, back, coming, landing)
             arrival = coming.free + back.delay
             tail = enter(p, m, out, road, sink.next_ack, np.int64(ARRIVED), arrival, tail)
+            land(p, m, now, landing - forth.time)
+            land(p, m, now, landing)
             sink = inorder.take_pair(s, rings, sink, landing, now)
             flow = Flow(nxt + 2, going, coming, sink, flow.waiting, tail, flow.held + held)
     elif ready and count == road.one and sink.told == nxt:
         if not is_full(m, forth, going, now):
-            inorder.put_out(s, rings, nxt, now_us, False)
+            put_out(p, s, road, nxt, now, now_us, False)
             going = passed(m, forth, going, now)
             held = going.free - now if QUEUES else np.int64(0)
+            land(p, m, now, landing)
             sink = inorder.take_in(s, rings, sink, landing, now, False)
             sink = inorder.postpone(sink, landing + road.delay)
             flow = Flow(nxt + 1, going, coming, sink, landing, tail, flow.held + held)
     elif ready and count == road.odd and sink.told == nxt - 1 and landing < sink.pending:
         fits = has_room_for_two(m, forth, going, now)
         if fits and both_pass(m, back, coming, landing, landing + forth.time):
-            going, held = put_two(m, s, road, flow, now, now_us)
+            going, held = put_two(p, m, s, road, flow, now, now_us)
             for _ in range(2):
                 coming = passed(m, back, coming, landing)
                 arrival = coming.free + back.delay
                 tail = enter(p, m, out, road, sink.next_ack, np.int64(ARRIVED), arrival, tail)
+                land(p, m, now, landing)
                 sink = inorder.take_in(s, rings, sink, landing, now, True)
                 landing += forth.time
             flow = Flow(nxt + 2, going, coming, sink, np.int64(NONE), tail, flow.held + held)
@@ -308,7 +326,7 @@ def put_one(
     happened [ns].
     """
     nxt, going, coming, sink, waiting, tail, held = flow
-    inorder.put_out(s, road.rings, nxt, now_us, push)
+    put_out(p, s, road, nxt, now, now_us, push)
     going = passed(m, road.forth, going, now)
     fate, t = np.int64(ARRIVED), going.free + road.forth.delay
     if QUEUES:
@@ -324,6 +342,7 @@ def put_one(
         plain = passes(m, road.back, coming, t)
     if plain:
         ack_id = sink.next_ack
+        land(p, m, now, t)
         sink = inorder.take_in(s, road.rings, sink, t, now, at_once)
         if at_once:
             waiting = np.int64(NONE)
@@ -411,7 +430,7 @@ def go(
             if undisturbed:
                 packet, left = nxt, left - 1
                 nxt += 1
-                inorder.put_out(s, rings, packet, now_us, large and left == 0)
+                put_out(p, s, road, packet, now, now_us, large and left == 0)
                 keep(m, forth.at, going)
                 size = p[P.DATA] + p[P.HEADER]
                 fate, t, _ = engine.put_on_path(p, outages, losses, m, out, now, packet, True, size)
