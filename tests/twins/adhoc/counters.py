@@ -14,7 +14,7 @@ OF_TCP = [
 
 
 class Counters:
-    def __init__(self, nodes: int, *, limit: int, bound: int) -> None:
+    def __init__(self, nodes: int, *, limit: int, bound: int = 0) -> None:
         """Data that take longer than `bound` [ns] are late; 0: delays are not measured."""
         self.values = dict.fromkeys((c for c in ManetOut if c.name != "COLUMNS"), 0)
         self.values[ManetOut.STATUS] = STATUS_OK
