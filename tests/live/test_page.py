@@ -2,6 +2,7 @@
 
 import json
 import math
+import time
 import urllib.error
 import urllib.parse
 import urllib.request
@@ -56,11 +57,21 @@ def control(kind: str, field: str, side: str = "a") -> str:
     return f"document.getElementById({json.dumps(name)})"
 
 
+def still(page: Page, place: str) -> list[float]:
+    """A place on the page once all is drawn and nothing has moved it for a while, as a hand would wait."""
+    page.wait(DRAWN)
+    before, found = [], page.evaluate(place)
+    while found != before:
+        time.sleep(0.3)
+        before, found = found, page.evaluate(place)
+    return list(found)
+
+
 def slide(page: Page, field: str, share: float, side: str = "a") -> None:
     """Drag the knob of a slider with the mouse to a share of its way."""
     box = f"{control('slider', field, side)}.getBoundingClientRect()"
     page.evaluate(f"{control('slider', field, side)}.scrollIntoView({{block: 'center'}})")
-    left, top, width, height = page.evaluate(f"(b => [b.left, b.top, b.width, b.height])({box})")
+    left, top, width, height = still(page, f"(b => [b.left, b.top, b.width, b.height])({box})")
     least, most, value = page.evaluate(
         f"(e => [e.min, e.max, e.value].map(Number))({control('slider', field, side)})"
     )
