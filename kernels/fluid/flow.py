@@ -240,7 +240,7 @@ def _carry_back(m: Any, s: Any, flow: Any) -> None:
         flow -= early >> ONE_BITS
         link[LinkWord.ACCEPTED] += flow
         link[LinkWord.BYTES] += flow * s[FlowWord.ACK]
-        gone = flow * (link[LinkWord.TAIL] + link[LinkWord.RANDOM])
+        gone = flow * min(link[LinkWord.TAIL] + link[LinkWord.RANDOM], ONE)
         _count(s, FlowWord.LOST_ACKS, FlowOut.ACK_DROPS, early + gone)
         flow -= gone >> ONE_BITS
 

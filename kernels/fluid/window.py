@@ -26,6 +26,7 @@ _FRIENDLY = cubic.FRIENDLY / 8.0
 _HURRY = 31.0 / 16.0  # BIC, CUBIC: what their rounded count of packets per ACK does to the growth
 _E_FOLD = 1.0 / math.log(2.0)  # slow start doubles the window in a round trip, not more
 _PER_ROUND = 1.0 / (_E_FOLD - 1.0)
+_MOST_ROUNDS = 3.0  # in one step, of which it holds
 _SHORT = 1e-9  # round trips: less is none
 _LEAST_GROWTH = 0.01  # as `cubic`: a packet per hundred windows of ACKs [packet]
 
@@ -71,7 +72,7 @@ def _opened(g: Any, kind: Any, acked: Any, rounds: Any, now: Any) -> Any:
     cwnd = g[FlowFloat.CWND]
     end = g[FlowFloat.SSTHRESH] + 1.0 if _counts_whole(kind) else g[FlowFloat.SSTHRESH]
     if cwnd < end:
-        more = acked / (_E_FOLD - rounds / _PER_ROUND)
+        more = _doubled(acked, rounds)
         if cwnd + more <= end:
             return cwnd + more
         acked -= acked / (more / (end - cwnd))
@@ -83,6 +84,11 @@ def _opened(g: Any, kind: Any, acked: Any, rounds: Any, now: Any) -> Any:
     if kind == CUBIC:
         return cwnd + acked / (cwnd / _cubic(g, cwnd, acked, now) / _HURRY + 1.0)
     return cwnd + acked / cwnd
+
+
+def _doubled(acked: Any, rounds: Any) -> Any:
+    # By how much slow start opens the window in so many round trips.
+    return acked / (_E_FOLD - min(rounds, _MOST_ROUNDS) / _PER_ROUND)
 
 
 def _counts_whole(kind: Any) -> Any:
@@ -135,7 +141,7 @@ def _vegas(g: Any, acked: Any, rtt: Any, rounds: Any) -> Any:
     waiting = cwnd - cwnd / (rtt / g[FlowFloat.LEAST_RTT])
     if cwnd < g[FlowFloat.SSTHRESH]:
         if waiting <= g[FlowFloat.GAMMA] + 0.5:  # counts are rounded
-            more = acked / (_E_FOLD - rounds / _PER_ROUND) / 2.0  # grows in every other round trip
+            more = _doubled(acked, rounds) / 2.0  # grows in every other round trip
             return min(cwnd + more, g[FlowFloat.SSTHRESH])
         g[FlowFloat.SSTHRESH] = FLOOR
         return max(cwnd - cwnd / 8.0, FLOOR)

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
@@ -80,6 +80,8 @@ def test_kernel_equals_twin_on_drawn_networks(layout: str) -> None:
 
 @quick
 @given(seed=st.integers(0, 1 << 30))
+@example(seed=99).via("several round trips in a step of the fluid")
+@example(seed=1332).via("a full link drops all ACKs, and some at random")
 def test_what_goes_in_comes_out(seed: int) -> None:
     rows = shared_rows(6, seed=seed, kinds=range(9))
     both: Tables = tables(run(rows), rows)
