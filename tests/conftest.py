@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +18,13 @@ TOOLS = {
     "numba_cuda_mlir": "pip install '.[test]'",
     "cupy": "pip install '.[cuda13]'",
     "cuda device": "a machine with an NVIDIA GPU",
+    "network namespaces": "root on a Linux with TUN devices",
 }
 """What `@pytest.mark.needs(...)` may name, and how to get it."""
+
+
+OF_THE_MACHINE = "cuda device", "network namespaces"
+"""What no installation brings: to skip for want of these is no failure."""
 
 
 def find(tool: str) -> str | None:
@@ -28,6 +34,10 @@ def find(tool: str) -> str | None:
 
         found = device.devices()
         return found[0].name if found else None
+    if tool == "network namespaces":
+        tun = Path("/dev/net/tun")
+        asked = tun.exists() and subprocess.run(["unshare", "-n", "true"], capture_output=True, check=False)
+        return str(tun) if asked and asked.returncode == 0 else None
     if tool in ("numba_cuda", "numba_cuda_mlir", "cupy"):
         spec = importlib.util.find_spec(tool)
         return spec.origin if spec else None
@@ -60,7 +70,8 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]):  # type: ignore[no-untyped-def]
     report = yield
     forbidden = item.config.getoption("--no-skips") and not hasattr(report, "wasxfail")
-    if report.skipped and forbidden and "needs cuda device" not in str(report.longrepr):
+    allowed = any(f"needs {tool}" in str(report.longrepr) for tool in OF_THE_MACHINE)
+    if report.skipped and forbidden and not allowed:
         report.outcome = "failed"
     return report
 

@@ -1,0 +1,72 @@
+"""Random scenarios: rates, round trips, queues, losses of access links."""
+
+import numpy as np
+import pandas as pd
+
+KINDS = ("bulk", "finite", "tuned", "messages", "outage", "pair")
+"""`tuned`: as `finite`, the receiver's window grows; `messages`: one after the other with pauses between."""
+CONTROLS = ("reno", "cubic", "bbr")
+RANDOM = {
+    "bulk": (0.5, (1e-4, 1e-3, 3e-3, 1e-2, 3e-2)),
+    "finite": (0.6, (1e-3, 3e-3, 1e-2, 3e-2)),
+    "tuned": (0.3, (1e-3, 1e-2)),
+    "messages": (0.3, (1e-3, 1e-2)),
+    "outage": (0.3, (1e-3, 1e-2)),
+    "pair": (0.3, (1e-4, 1e-3, 1e-2)),
+}
+"""How often packets are lost at random, and with which probabilities."""
+SEEDS = {
+    "bulk": (3, 5), "finite": (4, 16), "tuned": (4, 16), "messages": (3, 5), "outage": (5, 5), "pair": (4, 4),
+}  # fmt: skip
+"""Runs of a scenario without and with random losses."""
+DURATION_S = {"bulk": 30, "finite": 30, "tuned": 30, "messages": 60, "outage": 40, "pair": 60}
+LONGEST_S = 2
+"""The rate carries a message in no more."""
+
+
+def drawn(kind: str, count: int, *, seed: int) -> pd.DataFrame:
+    """So many scenarios of a kind: the columns that describe them."""
+    rngs = [np.random.default_rng([seed, KINDS.index(kind), k]) for k in range(count)]
+    return pd.DataFrame([_one(kind, k, rng) for k, rng in enumerate(rngs)])
+
+
+def _one(kind: str, k: int, rng: np.random.Generator) -> dict[str, object]:
+    rate = float(f"{_log_uniform(rng, 1e6, 30e6):.3g}")
+    delay_ms = round(_log_uniform(rng, 10, 200) / 2, 2)
+    products = rate * 2e-3 * delay_ms / 12_000
+    least = 0.2 if kind == "pair" else 0.1
+    queue = round(np.clip(_log_uniform(rng, least, 4) * products, 8 if kind == "pair" else 5, 1000))
+    often, losses = RANDOM[kind]
+    loss = float(rng.choice(losses)) if rng.random() < often else 0.0
+    row: dict[str, object] = {
+        "id": k, "rate_bps": rate, "delay_oneway_ms": delay_ms, "queue_packets": int(queue),
+        "packet_error_rate": loss, "duration_s": DURATION_S[kind],
+    }  # fmt: skip
+    if kind == "pair":
+        row["congestion_control_1"], row["congestion_control_2"] = rng.choice(CONTROLS, 2)
+        further = rng.uniform(0.3, 3) if rng.random() < 1 / 3 else 0.0
+        row["extra_delay_2_ms"] = round(further * delay_ms, 2)
+    else:
+        row["congestion_control"] = CONTROLS[k % 3]
+    if kind in ("bulk", "finite", "tuned"):
+        row["ack_error_rate"] = 0.01 if rng.random() < 0.1 else 0.0
+    if kind == "bulk":
+        clamp = rng.uniform(0.25, 1.6) * (products + queue) * 1448 if rng.random() < 0.1 else 0
+        row["window_clamp_bytes"] = int(max(clamp, 8 * 1448)) if clamp else 0
+    if kind in ("finite", "tuned"):
+        row["segments"] = round(_log_uniform(rng, 14, 2072))
+        row["autotuning"] = int(kind == "tuned")
+    if kind == "messages":
+        most = min(LONGEST_S * rate / 12_000, 2000)
+        row["message_bytes"] = 1448 * round(_log_uniform(rng, 10, most))
+        row["pause_s"] = round(_log_uniform(rng, 0.05, 5), 3)
+        row["idle_restart"] = int(row["congestion_control"] == "bbr" or rng.random() < 0.5)
+    if kind == "outage":
+        row["down_start_s"] = round(rng.uniform(5, 9), 2)
+        row["down_dur_s"] = round(_log_uniform(rng, 0.2, 10), 3)
+    row["n_seeds"] = SEEDS[kind][loss > 0 or row.get("ack_error_rate", 0.0) > 0]
+    return row
+
+
+def _log_uniform(rng: np.random.Generator, least: float, most: float) -> float:
+    return float(np.exp(rng.uniform(np.log(least), np.log(most))))

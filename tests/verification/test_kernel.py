@@ -1,0 +1,48 @@
+"""Runs of a real kernel: what is drawn, and a transfer beside ours where a network stack may be asked."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from netcarlo.estimation.reference import load_mapping, read_rows
+from netcarlo.estimation.validate import validate
+from tests.verification.kernel.drawn import KINDS, drawn
+from tests.verification.kernel.runs import SIDE_BY_SIDE_BPS, batches, columns, measured
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_scenarios_are_those_of_a_mapping(kind: str, tmp_path: Path) -> None:
+    rows = drawn(kind, 60, seed=1)
+    assert rows.equals(drawn(kind, 60, seed=1)) and not rows.equals(drawn(kind, 60, seed=2))
+    assert rows["rate_bps"].between(1e6, 30e6).all() and rows["delay_oneway_ms"].between(5, 100).all()
+    assert rows["queue_packets"].between(5, 1000).all() and rows["packet_error_rate"].nunique() > 2
+    mapping = load_mapping(f"linux_kernel_{kind}")
+    rows.assign(**dict.fromkeys(mapping.metrics, 1.0)).to_csv(tmp_path / "rows.csv", index=False)
+    assert len(read_rows(tmp_path / "rows.csv", mapping)) == 60
+
+
+def test_runs_side_by_side_are_all_there_are_and_no_more_than_fit() -> None:
+    waiting = [(k, {"rate_bps": 3e7, "duration_s": 30}, run) for k in range(4) for run in range(4)]
+    found = list(batches(waiting))
+    assert sorted(one[::2] for batch in found for one in batch) == sorted(one[::2] for one in waiting)
+    assert all(len(batch) * 3e7 <= SIDE_BY_SIDE_BPS for batch in found)
+
+
+def test_columns_are_mean_and_deviation() -> None:
+    found = columns([{"a": 1.0, "b": 2.0}, {"a": 3.0}])
+    assert found == {"a_mean": 2.0, "a_sd": pytest.approx(np.sqrt(2)), "b_mean": 2.0, "b_sd": 0.0}
+
+
+@pytest.mark.needs("gcc", "network namespaces")
+def test_a_transfer_takes_as_long_as_in_the_kernel(tmp_path: Path) -> None:
+    row = {
+        "id": 1, "congestion_control": "reno", "rate_bps": 5e6, "delay_oneway_ms": 20.0, "queue_packets": 30,
+        "packet_error_rate": 0.0, "ack_error_rate": 0.0, "segments": 200, "duration_s": 10, "n_seeds": 3,
+    }  # fmt: skip
+    file = tmp_path / "linux_kernel_finite.csv"
+    measured(pd.DataFrame([row]), seed=1).to_csv(file, index=False)
+    found = validate(file, target="cpu").rows.set_index("metric")
+    assert abs(found["rel_error"]["completion_s"]) < 0.03
+    assert found["estimate"]["queue_drops"] == pytest.approx(found["reference"]["queue_drops"], abs=2)
