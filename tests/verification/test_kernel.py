@@ -24,7 +24,8 @@ def test_scenarios_are_those_of_a_mapping(kind: str, tmp_path: Path) -> None:
 
 
 def test_runs_side_by_side_are_all_there_are_and_no_more_than_fit() -> None:
-    waiting = [(k, {"rate_bps": 3e7, "duration_s": 30}, run) for k in range(4) for run in range(4)]
+    row = {"rate_bps": 3e7, "duration_s": 30}
+    waiting = [(k, row, run) for k in range(4) for run in range(4)]
     found = list(batches(waiting))
     assert sorted(one[::2] for batch in found for one in batch) == sorted(one[::2] for one in waiting)
     assert all(len(batch) * 3e7 <= SIDE_BY_SIDE_BPS for batch in found)

@@ -19,7 +19,8 @@ SEEDS = {
     "bulk": (3, 5), "finite": (4, 16), "tuned": (4, 16), "messages": (3, 5), "outage": (5, 5), "pair": (4, 4),
 }  # fmt: skip
 """Runs of a scenario without and with random losses."""
-DURATION_S = {"bulk": 30, "finite": 30, "tuned": 30, "messages": 60, "outage": 40, "pair": 60}
+DURATION_S = {"bulk": 30, "finite": 300, "tuned": 300, "messages": 60, "outage": 40, "pair": 60}
+"""At most, where a transfer ends."""
 LONGEST_S = 2
 """The rate carries a message in no more."""
 

@@ -196,12 +196,16 @@ static void receive(const struct run *r, int flow, struct told *told) {
         ns left = end - clock_ns();
         if (left <= 0 || poll(&p, 1, (int)(left / 1000000 + 1)) < 0)
             break;
-        ssize_t n = p.revents ? recv(c, buffer, sizeof buffer, MSG_DONTWAIT) : 0;
+        if (p.revents == 0)
+            continue;
+        ssize_t n = recv(c, buffer, sizeof buffer, MSG_DONTWAIT);
+        if (n == 0) /* the sender has closed */
+            break;
         if (!of->tuned) /* again: the kernel forgets it when it has seen how much memory packets take */
             option(c, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
-        if (n <= 0)
-            continue;
         ns t = clock_ns() - *epoch;
+        if (n < 0)
+            continue;
         if (t > r->duration)
             break;
         told->bytes += n;

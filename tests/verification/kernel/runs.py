@@ -62,7 +62,7 @@ def columns(runs: list[dict[str, float]]) -> dict[str, float]:
 def batches(waiting: list[Any]) -> Iterator[list[Any]]:
     """What may run at once, the longest with the longest."""
     batch: list[Any] = []
-    for one in sorted(waiting, key=lambda one: (one[1]["duration_s"], one[2], one[0])):
+    for one in sorted(waiting, key=lambda one: (about(one[1]), one[2], one[0])):
         rate = sum(other[1]["rate_bps"] for other in batch) + one[1]["rate_bps"]
         if batch and (rate > SIDE_BY_SIDE_BPS or len(batch) == SIDE_BY_SIDE):
             yield batch
@@ -70,6 +70,14 @@ def batches(waiting: list[Any]) -> Iterator[list[Any]]:
         batch.append(one)
     if batch:
         yield batch
+
+
+def about(row: dict[str, Any]) -> float:
+    """How long a run takes, about [s]: a transfer as many round trips as its losses make of it."""
+    if not row.get("segments"):
+        return float(row["duration_s"])
+    trip = row["delay_oneway_ms"] / 1e3 * np.sqrt(row["packet_error_rate"]) + 12_000 / row["rate_bps"]
+    return float(row["segments"] * trip)
 
 
 def line_of(row: dict[str, Any], rng: np.random.Generator) -> str:
