@@ -238,7 +238,7 @@ def leave(
 def has_room_for_two(m: Any, server: Any, line: Any, t: Any) -> Any:
     """Whether the queue, which is not one of a single packet, has room for two that come at time t [ns]."""
     place = line.slot + 1 if line.slot + 1 < server.limit else np.int64(0)
-    return not (server.limit > 0 and m[server.ring + place] >= t)
+    return not (server.limit > 0 and hops.is_held(m[server.ring + place], t))
 
 
 def both_pass(m: Any, server: Any, line: Any, t: Any, later: Any) -> Any:
