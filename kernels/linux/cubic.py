@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, hystart, slow_start
 from netcarlo.kernels.linux.hystartpp import FREE
 from netcarlo.kernels.linux.slow_start import SlowStart
@@ -120,18 +121,18 @@ def _renewed(p: Any, s: Any, now: Any, acked: Any) -> Any:
         if s[Cubic.EPOCH] == NONE:
             _begin(s, jiffies, acked)
         past = jiffies - s[Cubic.EPOCH] + clocks.to_jiffies(s, hystart.least_rtt(s))
-        target = _target(s, past * ONE // second)
-        s[Cubic.EVERY] = cwnd // (target - cwnd) if target > cwnd else 100 * cwnd
+        target = _target(s, quotient(past * ONE, second))
+        s[Cubic.EVERY] = quotient(cwnd, target - cwnd) if target > cwnd else 100 * cwnd
         if s[Cubic.MAXIMUM] == 0:
             s[Cubic.EVERY] = min(s[Cubic.EVERY], HASTE)
     share = cwnd * FRIENDLY >> 3
     if s[Cubic.ACKED] > share:
-        steps = (s[Cubic.ACKED] - 1) // share
+        steps = quotient(s[Cubic.ACKED] - 1, share)
         s[Cubic.ACKED] -= steps * share
         s[Cubic.STANDARD] += steps
     behind = s[Cubic.STANDARD] - cwnd
     if behind > 0:
-        s[Cubic.EVERY] = min(s[Cubic.EVERY], cwnd // behind)
+        s[Cubic.EVERY] = min(s[Cubic.EVERY], quotient(cwnd, behind))
     s[Cubic.EVERY] = max(s[Cubic.EVERY], LEAST)
     return s[Cubic.EVERY]
 
