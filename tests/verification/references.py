@@ -2,7 +2,7 @@
 
     python -m tests.verification.references FOLDER [name ...]
 
-FOLDER holds NAME.csv for the mappings of `configs/references`, all that it has unless named.  A line per metric
+FOLDER holds NAME.csv for mappings of `configs/references`; those it has unless named.  A line per metric
 of the scenarios (those of single flows and links are left out): relative errors in per cent, and the rms of z
 where the reference varies by seed.
 """
