@@ -197,7 +197,7 @@ def _linux(control: Any) -> Ends:
     found = {
         "association": linux_association, "control": control, "paced": paced,
         "hears": hasattr(control, "lost"), "first": 0, "pauses": False, "sack": True, "stamps": True,
-        "widens": False, "tuned": False,
+        "widens": False, "tuned": False, "lingers": False,
     }  # fmt: skip
     return Ends(found, words, linux_association.FLOATS, undisturbed=None if paced else undisturbed_linux)
 
@@ -241,7 +241,7 @@ def _of_delays(address: Address) -> int:
 def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     def make(step: Step) -> Any:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
-        found: dict[str, Any] = _kind_of_path(address) | _places(words)
+        found: dict[str, Any] = {"lingers": True} | _kind_of_path(address) | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
         found |= {"messages": address.messages, "delays": address.delays}
         disturbed = found["overtakes"] or found["varying"] or is_lockstep(step)
@@ -270,7 +270,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 
 def _multihomed(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
+        found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False, "lingers": True}
         found |= {"delays": address.delays}
         return bind(multihomed.simulate, step, found | _kind_of_path(address))
 
@@ -287,7 +287,8 @@ def _multihomed(address: Address, ends: Ends) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found = {"queues": False, "delays": address.delays} | _kind_of_path(address) | _places(0)
+        found = {"queues": False, "lingers": True, "delays": address.delays}
+        found |= _kind_of_path(address) | _places(0)
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:

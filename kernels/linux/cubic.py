@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from netcarlo.kernels.base.inline import cold
+from netcarlo.kernels.base.whole import quotient
 from netcarlo.kernels.linux import clocks, hystart, slow_start
 from netcarlo.kernels.linux.hystartpp import FREE
 from netcarlo.kernels.linux.slow_start import SlowStart
@@ -51,6 +52,10 @@ class Cubic(IntEnum):
     """The window that standard TCP would have [packet]."""
     SECOND = FREE + 9
     """A second [jiffy]."""
+    UNTIL = FREE + 10
+    """How long EVERY holds while the window stays [ns]."""
+    YOUNG = FREE + 11
+    """When the epoch is a second old [ns], 0 if there is none."""
 
 
 def prepare(s: Any) -> None:
@@ -61,7 +66,7 @@ def prepare(s: Any) -> None:
 
 def _forget(s: Any, now_us: Any) -> None:
     for word in (Cubic.EVERY, Cubic.MAXIMUM, Cubic.WINDOW, Cubic.TIME, Cubic.ORIGIN, Cubic.K, Cubic.ACKED,
-                 Cubic.STANDARD):  # fmt: skip
+                 Cubic.STANDARD, Cubic.UNTIL, Cubic.YOUNG):  # fmt: skip
         s[word] = 0
     s[Cubic.EPOCH] = NONE
     slow_start.begin(s, now_us)
@@ -77,7 +82,13 @@ def lose(s: Any, now: Any) -> None:
 def wake(p: Any, s: Any, now: Any, idle: Any) -> None:
     """Nothing was out for so long [jiffy], which does not count as time since the loss (RFC 9438, 4.2)."""
     if s[Cubic.EPOCH] != NONE:
-        s[Cubic.EPOCH] = min(s[Cubic.EPOCH] + idle, clocks.jiffies_of(p, s, now))
+        _set_epoch(p, s, min(s[Cubic.EPOCH] + idle, clocks.jiffies_of(p, s, now)))
+
+
+def _set_epoch(p: Any, s: Any, jiffies: Any) -> None:
+    # Fewer jiffies than a second has have passed.
+    s[Cubic.EPOCH] = jiffies
+    s[Cubic.YOUNG] = clocks.begin_of(p, s, jiffies + s[Cubic.SECOND])
 
 
 @cold
@@ -85,6 +96,7 @@ def ssthresh(s: Any) -> Any:
     """0.7 of the window; the plateau is lower if others take their share (fast convergence)."""
     cwnd = s[Tcp.CWND]
     s[Cubic.EPOCH] = NONE
+    s[Cubic.YOUNG] = 0
     lower = cwnd < s[Cubic.MAXIMUM]
     s[Cubic.MAXIMUM] = cwnd * (ONE + BETA) // (2 * ONE) if lower else cwnd
     return max(cwnd * BETA // ONE, 2)
@@ -92,19 +104,14 @@ def ssthresh(s: Any) -> Any:
 
 def measured(p: Any, s: Any, now: Any, rtt: Any) -> None:
     """A round trip [us]: for HyStart, and for the least one; not within a second after growth began."""
-    if rtt < 0:
-        return
-    # In the first second: fewer jiffies than one has have passed.
-    if s[Cubic.EPOCH] != NONE and now < clocks.begin_of(p, s, s[Cubic.EPOCH] + s[Cubic.SECOND]):
-        return
-    slow_start.measured(p, s, now, max(rtt, 1), SlowStart.HYSTART)
+    if rtt >= 0 and now >= s[Cubic.YOUNG]:
+        slow_start.measured(p, s, now, max(rtt, 1), SlowStart.HYSTART)
 
 
 def every(p: Any, s: Any, now: Any, acked: Any) -> Any:
     """Of how many packets acknowledged one lets the window grow, of which `acked` are new."""
     s[Cubic.ACKED] += acked
-    held = s[Cubic.TIME] + (s[Cubic.SECOND] // CACHED) + 1
-    if s[Tcp.CWND] == s[Cubic.WINDOW] and now < clocks.begin_of(p, s, held):
+    if s[Tcp.CWND] == s[Cubic.WINDOW] and now < s[Cubic.UNTIL]:
         return max(s[Cubic.EVERY], 1)
     return _renewed(p, s, now, acked)
 
@@ -117,29 +124,30 @@ def _renewed(p: Any, s: Any, now: Any, acked: Any) -> Any:
     if s[Cubic.EPOCH] == NONE or jiffies != s[Cubic.TIME]:
         s[Cubic.WINDOW] = cwnd
         s[Cubic.TIME] = jiffies
+        s[Cubic.UNTIL] = clocks.begin_of(p, s, jiffies + quotient(second, CACHED) + 1)
         if s[Cubic.EPOCH] == NONE:
-            _begin(s, jiffies, acked)
+            _begin(p, s, jiffies, acked)
         past = jiffies - s[Cubic.EPOCH] + clocks.to_jiffies(s, hystart.least_rtt(s))
-        target = _target(s, past * ONE // second)
-        s[Cubic.EVERY] = cwnd // (target - cwnd) if target > cwnd else 100 * cwnd
+        target = _target(s, quotient(past * ONE, second))
+        s[Cubic.EVERY] = quotient(cwnd, target - cwnd) if target > cwnd else 100 * cwnd
         if s[Cubic.MAXIMUM] == 0:
             s[Cubic.EVERY] = min(s[Cubic.EVERY], HASTE)
     share = cwnd * FRIENDLY >> 3
     if s[Cubic.ACKED] > share:
-        steps = (s[Cubic.ACKED] - 1) // share
+        steps = quotient(s[Cubic.ACKED] - 1, share)
         s[Cubic.ACKED] -= steps * share
         s[Cubic.STANDARD] += steps
     behind = s[Cubic.STANDARD] - cwnd
     if behind > 0:
-        s[Cubic.EVERY] = min(s[Cubic.EVERY], cwnd // behind)
+        s[Cubic.EVERY] = min(s[Cubic.EVERY], quotient(cwnd, behind))
     s[Cubic.EVERY] = max(s[Cubic.EVERY], LEAST)
     return s[Cubic.EVERY]
 
 
-def _begin(s: Any, jiffies: Any, acked: Any) -> None:
+def _begin(p: Any, s: Any, jiffies: Any, acked: Any) -> None:
     """Growth begins after a loss, or at all."""
     cwnd = s[Tcp.CWND]
-    s[Cubic.EPOCH] = jiffies
+    _set_epoch(p, s, jiffies)
     s[Cubic.ACKED] = acked
     s[Cubic.STANDARD] = cwnd
     cube = max(s[Cubic.MAXIMUM] - cwnd, 0) * ROOT_FACTOR

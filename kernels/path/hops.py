@@ -6,8 +6,7 @@ packets it still holds (a ring as long as its queue limit), and how many packets
 next random loss.  No events, no queues of packets.
 
 A packet that is handed over in the very nanosecond of a departure still finds the departing packet
-in the queue.  ACK clocking makes that tie common, and ns-2 resolves it so: there the arrival was
-scheduled before the departure.
+in the queue, as with ns-2, or does not (see `LINGERS`).  ACK clocking makes that tie common.
 
 In all functions `m` is the scratch, with the state of the hops from word `BASE` on: how many hops each
 lane (a path in one direction) has, then hop by hop the `Word`s of all lanes, then the rings.
@@ -31,10 +30,12 @@ BASE: Any = slot("hops_base")
 APART: Any = slot("first_hop_apart")
 """The first hop has code of its own, in which its place is a constant (see `NEAR`)."""
 QUEUES: Any = slot("queues")
-
+"""Measure how long packets are held."""
+LINGERS: Any = slot("lingers")
+"""What leaves in this very nanosecond is still in the queue: ns-2 had scheduled the arrival before the
+departure.  In a network a host takes its time to answer, and what leaves has left."""
 VARYING: Any = slot("varying")
 """Whether hops may have what changes from packet to packet, see `varying`."""
-"""Measure how long packets are held."""
 
 # Paths and directions.  As NumPy integers they are no literals, each of which would compile anew.
 MAIN = np.int64(0)
@@ -283,6 +284,11 @@ def position(path: Any, direction: Any, hop: Any) -> Any:
     return BASE + _LANES + (2 * path + direction + hop * _LANES) * _SIZE
 
 
+def is_held(leaves: Any, t: Any) -> Any:
+    """Whether a packet that leaves a hop then is in its queue at time t [ns]."""
+    return leaves >= t if LINGERS else leaves > t
+
+
 def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
     """The server takes a packet over at time `t`; returns when it is done, or -1 if the queue is full."""
     limit = m[at + Word.LIMIT]
@@ -290,7 +296,7 @@ def _serve(m: Any, at: Any, t: Any, duration: Any) -> Any:
     if limit > 0:
         number = m[at + Word.SLOT]
         ring, place = far(m), m[at + Word.RING] + number
-        if ring[place] >= t:  # the packet `limit` places ahead is still there
+        if is_held(ring[place], t):  # the packet `limit` places ahead is still there
             return np.int64(-1)
         ring[place] = free
         number += 1
@@ -339,7 +345,7 @@ def _taken(outages: Any, m: Any, at: Any, t: Any, size: Any, time: Any) -> Any:
         return time
     if not varying.passes(table, words, block, t, size):
         return np.int64(varying.DROPPED)
-    if m[at + Word.LIMIT] > 0 and words[m[at + Word.RING] + m[at + Word.SLOT]] >= t:
+    if m[at + Word.LIMIT] > 0 and is_held(words[m[at + Word.RING] + m[at + Word.SLOT]], t):
         return np.int64(varying.DROPPED)
     free = m[at + Word.FREE]
     return varying.transmitted(table, words, block, t, free, size, time) - max(t, free)

@@ -81,7 +81,7 @@ def keep(m: Any, at: Any, line: Any) -> None:
 
 def is_full(m: Any, server: Any, line: Any, t: Any) -> Any:
     """Whether the queue has no room for a packet that comes at time t [ns]."""
-    return server.limit > 0 and m[server.ring + line.slot] >= t
+    return server.limit > 0 and hops.is_held(m[server.ring + line.slot], t)
 
 
 def passes(m: Any, server: Any, line: Any, t: Any) -> Any:

@@ -139,8 +139,6 @@ def next_ack(m: Any, s: Any, road: Any, flow: Any, limits: Any, una: Any, head: 
 class Patience(NamedTuple):
     """How long no timer goes off, as can be told without its time."""
 
-    soon: Any
-    """After an ACK, at least [ns]."""
     margin: Any
     """Beside the round trip [us],"""
     longest: Any
@@ -150,8 +148,7 @@ class Patience(NamedTuple):
 def patience_of(p: Any, s: Any) -> Any:
     """It stays the same."""
     longest = s[Tcp.MOST_JIFFIES] * s[Tcp.TICK_US]
-    margin = min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US)
-    return Patience(min(margin, longest) * clocks.US, margin, longest)
+    return Patience(min(clocks.us_of(p[P.MIN_RTO]), timer.MARGIN_US), longest)
 
 
 def is_in_time(
@@ -163,8 +160,6 @@ def is_in_time(
     `waited`: the time since the first packet that is out [us].
     """
     if waited < source.timeout:
-        if arrival - since <= patience.soon:
-            return True
         wait = (source.known.srtt >> np.int64(2)) + patience.margin
         if arrival - since <= min(wait, patience.longest) * clocks.US:
             return True
@@ -238,7 +233,7 @@ def leave(
 def has_room_for_two(m: Any, server: Any, line: Any, t: Any) -> Any:
     """Whether the queue, which is not one of a single packet, has room for two that come at time t [ns]."""
     place = line.slot + 1 if line.slot + 1 < server.limit else np.int64(0)
-    return not (server.limit > 0 and m[server.ring + place] >= t)
+    return not (server.limit > 0 and hops.is_held(m[server.ring + place], t))
 
 
 def both_pass(m: Any, server: Any, line: Any, t: Any, later: Any) -> Any:

@@ -26,7 +26,7 @@ class Network:
 
     def __init__(
         self, simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
-        rows: Rows, row: int,
+        rows: Rows, row: int, *, lingers: bool,
     ) -> None:
         self.simulation = simulation
         self.outcomes = outcomes
@@ -34,6 +34,7 @@ class Network:
         self.streams = streams
         self.rows = rows
         self.row = row
+        self.lingers = lingers  # see `Server`
 
     def hops(self, path: int) -> int:
         return int(self.rows.hops[self.row, path, :, Hop.PRESENT].sum())
@@ -76,7 +77,8 @@ class Network:
 
         byte_time, delay, limit, _ = self.columns(0, radio)[:4]
         air = Radio(
-            self.simulation, byte_time=byte_time, delay=delay, limit=limit, gaps=self.gaps(0, radio, 0)
+            self.simulation, byte_time=byte_time, delay=delay, limit=limit, gaps=self.gaps(0, radio, 0),
+            lingers=self.lingers,
         )
         self.cross_traffic(0, radio, air.hand_cross)
         access = Access(self.simulation, self.outcomes, p, timelines, astray, air)
@@ -93,7 +95,7 @@ class Network:
         link = Link(
             self.simulation, byte_time=byte_time, delay=delay, limit=limit, lost=self.outcomes.lost,
             gaps=self.gaps(path, hop, direction), tick=tick if direction == 0 else 0, tick_phase=tick_phase,
-            varying=self.varying(path, hop, direction),
+            varying=self.varying(path, hop, direction), lingers=self.lingers,
         )
         link.outages = outages
         for start, end in outages:

@@ -72,7 +72,8 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
     simulation = Simulation()
     outcomes = Noted(limit=parameters.LIMIT) if parameters.LATE else Outcomes(limit=parameters.LIMIT)
-    network = Network(simulation, outcomes, parameters, streams, rows, row)
+    linux = protocol.startswith("tcp_linux_")
+    network = Network(simulation, outcomes, parameters, streams, rows, row, lingers=not linux)
     mobile = protocol.endswith("_mobile")
     constants = rows.constants[row].astype(np.int64).tolist() if writes else None
     application = None
@@ -83,7 +84,7 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
         path.send = noting(outcomes, simulation, path.send)  # type: ignore[method-assign]
     if protocol.removesuffix("_mobile") == "sctp":
         run_sctp(simulation, outcomes, parameters, streams, paths)
-    elif protocol.startswith("tcp_linux_"):
+    elif linux:
         control = protocol.removesuffix("_mobile").removeprefix("tcp_linux_")
         application = run_linux(
             control, simulation, outcomes, parameters, paths[0], streams, constants, tuned=tuned

@@ -2,7 +2,7 @@
 
     python -m tests.verification.references FOLDER [name ...]
 
-FOLDER holds NAME.csv for the mappings of `configs/references`, all of them unless named.  A line per metric
+FOLDER holds NAME.csv for mappings of `configs/references`; those it has unless named.  A line per metric
 of the scenarios (those of single flows and links are left out): relative errors in per cent, and the rms of z
 where the reference varies by seed.
 """
@@ -44,9 +44,10 @@ def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description="How near netcarlo is to each reference")
     parser.add_argument("folder", type=Path)
-    parser.add_argument("names", nargs="*", default=mapping_names())
+    parser.add_argument("names", nargs="*")
     given = parser.parse_args()
-    for name in given.names:
+    there = [name for name in mapping_names() if (given.folder / f"{name}.csv").exists()]
+    for name in given.names or there:
         print(f"\n{name}\n\n{table(given.folder / f'{name}.csv')}", flush=True)
 
 

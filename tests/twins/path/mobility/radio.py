@@ -10,9 +10,10 @@ class Radio:
     """The sending side; at every new router an empty queue."""
 
     def __init__(
-        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None
+        self, simulation: Simulation, *, byte_time: int, delay: int, limit: int, gaps: Iterator[int] | None,
+        lingers: bool,
     ) -> None:
-        self.server = Server(simulation, byte_time=byte_time, limit=limit)
+        self.server = Server(simulation, byte_time=byte_time, limit=limit, lingers=lingers)
         self.delay = delay
         self.gaps = gaps
         self.survivors_left = next(gaps) if gaps is not None else -1
