@@ -106,7 +106,7 @@ def run_link(link: Path, lines: list[str]) -> list[dict[str, Any]]:
     )
     found = [json.loads(line) for line in done.stdout.splitlines()]
     if len(found) != len(lines):
-        raise RuntimeError(f"the link ended with {done.returncode}: {done.stderr.strip()}")
+        raise SystemExit(f"error: the link ended with {done.returncode}: {done.stderr.strip()}")
     return found
 
 
