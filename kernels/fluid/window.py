@@ -26,7 +26,7 @@ _FRIENDLY = cubic.FRIENDLY / 8.0
 _HURRY = 31.0 / 16.0  # BIC, CUBIC: what their rounded count of packets per ACK does to the growth
 _E_FOLD = 1.0 / math.log(2.0)  # slow start doubles the window in a round trip, not more
 _PER_ROUND = 1.0 / (_E_FOLD - 1.0)
-_MOST_ROUNDS = 3.0  # in one step, of which it holds
+_MOST_ROUNDS = 2.0  # in one step: beyond, `_doubled` would be far above what it stands for
 _SHORT = 1e-9  # round trips: less is none
 _LEAST_GROWTH = 0.01  # as `cubic`: a packet per hundred windows of ACKs [packet]
 
@@ -87,7 +87,7 @@ def _opened(g: Any, kind: Any, acked: Any, rounds: Any, now: Any) -> Any:
 
 
 def _doubled(acked: Any, rounds: Any) -> Any:
-    # By how much slow start opens the window in so many round trips.
+    # By how much slow start opens the window in so many round trips r: acked (2^r - 1) / r, about.
     return acked / (_E_FOLD - min(rounds, _MOST_ROUNDS) / _PER_ROUND)
 
 

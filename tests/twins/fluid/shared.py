@@ -300,7 +300,7 @@ class TwinFlow:
             self.hear(acked, rtt, rounds)
         if frozen:
             return
-        doubling = acked / (E_FOLD - min(rounds, 3.0) / (1.0 / (E_FOLD - 1.0)))
+        doubling = acked / (E_FOLD - min(rounds, 2.0) / (1.0 / (E_FOLD - 1.0)))
         top = self.ssthresh + (1.0 if self.kind in WHOLE else 0.0)
         if self.kind == "vegas":
             w = self.steer(doubling / 2.0, rtt, rounds)
