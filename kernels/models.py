@@ -222,10 +222,11 @@ def _places(words: int) -> dict[str, Any]:
 
 
 def _kind_of_path(address: Address) -> dict[str, Any]:
-    """The slots that say where packets overtake each other, and whether hops vary."""
+    """The slots that say where packets overtake each other, whether hops vary, and how a queue's ties end."""
     mobile, reorders = address.mobile, address.reordering
     found = {"mobile": mobile, "reorders": reorders, "overtakes": mobile or reorders, "flat": False}
-    return found | {"varying": address.varying or reorders, "way": access if mobile else overtaking}
+    found |= {"varying": address.varying or reorders, "way": access if mobile else overtaking}
+    return found | {"lingers": True}  # unless the hosts say otherwise
 
 
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -241,7 +242,7 @@ def _of_delays(address: Address) -> int:
 def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
     def make(step: Step) -> Any:
         words, described = ends.slots["association"].WORDS, ends.slots["association"] is not association
-        found: dict[str, Any] = {"lingers": True} | _kind_of_path(address) | _places(words)
+        found: dict[str, Any] = _kind_of_path(address) | _places(words)
         found |= _in_order(ends) | {"described": described, "copied": False, "queues": queues}
         found |= {"messages": address.messages, "delays": address.delays}
         disturbed = found["overtakes"] or found["varying"] or is_lockstep(step)
@@ -270,7 +271,7 @@ def _path(address: Address, ends: Ends, *, queues: bool = False) -> Model:
 
 def _multihomed(address: Address, ends: Ends) -> Model:
     def make(step: Step) -> Any:
-        found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False, "lingers": True}
+        found = {"hops_base": multihomed.HOPS, "first_hop_apart": False, "queues": False}
         found |= {"delays": address.delays}
         return bind(multihomed.simulate, step, found | _kind_of_path(address))
 
@@ -287,8 +288,7 @@ def _multihomed(address: Address, ends: Ends) -> Model:
 
 def _datagrams(address: Address) -> Model:
     def make(step: Step) -> Any:
-        found = {"queues": False, "lingers": True, "delays": address.delays}
-        found |= _kind_of_path(address) | _places(0)
+        found = {"queues": False, "delays": address.delays} | _kind_of_path(address) | _places(0)
         return bind(datagrams.simulate, step, found)
 
     def scratch(rows: Any) -> tuple[int, int]:

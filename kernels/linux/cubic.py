@@ -53,7 +53,7 @@ class Cubic(IntEnum):
     SECOND = FREE + 9
     """A second [jiffy]."""
     UNTIL = FREE + 10
-    """How long EVERY holds while the window stays [ns]."""
+    """Until when EVERY holds while the window stays [ns]."""
     YOUNG = FREE + 11
     """When the epoch is a second old [ns], 0 if there is none."""
 
@@ -86,7 +86,7 @@ def wake(p: Any, s: Any, now: Any, idle: Any) -> None:
 
 
 def _set_epoch(p: Any, s: Any, jiffies: Any) -> None:
-    # Fewer jiffies than a second has have passed.
+    # YOUNG: before, fewer jiffies have passed than a second has.
     s[Cubic.EPOCH] = jiffies
     s[Cubic.YOUNG] = clocks.begin_of(p, s, jiffies + s[Cubic.SECOND])
 
