@@ -1,11 +1,11 @@
 """Runs of the TCP of the kernel that runs here, as reference files that `netcarlo validate` takes.
 
-    python -m tests.verification.kernel bulk 40 --out linux_kernel_bulk.csv
-    python -m tests.verification.kernel again linux_kernel_bulk.csv --ids 16 43 --runs 32 --out FILE.csv
+    python -m tests.verification.kernel --out linux_kernel_bulk.csv bulk 40
+    python -m tests.verification.kernel --out FILE.csv again linux_kernel_bulk.csv --ids 16 43 --runs 32
 
-The first draws scenarios (`bulk`, `finite`, `outage`, `pair`), the second repeats those of a file with other
-seeds.  It takes root, gcc and real time (30 to 60 s a run, some side by side); what comes of it is that of a
-real network stack, with the version of the kernel that has it.
+The first draws scenarios (`bulk`, `finite`, `tuned`, `messages`, `outage`, `pair`: see `drawn`), the second
+repeats those of a file with other seeds.  It takes root, gcc and real time (30 to 60 s a run, or until a
+transfer is complete; some side by side); what comes of it is that of a real network stack.
 """
 
 import argparse

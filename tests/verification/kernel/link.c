@@ -4,124 +4,17 @@
  * has two network namespaces, A (senders) and B (receivers), with a TUN device each; this process is the link
  * between them: outage, queue, rate, random loss, delay, in this order, as docs/models/path.md has them.  What a
  * host puts out in direct answer to a packet is taken as put out when that packet was due, so that being late
- * delays nothing else.  Needs root.  tests/verification/kernel/__main__.py writes what it reads.
+ * delays nothing else.  Needs root.  `line_of` of runs.py writes what it reads.
  */
-#define _GNU_SOURCE
+#include "run.h"
+
 #include <arpa/inet.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <inttypes.h>
-#include <linux/if_tun.h>
-#include <linux/inet_diag.h>
-#include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <net/if.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-typedef int64_t ns;
-#define SECOND 1000000000LL
-#define SAMPLE (SECOND / 50)
-#define FLOWS 2
-#define RUNS 64
-#define MOST 16384 /* packets of a flow in a direction that are on their way, or in the queue; a power of two */
-#define MESSAGES 4096
-
-struct traffic {
-    char control[16];
-    ns start, extra; /* extra: more one-way delay */
-    int64_t clamp, segments, message; /* 0: none */
-    ns pause, every;
-    int tuned;
-};
-
-/* What older headers do not know of yet (Linux 6.7). */
-struct tcp_info_now {
-    struct tcp_info known;
-    uint32_t rcv_wnd, rehash;
-    uint16_t total_rto, total_rto_recoveries;
-    uint32_t total_rto_time;
-};
-
-/* What children tell, in memory that all share. */
-struct told {
-    volatile int complete, open, messages;
-    ns handshake, message_ns[MESSAGES];
-    int64_t bytes, first_5s, second_half, settled; /* settled: from 10 s on */
-    int64_t samples, cwnd_sum, rtt_us_sum, window_sum;
-    struct tcp_info_now info;
-    int64_t probes, recoveries, timeouts, lost_retransmits, undos, hystart_exits, hystart_cwnd;
-};
-
-struct packet {
-    ns due;
-    int size;
-    unsigned char *bytes;
-};
-
-struct lane { /* packets of a flow in a direction, in order */
-    struct packet packets[MOST];
-    unsigned head, tail;
-};
-
-struct direction {
-    ns free, leaves[MOST]; /* when those in the queue have been sent */
-    unsigned head, tail, limit;
-    double loss;
-    int down;
-    struct lane lanes[FLOWS];
-    int64_t sent, queue_drops, random_drops, outage_drops, most;
-    double held; /* packet ns */
-};
-
-struct run {
-    int64_t rate;
-    ns delay, duration, down, up;
-    int queue, flows, idle_restart;
-    double loss, ack_loss;
-    uint64_t random;
-    struct traffic traffic[FLOWS];
-    int tun[2];
-    struct direction way[2]; /* 0: A to B */
-    ns first_tx, resume_tx, latest_rx, complete[FLOWS];
-    struct told *told;
-    int64_t late_packets, packets;
-    ns late_sum, late_most;
-};
 
 static struct run *runs;
 static int count;
-static volatile ns *epoch;
-
-static ns clock_ns(void) {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return t.tv_sec * SECOND + t.tv_nsec;
-}
-
-static void until(ns t) {
-    struct timespec at = {t / SECOND, t % SECOND};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
-        ;
-}
-
-static void need(int ok, const char *what) {
-    if (!ok) {
-        fprintf(stderr, "%s: %s\n", what, strerror(errno));
-        kill(0, SIGKILL); /* parents and children: no run is good */
-    }
-}
+volatile ns *epoch;
 
 static double uniform(struct run *r) { /* splitmix64 */
     uint64_t z = r->random += 0x9e3779b97f4a7c15ULL;
@@ -129,211 +22,6 @@ static double uniform(struct run *r) { /* splitmix64 */
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
-
-static void real_time(int priority) {
-    struct sched_param p = {priority};
-    sched_setscheduler(0, SCHED_FIFO, &p);
-}
-
-/* Hosts */
-
-static void set(const char *name, const char *value) {
-    char path[128];
-    snprintf(path, sizeof path, "/proc/sys/net/ipv4/%s", name);
-    int f = open(path, O_WRONLY);
-    need(f >= 0 && write(f, value, strlen(value)) > 0, path);
-    close(f);
-}
-
-static int host(const char *address, const struct run *r) {
-    need(unshare(CLONE_NEWNET) == 0, "a network namespace");
-    struct ifreq q = {0};
-    int tun = open("/dev/net/tun", O_RDWR | O_NONBLOCK | O_CLOEXEC), s = socket(AF_INET, SOCK_DGRAM, 0);
-    strcpy(q.ifr_name, "link");
-    q.ifr_flags = IFF_TUN | IFF_NO_PI;
-    need(tun >= 0 && ioctl(tun, TUNSETIFF, &q) == 0, "a TUN device");
-    q.ifr_qlen = MOST;
-    need(ioctl(s, SIOCSIFTXQLEN, &q) == 0, "the length of its queue");
-    struct sockaddr_in *a = (struct sockaddr_in *)&q.ifr_addr;
-    memset(a, 0, sizeof *a);
-    a->sin_family = AF_INET;
-    a->sin_addr.s_addr = inet_addr(address);
-    need(ioctl(s, SIOCSIFADDR, &q) == 0, "its address");
-    a->sin_addr.s_addr = inet_addr("255.255.255.0");
-    need(ioctl(s, SIOCSIFNETMASK, &q) == 0, "its mask");
-    q.ifr_flags = IFF_UP | IFF_RUNNING;
-    need(ioctl(s, SIOCSIFFLAGS, &q) == 0, "bringing it up");
-    close(s);
-    set("tcp_ecn", "0");
-    set("tcp_no_metrics_save", "1");
-    set("tcp_fastopen", "0");
-    set("tcp_rmem", "4096 131072 33554432");
-    set("tcp_slow_start_after_idle", r->idle_restart ? "1" : "0");
-    return tun;
-}
-
-static void option(int s, int level, int name, int64_t value) {
-    int v = (int)value;
-    need(setsockopt(s, level, name, &v, sizeof v) == 0, "a socket option");
-}
-
-static void receive(const struct run *r, int flow, struct told *told) {
-    const struct traffic *of = &r->traffic[flow];
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(5000 + flow)};
-    int s = socket(AF_INET, SOCK_STREAM, 0);
-    int64_t clamp = of->clamp ? of->clamp : 8 << 20;
-    if (!of->tuned) {
-        option(s, SOL_SOCKET, SO_RCVBUFFORCE, 24 << 20);
-        option(s, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
-    }
-    need(bind(s, (void *)&a, sizeof a) == 0 && listen(s, 1) == 0, "listening");
-    told->open = 1;
-    int c = accept(s, NULL, NULL);
-    static char buffer[1 << 20];
-    ns end = *epoch + r->duration;
-    for (;;) {
-        struct pollfd p = {c, POLLIN, 0};
-        ns left = end - clock_ns();
-        if (left <= 0 || poll(&p, 1, (int)(left / 1000000 + 1)) < 0)
-            break;
-        if (p.revents == 0)
-            continue;
-        ssize_t n = recv(c, buffer, sizeof buffer, MSG_DONTWAIT);
-        if (n == 0) /* the sender has closed */
-            break;
-        if (!of->tuned) /* again: the kernel forgets it when it has seen how much memory packets take */
-            option(c, IPPROTO_TCP, TCP_WINDOW_CLAMP, clamp);
-        ns t = clock_ns() - *epoch;
-        if (n < 0)
-            continue;
-        if (t > r->duration)
-            break;
-        told->bytes += n;
-        told->first_5s += t < 5 * SECOND ? n : 0;
-        told->second_half += t >= r->duration / 2 ? n : 0;
-        told->settled += t >= 10 * SECOND ? n : 0;
-        while (of->message && told->messages < MESSAGES && told->bytes >= (told->messages + 1) * of->message) {
-            told->message_ns[told->messages] += t;
-            told->messages++;
-        }
-        if (of->segments && told->bytes >= of->segments * 1448)
-            told->complete = 1;
-    }
-    _exit(0);
-}
-
-static int64_t of_netstat(const char *name) {
-    static char names[16384], values[16384];
-    FILE *f = fopen("/proc/thread-self/net/netstat", "r");
-    int64_t found = 0;
-    while (fgets(names, sizeof names, f) && fgets(values, sizeof values, f)) {
-        char *a, *b, *n = strtok_r(names, " \n", &a), *v = strtok_r(values, " \n", &b);
-        for (; n && v; n = strtok_r(NULL, " \n", &a), v = strtok_r(NULL, " \n", &b))
-            if (strcmp(n, name) == 0)
-                found = atoll(v);
-    }
-    fclose(f);
-    return found;
-}
-
-static void look(int s, const struct run *r, struct told *told, FILE *samples) {
-    socklen_t n = sizeof told->info;
-    getsockopt(s, IPPROTO_TCP, TCP_INFO, &told->info, &n);
-    ns t = clock_ns() - *epoch;
-    union tcp_cc_info c = {0};
-    n = sizeof c;
-    getsockopt(s, IPPROTO_TCP, TCP_CC_INFO, &c, &n);
-    if (samples)
-        fprintf(samples, "%.6f %u %u %u %u %u %u %u %u\n", (double)t / SECOND, told->info.known.tcpi_snd_cwnd,
-                told->info.known.tcpi_rtt, told->info.known.tcpi_unacked, told->info.known.tcpi_total_retrans, c.bbr.bbr_bw_lo,
-                c.bbr.bbr_min_rtt, c.bbr.bbr_pacing_gain, c.bbr.bbr_cwnd_gain);
-    if (told->complete || (r->flows > 1 && t < 10 * SECOND))
-        return;
-    told->samples++;
-    told->cwnd_sum += told->info.known.tcpi_snd_cwnd;
-    told->rtt_us_sum += told->info.known.tcpi_rtt;
-    told->window_sum += told->info.known.tcpi_snd_wnd;
-}
-
-static void wait_looking(int s, const struct run *r, struct told *told, FILE *samples, ns *next, ns t) {
-    while (*next <= t) {
-        until(*epoch + *next);
-        look(s, r, told, samples);
-        *next += SAMPLE;
-    }
-    until(*epoch + t);
-}
-
-static void transmit(const struct run *r, int flow, struct told *told, FILE *samples) {
-    const struct traffic *of = &r->traffic[flow];
-    static char zeros[1 << 20];
-    struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(5000 + flow)};
-    a.sin_addr.s_addr = inet_addr("10.0.0.2");
-    int s = socket(AF_INET, SOCK_STREAM, 0);
-    option(s, SOL_SOCKET, SO_SNDBUFFORCE, 8 << 20);
-    option(s, IPPROTO_TCP, TCP_NOTSENT_LOWAT, of->segments || of->message ? 1 << 30 : 1 << 20);
-    need(setsockopt(s, IPPROTO_TCP, TCP_CONGESTION, of->control, strlen(of->control)) == 0, of->control);
-    while (*epoch == 0)
-        usleep(1000);
-    until(*epoch + of->start);
-    ns begun = clock_ns();
-    need(connect(s, (void *)&a, sizeof a) == 0, "connecting");
-    told->handshake = clock_ns() - begun;
-    ns next = (clock_ns() - *epoch) / SAMPLE * SAMPLE + SAMPLE;
-    if (of->message) {
-        for (int k = 0; k < MESSAGES; k++) {
-            ns t = clock_ns() - *epoch;
-            if (t >= r->duration)
-                break;
-            told->message_ns[k] -= t;
-            for (int64_t left = of->message; left > 0;) {
-                ssize_t n = send(s, zeros, left < (1 << 20) ? left : 1 << 20, MSG_NOSIGNAL);
-                need(n > 0, "writing");
-                left -= n;
-            }
-            int unacked = 1;
-            while (unacked > 0 && clock_ns() - *epoch < r->duration) {
-                wait_looking(s, r, told, samples, &next, clock_ns() - *epoch + 100000);
-                ioctl(s, SIOCOUTQ, &unacked);
-            }
-            ns now = clock_ns() - *epoch, begin = of->every ? t + of->every : now + of->pause;
-            wait_looking(s, r, told, samples, &next, begin < r->duration ? begin : r->duration);
-        }
-    } else {
-        int64_t left = of->segments ? of->segments * 1448 : INT64_MAX;
-        while (clock_ns() - *epoch < r->duration) {
-            struct pollfd p = {s, POLLOUT, 0};
-            ns wait = *epoch + next - clock_ns();
-            struct timespec w = {0, wait > 0 ? wait : 0};
-            if (left > 0 && ppoll(&p, 1, &w, NULL) > 0) {
-                ssize_t n = send(s, zeros, left < (1 << 20) ? left : 1 << 20, MSG_DONTWAIT | MSG_NOSIGNAL);
-                left -= n > 0 ? n : 0;
-            }
-            if (left == 0 || clock_ns() - *epoch >= next) {
-                until(*epoch + next);
-                look(s, r, told, samples);
-                next += SAMPLE;
-                if (told->complete)
-                    break;
-            }
-        }
-    }
-    socklen_t n = sizeof told->info;
-    getsockopt(s, IPPROTO_TCP, TCP_INFO, &told->info, &n);
-    told->timeouts = of_netstat("TCPTimeouts");
-    told->probes = of_netstat("TCPLossProbes");
-    told->recoveries = of_netstat("TCPSackRecovery");
-    told->lost_retransmits = of_netstat("TCPLostRetransmit");
-    told->undos = of_netstat("TCPFullUndo") + of_netstat("TCPPartialUndo") + of_netstat("TCPDSACKUndo") +
-                  of_netstat("TCPLossUndo");
-    told->hystart_exits = of_netstat("TCPHystartTrainDetect") + of_netstat("TCPHystartDelayDetect");
-    told->hystart_cwnd = of_netstat("TCPHystartTrainCwnd") + of_netstat("TCPHystartDelayCwnd");
-    if (samples)
-        fclose(samples);
-    _exit(0);
-}
-
-/* The link */
 
 static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
     struct direction *w = &r->way[d];
@@ -518,11 +206,11 @@ static int read_run(struct run *r) {
     need(r->flows >= 1 && r->flows <= FLOWS, "one flow or two");
     for (int f = 0; f < r->flows; f++) {
         struct traffic *t = &r->traffic[f];
-        double start, extra, pause, every;
-        need(scanf("%15s %lf %lf %" SCNd64 " %" SCNd64 " %" SCNd64 " %lf %lf %d", t->control, &start, &extra,
-                   &t->clamp, &t->segments, &t->message, &pause, &every, &t->tuned) == 9, "a flow");
+        double start, extra, pause;
+        need(scanf("%15s %lf %lf %" SCNd64 " %" SCNd64 " %" SCNd64 " %lf %d", t->control, &start, &extra,
+                   &t->clamp, &t->segments, &t->message, &pause, &t->tuned) == 8, "a flow");
         t->start = (ns)(start * SECOND), t->extra = (ns)(extra * SECOND);
-        t->pause = (ns)(pause * SECOND), t->every = (ns)(every * SECOND);
+        t->pause = (ns)(pause * SECOND);
         r->complete[f] = -1;
     }
     r->first_tx = r->resume_tx = -1;
@@ -531,7 +219,7 @@ static int read_run(struct run *r) {
     return 1;
 }
 
-int main(int argc, char **argv) {
+int main(void) {
     runs = calloc(RUNS, sizeof *runs);
     while (count < RUNS && read_run(&runs[count]))
         count++;
@@ -544,12 +232,10 @@ int main(int argc, char **argv) {
         for (int d = 0; d < 2; d++) {
             r->tun[d] = host(d == 0 ? "10.0.0.1" : "10.0.0.2", r);
             for (int f = 0; f < r->flows; f++) {
-                char path[256];
-                snprintf(path, sizeof path, "%s.%d.%d", argc > 1 ? argv[1] : "", i, f);
                 if (fork() == 0) {
                     real_time(d == 0 ? 10 : 20);
                     if (d == 0)
-                        transmit(r, f, &r->told[f], argc > 1 ? fopen(path, "w") : NULL);
+                        transmit(r, f, &r->told[f]);
                     receive(r, f, &r->told[f]);
                 }
             }

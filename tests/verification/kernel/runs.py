@@ -23,7 +23,8 @@ def measured(rows: pd.DataFrame, *, seed: int) -> pd.DataFrame:
     """The scenarios with mean and standard deviation of what their runs gave."""
     with tempfile.TemporaryDirectory() as folder:
         link = Path(folder) / "link"
-        subprocess.run(["gcc", "-O2", "-o", link, Path(__file__).with_name("link.c")], check=True)
+        sources = [Path(__file__).with_name(name) for name in ("link.c", "hosts.c")]
+        subprocess.run(["gcc", "-O2", "-o", link, *sources], check=True)
         records = rows.to_dict("records")
         waiting = [(k, row, run) for k, row in enumerate(records) for run in range(row["n_seeds"])]
         found: dict[int, list[dict[str, float]]] = {k: [] for k in range(len(rows))}
@@ -94,7 +95,7 @@ def line_of(row: dict[str, Any], rng: np.random.Generator) -> str:
         words += [
             row[f"congestion_control{flow}"], rng.uniform(0, 1) if pair else 0, extra,
             row.get("window_clamp_bytes", 0), row.get("segments", 0), row.get("message_bytes", 0),
-            row.get("pause_s", 0), row.get("every_s", 0), int(row.get("autotuning", 0)),
+            row.get("pause_s", 0), int(row.get("autotuning", 0)),
         ]  # fmt: skip
     return " ".join(map(str, words))
 

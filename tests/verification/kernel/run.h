@@ -1,0 +1,113 @@
+/* What the hosts and the link of a run have in common. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/tcp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef int64_t ns;
+#define SECOND 1000000000LL
+#define SAMPLE (SECOND / 50)
+#define FLOWS 2
+#define RUNS 64
+#define MOST 16384 /* packets of a flow in a direction that are on their way, or in the queue; a power of two */
+#define MESSAGES 4096
+
+struct traffic {
+    char control[16];
+    ns start, extra; /* extra: more one-way delay */
+    int64_t clamp, segments, message; /* 0: none */
+    ns pause;
+    int tuned;
+};
+
+/* What older headers do not know of yet (Linux 6.7). */
+struct tcp_info_now {
+    struct tcp_info known;
+    uint32_t rcv_wnd, rehash;
+    uint16_t total_rto, total_rto_recoveries;
+    uint32_t total_rto_time;
+};
+
+/* What children tell, in memory that all share. */
+struct told {
+    volatile int complete, open, messages;
+    ns handshake, message_ns[MESSAGES];
+    int64_t bytes, first_5s, second_half, settled; /* settled: from 10 s on */
+    int64_t samples, cwnd_sum, rtt_us_sum, window_sum;
+    struct tcp_info_now info;
+    int64_t probes, recoveries, timeouts, lost_retransmits, undos, hystart_exits, hystart_cwnd;
+};
+
+struct packet {
+    ns due;
+    int size;
+    unsigned char *bytes;
+};
+
+struct lane { /* packets of a flow in a direction, in order */
+    struct packet packets[MOST];
+    unsigned head, tail;
+};
+
+struct direction {
+    ns free, leaves[MOST]; /* when those in the queue have been sent */
+    unsigned head, tail, limit;
+    double loss;
+    int down;
+    struct lane lanes[FLOWS];
+    int64_t sent, queue_drops, random_drops, outage_drops, most;
+    double held; /* packet ns */
+};
+
+struct run {
+    int64_t rate;
+    ns delay, duration, down, up;
+    int queue, flows, idle_restart;
+    double loss, ack_loss;
+    uint64_t random;
+    struct traffic traffic[FLOWS];
+    int tun[2];
+    struct direction way[2]; /* 0: A to B */
+    ns first_tx, resume_tx, latest_rx, complete[FLOWS];
+    struct told *told;
+    int64_t late_packets, packets;
+    ns late_sum, late_most;
+};
+
+extern volatile ns *epoch; /* when all runs of a batch begin */
+
+static inline ns clock_ns(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * SECOND + t.tv_nsec;
+}
+
+static inline void until(ns t) {
+    struct timespec at = {t / SECOND, t % SECOND};
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
+        ;
+}
+
+static inline void need(int ok, const char *what) {
+    if (!ok) {
+        fprintf(stderr, "%s: %s\n", what, strerror(errno));
+        kill(0, SIGKILL); /* parents and children: no run is good */
+    }
+}
+
+static inline void real_time(int priority) {
+    struct sched_param p = {priority};
+    sched_setscheduler(0, SCHED_FIFO, &p);
+}
+
+/* hosts.c */
+int host(const char *address, const struct run *r);
+void receive(const struct run *r, int flow, struct told *told);
+void transmit(const struct run *r, int flow, struct told *told);
