@@ -224,9 +224,9 @@ def _places(words: int) -> dict[str, Any]:
 def _kind_of_path(address: Address) -> dict[str, Any]:
     """The slots that say where packets overtake each other, whether hops vary, and how a queue's ties end."""
     mobile, reorders = address.mobile, address.reordering
-    found = {"mobile": mobile, "reorders": reorders, "overtakes": mobile or reorders, "flat": False}
-    found |= {"varying": address.varying or reorders, "way": access if mobile else overtaking}
-    return found | {"lingers": True}  # unless the hosts say otherwise
+    found: dict[str, Any] = {"mobile": mobile, "reorders": reorders, "overtakes": mobile or reorders}
+    found |= {"flat": False, "lingers": True}  # unless the hosts say otherwise
+    return found | {"varying": address.varying or reorders, "way": access if mobile else overtaking}
 
 
 def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
