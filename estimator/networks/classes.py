@@ -31,11 +31,23 @@ KINDS = (
     ),
     Outcome("jitter_s", LESS, "mean jitter (RFC 3550)", label="jitter"),
     Outcome("late", LESS, "share of what arrived that was late", SHARE, "late packets", FRACTION),
+    Outcome(
+        "in_time",
+        MORE,
+        "share of the distinct data packets sent, lost ones included, that arrived within `late`; packets "
+        "still on their way at the end do not count",
+        SHARE,
+        "packets in time",
+        FRACTION,
+    ),
     Outcome("loss_ratio", LESS, "share of the data packets put out that were lost", SHARE, "loss", FRACTION),
     Outcome("mean_flow_bps", MORE, "mean goodput of a flow", label="goodput of a flow"),
     Outcome("worst_flow_bps", MORE, "goodput of the flow that gets least", label="worst goodput of a flow"),
 )
 """The outcomes that each class has: of class `video` these are `video_mean_delay_s` and so on."""
+
+BOUNDED = ("late", "in_time")
+"""Those of classes whose flows have a bound, `late`."""
 
 
 @functools.cache
@@ -49,12 +61,19 @@ def outcome(name: str) -> Outcome | None:
 
 
 def named(
-    names: Mapping[int, str], table: Ints, *, bounded: Sequence[int], loss: Floats, goodput: Floats
+    names: Mapping[int, str],
+    table: Ints,
+    *,
+    bounded: Sequence[int],
+    loss: Floats,
+    never: Ints,
+    goodput: Floats,
 ) -> dict[str, Any]:
     """The outcomes of classes by name, [n] each.
 
     `names` of their places in `table` [n, classes, DelayOut.COLUMNS]; those whose flows have a bound are
-    `bounded`.  `loss` [n, classes], `goodput` [n, classes, flows], NaN for flows of others.
+    `bounded`.  `loss` [n, classes]; `never` [n, classes] is how many packets were lost and are not
+    retransmitted (UDP); `goodput` [n, classes, flows], NaN for flows of others.
     """
     packets, jitter = divisors(table[..., DelayOut.PACKETS]), table[..., DelayOut.JITTER]
     found = {
@@ -65,11 +84,14 @@ def named(
         },
         "jitter_s": np.where(jitter < 0, np.nan, jitter / packets / NS),  # a fluid has none
         "late": table[..., DelayOut.LATE] / packets,
+        "in_time": (table[..., DelayOut.PACKETS] - table[..., DelayOut.LATE])
+        / divisors(table[..., DelayOut.PACKETS] + never),
         "loss_ratio": loss,
         "mean_flow_bps": _over(np.nanmean, goodput),
         "worst_flow_bps": _over(np.nanmin, goodput),
     }
-    found["late"][:, [place for place in names if place not in bounded]] = np.nan
+    for name in BOUNDED:
+        found[name][:, [place for place in names if place not in bounded]] = np.nan
     return {f"{word}_{name}": values[:, k] for k, word in names.items() for name, values in found.items()}
 
 

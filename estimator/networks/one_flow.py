@@ -44,10 +44,17 @@ def bounds(transport: Any, draws: Draws) -> Ints:
     return draws.whole("transport.late", transport.late, NS)
 
 
-def named(word: str, table: Ints, parameters: Ints, *, loss: Floats, goodput: Floats) -> dict[str, Any]:
-    """The outcomes of the class by name, [n] each, of `table` [n, DelayOut.COLUMNS]."""
+def named(
+    word: str, table: Ints, parameters: Ints, *, loss: Floats, missing: Ints, goodput: Floats
+) -> dict[str, Any]:
+    """The outcomes of the class by name, [n] each, of `table` [n, DelayOut.COLUMNS].
+
+    `missing` [n] is how many distinct packets were sent, have not arrived and are not on their way at the
+    end; UDP never sends them again.
+    """
+    never = np.where(parameters[:, P.INTERVAL] > 0, np.maximum(missing, 0), 0)
     bounded = (parameters[:, P.LATE] < FOREVER).any()
     return classes.named(
         {0: word}, table.reshape(-1, 1, DelayOut.COLUMNS), bounded=[0] if bounded else [],
-        loss=loss[:, None], goodput=goodput[:, None, None],
+        loss=loss[:, None], never=never[:, None], goodput=goodput[:, None, None],
     )  # fmt: skip

@@ -112,7 +112,10 @@ class AdhocNetwork(Adhoc, Network):
             lost = integers[:, outcomes.LOST].sum(axis=1)
             values |= one_flow.named(
                 self._word, split(integers, rows)["delays"], rows.parameters,
-                loss=lost / divisors(lost + integers[:, ManetOut.RECEIVED]), goodput=values["goodput_bps"],
+                loss=lost / divisors(lost + integers[:, ManetOut.RECEIVED]),
+                missing=integers[:, ManetOut.SENT]
+                - integers[:, [ManetOut.DELIVERED, ManetOut.IN_FLIGHT]].sum(axis=1),
+                goodput=values["goodput_bps"],
             )  # fmt: skip
         return values
 

@@ -146,7 +146,7 @@ class ManagedPath(Routed):
             values |= one_flow.named(
                 self.word, integers[:, -DelayOut.COLUMNS :], rows.flows[:, 0],
                 loss=lost / divisors(flow[:, FlowOut.SENT] - flow[:, FlowOut.IN_FLIGHT]),
-                goodput=values["goodput_bps"],
+                missing=lost, goodput=values["goodput_bps"],
             )  # fmt: skip
         return values
 

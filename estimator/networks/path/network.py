@@ -174,7 +174,9 @@ class PathNetwork(Routed):
             lost = ends.sum(axis=1) - integers[:, [Out.RECEIVED, Out.DISCARDED]].sum(axis=1)
             values |= one_flow.named(
                 self.word, split(integers, rows)["delays"], rows.parameters,
-                loss=lost / divisors(ends.sum(axis=1)), goodput=values["goodput_bps"],
+                loss=lost / divisors(ends.sum(axis=1)),
+                missing=ends.sum(axis=1) - integers[:, [Out.COPIES, Out.DELIVERED]].sum(axis=1),
+                goodput=values["goodput_bps"],
             )  # fmt: skip
         return values
 

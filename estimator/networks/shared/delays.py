@@ -7,7 +7,16 @@ import numpy as np
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import FOREVER
 from netcarlo.kernels.shared.classes import ClassOut
-from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, SharedOut, SharedRows, classes, gauges
+from netcarlo.kernels.shared.layout import (
+    UDP,
+    Flow,
+    FlowOut,
+    LinkOut,
+    SharedOut,
+    SharedRows,
+    classes,
+    gauges,
+)
 from netcarlo.networks import class_names
 from netcarlo.networks import classes as outcomes_of
 from netcarlo.networks.shared.description import SharedSpec
@@ -35,8 +44,10 @@ def named(shared: SharedSpec, integers: Ints, rows: SharedRows) -> dict[str, Any
     lost = flows[:, :, FlowOut.DROPS_QUEUE] + flows[:, :, FlowOut.DROPS_RANDOM]
     settled = flows[:, :, FlowOut.SENT] - flows[:, :, FlowOut.IN_FLIGHT]
     loss = (mine * lost[:, None]).sum(axis=2) / divisors((mine * settled[:, None]).sum(axis=2))
+    udp = rows.flows[:, :, Flow.KIND] == UDP
+    never = (mine * np.where(udp, lost, 0)[:, None]).sum(axis=2)
     lasting = mine & (rows.flows[:, None, :, Flow.CLASS] == 0)
     return outcomes_of.named(
         names, table(integers, rows), bounded=np.flatnonzero(bounded).tolist(), loss=loss,
-        goodput=np.where(lasting, goodput[:, None], np.nan),
+        never=never, goodput=np.where(lasting, goodput[:, None], np.nan),
     )  # fmt: skip

@@ -38,7 +38,8 @@ def named(wireless: Wireless, integers: Ints, rows: WifiRows) -> dict[str, Any]:
     lost = counted[:, :, LOST].sum(axis=2)
     settled = lost + counted[:, :, FlowOut.RECEIVED]
     loss = (mine * lost[:, None]).sum(axis=2) / divisors((mine * settled[:, None]).sum(axis=2))
+    never = (mine * counted[:, None, :, FlowOut.LOST]).sum(axis=2)
     return outcomes_of.named(
         names, table(integers, rows), bounded=np.flatnonzero(bounded).tolist(), loss=loss,
-        goodput=np.where(mine, goodput[:, None], np.nan),
+        never=never, goodput=np.where(mine, goodput[:, None], np.nan),
     )  # fmt: skip
