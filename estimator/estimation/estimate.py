@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
+from netcarlo.estimation import copies, phases
 from netcarlo.estimation import figure as figures
 from netcarlo.estimation import goals as goal_texts
 from netcarlo.numerics import statistics
@@ -35,7 +36,7 @@ class Estimate:
     table: pd.DataFrame
     """A row per outcome: n, mean, sd, ci_low, ci_high, q05, q25, q50, q75, q95."""
     goals: pd.DataFrame
-    """A row per goal: n, probability, ci_low, ci_high."""
+    """A row per goal: n, probability, ci_low, ci_high.  Copies of one run count as one."""
     precise: bool
     """Whether the precision asked for was reached; True if none was asked for."""
     provenance: dict[str, Any]
@@ -107,6 +108,7 @@ def estimate(
     if any(goal.relative for goal in parsed):
         raise InputError("a goal of baseline is for sweeps; write a value")
     measurable.check([goal_texts.known_outcome(of, scenario), *(goal.outcome for goal in parsed)], scenario)
+    phases.note(scenario)
     target, tell = resolve_target(target), told(progress)
     precise, saving, rule = True, None, None
     means: Mapping[str, statistics.Mean] = {}
@@ -126,14 +128,16 @@ def estimate(
     frame = found.frame
     if rule is not None:
         precise = rule.reached(means.get(of, statistics.mean(frame[of])))
+    if same := copies.are_copies(scenario, frame):
+        copies.note(scenario, len(frame))
     return Estimate(
         scenario, found, summary(frame, means=means),
         pd.DataFrame(
-            [statistics.proportion(goal.held(frame)) for goal in parsed],
+            [statistics.proportion(goal.held(frame[:1] if same else frame)) for goal in parsed],
             index=pd.Index([goal.text for goal in parsed], name="goal"),
             columns=statistics.Proportion._fields,
         ),
-        precise, provenance(scenario, target=target, replications=len(frame)), saving,
+        precise, provenance(scenario, target=target, replications=len(frame)) | {"copies": same}, saving,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outcome import Outcome
 from netcarlo.networks.repeated import one_by_one
 from netcarlo.networks.run import Run
+from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.record import Record
@@ -108,6 +109,10 @@ class Network(Record):
     def packets(self, run: Run, fidelity: Fidelity) -> float:
         """Packets of a replication, about, and what takes as long, see `workload`."""
 
+    def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
+        """The sources of datagrams in the network of the first of `draws` that can stay in step."""
+        return ()
+
     # Outcomes.
 
     @abstractmethod
@@ -141,6 +146,10 @@ class Network(Record):
         return ()
 
     # Fields.
+
+    def starts(self) -> Sequence[str]:
+        """The fields that say when its flows start, without those that are drawn in any case."""
+        return ("transport.start",)
 
     @property
     def random_places(self) -> bool:

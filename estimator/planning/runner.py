@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from netcarlo.estimation import copies, phases
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
 from netcarlo.schema.output import unwritten
@@ -48,6 +49,7 @@ class ReplicationRunner:
         self._used: dict[str, int] = {}
         self._target, self._threads, self._progress = target, threads, progress
         self._large = large
+        self._noted = False
         self._journal = None if folder is None else folder / JOURNAL
         if self._journal is not None and self._journal.exists():
             self._read(self._journal)
@@ -77,6 +79,11 @@ class ReplicationRunner:
             progress=report, large=self._large,
         )  # fmt: skip
         self.simulated += count
+        if not self._noted:
+            self._noted = True
+            phases.note(scenario)
+            if copies.are_copies(scenario, found.frame):
+                copies.note(scenario, count)
         return {name: values_of(found.frame, name) for name in self.outcomes}
 
     def _write(self, batch: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ from netcarlo.numerics.arrays import Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import buffers
 from netcarlo.transport.tcp import SLOW_STARTS, Linux, Sctp
-from netcarlo.transport.udp import Udp
+from netcarlo.transport.udp import Datagrams, Udp
 
 
 def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, name: str = "transport") -> None:
@@ -35,6 +35,7 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
     if isinstance(transport, Udp):
         interval = 8e9 * table[:, P.DATA] / draws.floats("transport.rate", transport.rate)
         table[:, P.INTERVAL] = np.maximum(np.rint(interval), 1)
+        table[:, P.SPREAD] = spread(transport, "transport", draws, table[:, P.INTERVAL])
         table[:, P.STOP] = np.iinfo(np.int64).max >> 1
         if transport.stop is not None:
             table[:, P.STOP] = draws.whole("transport.stop", transport.stop, NS)
@@ -57,3 +58,8 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
         table[:, P.CLOCK_PHASE] = span * draws.uniform(f"{name}.clock_phase")
     else:
         table[:, P.CLOCK_PHASE] = value("clock_phase", NS)
+
+
+def spread(udp: Datagrams, name: str, draws: Draws, interval: Any) -> Any:
+    """Widths [n] of the distributions [ns] of the gaps between datagrams with these mean gaps."""
+    return 2 * np.rint(interval * draws.floats(f"{name}.jitter", udp.jitter))

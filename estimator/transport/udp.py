@@ -7,7 +7,17 @@ from pydantic import model_validator
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NS, P
 from netcarlo.schema import units
-from netcarlo.schema.quantity import Number, Packets, Payload, Quantity, Size, Time, Transfer, bounds
+from netcarlo.schema.quantity import (
+    Number,
+    Packets,
+    Payload,
+    Probability,
+    Quantity,
+    Size,
+    Time,
+    Transfer,
+    bounds,
+)
 from netcarlo.schema.record import Record
 from netcarlo.transport.classed import Classed
 
@@ -15,7 +25,11 @@ Offered = Annotated[Number, Quantity(units.RATE, 100.0, 1e10)]
 
 
 class Datagrams(Record):
-    """`rate` counts the payload; the first datagram comes at a random moment of its interval."""
+    """Datagrams at a constant bit rate; `rate` counts the payload.
+
+    The first datagram is sent at a random moment of the first interval. Two flows with equal intervals keep
+    the offset between their datagrams for the whole run unless they have `jitter`.
+    """
 
     rate: Offered
     """Bit rate of the payload."""
@@ -31,6 +45,8 @@ class Datagrams(Record):
     """The source ends after so much payload."""
     packets: Packets | None = None
     """The source ends after so many datagrams."""
+    jitter: Probability = 0.0
+    """Each gap between datagrams is up to this share of itself shorter or longer."""
 
     @model_validator(mode="after")
     def _fits(self) -> Self:
@@ -38,6 +54,9 @@ class Datagrams(Record):
             raise InputError("bytes and packets are both given; keep one")
         if self.stop is not None and bounds(self.stop)[0] <= bounds(self.start)[1]:
             raise InputError("stop can be at or before start; raise stop or lower start")
+        gap_s = 8 * bounds(self.payload)[1] / bounds(self.rate)[0]
+        if bounds(self.jitter)[1] > 0 and gap_s >= 1:
+            raise InputError("jitter needs gaps below 1 s; raise rate, lower payload, or remove it")
         return self
 
 

@@ -15,16 +15,16 @@ from netcarlo.kernels.adhoc.residual import Error, residual_error
 from netcarlo.kernels.adhoc.state import COUNTS, DELAYS, NO_KEY, PHASE_BITS, Phase, Word
 from netcarlo.kernels.adhoc.trace import trace_flow, trace_route
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import EVENT_LOST, EVENT_RECEIVE, FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import EVENT_LOST, EVENT_RECEIVE, FOREVER, NEVER, STREAM_DATAGRAM, P
 from netcarlo.kernels.udp import sink
-from netcarlo.kernels.udp.source import sent_at
+from netcarlo.kernels.udp.source import first, following, offset_of
 
 
 @cold
 def prepare(m: Any, f: Any, free: Any) -> None:
     """Lays out the sink from word `free` on."""
     m[Word.ASSOCIATION] = free
-    m[Word.FLOW_AT] = sent_at(m, np.int64(0))
+    m[Word.FLOW_AT] = first(m)
     sink.prepare(m, m, free)
 
 
@@ -50,7 +50,7 @@ def at_flow(m: Any, f: Any, constants: Any, t: Any, trace: Any) -> None:
     """The next datagram is put out."""
     number = m[COUNTS + ManetOut.SENT]
     m[COUNTS + ManetOut.SENT] += 1
-    m[Word.FLOW_AT] = sent_at(m, number + 1)
+    m[Word.FLOW_AT] = following(m, number, t)
     send(m, m[Manet.SOURCE], t, head_of(np.int64(Kind.DATA), number, np.int64(0)))
     rekey(m)
     if trace.shape[0] > 0:
@@ -90,7 +90,9 @@ def _count(m: Any, t: Any, number: Any) -> None:
     if what == sink.NEW:
         m[COUNTS + ManetOut.DELIVERED] += 1
         if DELAYS:
-            delays.arrived(m, t - sent_at(m, number))
+            every, spread = m[P.INTERVAL], m[P.SPREAD]
+            offset = offset_of(m, m, np.int64(Word.KNOWN), STREAM_DATAGRAM, number, every, spread)
+            delays.arrived(m, t - m[P.START] - offset)
         if m[COUNTS + ManetOut.DELIVERED] == m[P.LIMIT]:
             m[COUNTS + ManetOut.COMPLETED] = t
             m[COUNTS + ManetOut.FINISHED] = t

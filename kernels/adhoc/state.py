@@ -42,6 +42,8 @@ class Word(IntEnum):
     ROUTE = auto()  # of the last data packet that the source has put out, 0: there was none
     NOTICE = auto()  # 1: the source has learnt of a broken link
     FULL = auto()  # 1: too many packets on their way
+    KNOWN = auto()  # datagrams with jitter: one whose time is known, words as in `udp.source.Known`
+    KNOWN_OFFSET = auto()
     WAITING_SINCE = auto()  # packets of the source wait for a route [ns]; NO_TIME: none does
     # Residual errors, in the order of STREAM_RESIDUAL: two words each, see `Countdown`.
     GAP_OF_DATA = auto()  # data segments until the sink's host loses one

@@ -112,6 +112,7 @@ class P(IntEnum):
     MESSAGE_WAITS = 70  # the same of the waits between them [ns]
     IDLE_RESTART = 71  # today's Linux: 1 if the window shrinks while nothing is sent
     LATE = 72  # data that took longer are late [ns]; 0: delays are not measured
+    SPREAD = 73  # UDP: width of the uniform distribution of the gaps around INTERVAL [ns]; 0: equal gaps
 
 
 class Hop(IntEnum):
@@ -295,6 +296,7 @@ STREAM_SIGNALLING = 4  # draw (handover * 8 + message) * 8 + attempt
 STREAM_CYCLE = 5  # + 512 flow; draw k: where the k-th cycle of gains of BBR begins
 STREAM_MESSAGE = 6  # draw k: the size of message k, and the wait after it
 STREAM_LOSS = 16  # + (path * 64 + hop) * 2 + direction
+STREAM_DATAGRAM = 1 << 26  # + flow; draw k: the gap from datagram k to k + 1; not of shared links
 STREAM_VARYING = 1 << 28  # + stream of the gaps; draw k: jitter and loss by a trace of the k-th packet
 STREAM_CHANNEL = 1 << 29  # + stream of the gaps; draw k: what happens after the k-th
 STREAM_HOST = 1 << 31  # + 31-bit name hash: quantities drawn on the host

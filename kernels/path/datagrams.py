@@ -29,7 +29,7 @@ from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, Path
 from netcarlo.kernels.tcp.state import NONE
 from netcarlo.kernels.udp import sink
-from netcarlo.kernels.udp.source import sent_at
+from netcarlo.kernels.udp.source import first, following
 
 MOBILE: Any = slot("mobile")
 REORDERS: Any = slot("reorders")
@@ -74,7 +74,7 @@ def simulate(
     free = begin(p, of_hops, outages, losses, m, out)
     traced, end, events = trace.shape[0] > 0, p[P.END], np.int64(0)
     wire = p[P.DATA] + p[P.HEADER]
-    number, upcoming, due = np.int64(0), sent_at(p, np.int64(0)), np.int64(FOREVER)
+    number, upcoming, due = np.int64(0), first(p), np.int64(FOREVER)
     if MOBILE:
         m[Path.RING] = free
         sink.prepare(m, p, free)
@@ -87,8 +87,8 @@ def simulate(
             if traced:
                 events = note(trace, events, sent, EVENT_SEND, packet)
             fate, t, tag = put_on_path(p, outages, losses, m, out, sent, packet, True, wire)
+            upcoming = following(p, number, sent)
             number += 1
-            upcoming = sent_at(p, number)
         if MOBILE and tag != NONE:
             fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
         elif REORDERS and tag != NONE:

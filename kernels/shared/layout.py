@@ -55,7 +55,6 @@ class Flow(IntEnum):
     SINK_BACK = auto()  # sink host to last router, acknowledgements [ns / byte]
     SINK_DELAY = auto()  # of that cable, one way [ns]
     ECN = auto()  # 1: routers may mark its data packets instead of dropping them
-    SPREAD = auto()  # UDP: width of the uniform distribution around INTERVAL [ns]
     ON = auto()  # UDP: mean length of the exponential times of sending [ns]; 0: always
     OFF = auto()  # UDP: mean length of the exponential times of silence between them [ns]
     PERIODS = auto()  # row of `losses` with the probability PERIOD: of UDP, and of arrivals

@@ -10,9 +10,9 @@ import numpy as np
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import FOREVER, P
 from netcarlo.kernels.base.loss import gap
-from netcarlo.kernels.base.philox import draw
 from netcarlo.kernels.shared.layout import STREAM_DATAGRAM, STREAM_PERIOD, Flow
 from netcarlo.kernels.shared.state import FlowWord
+from netcarlo.kernels.udp.source import gap as gap_behind
 
 _PERIOD_BITS = np.int64(10)  # lengths come in 1/1024 of their mean
 
@@ -30,12 +30,7 @@ def next_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> Any:
     """The number of the datagram that goes out at `t`; sets the time of the next."""
     number = m[b + FlowWord.NUMBER]
     m[b + FlowWord.NUMBER] = number + 1
-    wait = m[b + P.INTERVAL]
-    spread = m[b + Flow.SPREAD]
-    if spread > 0:
-        w0, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_DATAGRAM + i, number)
-        wait += (spread * np.int64(w0) >> np.int64(32)) - (spread >> np.int64(1))
-    following = t + max(wait, np.int64(1))
+    following = t + gap_behind(p, STREAM_DATAGRAM + i, number, m[b + P.INTERVAL], m[b + P.SPREAD])
     while following > m[b + FlowWord.UNTIL]:
         following = m[b + FlowWord.UNTIL] + _length(p, m, b, losses, i, m[b + Flow.OFF])
         m[b + FlowWord.UNTIL] = following + _length(p, m, b, losses, i, m[b + Flow.ON])

@@ -1,13 +1,61 @@
-"""A source of datagrams at equal intervals."""
+"""A source of datagrams at a constant bit rate, with jitter or without.
 
+The gap behind datagram k is draw k of a random stream, so the sending time of any datagram can be computed
+from that of another one: no engine has to store sending times.
+"""
+
+from enum import IntEnum
 from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import FOREVER, P
+from netcarlo.kernels.base.layout import FOREVER, STREAM_DATAGRAM, P
+from netcarlo.kernels.base.philox import draw
 
 
-def sent_at(p: Any, number: Any) -> Any:
-    """When a datagram is put out [ns], or FOREVER if there is no such one."""
-    t = p[P.START] + number * p[P.INTERVAL]
-    return t if number < p[P.LIMIT] and t < p[P.STOP] else np.int64(FOREVER)
+class Known(IntEnum):
+    """Words that hold one datagram whose sending time is known; all 0: none is."""
+
+    NUMBER = 0
+    OFFSET = 1
+    """Sending time, less START [ns]."""
+    SIZE = 2
+
+
+def gap(p: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
+    """Time from datagram `number` to the next [ns]: uniform around `interval`, at least 1 ns."""
+    wait = interval
+    if spread > 0:
+        w0, _, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], stream, number)
+        wait += (spread * np.int64(w0) >> np.int64(32)) - (spread >> np.int64(1))
+    return max(wait, np.int64(1))
+
+
+def offset_of(p: Any, m: Any, known: Any, stream: Any, number: Any, interval: Any, spread: Any) -> Any:
+    """Sending time of datagram `number`, less START [ns].
+
+    `known` is the first of the words of `Known` in scratch `m`. The cost is one draw for each datagram
+    between this one and the one that was asked for before.
+    """
+    if spread == 0:
+        return number * interval
+    k, offset = m[known + Known.NUMBER], m[known + Known.OFFSET]
+    while k < number:
+        offset += gap(p, stream, k, interval, spread)
+        k += 1
+    while k > number:
+        k -= 1
+        offset -= gap(p, stream, k, interval, spread)
+    m[known + Known.NUMBER], m[known + Known.OFFSET] = number, offset
+    return offset
+
+
+def first(p: Any) -> Any:
+    """When the first datagram of the flow of this row is sent [ns], or FOREVER if there is none."""
+    return p[P.START] if p[P.LIMIT] > 0 and p[P.START] < p[P.STOP] else np.int64(FOREVER)
+
+
+def following(p: Any, number: Any, sent: Any) -> Any:
+    """When the datagram after `number` is sent [ns], or FOREVER if that one, `sent` then, is the last."""
+    t = sent + gap(p, np.int64(STREAM_DATAGRAM), number, p[P.INTERVAL], p[P.SPREAD])
+    return t if number + 1 < p[P.LIMIT] and t < p[P.STOP] else np.int64(FOREVER)

@@ -18,8 +18,8 @@ from netcarlo.kernels.wireless.frame import (
     link_of,
     size_of,
 )
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Link, Radio
-from netcarlo.kernels.wireless.state import FLOW_COUNTS, flow_at
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, FlowOut, Link
+from netcarlo.kernels.wireless.state import FLOW_COUNTS, FlowState, flow_at
 from netcarlo.kernels.wireless.station import enqueue
 from netcarlo.kernels.wireless.trace import note
 
@@ -65,10 +65,5 @@ def lose(m: Any, frame: Any, cause: Any, node: Any) -> None:
         m[at + FLOW_COUNTS + FlowOut.ACKS_LOST] += 1
     elif is_data(frame):
         m[at + FLOW_COUNTS + cause] += 1
-        if m[at + Flow.TCP] == 0 and sent_at(m, at, frame >> PACKET_SHIFT) >= m[Radio.WARM_UP]:
+        if m[at + Flow.TCP] == 0 and frame >> PACKET_SHIFT >= m[at + FlowState.UNCOUNTED]:
             m[at + FLOW_COUNTS + FlowOut.LOST] += 1
-
-
-def sent_at(m: Any, at: Any, packet: Any) -> Any:
-    """When the source of the UDP flow at word `at` puts out a packet [ns]."""
-    return m[at + Flow.START] + packet * m[at + Flow.INTERVAL]

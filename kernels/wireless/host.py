@@ -6,10 +6,11 @@ import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, NEVER, P
+from netcarlo.kernels.base.layout import EVENT_TIMEOUT, FOREVER, NEVER, STREAM_DATAGRAM, P
+from netcarlo.kernels.udp.source import gap, offset_of
 from netcarlo.kernels.wireless import delays
 from netcarlo.kernels.wireless import leg as legs
-from netcarlo.kernels.wireless.forwarding import inject, sent_at
+from netcarlo.kernels.wireless.forwarding import inject
 from netcarlo.kernels.wireless.frame import (
     BACKWARD,
     CONTROL,
@@ -78,7 +79,9 @@ def _put_out_datagram(m: Any, t: Any, flow: Any) -> None:
     at = flow_at(m, flow)
     number = m[at + FlowState.NUMBER]
     m[at + FlowState.NUMBER] = number + 1
-    following = t + m[at + Flow.INTERVAL]
+    if t < m[Radio.WARM_UP]:
+        m[at + FlowState.UNCOUNTED] = number + 1
+    following = t + gap(m, STREAM_DATAGRAM + flow, number, m[at + Flow.INTERVAL], m[at + Flow.SPREAD])
     if number + 1 >= m[at + Flow.LIMIT] or following >= m[at + Flow.STOP]:
         following = np.int64(FOREVER)
         if number + 1 >= m[at + Flow.LIMIT]:
@@ -219,13 +222,16 @@ def _answer(m: Any, t: Any, flow: Any, answer: Any) -> None:
 
 def _on_datagram(m: Any, t: Any, frame: Any) -> None:
     """A packet reaches its UDP sink."""
-    at = flow_at(m, frame & FLOW_MASK)
+    flow = frame & FLOW_MASK
+    at = flow_at(m, flow)
     counts = at + FLOW_COUNTS
     _count_packet(m, counts, t)
     m[at + FlowState.ARRIVED] += 1
     if m[at + FlowState.ARRIVED] == m[at + Flow.LIMIT]:
         m[counts + FlowOut.COMPLETED] = t
-    sent = sent_at(m, at, frame >> PACKET_SHIFT)
+    number, every, spread = frame >> PACKET_SHIFT, m[at + Flow.INTERVAL], m[at + Flow.SPREAD]
+    offset = offset_of(m, m, at + FlowState.KNOWN, STREAM_DATAGRAM + flow, number, every, spread)
+    sent = m[at + Flow.START] + offset
     if sent >= m[Radio.WARM_UP]:
         m[counts + FlowOut.ARRIVED] += 1
     _count_arrival(m, at, t, t - sent)

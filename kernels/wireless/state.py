@@ -200,6 +200,9 @@ class FlowState(IntEnum):
     NEXT = len(Flow)  # UDP: its next packet is put out; else: it begins; or FOREVER
     NUMBER = auto()  # UDP: packets put out
     ARRIVED = auto()  # UDP: packets that arrived
+    UNCOUNTED = auto()  # UDP: packets put out before the end of the warm-up
+    KNOWN = auto()  # UDP with jitter: a packet whose time is known, words as in `udp.source.Known`
+    KNOWN_OFFSET = auto()
     ASSOCIATION = auto()  # not UDP: the word where its association begins
     BIN = auto()  # number of the interval that FlowOut.BEST looks at
     IN_BIN = auto()  # packets that arrived in it

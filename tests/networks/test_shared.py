@@ -197,7 +197,7 @@ def test_flows_replace_what_the_transport_says():
     assert first[:, P.LIMIT].tolist() == [50, 50, 10, ENDLESS]
     assert first[:3, P.START].tolist() == [0, 2_000_000_000, 0]
     udp = first[3]
-    assert udp[[P.INTERVAL, Flow.SPREAD, Flow.ON, Flow.OFF]].tolist() == [
+    assert udp[[P.INTERVAL, P.SPREAD, Flow.ON, Flow.OFF]].tolist() == [
         4_000_000, 4_000_000, 10**9, 2 * 10**9
     ]  # fmt: skip
     assert 0 <= udp[P.START] < udp[P.INTERVAL]

@@ -8,7 +8,7 @@ import numpy as np
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.delays import DelayOut
-from netcarlo.kernels.base.layout import ENDLESS, NEVER, Out, P, Rows
+from netcarlo.kernels.base.layout import ENDLESS, NEVER, Hop, Out, P, Rows
 from netcarlo.kernels.base.rows import split
 from netcarlo.kernels.shared.layout import KINDS
 from netcarlo.networks import one_flow
@@ -21,11 +21,13 @@ from netcarlo.networks.path.managed import ManagedPath, manager
 from netcarlo.networks.path.routed import Routed
 from netcarlo.networks.path.varying import reorders, varying
 from netcarlo.networks.run import Run
+from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints, divisors
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
 from netcarlo.transport.classed import asked_by
 from netcarlo.transport.tcp import OF_HOSTS, Sctp, Tcp
+from netcarlo.transport.udp import Udp
 
 FLUID = (
     Out.SENT, Out.RETRANSMITTED, Out.RECEIVED, Out.DELIVERED, Out.IN_ORDER, Out.ACKED, Out.TIMEOUTS,
@@ -163,6 +165,21 @@ class PathNetwork(Routed):
         """Memory of the hops and outages of one row."""
         found = rows.row_bytes(self.routes, self.mobility, self.duration, messages=self.messages)
         return found + (8 * DelayOut.COLUMNS if self.word else 0)
+
+    def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
+        """A flow of datagrams, and the cross traffic of each hop, whose interval is constant."""
+        if not isinstance(run.transport, Udp):
+            return ()
+        found = self.rows(run, draws)
+        p, hops = found.parameters[0], found.hops[0, 0]
+        if p[P.SPREAD] > 0:
+            return ()
+        field, every, start = "transport.jitter", int(p[P.INTERVAL]), int(p[P.START])
+        end, queues = int(min(p[P.STOP], p[P.END])), frozenset(range(len(hops)))
+        of_hops = enumerate(hops[:, Hop.CROSS_EVERY].tolist())
+        cross = [(f"the cross traffic of hop {k + 1}", period, k) for k, period in of_hops if period > 0]
+        others = [Source(name, field, period, 0, end, frozenset([k])) for name, period, k in cross]
+        return [Source("the flow", field, every, start, end, queues), *others]
 
     # Outcomes.
 

@@ -208,13 +208,11 @@ class Access(Record):
 
 
 class Stream(Datagrams):
-    """UDP: each gap varies uniformly by the share `jitter` of itself, either way.
+    """UDP over shared links.
 
     With `on` and `off` it sends for exponential times of that mean, and is silent for others.
     """
 
-    jitter: Probability = 0.0
-    """Each gap between datagrams is up to this share of itself shorter or longer."""
     on: Period | None = None
     """Mean of the exponential times in which it sends; always unless given."""
     off: Period | None = None
@@ -224,9 +222,6 @@ class Stream(Datagrams):
     def _can_vary(self) -> Self:
         if (self.on is None) != (self.off is None):
             raise InputError("on and off belong together; give both, or remove one")
-        gap_s = 8 * bounds(self.payload)[1] / bounds(self.rate)[0]
-        if bounds(self.jitter)[1] > 0 and gap_s >= 1:
-            raise InputError("jitter needs gaps below 1 s; raise rate, lower payload, or remove it")
         return self
 
 

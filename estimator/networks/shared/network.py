@@ -44,6 +44,7 @@ from netcarlo.networks.shared.description import (
     FlowSpec,
     SharedSpec,
 )
+from netcarlo.networks.sources import Source
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.schema.quantity import bounds
@@ -211,6 +212,10 @@ class SharedNetwork(SharedSpec, Network):
         """Those of its cables, and when flows take another route."""
         return sorted([*failures.interruptions(rows), *backups.interruptions(rows)], key=lambda i: i.start_s)
 
+    def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
+        """Its flows of datagrams that neither vary nor fall silent."""
+        return rows.sources(self, draws, self.rows(run, draws))
+
     # Outcomes.
 
     def named(self, integers: Ints, rows: SharedRows) -> Named:
@@ -242,6 +247,11 @@ class SharedNetwork(SharedSpec, Network):
         return by[part](integers, rows)
 
     # Fields.
+
+    def starts(self) -> Sequence[str]:
+        """Those of its flows, each of which draws its own, unless they are datagrams."""
+        tcp = [f"shared.{name}.start" for name, flow in self.each_flow() if flow.udp is None]
+        return tcp or super().starts()
 
     def repeated(self, given: Mapping[str, float]) -> dict[str, int]:
         """Cables and flows, where several are drawn from one."""

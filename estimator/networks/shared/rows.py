@@ -36,10 +36,12 @@ from netcarlo.networks.shared.description import (
     Stream,
 )
 from netcarlo.networks.shared.topologies import Routes, Topology, redrawn, reverse_routes, routes, topology
+from netcarlo.networks.sources import Source, jitter_of
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
 from netcarlo.transport import columns as transports
 from netcarlo.transport import kinds
+from netcarlo.transport.columns import spread
 from netcarlo.transport.udp import Datagrams, Udp
 
 
@@ -255,11 +257,10 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
     table[:, P.STOP] = np.iinfo(np.int64).max >> 1
     if udp.stop is not None:
         table[:, P.STOP] = draws.whole(f"{at}.stop", udp.stop, NS)
-    if isinstance(udp, Stream):
-        table[:, Flow.SPREAD] = 2 * np.rint(interval * draws.floats(f"{at}.jitter", udp.jitter))
-        if udp.on is not None:
-            table[:, Flow.ON] = draws.whole(f"{at}.on", udp.on, NS)
-            table[:, Flow.OFF] = draws.whole(f"{at}.off", udp.off, NS)
+    table[:, P.SPREAD] = spread(udp, at, draws, interval)
+    if isinstance(udp, Stream) and udp.on is not None:
+        table[:, Flow.ON] = draws.whole(f"{at}.on", udp.on, NS)
+        table[:, Flow.OFF] = draws.whole(f"{at}.off", udp.off, NS)
 
 
 def _classes(table: Ints, shared: SharedSpec, transport: Any, draws: Draws, members: list[Member]) -> None:
@@ -285,6 +286,20 @@ def _access(table: Ints, shared: SharedSpec, draws: Draws, member: Member) -> No
 
 
 # Rows of many scenarios.
+
+
+def sources(shared: SharedSpec, draws: Draws, rows: SharedRows) -> list[Source]:
+    """The flows of datagrams of the first row that neither vary nor fall silent."""
+    found = []
+    present = [member for member in _members(shared, draws) if member.present[0]]
+    for member, flow in zip(present, rows.flows[0], strict=False):
+        if flow[Flow.KIND] == UDP and flow[P.SPREAD] == 0 and flow[Flow.ON] == 0:
+            field = jitter_of("shared", shared.each_flow(), member.spec)
+            start, interval, limit = (int(flow[column]) for column in (P.START, P.INTERVAL, P.LIMIT))
+            route = flow[Flow.ROUTE : Flow.ROUTE + flow[Flow.HOPS]]
+            end = min(int(flow[P.STOP]), start + limit * interval)
+            found.append(Source(member.name, field, interval, start, end, frozenset(route.tolist())))
+    return found
 
 
 def features(rows: SharedRows) -> dict[str, Floats]:

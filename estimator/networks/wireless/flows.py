@@ -7,8 +7,10 @@ import numpy as np
 
 from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import BYTE_TIME_BITS, NS, P
-from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg
+from netcarlo.kernels.wireless.layout import NOBODY, Flow, Leg, Link, Radio, WifiRows
 from netcarlo.networks import class_names
+from netcarlo.networks.sources import Source, jitter_of
+from netcarlo.networks.wireless import geometry
 from netcarlo.networks.wireless.description import Flows, FlowSpec, LegSpec, Wireless
 from netcarlo.networks.wireless.geometry import Network
 from netcarlo.numerics.arrays import Ints
@@ -282,6 +284,41 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     if udp is not None:
         rate = draws.floats(f"{at}.rate", udp.rate)
         table[:, Flow.INTERVAL] = np.rint(8e9 * table[:, Flow.SIZE] / rate)
+        table[:, Flow.SPREAD] = columns.spread(udp, at, draws, table[:, Flow.INTERVAL])
         phase = draws.uniform(end.phase)
         table[:, Flow.START] += (table[:, Flow.INTERVAL] * phase).astype(np.int64)
     return table
+
+
+def sources(wireless: Wireless, draws: Draws, rows: WifiRows) -> list[Source]:
+    """The flows of datagrams of the first row that do not vary; queues are those of nodes and of legs.
+
+    Stations that only share the medium do not stay in step: each transmission waits for a random backoff.
+    """
+    p, network = rows.parameters[0], rows.network[0]
+    specs, links = (
+        network[p[at] : p[at] + p[count] * len(columns)].reshape(-1, len(columns))
+        for at, count, columns in (
+            (Radio.FLOWS_AT, Radio.FLOWS, Flow), (Radio.LINKS_AT, Radio.LINKS, Link)
+        )
+    )  # fmt: skip
+    net = geometry.network(wireless, draws)
+    present = [end for end in flows(wireless, draws, net) if _is_present(end, int(net.nodes[0]) - 1)]
+    found = []
+    for k, (end, flow) in enumerate(zip(present, specs, strict=True)):
+        if flow[Flow.TCP] == 0 and flow[Flow.SPREAD] == 0:
+            at = p[Radio.PATHS_AT] + flow[Flow.FORTH_AT]
+            nodes = links[network[at : at + flow[Flow.FORTH]], Link.FROM].tolist()
+            passed = [("leg", int(flow[leg])) for leg in (Flow.BEFORE, Flow.AFTER) if flow[leg] != NOBODY]
+            start, every = int(flow[Flow.START]), int(flow[Flow.INTERVAL])
+            name = end.name if end.item else f"flow {k}"
+            field = jitter_of("wireless", wireless.each_flow(), end.spec)
+            last = min(int(flow[Flow.STOP]), start + int(flow[Flow.LIMIT]) * every)
+            found.append(Source(name, field, every, start, last, frozenset([*nodes, *passed])))
+    return found
+
+
+def _is_present(end: End, stations: int) -> bool:
+    """Whether a flow is in the first row, which has so many stations."""
+    numbers = (int(np.broadcast_to(number, 1)[0]) for number in end.numbers())
+    return max(numbers) < stations and bool(np.broadcast_to(end.present, 1)[0])

@@ -17,7 +17,9 @@ from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, parameters, warm_up
+from netcarlo.networks.sources import Source
 from netcarlo.networks.wireless import delays, events, fluid, formula, outages, outcomes, rows, workload
+from netcarlo.networks.wireless import flows as wifi_flows
 from netcarlo.networks.wireless.description import OF_TCP, Flows, FlowSpec, Link, Wireless
 from netcarlo.numerics.arrays import Floats, Ints
 from netcarlo.schema.draws import Draws
@@ -159,6 +161,10 @@ class WirelessNetwork(Wireless, Network):
         """Frames that fit into the time, and what UDP offers."""
         return workload.packets(self, run)
 
+    def sources(self, run: Run, draws: Draws) -> Sequence[Source]:
+        """Its flows of datagrams that do not vary."""
+        return wifi_flows.sources(self, draws, self.rows(run, draws))
+
     # Outcomes.
 
     def named(self, integers: Ints, rows: WifiRows) -> Named:
@@ -203,6 +209,11 @@ class WirelessNetwork(Wireless, Network):
         return outages.interruptions(rows)
 
     # Fields.
+
+    def starts(self) -> Sequence[str]:
+        """Those of its flows, each of which draws its own, unless they are datagrams."""
+        tcp = [f"wireless.{name}.start" for name, flow in self.each_flow() if flow.udp is None]
+        return tcp or super().starts()
 
     @property
     def most_each(self) -> int:

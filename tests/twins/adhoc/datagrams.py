@@ -7,8 +7,10 @@ from netcarlo.kernels.base.layout import NEVER, Out
 from tests.twins.adhoc.flow import Clock
 from tests.twins.adhoc.frames import Frame, Kind
 from tests.twins.adhoc.tables import Errors
+from tests.twins.jitter import gap
 from tests.twins.path.engine import Rank
 from tests.twins.path.link import Packet
+from tests.twins.random_numbers import Streams
 
 if TYPE_CHECKING:
     from tests.twins.adhoc.world import World
@@ -22,11 +24,12 @@ class Datagrams:
         self.counters = world.counters
         self.clock = Clock(world)
         self.errors = Errors(world.tables, STREAM_RESIDUAL, world.net.RESIDUAL)
-        self._expect(0)
+        p = world.p
+        self.streams = Streams(p.SEED, p.SCENARIO, p.REPLICATION)
+        self._expect(0, p.START)
 
-    def _expect(self, k: int) -> None:
+    def _expect(self, k: int, time: int) -> None:
         p = self.world.p
-        time = p.START + k * p.INTERVAL
         if time < p.STOP and k < p.LIMIT:
             self.clock.at(time, Rank.HOP, self._send, k)
 
@@ -35,7 +38,8 @@ class Datagrams:
         packet = Packet("data", self.world.p.DATA + self.world.p.HEADER, k)
         self.counters.put_out(packet, self.world.now)
         self.world.routers[self.world.source].send(Kind.DATA, packet)
-        self._expect(k + 1)
+        p = self.world.p
+        self._expect(k + 1, self.world.now + gap(self.streams, k, p.INTERVAL, p.SPREAD))
 
     def arrive(self, frame: Frame) -> None:
         """A datagram has reached its host."""

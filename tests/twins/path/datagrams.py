@@ -3,8 +3,10 @@
 from typing import TYPE_CHECKING
 
 from netcarlo.kernels.base.layout import Out
+from tests.twins.jitter import gap
 from tests.twins.path.engine import Rank
 from tests.twins.path.link import Packet, Path
+from tests.twins.random_numbers import Streams
 
 if TYPE_CHECKING:
     from tests.twins.outcomes import Outcomes
@@ -23,18 +25,19 @@ class Datagrams:
         self.parameters = parameters
         self.path = path
         path.connect(self._arrive, lambda packet: None)
-        self._expect(0)
+        self.streams = Streams(parameters.SEED, parameters.SCENARIO, parameters.REPLICATION)
+        self._expect(0, parameters.START)
 
-    def _expect(self, k: int) -> None:
+    def _expect(self, k: int, time: int) -> None:
         p = self.parameters
-        time = p.START + k * p.INTERVAL
         if time < p.STOP and k < p.LIMIT:
             self.simulation.at(time, Rank.HOP, self._send, k)
 
     def _send(self, k: int) -> None:
         self.outcomes.add(Out.SENT)
         self.path.send(Packet("data", self.parameters.DATA + self.parameters.HEADER, k))
-        self._expect(k + 1)
+        p = self.parameters
+        self._expect(k + 1, self.simulation.now + gap(self.streams, k, p.INTERVAL, p.SPREAD))
 
     def _arrive(self, packet: Packet) -> None:
         self.outcomes.arrived(packet, packet.content, self.simulation.now)

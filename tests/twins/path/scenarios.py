@@ -248,6 +248,7 @@ def as_datagrams(rows: Rows, *, seed: int) -> Rows:
     p[:, P.INTERVAL] = np.maximum(interval, 20_000)
     stop = np.where(rng.random(len(p)) < 0.3, rng.uniform(0.2, 1, len(p)) * p[:, P.END], FOREVER)
     p[:, P.STOP] = stop
+    p[:, P.SPREAD] = np.where(rng.random(len(p)) < 0.5, p[:, P.INTERVAL] * rng.uniform(0, 3, len(p)), 0)
     p[:, P.WINDOW] = 0
     return rows._replace(parameters=p)
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from netcarlo.kernels.base.layout import Out
 from netcarlo.kernels.wireless.layout import FlowOut
+from tests.twins.jitter import gap
 from tests.twins.path.engine import Rank
 from tests.twins.path.link import Packet
 from tests.twins.run import tcp_of
@@ -57,17 +58,18 @@ class Flow:
 class Udp(Flow):
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         super().__init__(world, number, columns)
-        self._expect(0)
+        self._expect(0, columns.START)
 
-    def _expect(self, k: int) -> None:
+    def _expect(self, k: int, time: int) -> None:
         """Packet k comes when its time has come."""
         c = self.columns
-        time = c.START + k * c.INTERVAL
         if time < c.STOP and k < c.LIMIT:
             self.clock.at(time, Turn.FIRST, self._send, k)
 
     def _send(self, k: int) -> None:
-        self._expect(k + 1)
+        c = self.columns
+        wait = gap(self.world.streams, k, c.INTERVAL, c.SPREAD, flow=self.number)
+        self._expect(k + 1, self.clock.now + wait)
         self.outcomes.add(Out.SENT)
         self.put_out(Packet("data", self.columns.SIZE + self.columns.HEADER, k))
 

@@ -368,7 +368,8 @@ def _choose_flow(rng: Generator, net: Net, paths: list[tuple[list[int], list[int
     else:
         every = pick(rng, 200 * US, MS, 5 * MS, rng.integers(100 * US, 5 * MS))
         stop = pick(rng, FOREVER, rng.integers(0, end))
-        net.flow(forth=forth, **columns | {"INTERVAL": every, "STOP": stop})
+        spread = pick(rng, 0, every // 2, 3 * every)
+        net.flow(forth=forth, **columns | {"INTERVAL": every, "STOP": stop, "SPREAD": spread})
 
 
 def describe(rows: WifiRows, row: int) -> str:
