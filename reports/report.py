@@ -10,7 +10,7 @@ from netcarlo.reports.comparison.page import comparison_page
 from netcarlo.reports.frontier.page import frontier_page
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.reports.sweep.page import sweep_page
-from netcarlo.schema import output
+from netcarlo.schema import destination, output
 from netcarlo.sweeps.store.store import Store
 
 
@@ -24,6 +24,8 @@ def report(
     `result` is the store of a sweep (or its folder or URL), the answer of a plan, or a comparison.  Raises
     InputError.
     """
+    if out is not None:
+        destination.check_file(out)
     if isinstance(result, Comparison):
         html = comparison_page(result)
     elif isinstance(result, Frontier):

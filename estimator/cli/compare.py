@@ -43,10 +43,10 @@ def compare(
     from netcarlo.reports.comparison import words
     from netcarlo.reports.comparison.page import comparison_page
     from netcarlo.reports.parts.write import write_all
-    from netcarlo.schema import output
+    from netcarlo.schema import destination, output
 
     if out is not None:
-        output.check_writable(out)
+        destination.check_folder(out, ["comparison.csv", "comparison.html"])
     with console.progress("compare", quiet) as progress:
         found = run(
             *results, replications=replications, seed=seed, target=target, progress=progress, large=yes

@@ -86,9 +86,10 @@ def reproduce(
 ) -> None:
     """Simulate published studies and set every published number beside ours."""
     from netcarlo import reproduce as run
-    from netcarlo.reports.study.folder import write_study
+    from netcarlo.reports.study.folder import FILES, write_study
     from netcarlo.reports.study.summary import summary
-    from netcarlo.schema import output
+    from netcarlo.schema import destination
+    from netcarlo.studies.study import names
 
     found = []
     with console.progress("reproduce", quiet) as progress:
@@ -100,7 +101,9 @@ def reproduce(
             progress=progress,
             large=yes,
         )
-        output.check_writable(out)
+        for name in studies or names():
+            destination.check_folder(out / name, FILES)
+        destination.check_folder(out, ["index.html"])
         for evaluation in evaluations:
             write_study(evaluation, out)
             found.append(evaluation)
@@ -124,15 +127,15 @@ def calibrate(
     from netcarlo.calibration.calibrate import calibrate as run
     from netcarlo.reports.parts.write import write_all
     from netcarlo.reports.study.calibration import calibration_page, summary
-    from netcarlo.schema import output
+    from netcarlo.schema import destination
     from netcarlo.studies import study as studies
 
     loaded = studies.load(study)
-    output.check_writable(out)
+    folder = out / study / "calibration"
+    destination.check_folder(folder, ["calibration.json", "calibration.html"])
     with console.progress(f"calibrate {study}", quiet) as progress:
         found = run(loaded, target=target, progress=progress)
     text = found.model_dump_json(indent=1) + "\n"
-    folder = out / study / "calibration"
     write_all(folder, {"calibration.json": text, "calibration.html": calibration_page(found, loaded)})
     if as_json:
         typer.echo(text)
@@ -223,10 +226,10 @@ def validate(
 ) -> None:
     """Run every scenario of a reference file and print the errors per class."""
     from netcarlo import validate as run
-    from netcarlo.schema import output
+    from netcarlo.schema import destination, output
 
     if out is not None:
-        output.check_writable(out.parent)
+        destination.check_file(out)
     with console.progress(reference.name, quiet) as progress:
         found = run(reference, mapping=mapping, target=target, progress=progress, large=yes)
     if out is not None:
@@ -254,11 +257,12 @@ def trace(
     from netcarlo import load_scenario
     from netcarlo import trace as run
     from netcarlo.reports import trace_page
-    from netcarlo.schema import output
+    from netcarlo.reports.parts.write import write_all
+    from netcarlo.schema import destination
     from netcarlo.simulation.interruptions import interruptions
     from netcarlo.simulation.trace import per_second
 
-    output.check_writable(out)
+    destination.check_folder(out, ["trace.csv", "trace.html"])
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_scenario(scenario, values=values)
     with console.progress(loaded.name, quiet):
@@ -270,8 +274,7 @@ def trace(
         interruptions=interruptions(loaded, replication=replication),
         rates=per_second(loaded, traced.frame, replication=replication),
     )  # fmt: skip
-    output.write_text(out / "trace.csv", traced.frame.to_csv(index=False))
-    output.write_text(out / "trace.html", page)
+    write_all(out, {"trace.csv": traced.frame.to_csv(index=False), "trace.html": page})
     if not quiet:
         console.print_table(title, traced.outcomes.frame.T.rename(columns=str).dropna())
         console.say(f"{len(traced.frame)} events in {out / 'trace.csv'} and {out / 'trace.html'}")

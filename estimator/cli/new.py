@@ -1,5 +1,6 @@
 """The command that writes a file to start from."""
 
+import os
 from importlib import resources
 from pathlib import Path
 from typing import Annotated
@@ -30,7 +31,7 @@ def new(
     if family not in FAMILIES:
         raise InputError(f"{family!r} is nothing to start from; write one of {', '.join(FAMILIES)}")
     path = out or Path(f"{family}.yaml")
-    if path.exists():
+    if os.path.lexists(path):
         raise InputError(f"{path}: is there already; name another file with --out, or remove it")
     output.write_text(path, starter(family))
     console.say(f"{path}: next: {NEXT.get(family, 'netcarlo estimate {}').format(path)}")

@@ -46,13 +46,14 @@ def plan(
     """Find the largest (smallest) value for which requirements hold.  Exit 1 if nothing could be decided."""
     from netcarlo import planning
     from netcarlo.planning import Stopped, load_plan
-    from netcarlo.schema import output
+    from netcarlo.planning.runner import JOURNAL
+    from netcarlo.schema import destination
 
     most_s = _seconds(time_)
     values = console.values(set_) | ({} if seed is None else {"seed": seed})
     loaded = load_plan(file, values=values)
     if out is not None:
-        output.check_writable(out)
+        destination.check_folder(out, ["result.json", "report.html", JOURNAL])
     try:
         with _progress(loaded, quiet or as_json) as update, _stopped(most_s):
             answer: Callable[..., Answer | Frontier] = planning.frontier if loaded.designs else planning.plan

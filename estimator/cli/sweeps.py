@@ -74,6 +74,8 @@ def sweep(
         raise InputError(f"--out is missing; name the folder of the results: {again}")
     if not yes:
         check(loaded)
+    if out is not None and not dry_run:
+        Files(out).check_writable()
     there = None
     if out is not None and MANIFEST in Files(out).names():
         # Either refuses the store of another sweep.
@@ -217,12 +219,14 @@ def export(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="By default STORE with a suffix.")] = None,
 ) -> None:
     """Write the cells of a store to one file."""
+    from netcarlo.schema import destination
     from netcarlo.sweeps.store.export import export as run
     from netcarlo.sweeps.store.store import Store
 
     out = out or _beside(store, {"netcdf": ".nc"}.get(to, f".{to}"))
+    destination.check_file(out)
     run(Store.open(store), out, format=to)
-    console.say(f"{out}: {console.size(out.stat().st_size)}")
+    console.say(_written(out))
 
 
 def rerun(
@@ -236,12 +240,14 @@ def rerun(
     as_json: AsJson = False,
 ) -> None:
     """Simulate one cell again and compare it with the store, bit by bit.  Exit 1 if it fails or differs."""
+    from netcarlo.schema import destination, output
     from netcarlo.schema import document as files
-    from netcarlo.schema import output
     from netcarlo.simulation.provenance import resolved
     from netcarlo.sweeps.execution.rerun import rerun as run
     from netcarlo.sweeps.store.store import Store
 
+    if out is not None:
+        destination.check_file(out)
     found = run(Store.open(store), key, replication=replication)
     if out is not None:
         output.write_text(out, files.yaml_text(resolved(found.scenario)))
@@ -324,11 +330,11 @@ def report(
 ) -> None:
     """Write one page about a sweep that opens offline."""
     from netcarlo.reports.sweep.page import sweep_page
-    from netcarlo.schema import output
+    from netcarlo.schema import destination, output
     from netcarlo.sweeps.store.store import Store
 
     out = out or _beside(store, ".html")
-    output.check_writable(out.parent)
+    destination.check_file(out)
     opened = Store.open(store)
     about = opened.manifest["sweep"]
     page = sweep_page(
@@ -337,7 +343,7 @@ def report(
         cheap=opened.screened() if about.get("auto") else None, runs=opened.runs(),
     )  # fmt: skip
     output.write_text(out, page)
-    console.say(f"{out}: {console.size(out.stat().st_size)}")
+    console.say(_written(out))
 
 
 COMMANDS = (sweep, status, query, export, rerun, sensitivity, report)
@@ -531,6 +537,11 @@ def _number(value: str, unit: str, text: str) -> float:
         return units.parse(value, units.Dimension("a value", unit, f"3 {unit}".strip()))
     except InputError as error:
         raise InputError(f"--where {text}: '{value}' {error}") from None
+
+
+def _written(out: Path) -> str:
+    """A line about a file that was written: its size, unless it is a pipe or a device."""
+    return f"{out}: {console.size(out.stat().st_size)}" if out.is_file() else f"{out}: written"
 
 
 def _beside(store: str, suffix: str) -> Path:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,15 @@ import numpy as np
 from netcarlo.estimation import copies, phases
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
-from netcarlo.schema.output import unwritten
+from netcarlo.schema.destination import append, regular
+from netcarlo.schema.document import read_bytes
 from netcarlo.simulation.outcomes import values_of
 from netcarlo.simulation.simulate import simulate
 from netcarlo.sweeps.space.identity import key
 
 JOURNAL = "runs.jsonl"
+MOST_BYTES = 1 << 30
+"""The largest journal that is read."""
 
 
 class ReplicationRunner:
@@ -51,7 +55,7 @@ class ReplicationRunner:
         self._large = large
         self._noted = False
         self._journal = None if folder is None else folder / JOURNAL
-        if self._journal is not None and self._journal.exists():
+        if self._journal is not None and os.path.lexists(self._journal):
             self._read(self._journal)
 
     def of(self, scenario: Scenario, n: int) -> dict[str, Floats]:
@@ -89,15 +93,10 @@ class ReplicationRunner:
     def _write(self, batch: dict[str, Any]) -> None:
         if self._journal is None:
             return
-        try:
-            self._journal.parent.mkdir(parents=True, exist_ok=True)
-            with self._journal.open("a", encoding="utf-8") as file:
-                file.write("\n" + json.dumps(batch))  # the line before may have been cut off
-        except OSError as error:
-            raise unwritten(self._journal, error) from None
+        append(regular(self._journal), "\n" + json.dumps(batch))  # the line before may have been cut off
 
     def _read(self, journal: Path) -> None:
-        for line in filter(None, journal.read_text(encoding="utf-8", errors="replace").splitlines()):
+        for line in filter(None, read_bytes(journal, MOST_BYTES).decode("utf-8", "replace").splitlines()):
             try:
                 batch = json.loads(line)
                 if batch.pop("sha256") != _checksum(batch):

@@ -4,7 +4,9 @@ They are read by the core rules of YAML 1.2: only `true` and `false` are boolean
 names, `010` is ten, and `1:30`, `1_000` and `2001-01-01` are texts.
 """
 
+import os
 import re
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +22,8 @@ from netcarlo.errors import InputError
 Location = tuple[str | int, ...]
 
 MOST_BYTES = 1 << 26
-"""The largest file that is read."""
+"""The largest text file that is read (64 MiB)."""
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 MOST_NODES = 200_000
 """Most keys and values of a YAML file, those that aliases repeat counted each time."""
 DEEPEST = 100
@@ -49,19 +52,35 @@ class Document:
 def read_text(path: str | Path) -> str:
     """The text of a UTF-8 file; InputError if it cannot be read."""
     try:
-        with Path(path).open("rb") as file:
-            content = file.read(MOST_BYTES + 1)
-        text = content.decode("utf-8") if len(content) <= MOST_BYTES else ""
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; check the name and the folder you are in") from None
+        text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
         raise InputError(f"{path}: is not a text file in UTF-8; save it as UTF-8") from None
+    return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a regular file of at most so many bytes; InputError for anything else.
+
+    Pipes and devices are refused, because reading them may never end.
+    """
+    try:
+        # Without O_NONBLOCK, opening a pipe (FIFO) waits for a writer.
+        with open(path, "rb", opener=lambda name, flags: os.open(name, flags | _NO_WAIT)) as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise InputError(f"{path}: is not a regular file; save its content as a file and name that")
+            content = file.read(most + 1)
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file; check the name and the folder you are in") from None
+    except InputError:
+        raise
+    except IsADirectoryError:
+        raise InputError(f"{path}: is a folder; name a file in it") from None
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason}); name a readable file") from None
-    if len(content) > MOST_BYTES:
-        raise InputError(f"{path}: has over {MOST_BYTES >> 20} MiB, the most that is read; name another file")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(content) > most:
+        raise InputError(f"{path}: has over {most >> 20} MiB, the most that is read; name another file")
+    return content
 
 
 def title(path: str | Path) -> str:

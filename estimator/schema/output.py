@@ -1,44 +1,16 @@
-"""Writing results: checked before the work, all of a file or nothing of it."""
+"""Text files of results, and tables as CSV and HTML."""
 
-import errno
-import os
-import tempfile
-from contextlib import suppress
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from netcarlo.errors import InputError, MachineError
-
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+from netcarlo.schema.destination import write_texts
 
 if TYPE_CHECKING:
     import pandas as pd
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """How texts begin that spreadsheets take for formulas."""
-
-
-def check_writable(folder: str | Path) -> None:
-    """Raise InputError if no file can be made in `folder`, or in the folder it would be made in."""
-    place = Path(folder).absolute()
-    try:
-        while not place.exists():
-            place = place.parent
-        with tempfile.TemporaryFile(dir=place):
-            pass
-    except OSError as error:
-        if os.path.exists(place) and not os.path.isdir(place):
-            remedy = "name a folder you can write to"
-            raise InputError(f"output folder {folder}: {place} is a file; {remedy}") from None
-        raise unwritten(f"output folder {folder}: {place}", error) from None
-
-
-def unwritten(path: str | Path, error: OSError) -> InputError | MachineError:
-    """What to raise for a file that cannot be written: the folder is wrong, or the machine is full."""
-    if error.errno in _FULL:
-        return MachineError(f"{path}: cannot be written ({error.strerror}); make room and run it again")
-    return InputError(f"{path}: cannot be written ({error.strerror}); name a folder you can write to")
 
 
 def csv_text(frame: "pd.DataFrame") -> str:
@@ -68,18 +40,8 @@ def literal(value: Any) -> Any:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write a file under a temporary name and then rename it; makes its folder.
+    """Write a text file, whole or not at all (see `destination`); makes its folder.
 
     Raises InputError, or MachineError where the disk is full.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    except OSError as error:
-        raise unwritten(path, error) from None
-    finally:
-        with suppress(OSError):
-            temporary.unlink(missing_ok=True)
+    write_texts({Path(path): text})

@@ -1,14 +1,14 @@
-"""Writes the files of a study together: all complete in a temporary folder first, then renamed into place."""
+"""Write the files of a result together: all are complete before the first is replaced."""
 
 import csv
 import io
 import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from netcarlo.schema.output import literal, unwritten
+from netcarlo.schema.destination import write_texts
+from netcarlo.schema.output import literal
 
 
 def write_all(folder: Path, files: Mapping[str, str]) -> None:
@@ -18,15 +18,7 @@ def write_all(folder: Path, files: Mapping[str, str]) -> None:
 
     Raises InputError, or MachineError where the disk is full.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".netcarlo-", dir=folder) as stage:
-            for name, text in files.items():
-                Path(stage, name).write_text(text, encoding="utf-8")
-            for name in files:
-                os.replace(Path(stage, name), folder / name)
-    except OSError as error:
-        raise unwritten(f"output folder {folder}", error) from None
+    write_texts({Path(os.path.realpath(folder), name): text for name, text in files.items()})
 
 
 def csv_text(columns: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:

@@ -17,6 +17,9 @@ from netcarlo.simulation.provenance import model_version, versions
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import names
 
+FILES = ("report.html", "comparison.csv", "claims.csv", "provenance.json")
+"""What is written for each study."""
+
 FORMAT = 4
 """Of provenance.json, from which the index page is made."""
 

@@ -2,9 +2,7 @@
 
 import json
 import os
-import secrets
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +13,7 @@ import pyarrow.parquet as pq
 
 from netcarlo.errors import InputError
 from netcarlo.networks.outcome import dimension
-from netcarlo.schema import output
-from netcarlo.schema.output import unwritten
+from netcarlo.schema import destination, output
 from netcarlo.simulation.outcomes import MEANING
 from netcarlo.sweeps.store.store import Store
 
@@ -39,17 +36,7 @@ def export(store: Store, path: str | os.PathLike[str], *, format: str | None = N
             f"export {target}: format '{chosen or target.suffix}' is not known; "
             f"allowed are {', '.join(WRITERS)}, or a suffix of {', '.join(SUFFIXES)}"
         )
-    scratch = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        WRITERS[chosen](store, scratch)
-        os.replace(scratch, target)
-    except OSError as error:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        raise unwritten(f"export {target}", OSError(error.errno, reason)) from None
-    finally:
-        with suppress(OSError):
-            scratch.unlink()
+    destination.write(target, lambda scratch: WRITERS[chosen](store, scratch))
 
 
 def results(store: Store) -> Any:

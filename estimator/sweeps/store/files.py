@@ -3,6 +3,7 @@
 import errno
 import os
 import secrets
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from netcarlo.errors import InputError
+from netcarlo.schema.destination import check_folder, regular
 
 ABANDONED_S = 86_400.0
 """Age at which a temporary file has no living writer any more."""
@@ -29,6 +31,13 @@ class Files:
             reason = str(error).partition("\n")[0]
             raise InputError(f"store {self.url}: {reason}; or name a folder of this machine") from None
         self.local = isinstance(self.filesystem, LocalFileSystem)
+        if self.local:
+            self.root = os.path.realpath(self.root)
+
+    def check_writable(self) -> None:
+        """Raise InputError if this is a folder of this machine that cannot be made or written to."""
+        if self.local:
+            check_folder(self.root)
 
     def path(self, name: str) -> str:
         """The path of a file within its file system."""
@@ -54,6 +63,8 @@ class Files:
         """All of a file; None if there is none."""
         with self._refused("read"):
             try:
+                if self.local and not stat.S_ISREG(os.stat(self.path(name)).st_mode):
+                    raise OSError(errno.EINVAL, f"{name} is not a regular file")
                 return bytes(self.filesystem.cat_file(self.path(name)))
             except FileNotFoundError:
                 return None
@@ -103,6 +114,8 @@ class Files:
     def _refused(self, what: str) -> Iterator[None]:
         try:
             yield
+        except InputError:
+            raise
         except Exception as error:
             if self.local and not isinstance(error, OSError):  # remote file systems raise any class
                 raise
@@ -138,7 +151,7 @@ def _write_local(folder: Path, scratch: Path, target: Path, data: bytes, new: bo
         if new:
             _link(scratch, target)
         else:
-            os.replace(scratch, target)
+            os.replace(scratch, regular(target))
     finally:
         scratch.unlink(missing_ok=True)
     _fsync(folder)

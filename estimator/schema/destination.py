@@ -1,0 +1,233 @@
+"""Where results are written: only regular files are ever replaced.
+
+A path may name a regular file or nothing yet, a symbolic link, a pipe (FIFO), a character device such as
+`/dev/null`, or a file descriptor such as `/dev/stdout`. A regular file is replaced in one step by a complete
+one. A link stays, and what it points to is replaced. Pipes, character devices and descriptors are written
+into. Everything else is refused: folders, sockets, and block devices, whose content would be lost.
+"""
+
+import errno
+import os
+import re
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from netcarlo.errors import InputError, MachineError
+
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+"""Error numbers that mean that the machine has no room, or cannot write at all."""
+
+_DESCRIPTORS = re.compile(r"/proc/(\d+)/(?:task/\d+/)?fd")
+"""The folder of a process's open files, links resolved."""
+
+_LONGEST_CHAIN = 40
+"""Most links that lead to each other, as in Linux."""
+
+_KINDS = {
+    stat.S_IFDIR: "is a folder; name a file",
+    stat.S_IFBLK: "is a block device, which is never written to; name a file",
+    stat.S_IFSOCK: "is a socket, which is never written to; name a file",
+}
+"""Reason and remedy, by the kinds of files that are refused."""
+
+
+@dataclass(frozen=True)
+class Destination:
+    """Where the content of an output file goes."""
+
+    path: Path
+    """The file itself, links resolved."""
+    replaced: bool
+    """Whether a complete file takes its place; else the content is written into it."""
+    descriptor: int | None = None
+    """The open file of this process that the path names."""
+
+    def receive(self, complete: Path) -> None:
+        """Take the content of a complete file, which is moved or copied. Raises OSError."""
+        if self.replaced:
+            with suppress(FileNotFoundError):
+                shutil.copymode(self.path, complete)
+            os.replace(complete, self.path)
+            return
+        with complete.open("rb") as source, self._opened() as sink:
+            shutil.copyfileobj(source, sink)
+            sink.flush()
+
+    def check(self) -> None:
+        """Raise OSError if it cannot be written to; nothing is changed."""
+        if not self.replaced and self.path.is_fifo() and self.descriptor is None:
+            _pipes[self.path] = self._opened()
+        elif not self.replaced:
+            self._opened().close()
+        elif self.path.exists() and not os.access(self.path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        else:
+            check_room(self.path.parent)
+
+    def _opened(self) -> BinaryIO:
+        if self.descriptor is not None:
+            for stream in (sys.stdout, sys.stderr):
+                stream.flush()
+            return open(os.dup(self.descriptor), "wb")
+        if self.path in _pipes:
+            return _pipes.pop(self.path)
+        # A pipe without a reader is an error (ENXIO) instead of a wait without end.
+        handle = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
+        os.set_blocking(handle, True)
+        return open(handle, "wb")
+
+
+_pipes: dict[Path, BinaryIO] = {}
+"""Pipes that were checked, by their paths: closing one would tell its reader that all is written."""
+
+
+def destination(path: str | Path) -> Destination:
+    """Where the output file `path` goes. Raises InputError for what cannot be one."""
+    try:
+        return _followed(Path(path))
+    except (OSError, ValueError) as error:  # ValueError: a name that no file can have
+        raise unwritten(path, error) from None
+
+
+def _followed(path: Path) -> Destination:
+    at = path
+    for _ in range(_LONGEST_CHAIN):
+        folder = os.path.realpath(at.parent)
+        if named := _DESCRIPTORS.fullmatch(folder):
+            own = int(named[1]) == os.getpid() and at.name.isdecimal()
+            return Destination(at, replaced=False, descriptor=int(at.name) if own else None)
+        if not at.is_symlink():
+            break
+        at = Path(folder, os.readlink(at))
+    try:
+        kind = stat.S_IFMT(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):  # `check` and the write itself say which
+        kind = stat.S_IFREG
+    if kind in _KINDS:
+        raise InputError(f"{path}: {_KINDS[kind]}")
+    return Destination(Path(os.path.realpath(at)), replaced=kind == stat.S_IFREG)
+
+
+def check_file(path: str | Path) -> None:
+    """Raise InputError if the output file `path` cannot be written; nothing is changed."""
+    to = destination(path)
+    try:
+        to.check()
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
+    except OSError as error:
+        raise unwritten(path, error) from None
+
+
+def check_folder(folder: str | Path, names: Iterable[str] = ()) -> None:
+    """Raise InputError if `folder` cannot be made or written to, or a file of these `names` in it."""
+    try:
+        check_room(Path(os.path.realpath(folder)))
+    except InputError as error:
+        raise InputError(f"output folder {folder}: {error}") from None
+    except (OSError, ValueError) as error:
+        raise unwritten(f"output folder {folder}", error) from None
+    for name in names:
+        if os.path.lexists(Path(folder, name)):
+            check_file(Path(folder, name))
+
+
+def check_room(folder: Path) -> None:
+    """Raise OSError or InputError if no file can be made in a folder, or in the one it would be made in."""
+    place = folder.absolute()
+    while not os.path.lexists(place):
+        place = place.parent
+    if not place.is_dir():
+        raise InputError(f"{place} is a file; name a folder you can write to")
+    with tempfile.TemporaryFile(dir=place):
+        pass
+
+
+def write_texts(texts: Mapping[Path, str]) -> None:
+    """Write texts in UTF-8; no file is replaced before all are complete. Makes their folders.
+
+    Raises InputError, or MachineError where the disk is full.
+    """
+    with ExitStack() as stack:
+        made = {path: stack.enter_context(_scratch(path)) for path in texts}
+        for path, text in texts.items():
+            with _refused(path):
+                made[path][1].write_text(text, encoding="utf-8")
+        for path, (to, scratch) in made.items():
+            with _refused(path):
+                to.receive(scratch)
+
+
+def write(path: str | Path, make: Callable[[Path], None]) -> None:
+    """Write a file by `make`, which fills a file with another name. Makes its folder.
+
+    Raises InputError, or MachineError where the disk is full.
+    """
+    with _scratch(Path(path)) as (to, scratch), _refused(path):
+        make(scratch)
+        to.receive(scratch)
+
+
+def append(path: Path, text: str) -> None:
+    """Add a text to the end of a file; makes its folder. Raises as `write`."""
+    to = destination(path)
+    with _refused(path):
+        to.path.parent.mkdir(parents=True, exist_ok=True)
+        with to.path.open("ab") as file:
+            file.write(text.encode())
+
+
+def regular(path: Path) -> Path:
+    """The regular file that is, or will be, behind an output path, links resolved.
+
+    Raises InputError where there is something else.
+    """
+    to = destination(path)
+    if not to.replaced:
+        raise InputError(f"{path}: is not a regular file; remove it, or name another folder")
+    return to.path
+
+
+@contextmanager
+def _scratch(path: Path) -> Iterator[tuple[Destination, Path]]:
+    """Where a file goes, and the name of one to fill first: on the same file system if it will be moved."""
+    to = destination(path)
+    with ExitStack() as stack:
+        with _refused(path):
+            if to.replaced:
+                to.path.parent.mkdir(parents=True, exist_ok=True)
+            beside = to.path.parent if to.replaced else None
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=".netcarlo-", dir=beside))
+        yield to, Path(folder, to.path.name)
+
+
+@contextmanager
+def _refused(path: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise unwritten(path, error) from None
+
+
+def unwritten(path: str | Path, error: OSError | ValueError) -> InputError | MachineError:
+    """The error for a file that cannot be written: the name is wrong, or the machine is full."""
+    number = getattr(error, "errno", None)
+    reason = os.strerror(number) if number else str(error)
+    if number in FULL:
+        return MachineError(f"{path}: cannot be written ({reason}); make room and run it again")
+    remedy = _REMEDIES.get(number or 0, "name a folder you can write to")
+    return InputError(f"{path}: cannot be written ({reason}); {remedy}")
+
+
+_REMEDIES = {
+    errno.ENXIO: "nothing reads from this pipe; start its reader first",
+    errno.ELOOP: "its links lead in a circle; name a file",
+    errno.ENAMETOOLONG: "write a shorter name",
+}
