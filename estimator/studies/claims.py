@@ -20,8 +20,9 @@ class Claim:
 
     `samples` is the quantity that decides, one value per replication; `published` the paper's own
     value of it where it prints one; `own` the verdict of the paper's own numbers where they decide.
-    `expected` other than `held` is a known miss, which nothing demands.  `fitted` says what was set with
-    the claim in view: it is no test then.
+    `expected` is the verdict that `--check` demands: `not held` is a known miss, which nothing demands.
+    `fitted` says what was set with the claim in view: it is no test then.  `changed` says how the claim
+    was judged at first and why that was changed, where it was after the results were known.
     """
 
     id: str
@@ -36,11 +37,18 @@ class Claim:
     expected: Verdict = "held"
     own: Verdict | None = None
     fitted: str = ""
+    changed: str = ""
 
     @property
     def passed(self) -> bool:
-        """False if it was expected to hold and does not, or not beyond doubt."""
-        return self.verdict == "held" or self.expected != "held"
+        """Whether the verdict is at least as good as expected.
+
+        A claim expected to hold must hold beyond doubt; one expected to be undecided must not fail
+        beyond doubt.
+        """
+        if self.verdict == "held" or self.expected in ("not held", "not testable"):
+            return True
+        return self.verdict == self.expected
 
     @property
     def standing(self) -> str:

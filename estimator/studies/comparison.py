@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -62,11 +62,16 @@ class Compared:
 
 @dataclass(frozen=True)
 class Check:
-    """One demand of the study's tolerance and whether it is met, by the whole interval of what decides."""
+    """One demand of the study's tolerance and whether it is met, by the whole interval of what decides.
+
+    `history` states the demand as first declared, how it would be judged, and why it was changed; empty
+    where it never changed.
+    """
 
     text: str
     reached: str
     verdict: Verdict
+    history: str = ""
 
     @property
     def passed(self) -> bool:
@@ -82,7 +87,10 @@ def shows(value: float, published: Published) -> bool:
     return printed in (math.floor(digits + 0.5 + 1e-7), math.trunc(digits + math.copysign(1e-7, digits)))
 
 
-Summaries = Mapping[str, Samples | Callable[[Mapping[str, Value]], Samples]]
+Summary = Samples | Mean
+"""Values of a metric, one per replication; or its estimate, where replications have no values."""
+
+Summaries = Mapping[str, Summary | Callable[[Mapping[str, Value]], Summary]]
 """Metrics that no single cell has: their values, or how they follow from the conditions of a number."""
 
 
@@ -90,7 +98,7 @@ def compare(study: Study, cells: Cells, summaries: Summaries) -> list[Compared]:
     """Every published number beside our estimate, in the order of `published.csv`."""
     by_conditions = {tuple(cell.conditions.items()): cell for cell in cells.all}
 
-    def samples(number: Published) -> Samples | None:
+    def samples(number: Published) -> Summary | None:
         if number.metric in summaries:
             found = summaries[number.metric]
             return found(number.conditions) if callable(found) else found
@@ -100,11 +108,15 @@ def compare(study: Study, cells: Cells, summaries: Summaries) -> list[Compared]:
     return [_compared(study, number, samples(number)) for number in study.published]
 
 
-def _compared(study: Study, number: Published, samples: Samples | None) -> Compared:
+def _compared(study: Study, number: Published, summary: Summary | None) -> Compared:
     description = study.description
     about = [e for e in description.explanations if number.matches(e.where)]
     fitted = [f.parameter for f in description.fitted if any(number.matches(w) for w in f.cells)]
-    found = None if samples is None or not np.isfinite(samples).any() else estimate(samples)
+    samples = None if isinstance(summary, Mean) else summary
+    if isinstance(summary, Mean):
+        found: Mean | None = summary
+    else:
+        found = None if samples is None or not np.isfinite(samples).any() else estimate(samples)
     demands = [demand for demand in description.tolerance if demand.concerns(number)]
     runs = description.runs_behind_the_table
     return Compared(
@@ -122,6 +134,9 @@ def _allowed(demand: Tolerance, number: Published, found: Mean | None, runs: flo
     """The largest difference that a demand allows, in the unit of the number."""
     if demand.abs_error is not None:
         return demand.abs_error
+    if demand.not_excluded and found is not None:
+        low, high = ends(found)
+        return max(0.0, found.mean - low, high - found.mean)
     if demand.rel_error is None:
         return math.inf
     relative = demand.rel_error
@@ -137,15 +152,23 @@ def _wide(allowed: float, number: Published) -> bool:
 def check(study: Study, rows: Sequence[Compared], claims: Iterable[Claim], cells: Cells) -> list[Check]:
     """Each demand of the study's tolerance against what was reached."""
     claims = list(claims)
+
+    def judge(demand: Tolerance) -> Check:
+        if demand.claims is not None:
+            return _check_claims(claims)
+        if demand.at_least is not None or demand.at_most is not None:
+            return _check_cells(study, demand, cells)
+        concerned = [row for row in rows if demand.concerns(row.published)]
+        return _check_numbers(study, demand, concerned)
+
     found = []
     for demand in study.description.tolerance:
-        if demand.claims is not None:
-            found.append(_check_claims(claims))
-        elif demand.at_least is not None or demand.at_most is not None:
-            found.append(_check_cells(study, demand, cells))
-        else:
-            concerned = [row for row in rows if demand.concerns(row.published)]
-            found.append(_check_numbers(study, demand, concerned))
+        judged, first = judge(demand), demand.as_first_declared()
+        if first is not None:
+            before = judge(first)
+            history = f"First declared: {before.text} ({before.verdict}: {before.reached}). {demand.changed}"
+            judged = replace(judged, history=history)
+        found.append(judged)
     return found
 
 
@@ -158,6 +181,8 @@ def _check_numbers(study: Study, demand: Tolerance, rows: Sequence[Compared]) ->
             f"{hits} of {len(rows)}",
             "held" if hits >= demand.matches_printed else "not held",
         )
+    if demand.not_excluded:
+        return _check_not_excluded(name, rows)
     counted = [row for row in rows if not row.left_out]
     left_out = len(rows) - len(counted)
     note = f" ({left_out} declared unexplained and left out)" if left_out else ""
@@ -208,6 +233,24 @@ def _check_each(study: Study, demand: Tolerance, rows: Sequence[Compared], name:
         f"{name} {allowed}{note}",
         ", ".join([f"worst {worst} of {len(tested)}", *off]),
         every(verdicts) if tested else "undecided",
+    )
+
+
+def _check_not_excluded(name: str, rows: Sequence[Compared]) -> Check:
+    """Every printed number lies within the 95 % interval of ours."""
+    outside = [
+        row for row in rows
+        if row.estimate is None
+        or not (ends(row.estimate)[0] <= row.published.value <= ends(row.estimate)[1])
+    ]  # fmt: skip
+    alone = sum(
+        row.estimate is not None and ends(row.estimate) == (row.published.value, row.published.value)
+        for row in rows
+    )
+    return Check(
+        f"{name}: every printed number within our 95 % interval",
+        f"{len(rows) - len(outside)} of {len(rows)}, {alone} of them the only value that is possible",
+        "not held" if outside or not rows else "held",
     )
 
 
@@ -273,11 +316,17 @@ def _check_cells(study: Study, demand: Tolerance, cells: Cells) -> Check:
 
 def _check_claims(claims: list[Claim]) -> Check:
     against = [f"{claim.id} {claim.verdict}" for claim in claims if not claim.passed]
-    expected = sum(claim.expected == "held" for claim in claims)
-    others = [f"{claim.id} {claim.standing}" for claim in claims if claim.expected != "held"]
+    held = [claim for claim in claims if claim.expected == "held"]
+    open_ = [claim for claim in claims if claim.expected == "undecided"]
+    rest = [claim for claim in claims if claim.expected not in ("held", "undecided")]
+    others = [f"{claim.id} {claim.standing}" for claim in rest]
+    text = f"the {len(held)} claims of {len(claims)} that are expected to hold do"
+    if open_:
+        text += f", and {', '.join(claim.id for claim in open_)}, expected to be undecided, do not fail"
     return Check(
-        f"the {expected} claims of {len(claims)} that are expected to hold do",
-        f"{expected - len(against)} of {expected}"
+        text,
+        f"{sum(claim.passed for claim in held)} of {len(held)}"
+        + "".join(f", {claim.id} {claim.verdict}" for claim in open_ if claim.passed)
         + (f", not {', '.join(against)}" if against else "")
         + (f"; not demanded: {', '.join(others)}" if others else ""),
         every(claim.verdict for claim in claims if not claim.passed),

@@ -23,6 +23,17 @@ def printed(study: Study) -> Lookup:
     return value
 
 
+def printed_range(study: Study) -> Callable[..., tuple[float, float]]:
+    """Return a lookup of the values that a printed number stands for if it is rounded: from, to."""
+
+    def value(metric: str, **conditions: Value) -> tuple[float, float]:
+        where: Where = {"metric": metric, **conditions}
+        number = next(number for number in study.published if number.matches(where))
+        return number.value - number.step / 2, number.value + number.step / 2
+
+    return value
+
+
 def gain(ours: Samples, other: Samples) -> Samples:
     """By how much `ours` exceeds `other`, replication by replication [%]."""
     return 100 * (ours / other - 1)
@@ -54,6 +65,7 @@ def judged_twice(
     digits: str,
     expected: Verdict = "held",
     fitted: str = "",
+    changed: str = "",
 ) -> Claim:
     """A claim that our numbers decide, beside what the paper's own say; `digits` is how theirs are shown."""
     published = ""
@@ -72,4 +84,5 @@ def judged_twice(
         evidence=f"{ours.evidence}. The paper's own numbers: {theirs.evidence}",
         expected=expected,
         fitted=fitted,
+        changed=changed,
     )

@@ -50,8 +50,9 @@ def screened(
         if number.metric not in wanted:
             return None
         if number.metric in over_all:
-            samples = over_all[number.metric]
-            return estimate(samples(number.conditions) if callable(samples) else samples)
+            summary = over_all[number.metric]
+            found_ = summary(number.conditions) if callable(summary) else summary
+            return found_ if isinstance(found_, Mean) else estimate(found_)
         cell = cells.get(_key(number.conditions))
         return None if cell is None else found.estimate(number.metric, cell)
 

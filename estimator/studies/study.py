@@ -12,7 +12,7 @@ from functools import cached_property
 from importlib import resources
 from itertools import product
 from pathlib import Path
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import model_validator
 
@@ -147,6 +147,8 @@ class Figure(Record):
     """The cells that it shows."""
     published: list[str] = []
     """Metrics whose published numbers are shown, too."""
+    published_times: dict[str, float] = {}
+    """Conditions by which published numbers are multiplied, each with a factor, to have the figure's unit."""
     log_x: bool = False
     """Whether its axis is logarithmic."""
     note: str = ""
@@ -265,8 +267,41 @@ class Tolerance(Record):
     """The metric in each cell, of a variation if one is named; no published number needed."""
     at_most: float | None = None
     """Largest value."""
+    not_excluded: bool = False
+    """Whether each printed number must lie within the 95 % interval of ours."""
     claims: Literal["as expected"] | None = None
     """Whether the claims must come out as expected."""
+    originally: float | None = None
+    """The limit that was declared first, where the results led to another one; reported beside it."""
+    changed: str = ""
+    """Why the demand was changed after the results were known; required with `originally`."""
+
+    LIMITS: ClassVar = (
+        "matches_printed", "mean_error", "rms_error", "median_error", "rel_error", "abs_error",
+        "at_least", "at_most",
+    )  # fmt: skip
+    """The fields that can hold a limit."""
+
+    @model_validator(mode="after")
+    def _changes_have_reasons(self) -> Self:
+        if (self.originally is None) != (not self.changed):
+            raise InputError("tolerance: originally (first limit) and changed (why) go together; give both")
+        return self
+
+    @property
+    def limit(self) -> str | None:
+        """The field that holds the limit, or None (`claims`, `not_excluded`)."""
+        return next((name for name in self.LIMITS if getattr(self, name) is not None), None)
+
+    def as_first_declared(self) -> Self | None:
+        """Return the demand as it was first declared, or None where it never changed."""
+        if self.originally is None:
+            return None
+        limit = "abs_error" if self.not_excluded else self.limit
+        assert limit is not None
+        return self.model_copy(
+            update={limit: self.originally, "not_excluded": False, "originally": None, "changed": ""}
+        )
 
     def concerns(self, number: "Published") -> bool:
         """True if this demand is on a published number."""

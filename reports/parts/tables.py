@@ -25,7 +25,7 @@ def claims_csv(evaluation: Evaluation) -> str:
     """One row per claim of the paper."""
     columns = [
         "study", "claim", "text", "where", "verdict", "expected", "fitted", "own_numbers", "quantity",
-        "unit", "published", "estimate", "ci_low", "ci_high", "replications", "evidence",
+        "unit", "published", "estimate", "ci_low", "ci_high", "replications", "evidence", "changed",
     ]  # fmt: skip
     return csv_text(columns, [_claim(evaluation.study.name, claim) for claim in evaluation.claims])
 
@@ -76,6 +76,7 @@ def _claim(study: str, claim: Claim) -> dict[str, Any]:
         "ci_high": _number(found.ci_high) if found else "",
         "replications": found.n if found else 0,
         "evidence": claim.evidence,
+        "changed": claim.changed,
     }
 
 

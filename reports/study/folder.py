@@ -83,7 +83,7 @@ def _provenance(evaluation: Evaluation) -> dict[str, Any]:
         "line": in_a_line(evaluation),
         "tiles": tiles(evaluation),
         "checks": [
-            {"demand": c.text, "reached": c.reached, "verdict": words.demand(c.verdict)}
+            {"demand": c.text, "reached": c.reached, "verdict": words.demand(c.verdict), "history": c.history}
             for c in evaluation.checks
         ],
         "command": shlex.join(["netcarlo", *sys.argv[1:]]),

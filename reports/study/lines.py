@@ -12,7 +12,7 @@ from netcarlo.reports.parts.figures import COLOURS, DASHES, INK, SYMBOLS, Plot, 
 from netcarlo.reports.parts.intervals import bars, has_ends, sure
 from netcarlo.studies.cells import Cell, Cells
 from netcarlo.studies.evaluation import Evaluation
-from netcarlo.studies.study import Figure, Spread, Value
+from netcarlo.studies.study import Figure, Published, Spread, Value
 
 FEW = 6
 """Values on an axis that are all marked."""
@@ -57,10 +57,16 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
             and row.published.matches({**figure.where, **dict(zip(figure.series, key, strict=True))})
         ]  # fmt: skip
         if published:
+            scales = [_scale(figure, row.published) for row in published]
+            marks: Plot = {}
+            if figure.published_times:  # what rounding leaves open grows with the factor
+                halves = [row.published.step / 2 * s for row, s in zip(published, scales, strict=True)]
+                marks["error_y"] = {"type": "data", "array": halves, "thickness": 1, "color": colour}
             data.append(
                 {
                     "x": [row.published.conditions[figure.x] for row in published],
-                    "y": [row.published.value for row in published],
+                    "y": [row.published.value * s for row, s in zip(published, scales, strict=True)],
+                    **marks,
                     "mode": "markers", "name": f"{name}, published", "showlegend": False,
                     "marker": {"symbol": f"{symbol}-open", "size": 13, "color": colour,
                                "line": {"width": 1.6}},
@@ -88,6 +94,11 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         xaxis=xaxis,
         yaxis={"rangemode": "tozero"},
     )
+
+
+def _scale(figure: Figure, number: Published) -> float:
+    """Return the factor that brings a published number to the unit of the figure."""
+    return float(np.prod([float(number.conditions[c]) * f for c, f in figure.published_times.items()]))
 
 
 def _series(cells: Cells, figure: Figure) -> dict[tuple[Value, ...], list[Cell]]:

@@ -23,7 +23,7 @@ from netcarlo.reports.study import (
     tables as study_tables,
 )
 from netcarlo.reports.study.calibration import shipped_section
-from netcarlo.reports.study.verdict import match, metrics, printed, tiles, verdict
+from netcarlo.reports.study.verdict import headline, match, metrics, printed, tiles, verdict
 from netcarlo.studies.cells import estimate
 from netcarlo.studies.claims import Claim
 from netcarlo.studies.comparison import Compared
@@ -53,6 +53,7 @@ def study_page(evaluation: Evaluation, *, provenance: dict[str, Any]) -> str:
         setting=[{**part.model_dump(), "value": study.fill(part.value)} for part in description.setting],
         lines=any(figure.published for figure in description.figures),
         passed=evaluation.passed,
+        headline=headline(evaluation),
         verdict=verdict(evaluation),
         tiles=tiles(evaluation),
         checks=evaluation.checks,
@@ -179,6 +180,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "value": value,
         "published": f"{claim.published} {claim.unit}".strip() if claim.published else "",
         "evidence": claim.evidence,
+        "changed": claim.changed,
         "own": claim.own or "",
         "own_tone": TONE.get(claim.own or "", ""),
     }

@@ -65,8 +65,21 @@ def near_by(row: Compared) -> bool:
     return abs(row.rel_error) <= NEAR if row.published.value else bool(row.matches_printed)
 
 
+def headline(evaluation: Evaluation) -> str:
+    """Return the outcome in counts: claims, numbers, and demands of `--check`."""
+    n = counts(evaluation)
+    met, all_ = sum(check.passed for check in evaluation.checks), len(evaluation.checks)
+    changed = sum(bool(check.history) for check in evaluation.checks)
+    changed += sum(bool(claim.changed) for claim in evaluation.claims)
+    noted = f" ({changed} demands and claims are judged otherwise than first declared)" if changed else ""
+    return (
+        f"{n.held} of {n.claims} claims held, {n.near} of {n.numbers} published numbers within "
+        f"{NEAR * 100:g} %; {met} of {all_} demands met{noted}."
+    )
+
+
 def verdict(evaluation: Evaluation) -> str:
-    """The outcome in two sentences."""
+    """Return the outcome in two sentences."""
     n = counts(evaluation)
     if evaluation.study.description.exact:
         met = ""

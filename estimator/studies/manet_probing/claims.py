@@ -11,6 +11,7 @@ from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
 from netcarlo.studies.judging import said
+from netcarlo.studies.manet_probing import resending
 from netcarlo.studies.manet_probing.metrics import METRICS, fixed, gain_of_means, size_bits, slope
 from netcarlo.studies.maps import Map, Plane, Reading
 
@@ -116,6 +117,7 @@ def claims(cells: Cells) -> Iterator[Claim]:
     yield product(cells)
     yield breaks_only(cells)
     yield energy(cells)
+    yield from resending.claims(lambda metric, protocol: line(cells, metric, protocol), SPEEDS)
 
 
 def falls(cells: Cells) -> Claim:

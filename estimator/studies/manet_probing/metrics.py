@@ -39,6 +39,7 @@ METRICS: dict[str, Callable[[Cell], Samples]] = {
     "joules_per_mb": named("joules_per_MB"),
     "timeouts": named("timeouts"),
     "probe_time": named("probe_time_s"),
+    "resent": named("retransmitted"),
     "breaks": named("breaks"),
     "shortened": named("shortened"),
     "finished": finished,

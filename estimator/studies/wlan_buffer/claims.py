@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 
 from netcarlo.kernels.base.layout import P
+from netcarlo.numerics.statistics import Mean
 from netcarlo.studies.cells import Cells, Samples, estimate
 from netcarlo.studies.claims import Claim, Verdict, either, every, inside, positive, verdict
 from netcarlo.studies.comparison import Summaries
@@ -23,13 +24,13 @@ from netcarlo.studies.wlan_buffer.metrics import (
     Numbers,
     at,
     averages,
-    buffer_threshold,
     in_flight,
     over_default,
     percent,
     plateau,
     predicted,
     regression,
+    threshold_interval,
 )
 
 __all__ = ["METRICS", "claims", "summaries"]
@@ -52,12 +53,12 @@ def summaries(cells: Cells) -> Summaries:
     """The published numbers that follow from several cells."""
     numbers, buffers = averages(cells.value), tried(cells)
 
-    def threshold(conditions: Mapping[str, Value]) -> Samples:
+    def threshold(conditions: Mapping[str, Value]) -> Mean:
         rtt, _ = at(conditions)
-        return np.array([float(buffer_threshold(numbers, rtt, buffers[rtt]))])
+        return threshold_interval(numbers, rtt, buffers[rtt])
 
     def saving(conditions: Mapping[str, Value]) -> Samples:
-        return 100 * (1 - threshold(conditions) / DEFAULT)
+        return np.array([100 * (1 - threshold(conditions).mean / DEFAULT)])
 
     measured = numbers(50, SUFFICES)
     off = 100 * abs(predicted(numbers, 50, consistent=False) / measured - 1)
@@ -97,15 +98,19 @@ def claims(cells: Cells) -> Iterator[Claim]:
         *,
         expected: Verdict = "held",
         fitted: str = "",
+        changed: str = "",
     ) -> Claim:
         return judged_twice(
-            id_, text, where, find(ours), find(theirs), digits=".4g", expected=expected, fitted=fitted
-        )
+            id_, text, where, find(ours), find(theirs),
+            digits=".4g", expected=expected, fitted=fitted, changed=changed,
+        )  # fmt: skip
 
     yield judge("B1", "At every RTT the average rises with the buffer up to the MBT, then is flat to 128 KB.",
                 "table 2", lambda numbers: rises(numbers, buffers))  # fmt: skip
     yield judge("B2", "The MBT is 32 KB at 1 ms and 96 KB at 5, 10 and 20 ms.", "section 3",
-                lambda numbers: thresholds(numbers, buffers), fitted=CALIBRATED)  # fmt: skip
+                lambda numbers: thresholds(numbers, buffers), fitted=CALIBRATED, expected="undecided",
+                changed="first expected to hold beyond doubt; at 20 ms 96 KB are 0.9 % below the plateau "
+                "where 1 % counts as on it, so that some seeds leave it open")  # fmt: skip
     yield judge("B3", "The throughput at the MBT falls with the RTT.", "section 3.3", falls)
     yield judge("B4", "At 5, 10 and 20 ms the MBT gains 20.3, 21.4 and 45.4 % over the default of 64 KB.",
                 "section 4.1", gains, fitted=CALIBRATED)  # fmt: skip
@@ -116,6 +121,8 @@ def claims(cells: Cells) -> Iterator[Claim]:
                 "section 4.2", slope)  # fmt: skip
     yield judge("B8", "The law predicts the throughput at 50 ms within 3 %.", "section 4.2", prediction,
                 fitted=CALIBRATED)  # fmt: skip
+    yield judge("B12", "At 20 ms a buffer of the BDP, 135 KB, is larger than needed.", "section 4.1",
+                larger_than_needed)  # fmt: skip
     yield limited(cells)
     yield best_seconds(cells)
     yield steadiness(cells)
@@ -201,6 +208,17 @@ def harm(numbers: Numbers) -> Finding:
         ),
         quantity="1 MB below 96 KB at 50 ms", unit="%", samples=huge,
         evidence=f"256 KB is {said(larger)} % below 128 KB at 5, 10 and 20 ms",
+    )  # fmt: skip
+
+
+def larger_than_needed(numbers: Numbers) -> Finding:
+    """B12: the buffers on either side of 135 KB bring next to nothing over 96 KB at 20 ms."""
+    more = {kb: gain(numbers(20, kb), numbers(20, SUFFICES)) for kb in (128, 256)}
+    return Finding(
+        verdict=every(inside(estimate(one), most=100 * FLAT) for one in more.values()),
+        quantity="128 KB over 96 KB at 20 ms", unit="%", samples=more[128],
+        evidence=f"128 and 256 KB bring {said(more.values())} % over 96 KB ({percent(FLAT)} counts as "
+        "nothing), and the BDP of 54 Mbit/s and 20 ms takes 41 % more memory",
     )  # fmt: skip
 
 

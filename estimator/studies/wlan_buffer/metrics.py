@@ -7,7 +7,9 @@ import numpy as np
 
 from netcarlo.kernels.base.layout import P
 from netcarlo.kernels.wireless.layout import FlowOut, Radio
-from netcarlo.studies.cells import Cell, Samples
+from netcarlo.numerics.statistics import Mean
+from netcarlo.studies.cells import Cell, Samples, estimate
+from netcarlo.studies.claims import ends
 from netcarlo.studies.judging import Lookup, gain
 from netcarlo.studies.study import Value
 
@@ -76,6 +78,20 @@ def buffer_threshold(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> int:
     """The paper's MBT [KB]: the smallest buffer less than `PLATEAU` below the plateau at this RTT."""
     least = (1 - PLATEAU) * plateau(numbers, rtt, buffers)
     return next(kb for kb in buffers if np.mean(numbers(rtt, kb)) >= least)
+
+
+def threshold_interval(numbers: Numbers, rtt: int, buffers: Sequence[int]) -> Mean:
+    """Return the MBT [KB] with the range of buffers that the replications do not exclude.
+
+    A buffer is excluded as the MBT if its average is below the plateau by more than `PLATEAU` beyond doubt
+    (95 %), or if that of a smaller one is not, beyond doubt.
+    """
+    enough = (1 - PLATEAU) * np.mean([numbers(rtt, kb) for kb in buffers[-2:]], axis=0)
+    margins = {kb: ends(estimate(numbers(rtt, kb) - enough)) for kb in buffers}
+    low = next((kb for kb, (_, high) in margins.items() if high > 0), buffers[-1])
+    high = next((kb for kb, (least, _) in margins.items() if least > 0), buffers[-1])
+    n = len(enough)
+    return Mean(n, float(buffer_threshold(numbers, rtt, buffers)), math.nan, float(low), float(high))
 
 
 def over_default(numbers: Numbers, rtt: int, kb: int) -> Samples:
