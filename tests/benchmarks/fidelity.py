@@ -10,6 +10,7 @@ example sweeps once and then takes samples from those runs: their mean is the tr
 or not.
 """
 
+import itertools
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,6 +23,7 @@ from netcarlo import configs, load_scenario, simulate
 from netcarlo.estimation.control_variates import MOST_DRAWS, controlled, draws_wanted
 from netcarlo.kernels import models
 from netcarlo.kernels.runtime import launch
+from netcarlo.networks.path.mobility import PROTOCOLS
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Scenario
@@ -29,7 +31,9 @@ from netcarlo.simulation import fidelity
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import outcomes
 from netcarlo.transport.tcp import COMMON, PROBING
+from tests.benchmarks.fluid import radio
 from tests.benchmarks.fluid_adhoc import drawn as drawn_adhoc
+from tests.benchmarks.fluid_paths import walk
 
 EXAMPLES = Path(str(configs.__file__)).parent / "examples"
 
@@ -73,7 +77,7 @@ class Population(NamedTuple):
 
 
 def populations() -> Iterator[Population]:
-    """Paths, with outages and without, shared, 802.11 and ad hoc networks under each TCP; SCTP and UDP."""
+    """Paths with and without outages, mobile hosts, shared links, 802.11, ad hoc; each TCP, SCTP, UDP."""
     paths = load_scenario(EXAMPLES / "random_topology.yaml")
     dumbbells = load_scenario(EXAMPLES / "random_dumbbells.yaml")
     graphs = dumbbells.model_dump(mode="json", exclude_none=True)
@@ -97,10 +101,31 @@ def populations() -> Iterator[Population]:
                 own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
                 named = network if flows == "up" else f"{network} {flows}"
                 yield Population(named, protocol, scenario.with_values(own))
+    yield from of_chains()
+    for handover, sender in itertools.product(PROTOCOLS, (*TCPS, "sctp")):
+        yield Population(f"mobile {handover}", sender, walk(handover, sender))
     for moves in (True, False):
         for protocol in (*COMMON, *PROBING, "udp"):
             network = "adhoc" if moves else "adhoc static"
             yield Population(network, protocol, drawn_adhoc(protocol, moves=moves))
+
+
+def of_chains() -> Iterator[Population]:
+    """Chains of 802.11 hops in which all nodes hear each other, with hidden nodes, and under ARF."""
+    drawn = radio()
+    named = {
+        "chains": "chains",
+        "chains, hidden nodes": "chains with hidden nodes",
+        "chains, ARF": "chains with arf",
+    }
+    for layout, network in named.items():
+        scenario = drawn[layout]
+        yield Population(network, "udp", scenario)
+        for flows, (protocol, values) in itertools.product(("up", "down", "both"), TCPS.items()):
+            own = {"wireless.flows": flows, "transport": {"payload": PAYLOADS, **of_transport(values)}}
+            one = scenario.with_values(own)
+            if not one.network.unknown(one, "fluid"):  # ARF is UDP's alone
+                yield Population(network if flows == "up" else f"{network} {flows}", protocol, one)
 
 
 def bursts(kind: str) -> Scenario:

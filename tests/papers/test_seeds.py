@@ -17,12 +17,12 @@ SEEDS = range(1, 2 + int(os.environ.get("NETCARLO_LONG", "1")))
 
 SHOWN_ONLY = {
     "manet_probing": ("min_rto", "range_m", "start_m"),
-    "wds": ("fixed_rate", "window", "successes", "failures"),
+    "wds": ("fixed_rate", "successes", "failures"),
     "wlan_buffer": ("buffer",),
 }
 """Variations that no demand and no claim looks at."""
 
-FEWER = {"manet_probing": 50}
+FEWER = {"manet_probing": 50, "wlan_buffer": 30}
 """Where the study's own replications take minutes: so few that a demand may stay undecided."""
 
 

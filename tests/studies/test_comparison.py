@@ -198,6 +198,38 @@ def test_claims_are_compared_with_what_is_expected() -> None:
         assert not found.passed and f"1 of 2, not A4 {kind}" in found.reached
 
 
+def test_a_claim_expected_to_be_undecided_can_fail() -> None:
+    """A claim that no result could fail would be no demand."""
+    study = Made([{"claims": "as expected"}])
+    for kind, passed in (("held", True), ("undecided", True), ("not held", False)):
+        claim = Claim("A1", "", "", kind, "", expected="undecided")  # type: ignore[arg-type]
+        (found,) = check(study, [], [claim], cells(study, []))
+        assert (claim.passed, found.passed) == (passed, passed)
+        assert "A1, expected to be undecided, do not fail" in found.text
+
+
+def test_a_changed_demand_is_shown_beside_the_first() -> None:
+    demand = {"metric": "speed", "rel_error": 0.05, "originally": 0.03, "changed": "The model changed."}
+    found = judge(demand, [[104, 104], [200, 200]])
+    assert found.passed
+    assert found.history == (
+        "First declared: velocity: every number within 3 % (not held: worst 4.00% of 2, 1 outside). "
+        "The model changed."
+    )
+    assert judge({"metric": "speed", "rel_error": 0.05}, [[104, 104], [200, 200]]).history == ""
+    for missing in ("originally", "changed"):
+        with pytest.raises(InputError, match="go together"):
+            Made([{key: value for key, value in demand.items() if key != missing}])
+
+
+def test_a_number_may_be_judged_by_whether_it_is_excluded() -> None:
+    demand = {"metric": "speed", "not_excluded": True}  # published are 100 and 200
+    open_, alone = [98, 100, 102, 104], [200, 200, 200, 200]
+    assert judge(demand, [open_, alone]).reached == "2 of 2, 1 of them the only value that is possible"
+    assert judge(demand, [open_, alone]).passed
+    assert not judge(demand, [[103, 104, 103, 104], alone]).passed
+
+
 def test_a_share_has_a_binomial_interval() -> None:
     """Of 10 runs 9: Wilson's interval, by hand; Hall's t of 0 and 1 would reach above 100 %."""
     found = estimate(np.array([True] * 9 + [False]))

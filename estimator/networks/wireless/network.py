@@ -137,6 +137,8 @@ class WirelessNetwork(Wireless, Network):
         if isinstance(flows, list):
             return "flows of one's own", kind
         layout = "cells" if self.cell is not None else "meshes" if self.area is not None else "chains"
+        if layout == "chains" and self.reach is not None:
+            layout += " with hidden nodes"
         if self.rate_control != "fixed":
             layout += f" with {self.rate_control}"
         return layout if flows == "up" else f"{layout} {flows}", kind
