@@ -18,7 +18,7 @@ def evaluation() -> Evaluation:
 
 def test_cells_are_those_declared() -> None:
     cells = list(load("wds").cells())
-    assert len(cells) == 3 * 4 * 2 + 2 * 4
+    assert len(cells) == 3 * 4 * 2 + 2 * 4 + 4  # TCP and UDP both ways, cables, BBR
     assert {cell["direction"] for cell in cells if cell["medium"] == "wired"} == {"up"}
 
 

@@ -2,6 +2,7 @@
 
 import csv
 import json
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,10 @@ from netcarlo.reports.parts.write import write_all
 from netcarlo.reports.study.folder import index_page
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import load
+from tests.studies.reproductions import reproduction
 
 Reproduced = tuple[Path, Evaluation]
+VERDICTS = "held", "not held", "undecided", "not testable"
 FILES = {"report.html", "comparison.csv", "claims.csv", "provenance.json"}
 
 
@@ -59,7 +62,7 @@ def test_comparison_has_a_row_per_published_number(reproduced: Reproduced) -> No
 def test_claims_have_evidence(reproduced: Reproduced) -> None:
     rows = read(reproduced[0] / "sctp_linkdown" / "claims.csv")
     assert [row["claim"] for row in rows] == [claim.id for claim in reproduced[1].claims]
-    assert all(row["evidence"] and row["verdict"] in ("held", "not held", "not testable") for row in rows)
+    assert all(row["evidence"] and row["verdict"] in VERDICTS for row in rows)
     assert all(row["estimate"] for row in rows if row["verdict"] != "not testable")
 
 
@@ -142,10 +145,22 @@ def test_index_says_in_a_line_how_near_a_study_is(reproduced: Reproduced) -> Non
         claim.id for claim in evaluation.claims if claim.verdict != "held"
     ]
     text = (out / "index.html").read_text(encoding="utf-8")
-    assert line["worst"] in text and all(claim["text"] in text for claim in line["open"])
+    assert line["worst"] in text and all(claim["text"] in unescape(text) for claim in line["open"])
 
 
 def test_index_leaves_out_what_is_no_reproduction(tmp_path: Path) -> None:
     for text in ("", "[]", '{"format": 0}'):
         write_all(tmp_path / "sctp_linkdown", {"provenance.json": text})
         assert "sctp_linkdown/report.html" not in index_page(tmp_path)
+
+
+def test_a_report_opens_with_counts_and_shows_the_first_demands() -> None:
+    """`Within the declared tolerance` says little where a demand was changed after the result was known."""
+    out, evaluation = reproduction("wlan_buffer")
+    page = unescape((out / "wlan_buffer" / "report.html").read_text(encoding="utf-8"))
+    verdict = page[page.index('id="verdict"') :][:400]
+    held = sum(claim.verdict == "held" for claim in evaluation.claims)
+    assert f"<strong>{held} of {len(evaluation.claims)} claims held" in verdict
+    assert "eclared tolerance" not in verdict
+    assert "First declared: best second: every number within 8 %" in page
+    assert "judged was changed after the results were known: first expected to hold beyond doubt" in page
