@@ -188,6 +188,7 @@ def estimate(
                 "precise": found.precise,
                 "known_bias": fidelity.known_bias(found.scenario),
                 "saving": found.saving and found.saving.record(),
+                "warnings": [*found.warnings],
                 "provenance": found.provenance,
             }
         )
@@ -203,6 +204,8 @@ def estimate(
         asked = [of, *(goal_texts.parse(text).outcome for text in goal or [])]
         if (bias := fidelity.sentence(found.scenario, asked)) is not None:
             console.say(bias)
+        for text in found.warnings:
+            console.say(f"warning: {text}")
     if not found.precise:
         console.say(f"precision {loaded.precision or precision} not reached; raise --replications")
         raise typer.Exit(1)

@@ -143,6 +143,8 @@ def _print(found: "Answer | Frontier", out: Path | None, *, tables: bool) -> Non
     else:
         console.echo(words.headline(found))
         console.echo(words.explanation(found))
+    for text in found.warnings:
+        console.echo(f"Warning: {text}")
     if not tables:
         return
     if isinstance(found, Frontier):

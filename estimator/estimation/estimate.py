@@ -15,7 +15,7 @@ from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.schema.output import captioned
-from netcarlo.simulation import measurable
+from netcarlo.simulation import cautions, measurable
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
 from netcarlo.simulation.progress import Progress, Told, told
 from netcarlo.simulation.provenance import provenance
@@ -42,6 +42,8 @@ class Estimate:
     provenance: dict[str, Any]
     saving: "Saving | None" = None
     """With a control: what it saved."""
+    warnings: Sequence[str] = ()
+    """Losses that a goal on a delay does not show, and loads above the capacity of a link."""
 
     def to_frame(self) -> pd.DataFrame:
         """The rows of `table` that were measured."""
@@ -138,6 +140,7 @@ def estimate(
             columns=statistics.Proportion._fields,
         ),
         precise, provenance(scenario, target=target, replications=len(frame)) | {"copies": same}, saving,
+        cautions.of_goals(scenario, [goal.outcome for goal in parsed], frame),
     )  # fmt: skip
 
 

@@ -126,7 +126,7 @@ def _rank(data: Mapping[str, Any], full: str) -> int:
 
 
 def _of_field(document: Document, base: Scenario, full: str, value: Any) -> Control | None:
-    name, label = short(base, full), scales.name_of(full) if "." in full else full.replace("_", " ")
+    name, label = short(base, full), scales.name_of(full, base) if "." in full else full.replace("_", " ")
     limit = fields.quantity(base, full)
     if full in OF_RUN:
         return _of_run(full, value)
@@ -266,7 +266,7 @@ def _asked(document: Document, base: Scenario, name: str, spec: Movable) -> Cont
 def _of_spec(document: Document, base: Scenario, name: str, spec: Movable) -> Control:
     full = full_names(in_full(document.data), name)[0]
     own, limit = fields.value(base, full), fields.quantity(base, full)
-    label = scales.name_of(full) if "." in full else full.replace("_", " ")
+    label = scales.name_of(full, base) if "." in full else full.replace("_", " ")
     if limit is None or spec.values is not None:
         words = list(spec.values or _words(base, full))
         if limit is None:

@@ -24,7 +24,6 @@ from netcarlo.live.desk import Desk, GoneError
 from netcarlo.live.subject import Drawn, File, Number, Numbers, Subject
 from netcarlo.networks.outcome import dimension
 from netcarlo.numerics.arrays import Floats
-from netcarlo.planning import thresholds
 from netcarlo.planning.file import Plan, make_plan
 from netcarlo.planning.requirements import Requirement
 from netcarlo.planning.run import Answer, Search
@@ -106,7 +105,7 @@ class Searching:
                 self.answer = search.answer("cpu")  # bands take a while
                 self._next_s = time.monotonic() + RARELY * (time.monotonic() - begun)
 
-        runner = _Slice(self.plan.outcomes, target="cpu", progress=look, known=self.known)
+        runner = _Slice(self.plan.kept, target="cpu", progress=look, known=self.known)
         runner.ends_s = time.monotonic() + SLICE_S
         search = Search(self.plan, runner)
         search.run()
@@ -225,12 +224,12 @@ class OfPlan(Subject):
         self.desk.look_at(visitor, [job])
         job.done.wait(AT_ONCE_S)
         rest = job.rest  # before it is looked at
-        known = job.answer is not None and (job.rest or job.answer.likely is not None)
+        known = job.answer is not None and (job.rest or job.answer.decided)
         item = _item(job, self.desk.doing) if known else self._first(job.plan)
         return Numbers([item], [self._command(state)], rest)
 
     def _first(self, plan: Plan) -> Number:
-        """The best guess before the first look of the search: of earlier replications, or of a formula."""
+        """The range before the first look of the search: by earlier replications, or by a formula."""
         name = _name(plan)
         there = {
             value: known for value in plan.values if (known := self._known.get(key(plan.scenario(value))))
@@ -239,7 +238,7 @@ class OfPlan(Subject):
             n = sum(len(next(iter(known.values()))) for known in there.values())
             return Number(
                 name,
-                _crossing(plan, there),
+                _guess(plan, there),
                 "",
                 "",
                 f"packets: of {scales.count(n)} replications made before",
@@ -248,7 +247,7 @@ class OfPlan(Subject):
         cheap = self._of_formula(plan) if kind else {}
         if cheap:
             text = f"formula: {CHEAP_DRAWS} networks at {len(cheap)} values; no packet was simulated"
-            return Number(name, _crossing(plan, cheap), "", "", text)
+            return Number(name, _guess(plan, cheap), "", "", text)
         return Number(
             name, "…", "", "", self.desk.doing or "no formula knows these outcomes; packets are simulated"
         )
@@ -273,7 +272,7 @@ class OfPlan(Subject):
         if found is None:
             empty = plot([], x=words.title(job.plan), y="probability [%]")
             return Drawn([empty, empty], (), (), False)
-        binds = next(k for k, r in enumerate(job.plan.requirements) if r.name == found.binding)
+        binds = next((k for k, r in enumerate(job.plan.requirements) if r.name == found.binding), 0)
         rows = words.requirements(found)
         plots = [figures.curve(found), figures.measure(found, binds)]
         return Drawn(plots, list(rows[0]), [list(map(str, row.values())) for row in rows], job.rest)
@@ -310,43 +309,34 @@ def _name(plan: Plan) -> str:
 
 
 def _item(job: Searching, doing: str) -> Number:
-    """The number of a search: what is known to hold, or the best guess while it is under way."""
+    """The number of a search: the range in which the answer is known to lie."""
     found, plan = job.answer, job.plan
     assert found is not None
     n = f"{scales.count(found.cost['replications'])} replications at {found.cost['values']} values"
-    if not job.rest:
-        text = "…" if found.likely is None else f"≈ {words.value(plan, found.likely, 3)}"
-        return Number(
-            _name(plan), text, "", words.headline(found), f"packets: {n} so far; {doing}".rstrip("; ")
-        )
-    text = "none" if found.holds is None else words.value(plan, found.holds)
-    guess = "" if found.likely is None else f", best guess of the limit {words.value(plan, found.likely, 3)}"
-    return Number(
-        _name(plan),
-        text,
-        "",
-        words.headline(found).rstrip(".") + guess,
-        f"packets: {n}. {words.explanation(found)}",
-    )
+    guess = "" if found.likely is None else f"best guess of the limit {words.value(plan, found.likely, 3)}"
+    if job.rest:
+        by = f"packets: {n}. {' '.join([words.explanation(found), *found.warnings])}"
+    else:
+        by = f"packets: {n} so far; {doing}".rstrip("; ")
+    return Number(_name(plan), words.known(found), "", guess, by)
 
 
-def _crossing(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
-    """The best guess of where requirements stop to hold, by outcomes at some values."""
+def _guess(plan: Plan, outcomes: Mapping[float, Mapping[str, Floats]]) -> str:
+    """The range of values in which requirements seem to stop to hold, by outcomes at some values."""
     values = list(outcomes)
-    ends = []
-    for requirement in plan.requirements:
-        margins = [
-            requirement.margin(requirement.quantile(requirement.measured(dict(outcomes[v]), v)))
-            for v in values
-        ]
-        ends.append(thresholds.crossing(values, margins, log=plan.log))
-    order = 1 if plan.spec.find == "largest" else -1
-    first = min(ends, key=lambda end: order * end if math.isfinite(end) else end)
-    if math.isinf(first):
-        return (
-            "none" if first < 0 else f"{words.value(plan, values[-1])} or {'more' if order > 0 else 'less'}"
-        )
-    return f"≈ {words.value(plan, first, 3)}"
+    fine = [
+        all(r.margin(r.quantile(r.measured(dict(outcomes[v]), v))) >= 0 for r in plan.requirements)
+        for v in values
+    ]
+    if all(fine):
+        return f"≈ {words.value(plan, values[-1])} or {'more' if plan.spec.find == 'largest' else 'less'}"
+    first = fine.index(False)
+    if first == 0:
+        return "≈ none"
+    last = plan.values[plan.values.index(values[first]) - 1]  # the one before it
+    if last == values[first - 1]:
+        return f"≈ {words.value(plan, last)}"
+    return f"≈ {words.between(plan, [values[first - 1], last])}"
 
 
 def _bounds(requirement: Requirement) -> tuple[list[float], float, Quantity]:

@@ -35,9 +35,18 @@ def word_of(flow: Any, transport: Any) -> str:
     """The class of a flow."""
     if (word := class_of(flow)) is not None:
         return word
-    if flow.udp is not None or (isinstance(transport, Udp) and flow.protocol is None):
+    if _is_udp(flow, transport):
         return WORDS[UDP]
     return word if (word := kind(tcp_of(transport, flow))) in WORDS else OTHER
+
+
+def datagrams(flows: Described, transport: Any) -> frozenset[str]:
+    """The classes with UDP flows, see `Network.datagrams`."""
+    return frozenset(word_of(flow, transport) for _, flow in flows if _is_udp(flow, transport))
+
+
+def _is_udp(flow: Any, transport: Any) -> bool:
+    return flow.udp is not None or (isinstance(transport, Udp) and flow.protocol is None)
 
 
 def words(network: str, flows: Described, transport: Any) -> list[str]:

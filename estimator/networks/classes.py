@@ -46,8 +46,19 @@ KINDS = (
 )
 """The outcomes that each class has: of class `video` these are `video_mean_delay_s` and so on."""
 
+OF_DELIVERED = ("mean_delay_s", *QUANTILES, "jitter_s", "late")
+"""Those that consider delivered packets only, so that losses do not make them worse."""
+
 BOUNDED = ("late", "in_time")
 """Those of classes whose flows have a bound, `late`."""
+
+
+def of_delivered(name: str) -> str | None:
+    """The class of an outcome of delivered packets only; empty: of all flows; None: it is another outcome."""
+    if name in OF_DELIVERED:
+        return ""
+    found = (name.removesuffix(f"_{kind}") for kind in OF_DELIVERED if name.endswith(f"_{kind}"))
+    return next(found, None)
 
 
 @functools.cache

@@ -12,6 +12,7 @@ import pandas as pd
 from netcarlo.errors import InputError, nearest
 from netcarlo.kernels.base.address import Address
 from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.offered import Offered
 from netcarlo.networks.outcome import Outcome
 from netcarlo.networks.repeated import one_by_one
 from netcarlo.networks.run import Run
@@ -23,6 +24,9 @@ from netcarlo.transport.tcp import PROTOCOLS
 
 Fidelity = Literal["packet", "fluid", "formula"]
 """Packets are simulated; or a fluid model, or formulae, stand for them."""
+
+SILENT = ("transport", "each")
+"""Parts of a dotted name that need not be said."""
 
 Named = dict[str, Any]
 """Outcomes of rows by name, [n] each."""
@@ -127,6 +131,15 @@ class Network(Record):
     def filled(self, rows: Any, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
         """Made-up integers: `some(*shape)` where the kernel of this fidelity fills them, else NEVER or 0."""
 
+    def datagrams(self, run: Run) -> frozenset[str]:
+        """The classes with flows whose lost packets nobody retransmits (UDP); an empty name stands for all
+        flows together."""
+        return frozenset()
+
+    def offered(self, rows: Any) -> Offered | None:
+        """What sources of constant rate offer to each link of its rows; None where no link has a capacity."""
+        return None
+
     def by_part(self, part: str, integers: Ints, rows: Any) -> Named:
         """The outcomes of each of its flows or links by name, [n, parts]."""
         raise InputError(f"there are no outcomes by {part} with {self.key}")
@@ -177,20 +190,19 @@ class Network(Record):
 
     @classmethod
     def in_words(cls, parts: Sequence[str]) -> str:
-        """The field of a dotted name, split at its dots, in words: `hop 2 rate`."""
-        words: list[str] = []
-        left = list(parts)
-        while left:
-            part = left.pop(0)
-            index = int(left.pop(0)) if left and left[0].isdecimal() else None
-            if part == "paths":
-                words += [f"path {index + 1}"] if index else []
-            elif part == "each" and index is not None:
-                words = [word for word in words if not word.startswith("hop")] + [f"hop {index + 1}"]
-            elif part == "count":
-                words = [word for word in words if not word.startswith("hop")] + ["number of hops"]
-            elif index is not None:
-                words.append(f"{part.removesuffix('s')} {index + 1}")
-            elif part != "transport":
-                words.append(part.replace("_", " "))
-        return " ".join(words)
+        """The field of a dotted name, split at its dots, in words: `hops.1 rate`.
+
+        What a file numbers keeps the path that it has there, so that a reader finds it.
+        """
+        last = max((k for k, part in enumerate(parts) if part.isdecimal()), default=-1)
+        element, rest = parts[: last + 1], parts[last + 1 :]
+        if list(element[:2]) == ["paths", "0"]:
+            element = element[2:]
+        return " ".join([*filter(None, [".".join(element)]), *cls.said(parts, rest)])
+
+    @classmethod
+    def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
+        """The words for the end of a dotted name behind its last number, or for all of it."""
+        counted = next((part for part in ("hops", "flows", "cables") if part in parts), "cables")
+        names = {"count": f"number of {counted}"}
+        return [names.get(part, part.replace("_", " ")) for part in rest if part not in SILENT]

@@ -15,6 +15,7 @@ from netcarlo.schema.draws import Draws
 from netcarlo.transport.classed import asked_by, class_of
 from netcarlo.transport.kinds import kind
 from netcarlo.transport.tcp import Linux
+from netcarlo.transport.udp import Udp
 
 
 def word_of(transport: Any) -> str:
@@ -33,6 +34,11 @@ def check(transport: Any) -> None:
     if (field := asked_by(transport)) and own:
         remedy = "remove it, or write congestion_control: cubic"
         raise InputError(f"transport.{field} is not for linux with a control of your own; {remedy}")
+
+
+def datagrams(transport: Any) -> frozenset[str]:
+    """The class of the flow if it is of UDP, see `Network.datagrams`."""
+    return frozenset({word_of(transport)} if isinstance(transport, Udp) else ())
 
 
 def bounds(transport: Any, draws: Draws) -> Ints:

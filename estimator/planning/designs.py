@@ -57,16 +57,44 @@ class Frontier:
     @property
     def least(self) -> Design | None:
         """The design of least cost that is not known to fail: with the plan's confidence none is cheaper.
-        None: all are, one of the answers is missing, or the plan has no `cost`."""
-        if len(self.answers) < len(self.plan.designs):
-            return None
-        return min(_designs(self.answers, sure=False), key=lambda design: design.cost, default=None)
+        Designs that were not looked at count.  None: all fail, or the plan has no `cost`."""
+        open_ = [*_designs(self.answers, sure=False), *_not_looked_at(self.missing)]
+        return min(open_, key=lambda design: design.cost, default=None)
+
+    @property
+    def missing(self) -> list[Plan]:
+        """The plans at the values of the second quantity that were not looked at: it was stopped before."""
+        return [*self.plan.designs[len(self.answers) :]]
+
+    @property
+    def so_far(self) -> bool:
+        """Whether a design that is undecided, or was not looked at, could be cheaper than the `cheapest`."""
+        best, least = self.cheapest, self.least
+        return best is not None and least is not None and least.cost < best.cost
+
+    @property
+    def answer(self) -> Answer | None:
+        """The answer with the cheapest design; without costs that which goes furthest; None: none holds."""
+        best = self.cheapest
+        known = [answer for answer in self.answers if answer.holds is not None]
+        if best is not None:
+            return next(a for a in known if a.plan.beside and a.plan.beside.value == best.beside)
+        most = self.plan.spec.find == "largest"
+        return (max if most else min)(known, key=lambda answer: answer.holds or 0.0, default=None)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the cheapest design, or that which goes furthest, another one than was asked for."""
+        return [] if self.answer is None else self.answer.warnings
 
     def __repr__(self) -> str:
         """One line: what of, and the cheapest design."""
         assert self.plan.across is not None
-        known = f"{self.plan.quantity} at {len(self.answers)} values of {self.plan.across.name}"
-        return f"Frontier of {self.plan.name}: {known}, cheapest {self.cheapest}"
+        looked_at = f"{len(self.answers)} of {len(self.plan.designs)}" if self.missing else len(self.answers)
+        known = f"{self.plan.quantity} at {looked_at} values of {self.plan.across.name}"
+        so_far = " so far" if self.so_far else ""
+        stopped = f"; stopped ({self.stopped})" if self.stopped else ""
+        return f"Frontier of {self.plan.name}: {known}, cheapest{so_far} {self.cheapest}{stopped}"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the answer at each value."""
@@ -100,6 +128,9 @@ class Frontier:
             "confidence": self.plan.confidence,
             "cheapest": None if self.cheapest is None else self.cheapest._asdict(),
             "least": None if self.least is None else self.least._asdict(),
+            "so_far": self.so_far,
+            "not_evaluated": [plan.beside and plan.beside.value for plan in self.missing],
+            "warnings": self.warnings,
             "stopped": self.stopped or None,
             "answers": [
                 {"across": answer.plan.beside and answer.plan.beside.value, **answer.record()}
@@ -132,6 +163,15 @@ def frontier(
 def cheapest(answer: Answer) -> Design | None:
     """The cheapest design at one value of the second quantity that is known to hold."""
     return min(_designs([answer], sure=True), key=lambda design: design.cost, default=None)
+
+
+def _not_looked_at(plans: list[Plan]) -> Iterator[Design]:
+    """All designs of plans with a cost."""
+    for plan in plans:
+        for value in plan.values:
+            price = plan.price(value)
+            if price is not None and plan.beside is not None:
+                yield Design(plan.beside.value, value, price)
 
 
 def _designs(found: list[Answer], *, sure: bool) -> Iterator[Design]:

@@ -23,7 +23,7 @@ from netcarlo.schema import expressions, fields, kinds, units
 from netcarlo.schema.document import Document
 from netcarlo.schema.names import full_names, with_values
 from netcarlo.schema.record import Record
-from netcarlo.simulation import fidelity, measurable
+from netcarlo.simulation import cautions, fidelity, measurable
 from netcarlo.transport.congestion import NAMES, locate
 
 
@@ -248,6 +248,16 @@ class Plan:
         """The outcomes that the requirements look at."""
         return sorted({name for requirement in self.requirements for name in requirement.outcomes})
 
+    @cached_property
+    def left_out(self) -> list[cautions.LeftOut]:
+        """The losses of classes whose delays the requirements bound."""
+        return cautions.left_out(self.base, self.outcomes, self._have)
+
+    @cached_property
+    def kept(self) -> list[str]:
+        """The outcomes of a replication that its runs keep: those of the requirements, and losses."""
+        return sorted({*self.outcomes, *(each.loss for each in self.left_out)})
+
     def scenario(self, value: float, resource: Resource | None = None) -> Scenario:
         """The scenario at a value of the quantity in SI units.  Raises InputError."""
         if (value, resource) not in self._scenarios:
@@ -301,7 +311,8 @@ class Plan:
         found.spec = PlanSpec.check({**self.spec.model_dump(exclude_none=True), "requirements": data})
         with found._at("requirements"):
             found.requirements = found._required(found.spec)
-        found.__dict__.pop("outcomes", None)
+        for name in ("outcomes", "left_out", "kept"):
+            found.__dict__.pop(name, None)
         found._check_replications()
         return found
 

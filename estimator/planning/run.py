@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from netcarlo.planning.ledger import FIRST, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
 from netcarlo.schema.output import captioned
-from netcarlo.simulation import fidelity
+from netcarlo.simulation import cautions, fidelity
 from netcarlo.simulation.progress import told
 from netcarlo.simulation.provenance import model_version, resolved, versions
 from netcarlo.simulation.simulate import resolve_target
@@ -55,6 +55,45 @@ Progress = Callable[[State], object] | bool
 """Who is told; with True a line says how many replications were made, of about how many."""
 
 
+class Loss(NamedTuple):
+    """The loss of a class whose delays a plan bounds, at its answer."""
+
+    plan: Plan
+    about: cautions.LeftOut
+    value: float
+    """Of the planned quantity."""
+    share: float
+    """Of the packets of the class, mean over the replications."""
+
+    @property
+    def at(self) -> str:
+        """The value of the quantity in words."""
+        return f"{self.plan.quantity} = {cautions.said(self.value, self.plan.dimension)}"
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a requirement bounds the loss, too."""
+        return bool({self.about.loss, self.about.in_time} & {*self.plan.outcomes})
+
+    @property
+    def warning(self) -> str:
+        """That the delay hides a loss, with a requirement that does not; empty if the loss is small."""
+        if self.bounded or self.about.repaired or self.share <= cautions.MOST_LOSS:
+            return ""
+        name = self.about.name
+        lost = f"At {self.at} {name} loses {cautions.percent(self.share)} of its packets"
+        remedy = f"write under requirements: `{name} {'in time' if self.about.in_time else 'loss'}: "
+        return f"{lost}, and delays are of delivered packets only; {remedy}{self.about.goal}`."
+
+    def record(self) -> dict[str, Any]:
+        """The loss as data for JSON."""
+        return {
+            "class": self.about.word or None, "outcome": self.about.loss, "value": self.value,
+            "share": self.share, "retransmitted": self.about.repaired, "bounded": self.bounded,
+            "warning": self.warning or None,
+        }  # fmt: skip
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a plan found.  With its confidence the true answer lies from `holds` on and before `fails`."""
@@ -68,8 +107,8 @@ class Answer:
     """The values between."""
     likely: float | None
     """The best guess of where requirements stop to hold, without a guarantee; None: not among the values."""
-    binding: str
-    """The requirement that stops to hold first."""
+    binding: str | None
+    """The requirement that stops to hold first; None: all hold at all values, so nothing binds."""
     alone: dict[str, float | None]
     """Where each requirement would stop to hold if it were the only one, likewise."""
     monotone: bool
@@ -82,6 +121,26 @@ class Answer:
     provenance: dict[str, Any]
     stopped: str = ""
     """Why it ended before all was decided that could be: `after 60 s`; empty if it did not."""
+    losses: Sequence[Loss] = ()
+    """The loss of each class whose delays are bounded, at the answer."""
+    overload: cautions.Overload | None = None
+    """The link that sources of constant rate overload most at the answer; None: they overload none."""
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the undecided values next to those that are known have had all their replications."""
+        spent = {point.value: point.replications for point in self.curve}
+        ends = (self.undecided[0], self.undecided[-1]) if self.undecided else ()
+        return all(spent.get(value, 0) >= self.plan.most for value in ends)
+
+    @property
+    def warnings(self) -> list[str]:
+        """What makes the answer another one than was asked for, a sentence each."""
+        found = [loss.warning for loss in self.losses if loss.warning]
+        if self.overload is not None and self.holds is not None:
+            at = cautions.said(self.holds, self.plan.dimension)
+            found.append(f"At {self.plan.quantity} = {at} {self.overload.sentence}.")
+        return found
 
     @property
     def decided(self) -> bool:
@@ -91,8 +150,9 @@ class Answer:
     def __repr__(self) -> str:
         """One line: what of, and what is known."""
         holds, fails = ("nowhere" if v is None else f"at {v:.6g}" for v in (self.holds, self.fails))
-        known = f"{self.plan.quantity} holds {holds}, fails {fails}; {self.binding} binds"
-        return f"Answer of {self.plan.name}: {known}"
+        known = f"{self.plan.quantity} holds {holds}, fails {fails}; {self.binding or 'nothing'} binds"
+        stopped = f"; stopped ({self.stopped})" if self.stopped else ""
+        return f"Answer of {self.plan.name}: {known}{stopped}"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the curve, with the interval of each probability."""
@@ -134,6 +194,10 @@ class Answer:
             "alone": self.alone,
             "monotone": self.monotone,
             "stopped": self.stopped or None,
+            "exhausted": self.exhausted,
+            "losses": [loss.record() for loss in self.losses],
+            "overload": None if self.overload is None else self.overload._asdict(),
+            "warnings": self.warnings,
             "requirements": {
                 r.name: {"goal": r.text, "probability": r.probability} for r in plan.requirements
             },
@@ -203,15 +267,15 @@ class Search:
         asked, ledger, bracket, runner = self.asked, self.ledger, self.bracket, self.runner
         curve = [ledger.point(i) for i in sorted(ledger.replications)]
         alone = _alone(asked, curve)
-        binding = thresholds.first(asked, alone)
+        first = thresholds.first(asked, alone)
         begun, used, simulated = self._begun
         return Answer(
             plan=asked,
             holds=asked.values[bracket.low] if bracket.low >= 0 else None,
             fails=asked.values[bracket.high] if bracket.high < len(asked.values) else None,
             undecided=asked.values[bracket.low + 1 : bracket.high],
-            likely=_finite(alone[binding]),
-            binding=asked.requirements[binding].name,
+            likely=_finite(alone[first]),
+            binding=thresholds.binding(asked, alone),
             alone={r.name: _finite(a) for r, a in zip(asked.requirements, alone, strict=True)},
             monotone=_monotone(curve),
             curve=curve,
@@ -232,7 +296,25 @@ class Search:
                 "scenario": resolved(asked.base),
             },
             stopped=stopped,
+            losses=self._losses(),
+            overload=self._overload(),
         )
+
+    def _overload(self) -> cautions.Overload | None:
+        """The overload at the last value that holds."""
+        place = self.bracket.low
+        return None if place < 0 else cautions.overload(self.asked.scenario(self.asked.values[place]))
+
+    def _losses(self) -> list[Loss]:
+        """The losses at the last value that holds; none without one."""
+        place = self.bracket.low
+        if place < 0:
+            return []
+        value = self.asked.values[place]
+        runs = self.runner.of(self.asked.scenario(value), self.ledger.replications[place])
+        return [
+            Loss(self.asked, about, value, float(np.mean(runs[about.loss]))) for about in self.asked.left_out
+        ]
 
 
 def plan(
@@ -280,7 +362,7 @@ def answers(
             tell(State(now.bracket, len(now.ledger.replications), done, forecast, design=k - 1))
 
     runner = ReplicationRunner(
-        plans[0].outcomes, folder=folder, target=target, threads=threads, progress=report, large=large
+        plans[0].kept, folder=folder, target=target, threads=threads, progress=report, large=large
     )
     for one in plans:
         searches.append(Search(one, runner))

@@ -41,8 +41,8 @@ class Gain:
     """Where requirements stop to hold, before and after; -inf: they hold at no value, inf: at all."""
     moved: tuple[float, float, float] | None
     """Its difference and the interval of that; None where an answer is."""
-    binding: str
-    """The requirement that binds afterwards."""
+    binding: str | None
+    """The requirement that binds afterwards; None: all hold at all values, so nothing does."""
 
 
 def crossing(values: Sequence[float], margins: Sequence[float], *, log: bool) -> float:
@@ -122,6 +122,12 @@ class Line:
         return all(r.margin(r.quantile(values)) >= 0 for r, values in pairs)
 
 
+def binding(plan: Plan, answers: Sequence[float]) -> str | None:
+    """The name of the requirement that stops to hold first; None: all hold at all values."""
+    place = first(plan, answers)
+    return None if answers[place] == math.inf else plan.requirements[place].name
+
+
 def first(plan: Plan, answers: Sequence[float]) -> int:
     """The requirement that stops to hold first: its place."""
     rising = plan.values[0] < plan.values[-1]
@@ -153,7 +159,7 @@ def gains(
             resource, plan.values[at], (float(before.mean()), float(after.mean())),
             (rise.mean, rise.ci_low, rise.ci_high),
             (ends[0], ends[1]), _moved(plan, base, line, ends),
-            plan.requirements[first(plan, answers[1])].name,
+            binding(plan, answers[1]),
         )  # fmt: skip
 
 

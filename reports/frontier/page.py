@@ -18,6 +18,7 @@ def frontier_page(found: Frontier) -> str:
         quantity=of_plan.title(plan),
         across=words.title(found),
         verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
+        warnings=found.warnings,
         tiles=_tiles(found),
         goals=[
             {
@@ -40,8 +41,8 @@ def frontier_page(found: Frontier) -> str:
 def _tone(found: Frontier) -> str:
     if not any(answer.holds is not None for answer in found.answers):
         return "bad"
-    whole = len(found.answers) == len(found.plan.designs)
-    return "good" if whole and not any(answer.undecided for answer in found.answers) else "open"
+    whole = not found.missing and not any(answer.undecided for answer in found.answers)
+    return "good" if whole and not found.warnings else "open"
 
 
 def _tiles(found: Frontier) -> list[dict[str, str]]:
@@ -49,7 +50,8 @@ def _tiles(found: Frontier) -> list[dict[str, str]]:
     tiles = []
     if best is not None:
         of = f"{words.design(found, best)}"
-        tiles.append({"label": "cheapest known to hold", "value": words.price(found, best.cost), "of": of})
+        label = "cheapest so far" if found.so_far else "cheapest known to hold"
+        tiles.append({"label": label, "value": words.price(found, best.cost), "of": of})
     if least is not None:
         of = f"with {of_plan.share(plan.confidence)}"
         tiles.append({"label": "none costs less than", "value": words.price(found, least.cost), "of": of})

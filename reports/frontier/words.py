@@ -43,15 +43,13 @@ def headline(found: Frontier) -> str:
     if not found.decided:
         return "No answer yet."
     if (best := found.cheapest) is not None:
-        return f"Cheapest: {design(found, best)}, for {price(found, best.cost)}."
-    known = [answer for answer in found.answers if answer.holds is not None]
-    if not known:
-        return f"{capital(words.title(plan))}: no value is known to do, at any {title(found)}."
-    most = plan.spec.find == "largest"
-    best_answer = (max if most else min)(known, key=lambda answer: answer.holds or 0.0)
-    assert best_answer.holds is not None
+        cheapest = "Cheapest so far" if found.so_far else "Cheapest"
+        return f"{cheapest}: {design(found, best)}, for {price(found, best.cost)}."
+    if (best_answer := found.answer) is None or best_answer.holds is None:
+        where = f"{title(found)} looked at so far" if found.missing else title(found)
+        return f"{capital(words.title(plan))}: no value is known to do, at any {where}."
     found_at = words.value(plan, best_answer.holds)
-    over = "or more" if most else "or less"
+    over = "or more" if plan.spec.find == "largest" else "or less"
     found_at += f" {over}" if best_answer.fails is None else ""
     return f"{capital(words.title(plan))}: {found_at} at {title(found)} {_beside(found, best_answer)}."
 
@@ -66,12 +64,16 @@ def explanation(found: Frontier) -> str:
         if least.cost >= found.cheapest.cost:
             text += f" No design of these costs less than {price(found, found.cheapest.cost)}."
         else:
-            less = f"with {design(found, least)}, for {price(found, least.cost)}"
-            text += f" What is not decided yet may make it cheaper: at best {less}."
-    undecided = sum(bool(answer.undecided) for answer in found.answers)
-    if undecided:
-        left = f"{scales.count(plan.most)} replications leave open"
-        text += f" At {undecided} of them there are values that {left}."
+            text += f" No design costs less than {price(found, least.cost)} ({design(found, least)}); "
+            text += f"those that cost less than {price(found, found.cheapest.cost)} are not all decided."
+    elif least is not None:
+        text += f" No design costs less than {price(found, least.cost)} ({design(found, least)})."
+    for answer in found.answers:
+        if answer.undecided:
+            text += f" At {title(found)} {_beside(found, answer)} {words.undecided(answer, found.stopped)}"
+    if found.missing:
+        where = listed([beside(found, one.beside.value) for one in found.missing if one.beside])
+        text += f" Designs with {title(found)} {where} were not evaluated."
     bumpy = [answer for answer in found.answers if not answer.monotone]
     if bumpy:
         where = f"{title(found)} {_beside(found, bumpy[0])}"
@@ -79,7 +81,14 @@ def explanation(found: Frontier) -> str:
     if found.stopped:
         at = f"{len(found.answers)} of {n} values of {title(found)}"
         text += f" The plan was stopped ({found.stopped}) at {at}."
+    if found.answer is not None and (lost := words.losses(found.answer)):
+        text += f" {lost}"
     return text
+
+
+def listed(texts: list[str]) -> str:
+    """Texts in a line: `20, 40 and 80`."""
+    return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]]))
 
 
 def rows(found: Frontier) -> list[Row]:
@@ -91,13 +100,17 @@ def rows(found: Frontier) -> list[Row]:
             "known to hold": _value(answer, answer.holds),
             "known to fail": _value(answer, answer.fails),
             "best guess": _value(answer, answer.likely, 3),
-            "binds": answer.binding,
+            "binds": answer.binding or "nothing",
         }
         if plan.spec.cost is not None:
             cheap = cheapest(answer)
             row["cheapest"] = "–" if cheap is None else price(found, cheap.cost)
         row["replications"] = scales.count(answer.cost["replications"])
         table.append(row)
+    for one in found.missing:
+        assert one.beside is not None
+        cells = {**dict.fromkeys(table[0], "–"), title(found): beside(found, one.beside.value)}
+        table.append({**cells, "binds": "not evaluated", "replications": "0"})
     return table
 
 

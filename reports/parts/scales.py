@@ -1,6 +1,7 @@
 """Quantities as people write them: SI prefixes, percent, and as many digits as one reads."""
 
 import math
+import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
@@ -99,14 +100,17 @@ def interval(low: float, high: float, shown: Scale, digits: int = 3) -> str:
     return f"[{number(low / shown.factor, digits)}, {number(high / shown.factor, digits)}]"
 
 
-def name_of(column: str) -> str:
-    """An outcome, a feature or a field in words: `goodput`, `base RTT`, `hop 2 rate`."""
+def name_of(column: str, base: Scenario | None = None) -> str:
+    """An outcome, a feature or a field in words: `goodput`, `base RTT`, `hops.1 rate`.
+
+    With a scenario, flows of a class are called by it: `video number of flows`.
+    """
     if column in _FEATURES:
         return _FEATURES[column][0]
     if column in BY_NAME:
         return BY_NAME[column].words
     if "." in column:
-        return _field(column)
+        return _by_class(_field(column), base)
     for suffix in ("_bps", "_s", "_packets"):
         column = column.removesuffix(suffix)
     return column.replace("_", " ")
@@ -168,6 +172,26 @@ def _as_written(base: Scenario | None, name: str) -> str:
         name = full_names(base.model_dump(), name)[0]
     head, each, rest = name.partition(".each.")
     return f"{head}.each.{rest.partition('.')[2]}" if each and rest[0].isdecimal() else name
+
+
+def _by_class(text: str, base: Scenario | None) -> str:
+    """The words for a field with the class of its flows in place of their number, if no others have it."""
+    found = re.match(r"[a-z]+\.flows\.(\d+)", text)
+    if base is None or found is None:
+        return text
+    items = getattr(base.network, "flows", ())
+    words = [_classes(item) for item in items] if isinstance(items, list) else []
+    mine = words[int(found[1])] if int(found[1]) < len(words) else set()
+    if len(mine) != 1 or sum(bool(mine & others) for others in words) != 1:
+        return text
+    return f"{next(iter(mine))}{text[found.end() :]}"
+
+
+def _classes(item: Any) -> set[str]:
+    """The classes that the flows of an item of a list name."""
+    each = getattr(item, "each", None)
+    records = each if isinstance(each, list) else [item if each is None else each]
+    return {word for record in records if (word := getattr(record, "class", None))}
 
 
 def _field(name: str) -> str:

@@ -33,7 +33,7 @@ def setting(scenario: Scenario | None, outcomes: pd.DataFrame | None) -> list[di
         found.append(
             {
                 "name": name,
-                "title": scales.name_of(name) if "." in name else name.replace("_", " "),
+                "title": scales.name_of(name, scenario) if "." in name else name.replace("_", " "),
                 "value": scales.distribution(scenario, name) if random else _text(value, unit),
                 "drawn": _drawn(name, unit, outcomes) if random else "",
             }

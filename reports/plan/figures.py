@@ -19,7 +19,10 @@ ZONES = {HOLDS: "#e6f4ec", OPEN: "#fbf3dc", FAILS: "#fbeae6"}
 """Backgrounds of what holds, is undecided, and fails: those of a verdict."""
 
 SAID = {HOLDS: "holds", OPEN: "", FAILS: "fails"}
-"""What they say, for those who do not see their colours; what is undecided lies between."""
+"""The words above them, for those who do not see their colours; what is undecided lies between."""
+
+WORDS_HIGH = 22
+"""Room above a plot for words [pixel]."""
 
 STEEP = 30
 """A measure that changes by more than this factor has a logarithmic axis."""
@@ -74,8 +77,8 @@ def curve(found: Answer) -> Plot:
         data, x=_title(plan, scale), y="probability [%]", shapes=zones,
         xaxis=_quantity_axis(plan, scale), yaxis={"range": [-3, 103]},
     )  # fmt: skip
-    figure["layout"]["legend"]["traceorder"] = "normal"
-    return figure
+    figure["layout"]["legend"] |= {"traceorder": "normal", "y": 1.06}  # above the words of the zones
+    return _with_words(figure, plan, (found.holds, found.fails), scale)
 
 
 def measure(found: Answer, k: int) -> Plot:
@@ -100,13 +103,15 @@ def measure(found: Answer, k: int) -> Plot:
     if points:
         inside += np.interp(places, known, y).tolist()
     name = re.split("[<>≤≥]", words.goal(plan, k))[0].strip()
-    return plot(
+    figure = plot(
         [line, _level(across, bound, INK, "bound")], x=_title(plan, scale), y=_broken(shown.label(name)),
         shapes=_zones(plan, own, scale),
         xaxis=_quantity_axis(plan, scale)
         | _range([plan.values[i] / scale.factor for i in places], log=plan.log),
         yaxis=_height(inside),
     )  # fmt: skip
+    shown_values = [plan.values[places[0]], plan.values[places[1]]]
+    return _with_words(figure, plan, own, scale, shown_values)
 
 
 def _window(plan: Plan, ends: Ends) -> tuple[int, int]:
@@ -225,19 +230,47 @@ def _level(x: Sequence[float], y: float, colour: str, name: str) -> Plot:
 
 def _zones(plan: Plan, ends: Ends, scale: Scale) -> list[Plot]:
     """Rectangles behind a curve: up to what holds, from what fails, and what is between."""
+    return [
+        {
+            "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
+            "xref": "x", "yref": "paper", "y0": 0, "y1": 1,
+            "x0": rounded(low / scale.factor), "x1": rounded(high / scale.factor),
+        }
+        for kind, (low, high) in _known(plan, ends).items()
+    ]  # fmt: skip
+
+
+def _known(plan: Plan, ends: Ends) -> dict[int, tuple[float, float]]:
+    """The values of each zone that there is, the smaller end first."""
     first, last = plan.values[0], plan.values[-1]
     holds, fails = ends
     low, high = first if holds is None else holds, last if fails is None else fails
     zones = {HOLDS: (first, holds), OPEN: (low, high), FAILS: (fails, last)}
-    found = []
+    found = {}
     for kind, pair in zones.items():
-        known = [rounded(end / scale.factor) for end in pair if end is not None]
+        known = [end for end in pair if end is not None]
         if len(known) == 2 and known[0] != known[1]:
-            found.append(
-                {
-                    "type": "rect", "layer": "below", "line": {"width": 0}, "fillcolor": ZONES[kind],
-                    "xref": "x", "yref": "paper", "y0": 0, "y1": 1, "x0": min(known), "x1": max(known),
-                    "label": {"text": SAID[kind], "textposition": "bottom center", "font": {"size": 11}},
-                }
-            )  # fmt: skip
+            found[kind] = (min(known), max(known))
     return found
+
+
+def _with_words(
+    figure: Plot, plan: Plan, ends: Ends, scale: Scale, shown: Sequence[float] | None = None
+) -> Plot:  # fmt: skip
+    """The figure with a word above the middle of each zone, as far as it is `shown`: above the plot, where no
+    line strikes it through."""
+    least, most = min(shown or plan.values), max(shown or plan.values)
+    said = []
+    for kind, (start, end) in _known(plan, ends).items():
+        low, high = max(start, least), min(end, most)
+        if not SAID[kind] or low >= high:
+            continue
+        middle = math.sqrt(low * high) if plan.log else (low + high) / 2
+        x = middle / scale.factor
+        said.append({
+            "text": SAID[kind], "showarrow": False, "font": {"size": 11}, "xref": "x", "yref": "paper",
+            "x": rounded(math.log10(x) if plan.log else x), "y": 1, "yanchor": "bottom",
+        })  # fmt: skip
+    figure["layout"]["margin"] = {**figure["layout"]["margin"], "t": WORDS_HIGH}
+    figure["layout"]["annotations"] = [*figure["layout"].get("annotations", ()), *said]
+    return figure

@@ -19,6 +19,7 @@ def plan_page(found: Answer) -> str:
         plan=plan,
         quantity=words.title(plan),
         verdict={"tone": _tone(found), "head": words.headline(found), "text": words.explanation(found)},
+        warnings=found.warnings,
         tiles=_tiles(found),
         curve=figures.curve(found),
         requirements=words.requirements(found),
@@ -44,7 +45,8 @@ def plan_page(found: Answer) -> str:
 def _tone(found: Answer) -> str:
     if found.holds is None and found.fails is not None:
         return "bad"
-    return "good" if found.holds is not None and not found.undecided and found.monotone else "open"
+    sure = found.holds is not None and not found.undecided and found.monotone
+    return "good" if sure and not found.warnings else "open"
 
 
 def _tiles(found: Answer) -> list[dict[str, str]]:
@@ -54,7 +56,7 @@ def _tiles(found: Answer) -> list[dict[str, str]]:
         {"label": "known to hold", "value": _value(found, found.holds), "of": sure},
         {"label": "known to fail", "value": _value(found, found.fails), "of": sure},
         {"label": "best guess of the limit", "value": _value(found, found.likely, 3), "of": ""},
-        {"label": "what binds", "value": found.binding, "of": ""},
+        {"label": "what binds", "value": found.binding or "nothing", "of": ""},
         {"label": "replications", "value": scales.count(found.cost["replications"]),
          "of": f"at {found.cost['values']} of {scales.count(found.cost['of_values'])} values"},
     ]  # fmt: skip

@@ -1,6 +1,7 @@
 """What a plan found, in words: the same on the terminal and on its page."""
 
 import math
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -19,9 +20,6 @@ from netcarlo.schema.names import full_names
 from netcarlo.simulation import fidelity
 
 Row = dict[str, str]
-
-FEW = 4
-"""Undecided values that are named one by one."""
 
 
 def unit(plan: Plan) -> str:
@@ -52,18 +50,34 @@ def title(plan: Plan) -> str:
 
 def headline(found: Answer) -> str:
     """The answer in a few words."""
-    plan, name = found.plan, capital(title(found.plan))
+    name = capital(title(found.plan))
     if not found.decided:
         return "No answer yet."
     if found.holds is None:
         return f"{name}: no value is known to do."
-    most = plan.spec.find == "largest"
+    return f"{name}: {known(found)}."
+
+
+def known(found: Answer) -> str:
+    """The range in which the answer is known to lie: `42`, `20 to 49`, `20 or more`; `below 50` and the like
+    while no value is known to hold, `…` before anything is known."""
+    plan, most = found.plan, found.plan.spec.find == "largest"
+    if found.holds is None:
+        if found.fails is None:
+            return "…"
+        if found.fails == plan.values[0]:
+            return "none"
+        return f"{'below' if most else 'above'} {value(plan, found.fails)}"
     if found.fails is None:
-        return f"{name}: {value(plan, found.holds)} or {'more' if most else 'less'}."
+        return f"{value(plan, found.holds)} or {'more' if most else 'less'}"
     if not found.undecided:
-        return f"{name}: {value(plan, found.holds)}."
-    low, high = sorted([found.holds, found.undecided[-1]])
-    return f"{name}: {value(plan, low)} to {value(plan, high)}."
+        return value(plan, found.holds)
+    return between(plan, [found.holds, found.undecided[-1]])
+
+
+def between(plan: Plan, numbers: Sequence[float]) -> str:
+    """The first and the last of values, the smaller one first: `20 to 49`."""
+    return f"{value(plan, min(numbers))} to {value(plan, max(numbers))}"
 
 
 def explanation(found: Answer) -> str:
@@ -83,8 +97,10 @@ def explanation(found: Answer) -> str:
     if found.holds is None and found.fails == plan.values[0]:
         text += " That is the first of the values: widen them, or ask for less."
     elif found.undecided and found.decided:
-        text += f" {_undecided(found)}"
-    if len(plan.requirements) > 1 and (found.fails is not None or found.likely is not None):
+        text += f" {undecided(found, found.stopped)}"
+    if found.binding is None:
+        text += " Nothing binds."
+    elif len(plan.requirements) > 1 and (found.fails is not None or found.likely is not None):
         text += f" {capital(found.binding)} binds."
     if found.stopped:
         text += f" {_stopped(found)}"
@@ -96,7 +112,20 @@ def explanation(found: Answer) -> str:
     asked = [name for requirement in plan.requirements for name in requirement.outcomes]
     if (bias := fidelity.sentence(plan.base, asked)) is not None:
         text += f" {capital(bias)}."
+    if lost := losses(found):
+        text += f" {lost}"
     return text
+
+
+def losses(found: Answer) -> str:
+    """The loss of each class whose delays are bounded, at the answer, but for those of warnings."""
+    said = []
+    for loss in found.losses:
+        if loss.warning:
+            continue
+        again = ", all of which are retransmitted" if loss.about.repaired else ""
+        said.append(f"{loss.about.name} loses {percent(loss.share)} of its packets{again}")
+    return f"At {value(found.plan, found.losses[0].value)} {' and '.join(said)}." if said else ""
 
 
 def requirements(found: Answer) -> list[Row]:
@@ -156,7 +185,7 @@ def gains(found: Answer) -> list[Row]:
                 title(plan): " → ".join(limit(plan, a) for a in gain.answer),
                 "bought": moved(plan, gain),
                 f"all hold at {value(plan, gain.value)}": " → ".join(percent(p) for p in gain.probability),
-                "then binds": gain.binding,
+                "then binds": gain.binding or "nothing",
             }
         )
     return rows
@@ -248,8 +277,12 @@ def _stopped(found: Answer) -> str:
     """That a plan ended early, and what is missing for it beside undecided values."""
     looked = [gain.resource.name for gain in found.gains]
     missing = [resource.name for resource in found.plan.resources if resource.name not in looked]
-    what = f"; what more of {', '.join(missing)} would buy is not known" if missing else ""
+    what = f"; what more of these resources buys was not computed: {', '.join(missing)}" if missing else ""
     return f"The plan was stopped ({found.stopped}){what}."
+
+
+def _by_time(stopped: str) -> bool:
+    return stopped.startswith("after ")
 
 
 def _near(found: Answer) -> list[Point]:
@@ -274,13 +307,12 @@ def _failing(found: Answer) -> str:
     return f"{' and '.join(names)} {'fail' if len(names) > 1 else 'fails'}"
 
 
-def _undecided(found: Answer) -> str:
+def undecided(found: Answer, stopped: str) -> str:
+    """Which values are undecided, and why: `stopped` says what ended the plan, if it was ended early."""
     plan, some = found.plan, sorted(found.undecided)
-    if len(some) <= FEW:
-        named = ", ".join(value(plan, v) for v in some)
-    else:
-        named = f"{len(some)} values from {value(plan, some[0])} to {value(plan, some[-1])}"
+    named = between(plan, some) if len(some) > 2 else " and ".join(value(plan, v) for v in some)
     verb = "is" if len(some) == 1 else "are"
-    if found.stopped:
-        return f"{named} {verb} not decided yet."
-    return f"{named} {verb} undecided after {scales.count(plan.most)} replications each; more of them decide."
+    if found.exhausted or not stopped:
+        spent = f"{scales.count(plan.most)} replications{'' if len(some) == 1 else ' each'}"
+        return f"{named} {verb} undecided after {spent}; more of them decide."
+    return f"{named} {verb} not decided {'within the time limit' if _by_time(stopped) else 'yet'}."

@@ -60,7 +60,10 @@ def test_the_cheapest_is_that_of_all_designs(found: Frontier) -> None:
 def test_words(found: Frontier) -> None:
     best = found.cheapest
     assert best is not None
-    assert words.headline(found).startswith("Cheapest: delay ")
+    assert found.so_far  # a cheaper design is not decided
+    assert words.headline(found).startswith("Cheapest so far: delay ")
+    assert found.least is not None
+    assert f"No design costs less than {words.price(found, found.least.cost)}" in words.explanation(found)
     assert "EUR." in words.headline(found)
     assert "at all 3 values of rate together" in words.explanation(found)
     without = frontier(make_plan(data(across=RATE)), target="cpu")
@@ -97,8 +100,15 @@ def test_stopped_and_gone_on(found: Frontier, tmp_path: Path) -> None:
     part = frontier(asked, target="cpu", folder=tmp_path, progress=stop)
     assert len(part.answers) < 3
     assert part.answers[0].curve == found.answers[0].curve
-    assert part.least is None
-    assert "stopped (after 1 s)" in words.explanation(part)
+    assert part.least is not None and part.least.beside == 2e6  # of those that were not looked at
+    assert part.so_far and words.headline(part).startswith("Cheapest so far: ")
+    text = words.explanation(part)
+    assert "stopped (after 1 s)" in text
+    assert f"No design costs less than {words.price(part, part.least.cost)} (" in text
+    assert "Designs with rate 2 Mbit/s and 8 Mbit/s were not evaluated." in text
+    assert [row["binds"] for row in words.rows(part)][1:] == ["not evaluated"] * 2
+    assert part.record()["not_evaluated"] == [one.beside.value for one in part.missing if one.beside]
+    assert "cheapest so far" in repr(part) and "stopped" in repr(part)
     lines = (tmp_path / JOURNAL).read_text().count("key")
     whole = frontier(asked, target="cpu", folder=tmp_path)
     assert [a.curve for a in whole.answers] == [a.curve for a in found.answers]
@@ -119,7 +129,7 @@ def test_command(tmp_path: Path) -> None:
     out, run = tmp_path / "out", CliRunner()
     done = run.invoke(app, ["plan", str(file), "--out", str(out), "--target", "cpu"])
     assert done.exit_code == 0, done.output
-    assert done.output.startswith("Cheapest: ")
+    assert done.output.startswith("Cheapest so far: ")
     assert "What holds, over rate and delay" in (out / "report.html").read_text()
     told = json.loads(run.invoke(app, ["plan", str(file), "--out", str(out), "--json"]).output)
     assert told["cost"]["simulated"] == 0

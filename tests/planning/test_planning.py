@@ -199,7 +199,9 @@ def test_several_requirements_and_expressions() -> None:
     ledger = Ledger(found.plan, ReplicationRunner(found.plan.outcomes, target="cpu"))
     assert ledger.fails_level == ledger.holds_level / 2
     assert found.alone["delay"] is None  # the drawn delay alone decides
-    assert found.binding == "goodput"
+    assert found.binding is None  # both requirements hold at all values
+    assert "Nothing binds." in words.explanation(found) and "nothing binds" in repr(found)
+    assert found.record()["binding"] is None
 
 
 def test_derived_fields() -> None:
@@ -385,7 +387,7 @@ def test_a_stopped_plan_answers_with_what_it_knows(answer: Answer) -> None:
         assert mine is None or whole is None or mine <= whole
     text = words.explanation(found)
     assert "not decided yet. The plan was stopped (interrupted)" in text
-    assert "what more of rate would buy is not known" in text
+    assert "what more of these resources buys was not computed: rate" in text
     assert found.record()["stopped"] == "interrupted"
     assert answer.record()["stopped"] is None
     with pytest.raises(runs.Stopped):

@@ -78,10 +78,10 @@ def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
 
 def test_a_row_says_where_and_by_how_much(found: dict[str, Comparison]) -> None:
     row = words.rows(found["constant"], found["constant"].table)[0]
-    assert row["where"].startswith("hop 1 loss 1 %, hop 1 rate ") and row["quantity"] == "goodput"
+    assert row["where"].startswith("hops.0 loss 1 %, hops.0 rate ") and row["quantity"] == "goodput"
     assert row["difference"].startswith("−") and row["difference"].endswith("bit/s")
     assert row[""] == "differs" and re.fullmatch(r"\[−\S+, −\S+\]", row["interval"])
-    assert words.rows(found["three"], found["three"].differing)[0]["where"].startswith("b: hop 1 loss 1 %")
+    assert words.rows(found["three"], found["three"].differing)[0]["where"].startswith("b: hops.0 loss 1 %")
     assert words.said("0.2 s") == "200 ms" and words.said("4000000 bit/s") == "4 Mbit/s"
 
 

@@ -91,6 +91,10 @@ class AdhocNetwork(Adhoc, Network):
             at_random_moments(table, draws)
         return rows.build(self, draws, table, constants=constants(run, draws))
 
+    def datagrams(self, run: Run) -> frozenset[str]:
+        """The class of its flow if that is of UDP."""
+        return one_flow.datagrams(run.transport)
+
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""
         return rows.row_bytes(self) + (8 * DelayOut.COLUMNS if self._word else 0)
@@ -145,6 +149,6 @@ class AdhocNetwork(Adhoc, Network):
     # Fields.
 
     @classmethod
-    def in_words(cls, parts: Sequence[str]) -> str:
+    def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
         """All fields of the scenario's network are of it, which need not be said."""
-        return super().in_words(parts[1:])
+        return super().said(parts, [part for part in rest if part != cls.key])

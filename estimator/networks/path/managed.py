@@ -35,6 +35,7 @@ from netcarlo.kernels.shared.layout import (
 )
 from netcarlo.networks import aqm, link_events, one_flow
 from netcarlo.networks.family import Fidelity, Named
+from netcarlo.networks.offered import Offered, of_links
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.path import outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, Route, every_hop, most_hops
@@ -116,6 +117,10 @@ class ManagedPath(Routed):
     def rows(self, run: Run, draws: Draws) -> SharedRows:
         """A flow, and two links for each hop."""
         return build(self.routes[0], run, draws)
+
+    def offered(self, rows: SharedRows) -> Offered:
+        """A stream over the hops."""
+        return of_links(rows, [f"hops.{k // 2}" for k in range(rows.links.shape[1])])
 
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""

@@ -15,6 +15,7 @@ from netcarlo.networks import one_flow
 from netcarlo.networks.events import table
 from netcarlo.networks.family import Fidelity, Named
 from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.offered import Offered, of_paths
 from netcarlo.networks.path import formula, interruptions, outcomes, rows, workload
 from netcarlo.networks.path.description import HopSpec, every_hop
 from netcarlo.networks.path.managed import ManagedPath, manager
@@ -160,6 +161,10 @@ class PathNetwork(Routed):
     def rows(self, run: Run, draws: Draws) -> Rows:
         """Hops and outages, and the schedule of the handovers."""
         return rows.build(self.routes, self.mobility, run, draws)
+
+    def offered(self, rows: Rows) -> Offered:
+        """A stream, and the cross traffic of the hops."""
+        return of_paths(rows)
 
     def row_bytes(self) -> int:
         """Memory of the hops and outages of one row."""

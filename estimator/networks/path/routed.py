@@ -4,6 +4,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
+from netcarlo.networks import one_flow
 from netcarlo.networks.family import Fidelity, Network
 from netcarlo.networks.path import outcomes, rows, workload
 from netcarlo.networks.path.description import Hops, Route, every_hop
@@ -56,6 +57,10 @@ class Routed(Network):
     def features(self, run: Run, draws: Draws, rows_of: Callable[[], Any]) -> dict[str, Floats]:
         """Those of the first path."""
         return rows.features(self.routes, self.mobility, run, draws)
+
+    def datagrams(self, run: Run) -> frozenset[str]:
+        """The class of its flow if that is of UDP."""
+        return one_flow.datagrams(run.transport)
 
     def packets(self, run: Run, fidelity: Fidelity) -> float:
         """What windows and rates allow, and cross traffic."""

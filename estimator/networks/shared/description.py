@@ -579,6 +579,12 @@ class SharedSpec(Record):
         back = [(f"{name}.reverse", line.reverse) for name, line in lines if isinstance(line, Cable)]
         return [*lines, *back]
 
+    def link_name(self, k: int) -> str:
+        """Where a user finds link `k`: its field, or its cable in a layout with several."""
+        if self.links:
+            return f"shared.links.{k}"
+        return "shared.dumbbell" if self.dumbbell else f"cable {k // 2} of shared.{self.layout}"
+
     @property
     def layout(self) -> str:
         """The layout that there is, as a field."""

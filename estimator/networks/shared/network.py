@@ -23,6 +23,7 @@ from netcarlo.kernels.shared.layout import (
 from netcarlo.networks import class_names, link_events
 from netcarlo.networks.family import Fidelity, Named, Network
 from netcarlo.networks.interruption import Interruption
+from netcarlo.networks.offered import Offered, of_links
 from netcarlo.networks.outcome import joined
 from netcarlo.networks.run import Run, constants, row_parameters, warm_up
 from netcarlo.networks.shared import (
@@ -185,6 +186,14 @@ class SharedNetwork(SharedSpec, Network):
         # Flows that come and go have the points of their sizes there, and no control of a user's own.
         return built if self.classes else built._replace(constants=constants(run, draws))
 
+    def datagrams(self, run: Run) -> frozenset[str]:
+        """Those of the flows."""
+        return class_names.datagrams(self.each_flow(), run.transport)
+
+    def offered(self, rows: SharedRows) -> Offered:
+        """All streams over each link."""
+        return of_links(rows, [self.link_name(k) for k in range(rows.links.shape[1])])
+
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""
         return rows.row_bytes(self)
@@ -267,17 +276,6 @@ class SharedNetwork(SharedSpec, Network):
         return found
 
     @classmethod
-    def in_words(cls, parts: Sequence[str]) -> str:
-        """Flows and cables have numbers: `flow 2 window`."""
-        item = "flow" if parts[1] == "flows" else "cable"
-        words = []
-        for part, following in zip(parts[1:], [*parts[2:], ""], strict=True):
-            if part == "each" and following.isdecimal():
-                words.append(f"{item} {int(following) + 1}")
-            elif part == "count":
-                words.append(f"number of {item}s")
-            elif following.isdecimal():
-                words.append(f"{part} {int(following) + 1}")
-            elif not part.isdecimal() and part != "each":
-                words.append(part.replace("_", " "))
-        return " ".join(words)
+    def said(cls, parts: Sequence[str], rest: Sequence[str]) -> list[str]:
+        """All fields of the scenario's network are of it, which need not be said."""
+        return super().said(parts, [part for part in rest if part != cls.key])

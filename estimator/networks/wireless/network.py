@@ -151,6 +151,11 @@ class WirelessNetwork(Wireless, Network):
         since = warm_up(run, draws)
         return rows.build(self, run.transport, draws, table, constants=values, warm_up=since)
 
+    def datagrams(self, run: Run) -> frozenset[str]:
+        """The classes of a list of flows, and all flows together."""
+        found = class_names.datagrams(self.each_flow(), run.transport)
+        return found | {""} if found or isinstance(run.transport, Udp) else found
+
     def row_bytes(self) -> int:
         """Memory of one row and of its outcomes."""
         return rows.row_bytes(self)

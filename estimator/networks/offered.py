@@ -1,0 +1,59 @@
+"""Offered load: what sources of constant rate send over each link, beside what the link carries."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from netcarlo.kernels.base.layout import ENDLESS, NS, Hop, P, Rows
+from netcarlo.kernels.shared.layout import MOST_HOPS, NOWHERE, UDP, Flow, Link, Shared, SharedRows
+from netcarlo.networks.formula import byte_s
+from netcarlo.numerics.arrays import Floats, Ints
+
+
+class Offered(NamedTuple):
+    """Load of the links of a network by UDP streams and cross traffic that never end, headers included."""
+
+    load: Floats
+    """Bit/s [n, links]; the silences of on-off sources are part of the mean."""
+    capacity: Floats
+    """Bit/s [n, links]; infinite where the rate is unlimited or varies over time."""
+    names: Sequence[str]
+    """The fields of the links."""
+
+
+def of_paths(rows: Rows) -> Offered:
+    """The hops of the first path, with the stream of the transport and the cross traffic of each hop."""
+    p, hops = rows.parameters, rows.hops[:, 0]
+    stream = np.where(p[:, P.LIMIT] >= ENDLESS, _bits(p[:, P.DATA] + p[:, P.HEADER], p[:, P.INTERVAL]), 0.0)
+    load = stream[:, None] + _bits(hops[:, :, Hop.CROSS_SIZE], hops[:, :, Hop.CROSS_EVERY])
+    names = [f"hops.{k}" for k in range(hops.shape[1])]
+    return Offered(load, _capacity(hops[:, :, Hop.BYTE_TIME], hops[:, :, Hop.VARIES]), names)
+
+
+def of_links(rows: SharedRows, names: Sequence[str]) -> Offered:
+    """Shared links with these names, and all UDP flows over them."""
+    flows, links = rows.flows, rows.links
+    present = np.arange(flows.shape[1]) < rows.parameters[:, Shared.FLOWS, None]
+    on, off = flows[:, :, Flow.ON], flows[:, :, Flow.OFF]
+    duty = np.where(on > 0, on / np.maximum(on + off, 1), 1.0)
+    rate = duty * _bits(flows[:, :, P.DATA] + flows[:, :, P.HEADER], flows[:, :, P.INTERVAL])
+    to_the_end = (flows[:, :, P.STOP] == 0) | (flows[:, :, P.STOP] >= rows.parameters[:, P.END, None])
+    to_the_end &= flows[:, :, P.LIMIT] >= ENDLESS
+    rate = np.where(present & (flows[:, :, Flow.KIND] == UDP) & to_the_end, rate, 0.0)
+    load = np.zeros(links.shape[:2])
+    for k in range(MOST_HOPS):
+        route = flows[:, :, Flow.ROUTE + k]
+        i, f = np.nonzero((rate > 0) & (route != NOWHERE))
+        np.add.at(load, (i, route[i, f]), rate[i, f])
+    return Offered(load, _capacity(links[:, :, Link.BYTE_TIME], links[:, :, Link.VARIES]), names)
+
+
+def _bits(size: Ints, interval: Ints) -> Floats:
+    """Bit/s of packets of a size [byte] at an interval [ns]; 0: there are none."""
+    return np.where(interval > 0, 8.0 * size * NS / np.maximum(interval, 1), 0.0)
+
+
+def _capacity(byte_time: Ints, varies: Ints) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.where(varies > 0, np.inf, 8.0 / byte_s(byte_time))

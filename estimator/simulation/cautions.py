@@ -1,0 +1,116 @@
+"""What an answer has to say beside its number: losses that a delay does not show, and loads above capacity.
+
+Delays, jitter and `late` consider delivered packets only.  On an overloaded link with a short queue they look
+good, however much is lost.
+"""
+
+from collections.abc import Collection, Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from netcarlo.networks import classes
+from netcarlo.scenario import Scenario
+from netcarlo.schema import units
+from netcarlo.simulation.ensemble import build
+
+MOST_LOSS = 0.01
+"""Share of lost packets above which a delay of the others is no answer without a warning."""
+
+ROWS = 32
+"""Replications whose rates are looked at: what is drawn counts with its mean."""
+
+
+class LeftOut(NamedTuple):
+    """The loss of a class whose delays are asked for."""
+
+    word: str
+    """The class; empty: all flows."""
+    loss: str
+    """The outcome with the share of its packets that were lost."""
+    in_time: str
+    """The outcome with the share of its packets that arrived in time; empty without a bound."""
+    repaired: bool
+    """Whether all lost packets are retransmitted, so that they count in the delay."""
+
+    @property
+    def name(self) -> str:
+        """The class as the subject of a sentence."""
+        return self.word or "UDP"
+
+    @property
+    def goal(self) -> str:
+        """A goal that bounds the loss."""
+        return f"{self.in_time} >= 95 %" if self.in_time else f"{self.loss} <= 1 %"
+
+
+class Overload(NamedTuple):
+    """A link to which sources of constant rate offer more than it carries, means over drawn networks."""
+
+    link: str
+    offered_bps: float
+    capacity_bps: float
+
+    @property
+    def sentence(self) -> str:
+        """What is wrong, in a line."""
+        text = f"constant-rate flows offer {rate(self.offered_bps)} to {self.link}, which carries "
+        return text + rate(self.capacity_bps)
+
+
+def left_out(scenario: Scenario, outcomes: Iterable[str], have: Collection[str]) -> list[LeftOut]:
+    """The losses that these outcomes do not show; `have` are the outcomes of the scenario."""
+    found: dict[str, LeftOut] = {}
+    unrepaired = scenario.network.datagrams(scenario)
+    for name in outcomes:
+        if (word := classes.of_delivered(name)) is None:
+            continue
+        loss, in_time = (f"{word}_{kind}".lstrip("_") for kind in ("loss_ratio", "in_time"))
+        if loss in have:
+            in_time = in_time if in_time in have else ""
+            found[word] = LeftOut(word, loss, in_time, word not in unrepaired)
+    return list(found.values())
+
+
+def overload(scenario: Scenario, replications: int = ROWS) -> Overload | None:
+    """The link that is most overloaded by sources of constant rate; None if none is."""
+    rows = build(scenario, replications=min(replications, scenario.replications)).rows
+    offered = scenario.network.offered(rows)
+    if offered is None or not offered.load.size:
+        return None
+    load, capacity = offered.load.mean(axis=0), offered.capacity.mean(axis=0)
+    share = load / capacity
+    worst = int(np.argmax(share))
+    if not share[worst] > 1 + 1e-9:
+        return None
+    return Overload(offered.names[worst], float(load[worst]), float(capacity[worst]))
+
+
+def rate(bps: float) -> str:
+    """A rate in words: `240 Mbit/s`."""
+    factor, unit = next((f, u) for f, u in ((1e9, "G"), (1e6, "M"), (1e3, "k"), (0, "")) if bps >= f)
+    return f"{bps / (factor or 1):.4g} {unit}bit/s"
+
+
+def said(value: float, dimension: units.Dimension) -> str:
+    """A value of a quantity in words."""
+    return rate(value) if dimension is units.RATE else units.show(value, dimension)
+
+
+def percent(share: float) -> str:
+    """A share in words: `18.5 %`."""
+    return f"{100 * share:.3g} %"
+
+
+def of_goals(scenario: Scenario, outcomes: Iterable[str], frame: Any) -> list[str]:
+    """The warnings of an estimate whose goals are about these outcomes, given the outcomes of its runs."""
+    asked, found = list(outcomes), []
+    for each in left_out(scenario, asked, set(frame)):
+        lost = float(frame[each.loss].mean())
+        bounded = {each.loss, each.in_time} & {*asked}
+        if lost > MOST_LOSS and not each.repaired and not bounded:
+            text = f"{each.name} loses {percent(lost)} of its packets, which delays of delivered packets do "
+            found.append(f"{text}not show; add --goal '{each.goal}'")
+    if (heavy := overload(scenario)) is not None:
+        found.append(heavy.sentence)
+    return found
