@@ -11,8 +11,8 @@ from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Target, Trus
 if TYPE_CHECKING:
     from netcarlo.comparison.compare import Comparison
 
-MOST_ROWS = 30
-"""Rows of a table that are printed; the files have all."""
+MOST_ROWS = 1000
+"""Rows that are printed; the files have all."""
 
 
 def compare(
@@ -25,6 +25,19 @@ def compare(
     ],
     out: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder of comparison.html and comparison.csv.")
+    ] = None,
+    of: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OUTCOME", help="Outcome that leads; may be given again."),
+    ] = None,
+    set_: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="[SIDE:]a.b=value",
+            help="Set a field of all scenarios, or of one: by its name, the stem of its file, or its letter "
+            "(A, B, ...). May be given again.",
+        ),
     ] = None,
     equal: Annotated[
         bool, typer.Option("--equal", help="Exit 1 if anything differs by more than chance.")
@@ -49,7 +62,14 @@ def compare(
         destination.check_folder(out, ["comparison.csv", "comparison.html"])
     with console.progress("compare", quiet) as progress:
         found = run(
-            *results, replications=replications, seed=seed, target=target, progress=progress, large=yes
+            *results,
+            of=of,
+            values=console.values(set_),
+            replications=replications,
+            seed=seed,
+            target=target,
+            progress=progress,
+            large=yes,
         )
     if out is not None:
         text = output.csv_text(found.table.reset_index())
@@ -61,6 +81,7 @@ def compare(
                 "changes": found.changes.to_dict("index"),
                 "rows": found.table.reset_index().to_dict("records"),
                 "notes": list(found.notes),
+                "leading": list(found.leading),
                 "tested": found.tested,
                 "false": FALSE,
                 "confidence": found.confidence,
@@ -82,15 +103,26 @@ def _print(found: "Comparison", rest: str) -> None:
 
     if len(found.changes):
         console.print_table("What changed in the setting", found.changes, lambda _, text: words.said(text))
-    rows = words.rows(found, found.table if found.single else found.differing)
-    if rows:
-        title = "What came of it" if found.single else "What differs by more than chance, the clearest first"
-        left = len(rows) - MOST_ROWS
-        console.print_table(title, _frame(rows[:MOST_ROWS]), lambda _, text: str(text), wrap=False)
-        if left > 0:
-            console.echo(f"and {left} more; {rest} all")
+    title = "What came of it" if found.single else "What differs by more than chance"
+    left = 0
+    for pair in found.pairs:
+        table = found.of_pair(pair)
+        table = table if found.single else table[table["verdict"] == "differs"]
+        rows = [_called(row, *pair) for row in words.rows(found, table.head(MOST_ROWS))]
+        left += max(len(table) - MOST_ROWS, 0)
+        if rows:
+            of = f": {pair[1]} against {pair[0]}" if len(found.sides) > 2 else ""
+            console.print_table(f"{title}{of}", _frame(rows), lambda _, text: str(text), wrap=False)
+    if left:
+        console.echo(f"and {left} more; {rest} all")
     for note in found.notes:
         console.echo(f"not compared: {note}")
+
+
+def _called(row: dict[str, str], baseline: str, other: str) -> dict[str, str]:
+    """A row whose columns have the names of its sides."""
+    names = {"baseline": baseline, "other": other}
+    return {names.get(head, head): text for head, text in row.items()}
 
 
 def _frame(rows: "list[dict[str, str]]") -> Any:

@@ -4,8 +4,9 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,6 +22,7 @@ from netcarlo.comparison.differences import (
     paired,
     student,
 )  # fmt: skip
+from netcarlo.comparison.leading import leading, ordered
 from netcarlo.comparison.side import Side
 from netcarlo.errors import InputError
 from netcarlo.estimation.estimate import Estimate
@@ -49,17 +51,32 @@ COLUMNS = [
 ]  # fmt: skip
 
 
+PAIR = ("against", "side")
+"""The levels of the index that name a pair of sides, where there are several."""
+
+
+class Part(NamedTuple):
+    """The differences of one quantity between two sides."""
+
+    first: Side
+    side: Side
+    name: str
+    at: "pd.Index[Any]"
+    found: Differences
+    paired: bool
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """What `compare` found: each other side minus the first, the baseline."""
+    """What `compare` found: of each pair of sides the later one minus the earlier one, its baseline."""
 
     sides: tuple[Side, ...]
     table: pd.DataFrame
     """A row per quantity of a cell: n (pairs, or of what is not `paired` the smaller number of values),
     baseline, other, difference with its own 95 % interval ci_low to ci_high, relative (difference over
     baseline), the interval low to high by which all are judged together, and the verdict: `differs`, `noise`,
-    `equal` to the bit, or `unknown` (too few values).  The index: the side if there are several others, the
-    axes, the outcome."""
+    `equal` to the bit, or `unknown` (too few values).  The index: of more than two sides the pair, `against`
+    (the baseline) and `side`; the axes; the outcome."""
     changes: pd.DataFrame
     """A row per field of the setting that is not the same everywhere, a column per side."""
     notes: tuple[str, ...]
@@ -69,7 +86,10 @@ class Comparison:
     confidence: float
     """Of the intervals from low to high."""
     broken: int
-    """Cells that could not be simulated on one side only."""
+    """Cells that could not be simulated on some of the sides only."""
+    leading: tuple[str, ...] = ()
+    """The quantities that lead: those asked for (`of`), else the outcomes of the files, else those of which
+    more or less is better."""
 
     @property
     def baseline(self) -> Outcomes | None:
@@ -85,6 +105,28 @@ class Comparison:
     def differing(self) -> pd.DataFrame:
         """The rows of `table` that differ by more than chance."""
         return self.table[self.table["verdict"] == "differs"]
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The labels of each pair that has rows: the baseline, and what is compared with it."""
+        labels = [side.label for side in self.sides]
+        if len(labels) == 2:
+            return [(labels[0], labels[1])]
+        found = set(self.table.index.droplevel([n for n in self.table.index.names if n not in PAIR]))
+        return [pair for pair in combinations(labels, 2) if pair in found]
+
+    def of_pair(self, pair: tuple[str, str]) -> pd.DataFrame:
+        """The rows of one pair of sides, in the order in which they are shown."""
+        table = self.ordered
+        if len(self.sides) == 2:
+            return table
+        against, side = (table.index.get_level_values(name) for name in PAIR)
+        return table[(against == pair[0]) & (side == pair[1])]
+
+    @property
+    def ordered(self) -> pd.DataFrame:
+        """The rows of `table` in the order in which they are shown: what leads and differs first."""
+        return ordered(self.table, self.sides, self.leading)
 
     @property
     def single(self) -> bool:
@@ -103,7 +145,7 @@ class Comparison:
     def __repr__(self) -> str:
         """One line: how many differ, and of a single cell the goodput."""
         counts = f"{len(self.differing)} of {len(self.table)} differ"
-        if "goodput_bps" not in self.table.index:
+        if len(self.sides) > 2 or "goodput_bps" not in self.table.index:
             return f"Comparison of {len(self.sides)} sides: {counts}"
         found = self.table.loc["goodput_bps"]
         interval = f"{found['difference']:.4g} [{found['ci_low']:.4g}, {found['ci_high']:.4g}]"
@@ -119,6 +161,8 @@ class Comparison:
 def compare(
     baseline: Result,
     *others: Result,
+    of: str | Sequence[str] | None = None,
+    values: Mapping[str, Any] | None = None,
     replications: int | None = None,
     seed: int | None = None,
     target: str = "auto",
@@ -127,6 +171,10 @@ def compare(
     large: bool = False,
 ) -> Comparison:
     """Set results of one kind side by side: what changed in the setting, where, by how much, what is noise.
+
+    Every pair of them is compared. The outcomes `of` lead, else those that the files ask for, else those of
+    which more or less is better. `values` are fields to set in the scenarios, by their dotted names; a name
+    such as `B:transport.protocol` sets that of one side: by its name, the stem of its file, or its letter.
 
     Scenarios are simulated now with common random numbers: the seed and the number of replications (a
     precision is not looked at) of the first one unless given, so that the k-th packet on a hop meets the
@@ -139,16 +187,23 @@ def compare(
     if len(asked) < 2:
         raise InputError("compare needs two results at least; name another one")
     read = [_read(each) for each in asked]
+    names = [_name(each, found) for each, found in zip(asked, read, strict=True)]
+    paths = [_path(each, name) for each, name in zip(asked, names, strict=True)]
+    stems = [
+        Path(path).stem if isinstance(each, str | os.PathLike) else path
+        for each, path in zip(asked, paths, strict=True)
+    ]
+    read = _with_values(read, names, stems, values or {})
     scenarios = [each for each in read if isinstance(each, Scenario)]
     if not scenarios and (replications is not None or seed is not None):
         raise InputError("replications and seed are for scenarios, which are simulated now; leave them out")
     simulated = iter(_simulated(scenarios, replications, seed, target, threads, progress, large))
-    labels = _labels([_name(each) for each in asked])
+    labels = _labels(names, stems, paths)
     sides = [
         next(simulated)(label) if isinstance(each, Scenario) else _side(label, each)
         for label, each in zip(labels, read, strict=True)
     ]
-    return compared(sides)
+    return compared(sides, of=[of] if isinstance(of, str) else of)
 
 
 def _read(asked: Result) -> Any:
@@ -220,49 +275,103 @@ def _simulated(
     ]
 
 
-def _name(asked: Result) -> str:
+def _name(asked: Result, found: Any) -> str:
+    """The name of a side: of a scenario its own, of what is kept that of its folder or file."""
+    if isinstance(found, Scenario):
+        return found.name
     if isinstance(asked, str | os.PathLike):
-        return os.fspath(asked).rstrip("/")
-    if isinstance(asked, Mapping):
-        return str(asked.get("name", "scenario"))
+        return _path(asked, "").rpartition("/")[2]
     if isinstance(asked, Store):
-        return asked.url
+        return asked.url.rstrip("/").rpartition("/")[2]
     if isinstance(asked, Estimate):
         return asked.scenario.name
-    return asked.plan.name if isinstance(asked, Answer | Frontier) else asked.name
+    return str(found.plan.name)
 
 
-def _labels(names: list[str]) -> list[str]:
-    """The names without the folders, if that tells them apart; each with a letter where two are the same."""
-    for found in ([name.rpartition("/")[2] for name in names], names):
+def _path(asked: Result, name: str) -> str:
+    """Where a side lies; its name where it lies nowhere."""
+    if isinstance(asked, str | os.PathLike):
+        return os.fspath(asked).rstrip("/")
+    return asked.url if isinstance(asked, Store) else name
+
+
+def _labels(names: Sequence[str], stems: Sequence[str], paths: Sequence[str]) -> list[str]:
+    """Return a label for each side: its name; where two are the same also its file, or a letter."""
+    if len(set(names)) == len(names):
+        return list(names)
+    for found in (stems, paths):
         if len(set(found)) == len(found):
-            return found
-    return [f"{name} ({chr(ord('A') + i % 26)})" for i, name in enumerate(names)]
+            return [
+                name if names.count(name) == 1 or name == more else f"{name} ({more})"
+                for name, more in zip(names, found, strict=True)
+            ]
+    return [f"{name} ({_letter(i)})" for i, name in enumerate(names)]
 
 
-def compared(sides: Sequence[Side]) -> Comparison:
-    """The comparison of sides with the first.  Raises InputError where they have nothing in common."""
-    first, notes = sides[0], []
-    parts: list[tuple[Side, str, Any, Differences, bool]] = []
-    for side in sides[1:]:
+def _letter(i: int) -> str:
+    return chr(ord("A") + i % 26)
+
+
+def _with_values(
+    read: list[Any], names: Sequence[str], stems: Sequence[str], values: Mapping[str, Any]
+) -> list[Any]:
+    """The sides with fields set in the scenarios among them. Raises InputError."""
+    mine: list[dict[str, Any]] = [{} for _ in read]
+    for key, value in values.items():
+        side, colon, field = key.rpartition(":")
+        for i in _asked_for(side, names, stems) if colon else range(len(read)):
+            if not isinstance(read[i], Scenario):
+                raise InputError(
+                    f"--set {key}: {names[i]} holds results that are read, not simulated; "
+                    "set fields of scenarios only"
+                )
+            mine[i][field if colon else key] = value
+    return [
+        scenario_of(each, values=found) if found else each for each, found in zip(read, mine, strict=True)
+    ]
+
+
+def _asked_for(side: str, names: Sequence[str], stems: Sequence[str]) -> list[int]:
+    """The place of the side that is meant by its name, the stem of its file, or its letter."""
+    letters = [_letter(i) for i in range(len(names))]
+    for known in (names, stems, letters):
+        if (count := list(known).count(side)) == 1:
+            return [list(known).index(side)]
+        if count > 1:
+            found = ", ".join(letter for letter, one in zip(letters, known, strict=True) if one == side)
+            raise InputError(f"--set {side}:...: several sides are called {side}; write one of {found}")
+    sides = ", ".join(f"{letter} ({name})" for letter, name in zip(letters, names, strict=True))
+    raise InputError(f"--set {side}:...: no side is called '{side}'; the sides are {sides}")
+
+
+def compared(sides: Sequence[Side], *, of: Sequence[str] | None = None) -> Comparison:
+    """Compare every pair of sides; all differences are judged together.
+
+    Raises InputError where two sides have nothing in common.
+    """
+    notes: list[str] = []
+    parts: list[Part] = []
+    for first, side in combinations(sides, 2):
         _check(first, side)
-        common = [name for name in first.quantities if name in side.quantities]
-        for name in common:
+        for name in (name for name in first.quantities if name in side.quantities):
             a, b = first.estimates[name], side.estimates[name]
             at = a.index[a.index.isin(b.index)]
             if len(at):
                 found, pairs = _differences(first.quantities[name], name, at, first, side)
-                parts.append((side, name, at, found, pairs))
+                parts.append(Part(first, side, name, at, found, pairs))
         notes += _missing(first, side)
     if not parts:
         raise InputError("the sides have no cell and quantity in common; compare results of like questions")
-    judged = judge([each for *_, each, _ in parts])
-    broken = sum(len(first.failed ^ side.failed) for side in sides[1:])
+    lead = leading(sides, of)
+    judged = judge([part.found for part in parts])
+    failed = [side.failed for side in sides]
+    broken = len(frozenset.union(*failed) - frozenset.intersection(*failed))
     if broken:
-        notes.append(f"{broken} cells could be simulated on one side only")
+        some = "one side" if len(sides) == 2 else "some sides"
+        notes.append(f"{broken} cells could be simulated on {some} only")
     return Comparison(
-        tuple(sides), _table(parts, judged, several=len(sides) > 2), _changes(sides), tuple(notes),
-        judged.tested, judged.confidence, broken,
+        tuple(sides), _table(parts, judged, several=len(sides) > 2), _changes(sides),
+        tuple(dict.fromkeys(notes)), judged.tested, judged.confidence, broken, lead,
     )  # fmt: skip
 
 
@@ -318,25 +427,25 @@ def _missing(first: Side, side: Side) -> list[str]:
     return notes
 
 
-def _table(
-    parts: Sequence[tuple[Side, str, Any, Differences, bool]], judged: Judged, *, several: bool
-) -> pd.DataFrame:
+def _table(parts: Sequence[Part], judged: Judged, *, several: bool) -> pd.DataFrame:
     frames = []
-    for side, name, at, found, pairs in parts:
+    for part in parts:
+        found = part.found
         with np.errstate(invalid="ignore", divide="ignore"):
             relative = np.where(found.baseline != 0, found.difference / found.baseline, np.nan)
-        rows = pd.DataFrame(list(at), columns=list(side.axes)) if side.axes else pd.DataFrame(index=range(1))
+        axes = list(part.side.axes)
+        rows = pd.DataFrame(list(part.at), columns=axes) if axes else pd.DataFrame(index=range(1))
         frames.append(
             rows.assign(
-                **{"\0side": side.label, "\0outcome": name},
-                n=found.n, paired=pairs, baseline=found.baseline, other=found.other,
+                **{"\0against": part.first.label, "\0side": part.side.label, "\0outcome": part.name},
+                n=found.n, paired=part.paired, baseline=found.baseline, other=found.other,
                 difference=found.difference, ci_low=found.ci_low, ci_high=found.ci_high, relative=relative,
             )
         )  # fmt: skip
     table = pd.concat(frames, ignore_index=True)
     table = table.assign(low=judged.low, high=judged.high, verdict=judged.verdict)
-    axes = list(parts[0][0].axes)
-    index = [*(["\0side"] if several else []), *axes, "\0outcome"]
+    axes = list(parts[0].first.axes)
+    index = [*(f"\0{name}" for name in PAIR if several), *axes, "\0outcome"]
     table = table[table["n"] > 0].astype({"n": np.int64}).set_index(index)[COLUMNS]
     return table.rename_axis([name.lstrip("\0") for name in index])
 

@@ -1,6 +1,6 @@
 """Estimates of single scenarios as sides: simulated now, or from what `netcarlo estimate --json` printed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,18 @@ def of_record(label: str, record: Mapping[str, Any]) -> Side:
         provenance = record["provenance"]
         return Side(
             label=label, kind="estimate", setting=_setting(provenance), axes={}, quantities=quantities,
-            estimates=tables, stream=_stream(provenance),
+            estimates=tables, stream=_stream(provenance), asked=_asked(record["goals"], quantities),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"{label}: is no result of netcarlo estimate --json ({type(error).__name__}: {error})"
         ) from None
+
+
+def _asked(goals: Iterable[str], quantities: Mapping[str, Outcome]) -> tuple[str, ...]:
+    """The outcomes of goals, and how often each is met."""
+    outcomes = dict.fromkeys(text.split()[0] for text in goals)
+    return (*(name for name in outcomes if name in quantities), *goals)
 
 
 def _row(row: Mapping[str, Any], *, corrected: bool) -> pd.DataFrame:

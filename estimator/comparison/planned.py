@@ -61,7 +61,7 @@ def _side(label: str, record: Mapping[str, Any]) -> Side:
         )
         for name, found in rows.items()
     }
-    return Side(label, "plan", setting, axes, quantities, tables)
+    return Side(label, "plan", setting, axes, quantities, tables, asked=tuple(quantities))
 
 
 def _ends(answer: Mapping[str, Any]) -> tuple[float, float]:

@@ -45,6 +45,8 @@ class Side:
     """Cells that could not be simulated."""
     outcomes: Outcomes | None = None
     """Of a scenario, its replications."""
+    asked: tuple[str, ...] = ()
+    """Quantities that its file asks for: the outcomes of a sweep, the requirements of a plan, and goals."""
 
 
 def cells(values: Iterable[Cell]) -> "pd.Index[Any]":

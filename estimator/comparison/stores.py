@@ -54,6 +54,7 @@ def of_store(label: str, store: Store) -> Side:
         "stream": f"{sweep['seed']} {definition.get('scenario', {}).get('topology', 0)} "
         f"{drawn} {sweep['inputs'] if drawn else ''} {store.manifest['seed_scheme']}",
         "failed": _failed(frame, axes),
+        "asked": tuple(quantities),
     }
     if drawn:
         return _population(side, ok, at, drawn["size"])

@@ -6,7 +6,7 @@ from typing import Any
 
 from netcarlo.live.controls import Control
 from netcarlo.numerics.statistics import Mean
-from netcarlo.reports.parts import intervals, scales
+from netcarlo.reports.parts import exported, intervals, scales
 from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS, Plot, finite, plot
 from netcarlo.reports.parts.scales import Scale
 
@@ -40,6 +40,7 @@ def along(
                 "marker": {"color": COLOURS[k], "symbol": "line-ew-open", "size": 16},
                 "text": [control.texts[p] for p in places],
                 "hovertemplate": "%{text}: %{y}<extra></extra>",
+                **exported.instead(x=[control.texts[p] for p in places]),
             })  # fmt: skip
         others = {place: mean for place, mean in seen.items() if here is None or place != here[0]}
         if others:
@@ -72,6 +73,9 @@ def _marks(control: Control, means: dict[int, Mean], shown: Scale, k: int, *, si
         "x": places, "y": [finite(m.mean) for m in scaled], "mode": "markers",
         "marker": {"color": COLOURS[k], "symbol": SYMBOLS[k], "size": size},
         "error_y": intervals.bars(scaled), "text": [control.texts[p] for p in places],
+        **exported.interval(
+            [m.ci_low for m in scaled], [m.ci_high for m in scaled], x=[control.texts[p] for p in places]
+        ),
         "hovertemplate": "%{text}: %{y}<extra></extra>",
     }  # fmt: skip
 
@@ -91,12 +95,14 @@ def settling(
         x = [m.n for m in means]
         style = {"mode": "lines+markers", "name": NAMES[k] if len(histories) > 1 else "packets",
                  "line": {"color": COLOURS[k], "width": 2}, "marker": {"size": 5}}  # fmt: skip
-        data += intervals.sure(x, means, style, k, len(histories)) if means else []
+        data += intervals.sure(x, means, style, len(histories)) if means else []
         if guess is not None:
-            ends = [min(x), max(x)] if x else [1, 10]
+            ends = sorted({min(x), max(x)}) if x else [1, 10]
             data.append({
-                "x": ends, "y": [finite(guess / shown.factor)] * 2, "mode": "lines", "hoverinfo": "skip",
+                "x": ends, "y": [finite(guess / shown.factor)] * len(ends), "mode": "lines",
+                "hoverinfo": "skip",
                 "line": {"color": COLOURS[k], "dash": "dot", "width": 1}, "showlegend": False,
+                "name": f"{NAMES[k] if len(histories) > 1 else ''} cheap model".strip(),
             })  # fmt: skip
     ticks = sorted({m.n for history in histories for m in history})
     axis = {"type": "log", "tickvals": ticks, "ticktext": [scales.count(n) for n in ticks]}

@@ -119,7 +119,7 @@ class Line:
     def _holds(self, i: int, replications: int) -> bool:
         found = self.look(i) if replications == self.n else self._measures(i, replications)
         pairs = zip(self.plan.requirements, found, strict=True)
-        return all(r.margin(r.quantile(values)) >= 0 for r, values in pairs)
+        return all(r.held(np.array([r.quantile(values)]))[0] for r, values in pairs)
 
 
 def binding(plan: Plan, answers: Sequence[float]) -> str | None:

@@ -9,12 +9,15 @@ from scipy.special import ndtri
 
 from netcarlo.comparison.compare import Comparison
 from netcarlo.reports.comparison import words
+from netcarlo.reports.parts import exported
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, Plot, finite, plot, rounded
 from netcarlo.reports.parts.words import capital
 
 LINES = 24
 """Of labels beside a figure; a row has one for each axis."""
+ROWS = 15
+"""Of quantities beside a figure: their names do not touch on a phone."""
 MOST_BYTES = 1_500_000
 MOST_POINTS = 2000
 FARTHEST = 6.0
@@ -32,7 +35,7 @@ def differences(found: Comparison) -> Plot | None:
     if not len(table):
         return None
     if found.single:
-        return _forest(found, _relative(table), "difference [%]")
+        return _single(found)
     outcomes = list(dict.fromkeys(table.index.get_level_values("outcome")))
     parts = [table[table.index.get_level_values("outcome") == outcome] for outcome in outcomes]
     called = [int((part["verdict"] == "differs").sum()) for part in parts]
@@ -48,13 +51,32 @@ def differences(found: Comparison) -> Plot | None:
         f"{capital(words.name(found, outcome))}: {n} of {len(part)} differ"
         for outcome, n, part in zip(outcomes, called, parts, strict=True)
     ]
-    start = int(np.argmax(called))
+    first = [k for k, outcome in enumerate(outcomes) if outcome in found.leading]
+    start = max(first or range(len(outcomes)), key=called.__getitem__)
     return with_choices(draw, [Choice("of", options, start)], most_bytes=MOST_BYTES)
+
+
+def _single(found: Comparison) -> Plot | None:
+    """The differences of single cells, of one pair of sides at a time, as many as have room at a time."""
+    pages: list[tuple[str, pd.DataFrame]] = []
+    for pair in found.pairs:
+        table = _relative(found.of_pair(pair))
+        where = "" if len(found.sides) == 2 else f"{pair[1]} against {pair[0]}: "
+        for at in range(0, len(table), ROWS):
+            shown = table.iloc[at : at + ROWS]
+            pages.append((f"{where}{at + 1} to {at + len(shown)} of {len(table)}", shown))
+    if not pages:
+        return None
+
+    def draw(k: int) -> Plot:
+        return _forest(found, pages[k][1], "difference [%]")
+
+    return with_choices(draw, [Choice("shown", [name for name, _ in pages])], most_bytes=MOST_BYTES)
 
 
 def _relative(table: pd.DataFrame) -> pd.DataFrame:
     """The differences in percent of the baseline, where that is not 0."""
-    found = table[np.isfinite(table["relative"]) & (table["verdict"] != "equal")].head(LINES)
+    found = table[np.isfinite(table["relative"]) & (table["verdict"] != "equal")]
     percent = {name: 100 * found[name] / found["baseline"].abs() for name in ("difference", "low", "high")}
     relative: pd.DataFrame = found.assign(**percent)
     return relative
@@ -65,7 +87,7 @@ def _forest(found: Comparison, table: pd.DataFrame, title: str) -> Plot:
     data = [_points(table, labels, verdict) for verdict in SHOWN]
     order = labels[::-1]
     return plot(
-        data, x=title, y="", xaxis={"zeroline": True, "zerolinecolor": "#55616f"},
+        data, x=title, y="", meta={"y": "result"}, xaxis={"zeroline": True, "zerolinecolor": "#55616f"},
         yaxis={"type": "category", "categoryorder": "array", "categoryarray": order,
                "range": [-0.7, len(order) - 0.3], "tickfont": {"size": 11}, "dtick": 1},
     )  # fmt: skip
@@ -83,6 +105,9 @@ def _points(table: pd.DataFrame, labels: list[str], verdict: str) -> Plot:
         "x": [finite(v) for v in rows["difference"]],
         "y": [label for label, here in zip(labels, mine.tolist(), strict=True) if here],
         "customdata": [_percent(v) for v in rows["relative"]],
+        **exported.interval(
+            rows["low"].to_numpy(), rows["high"].to_numpy(), more={"verdict": rows["verdict"].tolist()}
+        ),
         "marker": {"color": colour, "symbol": symbol, "size": 8},
         "error_x": {"type": "data", "symmetric": False, "thickness": 1.4, "width": 4, "color": colour,
                     **{end: [finite(v) for v in values] for end, values in ends.items()}},
@@ -92,10 +117,9 @@ def _points(table: pd.DataFrame, labels: list[str], verdict: str) -> Plot:
 
 def _label(found: Comparison, index: Any) -> str:
     """Where a row is, a line for each axis; of a single cell which quantity it is."""
-    where = words.cell(found, index)
     if found.single:
-        outcome = index[-1] if isinstance(index, tuple) else index
-        return ": ".join(filter(None, [where.rstrip(": "), words.name(found, outcome)]))
+        return capital(words.name(found, index[-1] if isinstance(index, tuple) else index))
+    where = words.cell(found, index)
     return where.replace(", ", "<br>")
 
 
@@ -116,7 +140,8 @@ def chance(found: Comparison) -> Plot | None:
     rank = np.arange(1, n + 1)
     keep = np.unique(np.concatenate([np.linspace(0, n - 1, min(n, MOST_POINTS)).astype(int),
                                      np.arange(min(n, 50)), np.arange(max(n - 50, 0), n)]))  # fmt: skip
-    values = np.clip(clear.to_numpy()[order][keep], -FARTHEST, FARTHEST)
+    exact = clear.to_numpy()[order][keep]
+    values = np.clip(exact, -FARTHEST, FARTHEST)
     kinds = verdicts.to_numpy()[order][keep]
     place = rank[keep]
     expected = ndtri((place - 0.5) / n) / -ndtri((1 - found.confidence) / 2)
@@ -134,6 +159,7 @@ def chance(found: Comparison) -> Plot | None:
                 "type": "scatter", "mode": "markers", "name": name,
                 "x": place[mine].tolist(), "y": [rounded(v) for v in values[mine]],
                 "marker": {"color": colour, "symbol": symbol, "size": 6},
+                **exported.instead(y=exported.exact(exact[mine])),
                 "hovertemplate": f"{name}: %{{y}}<extra></extra>",
             }
         )  # fmt: skip

@@ -4,21 +4,26 @@ from typing import Any
 
 import pandas as pd
 
-from netcarlo.comparison.compare import Comparison
+from netcarlo.comparison.compare import PAIR, Comparison
 from netcarlo.comparison.differences import FALSE
 from netcarlo.reports.comparison import figures, words
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.words import capital
 
-MOST_ROWS = 100
-BADGES = {"differs": "bad", "noise": "plain", "equal": "good", "unknown": "open"}
+MOST_ROWS = 5000
+"""Rows of the page; `comparison.csv` has all."""
+MOST_FIRST = 12
+"""Rows of a pair of sides that are seen at once; the others unfold."""
+MOST_NAMED = 6
+"""Quantities that lead and are named."""
+BADGES = {"differs": "mark", "noise": "plain", "equal": "plain", "unknown": "open"}
 
 
 def comparison_page(found: Comparison) -> str:
     """The HTML of the page of a comparison."""
     drawn = figures.differences(found)
-    shown = found.table if found.single else words.clearest(found.table)
+    most = max(MOST_ROWS // len(found.pairs), 1)
     return page(
         "comparison.html",
         title=" and ".join(side.label for side in found.sides),
@@ -34,24 +39,41 @@ def comparison_page(found: Comparison) -> str:
         quantities=[] if found.single else _quantities(found),
         differences=drawn,
         chance=figures.chance(found),
-        rows=words.rows(found, shown.head(MOST_ROWS)),
-        left=max(len(shown) - MOST_ROWS, 0),
+        pairs=[_pair(found, pair, most) for pair in found.pairs],
+        left=sum(max(len(found.of_pair(pair)) - most, 0) for pair in found.pairs),
         badges=BADGES,
+        leading=_listed([words.name(found, outcome) for outcome in found.leading]),
         confidence=f"{100 * found.confidence:.4g} %",
         wrong=f"{100 * FALSE:g} %",
         provenance={side.label: _made(side.setting) for side in found.sides},
     )
 
 
+def _pair(found: Comparison, pair: tuple[str, str], most: int) -> dict[str, Any]:
+    """The rows of a pair of sides: those that are seen at once, and those that unfold."""
+    table = found.of_pair(pair).head(most)
+    leads = table.index.get_level_values("outcome").isin(found.leading) & (table["verdict"] == "differs")
+    first = min(max(int(leads.sum()), 1), MOST_FIRST) if found.single else MOST_FIRST
+    shown = words.rows(found, table)
+    return {
+        "head": f"{pair[1]} against {pair[0]}" if len(found.sides) > 2 else "",
+        "baseline": pair[0], "other": pair[1], "first": shown[:first], "rest": shown[first:],
+    }  # fmt: skip
+
+
 def _tone(found: Comparison) -> str:
-    if not found.same:
+    """Red is for errors: a difference is neither good nor bad."""
+    if found.broken:
         return "bad"
+    if len(found.differing):
+        return "plain"
     return "open" if not found.tested and (found.table["verdict"] == "unknown").all() else "good"
 
 
 def _tiles(found: Comparison) -> list[dict[str, str]]:
     counts = found.table["verdict"].value_counts()
-    cells = len(found.table.droplevel("outcome").index.unique()) if not found.single else 1
+    levels = [name for name in found.table.index.names if name in ("outcome", *PAIR)]
+    cells = 1 if found.single else len(found.table.droplevel(levels).index.unique())
     quantities = found.table.index.get_level_values("outcome").nunique()
     named = {"differ": "differs", "within chance": "noise", "equal to the bit": "equal"}
     tiles = [
@@ -66,7 +88,10 @@ def _tiles(found: Comparison) -> list[dict[str, str]]:
 def _quantities(found: Comparison) -> list[dict[str, Any]]:
     """Of each quantity in how many cells it differs, and by how much."""
     table = []
-    for outcome, part in found.table.groupby(level="outcome", sort=False):
+    parts = dict(list(found.table.groupby(level="outcome", sort=False)))
+    lead = [outcome for outcome in parts if outcome in found.leading]
+    for outcome in [*lead, *(outcome for outcome in parts if outcome not in lead)]:
+        part = parts[outcome]
         called = part[part["verdict"] == "differs"]
         relative = called["relative"][called["relative"].abs() < float("inf")]
         table.append(
@@ -86,6 +111,12 @@ def _range(relative: "pd.Series[float]") -> str:
         return ""
     low, high = float(relative.min()), float(relative.max())
     return words.percent(low) if low == high else f"{words.percent(low)} … {words.percent(high)}"
+
+
+def _listed(names: list[str]) -> str:
+    """The first names, and how many there are more."""
+    some = ", ".join(names[:MOST_NAMED])
+    return some if len(names) <= MOST_NAMED else f"{some} and {len(names) - MOST_NAMED} more"
 
 
 def _made(setting: Any) -> str:

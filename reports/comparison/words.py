@@ -16,14 +16,21 @@ from netcarlo.reports.parts.words import capital
 LONGEST = 60
 """Characters of a value of the setting that are shown."""
 
+LINE = "\n"
+"""Between what the headline says of several pairs of sides."""
+
+MOST_LEADING = 4
+"""Quantities of a pair of sides that the headline names."""
+
 Row = dict[str, str]
 
 
 def headline(found: Comparison) -> str:
-    """The answer in a few words."""
+    """Return the answer in a few words: of what leads the clear differences, then how many there are."""
     differ, n = len(found.differing), len(found.table)
     if differ:
-        return f"{scales.count(differ)} of {scales.count(n)} {_rows(n)} more than chance{_most(found)}."
+        count = f"{scales.count(differ)} of {scales.count(n)} {_rows(n)} more than chance."
+        return f"{_leads(found)}{' ' if len(found.sides) == 2 else LINE}{count}"
     if found.broken:
         return "What could be simulated on both sides is the same within chance; some cells could not."
     if not found.tested:
@@ -38,15 +45,41 @@ def _rows(n: int) -> str:
     return "result differs by" if n == 1 else "results differ by"
 
 
-def _most(found: Comparison) -> str:
-    """The largest relative difference among those called."""
-    relative = found.differing["relative"]
-    relative = relative[relative.abs() < math.inf]
-    if relative.empty:
-        return ""
-    at = int(relative.abs().to_numpy().argmax())
-    row = relative.index[at]
-    return f", most {name(found, _outcome(row))} by {percent(float(relative.iloc[at]))}"
+def _leads(found: Comparison) -> str:
+    """What leads and differs, of each pair of sides that has any."""
+    texts = []
+    for pair in found.pairs:
+        rows = found.of_pair(pair)
+        leads = rows.index.get_level_values("outcome").isin(found.leading)
+        changes: dict[str, str] = {}
+        for index, row in rows[leads & (rows["verdict"] == "differs")].iterrows():
+            changes.setdefault(_outcome(index), _change(found, index, row))
+        if changes:
+            more = len(changes) - MOST_LEADING
+            text = ", ".join(list(changes.values())[:MOST_LEADING])
+            text += f" and {more} more" if more > 0 else ""
+            several = len(found.sides) > 2
+            texts.append(f"{pair[1]} against {pair[0]}: {text}." if several else f"{capital(text)}.")
+    if texts:
+        return LINE.join(texts)
+    if len(found.leading) > MOST_LEADING:
+        return f"None of the {len(found.leading)} quantities that lead differs."
+    names = ", ".join(name(found, outcome) for outcome in found.leading)
+    return f"{capital(names)}: no difference beyond chance."
+
+
+def _change(found: Comparison, index: Any, row: Any) -> str:
+    """A difference with its sign, of shares in points, and where it is if there are several cells."""
+    outcome = _outcome(index)
+    quantity = _quantity(found, outcome)
+    if quantity.values.most == 1.0:
+        text = f"{signed(100 * row['difference'])} points"
+    elif math.isfinite(row["relative"]):
+        text = percent(float(row["relative"]))
+    else:
+        text = _with(row["difference"], scale(found, outcome, [row["difference"]]), sign=True)
+    called = f"{name(found, outcome)} {text}"
+    return called if found.single else f"{called} ({_place(found, index)})"
 
 
 def explanation(found: Comparison) -> str:
@@ -110,16 +143,20 @@ def signed(value: float, digits: int = 3) -> str:
 
 
 def cell(found: Comparison, index: Any) -> str:
-    """Where a row of the table is: its axes in words, and the side if there are several."""
+    """Where a row of the table is: its axes in words, and of several sides which two are compared."""
     levels = dict(zip(found.table.index.names, _tuple(index), strict=True))
-    side = levels.get("side", "") if len(found.sides) > 2 else ""
-    units = found.sides[0].axes
-    parts = [
+    sides = f"{levels['side']} against {levels['against']}" if len(found.sides) > 2 else ""
+    return ": ".join(filter(None, [sides, _place(found, index)]))
+
+
+def _place(found: Comparison, index: Any) -> str:
+    """The values of a row on the axes, in words."""
+    levels = dict(zip(found.table.index.names, _tuple(index), strict=True))
+    return ", ".join(
         f"{scales.name_of(axis)} {_value(levels[axis], unit)}"
-        for axis, unit in units.items()
+        for axis, unit in found.sides[0].axes.items()
         if _said(levels[axis])
-    ]
-    return ": ".join(filter(None, [str(side), ", ".join(parts)]))
+    )
 
 
 def _said(value: Any) -> bool:
@@ -139,7 +176,7 @@ def _outcome(index: Any) -> str:
 
 
 def _quantity(found: Comparison, outcome: str) -> Outcome:
-    return found.sides[0].quantities[outcome]
+    return next(side.quantities[outcome] for side in found.sides if outcome in side.quantities)
 
 
 def unit(found: Comparison, outcome: str) -> str:
@@ -170,22 +207,17 @@ def clearness(table: pd.DataFrame) -> "pd.Series[float]":
 
 
 def rows(found: Comparison, table: pd.DataFrame) -> list[Row]:
-    """A row for each of the table's in words; those of a single cell as they are, else the clearest first."""
+    """Return a row in words for each of the table's, in its order."""
     shown = []
-    for index, row in (table if found.single else clearest(table)).iterrows():
+    for index, row in table.iterrows():
         outcome = _outcome(index)
         how = scale(found, outcome, [row["baseline"], row["other"]])
         change = scale(found, outcome, [row["difference"]])
-        entry = (
-            {"quantity": name(found, outcome)}
-            if found.single
-            else {"where": cell(found, index), "quantity": name(found, outcome)}
-        )
-        if found.single and len(found.sides) > 2:
-            entry = {"quantity": f"{name(found, outcome)}, {cell(found, index)}"}
+        place = {} if found.single else {"where": _place(found, index)}
         shown.append(
-            entry
+            place
             | {
+                "quantity": name(found, outcome),
                 "baseline": _with(row["baseline"], how),
                 "other": _with(row["other"], how),
                 "difference": _with(row["difference"], change, sign=True),

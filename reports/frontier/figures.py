@@ -4,7 +4,7 @@ from netcarlo.planning.designs import Frontier, cheapest
 from netcarlo.planning.run import Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
 from netcarlo.reports.frontier import words
-from netcarlo.reports.parts import scales
+from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, plot, rounded
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.plan import words as of_plan
@@ -54,7 +54,11 @@ def costs(found: Frontier) -> Plot | None:
         "x": [rounded(_beside(answer) / across.factor) for answer, _ in known],
         "y": [rounded(cheap.cost) for _, cheap in known],
         "mode": "lines+markers", "showlegend": False, "line": {"color": COLOURS[0], "width": 2},
-        "marker": {"size": 8},
+        "marker": {"size": 8}, "name": "cheapest design known to hold",
+        **exported.instead(
+            more={axis(found.plan).label(of_plan.title(found.plan)):
+                  [rounded(cheap.value / axis(found.plan).factor) for _, cheap in known]}
+        ),
         "customdata": [words.priced(found, cheap) for _, cheap in known],
         "hovertemplate": "%{customdata}<extra></extra>",
     }  # fmt: skip
@@ -90,7 +94,7 @@ def _edge(x: list[float], y: list[float], fill: str = "") -> Plot:
     filled = {"fill": "tonexty", "fillcolor": fill} if fill else {}
     return {
         "x": x, "y": y, "mode": "lines", "line": {"width": 0}, "hoverinfo": "skip",
-        "showlegend": False, **filled,
+        "showlegend": False, **filled, **exported.DECORATION,
     }  # fmt: skip
 
 

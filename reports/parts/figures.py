@@ -1,13 +1,15 @@
 """Plotly figures as plain data, `{"data": [...], "layout": {...}}`: no plotting library is imported."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.reports.parts import words
+from netcarlo.reports.parts.bars import uncrowded
+from netcarlo.reports.parts.exported import DECORATION, DIGITS, columns, exact, instead
 from netcarlo.studies.comparison import Compared
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import Value
@@ -35,9 +37,13 @@ MOST_POINTS = 2500
 
 
 def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
-    """A figure with the house layout and axis titles."""
+    """Return a figure with the layout of all pages and these axis titles.
+
+    Error bars that would overlap are thinned out. `meta` names the exported columns `x` and `y` where an
+    axis has no title.
+    """
     return {
-        "data": data,
+        "data": uncrowded(data, log=layout.get("xaxis", {}).get("type") == "log"),
         "layout": {
             "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK},
             "margin": {"l": 8, "r": 12, "t": 10, "b": 8},
@@ -60,14 +66,20 @@ def identity(evaluation: Evaluation, metric: str) -> Plot:
     pad = (high - low) * 0.05
     ends = [low - pad, high + pad]
     line = {"x": ends, "y": ends, "mode": "lines", "name": "identity", "hoverinfo": "skip",
-            "line": {"color": "#8794a3", "width": 1.2, "dash": "dash"}}  # fmt: skip
+            "line": {"color": "#8794a3", "width": 1.2, "dash": "dash"}, **DECORATION}  # fmt: skip
+    equal: Plot = {"range": ends}
+    label = words.with_unit(evaluation.study.description.label(metric), rows[0].published.unit)
+    titles = f"published {label}", f"estimated {label}"
     groups = [
-        _markers(evaluation, style, x=[row.published.value for row in style.rows], y=_means(style.rows))
+        _markers(
+            evaluation,
+            style,
+            {titles[0]: [row.published.value for row in style.rows], titles[1]: _means(style.rows)},
+            ends=[(row.estimate.ci_low, row.estimate.ci_high) for row in style.rows if row.estimate],
+        )
         for style in _styled(evaluation, rows)
     ]
-    equal: Plot = {"range": ends}
-    label = evaluation.study.description.label(metric)
-    return plot([line, *groups], x=f"published {label}", y=f"estimated {label}", xaxis=equal, yaxis=equal)
+    return plot([line, *groups], x=titles[0], y=titles[1], xaxis=equal, yaxis=equal)
 
 
 def errors(evaluation: Evaluation, metric: str) -> Plot:
@@ -90,19 +102,38 @@ def errors(evaluation: Evaluation, metric: str) -> Plot:
         "base": [rounded(low / unit) for (low, _), unit in zip(ends, units, strict=True)],
         "y": [rounded((high - low) / unit) for (low, high), unit in zip(ends, units, strict=True)],
         "width": 1.04, "marker": {"color": "#dfe5eb", "line": {"width": 0}}, "hoverinfo": "skip",
-        "name": "printed digits agree" if description.exact else "allowed",
+        "name": "printed digits agree" if description.exact else "allowed", **DECORATION,
     }  # fmt: skip
+    x = "number, in the paper's order"
+    y = f"difference [{words.of_difference(rows[0].published)}]" if absolute else "error [%]"
+    allowed = {
+        id(row): (low / unit, high / unit) for row, (low, high), unit in zip(rows, ends, units, strict=True)
+    }
+    unit_of = {id(row): row.published.value / 100 if not absolute else 1.0 for row in rows}
     groups = [
         _markers(
             evaluation,
             style,
-            x=[order[id(row)] for row in style.rows],
-            y=[row.difference if absolute else row.rel_error * 100 for row in style.rows],
+            {
+                x: [order[id(row)] for row in style.rows],
+                y: [row.difference if absolute else row.rel_error * 100 for row in style.rows],
+            },
+            ends=[
+                (
+                    (row.estimate.ci_low - row.published.value) / unit_of[id(row)],
+                    (row.estimate.ci_high - row.published.value) / unit_of[id(row)],
+                )
+                for row in style.rows
+                if row.estimate
+            ],
+            more={
+                f"allowed {word} {y[y.index('[') :]}": exact([allowed[id(row)][end] for row in style.rows])
+                for end, word in enumerate(("from", "to"))
+            },
         )
         for style in _styled(evaluation, rows)
     ]
-    y = f"difference [{words.of_difference(rows[0].published)}]" if absolute else "error [%]"
-    return plot([band, *groups], x="number, in the paper's order", y=y)
+    return plot([band, *groups], x=x, y=y)
 
 
 def line(x: Sequence[float], y: Sequence[float | None], name: str, colour: str, dash: str = "solid") -> Plot:
@@ -117,7 +148,8 @@ def line(x: Sequence[float], y: Sequence[float | None], name: str, colour: str, 
 def staircase(values: NDArray[np.float64], name: str, colour: str, dash: str = "solid") -> Plot:
     """A value for each second from 0 on, as a staircase line."""
     x = [float(second) for second in range(len(values) + 1)]
-    return line(x, [rounded(v) for v in [*values, values[-1]]], name, colour, dash)
+    y = [rounded(v) for v in [*values, values[-1]]]
+    return {**line(x, y, name, colour, dash), **instead(x=x[:-1], y=y[:-1])}
 
 
 def steps(time: NDArray[np.float64], value: NDArray[np.float64]) -> tuple[list[float], list[float]]:
@@ -130,16 +162,17 @@ def steps(time: NDArray[np.float64], value: NDArray[np.float64]) -> tuple[list[f
         large = keep[np.argsort(jump)[-MOST_POINTS // 5 :]]
         keep = np.unique(np.concatenate([keep[:: math.ceil(len(keep) / MOST_POINTS)], large]))
     keep = np.unique(np.append(keep, len(time) - 1))
-    return np.round(time[keep], 6).tolist(), np.round(value[keep], 4).tolist()
+    keep = keep[np.append(np.diff(time[keep]) != 0, True)]  # of several changes at one time the last holds
+    return [rounded(t) for t in time[keep].tolist()], [rounded(v) for v in value[keep].tolist()]
 
 
 def rounded(value: float) -> float:
-    """Seven significant digits: what a plot can show."""
-    return float(f"{value:.7g}")
+    """Return the value with all its digits, without the noise of binary fractions."""
+    return float(f"{value:.{DIGITS}g}")
 
 
 def finite(value: float) -> float | None:
-    """The value as a plot shows it; None where there is none."""
+    """Return the value with all its digits; None where there is none."""
     return rounded(value) if math.isfinite(value) else None
 
 
@@ -163,12 +196,25 @@ def _styled(evaluation: Evaluation, rows: Sequence[Compared]) -> list[_Style]:
     ]
 
 
-def _markers(evaluation: Evaluation, style: _Style, *, x: Sequence[float], y: Sequence[float]) -> Plot:
+def _markers(
+    evaluation: Evaluation,
+    style: _Style,
+    axes: Mapping[str, Sequence[float]],
+    *,
+    ends: Sequence[tuple[float, float]],
+    more: Mapping[str, Sequence[float | None]] | None = None,
+) -> Plot:
+    """Markers at the values of two axes, by their titles, which are exported with the intervals of y."""
+    x, y = (exact(values) for values in axes.values())
+    low, high = (exact([min(pair) if k == 0 else max(pair) for pair in ends]) for k in (0, 1))
+    where = [words.where(evaluation.study.description, row.published) for row in style.rows]
+    exported = dict(zip(axes, (x, y), strict=True)) | dict(more or {})
     return {
-        "x": list(x), "y": [rounded(v) for v in y], "mode": "markers", "name": style.name,
+        **columns({"published number": where, **exported, "low": low, "high": high}),
+        "x": x, "y": y, "mode": "markers", "name": style.name,
         "marker": {"symbol": style.symbol, "color": style.colour, "size": 8, "opacity": 0.75,
                    "line": {"color": "#ffffff", "width": 0.8}},
-        "text": [words.where(evaluation.study.description, row.published) for row in style.rows],
+        "text": where,
         "customdata": [[row.published.text, words.estimate(row)] for row in style.rows],
         "hovertemplate": "%{text}<br>published %{customdata[0]}, ours %{customdata[1]}<extra></extra>",
     }  # fmt: skip

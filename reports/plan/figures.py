@@ -9,9 +9,9 @@ import numpy as np
 from netcarlo.planning.file import Plan
 from netcarlo.planning.run import WORDS, Answer
 from netcarlo.planning.search import FAILS, HOLDS, OPEN
-from netcarlo.reports.parts import scales
+from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.figures import COLOURS, INK, SYMBOLS, Plot, plot, rounded
-from netcarlo.reports.parts.intervals import MOST_BANDS, band, sparse
+from netcarlo.reports.parts.intervals import MOST_BANDS, band
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.plan import words
 
@@ -58,7 +58,16 @@ def curve(found: Answer) -> Plot:
             {
                 "x": x,
                 "y": y,
-                "error_y": {} if few else _bars(y, low, high, k, len(plan.requirements)),
+                "error_y": {} if few else _bars(y, low, high),
+                **exported.interval(
+                    low,
+                    high,
+                    more={
+                        "asked [%]": [100 * requirement.probability] * len(x),
+                        "replications": [point.replications for point in found.curve],
+                        "verdict": [WORDS[point.verdict] for point in found.curve],
+                    },
+                ),
                 "mode": "lines+markers",
                 "name": f"{requirement.name}: {words.goal(plan, k)}",
                 "line": {"color": colour, "width": 2},
@@ -95,6 +104,7 @@ def measure(found: Answer, k: int) -> Plot:
         "mode": "lines+markers", "showlegend": False, "line": {"color": colour, "width": 2},
         "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)]},
         "hovertemplate": "%{x}: %{y}<extra></extra>", "name": requirement.name,
+        **exported.instead(more={"bound": [rounded(bound)] * len(points)}),
     }  # fmt: skip
     across = [rounded(plan.values[i] / scale.factor) for i in (0, -1)]
     places = _window(plan, own)
@@ -169,7 +179,8 @@ def resources(found: Answer) -> Plot | None:
         for move, low, high in moves
     ]
     bar = {
-        "type": "bar", "orientation": "h", "showlegend": False,
+        "type": "bar", "orientation": "h", "showlegend": False, "name": "change",
+        **exported.interval([low for _, low, _ in moves], [high for _, _, high in moves]),
         "x": [rounded(move[0]) for move in moves], "y": [gain.resource.name for gain in known],
         "marker": {"color": colours}, "width": 0.5,
         "error_x": {
@@ -180,7 +191,8 @@ def resources(found: Answer) -> Plot | None:
         "customdata": [words.moved(plan, gain) for gain in known],
         "hovertemplate": "%{y}: %{customdata}<extra></extra>",
     }  # fmt: skip
-    return plot([bar], x=f"change of {_title(plan, scale)}", y="", yaxis={"automargin": True})
+    x = f"change of {_title(plan, scale)}"
+    return plot([bar], x=x, y="", yaxis={"automargin": True}, meta={"y": "resource"})
 
 
 def _quantity_axis(plan: Plan, scale: Scale) -> Plot:
@@ -209,22 +221,19 @@ def _sharper(found: Answer, k: int) -> tuple[list[float], list[float]]:
     return low.tolist(), high.tolist()
 
 
-def _bars(
-    y: Sequence[float], low: Sequence[float], high: Sequence[float], k: int, of: int
-) -> Plot:  # fmt: skip
-    """Bars in place of a band, where others would be in its way: at some points of curve `k` of so many."""
-    at = sparse(len(y), k, of)
+def _bars(y: Sequence[float], low: Sequence[float], high: Sequence[float]) -> Plot:
+    """Return error bars, in place of bands that would hide each other."""
     return {
         "type": "data", "symmetric": False, "thickness": 1.2, "width": 3,
-        "array": [rounded(h - v) if on else None for h, v, on in zip(high, y, at, strict=True)],
-        "arrayminus": [rounded(v - w) if on else None for w, v, on in zip(low, y, at, strict=True)],
+        "array": [rounded(h - v) for h, v in zip(high, y, strict=True)],
+        "arrayminus": [rounded(v - w) for w, v in zip(low, y, strict=True)],
     }  # fmt: skip
 
 
 def _level(x: Sequence[float], y: float, colour: str, name: str) -> Plot:
     return {
         "x": [min(x), max(x)], "y": [rounded(y)] * 2, "mode": "lines", "name": name, "showlegend": False,
-        "line": {"color": colour, "width": 1.4, "dash": "dash"}, "hoverinfo": "name+y",
+        "line": {"color": colour, "width": 1.4, "dash": "dash"}, "hoverinfo": "name+y", **exported.DECORATION,
     }  # fmt: skip
 
 

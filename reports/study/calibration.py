@@ -12,6 +12,7 @@ from rich.text import Text
 from netcarlo.calibration.result import Calibrated, Errors, Number, Parameter, read
 from netcarlo.reports.page import page
 from netcarlo.reports.parts import words
+from netcarlo.reports.parts.exported import DECORATION, interval
 from netcarlo.reports.parts.figures import COLOURS, GRID, INK, SYMBOLS, Plot, plot, rounded
 from netcarlo.studies.study import Study
 
@@ -163,7 +164,7 @@ def _profile(result: Calibrated, one: Parameter) -> Plot:
     data: list[Plot] = [
         {
             "x": x, "y": [rounded(step.rise) for step in one.profile], "mode": "lines", "hoverinfo": "skip",
-            "line": {"color": COLOURS[0], "width": 1.6}, "showlegend": False,
+            "line": {"color": COLOURS[0], "width": 1.6}, "showlegend": False, **DECORATION,
         }
     ]  # fmt: skip
     for keeps, name, symbol in ((True, "kept", "circle"), (False, "excluded", "circle-open")):
@@ -173,6 +174,11 @@ def _profile(result: Calibrated, one: Parameter) -> Plot:
                 "x": [step.value for step in steps], "y": [rounded(step.rise) for step in steps],
                 "error_y": {"type": "data", "array": [rounded(2 * step.doubt) for step in steps],
                             "thickness": 1.2, "width": 3},
+                **interval(
+                    [step.rise - 2 * step.doubt for step in steps],
+                    [step.rise + 2 * step.doubt for step in steps],
+                    more={"limit": [rise] * len(steps)},
+                ),
                 "mode": "markers", "name": name,
                 "marker": {"color": COLOURS[0], "size": 9, "symbol": symbol},
                 "hovertemplate": f"%{{x}} {declared.unit}: %{{y:.3g}} above the best<extra></extra>",
@@ -181,7 +187,7 @@ def _profile(result: Calibrated, one: Parameter) -> Plot:
     data.append(
         {
             "x": [declared.low, declared.high], "y": [rise, rise], "mode": "lines", "name": f"{rise:g}",
-            "line": {"color": COLOURS[1], "width": 1.2, "dash": "dash"}, "hoverinfo": "skip",
+            "line": {"color": COLOURS[1], "width": 1.2, "dash": "dash"}, "hoverinfo": "skip", **DECORATION,
         }
     )  # fmt: skip
     # Steep walls would leave the part that decides flat.
@@ -243,6 +249,11 @@ def _scatter(result: Calibrated, study: Study) -> Plot:
             "error_y": {"type": "data", "array": [rounded(_band(row, result) * scale) for row in rows],
                         "thickness": 1, "width": 0, "visible": name == "fitted"},
             "text": [study.description.say(row.conditions) for row in rows],
+            **interval(
+                [(row.error - _band(row, result)) * scale for row in rows],
+                [(row.error + _band(row, result)) * scale for row in rows],
+                more={"number": [study.description.say(row.conditions) for row in rows]},
+            ),
             "marker": {"color": COLOURS[i], "symbol": SYMBOLS[i] + ("-open" if i else ""), "size": 9},
             "hovertemplate": "%{text}: %{y:.3g}<extra>" + name + "</extra>",
         }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.numerics.statistics import Mean, paired
-from netcarlo.reports.parts import words
+from netcarlo.reports.parts import exported, words
 from netcarlo.reports.parts.figures import COLOURS, DASHES, INK, SYMBOLS, Plot, finite, plot
 from netcarlo.reports.parts.intervals import bars, has_ends, sure
 from netcarlo.studies.cells import Cell, Cells
@@ -37,7 +37,7 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
              for metric in metrics for key, cells in series.items()}  # fmt: skip
     firsts = list(dict.fromkeys(style[0] for style in drawn))
     rests = list(dict.fromkeys(style[1:] for style in drawn))
-    for k, (style, (metric, key, cells)) in enumerate(drawn.items()):
+    for style, (metric, key, cells) in drawn.items():
         place = firsts.index(style[0])
         # Lines that no other column tells apart differ in their dashes as well.
         dash = DASHES[(rests.index(style[1:]) if len(rests) > 1 else place) % len(DASHES)]
@@ -50,7 +50,7 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
         data += sure([x for x, _ in points], means, {
             "mode": "lines+markers", "name": name, "line": {"color": colour, "dash": dash, "width": 2},
             "marker": {"size": 5, "symbol": symbol, "color": colour},
-        }, k, len(drawn))  # fmt: skip
+        }, len(drawn))  # fmt: skip
         published = [
             row for row in evaluation.rows
             if row.published.metric in figure.published and figure.x in row.published.conditions
@@ -67,7 +67,7 @@ def lines(evaluation: Evaluation, figure: Figure) -> Plot:
                     "x": [row.published.conditions[figure.x] for row in published],
                     "y": [row.published.value * s for row, s in zip(published, scales, strict=True)],
                     **marks,
-                    "mode": "markers", "name": f"{name}, published", "showlegend": False,
+                    "mode": "markers", "name": f"{name}, published".removeprefix(", "), "showlegend": False,
                     "marker": {"symbol": f"{symbol}-open", "size": 13, "color": colour,
                                "line": {"width": 1.6}},
                     "hovertemplate": f"{name}, published<br>%{{x}}: %{{y}}<extra></extra>",
@@ -130,6 +130,10 @@ def gains(evaluation: Evaluation, figure: Figure | Spread) -> Plot | None:
         return None
     conditions = {**study.conditions, **(study.variations[variation].added(variation) if variation else {})}
     places = {x: i for i, x in enumerate(sorted(cells[over], key=_first_numbers))}
+    condition = conditions[figure.x]
+    numeric = not condition.names and all(isinstance(x, float) for x in places)
+    texts = [f"{value:g}" if numeric else condition.show(value) for value in places]
+    exported_x = list(places) if numeric else texts
     data: list[Plot] = []
     for k, other in enumerate(others, start=1):
         both = sorted(places[x] for x in cells[other] if x in places)
@@ -143,17 +147,18 @@ def gains(evaluation: Evaluation, figure: Figure | Spread) -> Plot | None:
             {
                 "x": [place + shift for place in both], "y": [finite(m.mean) for m in means],
                 "error_y": bars(means), "mode": "lines+markers", "name": name,
+                **exported.interval(
+                    [m.ci_low for m in means], [m.ci_high for m in means],
+                    x=[exported_x[place] for place in both], more={"runs": [m.n for m in means]},
+                ),
                 "line": {"color": colour, "width": 1, "dash": DASHES[k % len(DASHES)]},
                 "marker": {"size": 7, "symbol": SYMBOLS[k % len(SYMBOLS)], "color": colour},
                 "customdata": [_said(m, a) for m, a in zip(means, base, strict=True)],
                 "hovertemplate": f"{name}<br>%{{customdata}}<extra></extra>",
             }
         )  # fmt: skip
-    condition = conditions[figure.x]
     label = words.with_unit(f"difference of {study.label(figure.metric)}", unit_of(evaluation, figure))
-    numeric = not condition.names and all(isinstance(x, float) for x in places)
     x = words.with_unit(condition.label.split(" (")[0], condition.unit if numeric else "")
-    texts = [f"{value:g}" if numeric else condition.show(value) for value in places]
     return plot(
         data, x=x, y=label, showlegend=True,
         xaxis={"tickvals": list(places.values()), "ticktext": texts,
@@ -201,4 +206,5 @@ def _first_numbers(value: Value) -> tuple[bool, float, str]:
 
 def _published_key() -> Plot:
     marker = {"symbol": "circle-open", "size": 12, "color": INK, "line": {"width": 1.6}}
-    return {"x": [None], "y": [None], "mode": "markers", "name": "published (open marker)", "marker": marker}
+    return {"x": [None], "y": [None], "mode": "markers", "name": "published (open marker)", "marker": marker,
+            **exported.DECORATION}  # fmt: skip

@@ -3,8 +3,11 @@
 import math
 from typing import Any
 
+import numpy as np
 from markupsafe import Markup
 
+from netcarlo.reports.parts import words
+from netcarlo.reports.parts.exported import exact
 from netcarlo.reports.parts.figures import INK, Plot, plot, rounded
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.maps import Map
@@ -47,7 +50,7 @@ def heat(found: Map) -> Plot:
         "text": found.marks, "texttemplate": "%{text}", "textfont": {"size": 13, "color": INK},
         "customdata": _more(found), "xgap": 2, "ygap": 2, "showscale": False,
         "hovertemplate": f"{found.across} %{{x}}<br>{found.up} %{{y}}<br>%{{customdata}}<extra></extra>",
-        **colours,
+        "meta": _exported(found), **colours,
     }  # fmt: skip
     axis: Plot = {"type": "category", "showgrid": False, "zeroline": False}
     shapes = []
@@ -55,7 +58,16 @@ def heat(found: Map) -> Plot:
         y, x = found.at
         shapes.append({"type": "rect", "x0": x - 0.5, "x1": x + 0.5, "y0": y - 0.5, "y1": y + 0.5,
                        "line": {"color": INK, "width": 2.5}})  # fmt: skip
-    return plot([trace], x=found.across, y=found.up, xaxis=axis, yaxis=dict(axis), shapes=shapes)
+    return plot([trace], x=found.across, y=found.up, xaxis=axis, yaxis=dict(axis), shapes=shapes,
+                meta={"value": words.with_unit("value", found.unit)})  # fmt: skip
+
+
+def _exported(found: Map) -> Plot:
+    """The values of the squares with their intervals, or their kinds, as they are exported."""
+    if found.kinds:
+        return {"series": found.title, "z": _more(found)}
+    ends = {"low": [exact(row) for row in found.low], "high": [exact(row) for row in found.high]}
+    return {"series": found.title, **(ends if np.isfinite(found.low).any() else {})}
 
 
 def _more(found: Map) -> list[list[str]]:

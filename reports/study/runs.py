@@ -14,6 +14,7 @@ from netcarlo.kernels.base.layout import (
     P,
     Trace,
 )
+from netcarlo.reports.parts.exported import DECORATION, columns, exact, instead
 from netcarlo.reports.parts.figures import AXIS, COLOURS, INK, Plot, line, plot, rounded, staircase, steps
 from netcarlo.simulation.trace import per_second
 from netcarlo.studies.evaluation import Evaluation
@@ -47,7 +48,7 @@ def over_time(evaluation: Evaluation, figure: TraceFigure) -> Plot:
     layout: Plot = {"yaxis": {"rangemode": "tozero"}}
     for k, span in enumerate(figure.zoom_s):
         axis = str(k + 2)
-        panel = [{**part, "xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False}
+        panel = [{**part, "xaxis": f"x{axis}", "yaxis": f"y{axis}", "showlegend": False, **DECORATION}
                  for part in window(between(events, *span))]  # fmt: skip
         data += panel
         shapes += [shade(*s, axis=axis) for s in figure.shade_s if span[0] <= s[0] < span[1]]
@@ -116,7 +117,8 @@ def window(events: Events) -> Iterator[Plot]:
     late = events[events[:, Trace.EVENT] == EVENT_TIMEOUT]
     if len(late):
         yield {
-            "x": late[:, Trace.TIME].round(6).tolist(), "y": [0.0] * len(late), "mode": "markers",
+            "x": exact(late[:, Trace.TIME]), "y": [0.0] * len(late), "mode": "markers",
+            **instead(y=[""] * len(late)),
             "name": "timeout", "marker": {"symbol": "x", "color": COLOURS[1], "size": 7},
             "cliponaxis": False, "hovertemplate": "timeout<br>%{x} s<extra></extra>",
         }  # fmt: skip
@@ -130,7 +132,7 @@ def packets(events: Events) -> list[Plot]:
         if len(found):
             data.append(
                 {
-                    "x": found[:, Trace.TIME].round(6).tolist(), "y": found[:, column].tolist(),
+                    "x": exact(found[:, Trace.TIME]), "y": found[:, column].tolist(),
                     "mode": "markers", "name": name,
                     "marker": {"symbol": symbol, "color": colour, "size": size},
                     "hovertemplate": f"%{{y}} {name}<br>%{{x}} s<extra></extra>",
@@ -154,15 +156,24 @@ def spread(evaluation: Evaluation, figure: Spread) -> Plot:
     series: list[Value] = list(dict.fromkeys(cell[figure.series] for cell in cells))
     places = {key: i * (len(series) + 1) + j for i, g in enumerate(groups) for j, s in enumerate(series)
               for key in [(g, s)]}  # fmt: skip
+    rows = [
+        row for row in evaluation.rows
+        if row.published.metric == figure.metric and row.published.matches(figure.where)
+    ]  # fmt: skip
+    condition, of = description.conditions[figure.x], description.conditions[figure.series]
+    y = f"{description.label(figure.metric)} [{rows[0].published.unit}]"
     data: list[Plot] = []
     for cell in cells:
         at, k = places[cell[figure.x], cell[figure.series]], series.index(cell[figure.series])
         name = description.conditions[figure.series].show(cell[figure.series])
-        samples = evaluation.cells.samples(figure.metric, cell)[:MOST_RUNS]
+        samples = evaluation.cells.samples(figure.metric, cell)
+        listed = {condition.label: [condition.show(cell[figure.x])] * len(samples),
+                  "run": list(range(len(samples))), y: exact(samples)}  # fmt: skip
         where = description.say(cell.conditions)
         data.append(
             {
-                "type": "violin", "x0": at, "y": [rounded(v) for v in samples], "name": name,
+                "type": "violin", "x0": at, "y": [rounded(v) for v in samples[:MOST_RUNS]], "name": name,
+                **columns(listed),
                 "legendgroup": name, "showlegend": cell[figure.x] == groups[0], "width": 0.9,
                 "points": "all", "pointpos": 0, "jitter": 0.6, "spanmode": "hard", "scalemode": "width",
                 "hoveron": "points", "hovertemplate": f"{where}<br>%{{y}}<extra></extra>",
@@ -170,12 +181,13 @@ def spread(evaluation: Evaluation, figure: Spread) -> Plot:
                 "marker": {"color": COLOURS[k], "size": 2.5, "opacity": 0.5},
             }
         )  # fmt: skip
-    rows = [
-        row for row in evaluation.rows
-        if row.published.metric == figure.metric and row.published.matches(figure.where)
-    ]  # fmt: skip
     data.append(
         {
+            **columns({
+                condition.label: [condition.show(row.published.conditions[figure.x]) for row in rows],
+                of.label: [of.show(row.published.conditions[figure.series]) for row in rows],
+                y: [row.published.value for row in rows],
+            }),
             "x": [places[row.published.conditions[figure.x], row.published.conditions[figure.series]]
                   for row in rows],
             "y": [row.published.value for row in rows], "mode": "markers", "name": "published",
@@ -185,9 +197,8 @@ def spread(evaluation: Evaluation, figure: Spread) -> Plot:
     )  # fmt: skip
     middle = (len(series) - 1) / 2
     ticks = [i * (len(series) + 1) + middle for i in range(len(groups))]
-    condition = description.conditions[figure.x]
     return plot(
-        data, x=condition.label, y=f"{description.label(figure.metric)} [{rows[0].published.unit}]",
+        data, x=condition.label, y=y,
         xaxis={"tickvals": ticks, "ticktext": [condition.show(g) for g in groups], "showgrid": False,
                "zeroline": False},
         yaxis={"rangemode": "tozero"},

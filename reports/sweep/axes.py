@@ -21,7 +21,7 @@ MOST_MARKED = 9
 ZERO = {"rangemode": "tozero", "zeroline": True, "zerolinecolor": INK, "zerolinewidth": 1.5}
 """A y axis on which zero is what everything is compared with."""
 
-BYTES = {False: 560_000, True: 130_000}
+BYTES = {False: 1_100_000, True: 300_000}
 """Of all these figures together, without and with drawn networks, which need room for other figures."""
 
 
@@ -54,9 +54,7 @@ def _plot(
     y = PERCENT if goal else scales.scale(np.abs(found.mean).ravel(), scales.unit_of(column))
     x = scales.scale(axis.values if axis.numeric else [], axis.unit)
     places = (
-        numbers(np.array(axis.values)[chosen] / x.factor, 6)
-        if axis.numeric
-        else [axis.texts[i] for i in chosen]
+        numbers(np.array(axis.values)[chosen] / x.factor) if axis.numeric else [axis.texts[i] for i in chosen]
     )
     data: list[Plot] = []
     shown = [(k, label) for k, label in enumerate(results.labels) if k or not gains]

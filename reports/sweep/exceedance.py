@@ -18,7 +18,7 @@ from netcarlo.sweeps.analysis import population
 
 THRESHOLDS = 40
 STORED = (0.05, 0.25, 0.5, 0.75, 0.95)
-BYTES = 170_000
+BYTES = 400_000
 Curve = tuple[Floats, Floats, Floats, Floats]
 """Thresholds, probabilities, and their 95 % intervals."""
 
@@ -112,9 +112,11 @@ def _stored(results: Results, column: str, inside: Bools, k: int) -> Curve:
     if column in DONE:
         n = results.cube("replications")[0, inside, k][0]
         p = np.array(STORED) * happened / n
-        return x, p, *wilson(p, n)
+        last = np.append(x[1:] != x[:-1], True)  # of equal quantiles the highest says most
+        return x[last], p[last], *wilson(p[last], n)
     p = 1 - np.array(STORED)
-    return x, p, *wilson(p, happened)
+    first = np.append(True, x[1:] != x[:-1])
+    return x[first], p[first], *wilson(p[first], happened)
 
 
 def _spread(values: Floats) -> Floats:

@@ -14,7 +14,7 @@ from netcarlo.sweeps.analysis import population
 
 FEATURES = ("bottleneck_bps", "base_rtt_s", "path_loss", "n_hops", "bdp_packets")
 BINS = 8
-BYTES = 140_000
+BYTES = 300_000
 
 
 def features(results: Results) -> list[str]:
@@ -40,7 +40,7 @@ def by_feature(results: Results) -> Plot:
         data: list[Plot] = []
         for k, label in enumerate(results.labels):
             data += line_and_bounds(
-                numbers(centres / x.factor, 4), *found[:, :, k] / y.factor,
+                numbers(centres / x.factor), *found[:, :, k] / y.factor,
                 name=label, k=k, of=len(results.labels),
                 hover=f"{name} about %{{x}} {x.unit}<br>%{{y:.3g}} {y.unit}",
             )  # fmt: skip

@@ -1,5 +1,6 @@
 """Maps of a sweep over two of its axes: which label is best, gains over the baseline, and means."""
 
+from collections.abc import Sequence
 from itertools import combinations
 from typing import NamedTuple
 
@@ -8,6 +9,7 @@ import numpy as np
 from netcarlo.numerics.arrays import Bools, Floats, Ints
 from netcarlo.reports.parts import scales
 from netcarlo.reports.parts.choices import Choice, with_choices
+from netcarlo.reports.parts.exported import exact
 from netcarlo.reports.parts.figures import COLOURS, Plot, plot
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.answers import PERCENT
@@ -20,7 +22,7 @@ MOST_VALUES = 24
 """Values of an axis on a map; of more every k-th."""
 
 MOST_PAIRS = 6
-BYTES = {False: 300_000, True: 90_000}
+BYTES = {False: 800_000, True: 250_000}
 SEQUENTIAL = "Viridis"
 DIVERGING = [[0, "#b35806"], [0.25, "#f1a340"], [0.5, "#f7f7f7"], [0.75, "#67a9cf"], [1, "#2166ac"]]
 
@@ -36,6 +38,14 @@ class Layer(NamedTuple):
     unclear: Bools
     """Where it is not clear at 95 %, bool[squares]."""
     colours: Plot
+    value: str
+    """What is shown, with its unit: the name of the exported column."""
+    series: str
+    low: Floats
+    high: Floats
+    """Ends of the intervals of z, float64[squares]; NaN where there are none."""
+    best: list[str]
+    """The label that is best in each square, in place of z; empty for other layers."""
 
 
 def maps(results: Results, command: str) -> Plot | None:
@@ -101,7 +111,11 @@ def _value(results: Results, column: str, group: Ints, values: Estimates, k: int
     colours = {"colorscale": SEQUENTIAL, "zmin": low, "zmax": high,
                "colorbar": _bar(shown.label(scales.name_of(column)))}  # fmt: skip
     hover = f"{results.labels[k]} %{{z}} %{{customdata[1]}} {shown.unit}"
-    return Layer(z, values.key[:, k].tolist(), more, hover, np.zeros(len(z), dtype=bool), colours)
+    return Layer(
+        z, values.key[:, k].tolist(), more, hover, np.zeros(len(z), dtype=bool), colours,
+        shown.label(scales.name_of(column)), results.labels[k],
+        values.low[:, k] / shown.factor, values.high[:, k] / shown.factor, [],
+    )  # fmt: skip
 
 
 def _gain(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
@@ -118,7 +132,11 @@ def _gain(results: Results, column: str, group: Ints, values: Estimates, k: int)
     reach = float(np.percentile(sizes, 95)) if len(sizes) else 1.0  # outliers leave the others their colours
     colours = {"colorscale": DIVERGING, "zmin": -reach, "zmax": reach,
                "colorbar": _bar(Scale(1.0, unit).label(f"{scales.name_of(column)}: gain"))}  # fmt: skip
-    return Layer(z, values.key[:, k].tolist(), more, hover, (low <= 0) & (high >= 0), colours)
+    return Layer(
+        z, values.key[:, k].tolist(), more, hover, (low <= 0) & (high >= 0), colours,
+        Scale(1.0, unit).label(f"{scales.name_of(column)}: gain"),
+        f"{results.labels[k]} over {results.labels[0]}", low, high, [],
+    )  # fmt: skip
 
 
 def _best(results: Results, column: str, group: Ints, values: Estimates, k: int) -> Layer:
@@ -144,32 +162,51 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
     z = np.where(known, np.searchsorted(winners, first) if winners else np.nan, np.nan)
     unclear = known & (beaten < len(results.labels) - 1)
     hover = f"best: %{{customdata[1]}} {shown.unit}"
-    return Layer(z, values.key[at, first].tolist(), more, hover, unclear, colours)
+    none = np.full(len(z), np.nan)
+    return Layer(
+        z, values.key[at, first].tolist(), more, hover, unclear, colours, "best label",
+        f"best {scales.name_of(column)}", none, none,
+        [results.labels[i] if here else "" for i, here in zip(first, known, strict=True)],
+    )  # fmt: skip
 
 
-def _titles(axis: Axis, chosen: Ints) -> tuple[str, list[str]]:
+Shown = tuple[str, list[str], Sequence[float | str | None]]
+"""The title of an axis of a map, its values as texts, and as they are exported."""
+
+
+def _titles(axis: Axis, chosen: Ints) -> Shown:
     """The title of an axis of a map and its values, short where they stay different."""
     if axis.numeric:
         shown = scales.scale(axis.values, axis.unit)
         texts = [scales.trimmed(axis.values[i] / shown.factor) for i in chosen]
         if len(set(texts)) == len(texts):
-            return shown.label(axis.title), texts
-    return axis.title, [axis.texts[i] for i in chosen]
+            return shown.label(axis.title), texts, exact([axis.values[i] / shown.factor for i in chosen])
+    texts = [axis.texts[i] for i in chosen]
+    return axis.title, texts, texts
 
 
-def _plot(found: Layer, across: tuple[str, list[str]], up: tuple[str, list[str]], tail: str) -> Plot:
-    (x_title, x), (y_title, y) = across, up
+def _plot(found: Layer, across: Shown, up: Shown, tail: str) -> Plot:
+    (x_title, x, _), (y_title, y, _) = across, up
     shape = len(y), len(x)
+    exported: Plot = {"series": found.series, "x": across[2], "y": up[2]}
+    if found.best:
+        clear = np.where(found.unclear, "no", "yes")
+        exported |= {"z": np.array(found.best, dtype=object).reshape(shape).tolist(),
+                     "more": {"clear at 95 %": clear.reshape(shape).tolist()}}  # fmt: skip
+    elif np.isfinite(found.low).any():
+        exported |= {name: [exact(row) for row in each.reshape(shape)]
+                     for name, each in (("low", found.low), ("high", found.high))}  # fmt: skip
     trace = {
         "type": "heatmap", "x": x, "y": y,
-        "z": [numbers(row, 4) for row in found.z.reshape(shape)],
+        "z": [numbers(row) for row in found.z.reshape(shape)],
         "text": np.where(found.unclear, "≈", "").reshape(shape).tolist() if found.unclear.any() else [],
         "customdata": np.array([found.key, found.more], dtype=object).T.reshape(*shape, 2).tolist(),
         "hovertemplate": f"{x_title}: %{{x}}<br>{y_title}: %{{y}}<br>{found.hover}{tail}<extra></extra>",
         "texttemplate": "%{text}", "xgap": 1, "ygap": 1, "hoverongaps": False, **found.colours,
+        "meta": exported,
     }  # fmt: skip
     axis: Plot = {"type": "category", "showgrid": False, "zeroline": False}
-    return plot([trace], x=x_title, y=y_title, xaxis=axis, yaxis=dict(axis))
+    return plot([trace], x=x_title, y=y_title, xaxis=axis, yaxis=dict(axis), meta={"value": found.value})
 
 
 def _bar(title: str) -> Plot:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from netcarlo.reports.parts import scales
+from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, SYMBOLS, Plot, plot
 from netcarlo.reports.sweep.features import features, unit_of
@@ -13,7 +13,7 @@ from netcarlo.reports.sweep.slices import Slices, sampled
 MOST = 600
 """Cells that are drawn."""
 
-BYTES = 320_000
+BYTES = 600_000
 
 
 def networks(results: Results, command: str) -> Plot:
@@ -30,9 +30,14 @@ def networks(results: Results, command: str) -> Plot:
         x = results.feature(names[feature])[chosen, point]
         across = fitting(x, unit_of(results, names[feature]))
         up = fitting(values, scales.unit_of(column))
+        titles = across.label(scales.name_of(names[feature])), up.label(scales.name_of(column))
         data = [
             {
-                "x": numbers(x / across.factor, 4), "y": numbers(values[:, k] / up.factor, 4),
+                **exported.columns({
+                    "cell": results.keys[chosen, point, k].tolist(),
+                    titles[0]: numbers(x / across.factor), titles[1]: numbers(values[:, k] / up.factor),
+                }),
+                "x": numbers(x / across.factor), "y": numbers(values[:, k] / up.factor),
                 "mode": "markers", "name": label, "showlegend": len(results.labels) > 1,
                 "customdata": results.keys[chosen, point, k].tolist(),
                 "marker": {"size": 6, "opacity": 0.6, "color": COLOURS[k % len(COLOURS)],
@@ -44,7 +49,7 @@ def networks(results: Results, command: str) -> Plot:
             for k, label in enumerate(results.labels[:labels])
         ]  # fmt: skip
         return plot(
-            data, x=across.label(scales.name_of(names[feature])), y=up.label(scales.name_of(column)),
+            data, x=titles[0], y=titles[1],
             xaxis=logarithmic(x / across.factor), yaxis=logarithmic(values / up.factor),
         )  # fmt: skip
 

@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from netcarlo.numerics.arrays import Bools, Floats
-from netcarlo.reports.parts import scales
+from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, plot
 from netcarlo.reports.sweep.features import features, unit_of
@@ -16,7 +16,7 @@ from netcarlo.reports.sweep.wins import TIE, best, judged
 MOST = 600
 """Networks that are drawn."""
 
-BYTES = 180_000
+BYTES = 500_000
 LIGHT = "#8794a3"
 Group = tuple[str, str, Bools]
 """Lines drawn alike: their name, their colour, and which they are."""
@@ -65,9 +65,12 @@ def _threads(
     dims: list[tuple[str, str, Floats]], keys: NDArray[np.str_], groups: list[Group], command: str
 ) -> Plot:
     heights, notes, shapes = [], [], []
+    table: dict[str, Floats] = {}
     for i, (name, unit, values) in enumerate(dims):
         height, marks, shown = _upright(values, unit)
         heights.append(height)
+        scale = scales.scale(known(values).tolist(), unit)
+        table[scale.label(name)] = values / scale.factor
         shapes.append(
             {"type": "line", "x0": i, "x1": i, "y0": 0, "y1": 1, "line": {"color": INK, "width": 1.2}}
         )
@@ -87,8 +90,10 @@ def _threads(
     for name, colour, mask in sorted(groups, key=lambda group: -int(group[2].sum())):
         inside = np.flatnonzero(mask & whole)
         path = np.concatenate([matrix[inside], np.full((len(inside), 1), np.nan)], axis=1)
+        listed = {title: numbers(values[inside]) for title, values in table.items()}
         data.append(
             {
+                **exported.columns({"cell": keys[inside].tolist(), **listed}),
                 "y": numbers(path.ravel(), 3), "customdata": keys[inside].tolist(),
                 "mode": "lines", "name": name, "line": {"color": colour, "width": 1},
                 "opacity": 0.3 if len(inside) > 150 else 0.6,
@@ -96,7 +101,7 @@ def _threads(
             }
         )  # fmt: skip
     clicked = {"y": [], "customdata": [], "mode": "lines", "showlegend": False, "hoverinfo": "skip",
-               "line": {"color": INK, "width": 3}}  # fmt: skip
+               "line": {"color": INK, "width": 3}, **exported.DECORATION}  # fmt: skip
     figure = plot(
         [*data, clicked], x="", y="",
         xaxis={"visible": False, "range": [-0.3, len(dims) - 0.45], "fixedrange": True},

@@ -1,4 +1,4 @@
-"""What the figures of a sweep share: lines with intervals, logarithmic axes, numbers in few digits."""
+"""What the figures of a sweep share: lines with intervals, logarithmic axes, numbers for JSON."""
 
 import math
 from collections.abc import Sequence
@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from netcarlo.numerics.arrays import Floats
-from netcarlo.reports.parts import scales
+from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.figures import COLOURS, DASHES, SYMBOLS, Plot
-from netcarlo.reports.parts.intervals import MOST_BANDS, band, sparse
+from netcarlo.reports.parts.intervals import MOST_BANDS, band
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.sweep.results import Estimates
 
@@ -30,13 +30,14 @@ def line_and_bounds(
     x: Sequence[Any], y: Floats, low: Floats, high: Floats, *, name: str, k: int, of: int, hover: str,
     extra: Sequence[Any] = (), mode: str = "lines+markers",
 ) -> list[Plot]:  # fmt: skip
-    """The line of label number `k` of so many, with a band or, where more would overlap, bars here and there.
+    """Return the traces of the line of label number `k` of so many, with a band for one or two lines.
 
-    Points without a line have a bar each.
+    Several lines, and points without a line, have error bars.
     """
     colour = COLOURS[k % len(COLOURS)]
     style = {
         "x": list(x), "y": numbers(y), "name": name, "legendgroup": name, "mode": mode,
+        **exported.interval(low, high),
         "visible": True if k < MOST_LINES else "legendonly", "customdata": list(extra),
         "line": {"color": colour, "dash": DASHES[k % len(DASHES)], "width": 2},
         "marker": {"size": 9 if mode == "markers" else 6, "symbol": SYMBOLS[k % len(SYMBOLS)],
@@ -44,11 +45,9 @@ def line_and_bounds(
         "hovertemplate": f"{name}<br>{hover}<extra></extra>",
     }  # fmt: skip
     if mode == "markers" or of > MOST_BANDS:
-        at = np.full(len(y), True) if mode == "markers" else np.array(sparse(len(y), k, min(of, MOST_LINES)))
         bars = {
             "type": "data", "symmetric": False, "thickness": 1.4, "width": 4,
-            "array": numbers(np.where(at, high - y, np.nan)),
-            "arrayminus": numbers(np.where(at, y - low, np.nan)),
+            "array": numbers(high - y, 5), "arrayminus": numbers(y - low, 5),
         }  # fmt: skip
         return [{**style, "error_y": bars}]
     sure = np.flatnonzero(np.isfinite(low) & np.isfinite(high)).tolist()
@@ -101,6 +100,6 @@ def fitting(values: Floats, unit: str) -> Scale:
     return scales.scale([float(np.quantile(found, 0.9))] if len(found) else [], unit)
 
 
-def numbers(values: Floats, digits: int = 5) -> list[float | None]:
-    """Values in few digits, as JSON takes them."""
+def numbers(values: Floats, digits: int = exported.DIGITS) -> list[float | None]:
+    """Return the values with so many significant digits, as JSON takes them; None where there is none."""
     return [float(f"{v:.{digits}g}") if np.isfinite(v) else None for v in values.tolist()]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.errors import InputError
-from netcarlo.reports.parts import scales
+from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, plot
 from netcarlo.reports.sweep.parts import numbers
@@ -75,7 +75,9 @@ def _plot(results: Results, top: pd.DataFrame, names: Mapping[str, str]) -> Plot
     data = [
         {
             "type": "bar", "orientation": "h", "name": name, "y": [names[str(i)] for i in rising.index],
-            "x": _percent(rising[kind]), "marker": {"color": colour},
+            "x": _percent(rising[kind]),
+            **exported.interval(100 * rising[f"{kind}_low"], 100 * rising[f"{kind}_high"]),
+            "marker": {"color": colour},
             "error_x": {
                 "type": "data", "symmetric": False, "thickness": 1.2, "width": 3, "color": INK,
                 "array": _percent(rising[f"{kind}_high"] - rising[kind]),
@@ -86,14 +88,15 @@ def _plot(results: Results, top: pd.DataFrame, names: Mapping[str, str]) -> Plot
         for kind, name, colour in kinds
     ]  # fmt: skip
     return plot(
-        data, x="share of the variance [%]", y="", barmode="group", showlegend=len(kinds) > 1,
+        data, x="share of the variance [%]", y="", meta={"y": "input"}, barmode="group",
+        showlegend=len(kinds) > 1,
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "traceorder": "reversed"},
         yaxis={"gridcolor": "rgba(0,0,0,0)", "ticks": ""},
     )  # fmt: skip
 
 
 def _percent(part: "pd.Series[Any]") -> list[float | None]:
-    return numbers(100 * np.asarray(part, dtype=np.float64), 3)
+    return numbers(100 * np.asarray(part, dtype=np.float64))
 
 
 def _table(found: pd.DataFrame, names: Mapping[str, str]) -> list[dict[str, str]]:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from netcarlo.numerics.arrays import Floats
-from netcarlo.reports.parts import scales
+from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.choices import Choice, with_choices
 from netcarlo.reports.parts.figures import COLOURS, Plot, plot
 from netcarlo.reports.parts.scales import Scale
@@ -15,7 +15,7 @@ from netcarlo.reports.sweep.wins import Wins, judged, wins
 MOST_VALUES = 24
 """Values of an axis that are drawn; of more every k-th."""
 
-BYTES = 90_000
+BYTES = 180_000
 PERCENT = Scale(0.01, "%")
 
 
@@ -55,6 +55,7 @@ def _plot(results: Results, axis: Axis, found: list[Wins]) -> Plot:
     data = [
         {
             "type": "bar", "x": texts, "y": numbers(np.array([100 * one.share[k] for one in found])),
+            **exported.interval([100 * one.low[k] for one in found], [100 * one.high[k] for one in found]),
             "name": label, "marker": {"color": COLOURS[k % len(COLOURS)]},
             "customdata": [scales.interval(one.low[k], one.high[k], PERCENT) for one in found],
             "hovertemplate": f"{label}<br>{hover}",

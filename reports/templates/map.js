@@ -13,9 +13,26 @@
     return nodes.map(function (node) { return node < 0 ? null : values[node]; });
   }
 
+  // What the CSV of the map contains: the nodes of each piece of a line.
+  function listed(now, nodes) {
+    var found = { "time [s]": [], "node": [], "x [m]": [], "y [m]": [] }, piece = 0;
+    nodes.forEach(function (node) {
+      if (node < 0) { piece += 1; found.piece = found.piece || []; return; }
+      found["time [s]"].push(now.t);
+      found.node.push(node);
+      found["x [m]"].push(now.x[node]);
+      found["y [m]"].push(now.y[node]);
+      if (found.piece) { found.piece.push(piece); }
+    });
+    return { columns: found };
+  }
+
   function show(k) {
     var now = moments[k], lines = now.lines.map(function (nodes) { return along(nodes, now.x); });
     var heights = now.lines.map(function (nodes) { return along(nodes, now.y); });
+    now.lines.concat([now.x.map(function (_, node) { return node; })]).forEach(function (nodes, i) {
+      map.data[TRACES[i]].meta = listed(now, nodes);
+    });
     Plotly.restyle(map, { x: lines.concat([now.x]), y: heights.concat([now.y]) }, TRACES);
     Plotly.relayout(beside, { "shapes[0].x0": now.t, "shapes[0].x1": now.t });
     said.forEach(function (element, i) { element.textContent = now.says[i]; });

@@ -10,32 +10,58 @@
     return found.title && found.title.text ? plain(found.title.text) : name;
   }
 
-  // The ends of error bars, by point.
-  function ends(bars, middle, i) {
-    if (!bars || !bars.array || bars.visible === false) { return ["", ""]; }
-    var below = bars.symmetric === false || bars.arrayminus ? bars.arrayminus : bars.array;
-    return [middle - below[i], middle + bars.array[i]];
+  // What one trace contributes: its columns by name, in order. `meta` holds the data where the drawing shows
+  // something else (exported.py): a place on an axis of names, a thinned error bar, an index into labels.
+  function columnsOf(element, trace) {
+    var meta = trace.meta || {}, names = element.layout.meta || {};
+    if (meta.columns) { return meta.columns; }
+    var x = names.x || axis(element, trace.xaxis || "x"), y = names.y || axis(element, trace.yaxis || "y");
+    var found = {}, z = meta.z || trace.z, more = meta.more || {};
+    function flat(grid) { return Array.prototype.concat.apply([], grid); }
+    if (z) {
+      var across = meta.x || trace.x || z[0].map(function (_, j) { return j; });
+      var up = meta.y || trace.y || z.map(function (_, i) { return i; });
+      found[x] = flat(z.map(function (line) { return line.map(function (_, j) { return across[j]; }); }));
+      found[y] = flat(z.map(function (line, i) { return line.map(function () { return up[i]; }); }));
+      found[names.value || "value"] = flat(z);
+      Object.keys(more).forEach(function (name) { found[name] = flat(more[name]); });
+      if (meta.low) { found.low = flat(meta.low); found.high = flat(meta.high); }
+      return found;
+    }
+    found[x] = meta.x || trace.x || [];
+    found[y] = meta.y || trace.y || [];
+    Object.keys(more).forEach(function (name) { found[name] = more[name]; });
+    if (meta.low) { found.low = meta.low; found.high = meta.high; }
+    return found;
   }
 
-  // A row for each point that is shown: its trace, where it is, and the interval around it.
+  // The first line names the columns; then a row for each point: its series, its values, its interval.
   function rows(element) {
-    var shown = element.data.filter(function (trace) { return trace.visible !== false && trace.type !== "splom"; });
-    var first = shown[0] || {}, deep = shown.some(function (trace) { return trace.z; });
-    var bars = shown.some(function (trace) { return (trace.error_y || trace.error_x || {}).array; });
-    var head = ["series", axis(element, first.xaxis || "x"), axis(element, first.yaxis || "y")];
-    var found = [head.concat(deep ? ["value"] : [], bars ? ["low", "high"] : [])];
-    shown.forEach(function (trace, k) {
-      var name = plain(trace.name || "trace " + (k + 1));
-      if (trace.z) {
-        trace.z.forEach(function (line, i) {
-          line.forEach(function (z, j) { found.push([name, trace.x ? trace.x[j] : j, trace.y ? trace.y[i] : i, z]); });
-        });
-        return;
-      }
-      (trace.y || trace.x || []).forEach(function (_, i) {
-        var x = trace.x ? trace.x[i] : "", y = trace.y ? trace.y[i] : "";
-        if (x === null || y === null) { return; }
-        found.push([name, x, y].concat(deep ? [""] : [], bars ? trace.error_x ? ends(trace.error_x, x, i) : ends(trace.error_y, y, i) : []));
+    var heads = [], parts = [], names = element.layout.meta || {};
+    element.data.forEach(function (trace) {
+      var meta = trace.meta || {};
+      if (trace.visible === false || meta.decoration) { return; }
+      var columns = columnsOf(element, trace), own = Object.keys(columns);
+      var title = (names.y || axis(element, trace.yaxis || "y")).replace(/ \[.*/, "");
+      parts.push({ series: plain(meta.series || trace.name || title), columns: columns, map: !!trace.z });
+      own.forEach(function (name) { if (heads.indexOf(name) < 0) { heads.push(name); } });
+    });
+    ["low", "high"].forEach(function (end) {
+      var at = heads.indexOf(end);
+      if (at >= 0) { heads.push(heads.splice(at, 1)[0]); }
+    });
+    var found = [["series"].concat(heads.map(plain))];
+    parts.forEach(function (part) {
+      var own = Object.keys(part.columns);
+      (part.columns[own[0]] || []).forEach(function (_, i) {
+        var values = own.map(function (name) { return part.columns[name][i]; });
+        // A line has no row where it has a gap; a map has one for each square.
+        if (values[0] === null || (!part.map && own.length > 1 && values.every(function (value, k) {
+          return !k || value === null || own[k] === "low" || own[k] === "high";
+        }))) { return; }
+        found.push([part.series].concat(heads.map(function (head) {
+          return own.indexOf(head) < 0 ? "" : part.columns[head][i];
+        })));
       });
     });
     return found.map(function (row) {

@@ -9,6 +9,7 @@ import pandas as pd
 from netcarlo.networks.link_events import GONE, carried
 from netcarlo.numerics.arrays import Floats
 from netcarlo.reports.parts import scales
+from netcarlo.reports.parts.exported import instead
 from netcarlo.reports.parts.figures import COLOURS, DASHES, Plot, finite, line, plot, rounded, steps
 from netcarlo.reports.trace.parts import (
     WINDOW,
@@ -137,7 +138,8 @@ def _stairs(edges_s: Floats, values: Floats, name: str, colour: str, dash: str =
     for a, b, value in zip(edges_s, edges_s[1:], values, strict=False):
         found = finite(float(value))
         points += [(rounded(a), found), (rounded(b), found)]
-    return line([x for x, _ in points], [y for _, y in points], name, colour, dash)
+    drawn = line([x for x, _ in points], [y for _, y in points], name, colour, dash)
+    return {**drawn, **instead(x=drawn["x"][::2], y=drawn["y"][::2])}
 
 
 def _rows(flows: Flows) -> str:
@@ -158,10 +160,16 @@ def _map(flows: Flows) -> Plot:
         "colorscale": SHADES, "zmin": 0,
         "colorbar": {"title": {"text": unit.unit, "side": "top"}, "thickness": 12, "outlinewidth": 0},
         "hovertemplate": f"%{{y}}<br>%{{x}} s: %{{z}} {unit.unit}<extra></extra>",
+        **instead(series="goodput"),
     }  # fmt: skip
     axis: Plot = {"type": "category", "autorange": "reversed", "showgrid": False, "zeroline": False}
     return plot(
-        [trace], x="time [s]", y="", xaxis={"range": [0, float(flows.edges_s[-1])]}, yaxis=axis
+        [trace],
+        x="time [s]",
+        y="",
+        xaxis={"range": [0, float(flows.edges_s[-1])]},
+        yaxis=axis,
+        meta={"y": "flow", "value": unit.label("goodput")},
     )
 
 

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from netcarlo.numerics.arrays import Floats
+from netcarlo.reports.parts import exported
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, line, plot, steps
 from netcarlo.reports.trace import history
 from netcarlo.reports.trace.parts import (
@@ -176,13 +177,14 @@ def _map(frame: pd.DataFrame, first: Plot, x: Floats, y: Floats) -> Plot:
     )
     data: list[Plot] = [
         {**_drawn(first, nodes), "mode": "lines", "name": name, "line": style, "hoverinfo": "skip",
-         "connectgaps": False}
+         "connectgaps": False, **_listed(first, nodes)}
         for nodes, (name, style) in zip(first["lines"], styles, strict=False)
     ]  # fmt: skip
     every = list(range(n))
-    data.append(_nodes(first, every, [f"node {k}" for k in every], ["#ffffff"] * n, INK, small=n > 20))
+    said = [f"node {k}" for k in every]
+    data.append(_nodes(first, every, "node", said, ["#ffffff"] * n, INK, small=n > 20))
     said = [f"{end}, node {k}" for end, k in zip(("source", "sink"), ends, strict=False)]
-    data.append(_nodes(first, list(ends), said, [SOURCE, SINK], "#ffffff", small=n > 20))
+    data.append(_nodes(first, list(ends), "source and sink", said, [SOURCE, SINK], "#ffffff", small=n > 20))
     return plot(
         data, x="x [m]", y="y [m]", showlegend=True,
         xaxis={"range": _span(x), "constrain": "domain", "zeroline": False},
@@ -195,12 +197,26 @@ def _drawn(moment: Plot, nodes: list[int]) -> Plot:
     return {axis: [None if k == GAP else moment[axis][k] for k in nodes] for axis in ("x", "y")}
 
 
+def _listed(moment: Plot, nodes: list[int]) -> Plot:
+    """Export the nodes of each piece of a line; the same as `listed` in map.js."""
+    there = [k for k in nodes if k != GAP]
+    pieces = np.cumsum([k == GAP for k in nodes], dtype=int)
+    found = {
+        "time [s]": [moment["t"]] * len(there), "node": there,
+        "x [m]": [moment["x"][k] for k in there], "y [m]": [moment["y"][k] for k in there],
+    }  # fmt: skip
+    if GAP in nodes:
+        found["piece"] = [p for p, k in zip(pieces.tolist(), nodes, strict=True) if k != GAP]
+    return exported.columns(found)
+
+
 def _nodes(
-    moment: Plot, nodes: list[int], said: list[str], fill: list[str], ink: str, *, small: bool
+    moment: Plot, nodes: list[int], name: str, said: list[str], fill: list[str], ink: str, *, small: bool
 ) -> Plot:  # fmt: skip
     size, letters = (15, 9) if small else (19, 11)
     return {
-        **_drawn(moment, nodes), "mode": "markers+text", "showlegend": False,
+        **_drawn(moment, nodes), "mode": "markers+text", "showlegend": False, "name": name,
+        **_listed(moment, nodes),
         "marker": {"size": size, "color": fill, "line": {"color": INK, "width": 1.2}},
         "text": [str(k) for k in nodes], "textfont": {"size": letters, "color": ink},
         "customdata": said, "hovertemplate": "%{customdata}<br>%{x} m, %{y} m<extra></extra>",
@@ -228,20 +244,21 @@ def _hops(frame: pd.DataFrame) -> Plot:
         ((route.since_s, used), "route in use", ROUTE, "solid"),
     ):
         if len(since_s):
-            x, y = _gapped(np.append(since_s, end_s), np.append(hops, hops[-1]))
-            data.append(line(x, y, name, colour, dash))
+            places = _gapped(np.append(since_s, end_s), np.append(hops, hops[-1]))
+            data.append({**line([], [], name, colour, dash), **places})
     return over_time(end_s, data, "hops", yaxis={"dtick": 1})
 
 
-def _gapped(time_s: Floats, value: Floats) -> tuple[list[float], list[float | None]]:
-    """A staircase with gaps where there is no value."""
+def _gapped(time_s: Floats, value: Floats) -> Plot:
+    """Return the places of a staircase with gaps where there is no value."""
     x, y = steps(time_s, np.nan_to_num(value, nan=-1.0))
     found: list[tuple[float, float | None]] = []
     for k, v in enumerate(y):
         if v < 0 and k and y[k - 1] >= 0:
             found.append((x[k], y[k - 1]))  # the step before a gap has an end
         found.append((x[k], None if v < 0 else v))
-    return [t for t, _ in found], [v for _, v in found]
+    drawn = {"x": [t for t, _ in found], "y": [v for _, v in found]}
+    return {**drawn, **exported.instead(x=x, y=["" if v < 0 else v for v in y])}
 
 
 def _marked(frame: pd.DataFrame, drawn: Plot) -> Plot:

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from netcarlo.reports.parts import scales
-from netcarlo.reports.parts.figures import AXIS, COLOURS, Plot, line, plot, steps
+from netcarlo.reports.parts import exported, scales
+from netcarlo.reports.parts.figures import AXIS, COLOURS, Plot, line, plot, rounded, steps
 
 WINDOW = "Congestion window and slow-start threshold"
 LOST = "lost<br>%{x} s<extra></extra>"
@@ -56,6 +56,8 @@ def marked(drawn: Plot, spans: Mapping[str, Spans], marks: Mapping[str, Mark]) -
                     "x": _pieces(x), "y": _pieces(y), "yaxis": "y2", "mode": "lines", "name": name,
                     "fill": "toself", "fillcolor": mark.colour, "hoverinfo": "skip",
                     "line": {"color": mark.colour, "width": mark.width},
+                    **exported.columns({"time [s]": [rounded(a) for a, _ in found],
+                                        "until [s]": [rounded(b) for _, b in found]}),
                 }
             )  # fmt: skip
     over: Plot = {**AXIS, "overlaying": "y", "range": [0, 1], "visible": False, "fixedrange": True}
@@ -91,13 +93,17 @@ def window(end_s: float, senders: Senders, lost: pd.DataFrame | None = None) -> 
             ("ssthresh_packets", "ssthresh", "dot"),
         ):
             part = _staircase(events, column, what + name, k, dash)
-            part["y"] = [y if y <= top else None for y in part["y"]]
+            if max(part["y"], default=0.0) > top:
+                part |= exported.instead(y=part["y"])
+                part["y"] = [y if y <= top else None for y in part["y"]]
             hidden = what == "ssthresh" and len(senders) > 2  # until a click in the legend
             data.append({**part, "visible": "legendonly"} if hidden else part)
     every = pd.concat(senders.values())
     data += markers(every[every["event"] == "timeout"], "cwnd_packets", "timeout", "x", COLOURS[1], 6)
     if lost is not None:
-        at_bottom = markers(lost.assign(bottom=0.0), "bottom", "lost", "line-ns-open", COLOURS[3], 9)
+        at_bottom = markers(
+            lost.assign(bottom=0.0, none=""), "bottom", "lost", "line-ns-open", COLOURS[3], 9, export="none"
+        )
         data += [{**part, "cliponaxis": False, "hovertemplate": LOST} for part in at_bottom]
     return over_time(end_s, data, "window [packets]")
 
@@ -125,14 +131,20 @@ def sequence(frame: pd.DataFrame) -> Plot:
     return over_time(end_of(frame), data, "packet number")
 
 
-def markers(events: pd.DataFrame, column: str, name: str, symbol: str, colour: str, size: int) -> list[Plot]:
-    """A marker for every event at the height of a column; nothing without events."""
+def markers(
+    events: pd.DataFrame, column: str, name: str, symbol: str, colour: str, size: int, *, export: str = ""
+) -> list[Plot]:
+    """Return a marker for every event at the height of a column; nothing without events.
+
+    `export` is the column that the CSV has in place of a height that is no data.
+    """
     if not len(events):
         return []
     events = events.iloc[:: max(1, math.ceil(len(events) / MOST_MARKERS))]
     return [
         {
-            "x": events["time_s"].round(6).tolist(), "y": events[column].tolist(), "mode": "markers",
+            "x": [rounded(t) for t in events["time_s"].tolist()], "y": events[column].tolist(),
+            "mode": "markers", **(exported.instead(y=events[export].tolist()) if export else {}),
             "name": name, "marker": {"symbol": symbol, "color": colour, "size": size},
             "hovertemplate": f"{name} %{{y}}<br>%{{x}} s<extra></extra>",
         }

@@ -84,8 +84,8 @@ def _frames(frame: pd.DataFrame) -> Plot:
         ("dropped", "ack", "acknowledgement dropped by a full queue", "triangle-down", COLOURS[3], 7, -0.36),
     ):
         events = frame[(frame["event"] == event) & (frame["carries"] == carries)]
-        at = events.assign(height=height[events.index] - up)
-        for part in markers(at, "height", name, symbol, colour, size):
+        at = events.assign(height=height[events.index] - up, row=[rows[int(h)] for h in height[events.index]])
+        for part in markers(at, "height", name, symbol, colour, size, export="row"):
             part["hovertemplate"] = f"{name}<br>%{{x}} s<extra></extra>"
             data.append(part)
     return over_time(

@@ -106,7 +106,9 @@ def test_the_command_says_so_and_exits_with_it(folder, tmp_path):
     data = json.loads(
         run("compare", folder / "seed_1", folder / "slow_2", folder / "seed_3", "--json").stdout
     )
-    assert len(data["rows"]) == 2 * ROWS and {row["side"] for row in data["rows"]} == {"slow_2", "seed_3"}
+    pairs = {(row["against"], row["side"]) for row in data["rows"]}
+    assert len(data["rows"]) == 3 * ROWS and data["tested"] == 3 * ROWS
+    assert pairs == {("seed_1", "slow_2"), ("seed_1", "seed_3"), ("slow_2", "seed_3")}
 
 
 def test_stores_of_other_axes_share_their_common_cells(folder, tmp_path):
@@ -196,7 +198,7 @@ def test_plans_differ_where_their_bands_lie_apart(tmp_path):
 def test_what_cannot_be_compared_is_refused_on_one_line(folder, scenario, tmp_path):
     for asked, complaint in {
         (folder / "seed_1",): "needs two results at least",
-        (folder / "seed_1", scenario): "seed_1 is of kind store and link.yaml of kind estimate",
+        (folder / "seed_1", scenario): "seed_1 is of kind store and link of kind estimate",
         (scenario, tmp_path): "holds no results; compare takes scenarios, stores and results",
         (scenario, "nowhere.yaml"): "nowhere.yaml: no such file",
     }.items():
@@ -218,3 +220,104 @@ def test_one_replication_is_no_evidence(tmp_path):
     found = compare(tmp_path / "1", tmp_path / "2")
     rows = found.table.drop("fast", level="outcome")
     assert (rows["verdict"] == "unknown").all() and np.isnan(rows["low"]).all()
+
+
+NAMED = {**SCENARIO, "name": "Link with NewReno"}
+
+
+@pytest.fixture
+def two(tmp_path) -> tuple[Path, Path]:
+    """Two scenarios in files whose names say less than their own."""
+    files = tmp_path / "a_1.yaml", tmp_path / "a_2.yaml"
+    files[0].write_text(yaml.safe_dump(NAMED))
+    slow = {**NAMED["transport"], "min_rto": "1 s"}
+    files[1].write_text(yaml.safe_dump({**NAMED, "name": "Slow timer", "transport": slow}))
+    return files
+
+
+def test_sides_have_the_names_of_their_scenarios(two):
+    found = compare(*two)
+    assert [side.label for side in found.sides] == ["Link with NewReno", "Slow timer"]
+    same = [side.label for side in compare(two[0], two[0]).sides]
+    assert same == ["Link with NewReno (A)", "Link with NewReno (B)"]
+    two[1].write_text(yaml.safe_dump(NAMED))
+    labels = [side.label for side in compare(*two).sides]
+    assert labels == ["Link with NewReno (a_1)", "Link with NewReno (a_2)"]
+
+
+def test_fields_are_set_for_all_or_for_one_side(two):
+    for side in ("B", "a_2", "Slow timer"):
+        found = compare(*two, values={f"{side}:transport.window": 4, "hops.0.queue": 10})
+        window = found.changes.loc["transport.window"]
+        assert window.tolist() == ["32 packets", "4 packets"] or window.tolist() == ["32", "4"]
+        assert "paths.0.hops.0.queue" not in found.changes.index
+        assert {side.setting["paths.0.hops.0.queue"] for side in found.sides} == {"10"}
+
+
+def test_the_command_compares_one_file_with_itself_changed(two):
+    found = run(
+        "compare", two[0], two[0], two[0], "--set", "B:transport.window=4",
+        "--set", "C:transport.protocol=sack", "--of", "timeouts", "--json",
+    )  # fmt: skip
+    data = json.loads(found.stdout)
+    assert found.exit_code == 0 and data["leading"] == ["timeouts"]
+    assert list(data["changes"]) == ["transport.protocol", "transport.window"]
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"D:transport.window": 4}, r"no side is called 'D'; the sides are A \(Link with NewReno\), B"),
+        ({"transport.windw": 4}, "transport.windw"),
+    ],
+)
+def test_fields_that_cannot_be_set_are_refused(two, values, says):
+    with pytest.raises(InputError, match=says):
+        compare(*two, values=values)
+
+
+def test_fields_of_what_is_read_cannot_be_set(folder):
+    with pytest.raises(InputError, match="seed_1 holds results that are read, not simulated"):
+        compare(folder / "seed_1", folder / "seed_2", values={"A:transport.window": 4})
+
+
+def test_an_outcome_that_was_not_measured_cannot_lead(two):
+    with pytest.raises(
+        InputError, match="of: 'goodput' was not measured on both sides; did you mean 'goodput_bps'"
+    ):
+        compare(*two, of="goodput")
+
+
+def test_every_pair_of_scenarios_is_compared_and_judged_in_one_family(two):
+    found = compare(two[0], two[1], two[0], values={"C:transport.window": 4}, of=["goodput_bps"])
+    labels = [side.label for side in found.sides]
+    assert found.pairs == [(labels[0], labels[1]), (labels[0], labels[2]), (labels[1], labels[2])]
+    goodput = found.table.xs("goodput_bps", level="outcome")
+    a, b, c = (side.estimates["goodput_bps"]["mean"].iloc[0] for side in found.sides)
+    assert goodput["difference"].tolist() == pytest.approx([b - a, c - a, c - b])
+    interval = ["equal", "unknown"]
+    assert found.tested == len(found.table) - found.table["verdict"].isin(interval).sum()
+    assert found.tested > compare(*two, of=["goodput_bps"]).tested
+
+
+def test_what_leads_comes_first_and_no_row_is_left_out(two):
+    for found in (compare(*two), compare(*two, of="mean_rtt_s")):
+        shown = found.of_pair(found.pairs[0])
+        assert sorted(shown.index) == sorted(found.table.index)
+        leads = [name in found.leading for name in shown.index]
+        assert leads == sorted(leads, reverse=True)
+        directed = [name for name in shown.index if name in found.leading]
+        order = [
+            ["differs", "noise", "equal", "unknown"].index(shown.loc[name, "verdict"]) for name in directed
+        ]
+        assert order == sorted(order)
+    assert found.leading == ("mean_rtt_s",) and shown.index[0] == "mean_rtt_s"
+
+
+def test_the_terminal_prints_every_row(two):
+    said = run("compare", *two).stdout
+    table = compare(*two).table
+    assert len(table) > 15
+    assert sum(
+        line.rstrip().endswith(("differs", "noise", "equal", "unknown")) for line in said.splitlines()
+    ) == len(table)

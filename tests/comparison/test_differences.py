@@ -115,3 +115,48 @@ def test_brackets_differ_where_they_lie_apart():
     b = (np.array([18.0, 18, 17, 17]), np.array([20.0, 20, 17, 17]))
     means = (np.array([17.0, 18, 17, np.nan]), np.array([19.0, 19, 17, 17]))
     assert judge([bracketed(n, means, a, b)]).verdict.tolist() == ["differs", "noise", "equal", "differs"]
+
+
+@pytest.mark.parametrize("moved", range(1, 13))
+def test_the_chance_of_equal_signs_is_that_of_the_two_sided_sign_test(moved):
+    """Of a count that moved in so many pairs, all to the same side."""
+    from scipy.stats import binomtest
+
+    a = np.zeros((1, 15))
+    b = np.where(np.arange(15) < moved, 2.0, 0.0)[None]
+    found = paired(COUNT, a, b)
+    assert found.chance[0] == pytest.approx(binomtest(moved, moved).pvalue) == 2 * 0.5**moved
+    same = judge([paired(COUNT, a[:, :moved], b[:, :moved])]).verdict[0]
+    assert same == ("unknown" if moved == 1 else "differs" if moved >= 6 else "noise")
+
+
+@pytest.mark.parametrize(("n", "verdict"), [(2, "noise"), (3, "noise"), (4, "differs"), (9, "differs")])
+def test_the_chance_that_all_larger_values_are_on_one_side_is_two_sided(n, verdict):
+    """Of 2 n values the n larger ones are all of one side twice in as many ways as there are to choose."""
+    from math import comb
+
+    one, two = (
+        Estimates(np.array([n]), np.array([mean]), np.zeros(1), np.array([n - 1.0])) for mean in (1.0, 2.0)
+    )
+    found = independent(COUNT, one, two, common=False)
+    assert found.chance[0] == pytest.approx(2 / comb(2 * n, n))
+    assert judge([found]).verdict[0] == verdict
+
+
+@pytest.mark.parametrize("moved", [0, 15])
+def test_all_pairs_of_three_sides_are_one_family(moved):
+    """One side differs from two others, which are alike: few of those called are false, over all pairs."""
+    rng = np.random.default_rng([7, moved])
+    real = np.arange(ROWS) < moved
+    false, any_ = [], 0
+    for _ in range(SWEEPS):
+        a, b, c = (rng.normal(size=(ROWS, 20)) + shift for shift in (0, 0, np.where(real, 1.5, 0)[:, None]))
+        judged = judge([paired(TIME, *pair) for pair in ((a, b), (a, c), (b, c))])
+        assert judged.tested == 3 * ROWS
+        called = judged.verdict == "differs"
+        true = np.concatenate([np.zeros(ROWS, bool), real, real])
+        false.append((called & ~true).sum() / max(called.sum(), 1))
+        any_ += called.any()
+    limit = FALSE + 3 * np.sqrt(FALSE * (1 - FALSE) / SWEEPS)
+    assert np.mean(false) < (FALSE if moved else limit)
+    assert moved or any_ / SWEEPS < limit

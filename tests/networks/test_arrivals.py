@@ -7,8 +7,11 @@ import pytest
 
 from netcarlo import InputError, simulate
 from netcarlo.kernels.base.layout import NS
+from netcarlo.kernels.shared.classes import SLOWDOWN_BITS, TIME_SHIFT, SizeOut
 from netcarlo.kernels.shared.layout import Flow
+from netcarlo.networks.shared import completions
 from netcarlo.networks.shared.completions import OF_SIZE, by_class
+from netcarlo.numerics.histogram import edges
 from netcarlo.scenario import Scenario
 from netcarlo.schema import distributions, units
 from netcarlo.schema.points import inverse
@@ -157,3 +160,26 @@ def test_a_rate_per_time_is_a_quantity():
     assert units.parse("30 /min", units.FREQUENCY) == 0.5
     assert units.parse(units.show(0.25, units.FREQUENCY), units.FREQUENCY) == 0.25
     assert math.isclose(units.parse("1 /h", units.FREQUENCY), 1 / 3600)
+
+
+def test_each_quantile_of_completion_times_is_that_of_its_level():
+    """A naive twin: of the flows in order, the one before which the level's share comes."""
+    rng = np.random.default_rng(9)
+    out = np.zeros((1, SizeOut.COLUMNS), np.int64)
+    times, slowdowns = (
+        out[0, at:end]
+        for at, end in ((SizeOut.TIMES, SizeOut.SLOWDOWNS), (SizeOut.SLOWDOWNS, SizeOut.COLUMNS))
+    )
+    for counts in (times, slowdowns):
+        counts += rng.integers(1, 40, len(counts))
+    out[0, SizeOut.FLOWS] = times.sum()
+    found = completions._times("", out)
+    for name, counts, unit in (
+        ("completion_{}_s", times, 2.0**TIME_SHIFT / NS),
+        ("slowdown_{}", slowdowns, 2.0**-SLOWDOWN_BITS),
+    ):
+        ends = edges(len(counts) + 1)
+        flows = np.repeat((ends[:-1] + ends[1:]) / 2, counts)
+        for level, share in (("p50", 0.50), ("p95", 0.95), ("p99", 0.99)):
+            expected = flows[int(share * len(flows))] * unit
+            assert found[name.format(level)][0] == pytest.approx(expected), (name, level)

@@ -233,3 +233,19 @@ def test_the_fluid_knows_its_queue_and_no_jitter():
             "name": "w", "scenario": bulk | {"fidelity": "fluid"}, "quantity": quantity,
             "requirements": {"wait": {"goal": "bulk_delay_p95_s <= 20 ms", "probability": "90 %"}},
         })  # fmt: skip
+
+
+def test_each_quantile_of_a_class_is_that_of_its_level():
+    """A naive twin: the packets in order, each in the middle of its bin."""
+    rng = np.random.default_rng(3)
+    counted = np.zeros((1, 1, DelayOut.COLUMNS), np.int64)
+    counts = counted[0, 0, DelayOut.DELAYS :]
+    counts += rng.integers(1, 50, len(counts))
+    counted[0, 0, DelayOut.PACKETS] = counts.sum()
+    nothing = np.zeros((1, 1))
+    found = classes.named({0: "video"}, counted, bounded=[], loss=nothing, goodput=nothing[..., None])
+    ends = edges(len(counts) + 1)
+    packets = np.repeat((ends[:-1] + ends[1:]) / 2, counts) * 2.0**SHIFT / 1e9
+    for name, share in (("delay_p50_s", 0.50), ("delay_p95_s", 0.95), ("delay_p99_s", 0.99)):
+        expected = packets[int(share * len(packets))]
+        assert found[f"video_{name}"][0] == pytest.approx(expected), name

@@ -8,7 +8,7 @@ from netcarlo.errors import InputError
 from netcarlo.kernels.base.layout import NEVER
 from netcarlo.kernels.base.rows import concatenate, trim
 from netcarlo.kernels.wireless.layout import DELAY_LOW, FlowOut, NodeOut, WifiOut
-from netcarlo.networks.wireless.outcomes import MEANING, tables
+from netcarlo.networks.wireless.outcomes import MEANING, _delays, tables
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
@@ -221,3 +221,14 @@ def test_reading_keeps_the_processor_busy():
     found = simulate(scenario(network, transport, duration="5 s"), replications=1, target="cpu").frame
     a_read = 8192 / 1448 * 1e-3 + 0.5e-3
     assert found["goodput_bps"].iloc[0] == pytest.approx(8 * 8192 / a_read, rel=0.005)
+
+
+def test_each_quantile_of_the_delay_is_that_of_its_level():
+    """Of 100 packets 50, 45, 4 and 1 are in four bins: a level is reached at the end of its bin."""
+    flows = np.zeros((1, 1, FlowOut.COLUMNS), np.int64)
+    for place, count in ((10, 50), (20, 45), (30, 4), (40, 1)):
+        flows[..., FlowOut.DELAYS + place] = count
+    found = _delays(flows)
+    for name, level in (("delay_p50_s", 11), ("delay_p95_s", 21), ("delay_p99_s", 31)):
+        edge = 2.0 ** (DELAY_LOW + level // 4) * (1 + level % 4 / 4) * 1e-9
+        assert found[name][0] == pytest.approx(edge), name

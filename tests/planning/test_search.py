@@ -1,14 +1,16 @@
 """The search along the values, and the best guesses beside it."""
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from netcarlo.planning import make_plan
 from netcarlo.planning.search import FAILS, HOLDS, OPEN, Bracket, caps, search
-from netcarlo.planning.thresholds import crossing
+from netcarlo.planning.thresholds import Line, crossing
 
 
 def found(n: int, holds: int, fails: int, most: int = 4000) -> tuple[Bracket, list[tuple[int, int]]]:
@@ -67,3 +69,38 @@ def test_crossing_interpolates() -> None:
     assert crossing([1, 2, 4], [3, 1, -1], log=False) == 3
     assert crossing([1, 4], [1, -1], log=True) == pytest.approx(2)
     assert crossing([1, 2], [1, -np.inf], log=False) == 1  # what never happens has no distance
+
+
+@pytest.mark.parametrize("goal", [">= 4 Mbit/s", "> 4 Mbit/s", "<= 4 Mbit/s", "< 4 Mbit/s"])
+def test_a_measure_exactly_at_its_bound(goal: str) -> None:
+    """A goodput of 1 Mbit/s less for each packet of the queue: with 4 packets it is exactly at the bound."""
+    at_least = goal.startswith(">")
+    asked = make_plan({
+        "scenario": {
+            "duration": "1 s", "transport": {"protocol": "newreno"},
+            "hops": [{"rate": "10 Mbit/s", "delay": "1 ms", "queue": 1}],
+        },
+        "quantity": {"name": "queue", "field": "hops.0.queue", "linear": [1, 8]},
+        "requirements": {"goodput": f"goodput_bps {goal}"},
+        "find": "largest" if at_least else "smallest",
+    })  # fmt: skip
+
+    class Exact:
+        def of(self, scenario: Any, n: int) -> dict[str, Any]:
+            return {"goodput_bps": np.full(n, 8e6 - 1e6 * scenario.paths[0].hops[0].queue)}
+
+    line = Line(asked, Exact(), None, 8)  # type: ignore[arg-type]
+    place = asked.values.index(4)
+    assert line._holds(place, 8) == ("=" in goal)
+    line.locate(0)
+    beside = [asked.values[i] for i in sorted(line.measured)]
+    last = 4 if "=" in goal else 3 if at_least else 5
+    following = last + (1 if at_least else -1)
+    assert {last, following} <= set(beside)
+    margin = asked.requirements[0].margin
+    assert margin(4e6) == 0.0
+    assert crossing([1.0, 2.0, 3.0], [2.0, 0.0, -2.0], log=False) == 2.0
+    assert crossing([1.0, 2.0], [0.0, -1.0], log=False) == 1.0
+    assert crossing([1.0, 2.0], [1.0, 0.0], log=False) == np.inf
+    assert crossing([1.0, 4.0], [1.0, -1.0], log=True) == pytest.approx(2.0)
+    assert crossing([1.0, 2.0], [-1e-12, -1.0], log=False) == -np.inf

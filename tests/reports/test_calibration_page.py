@@ -8,6 +8,7 @@ from netcarlo.calibration.calibrate import calibrate
 from netcarlo.calibration.result import Calibrated, Step
 from netcarlo.reports.study import calibration
 from netcarlo.studies.study import Study
+from tests.reports import exported
 from tests.reports.browser import Page
 from tests.studies.known_study import brief, own_module, write
 
@@ -42,6 +43,7 @@ def test_page_is_quiet(
         assert calibration.allowed(result, one) in text
     rows = page.evaluate("document.querySelectorAll('details table tbody tr').length")
     assert rows == len(result.numbers)
+    assert exported.faults(page) == []
 
 
 def test_verdict_states_the_error_left_out(found: Found) -> None:

@@ -14,6 +14,7 @@ from netcarlo.networks.outcome import ANY, SHARE, Outcome
 from netcarlo.reports.comparison import figures, words
 from netcarlo.reports.comparison.page import comparison_page
 from netcarlo.simulation.outcomes import BY_NAME
+from tests.reports import exported
 from tests.reports.browser import Page
 from tests.reports.test_take import taken
 
@@ -68,7 +69,11 @@ def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
     assert words.headline(found["seed"]) == "Nothing differs by more than chance."
     assert words.explanation(found["seed"]).startswith("24 are within chance. 24 differences were judged")
     head = words.headline(found["constant"])
-    assert re.fullmatch(r"\d+ of 24 results differ by more than chance, most goodput by −\d\d.\d %\.", head)
+    assert re.fullmatch(
+        r"Goodput −\d\d(\.\d)? % \(hops.0 loss 1 %, hops.0 rate \d Mbit/s\)"
+        r"\. \d+ of 24 results differ by more than chance\.",
+        head,
+    )
     assert "limit" in found["plans"].differing.index.get_level_values("outcome")
     assert words.explanation(found["plans"]).endswith("what differs lies apart with both.")
     html = comparison_page(found["constant"])
@@ -77,11 +82,12 @@ def test_the_answer_comes_first(found: dict[str, Comparison]) -> None:
 
 
 def test_a_row_says_where_and_by_how_much(found: dict[str, Comparison]) -> None:
-    row = words.rows(found["constant"], found["constant"].table)[0]
+    row = words.rows(found["constant"], found["constant"].ordered)[0]
     assert row["where"].startswith("hops.0 loss 1 %, hops.0 rate ") and row["quantity"] == "goodput"
     assert row["difference"].startswith("−") and row["difference"].endswith("bit/s")
     assert row[""] == "differs" and re.fullmatch(r"\[−\S+, −\S+\]", row["interval"])
-    assert words.rows(found["three"], found["three"].differing)[0]["where"].startswith("b: hops.0 loss 1 %")
+    first = found["three"].of_pair(("a", "b")).index[0]
+    assert words.cell(found["three"], first).startswith("b against a: hops.0 loss 1 %")
     assert words.said("0.2 s") == "200 ms" and words.said("4000000 bit/s") == "4 Mbit/s"
 
 
@@ -120,6 +126,7 @@ def test_page_is_drawn_without_complaints(pages: dict[str, Path], page: Page, ca
     page.open(pages[case], width=width, height=height, mobile=mobile)
     assert page.complaints() == []
     assert page.barriers() == []
+    assert exported.faults(page) == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
 
 

@@ -23,6 +23,7 @@ from netcarlo.reports.trace import radio as trace_radio
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.interruptions import interruptions
 from netcarlo.simulation.outcomes import MEANING
+from tests.reports import exported
 from tests.reports.adhoc_events import END_S, SPEED_M_PER_S, events
 from tests.reports.browser import Page
 
@@ -183,6 +184,9 @@ def test_the_map_follows_the_slider(page: Page, window: str, tmp_path: Path) -> 
     assert drawn(page, 1)[0] == [None, 0, 50, None, 50, 100, None]
     assert drawn(page, 2)[0] == [None]
     assert drawn(page, 4) == [[0, 100], [0, 0]]
+    assert exported.faults(page) == []
+    route = [row for row in exported.tables(page)["map"].rows if row[0] == "route in use"]
+    assert [(float(row[1]), row[2]) for row in route] == [(pytest.approx(t, abs=0.001), k) for k in "0221"]
     assert page.evaluate("document.getElementById('map-window').layout.shapes[0].x0") == pytest.approx(
         t, abs=0.001
     )
@@ -256,6 +260,7 @@ def test_the_page_of_an_80211_network(page: Page, protocol: str, tmp_path: Path)
     assert figures["arrivals"]["data"][0]["y"][-1] == arrived["sequence"].nunique()
     (tmp_path / "trace.html").write_text(trace_page(frame, "A chain"), encoding="utf-8")
     page.open(tmp_path / "trace.html", width=390, height=844, mobile=True)
+    assert exported.faults(page) == []
     assert page.complaints() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     assert page.evaluate("document.querySelectorAll('.plot .main-svg .trace').length") >= len(figures)
@@ -336,6 +341,7 @@ def test_the_page_of_shared_links(page: Page, width: int, tmp_path: Path) -> Non
     assert page.complaints() == []
     assert page.evaluate("document.documentElement.scrollWidth - window.innerWidth") <= 0
     names = page.evaluate("[...document.querySelectorAll('.plot')].map(e => e.id)")
+    assert exported.faults(page) == []
     assert names == ["goodput", "map", "fairness", "window", "rtt", "rto", "queues", "losses"]
     marks = page.evaluate(
         "[...document.querySelectorAll('.plot')].map(e => e.data.map(t => t.name).slice(-2).join())"

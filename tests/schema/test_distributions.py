@@ -8,6 +8,7 @@ import netcarlo
 from netcarlo.errors import InputError
 from netcarlo.schema import distributions, units
 from netcarlo.schema.distributions import Distribution
+from netcarlo.schema.quantiles import empirical
 from netcarlo.schema.quantity import Quantity
 
 SCENARIO = """\
@@ -150,3 +151,10 @@ def test_a_normal_without_bounds_is_truncated_at_the_limits_of_its_field():
 def test_bad_distributions_are_refused(given, complaint):
     with pytest.raises(InputError, match=complaint):
         distributions.parse(given, float, low=0.0, high=100.0)
+
+
+def test_a_measured_distribution_has_no_value_where_it_jumps() -> None:
+    """At a probability that two points share, the later one is where the function goes on."""
+    flat = (10.0, 20.0, 30.0, 40.0, 0.25, 0.5, 0.5, 1.0)  # nothing between 20 and 30
+    at = np.array([0.0, 0.25, 0.375, np.nextafter(0.5, 0), 0.5, 0.75])
+    assert empirical(at, flat) == pytest.approx([10, 10, 15, 20, 30, 35])

@@ -3,10 +3,13 @@
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from netcarlo.kernels import models
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base import varying
+from netcarlo.kernels.base.bind import bind
+from netcarlo.kernels.base.layout import BYTE_TIME_BITS, FOREVER, Out
 from netcarlo.kernels.runtime import compile as compilers
 from netcarlo.kernels.runtime import launch
 from tests.device.cupy import fake_cupy, install
@@ -55,3 +58,19 @@ def test_ptx_gives_the_bits_of_the_cpu(monkeypatch: pytest.MonkeyPatch, tmp_path
     install(monkeypatch, fake_cupy(lambda text: kernel))
     expected, out = (launch.run(model, rows, target=target) for target in ("cpu", "cuda"))
     assert (out == expected).all()
+
+
+def test_the_policer_lets_exactly_its_burst_pass() -> None:
+    """GCRA (ITU-T I.371): of a full bucket of three packets three pass at once, and the fourth does not; a
+    packet passes again as soon as its tokens are there, and not a nanosecond before."""
+    passes = bind(varying.passes, compilers.plain, {"flat": False})
+    prepare = bind(varying.prepare, compilers.plain, {"flat": False})
+    size, byte_ns = 100, 8
+    one = size * byte_ns
+    table = np.array([[FOREVER + (byte_ns << BYTE_TIME_BITS), 3 * one], [FOREVER, 0], [FOREVER, 0]])
+    m = np.zeros(varying.WORDS, np.int64)
+    prepare(m, 0, 0)
+    assert [passes(table, m, 0, 1000, size) for _ in range(4)] == [True, True, True, False]
+    assert not passes(table, m, 0, 1000 + one - 1, size)
+    assert passes(table, m, 0, 1000 + one, size)
+    assert not passes(table, m, 0, 1000 + one, 1)

@@ -13,6 +13,7 @@ from netcarlo.kernels.congestion import linux_reno, linux_westwood
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.tcp import linux26
 from netcarlo.kernels.tcp import scoreboard as linux_scoreboard
+from netcarlo.kernels.tcp.rto import back_off
 from netcarlo.kernels.tcp.state import END, NONE, Ack
 from netcarlo.scenario import Scenario
 from netcarlo.simulation.ensemble import build
@@ -241,3 +242,13 @@ def test_it_runs_a_users_congestion_control(tmp_path: Path, monkeypatch: pytest.
     round_trip = 40 * MS + 8 * MS
     assert out[Out.ACKED] == pytest.approx(5 * 2 * SECOND / round_trip, abs=6)
     assert out[Out.DROPS_QUEUE] == out[Out.RETRANSMITTED] == 0
+
+
+def test_the_timer_backs_off_up_to_64_times_or_to_its_maximum() -> None:
+    """ns-2 (`TcpAgent::rtt_backoff`): the factor doubles below 64, beyond only while the timer is short."""
+    for timeout, last in ((120, 64), (119, 4096)):
+        factor, seen = 1, []
+        for _ in range(12):
+            factor, _, _ = back_off(factor, 8, 4, timeout, 120)
+            seen.append(factor)
+        assert seen[:6] == [2, 4, 8, 16, 32, 64] and seen[-1] == last
