@@ -43,3 +43,17 @@ def instead(**drawn: Any) -> dict[str, Any]:
 def columns(found: Mapping[str, Sequence[Any]], **more: Any) -> dict[str, Any]:
     """Return the keys of a trace that exports these columns instead of its axes."""
     return {"meta": {"columns": {name: list(values) for name, values in found.items()}, **more}}
+
+
+def with_intervals(trace: dict[str, Any]) -> dict[str, Any]:
+    """Return the trace with the ends of its error bars exported, where it exports no interval of its own."""
+    meta = trace.get("meta", {})
+    axis = "x" if "error_x" in trace else "y"
+    bars = trace.get(f"error_{axis}", {})
+    if not bars.get("array") or "low" in meta or "columns" in meta:
+        return trace
+    middle, above, below = (
+        np.array([np.nan if v is None else v for v in values], np.float64)
+        for values in (trace[axis], bars["array"], bars.get("arrayminus", bars["array"]))
+    )
+    return {**trace, "meta": {**meta, "low": exact(middle - below), "high": exact(middle + above)}}

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from netcarlo.reports.parts import words
 from netcarlo.reports.parts.bars import uncrowded
-from netcarlo.reports.parts.exported import DECORATION, DIGITS, columns, exact, instead
+from netcarlo.reports.parts.exported import DECORATION, DIGITS, columns, exact, instead, with_intervals
 from netcarlo.studies.comparison import Compared
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import Value
@@ -43,7 +43,9 @@ def plot(data: list[Plot], *, x: str, y: str, **layout: Any) -> Plot:
     axis has no title.
     """
     return {
-        "data": uncrowded(data, log=layout.get("xaxis", {}).get("type") == "log"),
+        "data": uncrowded(
+            [with_intervals(trace) for trace in data], log=layout.get("xaxis", {}).get("type") == "log"
+        ),
         "layout": {
             "font": {"family": "system-ui, sans-serif", "size": 13, "color": INK},
             "margin": {"l": 8, "r": 12, "t": 10, "b": 8},
