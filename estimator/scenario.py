@@ -28,7 +28,7 @@ class Scenario(Networks):
     """What to simulate.  `duration` is when the observation ends; time 0 is its beginning.
 
     One of `paths`, a `wireless`, an `adhoc` and a `shared` network.  Outcomes of wireless and shared networks
-    count from `warm_up` on.
+    count from the end of the `warm_up` on.
 
     With `fidelity: fluid` or `formula` a cheap approximation answers in place of the simulation of packets.
 

@@ -27,6 +27,9 @@ from netcarlo.simulation.outcomes import MEANING
 
 Value = int | float | str
 
+WHOLE_RUN = "_whole_run"
+"""Ends the name of an outcome that is counted from time 0 on: that of the same run without its warm-up."""
+
 
 class Variant(Record):
     """What differs in the scenario of the rows for which `when` holds."""
@@ -103,7 +106,10 @@ class Mapping(Record):
     classes: Classes = Field(min_length=1)
     """The classes whose errors are told apart, and the rows of each."""
     metrics: dict[str, Metric] = Field(min_length=1)
-    """Measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio of two."""
+    """Measured column, without `_mean`, to an expression of outcomes and columns, or to a ratio of two.
+
+    Outcomes count from the end of the `warm_up` on; a name that ends in `_whole_run`, as `sent_whole_run`,
+    counts from time 0 on."""
     numbered: int = Field(default=0, ge=0, le=MOST_FLOWS)
     """So many flows of shared links have outcomes of their own in `metrics`: `goodput_bps_1` and so on."""
     flows: Part | None = None
@@ -115,7 +121,14 @@ class Mapping(Record):
     def outcomes(self) -> list[str]:
         """The names that metrics may have beside columns."""
         numbers = range(1, self.numbered + 1)
-        return [*MEANING, *(f"{name}_{k}" for k in numbers for name in OF_FLOW)]
+        names = [*MEANING, *(f"{name}_{k}" for k in numbers for name in OF_FLOW)]
+        return names + [name + WHOLE_RUN for name in names]
+
+    @property
+    def counts_whole_runs(self) -> bool:
+        """Whether an expression has the name of an outcome that is counted from time 0 on."""
+        tables = [self.metrics, *(part.metrics for part in self.parts.values())]
+        return any(WHOLE_RUN in text for table in tables for each in table.values() for text in _texts(each))
 
     @property
     def parts(self) -> dict[str, Part]:

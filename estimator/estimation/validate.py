@@ -9,7 +9,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from netcarlo.estimation.reference import Metric, Part, PartRow, Ratio, load_mapping, measured, read_rows
+from netcarlo.estimation.reference import (
+    WHOLE_RUN,
+    Mapping,
+    Metric,
+    Part,
+    PartRow,
+    Ratio,
+    load_mapping,
+    measured,
+    read_rows,
+)
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario
 from netcarlo.schema import kinds
@@ -24,6 +34,10 @@ COLUMNS = [
     "id", "class", "metric", "reference", "reference_sd", "n_seeds",
     "estimate", "ci_low", "ci_high", "rel_error", "z",
 ]  # fmt: skip
+
+
+Found = dict[str, tuple[Scenario, Outcomes]]
+"""Runs of a scenario, and what came of them, by the end of the names of their outcomes."""
 
 
 @dataclass(frozen=True)
@@ -66,29 +80,47 @@ def validate(
     name = mapping or Path(reference).stem
     rules = load_mapping(name)
     rows = read_rows(reference, rules)
-    found = simulate_all(
-        [Job(row.scenario, 0, row.scenario.replications) for row in rows],
+    runs = [
+        {end: row.scenario.model_copy(update=update) for end, update in _runs(rules).items()} for row in rows
+    ]
+    scenarios = [scenario for of_row in runs for scenario in of_row.values()]
+    simulated = iter(simulate_all(
+        [Job(scenario, 0, scenario.replications) for scenario in scenarios],
         target=target, threads=threads, progress=progress, large=large,
-    )  # fmt: skip
+    ))  # fmt: skip
     table = []
-    for row, outcomes in zip(rows, found, strict=True):
-        values = {**row.columns, **{outcome: values_of(outcomes.frame, outcome) for outcome in MEANING}}
-        if rules.numbered:
-            flows = _of_part("flows", row.scenario, outcomes)
-            for k in range(rules.numbered):
-                values |= {f"{outcome}_{k + 1}": each[:, k] for outcome, each in flows.items()}
+    for row, of_row in zip(rows, runs, strict=True):
+        found = {end: (scenario, next(simulated)) for end, scenario in of_row.items()}
+        values = row.columns | _values(rules, found)
         for metric, expression in rules.metrics.items():
             table.append((row.id, row.class_, metric, *_compare(metric, expression, row.columns, values)))
         for name, part in rules.parts.items():
-            table += _compare_part(part, name, row.parts[name], row.scenario, outcomes)
+            table += _compare_part(part, name, row.parts[name], found)
     return Validation(str(reference), name, pd.DataFrame(table, columns=COLUMNS))
 
 
-def _compare_part(
-    part: Part, name: str, rows: list[PartRow], scenario: Scenario, outcomes: Outcomes
-) -> list[tuple[Any, ...]]:
+def _runs(rules: Mapping) -> dict[str, dict[str, Any]]:
+    """By the end of the names of its outcomes: what is different in a run of a scenario."""
+    return {"": {}} | ({WHOLE_RUN: {"warm_up": None}} if rules.counts_whole_runs else {})
+
+
+def _values(rules: Mapping, found: Found) -> dict[str, Any]:
+    """The outcomes of a scenario [n] by name, and those of its first flows."""
+    values = {}
+    for end, (scenario, outcomes) in found.items():
+        values |= {name + end: values_of(outcomes.frame, name) for name in MEANING}
+        if rules.numbered:
+            flows = _of_part("flows", scenario, outcomes)
+            for k in range(rules.numbered):
+                values |= {f"{name}_{k + 1}{end}": each[:, k] for name, each in flows.items()}
+    return values
+
+
+def _compare_part(part: Part, name: str, rows: list[PartRow], found: Found) -> list[tuple[Any, ...]]:
     """Rows of the table for the flows or links of a scenario; once for each way to sort them."""
-    named = _of_part(name, scenario, outcomes)
+    named = {
+        outcome + end: each for end, run in found.items() for outcome, each in _of_part(name, *run).items()
+    }
     table = []
     for k, row in enumerate(rows):
         values = {**row.columns, **{outcome: each[:, k] for outcome, each in named.items()}}

@@ -24,7 +24,10 @@ class Run(Record):
     duration: Duration
     """When the observation ends; time 0 is its beginning."""
     warm_up: Time | None = None
-    """Outcomes of wireless and shared networks count from here on; 0 unless given."""
+    """Outcomes of wireless and shared networks count from here on; 0 unless given.
+
+    Of the whole run are only the times of finite transfers, and of the first and last delivery: their
+    descriptions say so."""
     seed: int = Field(default=1, ge=0, lt=2**63)
     """Of all random numbers: scenarios of one seed and `topology` meet the same ones."""
     topology: int = Field(default=0, ge=0, lt=2**32)

@@ -150,21 +150,22 @@ def delivered(s: Any) -> Any:
 
 
 def report(s: Any, flow: Any, out: Any) -> None:
-    """The outcomes of a flow; `out` are its columns of FlowOut."""
+    """Write the outcomes of a flow to `out`, its columns of FlowOut: counters minus those that it holds."""
     counts = s[FlowWord.COUNTS :]
     received = (delivered(s) + s[FlowWord.REPEATED]) >> ONE_BITS
     distinct = delivered(s) >> ONE_BITS
     counts[FlowOut.RECEIVED] = received
     counts[FlowOut.SENT] = received + counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
     counts[FlowOut.DELIVERED] = distinct
-    counts[FlowOut.USEFUL] = (counts[FlowOut.USEFUL] + distinct) * flow[P.DATA]
+    counts[FlowOut.USEFUL] = distinct * flow[P.DATA]
     if s[FlowWord.KIND] != UDP:
         counts[FlowOut.RETRANSMITTED] = counts[FlowOut.SENT] - distinct
         counts[FlowOut.IN_ORDER] = distinct
         counts[FlowOut.ACKED] = distinct
         counts[FlowOut.ACKS_SENT] = s[FlowWord.ACKS] >> ONE_BITS
     for column in range(FlowOut.COLUMNS):
-        out[column] = counts[column]
+        before = out[column] if column < FlowOut.COMPLETED else np.int64(0)
+        out[column] = counts[column] - before
 
 
 def _finish(s: Any, rtt: Any, step: Step) -> None:

@@ -62,13 +62,18 @@ def serve(s: Any, g: Any, link: Any, step: Any, inside: Any) -> None:
 
 
 def report(s: Any, out: Any) -> None:
-    """The outcomes of a link; `out` are its columns of LinkOut."""
+    """Write the outcomes of a link to `out`, its columns of LinkOut: counters minus those that it holds."""
     counts = s[LinkWord.COUNTS :]
-    counts[LinkOut.WAITING] = s[LinkWord.HELD]
-    for column in range(LinkOut.COLUMNS):
-        shift = 0 if column >= LinkOut.QUEUE_SUM or column == LinkOut.BUSY else ONE_BITS
-        out[column] = counts[column] >> shift
-    out[LinkOut.SENT] = out[LinkOut.ARRIVALS] - out[LinkOut.DROPS] - out[LinkOut.WAITING]
+    arrivals, drops = counts[LinkOut.ARRIVALS] >> ONE_BITS, counts[LinkOut.DROPS] >> ONE_BITS
+    out[LinkOut.ARRIVALS] = arrivals - out[LinkOut.ARRIVALS]
+    out[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS_BEFORE] >> ONE_BITS
+    out[LinkOut.DROPS] = drops - out[LinkOut.DROPS]
+    out[LinkOut.EARLY] = (counts[LinkOut.EARLY] >> ONE_BITS) - out[LinkOut.EARLY]
+    out[LinkOut.WAITING] = s[LinkWord.HELD] >> ONE_BITS
+    out[LinkOut.SENT] = arrivals - drops - out[LinkOut.WAITING] - out[LinkOut.SENT]
+    out[LinkOut.BUSY] = counts[LinkOut.BUSY]
+    for column in range(LinkOut.QUEUE_SUM, LinkOut.COLUMNS):
+        out[column] = counts[column]
 
 
 def _red(s: Any, g: Any, link: Any, step: Any) -> None:

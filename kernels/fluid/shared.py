@@ -12,7 +12,6 @@ from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.layout import STATUS_OK, P
 from netcarlo.kernels.fluid import delays, flow, queue
 from netcarlo.kernels.fluid.state import (
-    ONE_BITS,
     FlowFloat,
     FlowWord,
     LinkFloat,
@@ -57,13 +56,15 @@ def simulate(
     free = _prepare(p, flows, links, losses, m, f, length)
     if DELAYS:
         delays.prepare(p, flows, links, m, free)
+    for column in range(len(out)):
+        out[column] = 0
     steps = (p[P.END] + length - 1) // length
     warm = p[Shared.WARM_UP] // length
     next_sample = p[Shared.WARM_UP]
     for k in range(steps):
         begin = k * length
         if k == warm:
-            _remember(p, m)
+            _end_warm_up(p, flows, m, out)
         sampled = begin >= next_sample
         if sampled:
             next_sample += p[P.SAMPLE]
@@ -103,22 +104,17 @@ def _prepare(p: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any, step: 
     return free
 
 
-def _remember(p: Any, m: Any) -> None:
-    # What has happened before the window of measurement.
+def _end_warm_up(p: Any, flows: Any, m: Any, out: Any) -> None:
+    # Counting begins: from now on `out` holds the counters of the warm-up.
+    _report(p, flows, m, out)
     for i in range(p[Shared.LINKS]):
         counts = m[words_of_link(i) + LinkWord.COUNTS :]
         counts[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS]
-        counts[LinkOut.DROPS_BEFORE] = counts[LinkOut.DROPS]
-    for i in range(p[Shared.FLOWS]):
-        s = m[words_of_flow(p, i) :]
-        s[FlowWord.COUNTS + FlowOut.USEFUL] = -(flow.delivered(s) >> ONE_BITS)
-        if s[FlowWord.KIND] != UDP:
-            s[FlowWord.COUNTS + FlowOut.ACKED_BEFORE] = flow.delivered(s) >> ONE_BITS
+        counts[LinkOut.WAIT_MOST] = 0
 
 
 def _report(p: Any, flows: Any, m: Any, out: Any) -> None:
-    for column in range(len(out)):
-        out[column] = 0
+    # Counters minus those that `out` holds.
     for i in range(p[Shared.FLOWS]):
         flow.report(m[words_of_flow(p, i) :], flows[i], out[SharedOut.COLUMNS + i * FlowOut.COLUMNS :])
     first_link = SharedOut.COLUMNS + flows.shape[0] * FlowOut.COLUMNS

@@ -6,6 +6,9 @@ A link that gets all its packets from one other (the way back of a dumbbell: fro
 forth) gets them in the order in which that one sends them; so a packet enters as soon as its time is
 known, if it comes before anything that the other link can take next.  A SYN is short, and might overtake
 it on a cable to a host; when none can come any more the other link looks further ahead.
+
+Nothing is handled ahead beyond `Word.HORIZON`: at first the end of the warm-up, at which counters are reset,
+then the end of the run.
 """
 
 from typing import Any
@@ -117,21 +120,21 @@ def looks_to(m: Any, link: Any) -> Any:
     return m[feeder + LinkWord.FREE] + m[link + LinkWord.LOOKAHEAD] if feeder > 0 else np.int64(0)
 
 
-def may_enter(p: Any, m: Any, link: Any, t: Any) -> Any:
+def may_enter(m: Any, link: Any, t: Any) -> Any:
     """Whether nothing can enter a link before `t` [ns]; what waits for its event is to come now."""
-    sees = t < looks_to(m, link) and t <= p[P.END]
+    sees = t < looks_to(m, link) and t <= m[Word.HORIZON]
     if sees and m[link + LinkWord.PENDING] != 0 and m[link + LinkWord.ANSWERS] != 0:
         m[Word.CATCHING_UP] = link
     return sees and m[link + LinkWord.PENDING] == 0
 
 
-def next_key(p: Any, m: Any) -> Any:
+def next_key(m: Any) -> Any:
     """The key of the next event: while a link catches up, of the acknowledgement that it gets next."""
     key, link = agenda.earliest(m), m[Word.CATCHING_UP]
     if link != 0:
         first = agenda.earliest_of(m, Event.ACK)
         t, i = agenda.time_of(first), agenda.number_of(first)
-        if t < looks_to(m, link) and t <= p[P.END] and m[block_of(m, i) + Flow.BACK] == link:
+        if t < looks_to(m, link) and t <= m[Word.HORIZON] and m[block_of(m, i) + Flow.BACK] == link:
             key = first
         else:
             m[Word.CATCHING_UP] = 0
@@ -143,17 +146,17 @@ def is_due(m: Any, b: Any, following: Any, t: Any) -> Any:
     return m[b + FlowWord.AHEAD] == 0 or following <= t
 
 
-def may_go_on(p: Any, m: Any, b: Any, following: Any) -> Any:
+def may_go_on(m: Any, b: Any, following: Any) -> Any:
     """Whether next, at `following` [ns], an acknowledgement comes that has waited behind a timer."""
     arrives = following == fifo.due(m, b + FlowWord.TO_SOURCE)
-    return m[b + FlowWord.AHEAD] != 0 and arrives and following <= p[P.END]
+    return m[b + FlowWord.AHEAD] != 0 and arrives and following <= m[Word.HORIZON]
 
 
-def may_take(p: Any, m: Any, b: Any, t: Any) -> Any:
+def may_take(m: Any, b: Any, t: Any) -> Any:
     """Whether nothing can happen at the sender of a flow before an acknowledgement arrives at `t` [ns]."""
     queue = b + FlowWord.TO_SOURCE
     return (
         m[b + FlowWord.AHEAD] != 0
         and m[queue + Fifo.HEAD] == m[queue + Fifo.TAIL]
-        and t <= min(association.due(m[b + FlowWord.ASSOCIATION :]), p[P.END])
+        and t <= min(association.due(m[b + FlowWord.ASSOCIATION :]), m[Word.HORIZON])
     )

@@ -64,13 +64,10 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
     at, measured = _outcomes(m, b), t >= p[Shared.WARM_UP]
     found = _free_slot(m, i, t)
     packets = (size + m[b + P.DATA] - 1) // m[b + P.DATA]
-    m[at + ClassOut.ARRIVALS] += 1
-    m[at + ClassOut.BLOCKED] += found < 0
     if measured:
+        m[at + ClassOut.ARRIVALS] += 1
+        m[at + ClassOut.BLOCKED] += found < 0
         m[at + ClassOut.OFFERED] += packets * m[b + P.DATA]
-    else:
-        m[at + ClassOut.ARRIVALS_BEFORE] += 1
-        m[at + ClassOut.BLOCKED_BEFORE] += found < 0
     m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
     if m[b + Flow.GAP] > 0:
         m[b + FlowWord.NEXT_ARRIVAL] = t + _gap(p, losses, m, b, i)
@@ -86,8 +83,9 @@ def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
     """The last missing packet of a flow arrives at `t` [ns]."""
     if m[b + Flow.CLASS] > 0:
         at = _outcomes(m, b)
-        m[at + ClassOut.COMPLETED] += 1
-        m[at + ClassOut.PACKETS] += m[b + P.LIMIT]
+        if t >= p[Shared.WARM_UP]:
+            m[at + ClassOut.COMPLETED] += 1
+            m[at + ClassOut.PACKETS] += m[b + P.LIMIT]
         if m[b + FlowWord.BEGAN] >= p[Shared.WARM_UP]:
             _count(m, b, at, t - m[b + FlowWord.BEGAN])
         if m[b + Flow.GAP] == 0:
@@ -111,6 +109,10 @@ def report(p: Any, m: Any, out: Any) -> None:
             under_way = m[b + FlowWord.COUNTS + FlowOut.COMPLETED] == NEVER
             m[_outcomes(m, b) + ClassOut.ACTIVE] += under_way
         most = max(most, m[b + Flow.CLASS])
+    for k in range(most):
+        counts = m[m[Word.CLASSES] + k * ClassOut.COLUMNS :]
+        ended = counts[ClassOut.COMPLETED] + counts[ClassOut.ACTIVE] + counts[ClassOut.BLOCKED]
+        counts[ClassOut.ACTIVE_BEFORE] = ended - counts[ClassOut.ARRIVALS]
     for column in range(most * ClassOut.COLUMNS):
         out[column] = m[m[Word.CLASSES] + column]
 
@@ -136,7 +138,7 @@ def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, thin
     b = block_of(m, i)
     take_samples(p, m, f, i, t)
     if m[b + FlowWord.BEGAN] != NEVER:
-        ends.count(m, b)
+        ends.count(m, b, np.int64(1))
     m[b + P.LIMIT] = packets
     ends.prepare(m, b, f, i)
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER

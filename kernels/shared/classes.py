@@ -18,7 +18,7 @@ MEAN_BITS = 10
 
 
 class SizeOut(IntEnum):
-    """Of the flows of a size that came from the warm-up on and have arrived in full."""
+    """Outcomes of the flows of a size that started after the warm-up and arrived in full."""
 
     FLOWS = 0
     TIME = 1  # sum of their completion times [ns]
@@ -29,15 +29,14 @@ class SizeOut(IntEnum):
 
 
 class ClassOut(IntEnum):
-    """A class, of the whole run unless said."""
+    """Outcomes of a class, counted from the end of the warm-up on."""
 
-    ARRIVALS = 0  # flows that came
-    BLOCKED = 1  # of those, found no slot
-    COMPLETED = 2  # of those, arrived in full
-    ACTIVE = 3  # of those, still under way at the end
+    ARRIVALS = 0  # flows that started or found no slot
+    BLOCKED = 1  # flows that found no slot
+    COMPLETED = 2  # flows that arrived in full, those that started during the warm-up included
+    ACTIVE = 3  # flows in progress at the end
     PACKETS = 4  # data packets of COMPLETED
-    OFFERED = 5  # payload of the flows that came from the warm-up on [byte]
-    ARRIVALS_BEFORE = 6  # ARRIVALS before the warm-up ended
-    BLOCKED_BEFORE = 7  # of those, BLOCKED
-    SIZE = 8  # the columns of SizeOut, by size
+    OFFERED = 5  # payload of ARRIVALS [byte]
+    ACTIVE_BEFORE = 6  # flows in progress at the end of the warm-up
+    SIZE = 7  # the columns of SizeOut, by size
     COLUMNS = SIZE + SIZES * SizeOut.COLUMNS

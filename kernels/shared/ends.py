@@ -39,11 +39,9 @@ def prepare(m: Any, b: Any, f: Any, i: Any) -> Any:
 
 
 @cold
-def sample(m: Any, b: Any, f: Any, i: Any, warmed_up: Any) -> None:
-    """Take samples; note what was acknowledged if the warm-up ends."""
+def sample(m: Any, b: Any, f: Any, i: Any) -> None:
+    """Take samples."""
     p, s, counts = m[b:], m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
-    if warmed_up:
-        m[counts + FlowOut.ACKED_BEFORE] = m[counts + FlowOut.ACKED] + association.acked(p, s)
     m[counts + FlowOut.CWND_SUM] += association.cwnd_of(p, s, f[i * association.FLOATS :])
     m[counts + FlowOut.SAMPLES] += 1
     rtt = s[association.Counter.RTT]
@@ -53,16 +51,16 @@ def sample(m: Any, b: Any, f: Any, i: Any, warmed_up: Any) -> None:
 
 
 @cold
-def count(m: Any, b: Any) -> None:
-    """The counters of the sender, at the end; those of earlier flows of the slot are in already."""
+def count(m: Any, b: Any, sign: Any) -> None:
+    """Add the counters of the sender times `sign`: 1 at the end of a flow, -1 at the end of the warm-up."""
     s, counts = m[b + FlowWord.ASSOCIATION :], m[b + FlowWord.COUNTS :]
-    counts[FlowOut.SENT] += s[association.Counter.SENT]
-    counts[FlowOut.RETRANSMITTED] += s[association.Counter.REPEATED]
-    counts[FlowOut.ACKED] += association.acked(m[b:], s)
-    counts[FlowOut.TIMEOUTS] += s[association.Counter.TIMEOUTS]
-    counts[FlowOut.FAST_RETRANSMITS] += s[association.Counter.FAST_RETRANSMITS]
-    counts[FlowOut.CWND_CUTS] += s[association.Counter.REDUCTIONS]
-    counts[FlowOut.HANDSHAKES] += s[association.Counter.HANDSHAKES]
+    counts[FlowOut.SENT] += sign * s[association.Counter.SENT]
+    counts[FlowOut.RETRANSMITTED] += sign * s[association.Counter.REPEATED]
+    counts[FlowOut.ACKED] += sign * association.acked(m[b:], s)
+    counts[FlowOut.TIMEOUTS] += sign * s[association.Counter.TIMEOUTS]
+    counts[FlowOut.FAST_RETRANSMITS] += sign * s[association.Counter.FAST_RETRANSMITS]
+    counts[FlowOut.CWND_CUTS] += sign * s[association.Counter.REDUCTIONS]
+    counts[FlowOut.HANDSHAKES] += sign * s[association.Counter.HANDSHAKES]
     if association.overfull(s):
         m[Word.FULL] = 1
     if (s[association.Counter.SENT] + _ANSWERS) >> (packet.NUMBER_BITS - m[Word.FLOW_BITS]) != 0:

@@ -91,14 +91,14 @@ def simulate(
                     take_samples(p, m, f, i, following)
                 following = hosts.on_event(m, b, p, constants, losses, f, i, following, ack)
                 ack = np.int64(NONE)
-                acts = AHEAD and ahead.may_go_on(p, m, b, following)
+                acts = AHEAD and ahead.may_go_on(m, b, following)
             if AHEAD and taken:
                 agenda.lower(m, Event.HOST, i, following)
         if not taken:
             agenda.replace(m, kind, i, following)
         if TRACED:
             notes.write(m, f, trace)
-        key = ahead.next_key(p, m) if AHEAD else agenda.earliest(m)
+        key = ahead.next_key(m) if AHEAD else agenda.earliest(m)
     report(p, flows.shape[0], events, m, out)
     behind = SharedOut.COLUMNS + FlowOut.COLUMNS * flows.shape[0] + LinkOut.COLUMNS * links.shape[0]
     if ARRIVALS:
@@ -172,7 +172,7 @@ def _move(
             moves = False  # it leaves later
         elif hop + 1 < hops or (VARYING and not passed and m[b + Flow.BACKUP] != 0):
             word += packet.ONE_HOP
-            moves = AHEAD and ahead.may_enter(p, m, m[b + route + hop + 1], far)
+            moves = AHEAD and ahead.may_enter(m, m[b + route + hop + 1], far)
             if moves:
                 t = far
             else:
@@ -181,14 +181,14 @@ def _move(
                 fifo.push(m, link + LinkWord.FIFO, Event.FAR, m[link + LinkWord.NUMBER], far, word)
         elif back:
             t = hosts.return_ack(m, b, far, size)
-            if AHEAD and ahead.may_take(p, m, b, t):
+            if AHEAD and ahead.may_take(m, b, t):
                 ack = word
             else:
                 fifo.push(m, b + FlowWord.TO_SOURCE, Event.HOST, i, t, word)
         else:
             word, t = hosts.receive(m, b, p, i, link, far, word, size)
             if word != NONE:
-                moves = AHEAD and ahead.may_enter(p, m, m[b + Flow.BACK], t)
+                moves = AHEAD and ahead.may_enter(m, m[b + Flow.BACK], t)
                 if not moves:
                     if AHEAD:
                         m[m[b + Flow.BACK] + LinkWord.PENDING] += 1

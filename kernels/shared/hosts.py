@@ -63,7 +63,7 @@ def on_event(
         _send_datagram(p, m, b, losses, i, t)
     else:
         s, g = m[b + FlowWord.ASSOCIATION :], f[i * association.FLOATS :]
-        _serve(constants, m, b, s, g, i, t, ack)
+        _serve(p, constants, m, b, s, g, i, t, ack)
         _send_data(m, b, s, g, i, t)
     return next_event(m, b)
 
@@ -121,7 +121,9 @@ def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     _to_link(m, b, i, t, word)
 
 
-def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any) -> None:
+def _serve(
+    p: Any, constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word: Any
+) -> None:  # fmt: skip
     # One of the events of an association: it starts, an acknowledgement arrives, a timer goes off.
     flow, starts = m[b:], m[b + FlowWord.NEXT] == t
     if word == NONE and not starts and fifo.due(m, b + FlowWord.TO_SOURCE) == t:
@@ -148,7 +150,7 @@ def _serve(constants: Any, m: Any, b: Any, s: Any, g: Any, i: Any, t: Any, word:
     elif association.due(s) == t:
         association.on_timeout(flow, s, g, constants, t)
     elif association.due_at_sink(s) == t:  # else it was cancelled
-        _serve_sink(m, b, i)
+        _serve_sink(p, m, b, i)
     if TRACED:
         word = packet.pack(m, i, np.int64(0), np.int64(0))
         if s[association.Counter.TIMEOUTS] > timeouts:
@@ -196,11 +198,13 @@ def _receive_datagram(p: Any, m: Any, b: Any, t: Any, word: Any) -> None:
     if t > p[P.END]:
         m[b + FlowWord.LATE] += 1
     else:
-        m[counts + FlowOut.RECEIVED] += 1
-        m[counts + FlowOut.DELIVERED] += 1
+        counts_now = t >= p[Shared.WARM_UP]
+        m[b + FlowWord.ARRIVED] += 1
+        m[counts + FlowOut.RECEIVED] += counts_now
+        m[counts + FlowOut.DELIVERED] += counts_now
         if DELAYS:
             delays.arrived(p, m, b, t, packet.age(m, word, t))
-        if m[counts + FlowOut.DELIVERED] == m[b + P.LIMIT]:
+        if m[b + FlowWord.ARRIVED] == m[b + P.LIMIT]:
             m[counts + FlowOut.COMPLETED] = t
 
 
@@ -210,9 +214,9 @@ def _receive_data(
     # A packet of an association reaches the sink host at `t`.  One that is late is still under way at the
     # end: all that matters is whether it is new.  Returns the answer as `receive`.
     s, counts = m[b + FlowWord.ASSOCIATION :], b + FlowWord.COUNTS
-    number, late = packet.number_of(m, word), t > p[P.END]
+    number, late, counts_now = packet.number_of(m, word), t > p[P.END], t >= p[Shared.WARM_UP]
     while association.due_at_sink(s) <= min(t, p[P.END]):
-        _serve_sink(m, b, i)
+        _serve_sink(p, m, b, i)
     if word & packet.REDUCED:
         m[b + FlowWord.ECHO] = 0
     if word & packet.MARKED:
@@ -220,7 +224,7 @@ def _receive_data(
     was = association.in_order(m[b:], s)
     association.note_copy(m[b:], s, number, packet.copy_of(word))
     ack_id, fresh = association.on_data(m[b:], s, t, number, False)
-    if not late:
+    if counts_now and not late:
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
     if packet.is_payload(word):
         if fresh:
@@ -228,14 +232,15 @@ def _receive_data(
         if late:
             m[b + FlowWord.LATE] += 1
         else:
-            m[counts + FlowOut.RECEIVED] += 1
+            m[counts + FlowOut.RECEIVED] += counts_now
             if TRACED:
                 notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, m[b + P.DATA] * fresh, False)
             if fresh:
-                m[counts + FlowOut.DELIVERED] += 1
+                m[b + FlowWord.ARRIVED] += 1
+                m[counts + FlowOut.DELIVERED] += counts_now
                 if DELAYS:
                     delays.arrived(p, m, b, t, association.delay_of(m[b:], s, t, number))
-                if AHEAD and m[counts + FlowOut.DELIVERED] == 1:
+                if AHEAD and m[b + FlowWord.ARRIVED] == 1:
                     ahead.connected(p, m, b)
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t
@@ -243,7 +248,7 @@ def _receive_data(
                     arrivals.on_completion(p, m, b, i, t)
     answer, back = np.int64(NONE), t
     if not late:
-        answer, back = _answer(m, b, i, t, ack_id)
+        answer, back = _answer(p, m, b, i, t, ack_id)
         due = association.due_at_sink(s)
         if due < FOREVER:
             agenda.lower(m, Event.HOST, i, due)
@@ -254,7 +259,7 @@ def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     # A probe reaches the sink host at `t`, which answers.
     answer, back = np.int64(NONE), t
     while association.due_at_sink(m[b + FlowWord.ASSOCIATION :]) <= min(t, p[P.END]):
-        _serve_sink(m, b, i)
+        _serve_sink(p, m, b, i)
     if t <= p[P.END]:
         answer = packet.pack(m, i, packet.number_of(m, word), np.int64(0)) | packet.PROBE | packet.BACKWARD
         back = _send_back(m, b, t, answer)
@@ -276,22 +281,22 @@ def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
 
 
 @cold
-def _serve_sink(m: Any, b: Any, i: Any) -> None:
+def _serve_sink(p: Any, m: Any, b: Any, i: Any) -> None:
     # A timer of the receiver goes off.
     s = m[b + FlowWord.ASSOCIATION :]
     t = association.due_at_sink(s)
-    word, back = _answer(m, b, i, t, association.on_delay(m[b:], s))
+    word, back = _answer(p, m, b, i, t, association.on_delay(m[b:], s))
     if word != NONE:
         fifo.push(m, b + FlowWord.BACK_TO_LINK, Event.ACK, i, back, word)
 
 
-def _answer(m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
+def _answer(p: Any, m: Any, b: Any, i: Any, t: Any, ack_id: Any) -> Any:
     # The receiver puts out a packet, or NONE; returns it, and when it is at its first link.
     word, back = np.int64(NONE), t
     if ack_id >= 0:
         word = packet.pack(m, i, ack_id, np.int64(0)) | packet.BACKWARD
         if association.is_ack(m[b:], m[b + FlowWord.ASSOCIATION :], ack_id):
-            m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += 1
+            m[b + FlowWord.COUNTS + FlowOut.ACKS_SENT] += t >= p[Shared.WARM_UP]
         else:
             word |= packet.CONTROL
         if m[b + FlowWord.ECHO] != 0:

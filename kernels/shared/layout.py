@@ -146,7 +146,11 @@ class SharedOut(IntEnum):
 
 
 class FlowOut(IntEnum):
-    """Outcomes of a flow, of the whole run, data packets only; a SYN is counted in HANDSHAKES alone."""
+    """Outcomes of a flow, counted from the end of the warm-up on.
+
+    They count data packets only; a SYN is counted in HANDSHAKES alone.  Of every flow,
+    SENT + IN_FLIGHT_BEFORE = RECEIVED + DROPS_QUEUE + DROPS_RANDOM + IN_FLIGHT.
+    """
 
     SENT = 0  # data packets put out, retransmissions included
     RETRANSMITTED = 1
@@ -155,7 +159,7 @@ class FlowOut(IntEnum):
     IN_ORDER = 4  # TCP: data packets in the gap-free prefix
     USEFUL = 5  # new payload that the slower of last link and sink's cable passed on in the window [byte]
     ACKED = 6  # data packets cumulatively acknowledged at the sender
-    ACKED_BEFORE = 7  # of those, by the end of the warm-up
+    IN_FLIGHT_BEFORE = 7  # data packets in flight at the end of the warm-up
     DROPS_QUEUE = 8  # data packets dropped by queues (RED and AQM included)
     DROPS_RANDOM = 9  # data packets lost at random
     IN_FLIGHT = 10  # data packets in flight at the end
@@ -166,9 +170,9 @@ class FlowOut(IntEnum):
     FAST_RETRANSMITS = 15
     CWND_CUTS = 16  # reductions of cwnd
     HANDSHAKES = 17  # SYNs put out
-    COMPLETED = 18  # arrival of the last missing packet of a finite transfer [ns] or NEVER
-    FINISHED = 19  # TCP: its acknowledgement at the sender [ns] or NEVER
-    CWND_SUM = 20  # sum of sampled min(cwnd, window) [packet / 1024], from the warm-up on
+    COMPLETED = 18  # arrival of the last missing packet of a finite transfer [ns] or NEVER (warm-up included)
+    FINISHED = 19  # TCP: its acknowledgement at the sender [ns] or NEVER (warm-up included)
+    CWND_SUM = 20  # sum of sampled min(cwnd, window) [packet / 1024]
     RTT_SUM = 21  # sum of the sampled latest RTT measurements [ns] ...
     RTT_SUM_HIGH = 22  # ... and what exceeds a word of it [2**63 ns]
     SAMPLES = 23  # number of samples
@@ -177,21 +181,21 @@ class FlowOut(IntEnum):
 
 
 class LinkOut(IntEnum):
-    """Outcomes of a link, of the whole run; those that end in _BEFORE, up to the warm-up."""
+    """Outcomes of a link, counted from the end of the warm-up on."""
 
-    ARRIVALS = 0  # packets that came to the queue
-    ARRIVALS_BEFORE = 1
-    DROPS = 2  # of those, dropped (RED and AQM included)
-    DROPS_BEFORE = 3
-    EARLY = 4  # of those, by RED or AQM with room in the queue
+    ARRIVALS = 0  # packets that reached the queue
+    ARRIVALS_BEFORE = 1  # packets that reached the queue during the warm-up
+    DROPS = 2  # packets dropped (RED and AQM included)
+    DROPS_BEFORE = 3  # of those, reached the queue during the warm-up (AQM)
+    EARLY = 4  # of DROPS, by RED or AQM with room in the queue
     MARKS = 5  # packets marked by RED or AQM
     SENT = 6  # packets whose transmission began
-    BUSY = 7  # it transmitted, from the warm-up on [ns]
-    WAITING = 8  # packets that still waited at the end
+    BUSY = 7  # time of transmission [ns]
+    WAITING = 8  # packets that wait at the end
     LOST = 9  # packets lost at random, among those whose transmission began or would have
-    QUEUE_SUM = 10  # integral of the number waiting, from the warm-up on [packet ns] ...
+    QUEUE_SUM = 10  # integral of the number waiting [packet ns] ...
     QUEUE_SUM_HIGH = 11  # ... and what exceeds a word of it [2**63 packet ns]
-    WAIT_MOST = 12  # longest time that a packet waited for its transmission, if it was not dropped [ns]
+    WAIT_MOST = 12  # longest wait for transmission, of packets that reach the queue and are not dropped [ns]
     COLUMNS = 13
 
 

@@ -54,9 +54,7 @@ def enter(
     p: Any, links: Any, losses: Any, m: Any, means: Any, b: Any, t: Any, size: Any, markable: Any
 ) -> Any:  # fmt: skip
     """A packet of `size` bytes comes at `t`: its fate, and when it reaches the far end [ns]."""
-    before = t < p[Shared.WARM_UP]
     m[b + LinkWord.COUNTS + LinkOut.ARRIVALS] += 1
-    m[b + LinkWord.COUNTS + LinkOut.ARRIVALS_BEFORE] += before
     limited = m[b + Link.QUEUE] > 0 or m[b + Link.RED] != DROP_TAIL
     fate, far = np.int64(Fate.DROPPED), t
     takes = not VARYING or not outages.is_down(links, m, b, t)
@@ -64,7 +62,6 @@ def enter(
         fate = _admit(p, m, means, b, t, _held(m, b, t), markable)
     if fate == Fate.DROPPED:
         m[b + LinkWord.COUNTS + LinkOut.DROPS] += 1
-        m[b + LinkWord.COUNTS + LinkOut.DROPS_BEFORE] += before
     else:
         begin = max(t, m[b + LinkWord.FREE])
         departure = begin + on_wire(size, m[b + Link.BYTE_TIME])
@@ -103,7 +100,7 @@ def _destroy(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None
     # The link goes down while it holds a packet that came at `t`, or has it on the wire.
     down = m[b + LinkWord.DOWN]
     count(p, m, b, t, min(begin, down), min(departure, down))
-    m[b + LinkWord.COUNTS + LinkOut.SENT] -= begin >= down and down <= p[P.END]
+    m[b + LinkWord.COUNTS + LinkOut.SENT] -= begin >= down and p[Shared.WARM_UP] <= down <= p[P.END]
     m[b + LinkWord.COUNTS + LinkOut.LOST] += 1
 
 
@@ -208,13 +205,14 @@ def count(p: Any, m: Any, b: Any, t: Any, begin: Any, departure: Any) -> None:
     """Measure a packet that comes at `t` and is transmitted from `begin` to `departure` [ns]."""
     counts = b + LinkWord.COUNTS
     end, warm_up = p[P.END], p[Shared.WARM_UP]
-    m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], begin - t)
     waited = begin - t
+    if t >= warm_up:
+        m[counts + LinkOut.WAIT_MOST] = max(m[counts + LinkOut.WAIT_MOST], waited)
     if t >= warm_up and departure <= end:
         m[counts + LinkOut.SENT] += 1
         m[counts + LinkOut.BUSY] += departure - begin
     elif begin <= end:
-        m[counts + LinkOut.SENT] += 1
+        m[counts + LinkOut.SENT] += begin >= warm_up
         m[counts + LinkOut.BUSY] += max(min(departure, end) - max(begin, warm_up), np.int64(0))
         waited = max(begin - max(t, warm_up), np.int64(0))
     else:

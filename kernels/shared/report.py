@@ -1,6 +1,13 @@
-"""What the shared engine measures: samples, and the outcomes of a row."""
+"""What the shared engine measures: samples, and the outcomes of a row.
+
+Counters count what happens from the end of the warm-up on.  `_end_warm_up` resets those of links and senders.
+Arrivals at sinks and transmissions of links are known ahead of their time, and are counted where they become
+known, if their time is not in the warm-up.
+"""
 
 from typing import Any
+
+import numpy as np
 
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
@@ -17,7 +24,9 @@ MANAGED: Any = slot("managed")
 
 @cold
 def on_clock(p: Any, m: Any, f: Any, t: Any) -> None:
-    """Take samples at `t` [ns]."""
+    """Take samples at `t` [ns]; the first are due at the end of the warm-up, before anything else then."""
+    if t == p[Shared.WARM_UP]:
+        _end_warm_up(p, m)
     for i in range(p[Shared.FLOWS]):
         take_samples(p, m, f, i, t)
     agenda.set_clock(m, t + p[P.SAMPLE])
@@ -33,8 +42,39 @@ def take_samples(p: Any, m: Any, f: Any, i: Any, until: Any) -> None:
 def _sample(p: Any, m: Any, f: Any, i: Any) -> None:
     b = block_of(m, i)
     if m[b + Flow.KIND] != UDP:
-        ends.sample(m, b, f, i, m[b + FlowWord.SAMPLE] == p[Shared.WARM_UP])
+        ends.sample(m, b, f, i)
     m[b + FlowWord.SAMPLE] += p[P.SAMPLE]
+
+
+@cold
+def _end_warm_up(p: Any, m: Any) -> None:
+    # Counting begins.
+    m[Word.HORIZON] = p[P.END]
+    for i in range(p[Shared.LINKS]):
+        counts = m[m[Word.LINKS] + LinkWord.SIZE * i + LinkWord.COUNTS :]
+        counts[LinkOut.ARRIVALS_BEFORE] = counts[LinkOut.ARRIVALS]
+        counts[LinkOut.ARRIVALS] = 0
+        counts[LinkOut.DROPS] = 0
+        counts[LinkOut.DROPS_BEFORE] = 0
+        counts[LinkOut.EARLY] = 0
+        counts[LinkOut.MARKS] = 0
+        counts[LinkOut.LOST] = 0
+    for i in range(p[Shared.FLOWS]):
+        b = block_of(m, i)
+        counts = m[b + FlowWord.COUNTS :]
+        counts[FlowOut.SENT] = 0
+        counts[FlowOut.RETRANSMITTED] = 0
+        counts[FlowOut.ACKED] = 0
+        counts[FlowOut.DROPS_QUEUE] = 0
+        counts[FlowOut.DROPS_RANDOM] = 0
+        counts[FlowOut.ACK_DROPS] = 0
+        counts[FlowOut.MARKED] = 0
+        counts[FlowOut.TIMEOUTS] = 0
+        counts[FlowOut.FAST_RETRANSMITS] = 0
+        counts[FlowOut.CWND_CUTS] = 0
+        counts[FlowOut.HANDSHAKES] = 0
+        if m[b + Flow.KIND] != UDP:
+            ends.count(m, b, np.int64(-1))
 
 
 @cold
@@ -47,6 +87,7 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
     for i in range(p[Shared.LINKS]):
         link = m[Word.LINKS] + LinkWord.SIZE * i
         out[SharedOut.EVENTS] += m[link + LinkWord.COUNTS + LinkOut.ARRIVALS]
+        out[SharedOut.EVENTS] += m[link + LinkWord.COUNTS + LinkOut.ARRIVALS_BEFORE]
         _count_in_flight(m, link + LinkWord.FIFO)
         if MANAGED and m[link + Link.AQM] != NO_AQM:
             discipline.report(p, m, link)
@@ -60,7 +101,9 @@ def report(p: Any, most_flows: Any, events: Any, m: Any, out: Any) -> None:
         counts = m[b + FlowWord.COUNTS :]
         counts[FlowOut.IN_FLIGHT] += m[b + FlowWord.LATE]
         if m[b + Flow.KIND] != UDP:
-            ends.count(m, b)
+            ends.count(m, b, np.int64(1))
+        ended = counts[FlowOut.RECEIVED] + counts[FlowOut.DROPS_QUEUE] + counts[FlowOut.DROPS_RANDOM]
+        counts[FlowOut.IN_FLIGHT_BEFORE] = ended + counts[FlowOut.IN_FLIGHT] - counts[FlowOut.SENT]
         for column in range(FlowOut.COLUMNS):
             out[SharedOut.COLUMNS + FlowOut.COLUMNS * i + column] = counts[column]
     out[SharedOut.STATUS] = m[Word.FULL]

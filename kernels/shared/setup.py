@@ -31,6 +31,7 @@ VARYING: Any = slot("varying")
 def lay_out(p: Any, constants: Any, flows: Any, links: Any, losses: Any, m: Any, f: Any) -> None:
     """All of scratch `m`, and memory `f`: floats of each association, then the mean queue of each link."""
     m[Word.FULL] = 0
+    m[Word.HORIZON] = p[Shared.WARM_UP] - 1
     for kind in (Event.DATA, Event.ACK, Event.HOST):
         m[Word.BITS + kind] = _bits_of(p[Shared.FLOWS])
     m[Word.LINK_BITS] = _bits_of(p[Shared.LINKS])

@@ -39,6 +39,7 @@ class Word(IntEnum):
     LINK_BITS = 8  # of a link: that of the last class
     CLASSES = auto()  # where the outcomes of classes begin
     DELAYS = auto()  # where those of delays by class do
+    HORIZON = auto()  # until then events may be handled ahead of their time, see `ahead` [ns]
     CONNECTING = auto()  # flows that may still send packets shorter than their data, see `ahead`
     CATCHING_UP = auto()  # the block of a link for which acknowledgements are taken first, see `ahead`, or 0
     TREE = auto()  # the keys of events, see `agenda`
@@ -71,6 +72,7 @@ class FlowWord(IntEnum):
     LATE = auto()  # data packets that arrive after the end
     AHEAD = auto()  # 1: acknowledgements are taken ahead of their time, see `ahead`
     SAMPLE = auto()  # the next sample of its sender is due [ns]
+    ARRIVED = auto()  # distinct data packets at its sink, those of the warm-up included
     # A slot of flows that come and go, see `arrivals`.
     NEXT_ARRIVAL = auto()  # of its source [ns], or FOREVER
     ARRIVALS = auto()  # of its source, so far
@@ -84,7 +86,7 @@ class FlowWord(IntEnum):
     LATEST = auto()  # words as in `delays.Gauge`
     JITTER = auto()
     OCTAVE = auto()
-    TO_LINK = Flow.COLUMNS + 24  # FIFO of data on their way to the first link
+    TO_LINK = Flow.COLUMNS + 25  # FIFO of data on their way to the first link
     BACK_TO_LINK = TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the first link
     TO_SOURCE = BACK_TO_LINK + Fifo.SIZE  # FIFO of acknowledgements on their way to the source host
     COUNTS = TO_SOURCE + Fifo.SIZE  # the columns of FlowOut

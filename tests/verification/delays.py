@@ -136,7 +136,7 @@ def script(case: Case, seed: int) -> str:
 
 def of_ns2(case: Case) -> dict[str, dict[str, float]]:
     """Each measure of each class, of all runs together."""
-    packets = Packets(since=WARM_UP_S)
+    packets = Packets(since=WARM_UP_S, lost_since=WARM_UP_S)
     for seed in range(RUNS):
         packets.begin_run()
         with tempfile.TemporaryDirectory() as folder:

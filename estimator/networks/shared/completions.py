@@ -19,7 +19,7 @@ OF_SIZE = {
 
 QUANTILES = {"p50": 0.5, "p95": 0.95, "p99": 0.99}
 
-_OF = "flows that came from the warm-up on and arrived in full"
+_OF = "flows that started after the warm-up and arrived in full"
 
 
 def _of_size(size: str, flows: str) -> list[Outcome]:
@@ -45,7 +45,10 @@ def _of_size(size: str, flows: str) -> list[Outcome]:
 
 
 OUTCOMES = (
-    Outcome("arrivals", NEITHER, "flows that came from the warm-up on", label="flows that came"),
+    Outcome(
+        "arrivals", NEITHER, "flows that started after the warm-up, or were refused then",
+        label="flows that came",
+    ),
     Outcome(
         "blocked_share", LESS, "share of the flows that came and found no free slot", SHARE,
         label="flows refused", unit=FRACTION,
@@ -76,8 +79,10 @@ def table(integers: Ints, rows: SharedRows) -> Ints:
 
 
 def by_class(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
-    """Outcomes of the classes [n, C] by name, as in `OUTCOMES`; and `arrived` and `active`, which count of
-    the whole run those that arrived in full and those that were still under way at the end.
+    """Outcomes of the classes [n, C] by name, as in `OUTCOMES`; and `arrived` and `active`.
+
+    `arrived` counts the flows that arrived in full after the warm-up, also those that started before, and
+    `active` those in progress at the end.
     """
     out = table(integers, rows)
     found = _all(out, _window_s(rows)[:, None])
@@ -104,11 +109,10 @@ def _window_s(rows: SharedRows) -> Floats:
 
 def _all(out: Ints, window_s: Floats) -> dict[str, Ints | Floats]:
     """Of outcomes [..., ClassOut.COLUMNS], of one class or the sums of some."""
-    came = out[..., ClassOut.ARRIVALS] - out[..., ClassOut.ARRIVALS_BEFORE]
-    blocked = out[..., ClassOut.BLOCKED] - out[..., ClassOut.BLOCKED_BEFORE]
+    came = out[..., ClassOut.ARRIVALS]
     found: dict[str, Ints | Floats] = {
         "arrivals": came,
-        "blocked_share": blocked / divisors(came),
+        "blocked_share": out[..., ClassOut.BLOCKED] / divisors(came),
         "offered_bps": 8.0 * out[..., ClassOut.OFFERED] / window_s,
     }
     sizes = out[..., ClassOut.SIZE :].reshape(*out.shape[:-1], SIZES, SizeOut.COLUMNS)

@@ -20,7 +20,7 @@ from netcarlo.kernels.shared.layout import (
 from netcarlo.networks import class_names
 from netcarlo.networks import classes as outcomes_of
 from netcarlo.networks.shared.description import SharedSpec
-from netcarlo.networks.shared.outcomes import by_flow, tables
+from netcarlo.networks.shared.outcomes import LOST, SETTLED, by_flow, tables
 from netcarlo.numerics.arrays import Ints, divisors
 
 
@@ -41,8 +41,7 @@ def named(shared: SharedSpec, integers: Ints, rows: SharedRows) -> dict[str, Any
     names = class_names.by_place(shared.each_flow(), number, rows.flows[:, :, Flow.KIND], gauges(rows))
     mine = number[:, None, :] == np.arange(1, gauges(rows) + 1)[:, None]  # [n, classes, F]
     bounded = (mine & (rows.flows[:, None, :, Flow.BOUND] < FOREVER)).any(axis=(0, 2))
-    lost = flows[:, :, FlowOut.DROPS_QUEUE] + flows[:, :, FlowOut.DROPS_RANDOM]
-    settled = flows[:, :, FlowOut.SENT] - flows[:, :, FlowOut.IN_FLIGHT]
+    lost, settled = flows[:, :, LOST].sum(axis=2), flows[:, :, SETTLED].sum(axis=2)
     loss = (mine * lost[:, None]).sum(axis=2) / divisors((mine * settled[:, None]).sum(axis=2))
     udp = rows.flows[:, :, Flow.KIND] == UDP
     never = (mine * np.where(udp, lost, 0)[:, None]).sum(axis=2)

@@ -66,12 +66,12 @@ OUTCOMES = (
     Outcome(
         "drop_ratio",
         LESS,
-        "share of the packets that came to the busiest link and that its queue dropped",
+        "share of the packets that reached the busiest link and that its queue dropped",
         SHARE,
         label="drops at the busiest link",
         unit=FRACTION,
     ),
-    Outcome("longest_wait_s", LESS, "longest time that a packet waited in a queue"),
+    Outcome("longest_wait_s", LESS, "longest time that a packet waited in a queue, if it was not dropped"),
     Outcome(
         "transmissions",
         NEITHER,
@@ -82,7 +82,7 @@ OUTCOMES = (
     Outcome(
         "completed_share",
         MORE,
-        "share of the finite flows that arrived in full",
+        "share of the finite flows that arrived in full by the end, of all that the network has",
         SHARE,
         label="completed transfers",
         unit=FRACTION,
@@ -90,13 +90,14 @@ OUTCOMES = (
     Outcome(
         "completion_mean_s",
         LESS,
-        "mean time from start to the arrival of the last missing packet, of finite flows that arrived",
+        "mean time from start to the arrival of the last missing packet, of the finite flows that arrived "
+        "in the whole run",
         label="mean completion time",
     ),
     Outcome(
         "completion_p95_s",
         LESS,
-        "95 % quantile of the times of the finite flows that arrived",
+        "95 % quantile of these times, of the finite flows that arrived in the whole run",
         label="95 % quantile of completion times",
     ),
 )
@@ -120,9 +121,13 @@ COUNTS = {
     "marked": FlowOut.MARKED,
 }
 
+LOST = [FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM]
+SETTLED = [FlowOut.RECEIVED, *LOST]
+"""What becomes of a data packet that is no longer in flight."""
+
 OF_FLOW = (
     *("goodput_bps", "useful_bits", "acked_bps", "acked_bits", "completion_s", "base_rtt_s"),
-    *("mean_cwnd_packets", "mean_rtt_s", "acked", "in_order", *COUNTS),
+    *("mean_cwnd_packets", "mean_rtt_s", "acked", "in_order", "in_flight_before", *COUNTS),
 )
 """Names of what `by_flow` tells."""
 
@@ -150,6 +155,10 @@ def tables(integers: Ints, rows: SharedRows) -> Tables:
 def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """Outcomes of the flows [n, F] by name; NaN for flows that a row does not have, and for TCP's of UDP.
 
+    All but `completion_s` count from the end of the warm-up on.  `in_flight_before` are the data packets in
+    flight then, so that of every flow
+    `sent` + `in_flight_before` = `received` + `drops_queue` + `drops_random` + `in_flight`.
+
     `goodput_bps` is new payload over the time from the start or the warm-up, whichever is later, to the end
     or to the arrival of the last missing packet.  It counts where the last link of the route passes it on
     or, if that is slower, the cable to the sink: of a packet at an edge of the window, the part inside.
@@ -163,7 +172,7 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     done = present & ~slots & (completed >= 0)
     active_s = divisors(np.where(done, completed, p[:, P.END, None]) - begin) / NS
     bits = 8.0 * out[:, :, FlowOut.USEFUL]
-    acked = 8.0 * flows[:, :, P.DATA] * (out[:, :, FlowOut.ACKED] - out[:, :, FlowOut.ACKED_BEFORE])
+    acked = 8.0 * flows[:, :, P.DATA] * out[:, :, FlowOut.ACKED]
     found: dict[str, Ints | Floats] = {
         "goodput_bps": np.where(present, bits / active_s, np.nan),
         "useful_bits": np.where(present, bits, 0.0),
@@ -179,6 +188,7 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
         / divisors(np.where(slots, 0, out[:, :, FlowOut.RTT_SAMPLES])),
         "acked": np.where(tcp, out[:, :, FlowOut.ACKED], np.nan),
         "in_order": np.where(tcp, out[:, :, FlowOut.IN_ORDER], np.nan),
+        "in_flight_before": np.where(present, out[:, :, FlowOut.IN_FLIGHT_BEFORE], np.nan),
     }
     for name, column in COUNTS.items():
         found[name] = np.where(present, out[:, :, column], np.nan)
@@ -188,16 +198,16 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
 def by_link(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     """Outcomes of the links [n, L] by name; NaN for links that a row does not have.
 
-    Shares and the mean queue are of the window, all else is of the whole run.
+    They count from the end of the warm-up on.  `drop_ratio` is `drops` over `arrivals`, without the packets
+    that reached a managed queue during the warm-up and are dropped after it.
     """
     p, out = rows.parameters, tables(integers, rows).links
     present = np.arange(rows.links.shape[1]) < p[:, Shared.LINKS, None]
     window_ns = divisors(p[:, P.END] - p[:, Shared.WARM_UP])[:, None]
-    arrivals = out[:, :, LinkOut.ARRIVALS] - out[:, :, LinkOut.ARRIVALS_BEFORE]
     drops = out[:, :, LinkOut.DROPS] - out[:, :, LinkOut.DROPS_BEFORE]
     found: dict[str, Ints | Floats] = {
         "utilisation": out[:, :, LinkOut.BUSY] / window_ns,
-        "drop_ratio": drops / np.maximum(arrivals, 1),
+        "drop_ratio": drops / np.maximum(out[:, :, LinkOut.ARRIVALS], 1),
         "mean_queue": _long(out, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH) / window_ns,
         "longest_wait_s": out[:, :, LinkOut.WAIT_MOST] / NS,
         "arrivals": out[:, :, LinkOut.ARRIVALS].astype(np.float64),
@@ -229,7 +239,7 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     bits = np.asarray(flow["useful_bits"])
     total = {name: out.flows[:, :, column].sum(axis=1) for name, column in COUNTS.items()}
     arrived = np.where(udp, out.flows[:, :, FlowOut.RECEIVED], 0).sum(axis=1)
-    settled = out.flows[:, :, FlowOut.SENT] - out.flows[:, :, FlowOut.IN_FLIGHT]
+    settled = out.flows[:, :, SETTLED].sum(axis=2)
     busiest = np.nanargmax(np.asarray(link["utilisation"]), axis=1)
     each = np.arange(len(p))
     found: dict[str, Ints | Floats] = {

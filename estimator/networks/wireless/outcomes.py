@@ -51,7 +51,11 @@ OUTCOMES = (
     ),
     Outcome("fairness", MORE, "Jain's index of the goodputs of the flows: 1 if they are equal", SHARE),
     Outcome("best_bps", MORE, "most payload of a flow that arrived in an interval of length best_interval"),
-    Outcome("source_done_s", LESS, "from the start to the sending of the last packet of a finite transfer"),
+    Outcome(
+        "source_done_s",
+        LESS,
+        "from the start to the sending of the last packet of a finite transfer, in the whole run",
+    ),
     Outcome("attempts", NEITHER, "data frames (RTS where there is one) put on the air, all nodes"),
     Outcome("attempts_station", NEITHER, "data frames (RTS where there is one) put on the air by node 0"),
     Outcome("failed_attempt_ratio", LESS, "share of the attempts without an answer", SHARE),
@@ -139,8 +143,8 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     delay_us = total[FlowOut.DELAY_SUM]  # NEVER: not known
     interval_s = divisors(p[:, Radio.BIN]) / NS
     return {
-        "goodput_bps": goodput.sum(axis=1),
-        "throughput_bps": np.where(present, wire / active_s, 0.0).sum(axis=1),
+        "goodput_bps": np.nansum(goodput, axis=1),
+        "throughput_bps": np.nansum(np.where(present, wire / active_s, 0.0), axis=1),
         "delivered": total[FlowOut.DELIVERED],
         "in_order": arrived.sum(axis=1),
         "received": total[FlowOut.RECEIVED],
@@ -162,7 +166,8 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
         "loss_retries": total[FlowOut.RETRY_LOST] / sent,
         "loss_leg": total[FlowOut.DROPS_LEG] / sent,
         "mean_delay_s": np.where(delay_us >= 0, delay_us / 1e6 / divisors(total[FlowOut.DELIVERED]), np.nan),
-        "fairness": goodput.sum(axis=1) ** 2 / divisors(p[:, Radio.FLOWS] * (goodput**2).sum(axis=1)),
+        "fairness": np.nansum(goodput, axis=1) ** 2
+        / divisors((present & ~np.isnan(goodput)).sum(axis=1) * np.nansum(goodput**2, axis=1)),
         "best_bps": (out[FlowOut.BEST] * size * 8.0).max(axis=1, initial=0.0) / interval_s,
     }
 
@@ -185,7 +190,7 @@ def by_flow(integers: Ints, rows: WifiRows) -> dict[str, Floats]:
 
 
 def _goodput(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Floats:
-    """Of each flow [n, F]; 0 of one that is not there."""
+    """Of each flow [n, F]; 0 of one that is not there, NaN of one that ended before it is measured."""
     tcp = spec[:, :, Flow.TCP] == 1
     arrived = np.where(tcp, flows[:, :, FlowOut.IN_ORDER], flows[:, :, FlowOut.DELIVERED])
     bits = arrived * spec[:, :, Flow.SIZE] * 8.0
@@ -195,7 +200,7 @@ def _goodput(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Fl
 def _by_kind(flows: Ints, spec: Ints, present: NDArray[np.bool_], rows: WifiRows) -> dict[str, Floats]:
     """Goodput by direction and by transport, of lists of flows."""
     p, goodput = rows.parameters, _goodput(flows, spec, present, rows.parameters)
-    present = present & (spec[:, :, Flow.ITEM] > 0)
+    present = present & (spec[:, :, Flow.ITEM] > 0) & ~np.isnan(goodput)
     first, last = _ends(spec, present, rows)
     gateway = p[:, Radio.NODES, None] - 1
     up, down = present & (last == gateway), present & (first == gateway)

@@ -17,7 +17,7 @@ from netcarlo.kernels.shared.agenda import NO_EVENT, Event
 from netcarlo.kernels.shared.aqm import codel, fates, fq, pie, places
 from netcarlo.kernels.shared.aqm.state import NOTHING, Discipline, Place, Queue, queues_of
 from netcarlo.kernels.shared.hosts import NONE
-from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, FlowOut, Link, LinkOut, Shared
+from netcarlo.kernels.shared.layout import CODEL, FQ_CODEL, PIE, FlowOut, Link, LinkOut
 from netcarlo.kernels.shared.link import Fate, count, leaves
 from netcarlo.kernels.shared.state import FlowWord, LinkWord, Word, block_of
 
@@ -39,7 +39,6 @@ def enter(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> A
     """A packet of `size` bytes comes at `t`: its fate."""
     s, counts, kind = m[b + LinkWord.DISCIPLINE], b + LinkWord.COUNTS, m[b + Link.AQM]
     m[counts + LinkOut.ARRIVALS] += 1
-    m[counts + LinkOut.ARRIVALS_BEFORE] += t < p[Shared.WARM_UP]
     if kind == PIE:
         pie.catch_up(m, b, s, t)
     dropped = False
@@ -51,7 +50,6 @@ def enter(p: Any, links: Any, m: Any, b: Any, t: Any, size: Any, word: Any) -> A
         if not dropped:
             m[Word.FULL] = 1
         m[counts + LinkOut.DROPS] += 1
-        m[counts + LinkOut.DROPS_BEFORE] += t < p[Shared.WARM_UP]
         return np.int64(Fate.DROPPED)
     q = fq.queue_of(p, m, s, word) if kind == FQ_CODEL else s + Discipline.SIZE
     places.append(m, s, q, t, word, size)

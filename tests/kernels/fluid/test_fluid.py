@@ -89,7 +89,6 @@ def test_what_goes_in_comes_out(seed: int) -> None:
     fates = (FlowOut.RECEIVED, FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM)
     assert (flows[..., FlowOut.SENT] == sum(flows[..., fate] for fate in fates)).all()
     assert (flows[..., FlowOut.DELIVERED] <= flows[..., FlowOut.RECEIVED]).all()
-    assert (flows[..., FlowOut.ACKED_BEFORE] <= flows[..., FlowOut.ACKED]).all()
     out = (LinkOut.DROPS, LinkOut.SENT, LinkOut.WAITING)
     assert (links[..., LinkOut.ARRIVALS] == sum(links[..., way] for way in out)).all()
     assert (links >= 0).all() and (np.delete(flows, [FlowOut.COMPLETED, FlowOut.FINISHED], -1) >= 0).all()

@@ -115,14 +115,26 @@ class TwinLink:
                 often = (self.mean - most) * (1.0 - top) / most + top
             self.early = int(2.0 / (1.0 + 1.0 / often) * ONE) if often > 0 else 0
 
-    def outcomes(self) -> list[int]:
+    def totals(self) -> dict[LinkOut, int]:
+        """Columns of the whole run."""
         count = dict(self.count)
         count[LinkOut.WAITING] = self.held
         count[LinkOut.QUEUE_SUM_HIGH], count[LinkOut.QUEUE_SUM] = divmod(count[LinkOut.QUEUE_SUM], WORD)
         times = (LinkOut.BUSY, LinkOut.QUEUE_SUM, LinkOut.QUEUE_SUM_HIGH, LinkOut.WAIT_MOST)
-        found = [value if key in times else value >> 20 for key, value in count.items()]
+        found = {key: value if key in times else value >> 20 for key, value in count.items()}
         found[LinkOut.SENT] = found[LinkOut.ARRIVALS] - found[LinkOut.DROPS] - found[LinkOut.WAITING]
         return found
+
+    def warm_up_ends(self) -> None:
+        """Counters count from now on."""
+        counted = LinkOut.ARRIVALS, LinkOut.DROPS, LinkOut.EARLY, LinkOut.SENT
+        self.before = {key: self.totals()[key] for key in counted}
+        self.count[LinkOut.WAIT_MOST] = 0
+
+    def outcomes(self) -> list[int]:
+        """The columns of `LinkOut`."""
+        found = self.totals() | {LinkOut.ARRIVALS_BEFORE: self.before[LinkOut.ARRIVALS]}
+        return [value - self.before.get(key, 0) for key, value in found.items()]
 
 
 class TwinFlow:
@@ -474,10 +486,17 @@ class TwinFlow:
         word = self.streams.block(REPAIR_STREAM + self.f, k % (1 << 32))[0]
         return word >> 12 >= chance
 
-    def remember(self) -> None:
-        self.before = self.delivered >> 20
+    def warm_up_ends(self) -> None:
+        """Counters count from now on."""
+        self.before = {key: value for key, value in self.totals().items() if key < FlowOut.COMPLETED}
 
     def outcomes(self) -> list[int]:
+        """The columns of `FlowOut`."""
+        found = self.totals()
+        return [found[column] - self.before.get(column, 0) for column in FlowOut if column != FlowOut.COLUMNS]
+
+    def totals(self) -> dict[FlowOut, int]:
+        """Columns of the whole run."""
         count = dict(self.count)
         dropped, lost, distinct = self.dropped >> 40, self.lost >> 40, self.delivered >> 20
         received = (self.delivered + self.repeated) >> 20
@@ -485,16 +504,15 @@ class TwinFlow:
             FlowOut.SENT: received + dropped + lost, FlowOut.RECEIVED: received, FlowOut.DELIVERED: distinct,
             FlowOut.DROPS_QUEUE: dropped, FlowOut.DROPS_RANDOM: lost, FlowOut.MARKED: self.marked >> 40,
         }  # fmt: skip
-        count[FlowOut.USEFUL] = (distinct - self.before) * self.row[P.DATA]
+        count[FlowOut.USEFUL] = distinct * self.row[P.DATA]
         count[FlowOut.RTT_SUM_HIGH], count[FlowOut.RTT_SUM] = divmod(count[FlowOut.RTT_SUM], WORD)
         if not self.udp:
             count |= {
-                FlowOut.ACKED_BEFORE: self.before,
                 FlowOut.RETRANSMITTED: count[FlowOut.SENT] - distinct, FlowOut.IN_ORDER: distinct,
                 FlowOut.ACKED: distinct, FlowOut.ACKS_SENT: self.acks >> 20,
                 FlowOut.ACK_DROPS: self.lost_acks >> 40,
             }  # fmt: skip
-        return [count[column] for column in FlowOut if column != FlowOut.COLUMNS]
+        return count
 
 
 def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
@@ -515,11 +533,8 @@ def simulate(rows: SharedRows, *, row: int) -> NDArray[np.int64]:
     steps, warm, sample = -(-p[P.END] // step), p[Shared.WARM_UP] // step, p[Shared.WARM_UP]
     for k in range(steps):
         if k == warm:
-            for link in links:
-                link.count[LinkOut.ARRIVALS_BEFORE] = link.count[LinkOut.ARRIVALS]
-                link.count[LinkOut.DROPS_BEFORE] = link.count[LinkOut.DROPS]
-            for flow in flows:
-                flow.remember()
+            for one in (*flows, *links):
+                one.warm_up_ends()
         sampled = k * step >= sample
         if sampled:
             sample += p[P.SAMPLE]

@@ -43,6 +43,7 @@ class Slot:
     def __init__(self, world: "World", number: int, columns: Any) -> None:
         self.world, self.number, self.columns = world, number, columns
         self.flows: list[Flow] = [self._flow(START=FOREVER)]  # the first one never begins
+        self.active_before = False
         self.class_: Class
         self.source: Source
 
@@ -77,8 +78,14 @@ class Slot:
         self.flows[-1].sample()
 
     def warm_up_ends(self) -> None:
+        """Counters count from now on."""
+        self.active_before = self.is_active()
         for flow in self.flows:
             flow.warm_up_ends()
+
+    def is_active(self) -> bool:
+        """Whether a flow is in progress."""
+        return len(self.flows) > 1 and self.flows[-1].outcomes.values[Out.COMPLETED] == NEVER
 
     def values(self) -> list[int]:
         """The columns of `FlowOut`: sums, but the times are those of the last flow."""
@@ -140,7 +147,6 @@ class Class:
         self.warm_up = world.tables.p.WARM_UP
         self.slots = slots
         self.counts = dict.fromkeys(("came", "blocked", "completed", "packets", "offered"), 0)
-        self.before = dict.fromkeys(("came", "blocked"), 0)
         self.sizes: list[list[tuple[int, int]]] = [[], [], [], []]  # (time, ideal time) [ns] of flows
         for slot in slots:
             slot.class_ = self
@@ -153,14 +159,15 @@ class Class:
                     one.source = source
 
     def came(self, size: int, now: int, *, blocked: bool) -> None:
-        for counts in [self.counts] + [self.before] * (now < self.warm_up):
-            counts["came"] += 1
-            counts["blocked"] += blocked
-        self.counts["offered"] += size * (now >= self.warm_up)
+        if now >= self.warm_up:
+            self.counts["came"] += 1
+            self.counts["blocked"] += blocked
+            self.counts["offered"] += size
 
     def arrived(self, columns: Any, packets: int, size: int, began: int, now: int) -> None:
-        self.counts["completed"] += 1
-        self.counts["packets"] += packets
+        if now >= self.warm_up:
+            self.counts["completed"] += 1
+            self.counts["packets"] += packets
         if began >= self.warm_up:
             ideal = columns.LATENCY + (packets - 1) * columns.PACKET_TIME
             kind = sum(size > limit for limit in (10**4, 10**5, 10**6))
@@ -168,11 +175,11 @@ class Class:
 
     def values(self) -> list[int]:
         """The columns of `ClassOut`."""
-        begun = [slot.flows[-1] for slot in self.slots if len(slot.flows) > 1]
-        active = sum(flow.outcomes.values[Out.COMPLETED] == NEVER for flow in begun)
-        c, before = self.counts, self.before
+        active = sum(slot.is_active() for slot in self.slots)
+        active_before = sum(slot.active_before for slot in self.slots)
+        c = self.counts
         found = [c["came"], c["blocked"], c["completed"], active, c["packets"], c["offered"]]
-        found += [before["came"], before["blocked"]]
+        found.append(active_before)
         for flows in self.sizes:
             found += [len(flows), sum(t for t, _ in flows), sum(t * 1024 // ideal for t, ideal in flows)]
             found += histogram([t // 1024 for t, _ in flows], EDGES_OF_TIMES)

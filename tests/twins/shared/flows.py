@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 SACK_BASED = ("bic", "cubic", "westwood")
 
+COUNTED = (
+    FlowOut.SENT, FlowOut.RETRANSMITTED, FlowOut.RECEIVED, FlowOut.DELIVERED, FlowOut.IN_ORDER,
+    FlowOut.ACKED, FlowOut.DROPS_QUEUE, FlowOut.DROPS_RANDOM, FlowOut.ACKS_SENT, FlowOut.ACK_DROPS,
+    FlowOut.MARKED, FlowOut.TIMEOUTS, FlowOut.FAST_RETRANSMITS, FlowOut.CWND_CUTS, FlowOut.HANDSHAKES,
+)  # fmt: skip
+"""Counters of events; samples are only taken after the warm-up."""
+
 
 class Flow:
     """What datagrams and TCPs have in common."""
@@ -42,7 +49,8 @@ class Flow:
         self.on_way: set[Segment] = set()  # data
         self.under_way: set[Segment] = set()  # and all else
         self.through: list[Segment] = []  # data that the last link has let go or will
-        self.acked_before = self.marked = self.acks_sent = 0
+        self.in_flight_before = self.marked = self.acks_sent = 0
+        self.before: dict[FlowOut, int] = {}  # counters at the end of the warm-up
         self.finished = NEVER
 
     def put_out(self, packet: Packet, *, reduced: bool = False) -> None:
@@ -92,7 +100,9 @@ class Flow:
         """The clock ticks."""
 
     def warm_up_ends(self) -> None:
-        self.acked_before = self.outcomes.values[Out.ACKED]
+        """Counters count from now on."""
+        self.before = {column: self.counters()[column] for column in COUNTED}
+        self.in_flight_before = len(self.on_way)
 
     def useful(self) -> int:
         """Payload whose first copy was sent in the window [byte]."""
@@ -106,16 +116,21 @@ class Flow:
             seen.add(segment.packet.content)
         return total
 
-    def values(self) -> list[int]:
-        """The columns of `FlowOut`."""
+    def counters(self) -> dict[FlowOut, int]:
+        """The columns of `FlowOut`, of the whole run."""
         rtt_high, rtt_low = divmod(self.outcomes.values[Out.RTT_SUM], WORD)
         own = {
-            FlowOut.USEFUL: self.useful(), FlowOut.ACKED_BEFORE: self.acked_before,
+            FlowOut.IN_FLIGHT_BEFORE: self.in_flight_before,
             FlowOut.RTT_SUM: rtt_low, FlowOut.RTT_SUM_HIGH: rtt_high, FlowOut.IN_FLIGHT: len(self.on_way),
             FlowOut.ACKS_SENT: self.acks_sent, FlowOut.MARKED: self.marked, FlowOut.FINISHED: self.finished,
         }  # fmt: skip
-        columns = [column for column in FlowOut if column != FlowOut.COLUMNS]
-        return [own[c] if c in own else self.outcomes.values[Out[c.name]] for c in columns]
+        columns = [column for column in FlowOut if column not in (FlowOut.USEFUL, FlowOut.COLUMNS)]
+        return {c: own[c] if c in own else self.outcomes.values[Out[c.name]] for c in columns}
+
+    def values(self) -> list[int]:
+        """The columns of `FlowOut`."""
+        found = self.counters() | {FlowOut.USEFUL: self.useful()}
+        return [found[c] - self.before.get(c, 0) for c in FlowOut if c != FlowOut.COLUMNS]
 
 
 class Udp(Flow):

@@ -106,7 +106,6 @@ class Link:
             return
         self.services.append(Service(now, begins, self.free_at))
         segment.sending = (begins, self.free_at)
-        self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], begins - now)
         self._travels(segment)
 
     def _is_down(self, now: int) -> bool:
@@ -120,7 +119,6 @@ class Link:
         """The link goes down before the packet is at its far end."""
         now, down = self.world.agenda.now, self.outages[0][0]
         self.services.append(Service(now, min(begins, down), min(self.free_at, down), begins < down))
-        self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], min(begins, down) - now)
         self.counts[LinkOut.LOST] += 1
         segment.flow.lost(segment, "random")
 
@@ -175,16 +173,25 @@ class Link:
         return False
 
     def warm_up_ends(self) -> None:
-        self.counts[LinkOut.ARRIVALS_BEFORE] = self.counts[LinkOut.ARRIVALS]
-        self.counts[LinkOut.DROPS_BEFORE] = self.counts[LinkOut.DROPS]
+        """Counters count from now on."""
+        self.counts |= {LinkOut.ARRIVALS_BEFORE: self.counts[LinkOut.ARRIVALS]}
+        self.counts |= dict.fromkeys(
+            (LinkOut.ARRIVALS, LinkOut.DROPS, LinkOut.EARLY, LinkOut.MARKS, LinkOut.LOST), 0
+        )
+
+    def longest_wait(self, services: list[Service]) -> int:
+        """Of packets that came after the warm-up [ns]."""
+        waits = (one.begins - one.came for one in services if one.came >= self.world.tables.p.WARM_UP)
+        return max(waits, default=0)
 
     def values(self) -> list[int]:
         """The columns of `LinkOut`."""
         p = self.world.tables.p
         sent = [service for service in self.services if service.begins <= p.END]
-        self.counts[LinkOut.SENT] = sum(service.begun for service in sent)
+        self.counts[LinkOut.SENT] = sum(service.begun and service.begins >= p.WARM_UP for service in sent)
         self.counts[LinkOut.BUSY] = sum(max(0, min(s.ends, p.END) - max(s.begins, p.WARM_UP)) for s in sent)
         self.counts[LinkOut.WAITING] = len(self.services) - len(sent)
+        self.counts[LinkOut.WAIT_MOST] = self.longest_wait(self.services)
         waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)
         self.counts[LinkOut.QUEUE_SUM_HIGH], self.counts[LinkOut.QUEUE_SUM] = divmod(waited, 2**63)
         return [self.counts[column] for column in LinkOut if column != LinkOut.COLUMNS]

@@ -76,7 +76,6 @@ class ManagedLink(Link):
         self.free_at = now + self._takes(packet.size) if end is None else end
         self.services.append(Service(packet.came, now, self.free_at))
         segment.sending = (now, self.free_at)
-        self.counts[LinkOut.WAIT_MOST] = max(self.counts[LinkOut.WAIT_MOST], now - packet.came)
         self._ask_at(self.free_at)
         self._travels(segment)
 
@@ -110,9 +109,10 @@ class ManagedLink(Link):
         still = [Service(packet.came, p.END + 1, p.END + 1) for packet in self.queue.packets]
         sent, self.services = self.services, [*self.services, *still]
         super().values()
+        self.counts[LinkOut.WAIT_MOST] = self.longest_wait(sent)
         self.services = [*sent, *self.dropped, *still]
         waited = sum(max(0, min(s.begins, p.END) - max(s.came, p.WARM_UP)) for s in self.services)
         self.counts[LinkOut.QUEUE_SUM_HIGH], self.counts[LinkOut.QUEUE_SUM] = divmod(waited, 2**63)
         late = [s for s in self.dropped if s.came < p.WARM_UP <= s.begins]
-        self.counts[LinkOut.DROPS_BEFORE] += len(late)
+        self.counts[LinkOut.DROPS_BEFORE] = len(late)
         return [self.counts[column] for column in LinkOut if column != LinkOut.COLUMNS]
