@@ -102,8 +102,8 @@ OUTCOMES = (
     Outcome("ack_drops", LESS, "acknowledgements lost, all causes", label="lost ACKs"),
     Outcome("handshakes", NEITHER, "SYNs put out"),
     Outcome("in_flight", NEITHER, "data packets on their way at the end", label="packets in flight"),
-    Outcome("first_delivery_s", LESS, "first arrival of data in the whole run"),
-    Outcome("last_delivery_s", NEITHER, "last arrival of data in the whole run"),
+    Outcome("first_delivery_s", LESS, "first arrival of data, warm-up included"),
+    Outcome("last_delivery_s", NEITHER, "last arrival of data, warm-up included"),
     Outcome(
         "resume_tx_s",
         LESS,
@@ -120,7 +120,7 @@ OUTCOMES = (
     Outcome(
         "completion_s",
         LESS,
-        "from the start to the arrival of the last missing packet of a finite transfer, in the whole run",
+        "from the start to the arrival of the last missing packet of a finite transfer, warm-up included",
     ),
     Outcome("mean_cwnd_packets", NEITHER, "mean of the sampled min(cwnd, window)", label="mean cwnd"),
     Outcome("mean_rtt_s", LESS, "mean of the sampled latest RTT measurements", label="mean RTT"),

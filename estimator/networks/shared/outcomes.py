@@ -82,7 +82,7 @@ OUTCOMES = (
     Outcome(
         "completed_share",
         MORE,
-        "share of the finite flows that arrived in full by the end, of all that the network has",
+        "share of the finite flows that arrived in full, warm-up included",
         SHARE,
         label="completed transfers",
         unit=FRACTION,
@@ -90,14 +90,14 @@ OUTCOMES = (
     Outcome(
         "completion_mean_s",
         LESS,
-        "mean time from start to the arrival of the last missing packet, of the finite flows that arrived "
-        "in the whole run",
+        "mean time from start to the arrival of the last missing packet, of the finite flows that arrived, "
+        "warm-up included",
         label="mean completion time",
     ),
     Outcome(
         "completion_p95_s",
         LESS,
-        "95 % quantile of these times, of the finite flows that arrived in the whole run",
+        "95 % quantile of the times of the finite flows that arrived, warm-up included",
         label="95 % quantile of completion times",
     ),
 )

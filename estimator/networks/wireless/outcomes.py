@@ -54,7 +54,7 @@ OUTCOMES = (
     Outcome(
         "source_done_s",
         LESS,
-        "from the start to the sending of the last packet of a finite transfer, in the whole run",
+        "from the start to the sending of the last packet of a finite transfer, warm-up included",
     ),
     Outcome("attempts", NEITHER, "data frames (RTS where there is one) put on the air, all nodes"),
     Outcome("attempts_station", NEITHER, "data frames (RTS where there is one) put on the air by node 0"),
