@@ -254,3 +254,36 @@ def test_a_mapping_whose_replications_are_no_number_is_refused(tmp_path):
     mapping = load_mapping("ns2_lossy").model_copy(update={"replications": "{tcp}"})
     with pytest.raises(InputError, match=r"x.csv:3: replications = 'Reno' is no whole number"):
         read_rows(write(tmp_path, "x.csv", LOSSY), mapping)
+
+
+COUNTERS = """\
+scenario:
+  duration: 6 s
+  warm_up: 3 s
+  transport: {protocol: newreno}
+  shared:
+    dumbbell: {rate: 2 Mbit/s, delay: 10 ms, queue: 10}
+    flows: [{start: {uniform: [0 s, 1 s]}}, {start: {uniform: [0 s, 1 s]}}]
+id: "{id}"
+replications: 3
+numbered: 2
+classes: {"all": true}
+metrics: {sent: sent_whole_run, window: sent, first: sent_1_whole_run}
+"""
+
+
+def test_metrics_may_count_whole_runs(tmp_path):
+    """The same packets, of which outcomes count those sent after the warm-up."""
+    mapping = write(tmp_path, "counters.yaml", COUNTERS)
+    file = write(tmp_path, "x.csv", "id,sent_mean,window_mean,first_mean,n_seeds\n1,100,100,100,3\n")
+    found = validate(file, mapping=str(mapping), target="cpu").rows.set_index("metric")["estimate"]
+    scenario = read_rows(file, load_mapping(str(mapping)))[0].scenario
+    window, whole = (
+        simulate(scenario.model_copy(update={"warm_up": start}), target="cpu").frame["sent"].mean()
+        for start in (3.0, None)
+    )
+    assert (found["sent"], found["window"]) == (whole, window) and window < 0.7 * whole
+    assert 0.2 * whole < found["first"] < 0.8 * whole
+    write(tmp_path, "counters.yaml", COUNTERS.replace("sent_whole_run", "sent_of_the_whole_run"))
+    with pytest.raises(InputError, match=r"metrics\.sent: .*sent_of_the_whole_run"):
+        validate(file, mapping=str(mapping), target="cpu")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from netcarlo.kernels import models
 from netcarlo.kernels.base.delays import DelayOut
 from netcarlo.kernels.base.layout import P
+from netcarlo.kernels.fluid.shared import _length_of_step
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared import layout as shared
 from netcarlo.kernels.shared.classes import ClassOut
@@ -158,6 +159,25 @@ def test_counters_of_shared_networks(name: str) -> None:
         assert np.all(counts(*(run[..., k] for run in gauges)))
 
 
+def test_counters_of_fluids_of_shared_networks() -> None:
+    """A fluid counts whole steps of its integration, so here the warm-up ends with one."""
+    rows: Any = rows_of("fluid", 60, seed=42)
+    for p, flows, links in zip(rows.parameters, rows.flows, rows.links, strict=True):
+        step = _length_of_step(p, flows, links)
+        p[shared.Shared.WARM_UP] = step * max(int(p[shared.Shared.WARM_UP]) // step, 3)
+    runs = three("fluid", rows, shared.Shared.WARM_UP, last=0)
+    flows, links = zip(*(shared_tables(run, rows) for run in runs), strict=True)
+    rules = dict.fromkeys((SharedFlow.COMPLETED, SharedFlow.FINISHED), is_of_the_end)
+    rules |= dict.fromkeys(range(SharedFlow.CWND_SUM, SharedFlow.COLUMNS), is_sampled)
+    check(rules, SharedFlow, flows)
+    rules = {
+        SharedLink.ARRIVALS_BEFORE: partial(is_of_the_warm_up, state=links[2][..., SharedLink.ARRIVALS]),
+        SharedLink.WAITING: is_of_the_end,
+        SharedLink.WAIT_MOST: is_greatest,
+    }
+    check(rules, SharedLink, links)
+
+
 TIMES = WifiFlow.FIRST_RX, WifiFlow.LAST_RX, WifiFlow.COMPLETED, WifiFlow.SOURCE_DONE
 WIRELESS = [name for name in models.NAMES if name.startswith("wifi_")]
 
@@ -294,3 +314,18 @@ def test_outcomes_are_of_the_window(network: str) -> None:
         np.testing.assert_array_equal(window[name], whole[name], err_msg=name)
     for name in set(window) & LONGEST:
         assert (np.maximum(window[name], before[name]) == whole[name]).all(), name
+
+
+def test_a_transfer_that_ends_during_the_warm_up_is_no_flow_of_the_window() -> None:
+    short = {"source": 0, "sink": "gateway", "packets": 20}
+    found = {}
+    for name, flows in {"alone": STATIONS[:2], "beside it": [*STATIONS[:2], short]}.items():
+        wireless_network = NETWORKS["wireless"]["wireless"] | {"flows": flows}
+        fields = NETWORKS["wireless"] | {"wireless": wireless_network, "duration": "4 s", "warm_up": "2 s"}
+        found[name] = simulate(Scenario.check({"replications": 2, **fields}), target="cpu").frame
+    window = found["beside it"]
+    assert (
+        window["completion_s"].isna() | (window["completion_s"] < 2)
+    ).all()  # of all three: one is endless
+    for name in ("goodput_bps", "tcp_goodput_bps", "worst_flow_bps", "fairness", "upload_bps"):
+        np.testing.assert_allclose(window[name], found["alone"][name], rtol=0.05, err_msg=name)
