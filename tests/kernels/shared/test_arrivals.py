@@ -12,7 +12,7 @@ from netcarlo.kernels import models
 from netcarlo.kernels.base.layout import NEVER, STATUS_OK, P
 from netcarlo.kernels.runtime import launch
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
-from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, SharedOut, SharedRows
+from netcarlo.kernels.shared.layout import Flow, FlowOut, LinkOut, Shared, SharedOut, SharedRows
 from tests.kernels.beside_twin import run_as_python
 from tests.kernels.shared.test_shared import Ints, differences
 from tests.twins.rows import rows_of

@@ -107,4 +107,4 @@ def test_every_packet_is_somewhere() -> None:
     f, _ = split(rows, run(rows))
     gone = f["DROPS_QUEUE"] + f["DROPS_RANDOM"]
     assert gone.any() and (rows.parameters[:, P.END] > 0).all()
-    assert (f["SENT"] == f["RECEIVED"] + gone + f["IN_FLIGHT"]).all()
+    assert (f["SENT"] + f["IN_FLIGHT_BEFORE"] == f["RECEIVED"] + gone + f["IN_FLIGHT"]).all()

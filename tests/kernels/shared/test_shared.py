@@ -133,7 +133,7 @@ def test_packets_are_conserved(seed: int) -> None:
     # Every flow, and every link.
     gone = f["DROPS_QUEUE"] + f["DROPS_RANDOM"] + f["IN_FLIGHT"]
     assert (f["SENT"] + f["IN_FLIGHT_BEFORE"] == f["RECEIVED"] + gone).all()
-    all_of_it = rows.parameters[:, Shared.WARM_UP] == 0  # what waited or was in flight when counting began is 0
+    all_of_it = rows.parameters[:, Shared.WARM_UP] == 0  # nothing is in flight when counting begins
     assert (f["IN_FLIGHT_BEFORE"][all_of_it] == 0).all() and (k["ARRIVALS_BEFORE"][all_of_it] == 0).all()
     assert (k["ARRIVALS"] == k["DROPS"] + k["SENT"] + k["WAITING"])[all_of_it].all()
     # Flows and links together; what links drop of SYNs no flow counts.
