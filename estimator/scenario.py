@@ -15,6 +15,7 @@ from netcarlo.networks.family import Fidelity
 from netcarlo.networks.registry import KINDS, Networks
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
+from netcarlo.schema.arguments import checked
 from netcarlo.schema.document import Document
 from netcarlo.schema.movable import Movable
 from netcarlo.schema.names import in_full, with_values
@@ -103,6 +104,7 @@ class Scenario(Networks):
         if bounds(self.warm_up)[1] >= bounds(self.duration)[0]:
             raise InputError("warm_up can be at or after the end; lower it or raise duration")
 
+    @checked
     def with_values(self, values: Mapping[str, Any]) -> "Scenario":
         """A copy with fields, named as in `transport.window` or `hops.0.delay`, set to YAML values."""
         data = self.model_dump(mode="json", exclude_none=True)
@@ -127,6 +129,7 @@ def scenario_of(asked: Asked, *, values: Mapping[str, Any] | None = None) -> Sce
     return asked.with_values(values) if values else asked
 
 
+@checked
 def load_scenario(path: str | Path, *, values: Mapping[str, Any] | None = None) -> Scenario:
     """Read a scenario from a YAML file and set the fields in `values` (see `Scenario.with_values`).
 

@@ -10,8 +10,10 @@ from netcarlo.planning.run import Answer
 from netcarlo.reports.comparison.figures import differences
 from netcarlo.reports.frontier.figures import border
 from netcarlo.reports.plan.figures import curve
+from netcarlo.schema.arguments import checked
 
 
+@checked
 def plot(result: Estimate | Answer | Frontier | Comparison) -> Any:
     """A Plotly figure: the goodput of an estimate (`Estimate.plot` has those of other outcomes), the
     probabilities of a plan along its quantity, what holds over both quantities of one that has two, or the

@@ -11,9 +11,11 @@ from netcarlo.reports.frontier.page import frontier_page
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.reports.sweep.page import sweep_page
 from netcarlo.schema import destination, output
+from netcarlo.schema.arguments import checked
 from netcarlo.sweeps.store.store import Store
 
 
+@checked
 def report(
     result: str | os.PathLike[str] | Store | Answer | Frontier | Comparison,
     *,

@@ -1,5 +1,8 @@
 """What the commands share: options, progress, tables, JSON, and one line for what went wrong."""
 
+import codecs
+import errno
+import io
 import json
 import math
 import os
@@ -7,9 +10,9 @@ import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Annotated, Any, NoReturn
-from unicodedata import category
+from unicodedata import category, normalize
 
 import typer
 from rich import box
@@ -19,6 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from netcarlo.errors import InputError
+from netcarlo.schema.destination import FULL
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no tables.")]
 Target = Annotated[str, typer.Option(help="auto, cpu or cuda.")]
@@ -45,7 +49,8 @@ def _trusted(named: list[str] | None) -> list[str]:
 Trust = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="FILE|SHA256", callback=_trusted, help="Let this Python run, from wherever it comes."
+        metavar="FILE|SHA256", callback=_trusted,
+        help="Let this Python run, or this data file be read, from wherever it comes.",
     ),
 ]
 """What the option names is trusted as soon as it is read; the command needs its value for nothing."""
@@ -208,7 +213,8 @@ def echo(text: str) -> None:
 
 def say(text: str) -> None:
     """Print a line on stderr."""
-    print(plain(text), file=sys.stderr)
+    with suppress(OSError):  # a standard error that is full or closed
+        print(plain(text), file=sys.stderr)
 
 
 def show_notes() -> None:
@@ -230,8 +236,57 @@ def interrupted() -> NoReturn:
     leave(130)
 
 
+def prepare_streams() -> None:
+    """Let standard output and error take any text: what their encoding lacks is transliterated."""
+    codecs.register_error("netcarlo.transliterated", _transliterated)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="netcarlo.transliterated")
+
+
+_ASCII = {
+    "µ": "u", "μ": "u", "×": "x", "·": "*", "≤": "<=", "≥": ">=", "≈": "~", "±": "+-", "−": "-", "–": "-",
+    "—": "-", "…": "...", "‘": "'", "’": "'", "“": '"', "”": '"', "→": "->", "ß": "ss", "σ": "sigma",
+    "\u202f": " ", "\xa0": " ",
+}  # fmt: skip
+"""What is written for characters that decomposition does not turn into ASCII."""
+
+
+def _transliterated(error: UnicodeError) -> tuple[str, int]:
+    """Handle characters that an encoding lacks: without accents, spelt out, or as an escape sequence."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_ASCII.get(c) or _bare(c) for c in text), error.end
+
+
+def _bare(character: str) -> str:
+    bare = normalize("NFKD", character).encode("ascii", "ignore").decode()
+    return bare or character.encode("ascii", "backslashreplace").decode()
+
+
+@contextmanager
+def printed() -> Iterator[None]:
+    """End with one line and exit code 3 if standard output is full, and with code 1 if its reader left."""
+    try:
+        try:
+            yield
+        finally:
+            if sys.stdout is not None:  # as after `>&-`
+                sys.stdout.flush()
+    except OSError as error:
+        if error.errno not in (*FULL, errno.EPIPE):
+            raise
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for what is left to print
+        if error.errno == errno.EPIPE:
+            sys.exit(1)
+        say(f"error: standard output cannot be written ({error.strerror}); make room and run it again")
+        sys.exit(3)
+
+
 def leave(code: int) -> NoReturn:
     """End without waiting for kernels in other threads, which nothing can interrupt."""
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, AttributeError):  # full, or closed from the start
+            stream.flush()
     os._exit(code)

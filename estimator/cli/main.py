@@ -23,6 +23,7 @@ from netcarlo.cli import schema as cli_schema
 from netcarlo.cli import sweeps as cli_sweeps
 from netcarlo.cli.console import AsJson, Quiet, Replications, Seed, Set, Target, Trust, Yes
 from netcarlo.errors import InputError, MachineError
+from netcarlo.schema import destination
 
 
 class _Commands(TyperGroup):
@@ -88,7 +89,6 @@ def reproduce(
     from netcarlo import reproduce as run
     from netcarlo.reports.study.folder import FILES, write_study
     from netcarlo.reports.study.summary import summary
-    from netcarlo.schema import destination
     from netcarlo.studies.study import names
 
     found = []
@@ -127,7 +127,6 @@ def calibrate(
     from netcarlo.calibration.calibrate import calibrate as run
     from netcarlo.reports.parts.write import write_all
     from netcarlo.reports.study.calibration import calibration_page, summary
-    from netcarlo.schema import destination
     from netcarlo.studies import study as studies
 
     loaded = studies.load(study)
@@ -229,7 +228,7 @@ def validate(
 ) -> None:
     """Run every scenario of a reference file and print the errors per class."""
     from netcarlo import validate as run
-    from netcarlo.schema import destination, output
+    from netcarlo.schema import output
 
     if out is not None:
         destination.check_file(out)
@@ -261,7 +260,6 @@ def trace(
     from netcarlo import trace as run
     from netcarlo.reports import trace_page
     from netcarlo.reports.parts.write import write_all
-    from netcarlo.schema import destination
     from netcarlo.simulation.interruptions import interruptions
     from netcarlo.simulation.trace import per_second
 
@@ -293,9 +291,11 @@ for command in (*cli_sweeps.COMMANDS, *_OTHERS):
 def main() -> None:
     """Run the command line; an interrupt ends it with exit code 130 and leaves no traceback."""
     console.show_notes()
+    console.prepare_streams()
     signal.signal(signal.SIGINT, signal.default_int_handler)  # where a parent process ignored it, too
     try:
-        app()
+        with console.printed():
+            app()
     except KeyboardInterrupt:
         console.interrupted()
 

@@ -32,6 +32,7 @@ from netcarlo.planning.run import Answer
 from netcarlo.scenario import Asked, Scenario, scenario_of
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds
+from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
@@ -158,6 +159,7 @@ class Comparison:
         return captioned(shown, repr(self))
 
 
+@checked
 def compare(
     baseline: Result,
     *others: Result,

@@ -1,6 +1,7 @@
 """Folders of reproduced studies as sides: our estimates of published numbers, and verdicts on claims."""
 
 import json
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +16,11 @@ from netcarlo.schema import document as files
 def of_folder(label: str, folder: Path) -> Side:
     """The side of the folder of a study, see `netcarlo reproduce`.  Raises InputError for an altered one."""
     try:
-        table = pd.read_csv(folder / "comparison.csv", dtype=str, keep_default_na=False)
-        claims = pd.read_csv(folder / "claims.csv", dtype=str, keep_default_na=False)
-        about = json.loads((folder / "provenance.json").read_text(encoding="utf-8"))
+        table, claims = (
+            pd.read_csv(StringIO(files.read_text(folder / name)), dtype=str, keep_default_na=False)
+            for name in ("comparison.csv", "claims.csv")
+        )
+        about = json.loads(files.read_text(folder / "provenance.json"))
         places = list(table.columns[1 : table.columns.get_loc("metric")])
         setting = {"study": about["name"]} | versions(about["versions"], about.get("model_version"))
         setting |= {"seed": str(about["seed"]), "replications": str(about["replications"])}
@@ -41,7 +44,9 @@ def of_folder(label: str, folder: Path) -> Side:
             )
             at = cells(part[places].itertuples(index=False, name=None))
             tables[metric] = of_intervals(at, n.astype(np.int64), mean, low, high, n - 1)
-    except (OSError, KeyError, TypeError, ValueError, AttributeError) as error:
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(
             f"{label}: is no whole folder of a reproduced study ({type(error).__name__}: {error})"
         ) from None

@@ -14,6 +14,7 @@ from netcarlo.estimation import goals as goal_texts
 from netcarlo.numerics import statistics
 from netcarlo.numerics.arrays import Floats
 from netcarlo.scenario import Asked, Scenario, scenario_of
+from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, measurable
 from netcarlo.simulation.outcomes import BY_NAME, Outcomes, listed
@@ -60,6 +61,7 @@ class Estimate:
         found.attrs = {"title": self.scenario.name, "seed": str(self.scenario.seed)}
         return found
 
+    @checked
     def plot(self, of: str = "goodput_bps") -> Any:
         """A Plotly figure: the histogram of an outcome over replications, its mean and 95 % interval.
 
@@ -80,6 +82,7 @@ class Estimate:
         return captioned(shown, repr(self), figures.picture(self, "goodput_bps"))
 
 
+@checked
 def estimate(
     scenario: Asked,
     *,

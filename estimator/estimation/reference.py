@@ -5,7 +5,6 @@ the scenario of a row and which expression of our outcomes each measured column 
 links of shared networks are rows of files beside it, NAME_flows.csv and NAME_links.csv.
 """
 
-import csv
 import importlib.resources
 import math
 from collections.abc import Iterator
@@ -314,11 +313,10 @@ def _read_csv(path: str | Path) -> list[tuple[int, dict[str, Value]]]:
     """(line, columns) of each row."""
     lines = [(i, line) for i, line in enumerate(files.read_text(path).splitlines(), 1)]
     lines = [(i, line) for i, line in lines if line.strip() and not line.startswith("#")]
-    reader = csv.reader(line for _, line in lines)
     try:
-        table = list(reader)
-    except csv.Error as error:
-        raise InputError(f"{path}: is not CSV ({error}); check its quotes") from None
+        table = files.csv_rows(line for _, line in lines)
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     if len(table) < 2 or len(table) != len(lines):
         raise InputError(
             f"{path}: has no rows; a reference has a line of column names and a line per scenario"

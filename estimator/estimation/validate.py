@@ -23,6 +23,7 @@ from netcarlo.estimation.reference import (
 from netcarlo.numerics import statistics
 from netcarlo.scenario import Scenario
 from netcarlo.schema import kinds
+from netcarlo.schema.arguments import checked
 from netcarlo.schema.expressions import numbers
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.launches import Job
@@ -62,6 +63,7 @@ class Validation:
         return pd.DataFrame(table).T.rename_axis(["metric", "class"])
 
 
+@checked
 def validate(
     reference: str | Path,
     *,

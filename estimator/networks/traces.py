@@ -10,10 +10,10 @@ whole numbers is Mahimahi's: in each of these milliseconds a packet of 1500 B ma
 twice two.  The last line of either says when the trace ends.
 """
 
-import csv
 import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,8 +21,8 @@ from pydantic_core import CoreSchema, core_schema
 
 from netcarlo.errors import InputError
 from netcarlo.numerics.arrays import Ints
-from netcarlo.schema import units
-from netcarlo.schema.document import read_text
+from netcarlo.schema import trusted, units
+from netcarlo.schema.document import csv_rows, read_text
 from netcarlo.schema.quantity import DAY, Quantity
 
 MOST = 1 << 17
@@ -86,7 +86,10 @@ def trace(given: Any) -> Trace:
         return given
     if not isinstance(given, str) or not given.strip():
         raise InputError(f"is no trace; name a file, and there {_SHAPE}")
-    return parse(given if "\n" in given else read_text(given))
+    if "\n" in given:
+        return parse(given)
+    trusted.check(Path(given), Path())
+    return parse(read_text(given))
 
 
 @functools.lru_cache(maxsize=64)
@@ -120,10 +123,13 @@ def _steps(text: str, lines: list[tuple[int, str]]) -> Trace:
         raise InputError(f"is a trace with the columns {lines[0][1][:60]!r}; {_SHAPE}")
     if len(lines) < 3:
         raise InputError("is a trace of one line; write a step at 0 s and, last, a line with the end")
+    rows = csv_rows(line for _, line in lines[1:])
+    if len(rows) != len(lines) - 1:
+        raise InputError("has a quote that does not end in its line; write the values without quotes")
     times: list[float] = []
     columns: dict[str, list[float]] = {name: [] for name in others}
-    for row, (number, line) in enumerate(lines[1:]):
-        fields = dict(zip(names, (cell.strip() for cell in next(csv.reader([line]))), strict=False))
+    for row, (number, _) in enumerate(lines[1:]):
+        fields = dict(zip(names, (cell.strip() for cell in rows[row]), strict=False))
         times.append(_read(_TIME, fields.get("time"), "time", number))
         least = times[-2] + 1e-9 if row else 0.0
         if times[-1] < least or (row == 0 and times[0] > 0):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from netcarlo.kernels.congestion import cubic as control
 from netcarlo.numerics import bic as response_of_bic
-from netcarlo.numerics.arrays import Floats
+from netcarlo.numerics.arrays import Floats, divisors
 
 CUBIC_KEPT = control.BETA / control.ONE
 CUBIC_SCALE = control.SCALE / control.ONE  # [packet / s^3]
@@ -195,8 +195,8 @@ def sawtooth(rtt_s: ArrayLike, capacity: ArrayLike, *, queue: ArrayLike, window:
     with np.errstate(invalid="ignore"):
         low, high = np.minimum(peak / 2, pipe), np.minimum(peak, 2 * pipe)
         below, above = (pipe * pipe - low * low) / 2, (peak * peak - pipe * pipe) / 2
-        cycle = (pipe - low) * rtt + above / rate
-        climbing = np.where(high < 2 * pipe, (below + above) / cycle, rate)
+        cycle = (pipe - low) * rtt + above / divisors(rate)
+        climbing = np.where(high < 2 * pipe, (below + above) / divisors(cycle), rate)
     return np.where(most <= peak, np.minimum(most / rtt, rate), climbing)
 
 

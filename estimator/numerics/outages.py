@@ -134,7 +134,9 @@ def _climb(t: Transfer, window: Floats, threshold: Floats, time: Floats) -> tupl
     after = start * np.exp(slow / e_fold)
     packets = (after - start) * e_fold / t.base_s
     per_s = t.per_trip / t.base_s
-    line = np.minimum((pipe - after) / per_s, time - slow)
+    missing = pipe - after
+    grown = np.divide(missing, per_s, out=np.where(missing > 0, np.inf, 0.0), where=per_s > 0)
+    line = np.minimum(grown, time - slow)
     packets += line * (after + line * per_s / 2) / t.base_s
     full = time - slow - line
     packets += full * t.rate

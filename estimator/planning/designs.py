@@ -10,6 +10,7 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.planning.file import Asked, Plan, plan_of
 from netcarlo.planning.run import Answer, Progress, answers, plain
+from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 
 
@@ -141,6 +142,7 @@ class Frontier:
         return {name: plain(item) for name, item in found.items()}
 
 
+@checked
 def frontier(
     asked: Asked,
     *,

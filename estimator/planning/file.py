@@ -19,7 +19,7 @@ from netcarlo.planning.requirements import parse as parse_requirement
 from netcarlo.planning.values import MOST_VALUES, QuantitySpec, Values, limits, shown
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
-from netcarlo.schema import expressions, fields, kinds, units
+from netcarlo.schema import expressions, fields, kinds, trusted, units
 from netcarlo.schema.document import Document
 from netcarlo.schema.names import full_names, with_values
 from netcarlo.schema.record import Record
@@ -414,6 +414,7 @@ def make_plan(data: Mapping[str, Any], *, folder: Path = Path(), document: Docum
     lines = None
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
+        trusted.check(place, Path(document.source) if document else folder)
         lines = kinds.read(place, kinds.SCENARIO)
         base = lines.data
     else:

@@ -16,6 +16,7 @@ from netcarlo.planning.file import Asked, Plan, plan_of
 from netcarlo.planning.ledger import FIRST, Ledger, Point
 from netcarlo.planning.runner import ReplicationRunner
 from netcarlo.planning.search import FAILS, FIRST_CAP, HOLDS, OPEN, Bracket, search
+from netcarlo.schema.arguments import checked
 from netcarlo.schema.output import captioned
 from netcarlo.simulation import cautions, fidelity
 from netcarlo.simulation.progress import told
@@ -317,6 +318,7 @@ class Search:
         ]
 
 
+@checked
 def plan(
     asked: Asked,
     *,

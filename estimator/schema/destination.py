@@ -73,7 +73,7 @@ class Destination:
 
     def _opened(self) -> BinaryIO:
         if self.descriptor is not None:
-            for stream in (sys.stdout, sys.stderr):
+            for stream in filter(None, (sys.stdout, sys.stderr)):
                 stream.flush()
             return open(os.dup(self.descriptor), "wb")
         if self.path in _pipes:

@@ -4,10 +4,12 @@ They are read by the core rules of YAML 1.2: only `true` and `false` are boolean
 names, `010` is ten, and `1:30`, `1_000` and `2001-01-01` are texts.
 """
 
+import csv
 import os
 import re
 import stat
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,13 +76,22 @@ def read_bytes(path: str | Path, most: int = MOST_BYTES) -> bytes:
     except InputError:
         raise
     except IsADirectoryError:
-        raise InputError(f"{path}: is a folder; name a file in it") from None
+        raise InputError(f"{path}: cannot be read (it is a folder); name a file in it") from None
     except (OSError, ValueError) as error:  # ValueError: a name that no file can have
         reason = getattr(error, "strerror", None) or error
         raise InputError(f"{path}: cannot be read ({reason}); name a readable file") from None
     if len(content) > most:
         raise InputError(f"{path}: has over {most >> 20} MiB, the most that is read; name another file")
     return content
+
+
+def csv_rows(lines: Iterable[str]) -> list[list[str]]:
+    """The rows of CSV lines, with cells of any length.  Raises InputError without the name of the file."""
+    csv.field_size_limit(sys.maxsize)
+    try:
+        return list(csv.reader(lines))
+    except csv.Error as error:
+        raise InputError(f"is not CSV ({error}); check its quotes") from None
 
 
 def title(path: str | Path) -> str:

@@ -9,14 +9,14 @@ A file of two columns has points, between which the function is linear; of all v
 first point's.  One of one column has values that are equally likely.
 """
 
-import csv
 import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from netcarlo.errors import InputError
-from netcarlo.schema.document import Document, Location, read_text
+from netcarlo.schema import trusted
+from netcarlo.schema.document import Document, Location, csv_rows, read_text
 
 MOST = 4096
 """Most points."""
@@ -29,10 +29,13 @@ _SHAPE = "write {empirical: FILE.csv} with the columns value,cumulative or value
 
 def read(path: Path) -> list[list[str]]:
     """The rows of a file, as they stand there, without its header.  Raises InputError."""
-    rows = [row for row in csv.reader(read_text(path).splitlines()) if row]
+    try:
+        rows = [row for row in csv_rows(read_text(path).splitlines()) if row]
+    except InputError as error:
+        raise InputError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
     header = [name.strip() for name in rows[0]] if rows else []
     if header not in _COLUMNS:
-        raise InputError(f"{path}: has the columns {','.join(header)[:80]!r}; {_SHAPE}")
+        raise InputError(f"{path}: has the columns {','.join(header)[:60]!r}; {_SHAPE}")
     for number, row in enumerate(rows[1:], start=2):
         if len(row) != len(header):
             raise InputError(f"{path}: row {number} has {len(row)} fields, not {len(header)}; correct it")
@@ -45,6 +48,8 @@ def points(given: Any, number: Callable[[Any], float]) -> tuple[list[float], lis
     `given` is the name of a file or what `read` makes of it; `number` reads a value in SI units.  Raises
     InputError without the field's name.
     """
+    if isinstance(given, str):
+        trusted.check(Path(given), Path())
     rows = read(Path(given)) if isinstance(given, str) else given
     if not isinstance(rows, list):
         raise InputError(f"has the wrong shape; {_SHAPE}")
@@ -77,21 +82,55 @@ _READERS: dict[str, Callable[[Path], Any]] = {NAME: read, "trace": _text}
 
 
 def inline(document: Document) -> None:
-    """Put what stands in the files that a document names, seen from its own folder, in place of their names.
+    """Put the content of the files that a document names, seen from its own folder, in place of their names.
 
-    So what is kept of the document needs no other file.  Raises InputError with line and field.
+    So what is kept of the document needs no other file. An axis over traces becomes one of cases, called as
+    the files. Raises InputError with line and field, also for a file outside the folder (see `trusted`).
     """
-    folder = Path(document.source).parent
+    source = Path(document.source)
+
+    def content(kind: str, name: Any, at: Location) -> Any:
+        if not isinstance(name, str) or "\n" in name:
+            return name
+        try:
+            trusted.check(source.parent / name, source)
+            return _READERS[kind](source.parent / name)
+        except InputError as error:
+            field = ".".join(map(str, at[:-1]))
+            raise InputError(f"{document.where(at)}: {field}: {error}") from None
 
     def walk(value: Any, at: Location) -> None:
         for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            if key in _READERS and isinstance(item, str) and "\n" not in item:
-                try:
-                    value[key] = _READERS[key](folder / item)
-                except InputError as error:
-                    field = ".".join(map(str, at))
-                    raise InputError(f"{document.where((*at, key))}: {field}: {error}") from None
+            here = (*at, key)
+            if at == ("axes",):
+                value[key] = item = _cases(item, str(key))
+            kind = _kind(key)
+            if kind and isinstance(item, str):
+                value[key] = content(kind, item, here)
+            elif kind and isinstance(item, list):  # a column of `zip`
+                value[key] = [content(kind, one, here) for one in item]
+            elif key == "to" and isinstance(value, dict) and (kind := _kind(value.get("field"))):
+                value[key] = content(kind, item, here)
             elif isinstance(item, dict | list):
-                walk(item, (*at, key))
+                walk(item, here)
 
     walk(document.data, ())
+
+
+def _kind(field: Any) -> str | None:
+    """The key of `_READERS` that a dotted field ends with."""
+    last = field.rpartition(".")[2] if isinstance(field, str) else ""
+    return last if last in _READERS else None
+
+
+def _cases(axis: Any, name: str) -> Any:
+    """An axis over names of traces as cases of these names; any other axis as it is."""
+    short = not isinstance(axis, dict)
+    values = axis if short else axis.get("values")
+    field = name if short else axis.get("field", name)
+    if not isinstance(field, str) or "." not in field or not _kind(field):
+        return axis
+    named = values if isinstance(values, list) else [values]
+    if not all(isinstance(one, str) and "\n" not in one for one in named) or len({*named}) < len(named):
+        return axis
+    return {"cases": {one: {field: one} for one in named}}

@@ -33,7 +33,8 @@ class Bias(NamedTuple):
 @functools.cache
 def measured() -> dict[tuple[str, str, str], Bias]:
     """The biases that were measured, by fidelity, network and protocol."""
-    text = (importlib.resources.files("netcarlo.configs") / "references" / "known_bias.csv").read_text()
+    file = importlib.resources.files("netcarlo.configs") / "references" / "known_bias.csv"
+    text = file.read_text(encoding="utf-8")
     return {
         (row["fidelity"], row["network"], row["protocol"]): Bias(
             *(float(row[field]) for field in Bias._fields)

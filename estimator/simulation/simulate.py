@@ -8,6 +8,7 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.kernels.runtime.threads import ahead
 from netcarlo.scenario import Asked, scenario_of
+from netcarlo.schema.arguments import checked
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.launches import Job
 from netcarlo.simulation.outcomes import Outcomes
@@ -16,6 +17,7 @@ from netcarlo.simulation.progress import Progress, told
 TARGETS = ("auto", "cpu", "cuda")
 
 
+@checked
 def simulate(
     scenario: Asked,
     *,

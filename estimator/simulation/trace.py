@@ -7,6 +7,7 @@ import pandas as pd
 from netcarlo.errors import InputError
 from netcarlo.networks.registry import KINDS
 from netcarlo.scenario import Asked, Scenario, scenario_of
+from netcarlo.schema.arguments import checked
 from netcarlo.simulation import launches, workload
 from netcarlo.simulation.ensemble import build
 from netcarlo.simulation.outcomes import Outcomes
@@ -21,6 +22,7 @@ class Traced(NamedTuple):
     """The same as `simulate` finds for that replication."""
 
 
+@checked
 def trace(scenario: Asked, *, replication: int = 0, large: bool = False) -> Traced:
     """Run one replication alone, with its trace.
 

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from netcarlo.schema.arguments import checked
 from netcarlo.simulation.progress import Progress
 
 if TYPE_CHECKING:
     from netcarlo.studies.evaluation import Evaluation
 
 
+@checked
 def reproduce(
     names: Sequence[str] = (),
     *,

@@ -5,7 +5,6 @@ published number) and its scenarios.  The metrics and claims that are its own ar
 `netcarlo.studies` with the same name.
 """
 
-import csv
 import re
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -19,7 +18,7 @@ from pydantic import model_validator
 from netcarlo.errors import InputError, nearest
 from netcarlo.scenario import Scenario
 from netcarlo.schema import kinds
-from netcarlo.schema.document import Document, read_yaml
+from netcarlo.schema.document import Document, csv_rows, read_text, read_yaml
 from netcarlo.schema.names import with_values
 from netcarlo.schema.record import Record
 from netcarlo.studies.calibrated import Calibration
@@ -471,12 +470,10 @@ class Study:
     def published(self) -> list[Published]:
         """The published numbers in the order of the file."""
         path = self.folder / "published.csv"
-        with path.open(newline="", encoding="utf-8") as file:
-            reader = csv.DictReader(file)
-            missing = {*_OWN, *self.description.conditions} - set(reader.fieldnames or ())
-            if missing:
-                raise InputError(f"{path}: has no column '{min(missing)}'; add it to the first line")
-            return [self._published(row) for row in reader]
+        header, *rows = csv_rows(read_text(path).splitlines(keepends=True)) or [[]]
+        if missing := {*_OWN, *self.description.conditions} - {*header}:
+            raise InputError(f"{path}: has no column '{min(missing)}'; add it to the first line")
+        return [self._published(dict(zip(header, row, strict=True))) for row in rows if row]
 
     def _published(self, row: dict[str, str]) -> Published:
         conditions = {column: value(row[column]) for column in self.description.conditions if row[column]}

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from netcarlo.schema.arguments import checked
 from netcarlo.simulation.progress import told
 from netcarlo.sweeps.execution.adaptive import run
 from netcarlo.sweeps.execution.executors import open_workers
@@ -19,6 +20,7 @@ from netcarlo.sweeps.store.files import Files
 from netcarlo.sweeps.store.store import MANIFEST, Store
 
 
+@checked
 def sweep(
     what: str | Path | Mapping[str, Any] | Sweep,
     *,

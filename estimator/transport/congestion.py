@@ -8,7 +8,6 @@ it, `trust` what the user names; `check` stands before every import.
 """
 
 import ast
-import hashlib
 import logging
 import os
 import re
@@ -16,6 +15,10 @@ import shlex
 from pathlib import Path
 
 from netcarlo.errors import InputError
+from netcarlo.schema import trusted
+from netcarlo.schema.arguments import checked
+from netcarlo.schema.document import read_bytes
+from netcarlo.schema.trusted import sha256 as sha256
 
 BUILT_IN = ("bic", "cubic", "westwood")
 """The congestion controls that come with netcarlo besides the standard one."""
@@ -38,17 +41,20 @@ NAMES = (STANDARD, *dict.fromkeys((*BUILT_IN, *CONTROLS_OF_LINUX)))
 LARGEST = 1_000_000
 """Bytes of a congestion control file."""
 
-_trusted: set[str] = set()
+_trusted = trusted.contents
 _unsaid: set[str] = set()  # trusted for where they lie, and never yet run
 
 
+@checked
 def trust(what: str | Path) -> None:
-    """Let a user's Python run: the present content of a file, or any text with this SHA-256 (64 digits).
+    """Let a user's Python run, or a data file be read, from wherever it lies.
 
-    Raises InputError if there is no such file.
+    `what` is a file, whose present content is trusted, or the SHA-256 of a content (64 digits). Raises
+    InputError if there is no such file.
     """
     named = re.fullmatch("[0-9a-f]{64}", str(what).lower())
-    _trusted.add(named[0] if named else sha256(read(Path(what))))
+    python = Path(what).suffix == ".py"
+    _trusted.add(named[0] if named else sha256(read(Path(what)) if python else read_bytes(what)))
 
 
 def trust_text(text: str) -> None:
@@ -65,11 +71,8 @@ def locate(name: str, scenario: Path) -> Path:
     folder = scenario if scenario.is_dir() else scenario.parent
     path = folder / name
     if os.path.isfile(path):
-        content, real, described = read(path), path.resolve(), scenario.resolve()
-        if not any(
-            real.is_relative_to(home)
-            for home in (folder.resolve(), described if described.is_dir() else described.parent)
-        ):
+        content = read(path)
+        if not trusted.beside(path, scenario):
             refuse_unless_trusted(path, content, "lies outside the folder of the scenario")
         elif (digest := sha256(content)) not in _trusted:
             _trusted.add(digest)
@@ -94,11 +97,6 @@ def refuse_unless_trusted(path: Path | str, content: bytes, why: str) -> None:
             f"{path}: is Python that would run as you, and {why} (SHA-256 {digest}); read it, then add "
             f"--trust {what} (from Python: netcarlo.trust)"
         )
-
-
-def sha256(content: bytes) -> str:
-    """The SHA-256 of a content, 64 hexadecimal digits."""
-    return hashlib.sha256(content).hexdigest()
 
 
 def holds(path: Path, content: bytes) -> bool:

@@ -13,6 +13,7 @@ from netcarlo.reports.parts.tables import claims_csv, comparison_csv
 from netcarlo.reports.parts.write import write_all
 from netcarlo.reports.study.page import study_page
 from netcarlo.reports.study.verdict import in_a_line, tiles, verdict
+from netcarlo.schema.document import read_text
 from netcarlo.simulation.provenance import model_version, versions
 from netcarlo.studies.evaluation import Evaluation
 from netcarlo.studies.study import names
@@ -64,9 +65,9 @@ def index_page(out: Path) -> str:
 def _earlier(path: Path) -> dict[str, Any] | None:
     """The record of a reproduction; None if there is none, or none of this format."""
     try:
-        record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+        record: dict[str, Any] = json.loads(read_text(path))
         return record if record["format"] == FORMAT else None
-    except (OSError, ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError):
         return None
 
 

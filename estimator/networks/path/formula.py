@@ -75,10 +75,10 @@ def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) 
     if kind == CUBIC:
         kept = np.full(len(p), formulas.CUBIC_KEPT)
         rounds, _ = formulas.cubic_climb(rtt_s, window, formulas.CUBIC_FRIENDLY / every)
-        per_trip = (1 - kept) * window / rounds
+        per_trip = (1 - kept) * window / _at_least_some(rounds)
     elif kind == BIC:
         kept = np.asarray(bic.left(window) / window)
-        per_trip = (1 - kept) * window / bic.climb(window, every).rounds
+        per_trip = (1 - kept) * window / _at_least_some(bic.climb(window, every).rounds)
     fold = 1 + 1.0 / np.maximum(p[:, P.ACK_EVERY], 1)
     rto_s = first_rto_s(p, rtt_s)
     most_rto_s = np.maximum(p[:, P.MAX_RTO] / NS, rto_s)
@@ -86,6 +86,11 @@ def _transfer(p: Ints, rate: Floats, base_s: Floats, window: Floats, kind: int) 
     if kind == NEWRENO:  # one in a round trip
         mends = np.maximum(rto_s / rtt_s, 1.0)
     return Transfer(rate, base_s, window, kept, per_trip, fold, mends, rto_s, most_rto_s)
+
+
+def _at_least_some(rounds: Floats) -> Floats:
+    """Round trips in which a window grows back: 1 for a window of a packet, which does so at once."""
+    return np.where(rounds > 0, rounds, 1.0)
 
 
 def _met(p: Ints, hops: Ints, outages: Ints, transfer: Transfer) -> Outages:

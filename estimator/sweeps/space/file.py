@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from netcarlo.errors import InputError
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
-from netcarlo.schema import kinds, units
+from netcarlo.schema import kinds, trusted, units
 from netcarlo.schema.axes import AxisSpec
 from netcarlo.schema.document import Document, Location
 from netcarlo.schema.names import with_values
@@ -172,6 +172,7 @@ def _base(
     """The data of the base scenario, the files that it names, and where its lines are."""
     if isinstance(spec.scenario, str):
         place = folder / spec.scenario
+        trusted.check(place, _place(folder, document))
         file = kinds.read(place, kinds.SCENARIO)
         base, lines = file.data, file
     else:

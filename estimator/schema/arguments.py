@@ -1,0 +1,139 @@
+"""Arguments of public functions, checked before any work: by their annotations and the table here."""
+
+import functools
+import inspect
+import math
+import os
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
+
+import numpy as np
+
+from netcarlo.errors import InputError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Which values an argument may have besides None, where that is its default."""
+
+    allowed: str
+    """The values, in words."""
+    fits: Callable[[Any], bool]
+    made: Callable[[Any], Any] = lambda value: value
+    """The value that the function gets."""
+    none: str = ""
+    """What None stands for."""
+
+
+def _whole(low: int, high: int, none: str = "") -> Rule:
+    def fits(value: Any) -> bool:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool) and low <= value <= high
+
+    return Rule(f"a whole number from {low} to {high}", fits, int, none)
+
+
+def _share(value: Any) -> bool:
+    if isinstance(value, str):
+        return bool(value.strip())
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return number and 0 < float(value) < math.inf
+
+
+def _plain(value: Any) -> str | float:
+    return value if isinstance(value, str) else float(value)
+
+
+def _path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike) and "\0" not in os.fspath(value)
+
+
+def _texts(value: Any) -> bool:
+    several = isinstance(value, Sequence) and not isinstance(value, str)
+    return several and all(isinstance(one, str) for one in value)
+
+
+def _fields(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(name, str) for name in value)
+
+
+RULES = {
+    "threads": _whole(1, 4096, "for all cores"),
+    "workers": _whole(1, 4096, "for threads of this process"),
+    "replications": _whole(1, 2**32, "for those of the scenario"),
+    "replication": _whole(0, 2**32 - 1),
+    "first": _whole(0, 2**32 - 1),
+    "seed": _whole(0, 2**63 - 1, "for that of the scenario"),
+    "precision": Rule("a share above 0 such as 0.01, or a text such as '1 %'", _share, _plain),
+    "goals": Rule("a list of texts such as 'goodput_bps >= 1 Mbit/s'", _texts),
+    "names": Rule("a list of names of studies", _texts),
+    "values": Rule("a mapping from dotted names of fields to values", _fields),
+    "folder": Rule("the path of a folder", _path, Path),
+    "out": Rule("a path", _path),
+}
+"""By name, wherever it is a parameter."""
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Check the arguments of a function at each call: InputError with argument, value and allowed values."""
+    signature = inspect.signature(function)
+    rules = {name: _rule(parameter) for name, parameter in signature.parameters.items() if name != "self"}
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        bound = signature.bind(*args, **kwargs)
+        for name in rules.keys() & bound.arguments.keys():
+            parameter, value = signature.parameters[name], bound.arguments[name]
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                bound.arguments[name] = tuple(_one(name, each, rules[name], parameter) for each in value)
+            else:
+                bound.arguments[name] = _one(name, value, rules[name], parameter)
+        return function(*bound.args, **bound.kwargs)
+
+    return call
+
+
+def _one(name: str, value: Any, rule: Rule, parameter: inspect.Parameter) -> Any:
+    if value is None and parameter.default is None:
+        return None
+    if rule.fits(value):
+        return rule.made(value)
+    try:
+        shown = repr(value)
+    except Exception:  # of any class of users
+        shown = type(value).__name__
+    shown = shown if len(shown) <= 80 else f"{shown[:77]}..."
+    none = f", or None {rule.none}".rstrip() if parameter.default is None else ""
+    remedy = f"write {name}=None {rule.none}" if none and rule.none else "correct it"
+    raise InputError(f"{name} = {shown} is not allowed; allowed is {rule.allowed}{none}; {remedy}")
+
+
+def _rule(parameter: inspect.Parameter) -> Rule:
+    return RULES.get(parameter.name) or _of_type(parameter.annotation)
+
+
+def _of_type(annotation: Any) -> Rule:
+    """The rule of a parameter of these types, of which a union has several."""
+    several = get_origin(annotation) in (Union, types.UnionType)
+    found = [get_origin(one) or one for one in (get_args(annotation) if several else [annotation])]
+    classes = tuple(one for one in found if one is not type(None))
+    paths = not {Path, os.PathLike}.isdisjoint(classes)
+    if paths:
+        classes = (*classes, os.PathLike)
+    if bool in classes:
+        classes = (*classes, np.bool_)
+    shown = [_NAMES.get(one, one.__name__) for one in classes if one not in (os.PathLike, np.bool_)]
+    words = " or ".join(filter(None, (", ".join(shown[:-1]), shown[-1])))
+
+    def fits(value: Any) -> bool:
+        return isinstance(value, classes) and not (paths and isinstance(value, str) and "\0" in value)
+
+    return Rule(words, fits)
+
+
+_NAMES: dict[Any, str] = {str: "a text", bool: "True or False", Callable: "a function"}

@@ -1,0 +1,41 @@
+"""Which files a document may make netcarlo read: those beside it, and those that the user trusts.
+
+A scenario, sweep or plan may come from a stranger. The files that it names must lie in its folder or below,
+links resolved. Any other must be trusted by the user: `--trust FILE`, or `netcarlo.trust`. Trust is in a
+content, by its SHA-256, so it ends when the file changes.
+"""
+
+import hashlib
+import shlex
+from pathlib import Path
+
+from netcarlo.errors import InputError
+from netcarlo.schema.document import read_bytes
+
+contents: set[str] = set()
+"""SHA-256 of what is trusted."""
+
+
+def sha256(content: bytes) -> str:
+    """The SHA-256 of a content, 64 hexadecimal digits."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def beside(path: Path, source: Path) -> bool:
+    """Whether a file lies in the folder of a document (a file or a folder) or below, links resolved."""
+    real = path.resolve()
+    homes = [source] if source.is_dir() else [source.parent, source.resolve().parent]
+    return any(real.is_relative_to(home.resolve()) for home in homes)
+
+
+def check(path: Path, source: Path) -> None:
+    """Raise InputError for a file that a document must not read. The message shows none of its content."""
+    try:
+        if beside(path, source) or (contents and sha256(read_bytes(path)) in contents):
+            return
+    except (OSError, ValueError, RuntimeError):
+        pass  # a name that no file can have; links in a circle; what cannot be read
+    raise InputError(
+        f"{str(path)[:200]}: lies outside the folder of the file that names it; if you know it, add --trust "
+        f"{shlex.quote(str(path))} (from Python: netcarlo.trust)"
+    )
