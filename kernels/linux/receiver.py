@@ -44,6 +44,8 @@ SHARE = 20
 SLACK = 100 * US
 """that timer may go off so much later [ns], and does where nothing else wakes the processor."""
 LEAST_RTO = 200 * MS
+MOST_SYN_ACKS = 5
+"""Retransmissions of the SYN-ACK by the timer at most (tcp_synack_retries)."""
 
 
 def acknowledge(p: Any, s: Any) -> Any:
@@ -81,15 +83,40 @@ def write(s: Any, at: Any, missing: Any, echo: Any) -> None:
 
 @cold
 def on_syn(p: Any, s: Any, t: Any) -> Any:
-    """The SYN arrives, once or again."""
+    """Answer a SYN, whether it is the first that arrives or a retransmission.
+
+    The timestamp echoed is always that of the first SYN that arrived.
+    """
     if s[Tcp.RCV_NXT] <= SYN:
         s[Tcp.RCV_NXT] = FIRST  # the ACK that ends the handshake carries nothing that could be missing
+        s[Tcp.ECHO] = s[Tcp.STAMP]
+    return _answer_syn(p, s, t)
+
+
+def _answer_syn(p: Any, s: Any, t: Any) -> Any:
+    """Send a SYN-ACK at time t [ns], and again after the initial timeout, doubled by each repetition.
+
+    A retransmitted SYN is answered at once, and restarts that timer.
+    """
     s[Tcp.SYN_AT] = t
-    s[Tcp.ECHO] = s[Tcp.STAMP]
     quick = s[Tcp.QUICK]
     ack_id = acknowledge(p, s)
     s[Tcp.QUICK] = quick
+    if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_ACKS] < MOST_SYN_ACKS:
+        jiffies = quotient(p[P.INITIAL_RTO], p[P.TICK]) << s[Tcp.SYN_ACKS]
+        s[Tcp.PENDING] = due(p, s, t, min(jiffies, s[Tcp.MOST_JIFFIES]))
     return ack_id
+
+
+def _accept(s: Any, t: Any) -> None:
+    """The handshake ends, with its third packet or with the first data if that was lost."""
+    s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
+    s[Tcp.PENDING] = FOREVER
+
+
+def _is_half_open(s: Any) -> Any:
+    """Return whether the receiver waits for the end of the handshake (SYN-RECEIVED)."""
+    return s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_AT] != NONE
 
 
 def silence(s: Any) -> Any:
@@ -105,8 +132,8 @@ def delayed(p: Any, s: Any, t: Any) -> Any:
 
 def _wake(s: Any, t: Any) -> None:
     """A packet with data after a silence longer than the receiver's own timeout: quick ACKs again."""
-    if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_AT] != NONE:
-        s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
+    if _is_half_open(s):
+        _accept(s, t)
     if s[Tcp.LAST_RX] != NONE and t - s[Tcp.LAST_RX] > silence(s):
         s[Tcp.QUICK] = max(s[Tcp.QUICK], QUICK)
     s[Tcp.LAST_RX] = t
@@ -207,8 +234,8 @@ def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     if packet == SYN:
         return on_syn(p, s, t), False
     if packet < FIRST:
-        if s[Tcp.RCV_RTT] == 0 and s[Tcp.SYN_AT] != NONE:
-            s[Tcp.RCV_RTT] = t - s[Tcp.SYN_AT]
+        if _is_half_open(s):
+            _accept(s, t)
         return np.int64(NONE), False
     duplicates, gap, at_once = s[Tcp.DUPLICATES], s[Tcp.HELD] > 0, False
     if packet + 1 < s[Tcp.RCV_WUP]:  # below the window: nothing of it is looked at
@@ -249,6 +276,9 @@ def due_at_sink(s: Any) -> Any:
 @cold
 def on_delay(p: Any, s: Any) -> Any:
     """It does: the id of the acknowledgement that goes out, or FULL."""
+    if _is_half_open(s):
+        s[Tcp.SYN_ACKS] += 1
+        return _answer_syn(p, s, s[Tcp.PENDING])
     return acknowledge(p, s)
 
 

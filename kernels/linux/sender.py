@@ -51,6 +51,8 @@ WAKING = 100 * clocks.US
 """What it takes to wake an application, about [ns]: the ACK of a handshake has left a fast link by then."""
 LINEAR_SYNS = 4
 """SYNs that are repeated before the timer backs off."""
+LOST_SYNS = 2
+"""Retransmissions of the SYN from which on the window begins with one packet (RFC 5681, section 3.1)."""
 
 
 @cold
@@ -201,6 +203,8 @@ def _force(p: Any, s: Any, now: Any, packet: Any) -> None:
     """A packet of the handshake goes out, that of a timeout, or a tail loss probe."""
     if packet == SYN:
         s[packet_at(p, s, packet) + Packet.SENT] = clocks.us_of(now)
+        if s[Tcp.HANDSHAKES] == 0:
+            s[Tcp.FIRST_AGAIN] = clocks.stamp_of(s, now)
         s[Tcp.HANDSHAKES] += 1
         timer.set_timer(p, s, now, Timer.RETRANSMISSION, s[Tcp.RTO])
     elif packet == ACK_OF_SYN:
@@ -283,10 +287,35 @@ def _connect(p: Any, s: Any, now: Any, echo: Any) -> None:
         first = s[packet_at(p, s, SYN) + Packet.SENT]
     rtt.measure(p, s, now, echo, True, first, first)
     s[Tcp.RETRIES] = 0
+    _heed_lost_syns(s, clocks.stamp_of(s, echo))
     _begin(p, s, now)
     s[Tcp.FORCED] = ACK_OF_SYN
     s[Tcp.TIMER] = Timer.WAKING
     s[Tcp.DEADLINE] = now + WAKING
+
+
+def _is_answer_to_syn(s: Any, at: Any) -> Any:
+    """Return whether an acknowledgement is a SYN-ACK; a connected sender ignores another one (RFC 9293)."""
+    return s[at + Ack.NEXT] == FIRST and s[at + Ack.COUNT] == 0 and s[at + Ack.DUPLICATE] == NONE
+
+
+@cold
+def _heed_lost_syns(s: Any, echo: Any) -> None:
+    """Set the initial window after SYN timeouts, unless the timestamp `echo` [ms] shows them to be spurious.
+
+    RFC 5681, section 3.1, demands a window of one segment when a SYN was lost.  Linux applies that to
+    connections that retransmitted the SYN at least twice, because its SYN timer is only 1 s (RFC 6298).  A
+    SYN-ACK that echoes the first SYN shows that this one arrived (Eifel detection, RFC 3522).  As in the
+    kernel, a timeout that was not spurious remains undoable by duplicate reports; that changes neither
+    window nor threshold.
+    """
+    again = s[Tcp.HANDSHAKES] - 1
+    if again > 0 and echo != s[Tcp.FIRST_AGAIN]:
+        s[Tcp.UNDO_FROM] = SYN
+        s[Tcp.UNDO_AGAIN] = again
+        if again >= LOST_SYNS:
+            s[Tcp.CWND] = 1
+    s[Tcp.FIRST_AGAIN] = NONE
 
 
 @cold
@@ -297,7 +326,7 @@ def on_ack(p: Any, s: Any, g: Any, constants: Any, now: Any, ack_id: Any) -> Non
     ack, echo = s[at + Ack.NEXT], s[at + Ack.ECHO]
     if s[Tcp.CONNECTED] == 0:
         _connect(p, s, now, echo)
-    elif ack >= s[Tcp.UNA] and s[Tcp.UNA] < s[Tcp.NXT]:
+    elif ack >= s[Tcp.UNA] and s[Tcp.UNA] < s[Tcp.NXT] and not _is_answer_to_syn(s, at):
         acks.take(p, s, now, at, ack, echo)
         s[Tcp.PUSH] = 1
 

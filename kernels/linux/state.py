@@ -130,7 +130,7 @@ class Tcp(IntEnum):
     UNDO_AGAIN = auto()
     """Retransmissions since then that were not reported as duplicates."""
     FIRST_AGAIN = auto()
-    """Timestamp of the first retransmission [ms], NONE: there was none."""
+    """Timestamp of the first retransmission, or NONE; during the handshake that of the first SYN [ms]."""
     FRTO = auto()
     """1: the timeout may turn out spurious."""
     PROBED = auto()
@@ -249,7 +249,7 @@ class Tcp(IntEnum):
     QUICK = auto()
     """So many ACKs more are sent at once."""
     PENDING = auto()
-    """When a delayed ACK goes out [ns], or FOREVER;"""
+    """When a delayed ACK is sent, or during the handshake the SYN-ACK again [ns], or FOREVER;"""
     MERGED_UNTIL = auto()
     """the same of one that stands for several in a gap."""
     MERGED = auto()
@@ -265,7 +265,9 @@ class Tcp(IntEnum):
     DUPLICATE = auto()
     """A packet that arrived again, to be reported by the next ACK, or NONE."""
     SYN_AT = auto()
-    """When the SYN arrived [ns]."""
+    """When the latest SYN-ACK was sent [ns]."""
+    SYN_ACKS = auto()
+    """SYN-ACKs retransmitted by the receiver's timer."""
     RCV_RTT = auto()
     """Round trip of the handshake as the receiver saw it [ns], 0: unknown."""
     LAST_RX = auto()

@@ -47,15 +47,16 @@ def connect(p: Any, s: Any, now: Any) -> None:
     s[Word.INFLIGHT_LONGTERM] = s[Word.PROBE_UP_ACKED_PER_INC] = UNBOUNDED
     s[Word.UNDO_STATE] = NONE
     model.reset_short_term(s)
-    _begin_pacing(p, s)
+    _begin_pacing(p, s, s[Tcp.CWND])
 
 
-def _begin_pacing(p: Any, s: Any) -> None:
+def _begin_pacing(p: Any, s: Any, initial: Any) -> None:
+    """Set the pacing rate that sends the initial window [packets] in a round trip (BBRInitPacingRate)."""
     rtt = np.int64(WITHOUT_RTT)
     if s[Tcp.SRTT] > 0:
         rtt = max(s[Tcp.SRTT] >> np.int64(3), np.int64(1))
         s[Word.SEEN_RTT] = 1
-    s[Pacing.RATE] = rate_of(p, (p[P.INITIAL_WINDOW] << BANDWIDTH_BITS) // rtt, STARTUP_GAIN)
+    s[Pacing.RATE] = rate_of(p, (initial << BANDWIDTH_BITS) // rtt, STARTUP_GAIN)
 
 
 def take(p: Any, s: Any, now: Any, acked: Any, losses: Any, rtt: Any) -> None:
@@ -118,7 +119,7 @@ def _gain(s: Any) -> Any:
 def _set_rate(p: Any, s: Any, gain: Any) -> None:
     found = rate_of(p, s[Word.BW], gain)
     if s[Word.SEEN_RTT] == 0 and s[Tcp.SRTT] > 0:
-        _begin_pacing(p, s)
+        _begin_pacing(p, s, p[P.INITIAL_WINDOW])
     if s[Word.FULL_BW_REACHED] != 0 or found > s[Pacing.RATE]:
         s[Pacing.RATE] = found
 

@@ -52,6 +52,7 @@ class Bbr3:
         self.c = c
         self.streams, self.draws = Streams(c.p.SEED, c.p.SCENARIO, c.p.REPLICATION), 0
         now = c.now_us
+        self.initial_cwnd = c.cwnd
         self.state = "Startup"
         self.min_rtt = self.probe_rtt_min_delay = c.least_rtt if c.least_rtt != INFINITE else INFINITY
         self.min_rtt_stamp = self.probe_rtt_min_stamp = now
@@ -394,7 +395,7 @@ class Bbr3:
         rtt = 1000
         if self.c.srtt_8:
             rtt, self.seen_rtt = max(self.c.srtt_8 // 8, 1), True
-        self.c.rate = self.bytes_per_second(self.c.p.INITIAL_WINDOW * 2**24 // rtt, 709)
+        self.c.rate = self.bytes_per_second(self.initial_cwnd * 2**24 // rtt, 709)
 
     def bytes_per_second(self, bw: int, gain: int) -> int:
         return bw * self.c.p.DATA * gain // 256 * 990_000 // 2**24

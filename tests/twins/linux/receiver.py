@@ -50,12 +50,13 @@ class LinuxReceiver:
         self.duplicate: int | None = None
         self.echo = 0
         self.quick = 18
-        self.delayed = Timer(simulation, Rank.DELAYED_ACK, self.acknowledge)
+        self.delayed = Timer(simulation, Rank.DELAYED_ACK, self.on_delay)
         self.merging = Timer(simulation, Rank.DELAYED_ACK, self.acknowledge)
         self.merged = 0
         self.at_once = 0
         self.gap = 0
         self.syn_at: int | None = None
+        self.syn_acks = 0  # of the timer
         self.rtt = 0
         self.last: int | None = None
 
@@ -64,11 +65,10 @@ class LinuxReceiver:
         self.merging.ring_if_due()
         now, number = self.simulation.now, packet.content.number
         if number == 0:
+            if self.syn_at is None:
+                self.echo = packet.sent  # kept for SYNs that are sent again
             self.expected = max(self.expected, FIRST)
-            self.syn_at = now
-            self.echo = packet.sent
-            self.quick += 1  # this one does not count
-            self.acknowledge()
+            self.answer_syn()
             return
         if number == 1:
             self.measure()
@@ -111,10 +111,34 @@ class LinuxReceiver:
         else:
             self.in_gap()
 
+    @property
+    def half_open(self) -> bool:
+        """Whether the third packet of the handshake is missing."""
+        return self.rtt == 0 and self.syn_at is not None
+
+    def answer_syn(self) -> None:
+        """A SYN-ACK goes out; if nothing comes it does so again."""
+        self.syn_at = self.simulation.now
+        self.quick += 1  # this one does not count
+        self.acknowledge()
+        if self.rtt == 0 and self.syn_acks < 5:
+            jiffies = (self.p.INITIAL_RTO // self.p.TICK) * 2**self.syn_acks
+            jiffies = min(jiffies, self.p.MAX_RTO // self.p.TICK)
+            self.delayed.start(self.clocks.expiry(self.syn_at, jiffies) - self.syn_at)
+
+    def on_delay(self) -> None:
+        if self.half_open:
+            self.syn_acks += 1
+            self.answer_syn()
+        else:
+            self.acknowledge()
+
     def measure(self) -> None:
         """The handshake took so long."""
-        if self.rtt == 0 and self.syn_at is not None:
+        if self.half_open:
+            assert self.syn_at is not None
             self.rtt = self.simulation.now - self.syn_at
+            self.delayed.stop()
 
     def again(self, number: int) -> None:
         self.duplicate = number

@@ -61,6 +61,7 @@ class LinuxSender:
         self.segments: dict[int, Segment] = {}
         self.syns = 0
         self.syn_sent = 0
+        self.first_syn = 0  # its timestamp [ms]
         self.cwnd = parameters.INITIAL_WINDOW
         self.window_of_receiver = parameters.WINDOW
         self.ssthresh = INFINITE
@@ -139,6 +140,8 @@ class LinuxSender:
         self.syns += 1
         self.outcomes.add(Out.HANDSHAKES)
         self.syn_sent = self.now_us
+        if self.syns == 1:
+            self.first_syn = self.clocks.ms(self.simulation.now)
         self.send(Packet("syn", self.p.HANDSHAKE, Data(0)))
         self.set_timer("retransmission", self.rto)
 
@@ -450,7 +453,7 @@ class LinuxSender:
         ack: Ack = packet.content
         if not self.connected:
             self.connect(ack)
-        elif ack.expected >= self.una and self.una < self.nxt:
+        elif ack.expected >= self.una and self.una < self.nxt and packet.kind != "syn":
             self.take(ack)
         self.outcomes.values[Out.ACKED] = max(self.una - FIRST, 0)
 
@@ -462,6 +465,10 @@ class LinuxSender:
         else:
             self.measure_by_stamp(ack)
         self.retries = 0
+        if self.syns > 1 and self.clocks.ms(ack.echo) != self.first_syn:
+            self.undo_from, self.undo_again = 0, self.syns - 1
+            if self.syns > 2:
+                self.cwnd = 1
         self.begin()
         self.send(Packet("syn", self.p.ACK, Data(1)))
         self.purpose = "waking"
