@@ -8,7 +8,7 @@ import pytest
 
 from netcarlo.estimation.reference import load_mapping, read_rows
 from netcarlo.estimation.validate import validate
-from tests.verification.kernel.drawn import KINDS, drawn
+from tests.verification.kernel.drawn import EDGES, KINDS, drawn
 from tests.verification.kernel.runs import SIDE_BY_SIDE_BPS, batches, columns, measured
 
 
@@ -17,10 +17,25 @@ def test_scenarios_are_those_of_a_mapping(kind: str, tmp_path: Path) -> None:
     rows = drawn(kind, 60, seed=1)
     assert rows.equals(drawn(kind, 60, seed=1)) and not rows.equals(drawn(kind, 60, seed=2))
     assert rows["rate_bps"].between(1e6, 30e6).all() and rows["delay_oneway_ms"].between(5, 100).all()
-    assert rows["queue_packets"].between(5, 1000).all() and rows["packet_error_rate"].nunique() > 2
+    least = 1 if kind == "edges" else 5
+    assert rows["queue_packets"].between(least, 1000).all() and rows["packet_error_rate"].nunique() > 2
     mapping = load_mapping(f"linux_kernel_{kind}")
     rows.assign(**dict.fromkeys(mapping.metrics, 1.0)).to_csv(tmp_path / "rows.csv", index=False)
     assert len(read_rows(tmp_path / "rows.csv", mapping)) == 60
+
+
+def test_edges_are_of_four_kinds() -> None:
+    rows = drawn("edges", 400, seed=1)
+    assert set(rows.groupby(["kind", "congestion_control"]).size()) == {33, 34}
+    of = {str(kind): part for kind, part in rows.groupby("kind")}
+    assert set(of) == set(EDGES)
+    down = of["handshake"]
+    assert (down["down_start_s"] <= 4e-3 * down["delay_oneway_ms"]).all() and (down["down_start_s"] == 0).any()
+    assert down["down_dur_s"].between(0.2, 4).all() and not of["queue"]["down_dur_s"].any()
+    assert set(of["queue"]["queue_packets"]) == {1, 2, 3, 4}
+    assert of["acks"]["ack_error_rate"].between(0.05, 0.6).all() and of["acks"]["ack_error_rate"].max() > 0.55
+    assert of["short"]["packet_error_rate"].between(0.02, 0.2).all()
+    assert of["short"]["segments"].between(3, 100).all()
 
 
 def test_runs_side_by_side_are_all_there_are_and_no_more_than_fit() -> None:
@@ -47,3 +62,17 @@ def test_a_transfer_takes_as_long_as_in_the_kernel(tmp_path: Path) -> None:
     found = validate(file, target="cpu").rows.set_index("metric")
     assert abs(found["rel_error"]["completion_s"]) < 0.03
     assert found["estimate"]["queue_drops"] == pytest.approx(found["reference"]["queue_drops"], abs=2)
+
+
+@pytest.mark.needs("gcc", "network namespaces")
+def test_a_connection_that_lost_two_syns_begins_as_in_the_kernel(tmp_path: Path) -> None:
+    row = {
+        "id": 1, "kind": "handshake", "congestion_control": "reno", "rate_bps": 5e6, "delay_oneway_ms": 20.0,
+        "queue_packets": 30, "packet_error_rate": 0.0, "ack_error_rate": 0.0, "segments": 60, "duration_s": 10,
+        "down_start_s": 0.0, "down_dur_s": 1.5, "n_seeds": 3,
+    }  # fmt: skip
+    file = tmp_path / "linux_kernel_edges.csv"
+    measured(pd.DataFrame([row]), seed=1).to_csv(file, index=False)
+    found = validate(file, target="cpu").rows.set_index("metric")
+    assert found["reference"]["syns"] == found["estimate"]["syns"] == 3
+    assert abs(found["rel_error"]["total_s"]) < 0.01

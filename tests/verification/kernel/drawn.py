@@ -3,8 +3,12 @@
 import numpy as np
 import pandas as pd
 
-KINDS = ("bulk", "finite", "tuned", "messages", "outage", "pair")
-"""`tuned`: as `finite`, the receiver's window grows; `messages`: one after the other with pauses between."""
+KINDS = ("bulk", "finite", "tuned", "messages", "outage", "pair", "edges")
+"""`tuned`: as `finite`, the receiver's window grows; `messages`: one after the other with pauses between;
+`edges`: short transfers of the four kinds in `EDGES`, in turn."""
+EDGES = ("handshake", "queue", "acks", "short")
+"""Column `kind`.  `handshake`: an outage of 0.2 to 4 s that begins within two round trips; `queue`: of 1 to 4
+packets; `acks`: 5 to 60 % of the ACKs are lost; `short`: 3 to 100 packets, of which 2 to 20 % are lost."""
 CONTROLS = ("reno", "cubic", "bbr")
 RANDOM = {
     "bulk": (0.5, (1e-4, 1e-3, 3e-3, 1e-2, 3e-2)),
@@ -13,13 +17,15 @@ RANDOM = {
     "messages": (0.3, (1e-3, 1e-2)),
     "outage": (0.3, (1e-3, 1e-2)),
     "pair": (0.3, (1e-4, 1e-3, 1e-2)),
+    "edges": (0.0, (0.0,)),
 }
 """How often packets are lost at random, and with which probabilities."""
 SEEDS = {
     "bulk": (3, 5), "finite": (4, 16), "tuned": (4, 16), "messages": (3, 5), "outage": (5, 5), "pair": (4, 4),
+    "edges": (8, 24),
 }  # fmt: skip
 """Runs of a scenario without and with random losses."""
-DURATION_S = {"bulk": 30, "finite": 300, "tuned": 300, "messages": 60, "outage": 40, "pair": 60}
+DURATION_S = {"bulk": 30, "finite": 300, "tuned": 300, "messages": 60, "outage": 40, "pair": 60, "edges": 180}
 """At most, where a transfer ends."""
 LONGEST_S = 2
 """The rate carries a message in no more."""
@@ -65,7 +71,35 @@ def _one(kind: str, k: int, rng: np.random.Generator) -> dict[str, object]:
     if kind == "outage":
         row["down_start_s"] = round(rng.uniform(5, 9), 2)
         row["down_dur_s"] = round(_log_uniform(rng, 0.2, 10), 3)
+    if kind == "edges":
+        row |= _edge(EDGES[k % len(EDGES)], CONTROLS[k // len(EDGES) % len(CONTROLS)], delay_ms, queue, rng)
+        loss = float(str(row["packet_error_rate"]))
     row["n_seeds"] = SEEDS[kind][loss > 0 or row.get("ack_error_rate", 0.0) > 0]
+    return row
+
+
+def _edge(
+    kind: str, control: str, delay_ms: float, queue: float, rng: np.random.Generator
+) -> dict[str, object]:
+    """What a scenario of one of the `EDGES` has beside the rate and the delay."""
+    row: dict[str, object] = {
+        "kind": kind, "congestion_control": control, "queue_packets": int(max(queue, 10)),
+        "packet_error_rate": 0.0, "ack_error_rate": 0.0, "down_start_s": 0.0, "down_dur_s": 0.0,
+        "segments": round(_log_uniform(rng, 3, 100)),
+    }  # fmt: skip
+    if kind == "handshake":
+        row["down_start_s"] = round(float(rng.choice([0, rng.uniform(0, 4)])) * delay_ms / 1e3, 4)
+        row["down_dur_s"] = round(_log_uniform(rng, 0.2, 4), 3)
+        row["packet_error_rate"] = row["ack_error_rate"] = float(rng.choice([0, 0, 0.05]))
+    elif kind == "queue":
+        row["queue_packets"] = int(rng.integers(1, 5))
+        row["segments"] = round(_log_uniform(rng, 20, 300))
+    elif kind == "acks":
+        row["ack_error_rate"] = round(rng.uniform(0.05, 0.6), 3)
+        row["segments"] = round(_log_uniform(rng, 20, 300))
+    else:
+        row["packet_error_rate"] = round(_log_uniform(rng, 0.02, 0.2), 4)
+        row["ack_error_rate"] = float(rng.choice([0, row["packet_error_rate"]]))
     return row
 
 

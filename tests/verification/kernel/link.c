@@ -36,6 +36,10 @@ static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
     ns at = t - *epoch;
     int counts = data || d == 1;
     w->sent += counts;
+    r->syns += syn && d == 0;
+    r->syn_acks += syn && d == 1;
+    if (syn && r->first_syn < 0)
+        r->first_syn = at;
     if (data && r->first_tx < 0)
         r->first_tx = at;
     if (r->up > 0 && at >= r->down && !w->down) { /* idle and empty from now on */
@@ -61,7 +65,7 @@ static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
         w->held += until > begin ? (double)(until - begin) : 0;
         w->most = w->tail - w->head > w->most ? w->tail - w->head : w->most;
         double loss = uniform(r);
-        if (!syn && loss < w->loss) {
+        if ((!syn || r->lossy_handshake) && loss < w->loss) {
             w->random_drops += counts;
             dropped = 1;
         } else if (r->up > 0 && at < r->down && due - *epoch >= r->down) {
@@ -176,7 +180,9 @@ static void print(struct run *r) {
     if (r->up > 0 && r->resume_tx >= 0)
         printf(", \"restart_after_up_s\": %.6f", (double)(r->resume_tx - r->up) / second);
     if (r->complete[0] >= 0)
-        printf(", \"completion_s\": %.6f", (double)(r->complete[0] - r->first_tx) / second);
+        printf(", \"completion_s\": %.6f, \"total_s\": %.6f", (double)(r->complete[0] - r->first_tx) / second,
+               (double)(r->complete[0] - r->first_syn) / second);
+    printf(", \"syns\": %" PRId64 ", \"syn_acks\": %" PRId64, r->syns, r->syn_acks);
     printf(", \"flows\": [");
     for (int f = 0; f < r->flows; f++) {
         struct told *t = &r->told[f];
@@ -198,8 +204,9 @@ static void print(struct run *r) {
 
 static int read_run(struct run *r) {
     double delay, duration, down, length;
-    if (scanf("%" SCNd64 " %lf %d %lf %lf %lf %lf %lf %" SCNu64 " %d %d", &r->rate, &delay, &r->queue, &r->loss,
-              &r->ack_loss, &down, &length, &duration, &r->random, &r->idle_restart, &r->flows) != 11)
+    if (scanf("%" SCNd64 " %lf %d %lf %lf %lf %lf %lf %" SCNu64 " %d %d %d", &r->rate, &delay, &r->queue, &r->loss,
+              &r->ack_loss, &down, &length, &duration, &r->random, &r->idle_restart, &r->lossy_handshake,
+              &r->flows) != 12)
         return 0;
     r->delay = (ns)(delay * SECOND), r->duration = (ns)(duration * SECOND);
     r->down = (ns)(down * SECOND), r->up = length > 0 ? r->down + (ns)(length * SECOND) : 0;
@@ -213,7 +220,7 @@ static int read_run(struct run *r) {
         t->pause = (ns)(pause * SECOND);
         r->complete[f] = -1;
     }
-    r->first_tx = r->resume_tx = -1;
+    r->first_syn = r->first_tx = r->resume_tx = -1;
     r->way[0].limit = r->queue, r->way[0].loss = r->loss;
     r->way[1].limit = 4000, r->way[1].loss = r->ack_loss;
     return 1;

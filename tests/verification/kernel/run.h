@@ -69,13 +69,14 @@ struct direction {
 struct run {
     int64_t rate;
     ns delay, duration, down, up;
-    int queue, flows, idle_restart;
+    int queue, flows, idle_restart, lossy_handshake; /* SYNs and SYN-ACKs may be lost at random, too */
     double loss, ack_loss;
     uint64_t random;
     struct traffic traffic[FLOWS];
     int tun[2];
     struct direction way[2]; /* 0: A to B */
-    ns first_tx, resume_tx, latest_rx, complete[FLOWS];
+    ns first_syn, first_tx, resume_tx, latest_rx, complete[FLOWS];
+    int64_t syns, syn_acks; /* sent, retransmissions included */
     struct told *told;
     int64_t late_packets, packets;
     ns late_sum, late_most;

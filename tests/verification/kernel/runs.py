@@ -84,11 +84,13 @@ def about(row: dict[str, Any]) -> float:
 def line_of(row: dict[str, Any], rng: np.random.Generator) -> str:
     """A run as link.c reads it."""
     pair = "congestion_control_1" in row
-    start = row.get("down_start_s", 0) + (rng.uniform(0, 1) if "down_dur_s" in row else 0)
+    start = row.get("down_start_s", 0)
+    if "down_dur_s" in row and "kind" not in row:
+        start += rng.uniform(0, 1)
     words = [
         int(row["rate_bps"]), row["delay_oneway_ms"] / 1e3, row["queue_packets"], row["packet_error_rate"],
         row.get("ack_error_rate", 0), start, row.get("down_dur_s", 0), row["duration_s"],
-        rng.integers(1 << 62), int(row.get("idle_restart", 1)), 2 if pair else 1,
+        rng.integers(1 << 62), int(row.get("idle_restart", 1)), int("kind" in row), 2 if pair else 1,
     ]  # fmt: skip
     for flow in ("_1", "_2") if pair else ("",):
         extra = row["extra_delay_2_ms"] / 1e3 if flow == "_2" else 0
