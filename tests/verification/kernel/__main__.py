@@ -3,9 +3,9 @@
     python -m tests.verification.kernel --out linux_kernel_bulk.csv bulk 40
     python -m tests.verification.kernel --out FILE.csv again linux_kernel_bulk.csv --ids 16 43 --runs 32
 
-The first draws scenarios (`bulk`, `finite`, `tuned`, `messages`, `outage`, `pair`, `edges`: see `drawn`), the second
-repeats those of a file with other seeds.  It takes root, gcc and real time (30 to 60 s a run, or until a
-transfer is complete; some side by side); what comes of it is that of a real network stack.
+The first draws scenarios (`bulk`, `finite`, `tuned`, `messages`, `outage`, `pair`, `edges`: see `drawn`), the
+second repeats those of a file with other seeds.  It takes root, gcc and real time (30 to 60 s a run, or until
+a transfer is complete; some side by side); what comes of it is that of a real network stack.
 """
 
 import argparse

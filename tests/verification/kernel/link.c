@@ -23,12 +23,17 @@ static double uniform(struct run *r) { /* splitmix64 */
     return (double)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
 }
 
+static int has_data(const unsigned char *bytes, int size) {
+    int header = (bytes[0] & 15) * 4;
+    return size - header - (bytes[header + 12] >> 4) * 4 > 0;
+}
+
 static void enter(struct run *r, int d, ns t, unsigned char *bytes, int size) {
     struct direction *w = &r->way[d];
     int header = (bytes[0] & 15) * 4;
     const unsigned char *tcp = bytes + header;
     int port = ntohs(*(const uint16_t *)(tcp + (d == 0 ? 2 : 0))), flow = port - 5000;
-    int syn = tcp[13] & 2, data = d == 0 && size - header - (tcp[12] >> 4) * 4 > 0;
+    int syn = tcp[13] & 2, data = d == 0 && has_data(bytes, size);
     if (bytes[0] >> 4 != 4 || bytes[9] != IPPROTO_TCP || flow < 0 || flow >= FLOWS) {
         free(bytes);
         return;
@@ -107,28 +112,36 @@ static struct lane *earliest(struct run *r, int *d) {
     return found;
 }
 
+static void note_complete(struct run *r) {
+    for (int f = 0; f < r->flows; f++)
+        if (r->told[f].complete && r->complete[f] < 0)
+            r->complete[f] = r->latest_rx;
+}
+
 static ns advance(struct run *r) { /* hands over what is due; returns when the next is */
     int d;
+    note_complete(r);
     for (struct lane *l; (l = earliest(r, &d));) {
         struct packet p = l->packets[l->head % MOST];
         ns now = clock_ns();
         if (p.due > now)
             return p.due;
+        note_complete(r); /* before anything else arrives */
         l->head++;
         drain(r, !d, now);
         ssize_t n = write(r->tun[!d], p.bytes, p.size);
         (void)n;
         drain(r, !d, p.due);
+        if (d == 0 && has_data(p.bytes, p.size)) {
+            r->latest_rx = p.due - *epoch;
+            if (r->first_rx < 0)
+                r->first_rx = r->latest_rx;
+        }
         free(p.bytes);
         r->packets++;
         r->late_packets += now - p.due > 1000000;
         r->late_sum += now - p.due;
         r->late_most = now - p.due > r->late_most ? now - p.due : r->late_most;
-        if (d == 0)
-            r->latest_rx = p.due - *epoch;
-        for (int f = 0; f < r->flows; f++)
-            if (r->told[f].complete && r->complete[f] < 0)
-                r->complete[f] = r->latest_rx;
     }
     return INT64_MAX;
 }
@@ -180,8 +193,9 @@ static void print(struct run *r) {
     if (r->up > 0 && r->resume_tx >= 0)
         printf(", \"restart_after_up_s\": %.6f", (double)(r->resume_tx - r->up) / second);
     if (r->complete[0] >= 0)
-        printf(", \"completion_s\": %.6f, \"total_s\": %.6f", (double)(r->complete[0] - r->first_tx) / second,
-               (double)(r->complete[0] - r->first_syn) / second);
+        printf(", \"completion_s\": %.6f, \"total_s\": %.6f, \"after_first_s\": %.6f",
+               (double)(r->complete[0] - r->first_tx) / second, (double)(r->complete[0] - r->first_syn) / second,
+               (double)(r->complete[0] - r->first_rx) / second);
     printf(", \"syns\": %" PRId64 ", \"syn_acks\": %" PRId64, r->syns, r->syn_acks);
     printf(", \"flows\": [");
     for (int f = 0; f < r->flows; f++) {
@@ -220,7 +234,7 @@ static int read_run(struct run *r) {
         t->pause = (ns)(pause * SECOND);
         r->complete[f] = -1;
     }
-    r->first_syn = r->first_tx = r->resume_tx = -1;
+    r->first_syn = r->first_tx = r->first_rx = r->resume_tx = -1;
     r->way[0].limit = r->queue, r->way[0].loss = r->loss;
     r->way[1].limit = 4000, r->way[1].loss = r->ack_loss;
     return 1;

@@ -75,7 +75,7 @@ struct run {
     struct traffic traffic[FLOWS];
     int tun[2];
     struct direction way[2]; /* 0: A to B */
-    ns first_syn, first_tx, resume_tx, latest_rx, complete[FLOWS];
+    ns first_syn, first_tx, resume_tx, first_rx, latest_rx, complete[FLOWS]; /* of data, but for the SYN */
     int64_t syns, syn_acks; /* sent, retransmissions included */
     struct told *told;
     int64_t late_packets, packets;
