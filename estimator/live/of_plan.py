@@ -313,11 +313,11 @@ def _item(job: Searching, doing: str) -> Number:
     found, plan = job.answer, job.plan
     assert found is not None
     n = f"{scales.count(found.cost['replications'])} replications at {found.cost['values']} values"
-    guess = "" if found.likely is None else f"best guess of the limit {words.value(plan, found.likely, 3)}"
-    if job.rest:
-        by = f"packets: {n}. {' '.join([words.explanation(found), *found.warnings])}"
-    else:
+    if not job.rest:
         by = f"packets: {n} so far; {doing}".rstrip("; ")
+        return Number(_name(plan), words.known(found), "", "known so far", by)
+    guess = "" if found.likely is None else f"best guess of the limit {words.value(plan, found.likely, 3)}"
+    by = f"packets: {n}. {' '.join([words.explanation(found), *found.warnings])}"
     return Number(_name(plan), words.known(found), "", guess, by)
 
 

@@ -31,7 +31,7 @@ class RequirementSpec(Record):
     """What must hold in a replication, and with which probability."""
 
     goal: str = Field(max_length=expressions.LONGEST)
-    """A comparison of outcomes with a bound, as in `delay_p95_s <= 20 ms`."""
+    """A comparison of outcomes with a bound, as in `video_in_time >= 95 %`."""
     probability: str | float = "95 %"
     """With which it must hold in a replication."""
 

@@ -8,7 +8,7 @@ from netcarlo.reports.parts import exported, scales
 from netcarlo.reports.parts.figures import COLOURS, INK, Plot, plot, rounded
 from netcarlo.reports.parts.scales import Scale
 from netcarlo.reports.plan import words as of_plan
-from netcarlo.reports.plan.figures import ZONES, axis, logarithmic
+from netcarlo.reports.plan.figures import ZONES, axis, logarithmic, span
 
 
 def border(found: Frontier) -> Plot:
@@ -32,7 +32,8 @@ def border(found: Frontier) -> Plot:
         data.append(
             {
                 "x": [rounded(best.beside / across.factor)], "y": [rounded(best.value / scale.factor)],
-                "mode": "markers", "name": "cheapest", "marker": {"size": 15, "symbol": "star", "color": INK},
+                "mode": "markers", "name": "cheapest so far" if found.so_far else "cheapest",
+                "marker": {"size": 15, "symbol": "star", "color": INK},
                 "hovertemplate": f"{words.priced(found, best)}<extra></extra>",
             }
         )  # fmt: skip
@@ -75,9 +76,8 @@ def _across(found: Frontier) -> Scale:
 def _axis(found: Frontier, scale: Scale) -> Plot:
     across = found.plan.across
     assert across is not None
-    return (
-        logarithmic(across.numbers[0] / scale.factor, across.numbers[-1] / scale.factor) if across.log else {}
-    )
+    ends = [across.numbers[0] / scale.factor, across.numbers[-1] / scale.factor]  # also if some are missing
+    return (logarithmic(*ends) if across.log else {}) | span(ends, log=across.log)
 
 
 def _beside(answer: Answer) -> float:

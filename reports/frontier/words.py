@@ -70,7 +70,7 @@ def explanation(found: Frontier) -> str:
         text += f" No design costs less than {price(found, least.cost)} ({design(found, least)})."
     for answer in found.answers:
         if answer.undecided:
-            text += f" At {title(found)} {_beside(found, answer)} {words.undecided(answer, found.stopped)}"
+            text += f" At {title(found)} {_beside(found, answer)}, {words.undecided(answer, found.stopped)}"
     if found.missing:
         where = listed([beside(found, one.beside.value) for one in found.missing if one.beside])
         text += f" Designs with {title(found)} {where} were not evaluated."

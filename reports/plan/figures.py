@@ -117,7 +117,7 @@ def measure(found: Answer, k: int) -> Plot:
         [line, _level(across, bound, INK, "bound")], x=_title(plan, scale), y=_broken(shown.label(name)),
         shapes=_zones(plan, own, scale),
         xaxis=_quantity_axis(plan, scale)
-        | _range([plan.values[i] / scale.factor for i in places], log=plan.log),
+        | span([plan.values[i] / scale.factor for i in places], log=plan.log),
         yaxis=_height(inside),
     )  # fmt: skip
     shown_values = [plan.values[places[0]], plan.values[places[1]]]
@@ -133,7 +133,7 @@ def _window(plan: Plan, ends: Ends) -> tuple[int, int]:
     return max(low - beside, 0), min(high + beside, last)
 
 
-def _range(ends: Sequence[float], *, log: bool) -> Plot:
+def span(ends: Sequence[float], *, log: bool) -> Plot:
     """An axis from one end to the other, with some room."""
     low, high = (math.log10(end) if log else end for end in (min(ends), max(ends)))
     room = 0.06 * (high - low) or 0.06 * abs(high) or 1.0
@@ -143,7 +143,7 @@ def _range(ends: Sequence[float], *, log: bool) -> Plot:
 def _height(values: Sequence[float]) -> Plot:
     """The axis of a measure; logarithmic where it is steep."""
     steep = min(values) > 0 and max(values) > STEEP * min(values)
-    return (logarithmic(*values) if steep else {}) | _range(values, log=steep)
+    return (logarithmic(*values) if steep else {}) | span(values, log=steep)
 
 
 def _broken(title: str) -> str:

@@ -2,8 +2,10 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from typer.testing import CliRunner
@@ -238,3 +240,24 @@ def test_the_words_of_a_curve_are_above_it(lossy: Answer) -> None:
     assert not any("label" in shape for shape in layout["shapes"])
     [word] = [a for a in layout["annotations"] if a["text"] == "holds"]
     assert (word["yref"], word["y"], word["yanchor"]) == ("paper", 1, "bottom")
+
+
+def test_the_live_page_shows_the_range_until_it_is_decided() -> None:
+    """A guess between two values, 24.6 where 42 was right, stood in its largest type."""
+    live = pytest.importorskip("netcarlo.live.of_plan")
+    _guess, _item = live._guess, live._item
+    found = after(600, SLOW)
+    assert isinstance(found, Answer) and found.likely is not None
+    item = _item(SimpleNamespace(plan=found.plan, answer=found, rest=False), "simulating")
+    assert item.text == "10.7 ms to 39.9 ms" and item.interval == "known so far"
+    whole = plan(make_plan(SLOW | {"replications": 300, "confidence": "95 %"}), target="cpu")
+    item = _item(SimpleNamespace(plan=whole.plan, answer=whole, rest=True), "")
+    assert item.text == words.known(whole) and "best guess" in item.interval
+    near, far = {"goodput_bps": np.full(8, 1e6)}, {"goodput_bps": np.full(8, 1e5)}
+    values = found.plan.values
+    guess = _guess(found.plan, {values[0]: near, values[20]: near, values[50]: far})
+    assert guess == f"≈ {words.between(found.plan, [values[20], values[49]])}"
+    guess = _guess(found.plan, {values[20]: near, values[21]: far})
+    assert guess == f"≈ {words.value(found.plan, values[20])}"
+    assert _guess(found.plan, {values[0]: far}) == "≈ none"
+    assert _guess(found.plan, {values[-1]: near}).endswith("or more")
