@@ -130,3 +130,18 @@ def test_only_classes_with_a_bound_have_it():
     have = measurable.outcomes(Scenario.check(asked))
     assert "call_in_time" in have and "video_in_time" not in have
     assert classes.outcome("call_in_time").better == "more"  # type: ignore[union-attr]
+
+
+def test_the_warm_up_does_not_count():
+    """A burst in the first second makes the class lose packets; all is in time afterwards."""
+    burst = {"udp": {"rate": "20 Mbit/s", "payload": "1000 B", "stop": "1 s"}}
+    flows = [{"count": 4, "each": {"class": "video", "late": "50 ms", **RATE}}, burst]
+    dumbbell = {"rate": "8 Mbit/s", "delay": "5 ms", "queue": 8}
+    data = {
+        "duration": "6 s", "replications": 2, "transport": {"protocol": "newreno"},
+        "shared": {"dumbbell": dumbbell, "flows": flows},
+    }  # fmt: skip
+    whole = simulate(Scenario.check(data), target="cpu").frame
+    assert (whole.video_in_time < 0.95).all()
+    after = simulate(Scenario.check({**data, "warm_up": "2 s"}), target="cpu").frame
+    assert (after.video_in_time == 1).all() and (after.video_loss_ratio == 0).all()
