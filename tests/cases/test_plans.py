@@ -1,6 +1,7 @@
 """Plans: losses that a delay does not show, loads above capacity, and plans that are stopped."""
 
 import json
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,9 @@ from netcarlo.reports.frontier.page import frontier_page
 from netcarlo.reports.plan import words
 from netcarlo.reports.plan.page import plan_page
 from netcarlo.scenario import Scenario
+from netcarlo.schema.notes import Note
 from netcarlo.simulation import cautions
+from netcarlo.sweeps.space.file import load_sweep
 
 CALL = {"protocol": "udp", "rate": "4 Mbit/s", "payload": "972 B", "class": "call", "late": "50 ms"}
 SHORT = {"rate": "8 Mbit/s", "delay": "2 ms", "queue": 8}
@@ -112,6 +115,24 @@ def test_an_estimate_warns(tmp_path: Path) -> None:
     assert "warning: constant-rate flows offer" in done.output
     told = CliRunner().invoke(app, [*command, "--json"])
     assert len(json.loads(told.stdout)["warnings"]) == 1
+
+
+def test_goals_of_a_sweep_are_noted(tmp_path: Path) -> None:
+    """A goal on a delay says what it leaves out; the goal of the note is accepted, and says no more."""
+    data = {
+        "scenario": {"duration": "4 s", "transport": dict(CALL), "hops": [dict(SHORT)]},
+        "axes": {"rate": {"field": "transport.rate", "values": ["6 Mbit/s", "10 Mbit/s"]}},
+        "goals": {"wait": "call_delay_p95_s <= 50 ms"},
+    }
+    file = tmp_path / "sweep.yaml"
+    file.write_text(json.dumps(data))
+    with pytest.warns(Note, match="call_arrives: call_in_time >= 95 %"):
+        load_sweep(file)
+    data["goals"]["call_arrives"] = "call_in_time >= 95 %"
+    file.write_text(json.dumps(data))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "call_arrives" in load_sweep(file).goals
 
 
 @pytest.mark.parametrize(

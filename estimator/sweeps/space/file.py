@@ -1,6 +1,7 @@
 """Sweep files: a base scenario, axes, drawn topologies, and what to keep of each cell."""
 
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -8,14 +9,17 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field, model_validator
 
 from netcarlo.errors import InputError
+from netcarlo.networks import classes
 from netcarlo.scenario import Scenario
 from netcarlo.schema import document as files
 from netcarlo.schema import kinds, trusted, units
 from netcarlo.schema.axes import AxisSpec
 from netcarlo.schema.document import Document, Location
 from netcarlo.schema.names import with_values
+from netcarlo.schema.notes import Note
 from netcarlo.schema.quantity import Precision, Quantity
 from netcarlo.schema.record import Record
+from netcarlo.simulation import cautions, measurable
 from netcarlo.sweeps.space import controls
 from netcarlo.sweeps.space.screening import Question
 from netcarlo.sweeps.space.space import Sweep
@@ -101,7 +105,21 @@ def load_sweep(path: str | Path, *, values: Mapping[str, Any] | None = None) -> 
     data.setdefault("name", files.title(path))
     for name, value in (values or {}).items():
         data = _with(data, name, value)
-    return make_sweep(data, folder=Path(path).parent, document=document)
+    found = make_sweep(data, folder=Path(path).parent, document=document)
+    _note_losses(found, str(path))
+    return found
+
+
+def _note_losses(sweep: Sweep, source: str) -> None:
+    """Warn of goals about delivered packets where nothing that is kept says how many were lost."""
+    asked = {goal.outcome for goal in sweep.goals.values()}
+    if not any(classes.of_delivered(name) is not None for name in asked):
+        return
+    for each in cautions.left_out(sweep.base, asked, measurable.outcomes(sweep.base)):
+        if not each.repaired and not {each.loss, each.in_time} & {*asked, *sweep.outcomes}:
+            text = f"{source}: goals on delays of {each.name} consider delivered packets only; write under "
+            text += f"goals: `{each.word or 'udp'}_arrives: {each.goal}`"
+            warnings.warn(text, Note, stacklevel=3)
 
 
 def make_sweep(data: Mapping[str, Any], *, folder: Path = Path(), document: Document | None = None) -> Sweep:
