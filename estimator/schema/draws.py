@@ -81,6 +81,12 @@ class Draws:
             return -(-self.whole(f"{name}.bytes", record.bytes) // size)
         return np.full(len(size), ENDLESS)
 
+    def short(self, name: str, record: Any, size: Ints) -> Ints:
+        """Bytes by which the last packet of such a transfer falls short of a payload of `size`, int64[n]."""
+        if record.packets is None and record.bytes is not None:
+            return -self.whole(f"{name}.bytes", record.bytes) % size
+        return np.zeros(len(size), np.int64)
+
     def room(self, name: str, value: Number | None, *, unlimited: int) -> Ints:
         """The values of a field that counts something, int64[n]; `unlimited` stands for no limit."""
         values = np.rint(self.floats(name, value))

@@ -32,6 +32,7 @@ def fill(table: Ints, transport: Any, draws: Draws, *, override: Any = None, nam
     finite = override is not None and (override.bytes is not None or override.packets is not None)
     limited = (name, override) if finite else ("transport", transport)
     table[:, P.LIMIT] = draws.limit(*limited, table[:, P.DATA])
+    table[:, P.SHORT] = draws.short(*limited, table[:, P.DATA])
     if isinstance(transport, Udp):
         interval = 8e9 * table[:, P.DATA] / draws.floats("transport.rate", transport.rate)
         table[:, P.INTERVAL] = np.maximum(np.rint(interval), 1)

@@ -18,7 +18,7 @@ Wait = Annotated[Number, Quantity(units.TIME, 0.0, 3600.0)]
 
 
 class Messages(Record):
-    """One message after the other over a connection that stays: each of `size`, rounded up to whole packets.
+    """One message after the other over a connection that stays: each of `size`, with a short last packet.
 
     When all of one is acknowledged the application waits for `pause` and writes the next; or it writes one
     `every` so often, later if the one before is not acknowledged by then.  What is random is drawn anew for
@@ -26,7 +26,7 @@ class Messages(Record):
     """
 
     size: FileSize
-    """Size of a message, rounded up to whole packets."""
+    """Size of a message; its last packet carries what is left."""
     pause: Wait | None = None
     """From the last acknowledgement of a message to the next; this or `every`."""
     every: Wait | None = None

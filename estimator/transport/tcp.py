@@ -67,7 +67,7 @@ class Transport(Classed):
     start: Time = 0.0
     """When the sender begins."""
     bytes: Transfer | None = None
-    """Size of the transfer, rounded up to whole packets; endless unless it or `packets` is given."""
+    """Size of the transfer; the last packet carries what is left. Endless unless it or `packets` is given."""
     packets: Packets | None = None
     """Size of the transfer in packets."""
     payload: Payload

@@ -42,7 +42,7 @@ class Datagrams(Record):
     stop: Time | None = None
     """When the source ends; never unless given."""
     bytes: Transfer | None = None
-    """The source ends after so much payload."""
+    """The source ends after so much payload; the last datagram carries what is left."""
     packets: Packets | None = None
     """The source ends after so many datagrams."""
     jitter: Probability = 0.0

@@ -33,6 +33,11 @@ def size_of(m: Any, head: Any) -> Any:
     return np.int64(0)
 
 
+def is_last(m: Any, head: Any) -> Any:
+    """Whether a datagram, whose frame begins with `head`, is the last one."""
+    return number_of(head) + 1 == m[P.LIMIT]
+
+
 def sequence_of(m: Any, number: Any) -> Any:
     """What a trace calls a datagram."""
     return number

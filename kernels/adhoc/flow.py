@@ -57,6 +57,11 @@ def size_of(m: Any, head: Any) -> Any:
     return association.size_of(m, s, number_of(head))
 
 
+def is_last(m: Any, head: Any) -> Any:
+    """Whether a data packet, whose frame begins with `head`, is the last one."""
+    return association.is_last(m, m[m[Word.ASSOCIATION] :], number_of(head))
+
+
 def sequence_of(m: Any, number: Any) -> Any:
     """What a trace calls a packet of the sender; negative: nothing."""
     return association.sequence_of(m, m[m[Word.ASSOCIATION] :], number)

@@ -119,7 +119,8 @@ def size_of(m: Any, frame: Any) -> Any:
     """Its packet [byte]."""
     kind = kind_of(frame.head)
     if is_data(frame.head):
-        return m[P.DATA] + m[P.CHUNK_HEADER] + m[P.HEADER]
+        whole = m[P.DATA] + m[P.CHUNK_HEADER] + m[P.HEADER]
+        return whole - (m[P.SHORT] if hosts.is_last(m, frame.head) else 0)
     if kind <= Kind.ACK:
         return hosts.size_of(m, frame.head)
     if kind <= Kind.REPLY:

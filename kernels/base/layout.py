@@ -113,6 +113,7 @@ class P(IntEnum):
     IDLE_RESTART = 71  # today's Linux: 1 if the window shrinks while nothing is sent
     LATE = 72  # data that took longer are late [ns]; 0: delays are not measured
     SPREAD = 73  # UDP: width of the uniform distribution of the gaps around INTERVAL [ns]; 0: equal gaps
+    SHORT = 74  # bytes by which the payload of the last data packet falls short of DATA; 0: it does not
 
 
 class Hop(IntEnum):
@@ -209,7 +210,8 @@ class Messages(IntEnum):
     COMPLETED = 0  # how many
     TIME = 1  # sum of the times from writing to the arrival of the last missing packet [ns]
     IDLE = 2  # time in which all was acknowledged and nothing to send, after the first message [ns]
-    TIMES = 3  # histogram of the times [2**10 ns], up to 73 min
+    SHORT = 3  # what their last packets lack of whole ones [byte]
+    TIMES = 4  # histogram of the times [2**10 ns], up to 73 min
     COLUMNS = TIMES + bins(27)
 
 

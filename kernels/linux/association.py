@@ -87,8 +87,13 @@ def overfull(s: Any) -> Any:
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """A packet of the sender [byte]."""
     if packet >= FIRST:
-        return p[P.DATA] + p[P.HEADER]
+        return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
     return p[P.ACK] if packet == ACK_OF_SYN else p[P.HANDSHAKE]
+
+
+def is_last(p: Any, s: Any, packet: Any) -> Any:
+    """Whether a packet of the sender is the last with data, which may be shorter than the others."""
+    return packet == s[Tcp.LAST]
 
 
 OPTION = 4

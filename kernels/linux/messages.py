@@ -46,6 +46,8 @@ class Word(IntEnum):
     """and 1 until it has arrived."""
     SENT_AT = auto()
     """When data was put out last [ns]."""
+    SHORT = auto()
+    """Bytes by which the last packet of the latest message falls short of a whole one."""
     COUNTS = auto()
     """Where the outcomes begin (`Messages`)."""
 
@@ -91,7 +93,7 @@ def on_timeout(p: Any, s: Any, g: Any, constants: Any, now: Any) -> None:
 
 @cold
 def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
-    # The next message, of whole packets.
+    # The next message, of whole packets but for the last one.
     k = s[Word.WRITTEN]
     w0, w1, _, _ = draw(p[P.SEED], p[P.SCENARIO], p[P.REPLICATION], STREAM_MESSAGE, k)
     size = max(points.value(constants, p[P.MESSAGE_SIZES], np.int64(w0)), np.int64(1))
@@ -104,7 +106,9 @@ def _write(p: Any, s: Any, constants: Any, now: Any) -> None:
     s[Word.WRITTEN] = k + 1
     s[Word.BEGAN] = now
     s[Word.UNDER_WAY] = 1
-    s[Tcp.LAST] += (size + p[P.DATA] - 1) // p[P.DATA]
+    packets = (size + p[P.DATA] - 1) // p[P.DATA]
+    s[Tcp.LAST] += packets
+    s[Word.SHORT] = packets * p[P.DATA] - size
     s[Tcp.PUSH] = 1
 
 
@@ -151,11 +155,18 @@ def next_segment(p: Any, s: Any, g: Any, now: Any, blocked: Any) -> Any:
     return packet
 
 
+def size_of(p: Any, s: Any, packet: Any) -> Any:
+    """A packet of the sender [byte]; the last one of a message may be shorter."""
+    size = below.size_of(p, s, packet)
+    return size - s[Word.SHORT] if packet >= FIRST and packet == s[Tcp.LAST] else size
+
+
 def on_data(p: Any, s: Any, t: Any, packet: Any, more: Any) -> Any:
     """As `receiver.on_data`; a message has arrived when none of its packets is missing."""
     found = below.on_data(p, s, t, packet, more)
     if s[Word.UNDER_WAY] != 0 and below.complete(p, s):
         s[Word.UNDER_WAY] = 0
+        s[s[Word.COUNTS] + Messages.SHORT] += s[Word.SHORT]
         _count(s, t - s[Word.BEGAN])
     return found
 

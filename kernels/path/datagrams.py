@@ -29,7 +29,7 @@ from netcarlo.kernels.path.mobility import access
 from netcarlo.kernels.path.state import ASSOCIATION, Path
 from netcarlo.kernels.tcp.state import NONE
 from netcarlo.kernels.udp import sink
-from netcarlo.kernels.udp.source import first, following
+from netcarlo.kernels.udp.source import first, following, size_of
 
 MOBILE: Any = slot("mobile")
 REORDERS: Any = slot("reorders")
@@ -73,7 +73,6 @@ def simulate(
     """Simulate one row; see `models` for the arguments.  Returns the number of rows of the trace."""
     free = begin(p, of_hops, outages, losses, m, out)
     traced, end, events = trace.shape[0] > 0, p[P.END], np.int64(0)
-    wire = p[P.DATA] + p[P.HEADER]
     number, upcoming, due = np.int64(0), first(p), np.int64(FOREVER)
     if MOBILE:
         m[Path.RING] = free
@@ -86,12 +85,14 @@ def simulate(
             out[Out.SENT] += 1
             if traced:
                 events = note(trace, events, sent, EVENT_SEND, packet)
-            fate, t, tag = put_on_path(p, outages, losses, m, out, sent, packet, True, wire)
+            fate, t, tag = put_on_path(p, outages, losses, m, out, sent, packet, True, size_of(p, packet))
             upcoming = following(p, number, sent)
             number += 1
         if MOBILE and tag != NONE:
+            wire = size_of(p, packet)
             fate, t = access.step(p, outages, losses, m, out, t, packet, tag, sent, wire)
         elif REORDERS and tag != NONE:
+            wire = size_of(p, packet)
             fate, t = overtaking.step(p, outages, losses, m, out, t, packet, tag, sent, wire, True)
         if traced and t <= end and fate != WAITS:
             events = note(trace, events, t, EVENT_RECEIVE if fate == ARRIVED else EVENT_LOST, packet)

@@ -268,6 +268,8 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
     if DESCRIBED:
         return association.size_of(p, s, packet)
     size = p[P.DATA] + p[P.HEADER] * FIRST if packet >= FIRST else p[P.HANDSHAKE]
+    if association.is_last(p, s, packet):
+        size -= p[P.SHORT]
     if PAUSES and packet <= PROBE:
         size = p[P.HEADER]
     return size

@@ -117,6 +117,11 @@ def size_of(p: Any, s: Any, packet: Any) -> Any:
     return s[place_of(p, s, _FORTH, packet) + Packet.SIZE]
 
 
+def is_last(p: Any, s: Any, packet: Any) -> Any:
+    """Whether a packet of the sender carries the last chunk, which may be shorter than the others."""
+    return s[place_of(p, s, _FORTH, packet) + Packet.NUMBER] == s[Word.LIMIT]
+
+
 def size_of_ack(p: Any, s: Any, ack_id: Any) -> Any:
     """A packet of the receiver [byte]."""
     return s[place_of(p, s, _BACK, ack_id) + Packet.SIZE]

@@ -40,7 +40,8 @@ def put_data(p: Any, s: Any, now: Any, way: Any, tsn: Any) -> None:
     """Put a chunk out on a way."""
     s[OUTCOMES + Out.SENT] += 1
     s[OUTCOMES + Out.SENT_ALTERNATE] += way
-    paths.put(p, s, now, way, Kind.DATA, s[Word.CHUNK] + p[P.HEADER], tsn)
+    size = s[Word.CHUNK] + p[P.HEADER] - (p[P.SHORT] if tsn == s[Word.LIMIT] else 0)
+    paths.put(p, s, now, way, Kind.DATA, size, tsn)
 
 
 def mark(s: Any, at: Any, why: Any) -> None:

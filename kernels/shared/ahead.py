@@ -58,7 +58,9 @@ def connected(p: Any, m: Any, b: Any) -> None:
 
 def _smallest(m: Any, b: Any, is_connected: Any) -> Any:
     # The shortest packet that a flow still sends [byte].
-    size = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+    size = m[b + P.DATA] - m[b + P.SHORT] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+    if ARRIVALS and m[b + Flow.CLASS] > 0:  # flows of any size end with a packet of any size
+        size = min(size, 1 + m[b + P.HEADER])
     if m[b + Flow.KIND] != UDP and not is_connected:
         if m[b + P.HANDSHAKE] > 0:
             size = min(size, m[b + P.HANDSHAKE])

@@ -18,10 +18,11 @@ from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_BEGIN, FOREVER, NEVER, P
 from netcarlo.kernels.base.loss import gap
 from netcarlo.kernels.base.philox import draw
+from netcarlo.kernels.base.wire import on_wire
 from netcarlo.kernels.shared import agenda, classes, delays, notes, packet
 from netcarlo.kernels.shared.agenda import Event
 from netcarlo.kernels.shared.classes import ClassOut, SizeOut
-from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Shared
+from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, Flow, FlowOut, Link, Shared
 from netcarlo.kernels.shared.report import take_samples
 from netcarlo.kernels.shared.state import FlowWord, Word, block_of
 
@@ -67,7 +68,7 @@ def on_arrival(p: Any, constants: Any, losses: Any, m: Any, f: Any, t: Any, i: A
     if measured:
         m[at + ClassOut.ARRIVALS] += 1
         m[at + ClassOut.BLOCKED] += found < 0
-        m[at + ClassOut.OFFERED] += packets * m[b + P.DATA]
+        m[at + ClassOut.OFFERED] += size
     m[b + FlowWord.NEXT_ARRIVAL] = FOREVER
     if m[b + Flow.GAP] > 0:
         m[b + FlowWord.NEXT_ARRIVAL] = t + _gap(p, losses, m, b, i)
@@ -91,6 +92,13 @@ def on_completion(p: Any, m: Any, b: Any, i: Any, t: Any) -> None:
         if m[b + Flow.GAP] == 0:
             m[b + FlowWord.NEXT_ARRIVAL] = t + m[b + FlowWord.THINK]
             agenda.lower_arrival(m, i, m[b + FlowWord.NEXT_ARRIVAL])
+
+
+@cold
+def on_acknowledged(p: Any, m: Any, b: Any, t: Any) -> None:
+    """All packets of a flow are acknowledged at `t` [ns]."""
+    if m[b + Flow.CLASS] > 0 and t >= p[Shared.WARM_UP]:
+        m[_outcomes(m, b) + ClassOut.SHORT] += m[b + P.SHORT]
 
 
 def gone(m: Any, b: Any, t: Any) -> None:
@@ -140,6 +148,7 @@ def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, thin
     if m[b + FlowWord.BEGAN] != NEVER:
         ends.count(m, b, np.int64(1))
     m[b + P.LIMIT] = packets
+    m[b + P.SHORT] = packets * m[b + P.DATA] - size
     ends.prepare(m, b, f, i)
     m[b + FlowWord.COUNTS + FlowOut.COMPLETED] = NEVER
     m[b + FlowWord.COUNTS + FlowOut.FINISHED] = NEVER
@@ -158,7 +167,7 @@ def _start(p: Any, m: Any, f: Any, i: Any, t: Any, size: Any, packets: Any, thin
 
 def _count(m: Any, b: Any, at: Any, time: Any) -> None:
     # A flow that took `time` [ns], in the outcomes of its class at `at`.
-    ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME]
+    ideal = m[b + Flow.LATENCY] + (m[b + P.LIMIT] - 1) * m[b + Flow.PACKET_TIME] - _saved(m, b)
     at += ClassOut.SIZE
     limit = np.int64(classes.SMALL)
     for _ in range(classes.SIZES - 1):
@@ -171,6 +180,25 @@ def _count(m: Any, b: Any, at: Any, time: Any) -> None:
     histogram.count(m, at + SizeOut.TIMES, _TIMES, time >> np.int64(classes.TIME_SHIFT))
     slowdown = (time << np.int64(classes.SLOWDOWN_BITS)) // ideal
     histogram.count(m, at + SizeOut.SLOWDOWNS, _SLOWDOWNS, slowdown)
+
+
+def _saved(m: Any, b: Any) -> Any:
+    # How much earlier than a whole packet the last one of a flow can be at the sink [ns]: by what it saves
+    # on the links and cables of the way, or, behind whole packets, on those from the slowest on.
+    whole = m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+    alone, slowest = m[b + P.LIMIT] == 1, np.int64(-1)
+    total = np.int64(0)
+    for k in range(-1, m[b + Flow.HOPS] + 1):
+        if k < 0:
+            rate = m[b + Flow.ACCESS]
+        elif k == m[b + Flow.HOPS]:
+            rate = m[b + Flow.SINK]
+        else:
+            rate = m[m[b + Flow.ROUTE + k] + Link.BYTE_TIME]
+        if rate > slowest and not alone:
+            slowest, total = rate, np.int64(0)
+        total += on_wire(whole, rate) - on_wire(whole - m[b + P.SHORT], rate)
+    return total
 
 
 def _gap(p: Any, losses: Any, m: Any, b: Any, i: Any) -> Any:

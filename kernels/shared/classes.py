@@ -38,5 +38,6 @@ class ClassOut(IntEnum):
     PACKETS = 4  # data packets of COMPLETED
     OFFERED = 5  # payload of ARRIVALS [byte]
     ACTIVE_BEFORE = 6  # flows in progress at the end of the warm-up
-    SIZE = 7  # the columns of SizeOut, by size
+    SHORT = 7  # what last packets lack of whole ones, of flows that were acknowledged in full [byte]
+    SIZE = 8  # the columns of SizeOut, by size
     COLUMNS = SIZE + SIZES * SizeOut.COLUMNS

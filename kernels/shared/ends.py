@@ -22,13 +22,19 @@ _ANSWERS = 1 << 16  # acknowledgements are no more than data, but for some of ti
 
 def size_of(m: Any, b: Any, word: Any) -> Any:
     """A packet [byte]."""
-    if word & packet.PROBE:
+    kind = word & packet.SHORT
+    if kind == packet.PROBE:
         return m[b + P.HEADER]
     if word & packet.BACKWARD:
         return association.size_of_ack(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
-    if word & packet.CONTROL:
+    if kind == packet.CONTROL:
         return association.size_of(m[b:], m[b + FlowWord.ASSOCIATION :], packet.number_of(m, word))
-    return m[b + P.DATA] + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+    return payload_of(m, b, word) + m[b + P.CHUNK_HEADER] + m[b + P.HEADER]
+
+
+def payload_of(m: Any, b: Any, word: Any) -> Any:
+    """The payload of a data packet [byte]."""
+    return m[b + P.DATA] - (m[b + P.SHORT] if packet.is_short(word) else 0)
 
 
 @cold
@@ -74,7 +80,7 @@ def sequence_of(m: Any, b: Any, word: Any) -> Any:
     number = packet.number_of(m, word)
     if m[b + Flow.KIND] == UDP:
         return number
-    if word & (packet.CONTROL | packet.PROBE):
+    if word & packet.SHORT != 0 and not packet.is_short(word):
         return np.int64(0)
     if word & packet.BACKWARD:
         return association.told_by(m[b:], m[b + FlowWord.ASSOCIATION :], number)

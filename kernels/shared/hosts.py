@@ -78,11 +78,11 @@ def receive(m: Any, b: Any, p: Any, i: Any, link: Any, at: Any, word: Any, size:
     t = busy + m[b + Flow.SINK_DELAY]
     answer, due = np.int64(NONE), t
     if m[b + Flow.KIND] == UDP:
-        m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
+        m[b + FlowWord.COUNTS + FlowOut.USEFUL] += _useful(p, m, b, link, size, at, word)
         _receive_datagram(p, m, b, t, word)
         if TRACED and t <= p[P.END]:
-            notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, m[b + P.DATA], False)
-    elif word & packet.PROBE:
+            notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, ends.payload_of(m, b, word), False)
+    elif word & packet.SHORT == packet.PROBE:
         answer, due = _answer_probe(p, m, b, i, t, word)
     else:
         answer, due = _receive_data(p, m, b, i, link, at, t, word, size)
@@ -116,6 +116,8 @@ def _send_datagram(p: Any, m: Any, b: Any, losses: Any, i: Any, t: Any) -> None:
     m[b + FlowWord.COUNTS + FlowOut.SENT] += 1
     number = next_datagram(p, m, b, losses, i, t)
     word = packet.stamp(m, i, t) if DELAYS else packet.pack(m, i, number, np.int64(0))
+    if number + 1 == m[b + P.LIMIT]:
+        word |= packet.SHORT
     if TRACED:
         notes.note(m, t, EVENT_SEND, notes.AT_HOST, word, ends.size_of(m, b, word), False)
     _to_link(m, b, i, t, word)
@@ -147,6 +149,8 @@ def _serve(
             association.on_ack(flow, s, g, constants, t, number)
         if m[b + FlowWord.COUNTS + FlowOut.FINISHED] == NEVER and association.finished(s):
             m[b + FlowWord.COUNTS + FlowOut.FINISHED] = t
+            if ARRIVALS:
+                arrivals.on_acknowledged(p, m, b, t)
     elif association.due(s) == t:
         association.on_timeout(flow, s, g, constants, t)
     elif association.due_at_sink(s) == t:  # else it was cancelled
@@ -170,6 +174,8 @@ def _send_data(m: Any, b: Any, s: Any, g: Any, i: Any, t: Any) -> None:
             word = packet.pack(m, i, number, association.copy_of(s, t))
             if not association.is_data(flow, s, number):
                 word |= packet.CONTROL
+            elif association.is_last(flow, s, number):
+                word |= packet.SHORT
             if association.carries_cwr(s, number):
                 word |= packet.REDUCED
             if TRACED:
@@ -228,13 +234,14 @@ def _receive_data(
         m[counts + FlowOut.IN_ORDER] += association.in_order(m[b:], s) - was
     if packet.is_payload(word):
         if fresh:
-            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, size, at)
+            m[counts + FlowOut.USEFUL] += _useful(p, m, b, link, size, at, word)
         if late:
             m[b + FlowWord.LATE] += 1
         else:
             m[counts + FlowOut.RECEIVED] += counts_now
             if TRACED:
-                notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, m[b + P.DATA] * fresh, False)
+                payload = ends.payload_of(m, b, word) * fresh
+                notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, payload, False)
             if fresh:
                 m[b + FlowWord.ARRIVED] += 1
                 m[counts + FlowOut.DELIVERED] += counts_now
@@ -266,7 +273,7 @@ def _answer_probe(p: Any, m: Any, b: Any, i: Any, t: Any, word: Any) -> Any:
     return answer, back
 
 
-def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
+def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any, word: Any) -> Any:
     # The part of a packet's payload whose transmission, by the slower of its last link and the cable to
     # the sink, lies in the window: neither passes on more than it can.
     takes, until = on_wire(size, m[link + Link.BYTE_TIME]), at - m[link + Link.DELAY]
@@ -275,9 +282,10 @@ def _useful(p: Any, m: Any, b: Any, link: Any, size: Any, at: Any) -> Any:
     if on_wire(size, m[b + Flow.SINK]) > takes:
         takes, until = on_wire(size, m[b + Flow.SINK]), m[b + FlowWord.SINK_BUSY]
     inside = min(until, p[P.END]) - max(until - takes, p[Shared.WARM_UP])
+    payload = ends.payload_of(m, b, word)
     if inside == takes:
-        return m[b + P.DATA]
-    return m[b + P.DATA] * max(inside, np.int64(0)) // max(takes, np.int64(1))
+        return payload
+    return payload * max(inside, np.int64(0)) // max(takes, np.int64(1))
 
 
 @cold

@@ -127,7 +127,7 @@ def finish(m: Any, out: Any, trace: Any) -> Any:
 
 
 def _carries(word: Any) -> Any:
-    if word & (packet.CONTROL | packet.PROBE):
+    if word & packet.SHORT != 0 and not packet.is_short(word):
         return np.int64(Carries.CONTROL)
     return np.int64(Carries.ACK if word & packet.BACKWARD else Carries.DATA)
 

@@ -17,6 +17,7 @@ MARKED = 1 << 6  # data: congestion experienced; acknowledgement: congestion ech
 REDUCED = 1 << 7  # data: the sender has reduced its window
 CONTROL = 1 << 8  # neither data nor an acknowledgement of data: of a handshake, a heartbeat
 PROBE = 1 << 9  # a probe segment, or the reply to one
+SHORT = CONTROL | PROBE  # both: the last data packet of a flow, shorter than the others by `P.SHORT` bytes
 _COPY_SHIFT = 10
 _COPY_MASK = (1 << STAMP_BITS) - 1  # which is more than the number of a copy needs
 _FLOW_SHIFT = _COPY_SHIFT + STAMP_BITS  # so many bits as `Word.FLOW_BITS` says; the number lies above
@@ -69,4 +70,9 @@ def number_of(m: Any, word: Any) -> Any:
 
 def is_payload(word: Any) -> Any:
     """Whether it is data of the application."""
-    return word & (BACKWARD | CONTROL | PROBE) == 0
+    return word & (BACKWARD | SHORT) == 0 or is_short(word)
+
+
+def is_short(word: Any) -> Any:
+    """Whether it is the last data packet, and shorter than the others."""
+    return word & SHORT == SHORT

@@ -66,7 +66,14 @@ def is_ack(p: Any, s: Any, ack_id: Any) -> Any:
 
 def size_of(p: Any, s: Any, packet: Any) -> Any:
     """A packet of the sender [byte]."""
-    return p[P.DATA] + p[P.HEADER] if packet >= kind.first_of(p) else p[P.HANDSHAKE]
+    if packet < kind.first_of(p):
+        return p[P.HANDSHAKE]
+    return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if is_last(p, s, packet) else 0)
+
+
+def is_last(p: Any, s: Any, packet: Any) -> Any:
+    """Whether a packet of the sender is the last with data, which may be shorter than the others."""
+    return packet == s[Tcp.LAST]
 
 
 def sequence_of(p: Any, s: Any, packet: Any) -> Any:

@@ -55,6 +55,11 @@ def first(p: Any) -> Any:
     return p[P.START] if p[P.LIMIT] > 0 and p[P.START] < p[P.STOP] else np.int64(FOREVER)
 
 
+def size_of(p: Any, number: Any) -> Any:
+    """A datagram of the flow of this row on the wire [byte]; the last one may be shorter."""
+    return p[P.DATA] + p[P.HEADER] - (p[P.SHORT] if number + 1 == p[P.LIMIT] else 0)
+
+
 def following(p: Any, number: Any, sent: Any) -> Any:
     """When the datagram after `number` is sent [ns], or FOREVER if that one, `sent` then, is the last."""
     t = sent + gap(p, np.int64(STREAM_DATAGRAM), number, p[P.INTERVAL], p[P.SPREAD])

@@ -5,6 +5,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from netcarlo.kernels.base.bind import slot
 from netcarlo.kernels.base.inline import cold
 from netcarlo.kernels.base.layout import EVENT_TIMEOUT, P, Trace
@@ -24,7 +26,8 @@ def size_of(m: Any, at: Any, frame: Any) -> Any:
         return association.size_of_ack(p, s, packet)
     if frame & CONTROL:
         return association.size_of(p, s, packet)
-    return m[at + Flow.SIZE] + m[at + Flow.HEADER]
+    short = m[at + Flow.SHORT] if association.is_last(p, s, packet) else np.int64(0)
+    return m[at + Flow.SIZE] + m[at + Flow.HEADER] - short
 
 
 @cold

@@ -75,7 +75,8 @@ def size_of(m: Any, frame: Any) -> Any:
     at = flow_at(m, frame & FLOW_MASK)
     if ASSOCIATED and m[at + Flow.TCP] != 0:
         return ends.size_of(m, at, frame)
-    return m[at + Flow.SIZE] + m[at + Flow.HEADER]
+    short = m[at + Flow.SHORT] if (frame >> PACKET_SHIFT) + 1 == m[at + Flow.LIMIT] else 0
+    return m[at + Flow.SIZE] + m[at + Flow.HEADER] - short
 
 
 def air_time(m: Any, size: Any, rate: Any) -> Any:

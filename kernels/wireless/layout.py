@@ -125,6 +125,7 @@ class Flow(IntEnum):
     GAUGE = 18  # the class in whose delays its packets are counted, from 1 on, see `delays`; 0: none
     BOUND = 19  # of such a flow: packets that take longer are late [ns]; FOREVER: none are
     SPREAD = 20  # UDP: width of the uniform distribution of the gaps around INTERVAL [ns]; 0: equal gaps
+    SHORT = 21  # bytes by which the payload of the last packet falls short of SIZE
 
 
 class Leg(IntEnum):

@@ -256,16 +256,18 @@ def _flow(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     active_s = divisors(np.where(done, out[:, ManetOut.COMPLETED], elapsed) - start) / NS
     useful = np.where(p[:, P.INTERVAL] > 0, out[:, ManetOut.DELIVERED], out[:, ManetOut.IN_ORDER])
     transfer_s = np.where(finished, (out[:, ManetOut.FINISHED] - start) / NS, np.nan)
+    short_bits = np.where(done, 8.0 * p[:, P.SHORT], 0.0)  # of the last packet
+    wire = out[:, ManetOut.RECEIVED] * (p[:, P.DATA] + p[:, P.HEADER])
     nodes = tables(out, rows)
     return {
-        "goodput_bps": useful * p[:, P.DATA] * 8.0 / active_s,
-        "throughput_bps": out[:, ManetOut.RECEIVED] * (p[:, P.DATA] + p[:, P.HEADER]) * 8.0 / active_s,
+        "goodput_bps": (useful * p[:, P.DATA] * 8.0 - short_bits) / active_s,
+        "throughput_bps": (wire * 8.0 - short_bits) / active_s,
         "first_delivery_s": seconds(out[:, ManetOut.FIRST_RX]),
         "last_delivery_s": seconds(out[:, ManetOut.LAST_RX]),
         "completion_s": np.where(done, active_s, np.nan),
         "elapsed_s": elapsed / NS,
         "transfer_s": transfer_s,
-        "transfer_bps": out[:, ManetOut.ACKED] * p[:, P.DATA] * 8.0 / transfer_s,
+        "transfer_bps": (out[:, ManetOut.ACKED] * p[:, P.DATA] - p[:, P.SHORT]) * 8.0 / transfer_s,
         "finished": finished.astype(np.int64),
         "probe_time_s": out[:, ManetOut.PROBE_TIME] / NS,
         "waited_s": out[:, ManetOut.WAITED] / NS,
@@ -304,7 +306,8 @@ def _energy(out: Ints, rows: ManetRows) -> dict[str, Ints | Floats]:
     p, each = rows.parameters, np.arange(len(out))
     joules = energy_J(out, rows)
     most, total = joules.max(axis=1, initial=0.0), joules.sum(axis=1)
-    megabytes = out[:, ManetOut.DELIVERED] * p[:, P.DATA] / 1e6
+    short = np.where(out[:, ManetOut.COMPLETED] >= 0, p[:, P.SHORT], 0)  # of the last packet
+    megabytes = (out[:, ManetOut.DELIVERED] * p[:, P.DATA] - short) / 1e6
     battery = divisors(p[:, Power.BATTERY]) / 1e6
     return {
         "energy_source_J": joules[each, p[:, Manet.SOURCE]],

@@ -1,5 +1,7 @@
 """What came of an application that writes messages: how many arrived, and how long they took."""
 
+import numpy as np
+
 from netcarlo.kernels.base.layout import NS, Messages, P, Rows
 from netcarlo.kernels.linux.messages import TIME_SHIFT
 from netcarlo.networks.outcome import FRACTION, LESS, MORE, NEITHER, SHARE, Outcome
@@ -25,6 +27,13 @@ OUTCOMES = (
         "messages", SHARE, label="idle time", unit=FRACTION,
     ),
 )  # fmt: skip
+
+
+def short(integers: Ints, rows: Rows) -> Ints:
+    """Bytes [n] that the last packets of messages that arrived lack of whole ones."""
+    if not (rows.parameters[:, P.MESSAGES] > 0).any():
+        return np.zeros(len(integers), np.int64)
+    return integers[:, Messages.SHORT - Messages.COLUMNS]
 
 
 def named(integers: Ints, rows: Rows) -> dict[str, Ints | Floats]:

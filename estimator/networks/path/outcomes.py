@@ -179,8 +179,10 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
         **{name: seconds(integers[:, column]) for name, column in TIMES.items()},
     }
     useful = np.where(p[:, P.INTERVAL] > 0, values["delivered"], values["in_order"])
-    values["goodput_bps"] = useful * p[:, P.DATA] * 8.0 / active_s
-    values["throughput_bps"] = values["received"] * wire_bits / active_s
+    short_bits = np.where(completed, 8.0 * p[:, P.SHORT], 0.0)  # of the last packet, or of those of messages
+    short_bits += 8.0 * messages.short(integers, rows)
+    values["goodput_bps"] = (useful * p[:, P.DATA] * 8.0 - short_bits) / active_s
+    values["throughput_bps"] = (values["received"] * wire_bits - short_bits) / active_s
     values["in_flight"] = integers[:, [Out.SENT, Out.COPIES]].sum(axis=1) - integers[:, ENDS].sum(axis=1)
     mobile = p[:, P.HANDOVER] > 0
     values["restart_s"] = np.where(mobile, np.nan, values["resume_tx_s"] - first_outage_end_s(rows))

@@ -103,6 +103,11 @@ def named(integers: Ints, rows: SharedRows, useful_bits: Floats) -> dict[str, In
     return found
 
 
+def short(integers: Ints, rows: SharedRows) -> Ints:
+    """Bytes [n] that acknowledged last packets of flows of classes fall short of whole ones."""
+    return np.asarray(table(integers, rows)[:, :, ClassOut.SHORT].sum(axis=1))
+
+
 def _window_s(rows: SharedRows) -> Floats:
     return divisors(rows.parameters[:, P.END] - rows.parameters[:, Shared.WARM_UP]) / NS
 

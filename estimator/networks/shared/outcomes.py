@@ -173,6 +173,8 @@ def by_flow(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     active_s = divisors(np.where(done, completed, p[:, P.END, None]) - begin) / NS
     bits = 8.0 * out[:, :, FlowOut.USEFUL]
     acked = 8.0 * flows[:, :, P.DATA] * out[:, :, FlowOut.ACKED]
+    all_acked = out[:, :, FlowOut.FINISHED] >= p[:, Shared.WARM_UP, None]
+    acked -= np.where(all_acked, 8.0 * flows[:, :, P.SHORT], 0.0)
     found: dict[str, Ints | Floats] = {
         "goodput_bps": np.where(present, bits / active_s, np.nan),
         "useful_bits": np.where(present, bits, 0.0),
@@ -242,11 +244,12 @@ def named(integers: Ints, rows: SharedRows) -> dict[str, Ints | Floats]:
     settled = out.flows[:, :, SETTLED].sum(axis=2)
     busiest = np.nanargmax(np.asarray(link["utilisation"]), axis=1)
     each = np.arange(len(p))
+    acked_bits = np.sum(flow["acked_bits"], axis=1) - 8.0 * completions.short(integers, rows)
     found: dict[str, Ints | Floats] = {
         **total,
         "goodput_bps": bits.sum(axis=1) / window_s,
         "tcp_goodput_bps": np.where(tcp.any(axis=1), np.where(tcp, bits, 0.0).sum(axis=1) / window_s, np.nan),
-        "acked_bps": np.where(tcp.any(axis=1), np.sum(flow["acked_bits"], axis=1) / window_s, np.nan),
+        "acked_bps": np.where(tcp.any(axis=1), acked_bits / window_s, np.nan),
         "acked": out.flows[:, :, FlowOut.ACKED].sum(axis=1),
         "in_order": out.flows[:, :, FlowOut.IN_ORDER].sum(axis=1),
         "fairness": np.nansum(mine, axis=1) ** 2

@@ -250,7 +250,7 @@ def _traffic(table: Ints, transport: Any, draws: Draws, member: Member) -> None:
     interval = np.rint(8e9 * size / draws.floats(f"{at}.rate", udp.rate))
     table[:, Flow.KIND] = UDP
     table[:, P.DATA], table[:, P.HEADER] = size, draws.whole(f"{at}.header", udp.header)
-    table[:, P.LIMIT] = draws.limit(at, udp, size)
+    table[:, P.LIMIT], table[:, P.SHORT] = draws.limit(at, udp, size), draws.short(at, udp, size)
     phase = draws.uniform(f"{name}.phase")
     table[:, P.START] = draws.whole(f"{at}.start", udp.start, NS) + (interval * phase).astype(np.int64)
     table[:, P.INTERVAL] = interval

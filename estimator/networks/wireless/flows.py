@@ -258,6 +258,7 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
     table[:, Flow.SIZE] = parameters[:, P.DATA]
     table[:, Flow.HEADER] = parameters[:, P.HEADER] + parameters[:, P.CHUNK_HEADER]
     table[:, Flow.START], table[:, Flow.LIMIT] = parameters[:, P.START], parameters[:, P.LIMIT]
+    table[:, Flow.SHORT] = parameters[:, P.SHORT]
     table[:, Flow.STOP] = parameters[:, P.END]
     table[:, Flow.ITEM] = end.item
     if udp is None:
@@ -275,12 +276,14 @@ def _traffic(transport: Any, wireless: Wireless, draws: Draws, parameters: Ints,
         if udp.stop is not None:
             table[:, Flow.STOP] = draws.whole(f"{at}.stop", udp.stop, NS)
         table[:, Flow.LIMIT] = draws.limit(at, udp, table[:, Flow.SIZE])
+        table[:, Flow.SHORT] = draws.short(at, udp, table[:, Flow.SIZE])
     if spec.start is not None:
         table[:, Flow.START] = draws.whole(f"{end.name}.start", spec.start, NS)
     if spec.stop is not None:
         table[:, Flow.STOP] = draws.whole(f"{end.name}.stop", spec.stop, NS)
     if spec.bytes is not None or spec.packets is not None:
         table[:, Flow.LIMIT] = draws.limit(end.name, spec, table[:, Flow.SIZE])
+        table[:, Flow.SHORT] = draws.short(end.name, spec, table[:, Flow.SIZE])
     if udp is not None:
         rate = draws.floats(f"{at}.rate", udp.rate)
         table[:, Flow.INTERVAL] = np.rint(8e9 * table[:, Flow.SIZE] / rate)

@@ -135,7 +135,7 @@ def _transport(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> 
     active_s = _active_s(flows, spec, present, p)
     arrived = np.where(tcp, out[FlowOut.IN_ORDER], out[FlowOut.DELIVERED])
     goodput = _goodput(flows, spec, present, p)
-    wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0
+    wire = out[FlowOut.RECEIVED] * (size + spec[:, :, Flow.HEADER]) * 8.0 - _short_bits(flows, spec, p)
     sent_udp = np.where(tcp, 0, out[FlowOut.SENT]).sum(axis=1)
     sent = divisors(total[FlowOut.SENT])
     first = np.where(present, spec[:, :, Flow.START], p[:, P.END, None]).min(axis=1)
@@ -193,8 +193,14 @@ def _goodput(flows: Ints, spec: Ints, present: NDArray[np.bool_], p: Ints) -> Fl
     """Of each flow [n, F]; 0 of one that is not there, NaN of one that ended before it is measured."""
     tcp = spec[:, :, Flow.TCP] == 1
     arrived = np.where(tcp, flows[:, :, FlowOut.IN_ORDER], flows[:, :, FlowOut.DELIVERED])
-    bits = arrived * spec[:, :, Flow.SIZE] * 8.0
+    bits = arrived * spec[:, :, Flow.SIZE] * 8.0 - _short_bits(flows, spec, p)
     return np.where(present, bits / _active_s(flows, spec, present, p), 0.0)
+
+
+def _short_bits(flows: Ints, spec: Ints, p: Ints) -> Floats:
+    """What the last packet of each flow [n, F] lacks of a whole one, if it arrived after the warm-up."""
+    counts = flows[:, :, FlowOut.COMPLETED] >= p[:, Radio.WARM_UP, None]
+    return np.where(counts, 8.0 * spec[:, :, Flow.SHORT], 0.0)
 
 
 def _by_kind(flows: Ints, spec: Ints, present: NDArray[np.bool_], rows: WifiRows) -> dict[str, Floats]:

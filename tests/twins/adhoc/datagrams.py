@@ -35,10 +35,10 @@ class Datagrams:
 
     def _send(self, k: int) -> None:
         self.counters.of_tcp.add(Out.SENT)
-        packet = Packet("data", self.world.p.DATA + self.world.p.HEADER, k)
+        p = self.world.p
+        packet = Packet("data", p.DATA + p.HEADER - (p.SHORT if k == p.LIMIT - 1 else 0), k)
         self.counters.put_out(packet, self.world.now)
         self.world.routers[self.world.source].send(Kind.DATA, packet)
-        p = self.world.p
         self._expect(k + 1, self.world.now + gap(self.streams, k, p.INTERVAL, p.SPREAD))
 
     def arrive(self, frame: Frame) -> None:

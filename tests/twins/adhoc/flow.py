@@ -146,7 +146,9 @@ class Tcp(Association):
 
     def _send(self, packet: Packet) -> None:
         p = self.world.p
-        packet.size = p.DATA + p.HEADER if packet.kind == "data" else p.HANDSHAKE  # Vegas has no header
+        packet.size = p.HANDSHAKE
+        if packet.kind == "data":  # Vegas has no header
+            packet.size = p.DATA + p.HEADER - self.sender.missing(packet.content)
         self.put_out(packet)
 
     def _send_probe(self, number: int) -> None:

@@ -30,7 +30,7 @@ class Application:
         self.began = self.wait = 0
         self.sleeps = False
         self.arrived: list[int] = []  # how long each message took [ns]
-        self.idle = 0
+        self.idle = self.short = 0
         sender.end = FIRST
         sender.writes = True
 
@@ -50,6 +50,7 @@ class Application:
             receive(packet)
             if self.receiver.expected == self.sender.end and len(self.arrived) < self.written:
                 self.arrived.append(self.simulation.now - self.began)
+                self.short += self.sender.short
 
         return looks
 
@@ -88,7 +89,9 @@ class Application:
         self.sleeps = False
         self.written += 1
         self.began = self.simulation.now
-        self.sender.end += -(-size // self.p.DATA)
+        packets = -(-size // self.p.DATA)
+        self.sender.end += packets
+        self.sender.short = packets * self.p.DATA - size
         self.sender.push("new")
 
     def wake(self) -> None:
@@ -110,4 +113,4 @@ class Application:
         counts = [0] * len(EDGES)
         for time in self.arrived:
             counts[bisect_right(EDGES, time // 1024) - 1] += 1
-        return [len(self.arrived), sum(self.arrived), self.idle, *counts]
+        return [len(self.arrived), sum(self.arrived), self.idle, self.short, *counts]

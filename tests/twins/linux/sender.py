@@ -58,6 +58,7 @@ class LinuxSender:
         self.connected = parameters.HANDSHAKE == 0
         self.una = self.nxt = FIRST if self.connected else 0
         self.end = FIRST + parameters.LIMIT
+        self.short = int(parameters.SHORT)  # what the last packet lacks of a whole one [byte]
         self.segments: dict[int, Segment] = {}
         self.syns = 0
         self.syn_sent = 0
@@ -152,7 +153,7 @@ class LinuxSender:
         self.last_sent = self.simulation.now
         self.outcomes.add(Out.SENT)
         self.outcomes.add(Out.RETRANSMITTED, int(repeated))
-        size = self.p.DATA + self.p.HEADER
+        size = self.p.DATA + self.p.HEADER - (self.short if segment.number == self.end - 1 else 0)
         push = segment.push or (self.writes and segment.number == self.end - 1)
         self.send(Packet("data", size, Data(segment.number, push)))
 

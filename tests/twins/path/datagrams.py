@@ -35,8 +35,8 @@ class Datagrams:
 
     def _send(self, k: int) -> None:
         self.outcomes.add(Out.SENT)
-        self.path.send(Packet("data", self.parameters.DATA + self.parameters.HEADER, k))
         p = self.parameters
+        self.path.send(Packet("data", p.DATA + p.HEADER - (p.SHORT if k == p.LIMIT - 1 else 0), k))
         self._expect(k + 1, self.simulation.now + gap(self.streams, k, p.INTERVAL, p.SPREAD))
 
     def _arrive(self, packet: Packet) -> None:

@@ -306,7 +306,8 @@ class SctpSender(Endpoint[Road]):
         self.outcomes.add(Out.SENT)
         self.outcomes.add(Out.RETRANSMITTED, int(chunk.sent_times > 1))
         self.outcomes.add(Out.SENT_ALTERNATE, int(number == 1))
-        self.put_out(number, Packet("data", self.chunk_size + p.HEADER, chunk.number))
+        short = p.SHORT if chunk.number == p.LIMIT else 0
+        self.put_out(number, Packet("data", self.chunk_size + p.HEADER - short, chunk.number))
 
     def retransmit(self, *, one_packet: bool) -> None:
         """Send marked chunks again: one, or as many as cwnd allows."""

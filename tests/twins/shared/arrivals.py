@@ -11,6 +11,7 @@ from netcarlo.kernels.base.layout import FOREVER, NEVER, Out
 from netcarlo.kernels.shared.classes import SizeOut
 from netcarlo.kernels.shared.layout import STREAM_ARRIVAL, STREAM_SIZE, FlowOut
 from tests.twins.shared.clock import Phase
+from tests.twins.shared.links import transmission_time
 
 if TYPE_CHECKING:
     from tests.twins.shared.flows import Flow
@@ -60,7 +61,8 @@ class Slot:
     def begin(self, size: int, think: int) -> None:
         now = self.world.agenda.now
         self.flows[-1].close()
-        flow = self._flow(START=now, LIMIT=ceil(size / self.columns.DATA))
+        packets = ceil(size / self.columns.DATA)
+        flow = self._flow(START=now, LIMIT=packets, SHORT=packets * self.columns.DATA - size)
         self.flows.append(flow)
         arrive = flow.arrive
 
@@ -68,11 +70,24 @@ class Slot:
             before = flow.outcomes.values[Out.COMPLETED]
             arrive(segment)
             if before == NEVER and flow.outcomes.values[Out.COMPLETED] != NEVER:
-                self.class_.arrived(self.columns, flow.columns.LIMIT, size, now, self.world.agenda.now)
+                self.class_.arrived(self.columns, flow.columns.LIMIT, size, now, self._saved(packets, size))
                 if self.columns.GAP == 0:
                     self.source.expect(think)
 
         flow.arrive = arrives  # type: ignore[method-assign]
+
+    def _saved(self, packets: int, size: int) -> int:
+        """By how much less than a whole packet the last one of a flow that is alone takes [ns].
+
+        If others are before it, they have passed what comes before the slowest link when it sets out.
+        """
+        c = self.columns
+        whole = c.DATA + c.HEADER
+        last = size - (packets - 1) * c.DATA + c.HEADER
+        way = [c.ACCESS, *(self.world.tables.links[number].BYTE_TIME for number in c.route), c.SINK]
+        if packets > 1:
+            way = way[way.index(max(way)) :]
+        return sum(transmission_time(whole, each) - transmission_time(last, each) for each in way)
 
     def sample(self) -> None:
         self.flows[-1].sample()
@@ -130,8 +145,7 @@ class Source:
     def _comes(self) -> None:
         size, think = self._draw(next(self.numbers))
         free = [slot for slot in self.slots if slot.is_free()]
-        whole = ceil(size / self.columns.DATA) * self.columns.DATA
-        self.slots[0].class_.came(whole, self.world.agenda.now, blocked=not free)
+        self.slots[0].class_.came(size, self.world.agenda.now, blocked=not free)
         if self.columns.GAP > 0:
             self.expect(self._gap())
         elif not free:
@@ -144,6 +158,7 @@ class Class:
     """What is counted of a class."""
 
     def __init__(self, world: "World", slots: list[Slot]) -> None:
+        self.world = world
         self.warm_up = world.tables.p.WARM_UP
         self.slots = slots
         self.counts = dict.fromkeys(("came", "blocked", "completed", "packets", "offered"), 0)
@@ -164,14 +179,21 @@ class Class:
             self.counts["blocked"] += blocked
             self.counts["offered"] += size
 
-    def arrived(self, columns: Any, packets: int, size: int, began: int, now: int) -> None:
+    def arrived(self, columns: Any, packets: int, size: int, began: int, saved: int) -> None:
+        now = self.world.agenda.now
         if now >= self.warm_up:
             self.counts["completed"] += 1
             self.counts["packets"] += packets
         if began >= self.warm_up:
-            ideal = columns.LATENCY + (packets - 1) * columns.PACKET_TIME
+            ideal = columns.LATENCY + (packets - 1) * columns.PACKET_TIME - saved
             kind = sum(size > limit for limit in (10**4, 10**5, 10**6))
             self.sizes[kind].append((now - began, ideal))
+
+    def _short(self) -> int:
+        """What the last packets of acknowledged flows lack of whole ones [byte]."""
+        flows = (flow for slot in self.slots for flow in slot.flows[1:])
+        since = self.warm_up
+        return sum(flow.columns.SHORT for flow in flows if flow.finished != NEVER and flow.finished >= since)
 
     def values(self) -> list[int]:
         """The columns of `ClassOut`."""
@@ -179,7 +201,7 @@ class Class:
         active_before = sum(slot.active_before for slot in self.slots)
         c = self.counts
         found = [c["came"], c["blocked"], c["completed"], active, c["packets"], c["offered"]]
-        found.append(active_before)
+        found += [active_before, self._short()]
         for flows in self.sizes:
             found += [len(flows), sum(t for t, _ in flows), sum(t * 1024 // ideal for t, ideal in flows)]
             found += histogram([t // 1024 for t, _ in flows], EDGES_OF_TIMES)

@@ -112,7 +112,8 @@ class Flow:
                 begin, end = segment.sending
                 inside = min(end, p.END) - max(begin, p.WARM_UP)
                 share = Fraction(inside, end - begin) if end > begin else Fraction(inside >= 0)
-                total += floor(self.columns.DATA * max(share, 0))
+                payload = segment.packet.size - self.columns.HEADER - self.columns.CHUNK_HEADER
+                total += floor(payload * max(share, 0))
             seen.add(segment.packet.content)
         return total
 
@@ -158,7 +159,8 @@ class Udp(Flow):
 
     def _send(self, k: int) -> None:
         self.outcomes.add(Out.SENT)
-        self.put_out(Packet("data", self.columns.DATA + self.columns.HEADER, k))
+        c = self.columns
+        self.put_out(Packet("data", c.DATA + c.HEADER - (c.SHORT if k == c.LIMIT - 1 else 0), k))
         time = self.agenda.now + self._gap(k)
         if self.silent_from is not None and time > self.silent_from:
             time = self.silent_from + next(self.periods)
@@ -225,7 +227,7 @@ class Tcp(Association):
 
     def _send(self, packet: Packet) -> None:
         if packet.kind == "data":  # Vegas of the path twin has no header
-            packet.size = self.columns.DATA + self.columns.HEADER
+            packet.size = self.columns.DATA + self.columns.HEADER - self.sender.missing(packet.content)
         is_new = packet.kind == "data" and packet.content > self.sender.highest_sent
         self.put_out(packet, reduced=is_new and self.must_tell)
         self.must_tell = self.must_tell and not is_new

@@ -118,7 +118,11 @@ class TcpSender:
 
     def packet_size(self, number: int) -> int:
         p = self.parameters
-        return p.HANDSHAKE if number == 0 else p.DATA + p.HEADER
+        return p.HANDSHAKE if number == 0 else p.DATA + p.HEADER - self.missing(number)
+
+    def missing(self, number: int) -> int:
+        """Bytes that the last packet is shorter than the others."""
+        return int(self.parameters.SHORT) if number == self.limit - 1 else 0
 
     def output(self, number: int) -> None:
         """Put packet `number` out, for the first time or again."""

@@ -41,7 +41,7 @@ class Vegas(TcpSender):
         return self.simulation.now - self.first_sent
 
     def packet_size(self, number: int) -> int:
-        return self.parameters.DATA
+        return self.parameters.DATA - self.missing(number)
 
     def output(self, number: int) -> None:
         if number == 0:

@@ -71,7 +71,7 @@ class Udp(Flow):
         wait = gap(self.world.streams, k, c.INTERVAL, c.SPREAD, flow=self.number)
         self._expect(k + 1, self.clock.now + wait)
         self.outcomes.add(Out.SENT)
-        self.put_out(Packet("data", self.columns.SIZE + self.columns.HEADER, k))
+        self.put_out(Packet("data", c.SIZE + c.HEADER - (c.SHORT if k == c.LIMIT - 1 else 0), k))
 
     def arrive(self, packet: Packet) -> None:
         self.outcomes.arrived(packet, packet.content, self.clock.now)
@@ -129,7 +129,7 @@ class Tcp(Association):
 
     def put_out(self, packet: Packet) -> None:
         if packet.kind == "data":  # Vegas of the path twin has no header
-            packet.size = self.columns.SIZE + self.columns.HEADER
+            packet.size = self.columns.SIZE + self.columns.HEADER - self.sender.missing(packet.content)
         super().put_out(packet)
 
     def _put_probe_out(self, number: int) -> None:
