@@ -58,8 +58,8 @@ def explanation(found: Frontier) -> str:
     """What is known with which confidence, and what is not."""
     plan, n = found.plan, len(found.plan.designs)
     sure = f"With {words.share(plan.confidence)} confidence"
-    text = f"{sure} what is said to hold does, and what is said to fail does, at all {n} values of "
-    text += f"{title(found)} together."
+    text = f"{sure} every design that is said to hold holds, and every one that is said to fail fails, "
+    text += f"at all {n} values of {title(found)} together."
     if (least := found.least) is not None and found.cheapest is not None:
         if least.cost >= found.cheapest.cost:
             text += f" No design of these costs less than {price(found, found.cheapest.cost)}."
