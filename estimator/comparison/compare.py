@@ -113,7 +113,7 @@ class Comparison:
         labels = [side.label for side in self.sides]
         if len(labels) == 2:
             return [(labels[0], labels[1])]
-        found = set(self.table.index.droplevel([n for n in self.table.index.names if n not in PAIR]))
+        found = set(zip(*(self.table.index.get_level_values(name) for name in PAIR), strict=True))
         return [pair for pair in combinations(labels, 2) if pair in found]
 
     def of_pair(self, pair: tuple[str, str]) -> pd.DataFrame:

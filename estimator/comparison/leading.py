@@ -58,7 +58,7 @@ def sizes(table: pd.DataFrame, sides: Sequence[Side]) -> Floats:
     """
     outcomes = table.index.get_level_values("outcome")
     shares = np.array([_quantity(sides, str(name)).values.most == 1.0 for name in outcomes], dtype=bool)
-    larger = np.maximum(table["baseline"].abs(), table["other"].abs()).to_numpy(np.float64)
+    larger = table[["baseline", "other"]].abs().max(axis=1).to_numpy(np.float64)
     change = table["difference"].abs().to_numpy(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         part = np.where(larger > 0, change / larger, 0.0)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pandas as pd
 
-from netcarlo.comparison.compare import PAIR, Comparison
+from netcarlo.comparison.compare import Comparison
 from netcarlo.comparison.differences import FALSE
 from netcarlo.reports.comparison import figures, words
 from netcarlo.reports.page import page
@@ -72,8 +72,8 @@ def _tone(found: Comparison) -> str:
 
 def _tiles(found: Comparison) -> list[dict[str, str]]:
     counts = found.table["verdict"].value_counts()
-    levels = [name for name in found.table.index.names if name in ("outcome", *PAIR)]
-    cells = 1 if found.single else len(found.table.droplevel(levels).index.unique())
+    axes = [found.table.index.get_level_values(axis) for axis in found.sides[0].axes]
+    cells = len(set(zip(*axes, strict=True))) if axes else 1
     quantities = found.table.index.get_level_values("outcome").nunique()
     named = {"differ": "differs", "within chance": "noise", "equal to the bit": "equal"}
     tiles = [
@@ -88,9 +88,8 @@ def _tiles(found: Comparison) -> list[dict[str, str]]:
 def _quantities(found: Comparison) -> list[dict[str, Any]]:
     """Of each quantity in how many cells it differs, and by how much."""
     table = []
-    parts = dict(list(found.table.groupby(level="outcome", sort=False)))
-    lead = [outcome for outcome in parts if outcome in found.leading]
-    for outcome in [*lead, *(outcome for outcome in parts if outcome not in lead)]:
+    parts = {str(name): part for name, part in found.table.groupby(level="outcome", sort=False)}
+    for outcome in sorted(parts, key=lambda outcome: outcome not in found.leading):
         part = parts[outcome]
         called = part[part["verdict"] == "differs"]
         relative = called["relative"][called["relative"].abs() < float("inf")]

@@ -1,6 +1,7 @@
 """Figures of single runs: the window or the packets of one over time, and how the runs of a cell spread."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -167,7 +168,7 @@ def spread(evaluation: Evaluation, figure: Spread) -> Plot:
         at, k = places[cell[figure.x], cell[figure.series]], series.index(cell[figure.series])
         name = description.conditions[figure.series].show(cell[figure.series])
         samples = evaluation.cells.samples(figure.metric, cell)
-        listed = {condition.label: [condition.show(cell[figure.x])] * len(samples),
+        listed: dict[str, Sequence[Any]] = {condition.label: [condition.show(cell[figure.x])] * len(samples),
                   "run": list(range(len(samples))), y: exact(samples)}  # fmt: skip
         where = description.say(cell.conditions)
         data.append(

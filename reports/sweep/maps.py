@@ -166,7 +166,7 @@ def _best(results: Results, column: str, group: Ints, values: Estimates, k: int)
     return Layer(
         z, values.key[at, first].tolist(), more, hover, unclear, colours, "best label",
         f"best {scales.name_of(column)}", none, none,
-        [results.labels[i] if here else "" for i, here in zip(first, known, strict=True)],
+        [results.labels[i] if known[g] else "" for g, i in enumerate(first.tolist())],
     )  # fmt: skip
 
 

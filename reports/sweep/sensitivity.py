@@ -76,7 +76,9 @@ def _plot(results: Results, top: pd.DataFrame, names: Mapping[str, str]) -> Plot
         {
             "type": "bar", "orientation": "h", "name": name, "y": [names[str(i)] for i in rising.index],
             "x": _percent(rising[kind]),
-            **exported.interval(100 * rising[f"{kind}_low"], 100 * rising[f"{kind}_high"]),
+            **exported.interval(
+                *(100 * rising[f"{kind}_{end}"].to_numpy(np.float64) for end in ("low", "high"))
+            ),
             "marker": {"color": colour},
             "error_x": {
                 "type": "data", "symmetric": False, "thickness": 1.2, "width": 3, "color": INK,

@@ -104,3 +104,20 @@ def test_a_measure_exactly_at_its_bound(goal: str) -> None:
     assert crossing([1.0, 2.0], [1.0, 0.0], log=False) == np.inf
     assert crossing([1.0, 4.0], [1.0, -1.0], log=True) == pytest.approx(2.0)
     assert crossing([1.0, 2.0], [-1e-12, -1.0], log=False) == -np.inf
+
+
+def test_the_last_cap_is_given_once() -> None:
+    assert list(caps(256)) == [256] and list(caps(1024)) == [256, 1024] and list(caps(300)) == [256, 300]
+
+
+def test_the_quantile_of_a_requirement_is_where_its_share_holds() -> None:
+    """At 90 % all but one of 10 values hold, although 1 - 0.9 is a little less than a tenth."""
+    asked = make_plan({
+        "scenario": {
+            "duration": "1 s", "transport": {"protocol": "newreno"},
+            "hops": [{"rate": "10 Mbit/s", "delay": "1 ms"}],
+        },
+        "quantity": {"name": "delay", "field": "hops.0.delay", "values": ["1 ms", "2 ms"]},
+        "requirements": {"goodput": {"goal": "goodput_bps >= 4 Mbit/s", "probability": "90 %"}},
+    })  # fmt: skip
+    assert asked.requirements[0].quantile(np.arange(10.0)) == 1.0
