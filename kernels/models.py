@@ -17,7 +17,7 @@ from netcarlo.kernels.adhoc import frames as adhoc_frames
 from netcarlo.kernels.base import one_flow
 from netcarlo.kernels.base.address import Address
 from netcarlo.kernels.base.bind import Step, bind, is_lockstep, stacked
-from netcarlo.kernels.base.layout import Messages, Out, P, Queues
+from netcarlo.kernels.base.layout import Failover, Messages, Out, P, Queues
 from netcarlo.kernels.congestion import aimd, bic, cubic, defaults, linux_reno, linux_westwood, user, westwood
 from netcarlo.kernels.fluid import cost as fluid_cost
 from netcarlo.kernels.fluid import path as fluid_path
@@ -234,6 +234,11 @@ def _packets(window: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return lambda rows: path_cost.cost(rows, window(rows.parameters))
 
 
+def _of_failover(rows: Any) -> int:
+    two_paths = (rows.parameters[:, P.N_PATHS] > 1).any()
+    return Failover.COLUMNS if two_paths else 0
+
+
 def _of_delays(address: Address) -> int:
     """Columns of outcomes that delays of one flow take, and words of scratch over paths."""
     return one_flow.WORDS if address.delays else 0
@@ -281,8 +286,8 @@ def _multihomed(address: Address, ends: Ends) -> Model:
 
     columns = len(Out) + _of_delays(address)
     return Model(
-        address, make, scratch, lambda rows: columns, window=ends.window, cost=_packets(ends.window),
-        compile_s=12.0, apart=True,
+        address, make, scratch, lambda rows: columns + _of_failover(rows), window=ends.window,
+        cost=_packets(ends.window), compile_s=12.0, apart=True,
     )  # fmt: skip
 
 
@@ -443,7 +448,10 @@ def _fluid_sctp(address: Address) -> Model:
         return bind(fluid_sctp.simulate, step, {"mobile": address.mobile})
 
     words = functools.partial(fluid_sctp.scratch_words, mobile=address.mobile)
-    return Model(address, make, words, cost=fluid_cost.of_path, compile_s=10.0)
+    def columns(rows: Any) -> int:
+        return len(Out) + _of_failover(rows)
+
+    return Model(address, make, words, columns, cost=fluid_cost.of_path, compile_s=10.0)
 
 
 def _fluid_shared(address: Address) -> Model:

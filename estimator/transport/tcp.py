@@ -413,7 +413,12 @@ class Sctp(Transport):
     ack_every: Literal[1, 2] = 2
     ack_delay: Interval = 0.2
     path_max_retrans: Retries = 5.0
-    """A path that times out more often than this in a row is given up for the other."""
+    """A path that times out more often than this in a row becomes inactive, and new data take the other one.
+    They return to the first path when it is active again, unless `failback` is false (default: true)."""
+    failback: bool = True
+    """Whether new data return from the second path to the first, the primary one, as soon as a heartbeat or
+    a SACK shows that it is active again (RFC 9260, section 6.4).  If false they stay on the second path
+    until that fails, as in both releases of ns-2.  No effect with one path."""
     heartbeat_interval: Time = 30.0
     """Pause between probes of an idle path, besides its timeout."""
 
@@ -428,6 +433,7 @@ class Sctp(Transport):
         "sack_first": (P.SACK_FIRST, 1),
         "max_burst": (P.MAX_BURST, 1),
         "path_max_retrans": (P.PATH_MAX_RETRANS, 1),
+        "failback": (P.FAILBACK, 1),
         "heartbeat_interval": (P.HEARTBEAT, NS),
     }
 

@@ -114,6 +114,7 @@ class P(IntEnum):
     LATE = 72  # data that took longer are late [ns]; 0: delays are not measured
     SPREAD = 73  # UDP: width of the uniform distribution of the gaps around INTERVAL [ns]; 0: equal gaps
     SHORT = 74  # bytes by which the payload of the last data packet falls short of DATA; 0: it does not
+    FAILBACK = 75  # SCTP: 1 if new data return to the primary path when it is active again
 
 
 class Hop(IntEnum):
@@ -189,7 +190,7 @@ class Out(IntEnum):
     COPIES = 31  # copies made of data packets on the way (bicast, simulcast)
     DISCARDED = 32  # data packets and copies that were thrown away because the other one serves
     REORDERED = 33  # data packets that arrived after one put out later
-    SILENCE = 34  # longest time between two arrivals of data [ns]
+    SILENCE = 34  # longest time between two arrivals of data [ns]; of SCTP over paths, too
     HANDOVERS = 35  # handovers begun, false alarms not counted
     PREPARED = 36  # of those, prepared before the link went down
     FALSE_ALARMS = 37
@@ -202,6 +203,13 @@ class Queues(IntEnum):
 
     HELD = 0  # time that data packets and handshakes were held, summed [ns]; what exceeds a word: HELD_HIGH
     HELD_HIGH = 1  # [2**63 ns]
+
+
+class Failover(IntEnum):
+    """Columns behind all others of SCTP over two paths; 0 in rows with one path."""
+
+    LONGEST = 0  # longest time from a path's last answer until new data take the other one [ns], or NEVER
+    COLUMNS = 1
 
 
 class Messages(IntEnum):
@@ -336,4 +344,6 @@ class Rows(NamedTuple):
             found.append(Table("delays", DelayOut.COLUMNS, 1, 1))
         if (self.parameters[:, P.MESSAGES] > 0).any():
             found.append(Table("messages", Messages.COLUMNS, 1, 1))
+        two = int((self.parameters[:, P.N_PATHS] == PATHS).any())
+        found.append(Table("failover", Failover.COLUMNS, two, two))
         return len(Out), tuple(found)

@@ -28,7 +28,8 @@ class Word(IntEnum):
     FLOWING = FlowWord.SIZE + 7  # 1: packets have been put out in the round trip before
     LEFT = FlowWord.SIZE + 8  # packets that the receiver has room for until REPAIRED;
     REFILLED = FlowWord.SIZE + 9  # until then a burst more is out [ns]
-    PATHS = FlowWord.SIZE + 10  # the words of the paths
+    FAILOVER = FlowWord.SIZE + 10  # longest failover so far, as `Failover.LONGEST` [ns] or NEVER
+    PATHS = FlowWord.SIZE + 11  # the words of the paths
 
 
 class PathWord(IntEnum):
@@ -42,7 +43,8 @@ class PathWord(IntEnum):
     BASE = 5  # the fields of Way but `each`
     ROOM = 6
     CHANCE = 7
-    WAY = 8  # the words of `way`
+    SILENT_SINCE = 8  # when the first of the timeouts in a row was started [ns]
+    WAY = 9  # the words of `way`
 
 
 class PathFloat(IntEnum):
@@ -99,6 +101,36 @@ def is_active(hops: Any, m: Any, path: Any, t: Any) -> Any:
     return t >= m[place_of(hops, path) + PathWord.REVIVES]
 
 
+def return_to_primary(p: Any, hops: Any, m: Any, t: Any) -> None:
+    """With `P.FAILBACK` new data take the first path, or the other one while only that is active.
+
+    The first path begins with the window that it has, without a stream of SACKs.
+    """
+    if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
+        return
+    for path in range(p[P.N_PATHS]):
+        if is_active(hops, m, path, t):
+            if path != m[Word.CURRENT]:
+                m[Word.CURRENT] = path
+                m[Word.FLOWING] = 0
+            return
+
+
+def until_revived(p: Any, hops: Any, m: Any, t: Any, end: Any) -> Any:
+    """When, after `t` and before `end`, a path becomes active that new data take then; else `end` [ns].
+
+    With `P.FAILBACK` that is the first path, or any path while the current one is inactive.
+    """
+    if p[P.FAILBACK] == 0 or p[P.N_PATHS] == 1:
+        return end
+    stranded = not is_active(hops, m, m[Word.CURRENT], t)
+    for path in range(p[P.N_PATHS]):
+        revives = m[place_of(hops, path) + PathWord.REVIVES]
+        if t < revives < end and (path == 0 or stranded):
+            end = revives
+    return end
+
+
 def put_out(m: Any, out: Any, path: Any, flow: Any) -> None:
     """`flow` [packet, ONE_BITS] is put out on a path."""
     m[FlowWord.SENT] += flow
@@ -140,6 +172,8 @@ def expire(p: Any, hops: Any, outages: Any, m: Any, g: Any, path: Any, t: Any) -
     if f[PathFloat.CWND] > 1.0:
         f[PathFloat.SSTHRESH] = halved(p, m, f)
         f[PathFloat.CWND] = 1.0
+    if q[PathWord.ERRORS] == 0:
+        q[PathWord.SILENT_SINCE] = t - q[PathWord.RTO]
     q[PathWord.RTO] = min(2 * q[PathWord.RTO], p[P.MAX_RTO])
     q[PathWord.ERRORS] += 1
     if q[PathWord.REVIVES] <= t:
@@ -148,6 +182,8 @@ def expire(p: Any, hops: Any, outages: Any, m: Any, g: Any, path: Any, t: Any) -
             q[PathWord.REVIVES] = FOREVER
             if path == m[Word.CURRENT]:
                 m[Word.CURRENT] = other(p, hops, m, path, t)
+                if m[Word.CURRENT] != path:
+                    m[Word.FAILOVER] = max(m[Word.FAILOVER], t - q[PathWord.SILENT_SINCE])
             if p[P.HEARTBEAT] > 0 and p[P.N_PATHS] > 1:
                 _probe(p, hops, outages, q, path, t)
 

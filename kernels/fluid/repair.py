@@ -21,6 +21,7 @@ from netcarlo.kernels.fluid.failover import (
     place_of,
     put_out,
     target,
+    until_revived,
     window_of,
 )
 from netcarlo.kernels.fluid.state import ONE, ONE_BITS, FlowWord
@@ -127,8 +128,8 @@ def _gets_through(p: Any, hops: Any, losses: Any, m: Any, out: Any, hits: Any, t
 
 
 def wait_for_timer(p: Any, hops: Any, outages: Any, m: Any, g: Any, out: Any, path: Any, t: Any) -> Any:
-    """The timer of a path expires at `t`, and so do those after it until a packet gets through; when that is
-    put out [ns]."""
+    """Let the timer of a path expire at `t`, and the next ones until a packet gets through or another path
+    becomes current; returns when that is [ns]."""
     waits = True
     while waits and t < p[P.END] and m[Word.ERRORS] <= ASSOCIATION_MAX_RETRANS:
         expire(p, hops, outages, m, g, path, t)
@@ -143,7 +144,9 @@ def wait_for_timer(p: Any, hops: Any, outages: Any, m: Any, g: Any, out: Any, pa
                 out[Out.DROPS_HANDOVER] += 1
             else:
                 out[Out.DROPS_OUTAGE] += 1
-            t += q[PathWord.RTO]
+            expires = t + q[PathWord.RTO]
+            t = until_revived(p, hops, m, t, expires)
+            waits = t == expires
     m[Word.ONE_ONLY] = 1
     return t
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, PATHS, Out, P, Rows
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, PATHS, Failover, Out, P, Rows
 from netcarlo.kernels.fluid import gaps, handovers
 from netcarlo.kernels.fluid.failover import (
     PathFloat,
@@ -23,6 +23,7 @@ from netcarlo.kernels.fluid.failover import (
     measure,
     place_of,
     put_out,
+    return_to_primary,
     target,
     window_of,
 )
@@ -65,6 +66,7 @@ def simulate(
     m[FlowWord.LIMIT] = p[P.LIMIT] << ONE_BITS if p[P.LIMIT] < ENDLESS else ENDLESS
     m[FlowWord.DELAYED] = 1 if p[P.ACK_EVERY] > 1 else 0
     m[Word.MOST] = p[P.RWND] // chunk
+    m[Word.FAILOVER] = NEVER
     t = _connect(p, hops, outages, losses, m)
     for path in range(p[P.N_PATHS]):
         _prepare_path(p, hops, outages, losses, m, g, out, path, float(chunk))
@@ -74,6 +76,8 @@ def simulate(
         t = _advance(p, hops, outages, losses, m, g, out, t)
     report(m, out)
     out[Out.SENT_ALTERNATE] = min(out[Out.SENT_ALTERNATE], out[Out.SENT])  # without what is beyond the end
+    if p[P.N_PATHS] == PATHS:
+        out[len(out) - Failover.COLUMNS + Failover.LONGEST] = m[Word.FAILOVER]
     return 0
 
 
@@ -117,6 +121,7 @@ def _prepare_path(
 
 def _advance(p: Any, hops: Any, outages: Any, losses: Any, m: Any, g: Any, out: Any, t: Any) -> Any:
     # What is to be sent again elsewhere, or a round trip on the current path; when the next begins [ns].
+    return_to_primary(p, hops, m, t)
     if m[Word.DEBT] > 0:
         to = target(p, hops, m, m[Word.OWING], t)
         if to != m[Word.CURRENT]:

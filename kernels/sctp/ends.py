@@ -3,7 +3,7 @@
 from typing import Any
 
 from netcarlo.kernels.base.inline import cold
-from netcarlo.kernels.base.layout import PATHS
+from netcarlo.kernels.base.layout import PATHS, P
 from netcarlo.kernels.sctp import handshake, paths, receiver, sack, sender
 from netcarlo.kernels.sctp.state import (
     COOKIE_BYTES,
@@ -50,12 +50,18 @@ def at_sender(p: Any, s: Any, now: Any, way: Any, at: Any) -> None:
         return
     if state == State.ESTABLISHED:
         if kind == Kind.SACK:
+            s[Word.SACK_WAY] = way
             sack.on_sack(p, s, now, at)
             s[Word.SEND_NEW] = 1
         elif kind == Kind.HEARTBEAT:
             paths.put(p, s, now, way, Kind.HEARTBEAT_ACK, HEARTBEAT_BYTES, s[at + Packet.NUMBER])
         elif kind == Kind.HEARTBEAT_ACK:
+            before = s[end_at(SENDER) + End.CURRENT]
             handshake.on_heartbeat_ack(p, s, now, way, s[at + Packet.NUMBER])
+            if p[P.FAILBACK] == 1 and s[end_at(SENDER) + End.CURRENT] != before:
+                s[Word.SEND_NEW] = 1
+                if s[Word.MARKED] > 0:  # these first (RFC 9260, section 6.1, rule C)
+                    sender.retransmit(p, s, now, False)
     else:
         handshake.answered(p, s, now)
     if s[Word.SEND_NEW] == 1 and s[Word.MARKED] == 0:

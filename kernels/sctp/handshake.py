@@ -52,6 +52,7 @@ def prepare(p: Any, s: Any, paths_in_use: Any, limit: Any, flow: Any) -> None:
     s[Word.PATHS] = paths_in_use
     s[Word.LIMIT] = limit
     s[Word.FLOW] = flow
+    s[Word.FAILOVER] = NEVER
     s[OUTCOMES + Out.COMPLETED] = NEVER
 
 
@@ -115,7 +116,7 @@ def on_heartbeat_ack(p: Any, s: Any, now: Any, way: Any, sent: Any) -> None:
     w, end = way_at(way), way // PATHS
     confirms = s[w + Way.STATUS] == Status.UNCONFIRMED
     s[end_at(end) + End.ERRORS] = 0
-    paths.recover(s, way)
+    paths.recover(p, s, way)
     paths.measure(p, s, way, now - sent)
     s[Event.HEARTBEAT_TIMEOUT + way] = OFF
     if confirms:

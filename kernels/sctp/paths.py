@@ -87,20 +87,26 @@ def other(p: Any, s: Any, way: Any) -> Any:
 
 
 @cold
-def recover(s: Any, way: Any) -> None:
-    """Clear the errors of a way that answered."""
+def recover(p: Any, s: Any, way: Any) -> None:
+    """Clear the errors of a way that answered, and use it for new data if it is primary.
+
+    With `P.FAILBACK` it is also used in place of one that is inactive (RFC 9260, section 6.4.1).
+    """
     e, w = end_at(way // PATHS), way_at(way)
     s[w + Way.ERRORS] = 0
     s[w + Way.STATUS] = Status.ACTIVE
-    if way == s[e + End.PRIMARY]:
+    inactive = s[way_at(s[e + End.CURRENT]) + Way.STATUS] == Status.INACTIVE
+    if way == s[e + End.PRIMARY] or (p[P.FAILBACK] == 1 and inactive):
         s[e + End.CURRENT] = way
 
 
 @cold
-def fail(p: Any, s: Any, way: Any) -> Any:
+def fail(p: Any, s: Any, now: Any, way: Any) -> Any:
     """Count a timeout of a way (RFC 2960 section 8); return False if that ends the association."""
     end = way // PATHS
     e, w = end_at(end), way_at(way)
+    if s[w + Way.ERRORS] == 0:
+        s[w + Way.SILENT_SINCE] = now - s[w + Way.RTO]
     s[w + Way.RTO] = min(2 * s[w + Way.RTO], p[P.MAX_RTO])
     s[w + Way.ERRORS] += 1
     if s[w + Way.STATUS] == Status.ACTIVE:
@@ -109,6 +115,8 @@ def fail(p: Any, s: Any, way: Any) -> Any:
             s[w + Way.STATUS] = Status.INACTIVE
             if way == s[e + End.CURRENT]:
                 s[e + End.CURRENT] = other(p, s, way)
+                if end == SENDER and s[e + End.CURRENT] != way:
+                    s[Word.FAILOVER] = max(s[Word.FAILOVER], now - s[w + Way.SILENT_SINCE])
         if s[e + End.ERRORS] > ASSOCIATION_MAX_RETRANS:
             s[e + End.STATE] = State.CLOSED
             for path in range(PATHS):
@@ -120,7 +128,7 @@ def fail(p: Any, s: Any, way: Any) -> Any:
             if end == RECEIVER:
                 s[Event.SACK_TIMER] = OFF
             return False
-    if way == s[e + End.PRIMARY]:  # "change at once": new data will stay where it goes now
+    if way == s[e + End.PRIMARY] and p[P.FAILBACK] == 0:  # ns-2: new data stay on the other path
         s[e + End.PRIMARY] = s[e + End.CURRENT]
     return True
 
@@ -173,7 +181,7 @@ def heartbeat_due(p: Any, s: Any, now: Any, end: Any) -> None:
 def heartbeat_lost(p: Any, s: Any, now: Any, way: Any) -> None:
     """No answer to a heartbeat came in time."""
     s[Event.HEARTBEAT_TIMEOUT + way] = OFF
-    if not fail(p, s, way):
+    if not fail(p, s, now, way):
         return
     if p[P.HEARTBEAT] > 0 or s[way_at(way) + Way.STATUS] == Status.UNCONFIRMED:
         heartbeat(p, s, now, way)

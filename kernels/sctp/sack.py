@@ -40,8 +40,11 @@ def credit(p: Any, s: Any, now: Any, at: Any) -> None:
         if not ambiguous:
             paths.measure(p, s, way, now - s[at + Chunk.TIMED])
         s[w + Way.TIMING] = 0
-    if s[w + Way.ERRORS] != 0 and not ambiguous:
-        paths.recover(s, way)
+    # Which sending of a chunk arrived is told by the path of the SACK, which is that of the latest arrival.
+    # ns-2 always takes the last one for it.
+    elsewhere = p[P.FAILBACK] == 1 and s[at + Chunk.SENDS] > 1 and way != s[Word.SACK_WAY]
+    if s[w + Way.ERRORS] != 0 and not ambiguous and not elsewhere:
+        paths.recover(p, s, way)
 
 
 def unmark(s: Any, at: Any) -> None:

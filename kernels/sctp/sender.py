@@ -182,7 +182,7 @@ def t3_due(p: Any, s: Any, now: Any, way: Any) -> None:
         s[w + Way.SSTHRESH] = max(s[w + Way.CWND] // 2, p[P.SSTHRESH_FLOOR])
         s[w + Way.CWND] = s[Word.CHUNK]
         s[w + Way.PARTIAL] = 0
-    if not paths.fail(p, s, way):
+    if not paths.fail(p, s, now, way):
         return
     for tsn in range(s[Word.CUM] + 1, s[Word.LAST_TSN] + 1):
         at = chunk_at(p, s, tsn)

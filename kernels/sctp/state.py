@@ -79,13 +79,15 @@ class Word(IntEnum):
     REPORTED = 42  # how many there are
     TOP = 43  # their highest TSN; once it is not beyond CUM it says nothing
     REPORTS = 44  # the word where a bitmap of them begins, a bit for each place in the ring of chunks
+    SACK_WAY = 45  # the way over which the SACK at hand came
+    FAILOVER = 46  # longest failover of the sender so far, as `Failover.LONGEST` [ns] or NEVER
 
 
 class End(IntEnum):
     """Words of an end, at `end_at(end)`."""
 
     STATE = 0  # a `State`
-    PRIMARY = 1  # the way that is primary
+    PRIMARY = 1  # the primary way
     CURRENT = 2  # the way that new data takes
     ERRORS = 3  # timeouts in a row on all active ways
     TIMER_START = 4  # when the heartbeat timer was started [ns]
@@ -124,6 +126,7 @@ class Way(IntEnum):
     RING = 17  # ring of packets: the word where it begins
     LAST_BYTE_TIME = 18  # of the last hop, as Hop.BYTE_TIME
     LAST_DELAY = 19  # of the last hop [ns]
+    SILENT_SINCE = 20  # when the first of the timeouts in a row was started [ns]
 
 
 class Status(IntEnum):

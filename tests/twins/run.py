@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import PATHS, Out, Rows
+from netcarlo.kernels.base.layout import NEVER, PATHS, Out, P, Rows
 from tests.twins.linux.application import Application
 from tests.twins.linux.autotuning import TuningReceiver, listen_to_windows
 from tests.twins.linux.bbr import PacedSender
@@ -76,14 +76,14 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
     network = Network(simulation, outcomes, parameters, streams, rows, row, lingers=not linux)
     mobile = protocol.endswith("_mobile")
     constants = rows.constants[row].astype(np.int64).tolist() if writes else None
-    application = None
+    application = sender = None
     count = PATHS if protocol == "sctp" and not alone else 1
     paths = [network.mobile_path()] if mobile else [network.path(path) for path in range(count)]
     paths[0].reorders |= alone  # the model is one of such paths, even where a row has none
     for path in paths if isinstance(outcomes, Noted) else []:
         path.send = noting(outcomes, simulation, path.send)  # type: ignore[method-assign]
     if protocol.removesuffix("_mobile") == "sctp":
-        run_sctp(simulation, outcomes, parameters, streams, paths)
+        sender = run_sctp(simulation, outcomes, parameters, streams, paths)
     elif linux:
         control = protocol.removesuffix("_mobile").removeprefix("tcp_linux_")
         application = run_linux(
@@ -101,7 +101,11 @@ def simulate(protocol: str, rows: Rows, *, row: int = 0) -> NDArray[np.int64]:
         gauge = Gauge()
         gauge.take(outcomes.arrivals, parameters.LATE)
         vector = np.append(vector, gauge.values())
-    return vector if application is None else np.append(vector, application.outcomes())
+    if application is not None:
+        vector = np.append(vector, application.outcomes())
+    if (rows.parameters[:, P.N_PATHS] == PATHS).any():
+        vector = np.append(vector, sender.longest_failover if parameters.N_PATHS == PATHS else 0)
+    return vector
 
 
 def noting(
@@ -195,8 +199,8 @@ def run_linux(
 def run_sctp(
     simulation: Simulation, outcomes: Outcomes, parameters: Parameters, streams: Streams,
     paths: Sequence[Path],
-) -> None:
-    """One association over the first, or both, of `paths`."""
+) -> SctpSender:
+    """Run one association over the first, or both, of `paths`; returns its sender."""
     numbers = range(parameters.N_PATHS)
     sender = SctpSender(
         outcomes, simulation, parameters, streams, destinations=[Road(n, parameters) for n in numbers],
@@ -211,9 +215,15 @@ def run_sctp(
         receiver.catch_up()
         receiver.receive(packet)
 
+    def after_silence(packet: Packet) -> None:
+        values, before = outcomes.values, outcomes.values[Out.LAST_RX]
+        if packet.kind == "data" and before != NEVER:
+            values[Out.SILENCE] = max(values[Out.SILENCE], simulation.now - before)
+        receiver.receive(packet)
+
     for path in paths[: parameters.N_PATHS]:
         overtakes = isinstance(path, MobilePath) or path.reorders
-        path.connect(after_timers if overtakes else receiver.receive, sender.receive)
+        path.connect(after_timers if overtakes else after_silence, sender.receive)
     simulation.at(parameters.START, Rank.HOP, sender.start)
 
     def cwnd_1024() -> int:
@@ -221,6 +231,7 @@ def run_sctp(
 
     sample_until_end(simulation, outcomes, parameters, cwnd_1024, lambda: sender.current.latest_rtt)
     simulation.run(parameters.END)
+    return sender
 
 
 def sample_until_end(

@@ -209,7 +209,7 @@ class PathNetwork(Routed):
     def filled(self, rows: Rows, some: Callable[..., Ints], fidelity: Fidelity) -> Ints:
         """No end of an endless transfer, and what outages and handovers bring only with them."""
         p, (columns, tables) = rows.parameters, rows.tables()
-        out = some(len(p), columns + sum(table.columns for table in tables))
+        out = some(len(p), columns + sum(table.room * table.columns for table in tables))
         if fidelity == "fluid":
             empty = np.zeros(len(Out), np.int64)
             empty[[*outcomes.TIMES.values(), Out.COMPLETED]] = NEVER
@@ -220,7 +220,8 @@ class PathNetwork(Routed):
                 out[:, columns + DelayOut.JITTER] = NEVER
         out[p[:, P.LIMIT] >= ENDLESS, Out.COMPLETED] = NEVER
         if self.mobility is None:
-            out[:, Out.SILENCE] = 0
+            if len(self.routes) == 1:
+                out[:, Out.SILENCE] = 0
             for column in (Out.RESUME_TX, Out.RESUME_RX):
                 out[np.isnan(outcomes.first_outage_end_s(rows)), column] = NEVER
         return out

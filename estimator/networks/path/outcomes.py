@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import FOREVER, NS, Out, P, Queues, Rows
+from netcarlo.kernels.base.layout import FOREVER, NS, PATHS, Failover, Out, P, Queues, Rows
+from netcarlo.kernels.base.rows import split
 from netcarlo.networks.outcome import ANY, LESS, MORE, NEITHER, Outcome
 from netcarlo.networks.path import messages
 from netcarlo.networks.path.varying import reordered
@@ -107,15 +108,28 @@ OUTCOMES = (
     Outcome(
         "resume_tx_s",
         LESS,
-        "sending time of the first data that arrives after the first outage or handover began",
+        "sending time of the first data packet that arrives after the first outage or handover began; a "
+        "single retransmission counts: failover_s says when new data take the second path",
     ),
-    Outcome("resume_rx_s", LESS, "its arrival"),
+    Outcome(
+        "resume_rx_s",
+        LESS,
+        "arrival of the first data packet after the first outage or handover began; a single retransmission "
+        "counts, as for resume_tx_s",
+    ),
     Outcome(
         "restart_s",
         LESS,
-        "from the end of the first outage to resume_tx_s; negative if another path took over; none for "
-        "mobile hosts",
+        "resume_tx_s minus the end of the first outage; negative if data arrived before the outage ended, as "
+        "over a second path (see failover_s then); none for mobile hosts",
         ANY,
+    ),
+    Outcome(
+        "failover_s",
+        LESS,
+        "SCTP over two paths: time from the last SACK before a path fell silent until path_max_retrans was "
+        "exceeded and new data took the other path; the longest of the run, none without a failover",
+        label="failover time",
     ),
     Outcome(
         "completion_s",
@@ -161,7 +175,12 @@ OUTCOMES = (
     Outcome(
         "reordered", LESS, "data packets that arrived after one put out later", label="reordered packets"
     ),
-    Outcome("longest_silence_s", LESS, "longest time between two arrivals of data"),
+    Outcome(
+        "longest_silence_s",
+        LESS,
+        "longest time between two arrivals of data, retransmissions included; of mobile hosts, and of SCTP "
+        "over two paths",
+    ),
     *messages.OUTCOMES,
 )
 """Outcomes of a path, which other networks have as well, and those of mobile hosts."""
@@ -189,8 +208,13 @@ def named(integers: NDArray[np.int64], rows: Rows) -> dict[str, Any]:
     for name, column in MOBILE.items():
         known = mobile | reordered(rows) if column == Out.REORDERED else mobile
         values[name] = integers[:, column] if known.all() else np.where(known, integers[:, column], np.nan)
+    two = p[:, P.N_PATHS] == PATHS
+    values["failover_s"] = np.full(len(p), np.nan)
+    if two.any():
+        longest = seconds(split(integers, rows)["failover"][:, 0, Failover.LONGEST])
+        values["failover_s"] = np.where(two, longest, np.nan)
     silence = integers[:, Out.SILENCE]
-    values["longest_silence_s"] = np.where(silence > 0, silence / NS, np.nan)
+    values["longest_silence_s"] = np.where((mobile | two) & (silence > 0), silence / NS, np.nan)
     values["completion_s"] = np.where(completed, active_s, np.nan)
     cwnd, rtt = (
         integers[:, low] + integers[:, high] * 2.0**63  # sums of two words (`kernels.sums`)

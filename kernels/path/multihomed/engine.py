@@ -25,6 +25,7 @@ from netcarlo.kernels.base.layout import (
     NEVER,
     PATHS,
     STATUS_OK,
+    Failover,
     Hop,
     Out,
     P,
@@ -124,6 +125,8 @@ def simulate(
         out[column] = s[OUTCOMES + column]
     if DELAYS:
         delays.report(s, s[GAUGE + Gauge.SIZE], out, np.int64(OUT))
+    if p[P.N_PATHS] == PATHS:
+        out[len(out) - Failover.COLUMNS + Failover.LONGEST] = s[Word.FAILOVER]
     out[Out.DELIVERED] = s[Word.ACCEPTED]
     out[Out.IN_ORDER] = s[Word.RCV_CUM]
     out[Out.ACKED] = s[Word.CUM]

@@ -54,9 +54,11 @@ def count_loss(s: Any, kind: Any, fate: Any) -> None:
 def count_arrival(s: Any, now: Any, sent: Any) -> None:
     """Count an arrival of DATA put out at `sent` [ns]."""
     s[OUTCOMES + Out.RECEIVED] += 1
-    s[OUTCOMES + Out.LAST_RX] = now
     if s[OUTCOMES + Out.FIRST_RX] == NEVER:
         s[OUTCOMES + Out.FIRST_RX] = now
+        s[OUTCOMES + Out.LAST_RX] = now
+    s[OUTCOMES + Out.SILENCE] = max(s[OUTCOMES + Out.SILENCE], now - s[OUTCOMES + Out.LAST_RX])
+    s[OUTCOMES + Out.LAST_RX] = now
     if s[OUTCOMES + Out.RESUME_RX] == NEVER and now > s[Word.FIRST_OUTAGE]:
         s[OUTCOMES + Out.RESUME_RX] = now
         s[OUTCOMES + Out.RESUME_TX] = sent

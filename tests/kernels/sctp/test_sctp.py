@@ -96,7 +96,7 @@ def trace(table: Rows, event: int) -> tuple[Any, Any]:
 
 def plain(table: Rows, ring: int) -> Any:
     table.parameters[:, P.RING] = ring
-    out = np.zeros((len(table.parameters), len(Out)), np.int64)
+    out = np.zeros((len(table.parameters), models.model("sctp").outcomes(table)), np.int64)
     flow = models.model("sctp").make(compilers.plain)
     for i in range(len(out)):
         scratch = np.empty(multihomed.scratch_words(table)[0], np.int64)

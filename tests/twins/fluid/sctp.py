@@ -8,7 +8,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, Hop, Out, P, Rows
+from netcarlo.kernels.base.layout import ENDLESS, FOREVER, NEVER, PATHS, Hop, Out, P, Rows
 from tests.twins.fluid.shared import ONE, on_wire
 from tests.twins.outcomes import WORD
 from tests.twins.random_numbers import Streams
@@ -55,7 +55,7 @@ class TwinWay:
             if hop.time / max(free, 1.0 - 0.99) > self.each:
                 self.each, queue = hop.time / max(free, 1.0 - 0.99), hop.row[Hop.QUEUE]
         self.room = int(self.base / self.each) + queue if queue else ENDLESS
-        self.srtt = self.var = self.rto = self.errors = self.revives = 0
+        self.srtt = self.var = self.rto = self.errors = self.revives = self.silent_since = 0
         self.cwnd = self.ssthresh = 0.0
 
     @staticmethod
@@ -129,6 +129,7 @@ class TwinAssociation:
             way.cwnd, way.ssthresh = p[P.INITIAL_CWND] / chunk, p[P.INITIAL_SSTHRESH] / chunk
             way.lose(((2 if way.number == 0 else 0) + p[P.PROBE_FIRST]) * ONE)
         self.current = self.owing = 0
+        self.longest_failover = NEVER
         self.errors = self.debt = self.sent = self.alternate = self.repeated = self.repaired = 0
         self.left = self.refilled = 0
         self.one_only = self.flowing = False
@@ -205,7 +206,14 @@ class TwinAssociation:
         }  # fmt: skip
         return out | dict.fromkeys((Out.FIRST_RX, Out.LAST_RX, Out.RESUME_TX, Out.RESUME_RX), NEVER)
 
+    def choose(self, t: int) -> None:
+        """RFC 9260, 6.4: new data take the primary path, or another one that is active."""
+        active = [way.number for way in self.ways if t >= way.revives]
+        if self.p[P.FAILBACK] and active and active[0] != self.current:
+            self.current, self.flowing = active[0], False
+
     def advance(self, t: int) -> int:
+        self.choose(t)
         if self.debt > 0:
             target = self.target(self.owing, t)
             if target != self.current:
@@ -372,9 +380,20 @@ class TwinAssociation:
                 break
             self.put_out(self.ways[k], ONE)
             self.out[cause] += 1
-            t += self.ways[k].rto
+            expires = t + self.ways[k].rto
+            t = self.revival(t, expires)
+            if t < expires:
+                break
         self.one_only = True
         return t
+
+    def revival(self, t: int, end: int) -> int:
+        """When, before `end`, a path is active again that new data prefer to the current one."""
+        if not self.p[P.FAILBACK]:
+            return end
+        stranded = t < self.ways[self.current].revives
+        wanted = self.ways if stranded else self.ways[:1]
+        return min([end, *(way.revives for way in wanted if t < way.revives)])
 
     def expire(self, way: TwinWay, t: int) -> None:
         p = self.p
@@ -382,6 +401,8 @@ class TwinAssociation:
         self.out[Out.CWND_CUTS] += 1
         if way.cwnd > 1.0:
             way.ssthresh, way.cwnd = max(way.cwnd / 2.0, self.floor), 1.0
+        if not way.errors:
+            way.silent_since = t - way.rto
         way.rto = min(2 * way.rto, p[P.MAX_RTO])
         way.errors += 1
         if t < way.revives:
@@ -391,6 +412,8 @@ class TwinAssociation:
             way.revives = FOREVER
             if way.number == self.current:
                 self.current = self.other(way.number, t)
+                if self.current != way.number:
+                    self.longest_failover = max(self.longest_failover, t - way.silent_since)
             if p[P.HEARTBEAT] and len(self.ways) > 1:
                 timer = way.rto
                 while way.is_down(t) and t < p[P.END]:
@@ -425,7 +448,11 @@ class TwinAssociation:
 
 def simulate(rows: Rows, *, row: int) -> NDArray[np.int64]:
     """The outcomes of one row, as the kernel gives them."""
-    out = np.zeros(len(Out), np.int64)
-    for column, value in TwinAssociation(rows, row).run().items():
+    two = (rows.parameters[:, P.N_PATHS] == PATHS).any()
+    out = np.zeros(len(Out) + int(two), np.int64)
+    association = TwinAssociation(rows, row)
+    for column, value in association.run().items():
         out[column] = value
+    if len(association.ways) == PATHS:
+        out[-1] = association.longest_failover
     return out

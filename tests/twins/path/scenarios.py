@@ -126,6 +126,7 @@ def _sctp_row(rng: Generator) -> Rows:
         choose_outages(rng, row, path, end, on_lattice)
         choose_cross_traffic(rng, row, path, end, on_lattice)
         choose_ticks(rng, row, path, on_lattice)
+    row.parameters[0, P.FAILBACK] = rng.integers(0, 2)
     return row
 
 

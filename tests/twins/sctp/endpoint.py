@@ -33,6 +33,7 @@ class Destination:
         self.active = True
         self.confirmed = True
         self.idle_since = 0
+        self.silent_since = 0  # when the first of the timeouts in a row was started
 
     def measure(self, rtt: int) -> None:
         """RFC 2960, 6.3.1."""
@@ -113,12 +114,19 @@ class Endpoint(Generic[D]):
 
     def on_heartbeat_ack(self, packet: Packet) -> None:
         destination = self.destinations[packet.path]
-        destination.active = destination.confirmed = True
-        destination.errors = self.errors = 0
-        if destination is self.primary:
-            self.current = self.primary
+        destination.confirmed = True
+        self.errors = 0
+        self.prove_active(destination)
         destination.measure(self.simulation.now - packet.content)
         self.unanswered[packet.path].stop()
+
+    def prove_active(self, destination: D) -> None:
+        """RFC 9260, 8.1 to 8.3, and 6.4 on which destination new data take."""
+        destination.errors = 0
+        destination.active = True
+        stranded = self.parameters.FAILBACK and not self.current.active
+        if destination is self.primary or stranded:
+            self.current = destination
 
     def on_silence(self, destination: D) -> None:
         """A heartbeat was not answered."""
@@ -127,6 +135,8 @@ class Endpoint(Generic[D]):
 
     def count_error(self, destination: D) -> bool:
         """A timeout: back off, fail over; False if the association is given up."""
+        if not destination.errors:
+            destination.silent_since = self.simulation.now - destination.rto
         destination.back_off()
         destination.errors += 1
         if destination.active and destination.confirmed:
@@ -135,12 +145,17 @@ class Endpoint(Generic[D]):
                 destination.active = False
                 if destination is self.current:
                     self.current = self.other(destination)
+                    if self.current is not destination:
+                        self.on_failover(self.simulation.now - destination.silent_since)
             if self.errors > ASSOCIATION_MAX_RETRANS:
                 self.close()
                 return False
-        if destination is self.primary:  # ns-2's change of the primary, in effect "at once"
-            self.primary = self.current
+        if destination is self.primary and not self.parameters.FAILBACK:
+            self.primary = self.current  # ns-2's change of the primary, in effect "at once"
         return True
+
+    def on_failover(self, silence: int) -> None:
+        """The current destination was given up for another, so long [ns] after it last answered."""
 
     def other(self, destination: D) -> D:
         """The next active destination after this one; when none is, simply the next one."""

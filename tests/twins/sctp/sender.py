@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from netcarlo.kernels.base.layout import Out
+from netcarlo.kernels.base.layout import NEVER, Out
 from tests.twins.outcomes import Outcomes
 from tests.twins.parameters import Parameters
 from tests.twins.path.engine import Rank, Simulation, Timer
@@ -78,6 +78,8 @@ class SctpSender(Endpoint[Road]):
         self.any_marked = False
         self.limit_burst = False
         self.burst = 0
+        self.longest_failover = NEVER
+        self.sack_path = 0
 
     # The handshake.
 
@@ -129,6 +131,7 @@ class SctpSender(Endpoint[Road]):
         elif packet.kind == "heartbeat ack":
             self.on_heartbeat_ack(packet)
         elif packet.kind == "ack":
+            self.sack_path = packet.path
             self.on_sack(packet.content)
             self.may_send_new = True
         if self.may_send_new and not self.any_marked:
@@ -136,8 +139,12 @@ class SctpSender(Endpoint[Road]):
             self.may_send_new = False
 
     def on_heartbeat_ack(self, packet: Packet) -> None:
-        was_confirmed = self.destinations[packet.path].confirmed
+        was_confirmed, before = self.destinations[packet.path].confirmed, self.current
         super().on_heartbeat_ack(packet)
+        if self.parameters.FAILBACK and self.current is not before:
+            self.may_send_new = True
+            if self.any_marked:
+                self.retransmit(one_packet=False)
         if not was_confirmed and all(road.confirmed for road in self.destinations):
             self.may_send_new = True
             self.begin_heartbeats()
@@ -201,12 +208,14 @@ class SctpSender(Endpoint[Road]):
 
     def prove_alive(self, chunk: Chunk) -> None:
         """An acknowledged chunk clears the errors of its path, unless it had timed out."""
-        destination = chunk.destination
-        if destination.errors and chunk.marked != "timeout":
-            destination.errors = 0
-            destination.active = True
-            if destination is self.primary:
-                self.current = self.primary
+        other_path = chunk.sent_times > 1 and chunk.destination.number != self.sack_path
+        if self.parameters.FAILBACK and other_path:
+            return  # RFC 9260, 8.2: it may have arrived the first time
+        if chunk.destination.errors and chunk.marked != "timeout":
+            self.prove_active(chunk.destination)
+
+    def on_failover(self, silence: int) -> None:
+        self.longest_failover = max(self.longest_failover, silence)
 
     def process_blocks(self, sack: Sack, news: bool) -> bool:
         """Gap blocks: note what has arrived and count what is missing; is a fast retransmit due?"""
