@@ -72,6 +72,7 @@ def read(path: str | Path, wanted: str) -> Document:
         raise _other(path, found, wanted)
     if wanted in (SCENARIO, SWEEP, PLAN):
         notes.note_bare(document.data, document.source)
+        notes.note_detection(document.data, document.source)
         empirical.inline(document)
     return document
 

@@ -1,4 +1,4 @@
-"""Notes on what a user wrote that is valid and may be meant otherwise: a probability without its unit."""
+"""Notes on what a user wrote that is valid and may be meant otherwise."""
 
 import warnings
 from collections.abc import Iterator
@@ -21,6 +21,37 @@ def note_bare(data: Any, source: str) -> None:
         read = f"{100 * value:.12g} %"
         text = f"{source}: {name} = {value} has no unit and is taken for {read}; write {read}{more}"
         warnings.warn(text, Note, stacklevel=3)
+
+
+def note_detection(data: Any, source: str) -> None:
+    """Warn, once a file, where a mobile host has the default of `detection`.
+
+    Comparisons of handover protocols depend on it.
+    """
+    if _mobile(data) and not _names(data, "detection"):
+        text = (
+            f"{source}: mobility.detection is 0.1 s unless given, without duplicate address detection, which "
+            "preparation contains; write 1.1 s to compare MIPv6 and HMIPv6 with protocols that prepare, "
+            "or 0.1 s to keep it"
+        )
+        warnings.warn(text, Note, stacklevel=3)
+
+
+def _mobile(data: Any) -> bool:
+    """Whether a file has the `mobility` of a path: that has a protocol."""
+    if not isinstance(data, dict):
+        return False
+    record = data.get("mobility")
+    return (isinstance(record, dict) and "protocol" in record) or _mobile(data.get("scenario"))
+
+
+def _names(data: Any, field: str) -> bool:
+    """Whether a key, or a text as the `field` of an axis, ends with the name of a field."""
+    if isinstance(data, dict):
+        return any(_names(key, field) or _names(value, field) for key, value in data.items())
+    if isinstance(data, list):
+        return any(_names(value, field) for value in data)
+    return isinstance(data, str) and data.rpartition(".")[2] == field
 
 
 def _bare(data: Any, name: str) -> Iterator[tuple[str, float]]:

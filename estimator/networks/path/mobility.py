@@ -70,13 +70,17 @@ class Mobility(Record):
     anticipation: Delay = 1.5
     """The host knows so long before that the link will go down."""
     preparation: Delay = 1.0
-    """The new router takes so long to accept the host (address check)."""
+    """The new router takes so long to accept the host before the handover: duplicate address detection, 1 s
+    (RFC 4862)."""
     margin: Delay = 0.0
     """The new router's answer must be at the host so long before the link goes down, to be in time."""
     announce: Delay = 0.01
     """From link up to the first message, at a router that is prepared."""
     detection: Delay = 0.1
-    """The same at a router that is not: movement detection and a new address."""
+    """From link up to the first message at a router that is not prepared: movement detection and a new
+    address.  The default is without duplicate address detection, as with optimistic addresses (RFC 4429).
+    Write `1.1 s` to include it (1 s, RFC 4862), as `preparation` does: else comparisons favour MIPv6 and
+    HMIPv6, which always wait so long, over protocols that prepare."""
     buffer: Room = 50.0
     """Packets that a router holds for the host."""
     settle: Delay = 0.01
