@@ -160,3 +160,19 @@ def test_all_pairs_of_three_sides_are_one_family(moved):
     limit = FALSE + 3 * np.sqrt(FALSE * (1 - FALSE) / SWEEPS)
     assert np.mean(false) < (FALSE if moved else limit)
     assert moved or any_ / SWEEPS < limit
+
+
+def test_the_step_of_benjamini_and_hochberg_is_that_of_p_values():
+    """The k smallest of m p-values are called for the largest k with p(k) <= 0.05 k / m."""
+    from scipy.stats import ttest_1samp
+
+    rng = np.random.default_rng(8)
+    for _ in range(60):
+        x = rng.normal(size=(12, 8)) + np.linspace(0, 1.6, 12)[:, None]
+        p = ttest_1samp(x, 0.0, axis=1).pvalue
+        below = np.flatnonzero(np.sort(p) <= FALSE * np.arange(1, 13) / 12)
+        k = int(below[-1]) + 1 if len(below) else 0
+        expected = p <= (np.sort(p)[k - 1] if k else -1.0)
+        judged = judge([paired(TIME, np.zeros_like(x), x)])
+        assert ((judged.verdict == "differs") == expected).all()
+

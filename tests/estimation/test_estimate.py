@@ -251,3 +251,12 @@ def test_progress_true_is_a_line_and_a_result_is_a_dataset_and_a_figure(small, c
     assert drawn.layout.shapes[1].x0 == found.table.loc["mean_rtt_s", "mean"]
     with pytest.raises(InputError, match="'udp_bps' was not measured"):
         found.plot("udp_bps")
+
+
+def test_a_margin_is_that_of_the_replication_with_which_more_than_half_meet_the_goal():
+    from netcarlo.estimation.goals import Goal
+
+    goal = Goal("goodput_bps >= 2 bit/s", "goodput_bps", ">=", 2.0)
+    found = goal.margins({"goodput_bps": np.array([[1.0, 2.0, 4.0, 8.0], [1.0, 1.0, 4.0, 8.0]])})
+    assert found[0] == 0.0 and found[1] < 0.0
+
