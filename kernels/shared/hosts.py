@@ -243,11 +243,11 @@ def _receive_data(
                 payload = ends.payload_of(m, b, word) * fresh
                 notes.note(m, t, EVENT_RECEIVE, notes.AT_HOST, word, payload, False)
             if fresh:
-                m[b + FlowWord.ARRIVED] += 1
                 m[counts + FlowOut.DELIVERED] += counts_now
                 if DELAYS:
                     delays.arrived(p, m, b, t, association.delay_of(m[b:], s, t, number))
-                if AHEAD and m[b + FlowWord.ARRIVED] == 1:
+                if AHEAD and m[b + FlowWord.ARRIVED] == 0:
+                    m[b + FlowWord.ARRIVED] = 1
                     ahead.connected(p, m, b)
             if m[counts + FlowOut.COMPLETED] == NEVER and association.complete(m[b:], s):
                 m[counts + FlowOut.COMPLETED] = t

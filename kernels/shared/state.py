@@ -72,7 +72,7 @@ class FlowWord(IntEnum):
     LATE = auto()  # data packets that arrive after the end
     AHEAD = auto()  # 1: acknowledgements are taken ahead of their time, see `ahead`
     SAMPLE = auto()  # the next sample of its sender is due [ns]
-    ARRIVED = auto()  # distinct data packets at its sink, those of the warm-up included
+    ARRIVED = auto()  # UDP: datagrams at its sink, those of the warm-up included; else 1 from the first on
     # A slot of flows that come and go, see `arrivals`.
     NEXT_ARRIVAL = auto()  # of its source [ns], or FOREVER
     ARRIVALS = auto()  # of its source, so far
