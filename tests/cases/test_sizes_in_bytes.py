@@ -90,8 +90,11 @@ def test_sizes_in_packets_stay_whole() -> None:
 
 
 def test_load_of_small_requests() -> None:
-    """1,000 flows of 256 bytes a second: 2.05 Mbit/s of payload, and 2.46 Mbit/s on the wire."""
-    found = estimate(load_scenario(CASE)).table["mean"]
+    """1,000 flows of 256 bytes a second: 2.05 Mbit/s of payload, where whole packets would be 11.5.
+
+    Of NewReno, whose model takes less time to compile; that of Linux is compared with its twin.
+    """
+    found = estimate(load_scenario(CASE, values={"transport.protocol": "newreno"})).table["mean"]
     flows = found["arrivals"] / 3.0  # in a second
     assert flows == pytest.approx(1000, rel=0.05)
     assert found["offered_bps"] == pytest.approx(flows * 256 * 8, rel=1e-9)
